@@ -1,0 +1,94 @@
+import type { EventTypes } from './event-types.ts'
+
+/** The payload of each message, by message type: `{ PayoutSent: { at: string } }`. */
+export type Payloads = Record<string, object>
+
+/** One entry of a payload map as a tagged message. */
+export type Message<M extends Payloads> = {
+  [Type in keyof M & string]: { readonly type: Type; readonly data: M[Type] }
+}[keyof M & string]
+
+/** Why a policy sends a command: the event it follows from, by its position in the log. */
+export interface Cause {
+  readonly policy: string
+  readonly position: number
+}
+
+/** All that a decision may know besides its own history. Reading the clock happens outside. */
+export interface Context {
+  /** The aggregate's own id: the part of the stream's name behind the category. */
+  readonly id: string
+  readonly merchant: string
+  readonly livemode: boolean
+  readonly now: Date
+  /** Present when a policy sends the command, absent when a person or a merchant's server does. */
+  readonly cause?: Cause
+}
+
+/** The whole behaviour of one kind of stream, without any I/O. */
+export interface Decider<State, Commands extends Payloads, Events extends Payloads> {
+  /** Streams are named `<category>-<id>`. */
+  readonly category: string
+  /** How the events are stored: version, schema and upcasts of each type. */
+  readonly events: EventTypes
+  readonly initial: () => State
+  readonly decide: {
+    readonly [Type in keyof Commands & string]: (
+      command: Commands[Type],
+      state: State,
+      context: Context,
+    ) => readonly Message<Events>[]
+  }
+  /** May change the state that it is given: nobody else holds it. A failed append throws it away. */
+  readonly evolve: {
+    readonly [Type in keyof Events & string]: (state: State, event: Events[Type]) => State
+  }
+  /** For streams without a bound on their length: a snapshot is kept every so many events. */
+  readonly snapshot?: { readonly version: number; readonly every: (state: State) => number }
+}
+
+/**
+ * A decider whose types have done their work when it was declared. Tables of deciders, the executor and the projector
+ * hold many kinds at once, and TypeScript has no existential types, so this is the one place where generics are erased.
+ */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type AnyDecider = Decider<any, any, any>
+
+export function decide<S, C extends Payloads, E extends Payloads>(
+  decider: Decider<S, C, E>,
+  command: Message<C>,
+  state: S,
+  context: Context,
+): readonly Message<E>[] {
+  const decision = decider.decide[command.type]
+  if (!decision) throw new Error(`${decider.category} knows no command ${command.type}`)
+  return decision(command.data as C[typeof command.type], state, context)
+}
+
+export function evolve<S, C extends Payloads, E extends Payloads>(decider: Decider<S, C, E>, state: S, event: Message<E>): S {
+  const step = decider.evolve[event.type]
+  if (!step) throw new Error(`${decider.category} knows no event ${event.type}`)
+  return step(state, event.data as E[typeof event.type])
+}
+
+export function fold<S, C extends Payloads, E extends Payloads>(
+  decider: Decider<S, C, E>,
+  history: Iterable<Message<E>>,
+  start: S = decider.initial(),
+): S {
+  let state = start
+  for (const event of history) state = evolve(decider, state, event)
+  return state
+}
+
+/** `payout` and `0190…` make `payout-0190…`. */
+export function streamName(category: string, id: string): string {
+  return `${category}-${id}`
+}
+
+/** The category and the id of a stream's name. Categories have no hyphen, ids may have many. */
+export function parseStreamName(stream: string): { readonly category: string; readonly id: string } {
+  const hyphen = stream.indexOf('-')
+  if (hyphen < 1) throw new Error(`${stream} is not named <category>-<id>`)
+  return { category: stream.slice(0, hyphen), id: stream.slice(hyphen + 1) }
+}

@@ -1,0 +1,35 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+
+/** Turns data as an older version stored it into data of the next version. It is JSON, so its shape is not known here. */
+type Upcast = (older: Record<string, never>) => object
+
+export interface EventType<Schema extends TSchema = TSchema> {
+  readonly version: number
+  readonly schema: Schema
+  /** `upcasts[n]` turns data stored as version n into version n + 1. */
+  readonly upcasts: Readonly<Record<number, Upcast>>
+}
+
+export type EventTypes = Readonly<Record<string, EventType>>
+export type EventsOf<Types extends EventTypes> = { [Type in keyof Types & string]: Static<Types[Type]['schema']> & object }
+
+/** Declares how one type of event is stored. Stored events are for ever, so each older version needs its upcast. */
+export function stored<Schema extends TSchema>(
+  version: number,
+  schema: Schema,
+  upcasts: Readonly<Record<number, Upcast>> = {},
+): EventType<Schema> {
+  for (let older = 1; older < version; older++) {
+    if (!upcasts[older]) throw new Error(`there is no upcast from version ${older}`)
+  }
+  return { version, schema, upcasts }
+}
+
+/** Brings data read from the store up to the version that `evolve` understands. */
+export function upcast(type: EventType, version: number, data: object): object {
+  let current = data
+  for (let older = version; older < type.version; older++) {
+    current = type.upcasts[older]!(current as Record<string, never>)
+  }
+  return current
+}

@@ -1,0 +1,121 @@
+import { streamName, type AnyDecider, type Cause, type Decider, type Message, type Payloads } from './decider.ts'
+import { Mailbox } from './mailbox.ts'
+import type { Clock, EventStore, Log, NewId, Snapshots } from './ports.ts'
+
+/** Who sends a command, for whom and why: what becomes the metadata of the events that it decides. */
+export interface Envelope {
+  readonly merchant: string
+  readonly livemode: boolean
+  /** `key:<id>`, `policy:<name>`, `timer`, `rail`, `cli`. */
+  readonly actor: string
+  readonly correlation: string
+  readonly request?: string
+  readonly traceparent?: string
+  readonly idempotencyKey?: string
+  readonly fingerprint?: string
+  readonly cause?: Cause & { readonly event: string }
+  /** The id has just been made, so the stream is taken to be empty without reading it. Wrong guesses cost a retry. */
+  readonly isNew?: boolean
+  /** A stream without events is refused as not found. */
+  readonly mustExist?: boolean
+  /** `refuse`: a version conflict is answered at once and never decided again. */
+  readonly onConflict?: 'retry' | 'refuse'
+}
+
+export interface Outcome<State> {
+  readonly id: string
+  /** The state after this command; of a decider that changes its state in place, the state now. */
+  readonly state: State
+  /** Revision of the stream after this command. */
+  readonly revision: number
+  /** Position of the last event appended, 0 when nothing had to be. */
+  readonly position: number
+  /** How many events this command appended; 0 means that all was in the history already. */
+  readonly appended: number
+}
+
+export interface Errand {
+  readonly command: { readonly type: string; readonly data: object }
+  readonly envelope: Envelope
+}
+
+/** What the kernel refuses by itself. The caller says how, because refusals are part of the contract. */
+export interface Refuse {
+  readonly notFound: (stream: string) => Error
+  readonly changedMeanwhile: (stream: string) => Error
+  readonly overloaded: (stream: string) => Error
+}
+
+export interface Remembered {
+  readonly state: unknown
+  readonly revision: number
+  readonly owner: { readonly merchant: string; readonly livemode: boolean } | undefined
+}
+
+export interface ExecutorOptions {
+  readonly store: EventStore
+  readonly snapshots: Snapshots
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly log: Log
+  readonly refuse: Refuse
+  readonly pause: (delayMs: number) => Promise<void>
+  /** Streams whose state is kept in memory. */
+  readonly streamsMax?: number
+}
+
+/** Read, fold, decide, append. One mailbox per stream, so that commands of one process never race each other. */
+export class Executor {
+  readonly #options: ExecutorOptions
+  readonly #mailboxes = new Map<string, Mailbox>()
+  readonly #streamsMax: number
+
+  constructor(options: ExecutorOptions) {
+    this.#options = options
+    this.#streamsMax = options.streamsMax ?? 20_000
+  }
+
+  /** Carries out one command. Throws what the decision refuses. */
+  async send<S, C extends Payloads, E extends Payloads>(
+    decider: Decider<S, C, E>,
+    id: string,
+    command: Message<C>,
+    envelope: Envelope,
+  ): Promise<Outcome<S>> {
+    const outcome = await this.sendAll(decider, id, [{ command, envelope }])
+    return outcome as Outcome<S>
+  }
+
+  /** Carries out several commands of one stream in their order and in one write: all of them or none. */
+  sendAll(decider: AnyDecider, id: string, errands: readonly Errand[]): Promise<Outcome<unknown>> {
+    return this.#mailbox(decider, id).post(errands)
+  }
+
+  /** The state as this process last knew it, when it is in memory. Another process may have gone on since. */
+  remembered(decider: AnyDecider, id: string): Remembered | undefined {
+    return this.#mailboxes.get(streamName(decider.category, id))?.remembered()
+  }
+
+  /** Tells a stream's mailbox that its memory is old; the next command reads the stream again. */
+  forget(stream: string): void {
+    this.#mailboxes.get(stream)?.forget()
+  }
+
+  #mailbox(decider: AnyDecider, id: string): Mailbox {
+    const stream = streamName(decider.category, id)
+    let mailbox = this.#mailboxes.get(stream)
+    if (mailbox) this.#mailboxes.delete(stream)
+    else mailbox = new Mailbox(decider, id, this.#options)
+    this.#mailboxes.set(stream, mailbox)
+    if (this.#mailboxes.size > this.#streamsMax) this.#dropOldest()
+    return mailbox
+  }
+
+  #dropOldest(): void {
+    let looked = 0
+    for (const [stream, mailbox] of this.#mailboxes) {
+      if (!mailbox.busy) return void this.#mailboxes.delete(stream)
+      if (++looked === 100) return
+    }
+  }
+}

@@ -1,0 +1,213 @@
+import { decide, evolve, streamName, type AnyDecider, type Context } from './decider.ts'
+import type { Envelope, Errand, ExecutorOptions, Outcome } from './execute.ts'
+import { foldStored } from './history.ts'
+import { noStream, OutcomeUnknown, VersionConflict, type Appended, type EventMetadata, type NewEvent } from './ports.ts'
+
+/** A version conflict means that another process wrote: the commands are decided again so many times. */
+const decisionsMax = 3
+const lettersPerWrite = 500
+const lettersMax = 10_000
+/** An append of unknown outcome is repeated after these pauses, with the same event ids. */
+const repeatDelaysMs = [20, 100, 500, 1_000, 2_000]
+
+interface Letter {
+  readonly errands: readonly Errand[]
+  readonly resolve: (outcome: Outcome<unknown>) => void
+  readonly reject: (error: unknown) => void
+  decisions: number
+}
+
+interface Known {
+  state: unknown
+  revision: number
+  /** Whose stream it is, by its first event; unknown for one that starts with a snapshot, whose name tells. */
+  owner: Owner | undefined
+}
+
+type Owner = Pick<EventMetadata, 'merchant' | 'livemode'>
+
+interface Decided {
+  readonly letter: Letter
+  readonly state: unknown
+  readonly revision: number
+  readonly appended: number
+}
+
+/** The commands of one stream, decided one after the other and written together: group commit. */
+export class Mailbox {
+  busy = false
+  readonly #decider: AnyDecider
+  readonly #id: string
+  readonly #stream: string
+  readonly #options: ExecutorOptions
+  readonly #letters: Letter[] = []
+  #known: Known | undefined
+  #snapshotRevision = noStream
+  #saving = false
+
+  constructor(decider: AnyDecider, id: string, options: ExecutorOptions) {
+    this.#decider = decider
+    this.#id = id
+    this.#stream = streamName(decider.category, id)
+    this.#options = options
+  }
+
+  post(errands: readonly Errand[]): Promise<Outcome<unknown>> {
+    if (this.#letters.length >= lettersMax) return Promise.reject(this.#options.refuse.overloaded(this.#stream))
+    return new Promise((resolve, reject) => {
+      this.#letters.push({ errands, resolve, reject, decisions: 0 })
+      if (!this.busy) void this.#work()
+    })
+  }
+
+  remembered(): Readonly<Known> | undefined {
+    return this.busy ? undefined : this.#known
+  }
+
+  forget(): void {
+    this.#known = undefined
+  }
+
+  async #work(): Promise<void> {
+    this.busy = true
+    while (this.#letters.length > 0) {
+      const letters = this.#letters.splice(0, lettersPerWrite)
+      try {
+        this.#known ??= await this.#load(letters)
+        await this.#write(letters, this.#known)
+      } catch (error) {
+        this.#known = undefined
+        this.#fail(letters, error)
+      }
+    }
+    this.busy = false
+  }
+
+  async #load(letters: readonly Letter[]): Promise<Known> {
+    const { store, snapshots } = this.#options
+    const isNew = letters.every(({ errands, decisions }) => decisions === 0 && errands[0]?.envelope.isNew)
+    if (isNew) return { state: this.#decider.initial(), revision: noStream, owner: undefined }
+    const version = this.#decider.snapshot?.version
+    const snapshot = version === undefined ? undefined : await snapshots.load(this.#stream, version)
+    this.#snapshotRevision = snapshot?.revision ?? noStream
+    const events = await store.readStream(this.#stream, this.#snapshotRevision + 1)
+    const state = foldStored(this.#decider, events, snapshot?.state ?? this.#decider.initial())
+    const owner = events[0]?.revision === 0 ? events[0].metadata : undefined
+    return { state, revision: events.at(-1)?.revision ?? this.#snapshotRevision, owner }
+  }
+
+  /** Decides as many letters as it can and appends what they decided. Nothing is answered before it is written. */
+  async #write(letters: readonly Letter[], known: Known): Promise<void> {
+    const before = known.revision
+    const events: NewEvent[] = []
+    const decided: Decided[] = []
+    const refused: [Letter, unknown][] = []
+    for (const [index, letter] of letters.entries()) {
+      const refusal = this.#decide(letter, known, events)
+      if (!refusal) decided.push({ letter, ...known, appended: known.revision - before })
+      else refused.push([letter, refusal.error])
+      // A letter that was refused half way has already changed the state: write the others, then read again.
+      if (refusal?.halfWay) {
+        this.#known = undefined
+        this.#letters.unshift(...letters.slice(index + 1))
+        break
+      }
+    }
+    const position = events.length > 0 ? (await this.#append(before, events)).position : 0
+    let through = 0
+    for (const { letter, state, revision: reached, appended } of decided) {
+      const own = appended - through
+      through = appended
+      letter.resolve({ id: this.#id, state, revision: reached, appended: own, position: own > 0 ? position : 0 })
+    }
+    for (const [letter, error] of refused) letter.reject(error)
+    this.#keepSnapshot()
+  }
+
+  #decide(letter: Letter, known: Known, events: NewEvent[]) {
+    const start = events.length
+    const revision = known.revision
+    try {
+      for (const { command, envelope } of letter.errands) {
+        this.#admit(envelope, known)
+        const context = this.#context(envelope)
+        for (const event of decide(this.#decider, command, known.state, context)) {
+          known.state = evolve(this.#decider, known.state, event)
+          known.revision++
+          known.owner ??= envelope
+          events.push({ id: this.#options.newId(), ...event, metadata: this.#metadata(event.type, envelope, context.now) })
+        }
+      }
+      return undefined
+    } catch (error) {
+      const halfWay = events.length > start
+      events.length = start
+      known.revision = revision
+      return { error, halfWay }
+    }
+  }
+
+  /** Nobody reaches another merchant's or the other environment's stream, whatever id a request names. */
+  #admit({ merchant, livemode, mustExist }: Envelope, { revision, owner }: Known): void {
+    const isOthers = owner && (owner.merchant !== merchant || owner.livemode !== livemode)
+    if (isOthers || (mustExist && revision === noStream)) throw this.#options.refuse.notFound(this.#stream)
+  }
+
+  #context({ merchant, livemode, cause }: Envelope): Context {
+    const now = this.#options.clock()
+    return { id: this.#id, merchant, livemode, now, ...(cause && { cause: { policy: cause.policy, position: cause.position } }) }
+  }
+
+  #metadata(type: string, envelope: Envelope, now: Date): EventMetadata {
+    const { merchant, livemode, actor, correlation, request, traceparent, idempotencyKey, fingerprint, cause } = envelope
+    const version = this.#decider.events[type]?.version
+    if (version === undefined) throw new Error(`${this.#decider.category} does not declare its event ${type}`)
+    return {
+      merchant, livemode, actor, correlation, version, at: now.toISOString(),
+      ...(request && { request }),
+      ...(traceparent && { traceparent }),
+      ...(idempotencyKey && { idempotencyKey }),
+      ...(fingerprint && { fingerprint }),
+      ...(cause && { causation: cause }),
+    }
+  }
+
+  /** An append whose outcome nobody knows is repeated with the same ids until it is known: it is never answered as failed. */
+  async #append(expected: number, events: readonly NewEvent[]): Promise<Appended> {
+    for (const delayMs of [...repeatDelaysMs, undefined]) {
+      try {
+        return await this.#options.store.append(this.#stream, expected, events)
+      } catch (error) {
+        if (!(error instanceof OutcomeUnknown) || delayMs === undefined) throw error
+        await this.#options.pause(delayMs)
+      }
+    }
+    throw new Error('unreachable')
+  }
+
+  /** After a conflict the letters are decided again on what the other process wrote; other failures are answered. */
+  #fail(letters: readonly Letter[], error: unknown): void {
+    const again: Letter[] = []
+    for (const letter of letters) {
+      if (this.#letters.includes(letter)) continue
+      const retry = letter.errands.every(({ envelope }) => envelope.onConflict !== 'refuse')
+      if (!(error instanceof VersionConflict)) letter.reject(error)
+      else if (retry && ++letter.decisions < decisionsMax) again.push(letter)
+      else letter.reject(this.#options.refuse.changedMeanwhile(this.#stream))
+    }
+    this.#letters.unshift(...again)
+  }
+
+  #keepSnapshot(): void {
+    const { snapshot } = this.#decider
+    if (!snapshot || !this.#known || this.#saving) return
+    const { state, revision } = this.#known
+    if (revision - this.#snapshotRevision < snapshot.every(state)) return
+    this.#saving = true
+    this.#options.snapshots
+      .save(this.#stream, snapshot.version, { revision, state })
+      .then(() => (this.#snapshotRevision = revision))
+      .catch((error: unknown) => this.#options.log.warn({ stream: this.#stream, error }, 'snapshot not kept, the next one will be'))
+      .finally(() => (this.#saving = false))
+  }
+}

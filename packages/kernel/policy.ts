@@ -1,0 +1,27 @@
+import type { AnyDecider, Decider, Message, Payloads } from './decider.ts'
+import type { Recorded } from './projection.ts'
+
+/** A command on its way to a stream. */
+export interface Order {
+  readonly decider: AnyDecider
+  readonly id: string
+  readonly command: { readonly type: string; readonly data: object }
+}
+
+/** "Whenever this event, then that command." Families meet here and nowhere else. */
+export interface Policy<Events extends Payloads> {
+  /** Stored with what it caused: renaming a policy makes it forget what it has done. */
+  readonly name: string
+  readonly on: { readonly [Type in keyof Events & string]?: (event: Recorded<Events[Type]>) => readonly Order[] }
+}
+
+export type AnyPolicy = Policy<Payloads>
+
+export function policy<Events extends Payloads>(name: string, on: Policy<Events>['on']): AnyPolicy {
+  return { name, on: on as AnyPolicy['on'] }
+}
+
+/** Addresses a command; the compiler checks that the decider knows it. */
+export function to<S, C extends Payloads, E extends Payloads>(decider: Decider<S, C, E>, id: string, command: Message<C>): Order {
+  return { decider, id, command }
+}

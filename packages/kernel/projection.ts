@@ -1,0 +1,79 @@
+import type { AnyDecider, Decider, Payloads } from './decider.ts'
+import type { EventMetadata } from './ports.ts'
+
+export type ColumnType = 'text' | 'integer' | 'bigint' | 'numeric' | 'boolean' | 'timestamptz' | 'jsonb'
+export type Columns = Readonly<Record<string, ColumnType>>
+export type Value = string | number | boolean | object | null
+export type Row = Readonly<Record<string, Value>>
+
+/** What one event changes in a table. Keys name a row, `add` takes a missing row as one of zeros. */
+export type Change =
+  | { readonly put: Row }
+  | { readonly patch: Row; readonly key: Row }
+  | { readonly add: Readonly<Record<string, number>>; readonly key: Row }
+  | { readonly remove: Row }
+
+/** An event of one stream as it stands in the log. */
+export interface Recorded<Data extends object = object> {
+  readonly stream: string
+  readonly category: string
+  /** The aggregate's own id: the part of the stream's name behind the category. */
+  readonly id: string
+  /** 0 is the stream's first event. */
+  readonly revision: number
+  /** Grows along the whole log; not without gaps. */
+  readonly position: number
+  readonly type: string
+  readonly data: Data
+  readonly metadata: EventMetadata
+  readonly eventId: string
+}
+
+/**
+ * A read model with one row per stream: its state as of a revision. Beside the declared columns each row has `id`, `merchant`,
+ * `livemode`, `created` (position of the first event: the order of lists), `revision`, `position` and `state`.
+ */
+export interface Documents<State = unknown> {
+  readonly kind: 'documents'
+  readonly name: string
+  /** Raise it to rebuild the table from the first event. Read models are never altered. */
+  readonly version: number
+  readonly decider: AnyDecider
+  readonly columns: Columns
+  /** The declared columns of a state; `undefined` when this stream has no row. */
+  readonly row: (state: State) => Row | undefined
+  readonly indexes: readonly (readonly string[])[]
+}
+
+/** A read model across streams: a pure function from each event to what it changes. */
+export interface Projection {
+  readonly kind: 'projection'
+  readonly name: string
+  readonly version: number
+  readonly columns: Columns
+  readonly key: readonly string[]
+  readonly indexes: readonly (readonly string[])[]
+  readonly on: Readonly<Record<string, (event: Recorded<never>) => readonly Change[]>>
+}
+
+export type ReadModel = Documents<never> | Projection
+
+export function documents<S, C extends Payloads, E extends Payloads>(
+  decider: Decider<S, C, E>,
+  declaration: Omit<Documents<S>, 'kind' | 'decider'>,
+): Documents<S> {
+  return { kind: 'documents', decider, ...declaration }
+}
+
+type Handlers<Events extends Payloads> = {
+  readonly [Type in keyof Events & string]?: (event: Recorded<Events[Type]>) => readonly Change[]
+}
+
+/** Declare which events it follows: `projection<LedgerEvents & PayoutEvents>()({ … })`. */
+export function projection<Events extends Payloads>() {
+  return (declaration: Omit<Projection, 'kind' | 'on'> & { readonly on: Handlers<Events> }): Projection => ({
+    ...declaration,
+    kind: 'projection',
+    on: declaration.on as Projection['on'],
+  })
+}
