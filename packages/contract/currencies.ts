@@ -1,0 +1,35 @@
+/**
+ * ISO 4217 by the number of digits behind the decimal point. Left out are metals, units of account and test
+ * codes, because nobody pays with them, and what has been withdrawn.
+ */
+const codesByExponent = {
+  0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
+  2: `
+    AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF
+    CHW CNY COP COU CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL
+    HTG HUF IDR ILS INR IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU
+    MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR
+    SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD USN UYU UZS VED
+    VES WST XCD XCG YER ZAR ZMW ZWG`,
+  3: 'BHD IQD JOD KWD LYD OMR TND',
+  4: 'CLF UYW',
+}
+
+/** How many digits stand behind the decimal point: an amount of 1 is 10 to the power of minus this. */
+const exponents: ReadonlyMap<string, number> = new Map(
+  Object.entries(codesByExponent).flatMap(([exponent, codes]) =>
+    codes.trim().split(/\s+/).map((code) => [code, Number(exponent)] as const),
+  ),
+)
+
+/** All codes, sorted. */
+export const currencyCodes: readonly string[] = [...exponents.keys()].sort()
+
+export function isCurrency(code: string): boolean {
+  return exponents.has(code)
+}
+
+/** `undefined` for what is no code of ISO 4217. */
+export function currencyExponent(code: string): number | undefined {
+  return exponents.get(code)
+}

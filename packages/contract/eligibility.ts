@@ -1,0 +1,144 @@
+import type { RailMethod } from '../kernel/ports.ts'
+import {
+  bankCurrencies, cardCurrencies, marketOf, markets, msisdnFits, operatorIn, paymentCurrencies,
+  type Direction, type Market, type Operator,
+} from './catalog.ts'
+import { refuseField, type RefusalName } from './refusals.ts'
+
+type MobileMoney = Extract<RailMethod, { type: 'mobile_money' }>
+type Destination = Exclude<RailMethod, { type: 'card' }>
+
+/** Where the fields of a request stand in its body: JSON pointers. */
+interface CurrencyPointers {
+  readonly country: string
+  readonly currency: string
+}
+
+const intentPointers: CurrencyPointers = { country: '/transaction_country', currency: '/currency' }
+
+/** Refuses what no method could pay in that country, whatever the payer chooses later. */
+export function admitPayment(
+  { country, currency }: { readonly country: string; readonly currency: string },
+  pointers = intentPointers,
+): void {
+  marketIn(country, 'payment_must_be_eligible', pointers.country)
+  const allowed = paymentCurrencies(country)
+  if (allowed.includes(currency)) return
+  const message = `"${currency}" cannot be paid in ${country}; ${oneOf(allowed)}`
+  refuseField('payment_must_be_eligible', pointers.currency, message)
+}
+
+export interface PaymentTerms {
+  /** The intent's transaction_country. */
+  readonly country: string
+  readonly currency: string
+  readonly amountMinor: number
+}
+
+/** Checks how an intent is to be paid, and answers the method with the operator's canonical name. */
+export function admitPaymentMethod(
+  terms: PaymentTerms,
+  method: RailMethod,
+  pointer = '/payment_method',
+): RailMethod {
+  if (method.type === 'mobile_money') return admitPayer(terms, method, `${pointer}/mobile_money`)
+  if (method.type === 'bank') {
+    const message = '"bank" does not take payments; one of mobile_money, card'
+    refuseField('payment_must_be_eligible', `${pointer}/type`, message)
+  }
+  if (cardCurrencies.includes(terms.currency)) return method
+  const message = `cards do not pay ${terms.currency}; ${oneOf(cardCurrencies)}`
+  return refuseField('payment_must_be_eligible', `${pointer}/type`, message)
+}
+
+function admitPayer(terms: PaymentTerms, method: MobileMoney, pointer: string): MobileMoney {
+  if (method.country !== terms.country) {
+    const message = `"${method.country}" is not the transaction_country of the intent, ${terms.country}`
+    refuseField('method_country_must_be_the_transactions', `${pointer}/country`, message)
+  }
+  const market = marketIn(method.country, 'payment_must_be_eligible', `${pointer}/country`)
+  const operator = operatorOf(market, method.operator, 'payment_method_must_be_valid', `${pointer}/operator`)
+  mustGo('pay_in', operator, market, ['payment_must_be_eligible', `${pointer}/operator`])
+  mustBeIn(terms.currency, operator, ['payment_must_be_eligible', `${pointer}/operator`])
+  mustBeWithin(terms.amountMinor, operator, ['payment_must_be_eligible', `${pointer}/operator`])
+  mustFit(method.msisdn, market, ['payment_method_must_be_valid', `${pointer}/msisdn`])
+  return { ...method, operator: operator.code }
+}
+
+export interface PayoutTerms {
+  readonly currency: string
+  /** Left out when a destination is saved for later payouts. */
+  readonly amountMinor?: number
+}
+
+/** Spec, Payouts 4. Checks where a payout goes; answers the destination with the operator's canonical name. */
+export function admitPayout(
+  terms: PayoutTerms,
+  destination: Destination,
+  pointer = '/destination',
+): Destination {
+  if (destination.type === 'mobile_money') return admitBeneficiary(terms, destination, pointer)
+  if (bankCurrencies.includes(terms.currency)) return destination
+  const message = `"${terms.currency}" is not paid out to banks; ${oneOf(bankCurrencies)}`
+  return refuseField('payout_must_have_one_valid_destination', '/currency', message)
+}
+
+function admitBeneficiary(terms: PayoutTerms, destination: MobileMoney, pointer: string): MobileMoney {
+  const market = marketIn(destination.country, 'operator_must_be_known', `${pointer}/country`)
+  const operator = operatorOf(market, destination.operator, 'operator_must_be_known', `${pointer}/operator`)
+  mustGo('payout', operator, market, ['operator_must_take_payouts', `${pointer}/operator`])
+  mustBeIn(terms.currency, operator, ['payout_must_have_one_valid_destination', '/currency'])
+  mustFit(destination.msisdn, market, ['payout_must_have_one_valid_destination', `${pointer}/msisdn`])
+  if (terms.amountMinor !== undefined) {
+    mustBeWithin(terms.amountMinor, operator, ['amount_must_be_within_the_limits', '/amount'])
+  }
+  return { ...destination, operator: operator.code }
+}
+
+function marketIn(country: string, reason: RefusalName, pointer: string): Market {
+  const market = marketOf(country)
+  if (market) return market
+  const supported = markets.map((each) => each.country)
+  return refuseField(reason, pointer, `"${country}" is not a supported country; ${oneOf(supported)}`)
+}
+
+function operatorOf(market: Market, name: string, reason: RefusalName, pointer: string): Operator {
+  const operator = operatorIn(market.country, name)
+  if (operator) return operator
+  const known = market.operators.map(({ code }) => code)
+  return refuseField(reason, pointer, `"${name}" is not an operator in ${market.country}; ${oneOf(known)}`)
+}
+
+/** How a broken rule is refused, and where it was broken. */
+type Fault = readonly [reason: RefusalName, pointer: string]
+
+const verbs = { pay_in: 'collect payments', payout: 'take payouts' } as const
+
+function mustGo(direction: Direction, operator: Operator, market: Market, fault: Fault): void {
+  if (operator.directions.includes(direction)) return
+  const able = market.operators.filter(({ directions }) => directions.includes(direction))
+  const allowed = oneOf(able.map(({ code }) => code))
+  refuseField(...fault, `"${operator.code}" does not ${verbs[direction]} in ${market.country}; ${allowed}`)
+}
+
+function mustBeIn(currency: string, operator: Operator, fault: Fault): void {
+  if (currency === operator.currency) return
+  refuseField(...fault, `${operator.code} in ${operator.country} moves ${operator.currency}, not ${currency}`)
+}
+
+function mustBeWithin(amountMinor: number, operator: Operator, fault: Fault): void {
+  const { code, country, currency, minimumMinor, maximumMinor } = operator
+  if (amountMinor >= minimumMinor && amountMinor <= maximumMinor) return
+  const limits = `${minimumMinor} to ${maximumMinor} ${currency}`
+  refuseField(...fault, `${code} in ${country} moves ${limits}; the amount is ${amountMinor}`)
+}
+
+function mustFit(msisdn: string, market: Market, fault: Fault): void {
+  if (msisdnFits(market.country, msisdn)) return
+  const { country, msisdnExample } = market
+  refuseField(...fault, `"${msisdn}" is not a number in ${country}; it must look like ${msisdnExample}`)
+}
+
+function oneOf(allowed: readonly string[]): string {
+  return `one of ${allowed.join(', ')}`
+}

@@ -1,0 +1,149 @@
+import { refuseField } from './refusals.ts'
+import { amountMinorMax } from './vocabulary.ts'
+
+export type ChargedOperation =
+  | 'payment'
+  | 'payout'
+  | 'refund'
+  | 'wallet_apply'
+  | 'escrow_release'
+  | 'campaign_withdrawal'
+export type FeeMode = 'merchant_pays' | 'customer_pays'
+type MethodType = 'mobile_money' | 'card' | 'bank'
+
+/** What a tariff may be limited to. What is left out fits everything. */
+interface Conditions {
+  readonly merchant?: string | undefined
+  readonly operator?: string | undefined
+  readonly country?: string | undefined
+  readonly method?: MethodType | undefined
+  readonly currency?: string | undefined
+}
+
+export interface Tariff extends Conditions {
+  readonly operation: ChargedOperation
+  readonly basisPoints: number
+  readonly fixedMinor: number
+  readonly minimumMinor: number
+  readonly maximumMinor?: number
+  /** RFC 3339. */
+  readonly validFrom: string
+}
+
+/** Domain model 3: card fixed, payout minimum, payout maximum, bank fixed. */
+const byCurrency: Readonly<Record<string, readonly [number, number, number, number]>> = {
+  XOF: [100, 50, 5_000, 500],
+  XAF: [100, 50, 5_000, 500],
+  GNF: [1_500, 750, 75_000, 7_500],
+  CDF: [45_000, 22_500, 2_250_000, 225_000],
+  EUR: [15, 8, 760, 76],
+  USD: [17, 9, 850, 85],
+}
+
+const validFrom = '2020-01-01T00:00:00.000Z'
+const free = { basisPoints: 0, fixedMinor: 0, minimumMinor: 0, validFrom } as const
+const mobilePayout = { ...free, operation: 'payout', method: 'mobile_money', basisPoints: 100 } as const
+
+/** Domain model 3. Inferred: the specification names no fees. */
+export const tariffs: readonly Tariff[] = [
+  { ...free, operation: 'payment', method: 'mobile_money', basisPoints: 200 },
+  { ...free, operation: 'wallet_apply', basisPoints: 100 },
+  { ...free, operation: 'escrow_release', basisPoints: 100 },
+  { ...free, operation: 'campaign_withdrawal', basisPoints: 300 },
+  { ...free, operation: 'refund' },
+  ...Object.entries(byCurrency).flatMap(([currency, [card, least, most, bank]]): readonly Tariff[] => [
+    { ...free, operation: 'payment', method: 'card', currency, basisPoints: 290, fixedMinor: card },
+    { ...mobilePayout, currency, minimumMinor: least, maximumMinor: most },
+    { ...free, operation: 'payout', method: 'bank', currency, fixedMinor: bank },
+  ]),
+]
+
+export interface FeeQuestion extends Conditions {
+  readonly operation: ChargedOperation
+  readonly amountMinor: number
+  readonly currency: string
+  /** Who bears the fee of a payment; `merchant_pays` when left out. */
+  readonly feeMode?: FeeMode | undefined
+}
+
+/** What the fee is made of. The amounts add up to the fee; what a maximum takes away is negative. */
+export interface FeeDetail {
+  readonly type: 'percent' | 'fixed' | 'minimum' | 'maximum'
+  readonly basisPoints: number | null
+  readonly amountMinor: number
+}
+
+export interface FeeQuote {
+  readonly feeMinor: number
+  readonly details: readonly FeeDetail[]
+  readonly feeMode: FeeMode
+  /** What the payer pays, or what is debited from the balance. */
+  readonly totalMinor: number
+  /** What the merchant or the beneficiary gets. */
+  readonly netMinor: number
+}
+
+/** The fee of an operation by the tariffs valid now. Refused where none fits or the total is not countable. */
+export function quoteFee(question: FeeQuestion, now: Date, table: readonly Tariff[] = tariffs): FeeQuote {
+  const { operation, amountMinor, currency, method, feeMode = 'merchant_pays' } = question
+  const tariff = mostSpecific(table.filter((candidate) => fits(candidate, question, now)))
+  if (!tariff) {
+    const message = `there is no tariff for ${operation} by ${method ?? 'any method'} in ${currency}`
+    return refuseField('payment_must_be_eligible', '/currency', message)
+  }
+  const isOnTop = operation === 'payout' || (operation === 'payment' && feeMode === 'customer_pays')
+  const details = detailsOf(tariff, amountMinor, operation !== 'payout')
+  const feeMinor = Number(details.reduce((sum, detail) => sum + BigInt(detail.amountMinor), 0n))
+  const total = BigInt(amountMinor) + (isOnTop ? BigInt(feeMinor) : 0n)
+  if (total > BigInt(amountMinorMax)) {
+    const message = `amount and fee together must not exceed ${amountMinorMax}`
+    refuseField('request_must_be_valid', '/amount', message)
+  }
+  const netMinor = isOnTop ? amountMinor : amountMinor - feeMinor
+  return { feeMinor, details, feeMode, totalMinor: Number(total), netMinor }
+}
+
+function fits(tariff: Tariff, question: FeeQuestion, now: Date): boolean {
+  return tariff.operation === question.operation
+    && Date.parse(tariff.validFrom) <= now.getTime()
+    && conditions.every((name) => tariff[name] === undefined || tariff[name] === question[name])
+}
+
+/** From what outweighs all that follow to what outweighs none. */
+const conditions = ['merchant', 'operator', 'country', 'method', 'currency'] as const
+
+function mostSpecific(candidates: readonly Tariff[]): Tariff | undefined {
+  return candidates.toSorted(
+    (one, other) => weight(other) - weight(one) || Date.parse(other.validFrom) - Date.parse(one.validFrom),
+  )[0]
+}
+
+function weight(tariff: Tariff): number {
+  return conditions.reduce((sum, name) => sum * 2 + (tariff[name] === undefined ? 0 : 1), 0)
+}
+
+/** Domain model 3: half-up(amount x basis points / 10 000) + fixed, within minimum and maximum. */
+function detailsOf(tariff: Tariff, amountMinor: number, isTakenFromAmount: boolean): readonly FeeDetail[] {
+  const { basisPoints, fixedMinor, minimumMinor, maximumMinor = amountMinorMax } = tariff
+  const amount = BigInt(amountMinor)
+  const percent = (amount * BigInt(basisPoints) + 5_000n) / 10_000n
+  const raw = percent + BigInt(fixedMinor)
+  const raised = greater(raw, BigInt(minimumMinor))
+  const most = BigInt(maximumMinor)
+  const fee = lesser(raised, isTakenFromAmount ? lesser(most, amount) : most)
+  const details: readonly FeeDetail[] = [
+    { type: 'percent', basisPoints, amountMinor: Number(percent) },
+    { type: 'fixed', basisPoints: null, amountMinor: fixedMinor },
+    { type: 'minimum', basisPoints: null, amountMinor: Number(raised - raw) },
+    { type: 'maximum', basisPoints: null, amountMinor: Number(fee - raised) },
+  ]
+  return details.filter((detail) => detail.amountMinor !== 0)
+}
+
+function greater(one: bigint, other: bigint): bigint {
+  return one > other ? one : other
+}
+
+function lesser(one: bigint, other: bigint): bigint {
+  return one < other ? one : other
+}

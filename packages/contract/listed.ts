@@ -1,0 +1,28 @@
+import { Identity, literals, nullable, record, Type, type TSchema } from './vocabulary.ts'
+
+/** An id to filter by, in either spelling; columns hold the bare UUID. */
+export const IdentityFilter = Type.String({ ...Identity, 'x-normalize': 'uuid' })
+
+/** The envelope of a list that an action makes itself. */
+export function listed<Item extends TSchema>(item: Item) {
+  return record({
+    object: literals('list'),
+    url: Type.String(),
+    data: Type.Array(item),
+    has_more: Type.Boolean(),
+    next_cursor: nullable(Type.String()),
+  })
+}
+
+export interface Listed<Item> {
+  object: 'list'
+  url: string
+  data: Item[]
+  has_more: boolean
+  next_cursor: string | null
+}
+
+/** Everything there is, on one page. */
+export function onePage<Item>(url: string, data: Item[]): Listed<Item> {
+  return { object: 'list', url, data, has_more: false, next_cursor: null }
+}

@@ -1,0 +1,42 @@
+import { partsOf } from './openapi-names.ts'
+import { refusals, type RefusalName } from './refusals.ts'
+import type { AnyRoute } from './routes.ts'
+
+const ofEvery: readonly RefusalName[] = [
+  'request_must_be_valid',
+  'service_must_not_fail',
+  'dependency_must_be_available',
+  'dependency_must_answer_in_time',
+]
+
+const ofCredentials: readonly RefusalName[] = [
+  'credential_must_be_valid',
+  'credential_must_not_be_expired',
+  'credential_must_have_the_scope',
+  'environment_must_be_the_credentials',
+  'address_must_be_on_the_allow_list',
+  'merchant_must_not_be_suspended',
+  'rate_must_be_within_the_limit',
+]
+
+const ofBodies: readonly RefusalName[] = ['body_must_not_be_too_large', 'body_must_be_json', 'body_must_arrive_in_time']
+
+const ofWrites: readonly RefusalName[] = [
+  'idempotency_key_must_be_for_one_request',
+  'idempotent_request_must_have_ended',
+  'resource_must_not_have_changed',
+  'service_must_not_be_overloaded',
+]
+
+/** Every refusal that an operation may answer: those of its row, and those that follow from what the row is. By status. */
+export function refusalsOf(route: AnyRoute): readonly RefusalName[] {
+  const { method, path } = partsOf(route)
+  const names: RefusalName[] = [...ofEvery, ...(route.refusals ?? [])]
+  if (route.scope !== 'public') names.push(...ofCredentials)
+  if (method !== 'GET') names.push(...ofBodies, ...ofWrites)
+  if (route.environment === 'required') names.push('environment_header_must_be_given')
+  if (route.idempotency === 'required in live') names.push('live_payout_must_have_an_idempotency_key')
+  if (path.includes('{')) names.push('resource_must_exist')
+  if (route.kind === 'list') names.push('read_model_must_have_caught_up')
+  return [...new Set(names)].sort((one, other) => refusals[one][0] - refusals[other][0])
+}

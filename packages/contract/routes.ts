@@ -1,0 +1,221 @@
+import type { AnyDecider, Context, Decider, Message, Payloads } from '../kernel/decider.ts'
+import type { Envelope, Executor, Outcome } from '../kernel/execute.ts'
+import type {
+  Answers, Clock, EventStore, Log, Mailer, NewId, PaymentRail, PublicEvents, ReadStore, SandboxRail, Vault,
+} from '../kernel/ports.ts'
+import type { Columns, Documents, Projection } from '../kernel/projection.ts'
+import type { Prefixed } from './identity.ts'
+import type { RefusalName } from './refusals.ts'
+import type { Scope } from './scopes.ts'
+import type { Static, TObject, TSchema } from './vocabulary.ts'
+
+/** Spelled exactly as in the specification, so that one search finds the row, the test and the spec. */
+export type Operation = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`
+
+/** Who asks, by their credential. */
+export interface Caller {
+  readonly merchant: string
+  readonly livemode: boolean
+  /** `key:<id>`. */
+  readonly actor: string
+}
+
+/** What actions may use: the ports, and the executor. */
+export interface House {
+  readonly executor: Executor
+  readonly store: EventStore
+  readonly reads: ReadStore
+  readonly rail: PaymentRail
+  /** Only where operators are simulated. */
+  readonly sandboxRail: SandboxRail
+  readonly publicEvents: PublicEvents
+  /** What keyed requests were answered. */
+  readonly answers: Answers
+  readonly vault: Vault
+  readonly mailer: Mailer
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly log: Log
+  /** Why a webhook URL is refused; `undefined` when it is accepted. */
+  readonly urlFault: (url: string, livemode: boolean) => string | undefined
+  /** Where merchants and payers reach this service, without a slash at the end. */
+  readonly baseUrl: string
+}
+
+export type SendOptions = Pick<Envelope, 'isNew' | 'mustExist' | 'onConflict'>
+
+/** A request as an action sees it: authenticated, validated and normalised. */
+export interface Request<Body = undefined, Query = object> {
+  readonly caller: Caller
+  /** As it was asked for. */
+  readonly path: string
+  /** The identity of what this request creates: derived from its idempotency key, else new. */
+  readonly id: string
+  readonly hasKey: boolean
+  /** UUIDs of the path, whatever spelling they came in; other parameters as they are. */
+  readonly params: Readonly<Record<string, string>>
+  readonly body: Body
+  readonly query: Query
+  readonly house: House
+  readonly envelope: Envelope
+  /** Sends a command in the caller's name; the position that it reaches is answered as Ledger-Position. */
+  send<S, C extends Payloads, E extends Payloads>(
+    decider: Decider<S, C, E>,
+    id: string,
+    command: Message<C>,
+    options?: SendOptions,
+  ): Promise<Outcome<S>>
+}
+
+interface Common {
+  readonly summary: string
+  /** `public`: no credential. */
+  readonly scope: Scope | 'public'
+  /** The specification gives only the count of its family. */
+  readonly inferred?: true
+  /** Spec, Authentication: the environment header must be sent. */
+  readonly environment?: 'required'
+  /** Refusals that this operation has beside those which every operation of its kind has. */
+  readonly refusals?: readonly RefusalName[]
+}
+
+/** What an id in the path names, for the two spellings. Left out: the bare UUID only. */
+interface Named {
+  readonly kinds?: readonly Prefixed[]
+}
+
+type View<S, Returns extends TSchema> = (id: string, state: S) => Static<Returns> | undefined
+
+/** `data` may be left out exactly when the request body is the command, field by field. */
+type Mapping<Body extends TSchema, Data> = [Static<Body>, keyof Static<Body>] extends [Data, keyof Data]
+  ? { readonly data?: (body: Static<Body>, context: Context) => Data }
+  : { readonly data: (body: Static<Body>, context: Context) => Data }
+
+/** Starts a new stream with one command. Answers 201 and the view of the new state. */
+export function create<
+  S, C extends Payloads, E extends Payloads, Type extends keyof C & string, Body extends TSchema, Returns extends TSchema,
+>(
+  operation: Operation,
+  row: Common & {
+    readonly body: Body
+    readonly returns: Returns
+    readonly decider: Decider<S, C, E>
+    readonly command: Type
+    readonly view: View<S, Returns>
+    /** Where the identity lies in the body itself, so that the same thing twice is the same stream. */
+    readonly identity?: (body: Static<Body>, caller: Caller) => string
+  } & Mapping<Body, C[Type]>,
+) {
+  return { kind: 'create', operation, ...row } as const
+}
+
+/** Sends one command to the stream named by `{id}` in the path. Answers 200 and the view of the new state. */
+export function change<
+  S, C extends Payloads, E extends Payloads, Type extends keyof C & string, Body extends TSchema, Returns extends TSchema,
+>(
+  operation: Operation,
+  row: Common & Named & {
+    readonly body?: Body
+    readonly returns: Returns
+    readonly decider: Decider<S, C, E>
+    readonly command: Type
+    readonly view: View<S, Returns>
+  } & Mapping<Body, C[Type]>,
+) {
+  return { kind: 'change', operation, ...row } as const
+}
+
+/** One row of a read model, brought up to date from its stream. 404 when there is none or it is another merchant's. */
+export function show<S, Returns extends TSchema>(
+  operation: Operation,
+  row: Common & Named & { readonly returns: Returns; readonly from: Documents<S>; readonly view: View<S, Returns> },
+) {
+  return { kind: 'show', operation, ...row } as const
+}
+
+interface Listing {
+  /** `page`: the merchant routes, which count; `cursor`: all others. */
+  readonly paging: 'cursor' | 'page'
+  /** Columns compared with the query parameter of the same name. */
+  readonly filter?: Readonly<Record<string, TSchema>>
+  /** Query parameters `from` and `to` bound this column. */
+  readonly period?: string
+  /** Query parameter `search` looks into this column. */
+  readonly search?: string
+  /** Conditions that always hold. */
+  readonly only?: Readonly<Record<string, string | number | boolean>>
+}
+
+/** Pages, filters and sorts one read model, newest first. */
+export function list<S, Returns extends TSchema>(
+  operation: Operation,
+  row: Common & Listing & { readonly returns: Returns; readonly from: Documents<S>; readonly view: View<S, Returns> },
+) {
+  return { kind: 'list', operation, ...row } as const
+}
+
+/** The same for a read model across streams, whose rows are shown as they are. */
+export function listRows<Returns extends TSchema>(
+  operation: Operation,
+  row: Common & Named & Listing & {
+    readonly returns: Returns
+    readonly from: Projection
+    readonly order: string
+    readonly view: (row: Readonly<Record<keyof Columns, unknown>>) => Static<Returns>
+  },
+) {
+  return { kind: 'list', operation, ...row } as const
+}
+
+/** Anything else: one named function in `services/api/actions/<family>.ts`. */
+export function perform<
+  Returns extends TSchema, Body extends TSchema | undefined = undefined, Query extends TSchema | undefined = undefined,
+>(
+  operation: Operation,
+  row: Common & Named & {
+    readonly body?: Body
+    readonly query?: Query
+    readonly returns: Returns
+    readonly status?: 200 | 201 | 202
+    readonly idempotency?: 'required in live'
+    /**
+     * The action starts this stream with the request's own id: a repeated idempotency key is answered from the stream's first
+     * events. Without it the answer of a keyed request is kept.
+     */
+    readonly creates?: { readonly decider: AnyDecider; readonly view: (id: string, state: never) => Static<Returns> | undefined }
+    /** Shown instead of JSON to a browser. */
+    readonly page?: (body: Static<Returns>) => string
+    readonly action: (
+      request: Request<
+        Body extends TSchema ? Static<Body> : undefined,
+        Query extends TSchema ? Static<Query> : Readonly<Record<string, never>>
+      >,
+    ) => Promise<Static<Returns>>
+  },
+) {
+  return { kind: 'perform', operation, ...row } as const
+}
+
+/**
+ * A row as the mounting code and the documentation see it: the generics have done their work when the table was written.
+ * `never` in the place of a parameter accepts every row; only `services/api` calls these functions.
+ */
+export interface AnyRoute extends Common, Named, Partial<Listing> {
+  readonly kind: 'create' | 'change' | 'show' | 'list' | 'perform'
+  readonly operation: Operation
+  readonly returns: TSchema
+  readonly body?: TSchema | undefined
+  readonly query?: TObject | undefined
+  readonly decider?: AnyDecider
+  readonly command?: string
+  readonly data?: (body: never, context: Context) => object
+  readonly identity?: (body: never, caller: Caller) => string
+  readonly from?: Documents<never> | Projection
+  readonly order?: string
+  readonly view?: (...args: never) => unknown
+  readonly status?: 200 | 201 | 202
+  readonly idempotency?: 'required in live'
+  readonly creates?: { readonly decider: AnyDecider; readonly view: (id: string, state: never) => unknown }
+  readonly page?: (body: never) => string
+  readonly action?: (request: never) => Promise<unknown>
+}
