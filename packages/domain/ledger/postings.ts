@@ -1,0 +1,43 @@
+import { AmountMinor, literals, record, type Static } from '../../contract/vocabulary.ts'
+import { Account, classOf, type AccountCode } from './accounts.ts'
+
+export const Posting = record({ account: Account, side: literals('debit', 'credit'), amount: AmountMinor })
+export type Posting = Static<typeof Posting>
+
+export function debit(account: AccountCode, amount: number): Posting {
+  return { account, side: 'debit', amount }
+}
+
+export function credit(account: AccountCode, amount: number): Posting {
+  return { account, side: 'credit', amount }
+}
+
+export function mirror({ account, side, amount }: Posting): Posting {
+  return side === 'debit' ? credit(account, amount) : debit(account, amount)
+}
+
+/** What a posting adds to the balance of its account: debits raise assets, credits raise everything else. */
+export function effect({ account, side, amount }: Posting): number {
+  const raises = classOf(account) === 'asset' ? 'debit' : 'credit'
+  return side === raises ? amount : -amount
+}
+
+/** The sum of one side, or of one side on one account. */
+export function sum(postings: readonly Posting[], side: Posting['side'], account?: AccountCode): number {
+  let total = 0
+  for (const posting of postings) {
+    if (posting.side === side && (!account || posting.account === account)) total += posting.amount
+  }
+  return total
+}
+
+/** L1. Leaves out zero postings; an entry that does not balance cannot be made, because whoever asks for it has a bug. */
+export function balanced(postings: readonly Posting[]): Posting[] {
+  const moving = postings.filter(({ amount }) => amount !== 0)
+  const debits = sum(moving, 'debit')
+  const countable = moving.every(({ amount }) => Number.isSafeInteger(amount) && amount > 0) && Number.isSafeInteger(debits)
+  if (!countable) throw new Error(`amounts must be positive safe integers: ${JSON.stringify(postings)}`)
+  if (moving.length < 2) throw new Error(`an entry needs two postings: ${JSON.stringify(postings)}`)
+  if (debits !== sum(moving, 'credit')) throw new Error(`debits and credits differ: ${JSON.stringify(postings)}`)
+  return moving
+}

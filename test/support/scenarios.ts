@@ -1,0 +1,52 @@
+import t from 'tap'
+import { Refusal, type RefusalName } from '../../packages/contract/refusals.ts'
+import { decide, fold, type Context, type Decider, type Message, type Payloads } from '../../packages/kernel/decider.ts'
+
+export interface Scenario<Commands extends Payloads, Events extends Payloads> {
+  readonly given?: readonly Message<Events>[]
+  readonly when: Message<Commands>
+  readonly then: readonly Message<Events>[] | RefusalName
+  /** What the same command decides when it is sent again. Nothing, unless the scenario says otherwise. */
+  readonly again?: readonly Message<Events>[] | RefusalName
+  /** What is special about this case: another time, another environment, the policy that sends the command. */
+  readonly context?: Partial<Context>
+}
+
+export const context: Context = {
+  id: '0190a1b2-0000-7000-8000-000000000001',
+  merchant: '0190a1b2-0000-7000-8000-00000000000a',
+  livemode: false,
+  now: new Date('2026-01-01T12:00:00.000Z'),
+}
+
+/** Each key is a sentence of the specification, and each value proves it. `own` is the context of the whole table. */
+export function scenarios<S, C extends Payloads, E extends Payloads>(
+  decider: Decider<S, C, E>,
+  table: Record<string, Scenario<C, E>>,
+  own: Partial<Context> = {},
+): void {
+  for (const [sentence, { given = [], when, then, again = [], context: special }] of Object.entries(table)) {
+    t.test(sentence, async (t) => {
+      const answer = (history: readonly Message<E>[]) => {
+        // Folded anew each time: a decider may change its state in place.
+        return decided(decider, when, { state: fold(decider, history), context: { ...context, ...own, ...special } })
+      }
+      t.strictSame(answer(given), then)
+      if (typeof then !== 'string') t.strictSame(answer([...given, ...then]), again, 'sent again')
+    })
+  }
+}
+
+/** What a command decides, or the name of the rule that refuses it. */
+function decided<S, C extends Payloads, E extends Payloads>(
+  decider: Decider<S, C, E>,
+  command: Message<C>,
+  { state, context }: { readonly state: S; readonly context: Context },
+): readonly Message<E>[] | RefusalName {
+  try {
+    return decide(decider, command, state, context)
+  } catch (error) {
+    if (error instanceof Refusal) return error.reason
+    throw error
+  }
+}
