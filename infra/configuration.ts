@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import ipaddr from 'ipaddr.js'
+
+/** Everything that can be set from outside, read once at start. The only file that reads the environment. */
+export interface Configuration {
+  readonly port: number
+  readonly dataDirectory: string
+  /** Left out: the embedded PostgreSQL. */
+  readonly postgresUrl: string | undefined
+  /** Left out: the embedded event store on Postgres. */
+  readonly eventStoreUrl: string | undefined
+  /** Left out: the bus in process. */
+  readonly kafkaBrokers: readonly string[] | undefined
+  /** CIDR blocks that webhook URLs may point to although they are private. */
+  readonly egressAllow: readonly string[]
+  readonly rateLimit: boolean
+  readonly requireEnvironmentHeader: boolean
+  readonly logLevel: LogLevel
+  /** 32 bytes in base64; left out, a key is made and kept in the data directory. */
+  readonly masterKey: string | undefined
+  /** Left out: mails are written as files into the data directory. */
+  readonly smtpUrl: string | undefined
+  readonly mailFrom: string
+  /** Where merchants and payers reach this service. */
+  readonly baseUrl: string
+  /** Names this process in logs and locks. */
+  readonly instance: string
+}
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+/** A setting that cannot be: one sentence that names the variable and what it takes. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError'
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Reads the settings from the environment; throws ConfigurationError for the first one that is wrong. */
+export function readConfiguration(environment: Environment = process.env): Configuration {
+  const text = (name: string) => environment[name]?.trim() || undefined
+  const port = integer('PORT', text('PORT') ?? '8080', { least: 0, most: 65_535 })
+  return {
+    port,
+    dataDirectory: text('DATA_DIR') ?? '.data',
+    postgresUrl: url('POSTGRES_URL', text('POSTGRES_URL'), ['postgres:', 'postgresql:']),
+    eventStoreUrl: url('EVENTSTORE_URL', text('EVENTSTORE_URL'), ['esdb:', 'esdb+discover:', 'kurrentdb:', 'kurrentdb+discover:']),
+    kafkaBrokers: brokers(text('KAFKA_BROKERS')),
+    egressAllow: blocks(text('EGRESS_ALLOW')),
+    rateLimit: word('RATE_LIMIT', text('RATE_LIMIT') ?? 'on', ['on', 'off']) === 'on',
+    requireEnvironmentHeader:
+      word('REQUIRE_ENVIRONMENT_HEADER', text('REQUIRE_ENVIRONMENT_HEADER') ?? 'true', ['true', 'false']) === 'true',
+    logLevel: word('LOG_LEVEL', text('LOG_LEVEL') ?? 'warn', logLevels),
+    masterKey: masterKey(text('MASTER_KEY')),
+    smtpUrl: url('SMTP_URL', text('SMTP_URL'), ['smtp:', 'smtps:']),
+    mailFrom: text('MAIL_FROM') ?? 'payments@localhost',
+    baseUrl: (url('BASE_URL', text('BASE_URL'), ['http:', 'https:']) ?? `http://localhost:${port}`).replace(/\/$/, ''),
+    instance: text('INSTANCE') ?? randomUUID().slice(0, 8),
+  }
+}
+
+function integer(name: string, text: string, { least, most }: { least: number; most: number }): number {
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value < least || value > most) {
+    throw new ConfigurationError(`${name} is "${text}", but must be a whole number from ${least} to ${most}`)
+  }
+  return value
+}
+
+function word<const Words extends readonly string[]>(name: string, text: string, words: Words): Words[number] {
+  const found = words.find((one) => one === text.toLowerCase())
+  if (!found) throw new ConfigurationError(`${name} is "${text}", but must be one of ${words.join(', ')}`)
+  return found
+}
+
+/** Passwords may stand in a URL, so a message never repeats it. */
+function url(name: string, text: string | undefined, protocols: readonly string[]): string | undefined {
+  if (text === undefined) return undefined
+  const known = protocols.some((protocol) => text.startsWith(`${protocol}//`))
+  const hosts = protocols[0] === 'esdb:' || protocols[0] === 'postgres:' ? true : URL.canParse(text)
+  if (!known || !hosts) throw new ConfigurationError(`${name} must be a URL that starts with ${protocols.join('// or ')}//`)
+  return text
+}
+
+function brokers(text: string | undefined): readonly string[] | undefined {
+  if (text === undefined) return undefined
+  const list = text.split(',').map((broker) => broker.trim())
+  const wrong = list.find((broker) => !/^[^\s:]+:\d{1,5}$/.test(broker))
+  if (wrong !== undefined) throw new ConfigurationError(`KAFKA_BROKERS holds "${wrong}", but takes host:port, separated by commas`)
+  return list
+}
+
+function blocks(text: string | undefined): readonly string[] {
+  const list = text?.split(',').map((block) => block.trim()) ?? []
+  const wrong = list.find((block) => !ipaddr.isValidCIDR(block))
+  if (wrong !== undefined) throw new ConfigurationError(`EGRESS_ALLOW holds "${wrong}", but takes CIDR blocks such as 127.0.0.0/8`)
+  return list
+}
+
+function masterKey(text: string | undefined): string | undefined {
+  if (text !== undefined && Buffer.from(text, 'base64').length !== 32) {
+    throw new ConfigurationError('MASTER_KEY must be 32 bytes in base64 (openssl rand -base64 32)')
+  }
+  return text
+}

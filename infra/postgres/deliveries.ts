@@ -1,0 +1,272 @@
+import type pg from 'pg'
+
+/** A delivery that this process has in hand. */
+export interface Delivery {
+  readonly id: number
+  readonly endpoint: string
+  readonly merchant: string
+  readonly livemode: boolean
+  /** Public id of the event. */
+  readonly event: string
+  readonly sequence: number
+  readonly resource: string
+  /** Attempts that have ended. */
+  readonly attempts: number
+  readonly replay: string | null
+  readonly payload: string
+}
+
+export interface NewDelivery {
+  readonly endpoint: string
+  readonly merchant: string
+  readonly livemode: boolean
+  readonly event: string
+  readonly sequence: number
+  readonly resource: string
+  /** This process has room to send it now. */
+  readonly wanted: boolean
+}
+
+/** What the endpoint's own history has to learn from a delivery. */
+export type Consequence =
+  | { readonly kind: 'recovered' }
+  | { readonly kind: 'exhausted' }
+  | { readonly kind: 'gone'; readonly url: string }
+
+export interface Attempted {
+  readonly id: number
+  /** `skipped`: the endpoint was disabled before its turn came. */
+  readonly status: 'pending' | 'succeeded' | 'failed' | 'skipped'
+  readonly attempts: number
+  /** When the next attempt is due; null when there is none. */
+  readonly dueAt: Date | null
+  readonly at: Date
+  readonly httpStatus: number | null
+  readonly answer: string
+  readonly consequence: Consequence | null
+}
+
+export interface ClaimOptions {
+  readonly now: Date
+  /** Endpoints behind this one have their turn; an empty string starts from the first. */
+  readonly after: string
+  /** How many deliveries an endpoint may be given; endpoints that are not named get `roomDefault`. */
+  readonly rooms: Readonly<Record<string, number>>
+  readonly roomDefault: number
+  readonly limit: number
+}
+
+export interface Claimed {
+  readonly deliveries: readonly Delivery[]
+  /** Where the next claim goes on; an empty string when all endpoints had their turn. */
+  readonly after: string
+}
+
+export interface PendingConsequence {
+  readonly id: number
+  readonly endpoint: string
+  readonly merchant: string
+  readonly livemode: boolean
+  readonly event: string
+  readonly consequence: Consequence
+}
+
+/** Taking deliveries in hand goes one process after the other, so that each sees what the others hold: order depends on it. */
+const handsLock = 4_719_202_605
+/** Endpoints looked at in one claim. */
+const endpointsPerClaim = 500
+
+/** Rows of other processes are theirs until their lease has run out; then `renewLease` of any process sets them free. */
+export class Deliveries {
+  readonly #pool: pg.Pool
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool
+  }
+
+  /**
+   * Writes down deliveries, once each, and takes the wanted ones in hand: those before which no first attempt of the same
+   * endpoint waits, and none of the same resource is in another process's hand. Answers the ids in hand, by endpoint and event.
+   */
+  async add(worker: string, now: Date, deliveries: readonly NewDelivery[]): Promise<ReadonlyMap<string, number>> {
+    const { rows } = await this.#alone<{ id: number; key: string }>({
+      name: 'add deliveries',
+      text: `
+        with added as (
+          insert into deliveries (endpoint, event, merchant, livemode, sequence, resource, created_at, worker)
+          select new.endpoint, new.event, new.merchant, new.livemode, new.sequence, new.resource, $3,
+            case when new.wanted and not exists (
+              select from deliveries earlier
+              where earlier.endpoint = new.endpoint and earlier.sequence < new.sequence
+                and earlier.status = 'pending' and earlier.worker is null and earlier.due_at is null
+            ) and not exists (
+              select from deliveries other
+              where other.endpoint = new.endpoint and other.resource = new.resource
+                and other.worker <> $2 and other.status = 'pending' and other.due_at is null
+            ) then $2::uuid end
+          from json_to_recordset($1) as new (endpoint uuid, event text, merchant uuid, livemode boolean, sequence bigint,
+            resource text, wanted boolean)
+          order by new.sequence
+          on conflict do nothing
+          returning id, endpoint, event, worker
+        )
+        select id, endpoint || event as key from added where worker is not null`,
+      values: [JSON.stringify(deliveries), worker, now],
+    })
+    return new Map(rows.map(({ id, key }) => [key, id]))
+  }
+
+  /** Takes what is due in hand, endpoint after endpoint, so that one with many waiting deliveries keeps no other from its turn. */
+  async claim(worker: string, { now, after, rooms, roomDefault, limit }: ClaimOptions): Promise<Claimed> {
+    const { rows } = await this.#alone<Delivery & { readonly last: string | null }>({
+      name: 'claim deliveries',
+      text: claimStatement,
+      values: [worker, now, after || firstUuid, JSON.stringify(rooms), roomDefault, endpointsPerClaim, limit],
+    })
+    const deliveries = rows.filter(({ id }) => id !== null).map(({ last: _, ...delivery }) => delivery)
+    return { deliveries: deliveries.sort((one, other) => one.sequence - other.sequence), after: rows[0]?.last ?? '' }
+  }
+
+  /** Writes down how attempts ended. What was written before, or is in another process's hand by now, is passed over. */
+  async complete(worker: string, attempted: readonly Attempted[]): Promise<void> {
+    await this.#pool.query({
+      name: 'complete deliveries',
+      text: `
+        update deliveries set status = done.status, attempts = done.attempts, due_at = done."dueAt", worker = null,
+          consequence = done.consequence, last_attempt_at = done.at, last_status = done."httpStatus", last_answer = done.answer
+        from json_to_recordset($1) as done (id bigint, status text, attempts integer, "dueAt" timestamptz, at timestamptz,
+          "httpStatus" integer, answer text, consequence jsonb)
+        where deliveries.id = done.id and deliveries.worker = $2`,
+      values: [JSON.stringify(attempted), worker],
+    })
+  }
+
+  /** Gives back what this process has in hand but does not know of. */
+  async release(worker: string, known: readonly number[]): Promise<void> {
+    await this.#alone({
+      name: 'release deliveries',
+      text: `update deliveries set worker = null where worker = $1 and status = 'pending' and id <> all($2)`,
+      values: [worker, known],
+    })
+  }
+
+  /** Says that this process lives until then, and frees the rows of those that do not. False: it was taken for dead meanwhile. */
+  async renewLease(worker: string, now: Date, until: Date): Promise<boolean> {
+    const { rows } = await this.#alone<{ alive: boolean }>({
+      name: 'renew lease',
+      text: `
+        with dead as (delete from webhook_workers where alive_until < $2 and id <> $1 returning id),
+        freed as (update deliveries set worker = null where worker in (select id from dead)),
+        renewed as (update webhook_workers set alive_until = $3 where id = $1 returning id)
+        select exists (select from renewed) as alive`,
+      values: [worker, now, until],
+    })
+    return rows[0]?.alive === true
+  }
+
+  async begin(worker: string, until: Date): Promise<void> {
+    await this.#pool.query('insert into webhook_workers (id, alive_until) values ($1, $2)', [worker, until])
+  }
+
+  /** Gives back everything and leaves. */
+  async end(worker: string): Promise<void> {
+    await this.#alone({
+      name: 'end worker',
+      text: `
+        with gone as (delete from webhook_workers where id = $1)
+        update deliveries set worker = null where worker = $1`,
+      values: [worker],
+    })
+  }
+
+  /** Takes consequences in hand that no other process has; those that need a mail come last, for the mail server may be away. */
+  async takeConsequences(worker: string, limit: number): Promise<readonly PendingConsequence[]> {
+    const { rows } = await this.#pool.query<PendingConsequence>({
+      name: 'take consequences',
+      text: `
+        update deliveries set worker = $1
+        where id in (
+          select id from deliveries where consequence is not null and (worker is null or worker = $1)
+          order by consequence ->> 'kind' = 'exhausted', id limit $2 for update skip locked
+        )
+        returning id, endpoint, merchant, livemode, event, consequence`,
+      values: [worker, limit],
+    })
+    return rows
+  }
+
+  async settleConsequences(worker: string, ids: readonly number[]): Promise<void> {
+    await this.#pool.query({
+      name: 'settle consequences',
+      text: 'update deliveries set consequence = null, worker = null where id = any($2) and worker = $1',
+      values: [worker, ids],
+    })
+  }
+
+  /** The statement sees what was committed before it got the lock, because it begins only then. */
+  async #alone<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
+    const connection = await this.#pool.connect()
+    try {
+      await connection.query(`begin; select pg_advisory_xact_lock(${handsLock})`)
+      const result = await connection.query<Row>(query)
+      await connection.query('commit')
+      connection.release()
+      return result
+    } catch (error) {
+      connection.release(true)
+      throw error
+    }
+  }
+}
+
+const firstUuid = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * Walks from endpoint to endpoint along the indexes of waiting rows, and takes from each as many as it has room for: half of them
+ * first attempts in the order of their events, half retries and replays by the time at which they are due.
+ * $1 worker, $2 now, $3 endpoint to start behind, $4 rooms, $5 room of the others, $6 endpoints, $7 limit.
+ */
+const claimStatement = `
+  with recursive walk (endpoint, step) as (
+    select $3::uuid, 0
+    union all
+    select least(
+      (select endpoint from deliveries
+       where status = 'pending' and worker is null and due_at is null and endpoint > walk.endpoint order by endpoint limit 1),
+      (select endpoint from deliveries
+       where status = 'pending' and worker is null and due_at is not null and endpoint > walk.endpoint order by endpoint limit 1)
+    ), step + 1
+    from walk where walk.endpoint is not null and step < $6::integer
+  ),
+  rooms as (
+    select endpoint, step, (coalesce(($4::jsonb ->> endpoint::text)::integer, $5::integer) + 1) / 2 as half
+    from walk where step > 0 and endpoint is not null
+  ),
+  picked as (
+    select due.id, rooms.endpoint
+    from rooms cross join lateral (
+      (select id from deliveries waiting
+       where endpoint = rooms.endpoint and status = 'pending' and worker is null and due_at is null and not exists (
+         select from deliveries other
+         where other.endpoint = waiting.endpoint and other.resource = waiting.resource
+           and other.worker <> $1 and other.status = 'pending' and other.due_at is null
+       )
+       order by sequence limit rooms.half)
+      union all
+      (select id from deliveries
+       where endpoint = rooms.endpoint and status = 'pending' and worker is null and due_at <= $2
+       order by due_at, sequence limit rooms.half)
+    ) due
+    order by rooms.step limit $7::integer
+  ),
+  claimed as (
+    update deliveries set worker = $1 from picked where deliveries.id = picked.id
+    returning deliveries.id, deliveries.endpoint, merchant, livemode, event, sequence, resource, attempts, replay
+  ),
+  cursor as (
+    select case when (select count(*) from picked) >= $7::integer
+      then (select endpoint from picked order by endpoint desc limit 1)
+      else (select endpoint from walk where step = $6::integer) end as last
+  )
+  select claimed.*, public_events.payload, cursor.last
+  from cursor left join (claimed join public_events on public_events.id = claimed.event) on true`

@@ -1,0 +1,62 @@
+import type { Knex } from 'knex'
+import type pg from 'pg'
+import * as events from './migrations/001-events.ts'
+import * as snapshots from './migrations/002-snapshots.ts'
+import * as answers from './migrations/003-answers.ts'
+import * as consumers from './migrations/004-consumers.ts'
+import * as publicEvents from './migrations/005-public-events.ts'
+import * as deliveries from './migrations/006-deliveries.ts'
+import * as sandboxOperations from './migrations/007-sandbox-operations.ts'
+
+/** In their order. What has run somewhere is never changed: a change is another migration. */
+const migrations = {
+  '001-events': events,
+  '002-snapshots': snapshots,
+  '003-answers': answers,
+  '004-consumers': consumers,
+  '005-public-events': publicEvents,
+  '006-deliveries': deliveries,
+  '007-sandbox-operations': sandboxOperations,
+} satisfies Record<string, { up(knex: Knex): Promise<void> }>
+
+const migrationLock = 4_719_202_603
+
+const migrationSource: Knex.MigrationSource<[string, Knex.Migration]> = {
+  getMigrations: async () => Object.entries(migrations),
+  getMigrationName: ([name]) => name,
+  getMigration: async ([, migration]) => ({ ...migration, down }),
+}
+
+async function down(): Promise<void> {
+  throw new Error('what cannot be rebuilt is not thrown away: migrations go one way')
+}
+
+export interface Migratable {
+  readonly pool: pg.Pool
+  readonly knex: Knex
+}
+
+/**
+ * Brings the tables that cannot be rebuilt up to date. Processes that start at the same time wait for the
+ * first one.
+ */
+export async function migrate({ pool, knex }: Migratable): Promise<void> {
+  const client = await pool.connect()
+  try {
+    await client.query('select pg_advisory_lock($1)', [migrationLock])
+    await migrateAlone(knex)
+    await client.query('select pg_advisory_unlock($1)', [migrationLock])
+    client.release()
+  } catch (error) {
+    client.release(true)
+    throw error
+  }
+}
+
+async function migrateAlone(knex: Knex): Promise<void> {
+  const config: Knex.MigratorConfig = { migrationSource, tableName: 'migrations' }
+  // A process that was killed leaves knex's own lock behind, which nobody ever frees. Ours is freed with the
+  // connection.
+  await knex.migrate.forceFreeMigrationsLock(config)
+  await knex.migrate.latest(config)
+}

@@ -1,0 +1,181 @@
+import type pg from 'pg'
+import type { AnyDecider } from '../../packages/kernel/decider.ts'
+import { recorded } from '../../packages/kernel/history.ts'
+import type { EventStore, Log, StoredEvent } from '../../packages/kernel/ports.ts'
+import type { ReadModel, Recorded } from '../../packages/kernel/projection.ts'
+import { TableChanges, type Run } from './changes.ts'
+import { DocumentFold, type StoredDocument } from './document-fold.ts'
+import { createTable, tableOf, type Table } from './tables.ts'
+
+/** One read model on its way along the log. */
+export interface Track {
+  readonly model: ReadModel
+  readonly generation: number
+  readonly table: Table
+  readonly fold: DocumentFold | undefined
+  /** Streams set aside because a handler threw; the others go on. */
+  readonly parked: Set<string>
+  position: number
+}
+
+/** Throws when this process is no longer the one that may write. */
+export type Fence = (connection: pg.ClientBase) => Promise<void>
+
+export interface ProjectorOptions {
+  readonly pool: pg.Pool
+  readonly store: EventStore
+  readonly deciders: readonly AnyDecider[]
+  readonly log: Log
+  readonly fence?: Fence
+}
+
+/** Applies batches of events to read models: tables and checkpoints move in one transaction. */
+export class Projector {
+  readonly #options: ProjectorOptions
+  readonly #deciders: ReadonlyMap<string, AnyDecider>
+
+  constructor(options: ProjectorOptions) {
+    this.#options = options
+    this.#deciders = new Map(options.deciders.map((decider) => [decider.category, decider]))
+  }
+
+  /** Makes the table of a read model when it is not there, and finds out how far it has come. */
+  async open(model: ReadModel, generation: number): Promise<Track> {
+    const { pool } = this.#options
+    const table = tableOf(model, generation)
+    await pool.query(createTable(model, table))
+    await pool.query('insert into checkpoints (name, position) values ($1, 0) on conflict do nothing', [table.name])
+    const checkpoint = await pool.query<{ position: number }>('select position from checkpoints where name = $1', [table.name])
+    const parked = await pool.query<{ stream: string }>('select distinct stream from parked where consumer = $1', [table.name])
+    const fold = model.kind === 'documents' ? new DocumentFold(model, (ids) => this.#documents(table, ids)) : undefined
+    const streams = new Set(parked.rows.map(({ stream }) => stream))
+    return { model, generation, table, fold, parked: streams, position: Number(checkpoint.rows[0]!.position) }
+  }
+
+  /** Applies one batch to tracks that may have seen a part of it, and moves their checkpoints to `through`. */
+  async apply(tracks: readonly Track[], events: readonly StoredEvent[], through: number): Promise<void> {
+    const behind = tracks.filter(({ position }) => position < through)
+    const recordedOnce = this.#recordedOnce()
+    try {
+      await this.#transaction(async (connection) => {
+        for (const track of behind) await this.#applyTo(track, events, { connection, recordedOnce })
+        const names = behind.map(({ table }) => table.name)
+        await connection.query('update checkpoints set position = $2, updated_at = now() where name = any($1)', [names, through])
+      })
+    } catch (error) {
+      for (const { fold } of behind) fold?.clear()
+      throw error
+    }
+    for (const track of behind) track.position = through
+  }
+
+  async #applyTo(track: Track, events: readonly StoredEvent[], { connection, recordedOnce }: Batch): Promise<void> {
+    const relevant = events.filter(({ stream, position }) => position > track.position && !track.parked.has(stream)).filter(follows(track))
+    if (relevant.length === 0) return
+    const changes = new TableChanges(track.table, runOn(connection))
+    await track.fold?.prepare(relevant)
+    for (const event of relevant) {
+      if (track.parked.has(event.stream)) continue
+      try {
+        for (const change of changesOf(track, recordedOnce(event))) await changes.apply(change)
+      } catch (error) {
+        await this.#park(track, event, { error, connection })
+      }
+    }
+    await changes.flush()
+  }
+
+  /** A poisoned event parks its stream, not the projector: its later events wait, all other streams go on. */
+  async #park(track: Track, event: StoredEvent, { error, connection }: { error: unknown; connection: pg.ClientBase }): Promise<void> {
+    const { stream, revision, position, id, type } = event
+    this.#options.log.error({ consumer: track.table.name, stream, revision, type, error }, 'parked')
+    await connection.query(
+      `insert into parked (consumer, stream, revision, position, event_id, type, error) values ($1, $2, $3, $4, $5, $6, $7)
+       on conflict (consumer, stream, revision) do update set error = excluded.error`,
+      [track.table.name, stream, revision, position, id, type, String(error)],
+    )
+    track.parked.add(stream)
+  }
+
+  /** Brings a parked stream up to its read model's checkpoint; throws when its event is still poisoned. */
+  async unpark(track: Track, stream: string): Promise<void> {
+    const { pool, store } = this.#options
+    const { rows } = await pool.query<{ revision: number | null }>(
+      'select min(revision) as revision from parked where consumer = $1 and stream = $2',
+      [track.table.name, stream],
+    )
+    const from = rows[0]?.revision
+    if (from == null) return
+    const missed = (await store.readStream(stream, from)).filter(({ position }) => position <= track.position)
+    const recordedOnce = this.#recordedOnce()
+    track.fold?.clear()
+    await track.fold?.prepare(missed)
+    await this.#transaction(async (connection) => {
+      const changes = new TableChanges(track.table, runOn(connection))
+      for (const event of missed) for (const change of changesOf(track, recordedOnce(event))) await changes.apply(change)
+      await changes.flush()
+      await connection.query('delete from parked where consumer = $1 and stream = $2', [track.table.name, stream])
+    })
+    track.parked.delete(stream)
+  }
+
+  async #transaction(work: (connection: pg.ClientBase) => Promise<void>): Promise<void> {
+    const connection = await this.#options.pool.connect()
+    try {
+      await connection.query('begin')
+      await this.#options.fence?.(connection)
+      await work(connection)
+      await connection.query('commit')
+      connection.release()
+    } catch (error) {
+      await connection.query('rollback').then(() => connection.release(), (broken: Error) => connection.release(broken))
+      throw error
+    }
+  }
+
+  async #documents(table: Table, ids: readonly string[]): Promise<readonly StoredDocument[]> {
+    const { rows } = await this.#options.pool.query<StoredDocument>(
+      `select id, merchant, livemode, created, created_at, revision, state from ${table.name} where id = any($1)`,
+      [ids],
+    )
+    return rows
+  }
+
+  /** Several read models follow the same event; it is decoded once. */
+  #recordedOnce(): (event: StoredEvent) => Recorded {
+    const seen = new Map<StoredEvent, Recorded>()
+    return (event) => {
+      let known = seen.get(event)
+      if (!known) {
+        const decider = this.#deciders.get(categoryOf(event))
+        if (!decider) throw new Error(`nobody knows the category of ${event.stream}`)
+        seen.set(event, (known = recorded(decider, event)))
+      }
+      return known
+    }
+  }
+}
+
+interface Batch {
+  readonly connection: pg.ClientBase
+  readonly recordedOnce: (event: StoredEvent) => Recorded
+}
+
+function categoryOf({ stream }: StoredEvent): string {
+  return stream.slice(0, stream.indexOf('-'))
+}
+
+function follows({ model }: Track): (event: StoredEvent) => boolean {
+  if (model.kind === 'projection') return ({ type }) => type in model.on
+  return (event) => categoryOf(event) === model.decider.category
+}
+
+function changesOf({ model, fold }: Track, event: Recorded) {
+  if (model.kind === 'projection') return model.on[event.type]!(event as Recorded<never>)
+  const row = fold!.apply(event)
+  return row ? [{ put: row }] : []
+}
+
+function runOn(connection: pg.ClientBase): Run {
+  return async (statement, rows) => void (await connection.query(statement, [JSON.stringify(rows)]))
+}

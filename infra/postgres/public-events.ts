@@ -1,0 +1,68 @@
+import type pg from 'pg'
+import type { MissedEvents, PublicEvent, PublicEvents } from '../../packages/kernel/ports.ts'
+
+export interface DatedPublicEvent extends PublicEvent {
+  /** RFC 3339. */
+  readonly createdAt: string
+}
+
+/** Keeps what merchants are told, before it is published. Events that are kept already are passed over. */
+export async function keepPublicEvents(pool: pg.Pool, events: readonly DatedPublicEvent[]): Promise<void> {
+  await pool.query({
+    name: 'keep public events',
+    text: `
+      insert into public_events (id, sequence, type, merchant, livemode, resource, payload, created_at)
+      select id, sequence, type, merchant, livemode, resource, payload, "createdAt"
+      from json_to_recordset($1) as event (id text, sequence bigint, type text, merchant uuid, livemode boolean,
+        resource text, payload text, "createdAt" timestamptz)
+      on conflict do nothing`,
+    values: [JSON.stringify(events)],
+  })
+}
+
+export function postgresPublicEvents(pool: pg.Pool): PublicEvents {
+  return {
+    async find(id, { merchant, livemode }) {
+      const { rows } = await pool.query<PublicEvent>({
+        name: 'find public event',
+        text: `
+          select id, type, merchant, livemode, resource, sequence, payload
+          from public_events where id = $1 and merchant = $2 and livemode = $3`,
+        values: [id, merchant, livemode],
+      })
+      return rows[0]
+    },
+    async countMissed(missed) {
+      const { rows } = await pool.query<{ count: number }>({
+        name: 'count missed events',
+        text: `select count(*) as count from public_events event where ${missedCondition}`,
+        values: missedValues(missed),
+      })
+      return rows[0]?.count ?? 0
+    },
+    async feed({ merchant, livemode, after, types, limit }) {
+      const { rows } = await pool.query<PublicEvent>({
+        name: 'feed of public events',
+        text: `
+          select id, type, merchant, livemode, resource, sequence, payload from public_events
+          where merchant = $1 and livemode = $2 and sequence > $3 and ($4::text[] is null or type = any($4))
+          order by sequence limit $5`,
+        values: [merchant, livemode, after, types ?? null, limit],
+      })
+      return rows
+    },
+  }
+}
+
+/** What is on its way for the first time is not missed; what waits for a retry has failed. Takes `missedValues` as $1 to $7. */
+export const missedCondition = `
+  event.merchant = $2 and event.livemode = $3 and event.type = any($4) and event.created_at >= $5
+  and event.sequence > $6 and event.sequence <= $7 and not exists (
+    select from deliveries delivery
+    where delivery.endpoint = $1 and delivery.event = event.id
+      and (delivery.status = 'succeeded' or (delivery.status = 'pending' and delivery.attempts = 0))
+  )`
+
+export function missedValues({ endpoint, merchant, livemode, types, since, after, through }: MissedEvents): unknown[] {
+  return [endpoint, merchant, livemode, types, since, after, through]
+}

@@ -1,0 +1,93 @@
+import type pg from 'pg'
+import type { ReadModel } from '../../packages/kernel/projection.ts'
+import type { Track } from './projector.ts'
+import { createTable, readSchema, tableOf } from './tables.ts'
+
+const publicationLock = 4_719_202_606
+
+/** Which table stands behind each read model's view, and which one somebody wants there. */
+export interface Published {
+  readonly version: number
+  readonly generation: number
+  readonly wanted: number
+}
+
+export async function publications(pool: pg.Pool): Promise<ReadonlyMap<string, Published>> {
+  const { rows } = await pool.query<Published & { name: string }>(`select name, version, generation, wanted from ${readSchema}.published`)
+  return new Map(rows.map(({ name, ...published }) => [name, published]))
+}
+
+/**
+ * Every read model has a table and a view before anything starts that reads them. Processes that start at the same time wait
+ * for the first one.
+ */
+export async function publishMissing(pool: pg.Pool, models: readonly ReadModel[], dependents: string): Promise<void> {
+  const connection = await pool.connect()
+  try {
+    await connection.query('begin')
+    await connection.query('select pg_advisory_xact_lock($1)', [publicationLock])
+    await connection.query(`create schema if not exists ${readSchema}`)
+    await connection.query(`create table if not exists ${readSchema}.published (
+      name text primary key, version integer not null, generation integer not null, wanted integer not null)`)
+    const { rows } = await connection.query<{ name: string }>(`select name from ${readSchema}.published`)
+    const shown = new Set(rows.map(({ name }) => name))
+    for (const model of models) if (!shown.has(model.name)) await publishFirst(connection, model)
+    if (shown.size < models.length) await connection.query(dependents)
+    await connection.query('commit')
+    connection.release()
+  } catch (error) {
+    connection.release(true)
+    throw error
+  }
+}
+
+async function publishFirst(connection: pg.ClientBase, model: ReadModel): Promise<void> {
+  const table = tableOf(model, 1)
+  await connection.query(createTable(model, table))
+  await connection.query(`create view ${table.view} as select * from ${table.name}`)
+  await connection.query('insert into checkpoints (name, position) values ($1, 0) on conflict do nothing', [table.name])
+  await connection.query(`insert into ${readSchema}.published (name, version, generation, wanted) values ($1, $2, 1, 1)`, [
+    model.name,
+    model.version,
+  ])
+}
+
+/** Asks the active projector to build a read model anew beside the one that is shown. */
+export async function wantRebuild(pool: pg.Pool, model: ReadModel): Promise<void> {
+  await pool.query(`update ${readSchema}.published set wanted = generation + 1 where name = $1`, [model.name])
+}
+
+/** Shows a track's table under the read model's name, in one transaction, and drops what stood there before. */
+export async function publish(pool: pg.Pool, { model, generation, table }: Track, dependents: string): Promise<void> {
+  const connection = await pool.connect()
+  try {
+    await connection.query('begin')
+    await connection.query(`drop view if exists ${table.view} cascade`)
+    await connection.query(`create view ${table.view} as select * from ${table.name}`)
+    await connection.query(
+      `insert into ${readSchema}.published (name, version, generation, wanted) values ($1, $2, $3, $3)
+       on conflict (name) do update set version = $2, generation = $3, wanted = greatest($3, ${readSchema}.published.wanted)`,
+      [model.name, model.version, generation],
+    )
+    await dropOlder(connection, { name: model.name, shown: table.name })
+    if (dependents) await connection.query(dependents)
+    await connection.query('commit')
+  } catch (error) {
+    await connection.query('rollback')
+    throw error
+  } finally {
+    connection.release()
+  }
+}
+
+async function dropOlder(connection: pg.ClientBase, { name, shown }: { name: string; shown: string }): Promise<void> {
+  const { rows } = await connection.query<{ name: string }>(
+    `select schemaname || '.' || tablename as name from pg_tables where schemaname = $1 and tablename ~ ('^' || $2 || '_v[0-9]+_[0-9]+$')`,
+    [readSchema, name],
+  )
+  for (const table of rows.filter((row) => row.name !== shown)) {
+    await connection.query(`drop table ${table.name} cascade`)
+    await connection.query('delete from checkpoints where name = $1', [table.name])
+    await connection.query('delete from parked where consumer = $1', [table.name])
+  }
+}

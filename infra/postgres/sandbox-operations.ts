@@ -1,0 +1,194 @@
+import type pg from 'pg'
+import type { RailState } from '../../packages/kernel/ports.ts'
+import type { CalledBack, ClaimedCallback, Known, SandboxBook, Submission } from '../rails/sandbox-book.ts'
+
+const statementsAtOnce = 2
+const submissionsPerStatement = 1_000
+
+interface Waiting extends Submission {
+  readonly resolve: (state: RailState) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** The operators' book on Postgres. Submissions of one tick, or made during a write, are written together. */
+export class SandboxOperations implements SandboxBook {
+  readonly #pool: pg.Pool
+  #waiting: Waiting[] = []
+  #writing = 0
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool
+  }
+
+  submit(submission: Submission): Promise<RailState> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ ...submission, resolve, reject })
+      if (this.#writing < statementsAtOnce) setImmediate(() => void this.#write())
+    })
+  }
+
+  async #write(): Promise<void> {
+    if (this.#waiting.length === 0 || this.#writing >= statementsAtOnce) return
+    const batch = this.#waiting.splice(0, submissionsPerStatement)
+    this.#writing++
+    try {
+      const states = await this.#enter(batch)
+      for (const { request, resolve } of batch) resolve(states.get(request.reference)!)
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
+    this.#writing--
+    await this.#write()
+  }
+
+  /** Locks rows in the order of their references, so that two processes never wait for each other. */
+  async #enter(batch: readonly Submission[]): Promise<ReadonlyMap<string, RailState>> {
+    const calls = new Map<string, { submission: Submission; count: number }>()
+    for (const submission of batch) {
+      const known = calls.get(submission.request.reference)
+      if (known) known.count++
+      else calls.set(submission.request.reference, { submission, count: 1 })
+    }
+    const rows = [...calls.values()].map(({ submission, count }) => [...valuesOf(submission), count])
+    const columns = Object.keys(submissionColumns).map((_, column) => rows.map((row) => row[column]))
+    const { rows: states } = await this.#pool.query<{ reference: string; state: RailState }>({
+      name: 'sandbox-submit',
+      text: submitStatement,
+      values: columns,
+    })
+    return new Map(states.map(({ reference, state }) => [reference, state]))
+  }
+
+  async find(reference: string): Promise<Known | undefined> {
+    const { rows } = await this.#pool.query<Known>({
+      name: 'sandbox-find',
+      text: 'select state, answers, due_at as "dueAt" from sandbox_operations where reference = $1',
+      values: [reference],
+    })
+    return rows[0]
+  }
+
+  async advance({ now, limit, reference }: Parameters<SandboxBook['advance']>[0]): Promise<number> {
+    const [name, condition, values] = reference === undefined
+      ? ['sandbox-advance', 'order by due_at', []]
+      : ['sandbox-advance-one', 'and reference = $3', [reference]]
+    const text = advanceStatement(condition)
+    const { rowCount } = await this.#pool.query({ name, text, values: [now, limit, ...values] })
+    return rowCount ?? 0
+  }
+
+  async claimCallbacks({ now, until, limit }: Parameters<SandboxBook['claimCallbacks']>[0]) {
+    const { rows } = await this.#pool.query<ClaimedCallback>({
+      name: 'sandbox-claim',
+      text: claimStatement,
+      values: [now, until, limit],
+    })
+    return rows
+  }
+
+  async settleCallbacks(callbacks: readonly CalledBack[]): Promise<void> {
+    await this.#pool.query({
+      name: 'sandbox-settle',
+      text: settleStatement,
+      values: [
+        callbacks.map(({ reference }) => reference),
+        callbacks.map(({ attempts }) => attempts),
+        callbacks.map(({ accepted }) => accepted),
+        callbacks.map(({ nextAt }) => nextAt),
+      ],
+    })
+  }
+
+  async resolve(reference: string, state: RailState, now: Date): Promise<void> {
+    await this.#pool.query({
+      name: 'sandbox-resolve',
+      text: resolveStatement,
+      values: [reference, JSON.stringify(state), executions(state), now],
+    })
+  }
+}
+
+/** The columns of one submission, in the order of `submissionColumns` without the last. */
+function valuesOf({ request, script, now }: Submission): readonly unknown[] {
+  const [first] = script.steps
+  return [
+    request.reference, request.kind, request.merchant, request.livemode,
+    request.amountMinor, request.currency, JSON.stringify(request.method),
+    JSON.stringify(script.state), JSON.stringify(script.steps),
+    first ? new Date(now.getTime() + first.afterMs) : null, script.answers, executions(script.state), now,
+  ]
+}
+
+/** How often money moves when an operation gets into this state. */
+function executions({ state }: RailState): number {
+  return state === 'succeeded' ? 1 : 0
+}
+
+const submissionColumns = {
+  reference: 'text', kind: 'text', merchant: 'text', livemode: 'boolean',
+  amount: 'bigint', currency: 'text', method: 'json',
+  state: 'jsonb', steps: 'jsonb',
+  due_at: 'timestamptz', answers: 'boolean', executions: 'integer', created_at: 'timestamptz',
+  calls: 'integer',
+}
+
+const names = Object.keys(submissionColumns).join(', ')
+const arrays = Object.values(submissionColumns).map((type, index) => `$${index + 1}::${type}[]`).join(', ')
+
+/** A known reference is never entered again. One that was resolved before its submission gets its request. */
+const submitStatement = `
+  insert into sandbox_operations as known (${names})
+  select * from unnest(${arrays}) as submitted (${names}) order by reference
+  on conflict (reference) do update set
+    calls = known.calls + excluded.calls,
+    kind = coalesce(known.kind, excluded.kind),
+    merchant = coalesce(known.merchant, excluded.merchant),
+    livemode = coalesce(known.livemode, excluded.livemode),
+    amount = coalesce(known.amount, excluded.amount),
+    currency = coalesce(known.currency, excluded.currency),
+    method = coalesce(known.method, excluded.method)
+  returning reference, state`
+
+/** A step waits until the callbacks of the one before are accepted: a return never overtakes its payment. */
+function advanceStatement(condition: string): string {
+  return `
+    update sandbox_operations set
+      state = steps->0->'state',
+      steps = steps - 0,
+      due_at = $1::timestamptz + (steps->1->>'afterMs')::double precision * interval '1 millisecond',
+      callbacks_owed = (steps->0->>'callbacks')::integer,
+      callback_at = case when (steps->0->>'callbacks')::integer > 0 then $1::timestamptz end,
+      executions = executions + (steps->0->'state'->>'state' = 'succeeded')::integer
+    where reference = any(array(
+      select reference from sandbox_operations
+      where due_at <= $1 and callbacks_owed = 0 ${condition} limit $2 for update skip locked
+    ))`
+}
+
+const claimStatement = `
+  update sandbox_operations set callback_at = $2, callback_attempts = callback_attempts + 1
+  where reference = any(array(
+    select reference from sandbox_operations
+    where callback_at <= $1 order by callback_at limit $3 for update skip locked
+  ))
+  returning reference, kind, merchant, livemode, state as result, callback_attempts as attempts`
+
+const settleStatement = `
+  update sandbox_operations as operation set
+    callbacks_owed = callbacks_owed - accepted::integer,
+    callback_at = case when callbacks_owed > accepted::integer then next_at end
+  from unnest($1::text[], $2::integer[], $3::boolean[], $4::timestamptz[])
+    as called (reference, attempts, accepted, next_at)
+  where operation.reference = called.reference and callback_attempts = attempts and callbacks_owed > 0`
+
+const resolveStatement = `
+  insert into sandbox_operations as known (reference, state, executions, created_at) values ($1, $2, $3, $4)
+  on conflict (reference) do update set
+    state = excluded.state,
+    steps = '[]',
+    due_at = null,
+    callbacks_owed = 0,
+    callback_at = null,
+    executions = known.executions + excluded.executions
+  where known.state->>'state' in ('pending', 'redirect')
+    or (known.state->>'state' = 'succeeded' and excluded.state->>'state' = 'returned')`

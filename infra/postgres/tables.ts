@@ -1,0 +1,87 @@
+import type { Columns, ReadModel } from '../../packages/kernel/projection.ts'
+
+/** Read models live in a schema of their own: dropping it loses nothing. */
+export const readSchema = 'read'
+
+/** What every row of a documents read model has beside its declared columns. */
+const documentColumns: Columns = {
+  id: 'text',
+  merchant: 'text',
+  livemode: 'boolean',
+  created: 'bigint',
+  created_at: 'timestamptz',
+  shown: 'boolean',
+  revision: 'integer',
+  position: 'bigint',
+  state: 'jsonb',
+}
+
+/** A read model's table: `payouts_v2_1` (version 2, generation 1) behind the view `payouts`. */
+export interface Table {
+  readonly name: string
+  readonly view: string
+  readonly columns: Columns
+  readonly key: readonly string[]
+}
+
+export function tableOf(model: ReadModel, generation: number): Table {
+  const documents = model.kind === 'documents'
+  return {
+    name: `${readSchema}.${model.name}_v${model.version}_${generation}`,
+    view: `${readSchema}.${model.name}`,
+    columns: documents ? { ...documentColumns, ...model.columns } : model.columns,
+    key: documents ? ['id'] : model.key,
+  }
+}
+
+const collation = ' collate "C"'
+
+/** The statement that makes the table with its indexes; nothing happens when it is there. */
+export function createTable(model: ReadModel, { name, columns, key }: Table): string {
+  const lines = Object.entries(columns).map(([column, type]) => `"${column}" ${type}${type === 'text' ? collation : ''}`)
+  const indexes = model.kind === 'documents' ? [['merchant', 'livemode', 'shown', 'created'], ...model.indexes] : model.indexes
+  return [
+    `create table if not exists ${name} (${lines.join(', ')}, primary key (${quoted(key)}));`,
+    ...indexes.map((index) => {
+      const indexName = `${name.slice(readSchema.length + 1)}_${index.join('_')}`.slice(0, 63)
+      return `create index if not exists "${indexName}" on ${name} (${quoted(index)});`
+    }),
+  ].join('\n')
+}
+
+export function quoted(columns: readonly string[]): string {
+  return columns.map((column) => `"${column}"`).join(', ')
+}
+
+function recordset(table: Table, columns: readonly string[]): string {
+  return `jsonb_to_recordset($1::jsonb) as t(${columns.map((column) => `"${column}" ${table.columns[column]}`).join(', ')})`
+}
+
+function matching({ key }: Table): string {
+  return key.map((column) => `r."${column}" = t."${column}"`).join(' and ')
+}
+
+/** Statements that take all rows of a batch as one JSON parameter. */
+export function upsertRows(table: Table): string {
+  const columns = Object.keys(table.columns)
+  const others = columns.filter((column) => !table.key.includes(column))
+  const set = others.map((column) => `"${column}" = excluded."${column}"`).join(', ')
+  return `insert into ${table.name} (${quoted(columns)}) select ${quoted(columns)} from ${recordset(table, columns)}
+    on conflict (${quoted(table.key)}) do ${set ? `update set ${set}` : 'nothing'}`
+}
+
+export function addToRows(table: Table, sums: readonly string[]): string {
+  const columns = [...table.key, ...sums]
+  const set = sums.map((column) => `"${column}" = coalesce(r."${column}", 0) + excluded."${column}"`).join(', ')
+  return `insert into ${table.name} as r (${quoted(columns)}) select ${quoted(columns)} from ${recordset(table, columns)}
+    on conflict (${quoted(table.key)}) do update set ${set}`
+}
+
+export function patchRows(table: Table, columns: readonly string[]): string {
+  const set = columns.map((column) => `"${column}" = t."${column}"`).join(', ')
+  return `update ${table.name} r set ${set} from ${recordset(table, [...table.key, ...columns])} where ${matching(table)}`
+}
+
+export function removeRows(table: Table): string {
+  return `delete from ${table.name} r using ${recordset(table, table.key)} where ${matching(table)}`
+}

@@ -1,0 +1,34 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+
+/** A script of this directory that runs as a process of its own, until it ends or the test does. */
+export class Script {
+  readonly #child: ChildProcess
+  readonly #lines: AsyncIterator<string>
+  readonly #exited: Promise<unknown>
+
+  constructor(t: Test, name: string, parameters: readonly string[]) {
+    const path = fileURLToPath(new URL(name, import.meta.url))
+    const options = ['--import', 'tsx', path, ...parameters]
+    this.#child = spawn(process.execPath, options, { stdio: ['ignore', 'pipe', 'inherit'] })
+    if (!this.#child.stdout) throw new Error(`${name} has no output`)
+    this.#lines = createInterface(this.#child.stdout)[Symbol.asyncIterator]()
+    this.#exited = once(this.#child, 'exit')
+    t.teardown(() => this.kill())
+  }
+
+  /** The next line that it writes. */
+  async line(): Promise<string> {
+    const { value, done } = await this.#lines.next()
+    if (done) throw new Error('the script ended without a word')
+    return value
+  }
+
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await this.#exited
+  }
+}

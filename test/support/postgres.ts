@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type pg from 'pg'
+import file, { type Test } from 'tap'
+import { connectPostgres, type Postgres } from '../../infra/postgres/connect.ts'
+import { migrate } from '../../infra/postgres/migrate.ts'
+
+export interface TestDatabase {
+  readonly url: string
+  readonly pool: pg.Pool
+}
+
+let server: Promise<Postgres> | undefined
+
+/**
+ * A fresh database whose migrations have run, gone when the test ends: on the server that `IKW_TEST_POSTGRES`
+ * names, or on one that is started once for this test file.
+ */
+export async function testDatabase(t: Test): Promise<TestDatabase> {
+  const { pool, url: serverUrl } = await (server ??= startServer())
+  const name = `ikw_${randomUUID().replaceAll('-', '')}`
+  await pool.query(`create database ${name}`)
+  t.teardown(() => pool.query(`drop database ${name} with (force)`))
+  const url = new URL(serverUrl)
+  url.pathname = name
+  const database = await connectPostgres({ url: url.href, dataDirectory: '' })
+  t.teardown(() => database.close())
+  await migrate(database)
+  return { url: database.url, pool: database.pool }
+}
+
+/** A directory that is gone when the test ends. */
+export function temporaryDirectory(t: Test): string {
+  const directory = mkdtempSync(join(tmpdir(), 'ikw-test-'))
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+async function startServer(): Promise<Postgres> {
+  const url = process.env['IKW_TEST_POSTGRES']
+  const started = await connectPostgres({ url, dataDirectory: url ? '' : temporaryDirectory(file) })
+  file.teardown(() => started.close())
+  return started
+}
