@@ -1,0 +1,93 @@
+import type { Appended, NewEvent } from '../../packages/kernel/ports.ts'
+
+/** One append on its way, with its events as the columns of a statement. */
+export interface Append {
+  readonly stream: string
+  readonly expected: number
+  readonly events: readonly NewEvent[]
+  readonly columns: Columns
+  readonly resolve: (appended: Appended) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Values joined by the separator: Node spends a third less on them than on the array of the protocol. */
+interface Columns {
+  readonly ids: string
+  readonly types: string
+  readonly data: string
+  readonly metadata: string
+}
+
+export const separator = '\x1f'
+export const eventsPerBatch = 1_000
+const bytesPerBatch = 8 * 1024 * 1024
+
+/** Neither control characters, among them the separator, nor halves of a surrogate pair. */
+const plainText = /^[^\p{Cc}\p{Cs}]+$/u
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+/** What JSON may say and jsonb cannot keep: U+0000 and halves of a surrogate pair. */
+const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
+
+/** Throws for events that no store could keep, so that they do not fail their neighbours in a batch. */
+export function columnsOf(stream: string, events: readonly NewEvent[]): Columns {
+  if (events.length === 0) throw new TypeError(`an append to ${stream} has no events`)
+  if (!plainText.test(stream)) throw new TypeError(`${JSON.stringify(stream)} cannot be the name of a stream`)
+  for (const { id, type } of events) {
+    if (!uuid.test(id)) throw new TypeError(`the event id ${JSON.stringify(id)} is not a UUID`)
+    if (!plainText.test(type)) throw new TypeError(`${JSON.stringify(type)} cannot be the type of an event`)
+  }
+  return {
+    ids: events.map(({ id }) => id).join(separator),
+    types: events.map(({ type }) => type).join(separator),
+    data: events.map(({ data }) => storableJson(data)).join(separator),
+    metadata: events.map(({ metadata }) => storableJson(metadata)).join(separator),
+  }
+}
+
+/** JSON writes control characters as escapes, so the separator cannot occur in it. */
+function storableJson(value: object): string {
+  const json = JSON.stringify(value)
+  if (json.includes('\\u') && unstorable.test(json)) {
+    throw new TypeError('an event holds U+0000 or half of a surrogate pair, which PostgreSQL cannot store')
+  }
+  return json
+}
+
+/**
+ * Appends that are written by one statement: at most one per stream, so that each can be judged by what is
+ * stored.
+ */
+export class Batch {
+  readonly appends: Append[] = []
+  readonly #streams = new Set<string>()
+  #events = 0
+  #bytes = 0
+
+  /** False when the append must wait for another batch. */
+  add(append: Append): boolean {
+    const bytes = append.columns.data.length + append.columns.metadata.length
+    const full = this.#events + append.events.length > eventsPerBatch || this.#bytes + bytes > bytesPerBatch
+    if (this.appends.length > 0 && (full || this.#streams.has(append.stream))) return false
+    this.appends.push(append)
+    this.#streams.add(append.stream)
+    this.#events += append.events.length
+    this.#bytes += bytes
+    return true
+  }
+
+  /** The parameters of `append_events`. */
+  parameters(): readonly string[] {
+    const { appends } = this
+    return [
+      appends.map(({ stream }) => stream),
+      appends.map(({ expected }) => expected),
+      appends.flatMap(({ events }, number) => events.map(() => number + 1)),
+      appends.flatMap(({ events, stream }) => events.map(() => stream)),
+      appends.flatMap(({ events, expected }) => events.map((_, index) => expected + 1 + index)),
+      appends.map(({ columns }) => columns.ids),
+      appends.map(({ columns }) => columns.types),
+      appends.map(({ columns }) => columns.data),
+      appends.map(({ columns }) => columns.metadata),
+    ].map((values) => values.join(separator))
+  }
+}

@@ -1,0 +1,160 @@
+import type pg from 'pg'
+import type { EventMetadata, LogFilter, StoredEvent } from '../../packages/kernel/ports.ts'
+
+/** A piece of the log as of one moment. */
+export interface Window {
+  readonly events: readonly StoredEvent[]
+  /** No event up to here is left out, but those that the filter drops. */
+  readonly through: number
+  /** Position of the newest event at that moment. */
+  readonly head: number
+}
+
+interface EventRow {
+  readonly stream: string
+  readonly revision: number
+  readonly position: number
+  readonly id: string
+  readonly type: string
+  readonly data: object
+  readonly metadata: EventMetadata
+}
+
+/** A window without events is one row with nothing but the head. */
+type WindowRow = (EventRow | { readonly position: null }) & { readonly head: number }
+
+interface StreamRead {
+  readonly stream: string
+  readonly from: number
+  readonly limit: number
+  readonly resolve: (events: readonly StoredEvent[]) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * A filter looks at so many positions at a time, so that a category with few events does not make one query
+ * read the whole log.
+ */
+const positionsPerWindow = 10_000
+const eventsPerStreamRead = 500
+const readsPerQuery = 200
+const queriesInFlightMax = 2
+const revisionMax = 2 ** 31 - 1
+
+const eventColumns = `
+    event.stream, event.revision, event.position, event.id, event.type, event.data, event.metadata`
+
+const readStreams = `
+  select request.number, ${eventColumns}
+  from unnest($1::text[], $2::integer[], $3::integer[])
+    with ordinality as request (stream, start, size, number)
+  cross join lateral (
+    select * from events
+    where stream = request.stream and revision >= request.start
+    order by revision
+    limit request.size
+  ) event`
+
+const readWindow = `
+  select log.head, ${eventColumns}
+  from (select coalesce(max(position), 0) as head from events) log
+  left join lateral (
+    select * from events
+    where position > $1 and position <= $2 and ($3::text[] is null or split_part(stream, '-', 1) = any ($3))
+    order by position
+    limit $4
+  ) event on true`
+
+export class Reader {
+  readonly #pool: pg.Pool
+  #waiting: StreamRead[] = []
+  #inFlight = 0
+  #flushPlanned = false
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool
+  }
+
+  /** Reads of one turn of the event loop, and those that arrive while others are under way, share a query. */
+  async readStream(stream: string, from: number, limit = Infinity): Promise<readonly StoredEvent[]> {
+    const events: StoredEvent[] = []
+    let start = Math.max(0, from)
+    // No stream has such a name, but PostgreSQL would fail the reads of others for it.
+    while (!stream.includes('\0') && start <= revisionMax && events.length < limit) {
+      const wanted = Math.min(limit - events.length, eventsPerStreamRead)
+      const found = await this.#readPart(stream, start, wanted)
+      events.push(...found)
+      if (found.length < wanted) break
+      start += found.length
+    }
+    return events
+  }
+
+  async readAll(after: number, limit: number, filter: LogFilter = {}): Promise<readonly StoredEvent[]> {
+    const events: StoredEvent[] = []
+    let through = after
+    while (events.length < limit) {
+      const window = await this.window(through, limit - events.length, filter)
+      events.push(...window.events)
+      through = window.through
+      if (through >= window.head) break
+    }
+    return events
+  }
+
+  async window(after: number, limit: number, { categories }: LogFilter): Promise<Window> {
+    const end = Math.min(after + positionsPerWindow, Number.MAX_SAFE_INTEGER)
+    const values = [after, end, categories ?? null, limit]
+    const { rows } = await this.#pool.query<WindowRow>({ name: 'read-window', text: readWindow, values })
+    const head = rows[0]?.head ?? 0
+    const events = rows.flatMap((row) => (row.position === null ? [] : [storedEvent(row)]))
+    const last = events.at(-1)
+    const through = last && events.length === limit ? last.position : Math.max(after, Math.min(end, head))
+    return { events, through, head }
+  }
+
+  async head(): Promise<number> {
+    const text = 'select coalesce(max(position), 0) as head from events'
+    const { rows } = await this.#pool.query<{ head: number }>({ name: 'read-head', text })
+    return rows[0]?.head ?? 0
+  }
+
+  #readPart(stream: string, from: number, limit: number): Promise<readonly StoredEvent[]> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ stream, from, limit, resolve, reject })
+      this.#planFlush()
+    })
+  }
+
+  #planFlush(): void {
+    if (this.#flushPlanned) return
+    this.#flushPlanned = true
+    setImmediate(() => {
+      this.#flushPlanned = false
+      while (this.#waiting.length > 0 && this.#inFlight < queriesInFlightMax) {
+        void this.#query(this.#waiting.splice(0, readsPerQuery))
+      }
+    })
+  }
+
+  async #query(reads: readonly StreamRead[]): Promise<void> {
+    this.#inFlight += 1
+    const streams = reads.map(({ stream }) => stream)
+    const values = [streams, reads.map(({ from }) => from), reads.map(({ limit }) => limit)]
+    try {
+      const query = { name: 'read-streams', text: readStreams, values }
+      const { rows } = await this.#pool.query<EventRow & { readonly number: number }>(query)
+      const found = reads.map((): StoredEvent[] => [])
+      for (const row of rows) found[row.number - 1]?.push(storedEvent(row))
+      reads.forEach(({ resolve }, index) => resolve(found[index] ?? []))
+    } catch (error) {
+      for (const { reject } of reads) reject(error)
+    }
+    this.#inFlight -= 1
+    this.#planFlush()
+  }
+}
+
+function storedEvent({ stream, revision, position, id, type, data, metadata }: EventRow): StoredEvent {
+  return { stream, revision, position, id, type, data, metadata }
+}

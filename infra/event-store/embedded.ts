@@ -1,0 +1,53 @@
+import type { EventStore, SubscriptionOptions } from '../../packages/kernel/ports.ts'
+import { Reader } from './embedded-reader.ts'
+import { openReadPool } from './embedded-session.ts'
+import { EmbeddedSubscription, Tail } from './embedded-subscription.ts'
+import { Writer } from './embedded-writer.ts'
+
+export interface EmbeddedStoreOptions {
+  /** A PostgreSQL database whose migrations have run. */
+  readonly url: string
+  /** Appends beyond so many waiting ones are not accepted. */
+  readonly waitingMax?: number
+}
+
+/**
+ * The event store on PostgreSQL. Several processes may write to one log. Throws when the server cannot be
+ * reached.
+ */
+export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<EventStore> {
+  const { url, waitingMax = 50_000 } = options
+  const pool = openReadPool(url)
+  const reader = new Reader(pool)
+  const tail = new Tail(reader)
+  const writer = new Writer({
+    url,
+    waitingMax,
+    readStream: (stream, from, limit) => reader.readStream(stream, from, limit),
+    onAppended: (position) => tail.advance(position),
+  })
+  await writer.open()
+  const subscriptions = new Set<EmbeddedSubscription>()
+
+  return {
+    append: (stream, expected, events) => writer.append(stream, expected, events),
+    readStream: (stream, from, limit) => reader.readStream(stream, from, limit),
+    readAll: (after, limit, filter) => reader.readAll(after, limit, filter),
+    head: () => reader.head(),
+    subscribe,
+    ping: async () => void (await pool.query('select')),
+    close,
+  }
+
+  function subscribe(options: SubscriptionOptions) {
+    const subscription = new EmbeddedSubscription(reader, tail, options)
+    subscriptions.add(subscription)
+    return subscription
+  }
+
+  async function close(): Promise<void> {
+    await Promise.all([...subscriptions].map((subscription) => subscription.close()))
+    await writer.close()
+    await pool.end()
+  }
+}

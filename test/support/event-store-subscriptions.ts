@@ -1,0 +1,162 @@
+import type { Test } from 'tap'
+import { noStream, type EventStore, type StoredEvent } from '../../packages/kernel/ports.ts'
+import {
+  Follower, ids, misplaced, newCategory, newEvents, newStream,
+} from './event-store-samples.ts'
+
+export async function subscriptionTests(suite: Test, store: EventStore): Promise<void> {
+  await followTests(suite, store)
+  await failureTests(suite, store)
+  await closeTests(suite, store)
+  await loadTests(suite, store)
+}
+
+async function followTests(suite: Test, store: EventStore): Promise<void> {
+  await suite.test('given events, when a subscription starts, then it catches up and follows', async (t) => {
+    const category = newCategory()
+    const stream = newStream(category)
+    const after = await store.head()
+    const [old, live] = [newEvents(25), newEvents(5)]
+    await store.append(stream, noStream, old)
+    const follower = new Follower(store, { after, batchSize: 10, categories: [category] })
+    await follower.received(25)
+    await store.append(stream, 24, live)
+    await follower.received(30)
+    await follower.close()
+    t.same(ids(follower.events), ids([...old, ...live]))
+    t.same(follower.events, await store.readStream(stream, 0))
+    t.ok(follower.batches.every(({ length }) => length <= 10))
+  })
+
+  await suite.test('when a subscription starts at a position, then it sees only later events', async (t) => {
+    const category = newCategory()
+    const stream = newStream(category)
+    const { position } = await store.append(stream, noStream, newEvents(3))
+    const later = newEvents(2)
+    await store.append(stream, 2, later)
+    const follower = new Follower(store, { after: position, batchSize: 100, categories: [category] })
+    await follower.received(2)
+    await follower.close()
+    t.same(ids(follower.events), ids(later))
+  })
+
+  await suite.test('when a subscription goes on from a checkpoint, then nothing is missing', async (t) => {
+    const [category, other] = [newCategory(), newCategory()]
+    const after = await store.head()
+    const streams = Array.from({ length: 40 }, (_, index) => newStream(index % 4 === 0 ? category : other))
+    for (const stream of streams) await store.append(stream, noStream, newEvents(1))
+    const first = new Follower(store, { after, batchSize: 3, categories: [category] })
+    await first.received(4)
+    await first.close()
+    const second = new Follower(store, { after: first.through, batchSize: 3, categories: [category] })
+    await second.received(10 - first.events.length)
+    await second.close()
+    const seen = [...first.events, ...second.events].map(({ stream }) => stream)
+    t.same(seen, streams.filter((stream) => stream.startsWith(category)))
+    t.ok(first.through >= (first.events.at(-1)?.position ?? Infinity))
+  })
+}
+
+async function failureTests(suite: Test, store: EventStore): Promise<void> {
+  await suite.test('when a handler rejects, then the same batch comes again before any other', async (t) => {
+    const category = newCategory()
+    const after = await store.head()
+    const stream = newStream(category)
+    await store.append(stream, noStream, newEvents(10))
+    const attempts: (readonly string[])[] = []
+    const errors: unknown[] = []
+    const failure = new Error('the read model is gone')
+    const handle = async (batch: readonly StoredEvent[]) => {
+      if (batch.length > 0) attempts.push(ids(batch))
+      if (attempts.length === 2 || attempts.length === 3) throw failure
+    }
+    const onError = (error: unknown) => errors.push(error)
+    const follower = new Follower(store, { after, batchSize: 4, categories: [category], handle, onError })
+    await follower.received(10)
+    await follower.close()
+    const [first, second, ...others] = attempts
+    t.same(others.slice(0, 2), [second, second])
+    t.not(first, second)
+    t.same(ids(follower.events), ids(await store.readStream(stream, 0)))
+    t.same(errors, [failure, failure])
+  })
+
+  await suite.test('when a handler is slow, then the next batch waits for it', async (t) => {
+    const category = newCategory()
+    const after = await store.head()
+    let running = 0
+    let most = 0
+    const handle = async () => {
+      most = Math.max(most, ++running)
+      await store.ping()
+      running -= 1
+    }
+    const follower = new Follower(store, { after, batchSize: 2, categories: [category], handle })
+    const append = () => store.append(newStream(category), noStream, newEvents(1))
+    await Promise.all(Array.from({ length: 40 }, append))
+    await follower.received(40)
+    await follower.close()
+    t.equal(most, 1)
+  })
+}
+
+async function closeTests(suite: Test, store: EventStore): Promise<void> {
+  await suite.test('when a subscription is closed, then the batch in hand is the last one', async (t) => {
+    const category = newCategory()
+    const after = await store.head()
+    await store.append(newStream(category), noStream, newEvents(6))
+    let release = () => {}
+    let started = () => {}
+    const gate = new Promise<void>((resolve) => (release = resolve))
+    const handling = new Promise<void>((resolve) => (started = resolve))
+    const handle = async () => {
+      started()
+      await gate
+    }
+    const follower = new Follower(store, { after, batchSize: 2, categories: [category], handle })
+    await handling
+    const closed = follower.close()
+    release()
+    await closed
+    const count = follower.events.length
+    t.equal(count, 2)
+    const witness = new Follower(store, { after, batchSize: 100, categories: [category] })
+    await witness.received(6)
+    await witness.close()
+    t.equal(follower.events.length, count)
+  })
+
+  await suite.test('when a subscription waits for events, then it can be closed, also twice', async (t) => {
+    const after = await store.head()
+    const follower = new Follower(store, { after, batchSize: 10, categories: [newCategory()] })
+    await follower.close()
+    await follower.close()
+    t.same(follower.events, [])
+  })
+}
+
+async function loadTests(suite: Test, store: EventStore): Promise<void> {
+  await suite.test('when 10,000 events are appended to 200 streams, then all come in order', async (t) => {
+    const category = newCategory()
+    const after = await store.head()
+    const follower = new Follower(store, { after, batchSize: 500, categories: [category] })
+    const unfiltered = new Follower(store, { after, batchSize: 500 })
+    const streams = Array.from({ length: 200 }, () => newStream(category))
+    const positions = await Promise.all(streams.map(appendOneByOne))
+    const last = Math.max(...positions)
+    await follower.received(10_000)
+    await unfiltered.until(({ through }) => through >= last)
+    await Promise.all([follower.close(), unfiltered.close()])
+
+    const ours = unfiltered.events.filter(({ stream }) => stream.startsWith(category))
+    t.equal(follower.events.length, 10_000)
+    t.same(ids(ours), ids(follower.events))
+    t.same(misplaced(follower.events), [])
+  })
+
+  async function appendOneByOne(stream: string): Promise<number> {
+    let at = { revision: noStream, position: 0 }
+    for (const event of newEvents(50)) at = await store.append(stream, at.revision, [event])
+    return at.position
+  }
+}
