@@ -1,0 +1,71 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Clock, RailCallback, Subscription } from '../../packages/kernel/ports.ts'
+import type { CalledBack, ClaimedCallback, SandboxBook } from './sandbox-book.ts'
+
+export interface CallbackOptions {
+  readonly book: SandboxBook
+  readonly clock: Clock
+  readonly handle: (callback: RailCallback) => Promise<void>
+  /** Told what goes wrong with the book or in the handler; both are tried again. */
+  readonly onError: (error: unknown) => void
+}
+
+const idleMs = 200
+const batchMax = 500
+/** A process that dies with callbacks in its hands leaves them to the others after so long. */
+const leaseMs = 30_000
+/** A callback whose handler rejects comes again after these pauses, the last of them for ever. */
+const retryDelaysMs = [200, 1_000, 5_000, 15_000, 60_000]
+
+/** Ends operations when they are due, and tells the handler. Several processes may do so with one book. */
+export class SandboxCallbacks implements Subscription {
+  readonly #options: CallbackOptions
+  readonly #stopping = new AbortController()
+  readonly #stopped: Promise<void>
+
+  constructor(options: CallbackOptions) {
+    this.#options = options
+    this.#stopped = this.#run()
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort()
+    await this.#stopped
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      const worked = await this.#round().catch((error: unknown) => {
+        this.#options.onError(error)
+        return 0
+      })
+      if (worked === 0) await pause(idleMs, undefined, { signal }).catch(() => undefined)
+    }
+  }
+
+  /** Answers how much there was to do. */
+  async #round(): Promise<number> {
+    const { book, clock } = this.#options
+    const now = clock()
+    const steps = await book.advance({ now, limit: batchMax })
+    const until = new Date(now.getTime() + leaseMs)
+    const callbacks = await book.claimCallbacks({ now, until, limit: batchMax })
+    if (callbacks.length === 0) return steps
+    await book.settleCallbacks(await Promise.all(callbacks.map((callback) => this.#call(callback))))
+    return callbacks.length
+  }
+
+  async #call({ attempts, ...callback }: ClaimedCallback): Promise<CalledBack> {
+    const { clock, handle, onError } = this.#options
+    const { reference } = callback
+    try {
+      await handle(callback)
+      return { reference, attempts, accepted: true, nextAt: clock() }
+    } catch (error) {
+      onError(error)
+      const delayMs = retryDelaysMs[Math.min(attempts, retryDelaysMs.length) - 1] ?? idleMs
+      return { reference, attempts, accepted: false, nextAt: new Date(clock().getTime() + delayMs) }
+    }
+  }
+}

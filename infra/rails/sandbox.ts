@@ -1,0 +1,93 @@
+import { magicValueOf } from '../../packages/contract/sandbox.ts'
+import {
+  RailTimeout, RailUnavailable,
+  type Clock, type RailCallback, type RailMethod, type RailRequest, type RailState, type SandboxRail,
+  type Subscription,
+} from '../../packages/kernel/ports.ts'
+import type { Known, SandboxBook, Script, Step } from './sandbox-book.ts'
+import { SandboxCallbacks } from './sandbox-callbacks.ts'
+import { sandboxDelaysMs, scriptOf, type SandboxDelays } from './sandbox-script.ts'
+
+export interface SandboxOptions {
+  readonly book: SandboxBook
+  readonly clock: Clock
+  /** The page on which a payer plays the wallet or the card's bank; `/<reference>` is appended to it. */
+  readonly redirectBase: string
+  /** Shorter ones for tests. */
+  readonly delaysMs?: Partial<SandboxDelays>
+  /** A fault to be injected: these requests are carried out, but their answer gets lost. */
+  readonly answerLate?: (request: RailRequest) => boolean
+  /** A fault to be injected: how often each callback comes again although it was accepted. */
+  readonly repeatCallbacks?: number
+  readonly onError?: (error: unknown) => void
+}
+
+/** What an operation can end with. */
+const endings: ReadonlySet<RailState['state']> = new Set(['succeeded', 'failed', 'returned'])
+
+/** Operators, card acquirers and banks, played by magic numbers and test triggers. No money moves. */
+export class SimulatedOperators implements SandboxRail {
+  readonly #options: SandboxOptions
+  readonly #delaysMs: SandboxDelays
+
+  constructor(options: SandboxOptions) {
+    this.#options = options
+    this.#delaysMs = { ...sandboxDelaysMs, ...options.delaysMs }
+  }
+
+  async submit(request: RailRequest): Promise<RailState> {
+    const { book, clock, redirectBase, answerLate } = this.#options
+    const script = scriptOf(request, `${redirectBase}/${request.reference}`, this.#delaysMs)
+    if (!script) throw new RailUnavailable('the simulated operator is down')
+    const submission = { request, script: this.#withRepeats(script), now: clock() }
+    const state = await book.submit(submission).catch((cause: unknown) => {
+      throw new RailTimeout(`nobody knows whether ${request.reference} was submitted`, { cause })
+    })
+    if (answerLate?.(request)) throw new RailTimeout(`the answer to ${request.reference} was lost`)
+    return state
+  }
+
+  async status(reference: string): Promise<RailState> {
+    const known = await this.#known(reference)
+    if (!known) return { state: 'never_received' }
+    if (!known.answers && !endings.has(known.state.state)) {
+      throw new RailTimeout(`the simulated operator does not answer about ${reference}`)
+    }
+    return known.state
+  }
+
+  async health(method: RailMethod): Promise<'up' | 'degraded' | 'down'> {
+    return magicValueOf(method)?.behaviour === 'is_down' ? 'down' : 'up'
+  }
+
+  onCallback(handle: (callback: RailCallback) => Promise<void>): Subscription {
+    const { book, clock, onError = () => undefined } = this.#options
+    return new SandboxCallbacks({ book, clock, handle, onError })
+  }
+
+  /** Ends an operation once, also one that is submitted only later: it then ends as it was resolved. */
+  async resolve(reference: string, result: RailState): Promise<void> {
+    if (!endings.has(result.state)) throw new TypeError(`an operation cannot end as ${result.state}`)
+    await this.#options.book.resolve(reference, result, this.#options.clock())
+  }
+
+  /** A book that cannot be reached is an operator that does not answer. */
+  async #known(reference: string): Promise<Known | undefined> {
+    const { book, clock } = this.#options
+    try {
+      const known = await book.find(reference)
+      const now = clock()
+      if (!known?.dueAt || Date.parse(known.dueAt) > now.getTime()) return known
+      await book.advance({ now, limit: 1, reference })
+      return await book.find(reference)
+    } catch (cause) {
+      throw new RailTimeout('the book of the simulated operators cannot be reached', { cause })
+    }
+  }
+
+  #withRepeats(script: Script): Script {
+    const { repeatCallbacks = 0 } = this.#options
+    const repeat = (step: Step) => ({ ...step, callbacks: step.callbacks * (1 + repeatCallbacks) })
+    return repeatCallbacks === 0 ? script : { ...script, steps: script.steps.map(repeat) }
+  }
+}

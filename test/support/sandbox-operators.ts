@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type pg from 'pg'
+import type { Test } from 'tap'
+import { SandboxOperations } from '../../infra/postgres/sandbox-operations.ts'
+import { SimulatedOperators, type SandboxOptions } from '../../infra/rails/sandbox.ts'
+import type { RailCallback, RailMethod, RailRequest } from '../../packages/kernel/ports.ts'
+
+export const redirectBase = 'http://localhost/sandbox/redirect'
+export const second = 1_000
+export const minute = 60 * second
+
+export function mobile(ending: string, operator = 'orange_money'): RailMethod {
+  return { type: 'mobile_money', country: 'SN', operator, msisdn: `+22177000${ending}` }
+}
+
+export function account(ending: string): RailMethod {
+  return { type: 'bank', bankCode: 'SN012', accountNumber: `08000${ending}`, accountName: 'Awa' }
+}
+
+export function card(token: string): RailMethod {
+  return { type: 'card', token }
+}
+
+export function request(kind: RailRequest['kind'], method: RailMethod): RailRequest {
+  return {
+    reference: randomUUID(),
+    kind,
+    merchant: randomUUID(),
+    livemode: false,
+    amountMinor: 5_000,
+    currency: 'XOF',
+    method,
+  }
+}
+
+/** Simulated operators with a clock of their own, and all that they have called back about. */
+export function operators(t: Test, pool: pg.Pool, options: Partial<SandboxOptions> = {}) {
+  let now = new Date('2026-01-01T12:00:00Z')
+  const clock = () => now
+  const pass = (delayMs: number) => void (now = new Date(now.getTime() + delayMs))
+  const rail = new SimulatedOperators({ book: new SandboxOperations(pool), clock, redirectBase, ...options })
+  const callbacks: RailCallback[] = []
+  const listen = (handle = async (callback: RailCallback) => void callbacks.push(callback)) => {
+    const subscription = rail.onCallback(handle)
+    t.teardown(() => subscription.close())
+    return subscription
+  }
+  return { rail, pass, listen, callbacks }
+}
+
+export interface BookedOperation {
+  readonly calls: number
+  readonly executions: number
+  readonly callbacksOwed: number
+  readonly amount: number | null
+  readonly merchant: string | null
+}
+
+/** What stands in the operators' book. */
+export async function booked(pool: pg.Pool, reference: string): Promise<BookedOperation | undefined> {
+  const { rows } = await pool.query<BookedOperation>(
+    `select calls, executions, callbacks_owed as "callbacksOwed", amount, merchant
+     from sandbox_operations where reference = $1`,
+    [reference],
+  )
+  return rows[0]
+}
+
+/** How many callbacks the operators still owe, of all operations. */
+export async function owedCallbacks(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(
+    'select coalesce(sum(callbacks_owed), 0) as count from sandbox_operations',
+  )
+  return rows[0]?.count ?? 0
+}
+
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await pause(10)
+}
