@@ -1,0 +1,159 @@
+import { lookup as lookUpName, type LookupAddress } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import { LRUCache } from 'lru-cache'
+import { buildConnector, Pool } from 'undici'
+import { isPublicAddress, type AddressBlock } from './addresses.ts'
+
+/** The guard that all outgoing calls to addresses given by others go through. */
+
+export interface UrlRules {
+  readonly livemode: boolean
+  /** Blocks that are reachable although they are not public: for tests and for closed networks. */
+  readonly allow: readonly AddressBlock[]
+}
+
+/** Why a URL is refused, in a sentence for the merchant; `undefined` when it is accepted. Nothing is looked up or called. */
+export function urlFault(text: string, { livemode, allow }: UrlRules): string | undefined {
+  const spelled = /^(https?):\/\/([^/?#\\\s]+)[^\s\\]*$/i.exec(text)
+  if (!spelled || !URL.canParse(text)) return 'must be an absolute http or https URL'
+  const [, scheme = '', authority = ''] = spelled
+  /** Spec, Limits: HTTPS required in live, HTTP only in sandbox. */
+  if (livemode && scheme.toLowerCase() !== 'https') return 'must use https in live'
+  if (authority.includes('@')) return 'must not carry a user name or password'
+  const { hostname } = new URL(text)
+  if (hostname.endsWith('.')) return 'must not end its host name with a dot'
+  const address = addressIn(hostname)
+  if (!address) return nameFault(hostname)
+  // 0x7f.1 and 017700000001 are 127.0.0.1 to some and something else to others.
+  const written = authority.toLowerCase().startsWith(hostname)
+  if (isIP(address) === 4 && !written) return 'must spell an IPv4 address as four decimal numbers'
+  return isPublicAddress(address, allow) ? undefined : 'must not be a loopback, private or reserved address'
+}
+
+/** Spec, Accepted endpoint URLs: localhost and names below it are refused. Inferred: other names that only mean something inside. */
+function nameFault(hostname: string): string | undefined {
+  const last = hostname.slice(hostname.lastIndexOf('.') + 1)
+  if (['localhost', 'local', 'internal', 'localdomain', 'home', 'lan', 'intranet', 'corp'].includes(last) || hostname.endsWith('.home.arpa')) {
+    return 'must not name a host of a local network'
+  }
+  return hostname.includes('.') ? undefined : 'must name a host with its domain'
+}
+
+/** The address that a host name is, without the brackets of IPv6. */
+function addressIn(hostname: string): string | undefined {
+  const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
+  return isIP(bare) ? bare : undefined
+}
+
+/** The name leads to an address that must not be called. */
+export class AddressRefused extends Error {
+  override readonly name = 'AddressRefused'
+
+  constructor(host: string) {
+    super(`${host} leads to a loopback, private or reserved address`)
+  }
+}
+
+export class CallTimedOut extends Error {
+  override readonly name = 'CallTimedOut'
+}
+
+export interface EgressOptions {
+  readonly allow: readonly AddressBlock[]
+  readonly connectTimeoutMs: number
+  /** From the first byte of the name's look-up to the last byte of the answer that is read. */
+  readonly timeoutMs: number
+  /** What comes after so many bytes of an answer's body is not read. */
+  readonly answerBytesMax: number
+  readonly originsMax: number
+  readonly connectionsPerOriginMax: number
+  /** The system's resolver, unless a test brings its own. */
+  readonly lookup?: LookupFunction
+}
+
+export interface Call {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export interface CallAnswer {
+  readonly status: number
+  readonly body: string
+}
+
+export interface Egress {
+  /** Posts once, follows nothing and repeats nothing. Rejects when no answer came: AddressRefused, CallTimedOut or the network's error. */
+  post(call: Call): Promise<CallAnswer>
+  close(): Promise<void>
+}
+
+/** One pool of connections per origin; the origin that was not used for the longest time goes when there are too many. */
+export function guardedPools(options: EgressOptions): Egress {
+  const connect = guardedConnector(options)
+  const pools = new LRUCache<string, Pool>({
+    max: options.originsMax,
+    dispose: (pool) => void pool.close(),
+  })
+
+  function poolOf(origin: string): Pool {
+    const kept = pools.get(origin)
+    if (kept) return kept
+    const pool = new Pool(origin, { connect, connections: options.connectionsPerOriginMax, headersTimeout: 0, bodyTimeout: 0 })
+    pools.set(origin, pool)
+    return pool
+  }
+
+  return {
+    async post({ url, headers, body }) {
+      const { origin, pathname, search } = new URL(url)
+      const expiry = new AbortController()
+      const timer = setTimeout(() => expiry.abort(new CallTimedOut(`no answer in ${options.timeoutMs} ms`)), options.timeoutMs)
+      try {
+        const request = { method: 'POST', path: pathname + search, headers, body, signal: expiry.signal } as const
+        const answer = await poolOf(origin).request(request)
+        return { status: answer.statusCode, body: await firstBytes(answer.body, options.answerBytesMax) }
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+    async close() {
+      const open = [...pools.values()]
+      await Promise.all(open.map((pool) => pool.destroy()))
+    },
+  }
+}
+
+/** Leaving the loop closes the connection, so an endless answer costs no more than what is kept of it. */
+async function firstBytes(body: AsyncIterable<Buffer>, bytesMax: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of body) {
+    chunks.push(chunk)
+    length += chunk.length
+    if (length >= bytesMax) break
+  }
+  return Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8')
+}
+
+/**
+ * The address is checked inside the socket's own look-up, so what was checked is what is called: a name that answers
+ * differently the second time finds no second time. Addresses in the URL itself are never looked up, so they are checked here.
+ */
+function guardedConnector({ allow, connectTimeoutMs, lookup = lookUpName }: EgressOptions): buildConnector.connector {
+  const guardedLookup: LookupFunction = (hostname, options, callback) => {
+    lookup(hostname, options, (error, found, family) => {
+      if (error) return callback(error, found, family)
+      const addresses: readonly LookupAddress[] = typeof found === 'string' ? [{ address: found, family: family ?? 0 }] : found
+      const refused = addresses.some(({ address }) => !isPublicAddress(address, allow))
+      callback(refused ? new AddressRefused(hostname) : null, found, family)
+    })
+  }
+  const connect = buildConnector({ lookup: guardedLookup, timeout: connectTimeoutMs, keepAlive: true })
+
+  return (target, callback) => {
+    const address = addressIn(target.hostname)
+    if (address && !isPublicAddress(address, allow)) return callback(new AddressRefused(address), null)
+    connect(target, callback)
+  }
+}

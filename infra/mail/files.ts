@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createTransport } from 'nodemailer'
+import type { Mailer } from '../../packages/kernel/ports.ts'
+
+export interface FileMailOptions {
+  readonly directory: string
+  readonly from: string
+}
+
+/** Puts each mail as an `.eml` file into a directory, for those who have no mail server: any mail program opens it. */
+export function fileMailer({ directory, from }: FileMailOptions): Mailer {
+  const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
+  return {
+    async send({ to, subject, text }) {
+      const { message } = await composer.sendMail({ from, to, subject, text })
+      await mkdir(directory, { recursive: true })
+      const name = `${new Date().toISOString().replaceAll(':', '-')}-${randomUUID().slice(0, 8)}.eml`
+      // The name appears only when the mail is whole.
+      await writeFile(join(directory, `.${name}`), message)
+      await rename(join(directory, `.${name}`), join(directory, name))
+    },
+  }
+}

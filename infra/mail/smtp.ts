@@ -1,0 +1,32 @@
+import { createTransport } from 'nodemailer'
+import type { Mailer } from '../../packages/kernel/ports.ts'
+
+export interface SmtpOptions {
+  /** `smtps://user:password@mail.example.com`, chosen by the operator of this service. */
+  readonly url: string
+  readonly from: string
+  readonly timeoutMs: number
+}
+
+/** Sends over one kept connection; rejects when the mail server did not take the mail. */
+export function smtpMailer({ url, from, timeoutMs }: SmtpOptions): Mailer & { close(): void } {
+  const transport = createTransport({
+    url,
+    pool: true,
+    maxConnections: 1,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    // A mail's text comes from this service alone, but nothing in it may make nodemailer read a file or call an address.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return {
+    async send({ to, subject, text }) {
+      await transport.sendMail({ from, to, subject, text })
+    },
+    close() {
+      transport.close()
+    },
+  }
+}

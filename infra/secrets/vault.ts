@@ -1,0 +1,53 @@
+import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBytes, type KeyObject } from 'node:crypto'
+import type { Vault } from '../../packages/kernel/ports.ts'
+
+const keyBytes = 32
+const nonceBytes = 12
+const tagBytes = 16
+const algorithm = 'aes-256-gcm'
+
+export interface MasterKeys {
+  /** Seals, and opens what it sealed. */
+  readonly current: Buffer
+  /** Only open what they sealed when they were current. */
+  readonly older?: readonly Buffer[]
+}
+
+/**
+ * AES-256-GCM with a random nonce. A sealed secret is `<format>.<key id>.<base64url of nonce, ciphertext and tag>`: the key id
+ * says which master key opens it, so the master key can be replaced while older secrets stay readable.
+ */
+export function openVault({ current, older = [] }: MasterKeys): Vault {
+  const keys = new Map([current, ...older].map((key) => [keyId(key), keyObject(key)]))
+  const currentId = keyId(current)
+
+  return {
+    seal(secret, context) {
+      const nonce = randomBytes(nonceBytes)
+      const cipher = createCipheriv(algorithm, keyObject(current), nonce).setAAD(Buffer.from(context))
+      const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
+      return `v1.${currentId}.${Buffer.concat([nonce, ciphertext, cipher.getAuthTag()]).toString('base64url')}`
+    },
+    open(sealed, context) {
+      const [format, id = '', text = ''] = sealed.split('.')
+      if (format !== 'v1') throw new Error('this is not a sealed secret of a known format')
+      const key = keys.get(id)
+      if (!key) throw new Error(`the secret was sealed with master key ${id}, which is not here`)
+      const bytes = Buffer.from(text, 'base64url')
+      if (bytes.length < nonceBytes + tagBytes) throw new Error('the sealed secret is cut off')
+      const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
+      decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-tagBytes))
+      const ciphertext = bytes.subarray(nonceBytes, -tagBytes)
+      return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('utf8')
+    },
+  }
+}
+
+function keyObject(key: Buffer): KeyObject {
+  if (key.length !== keyBytes) throw new Error(`a master key has ${keyBytes} bytes, not ${key.length}`)
+  return createSecretKey(key)
+}
+
+function keyId(key: Buffer): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, 12)
+}
