@@ -23,7 +23,8 @@ const choices: fc.Arbitrary<Choice[]> = fc.array(
 
 const templates = [
   ...Object.keys(entryTemplates),
-  ...Object.entries(holdTemplates).flatMap(([placed, { posted, voided }]) => [placed, posted, ...Object.values(voided)]),
+  ...Object.keys(holdTemplates),
+  ...Object.values(holdTemplates).flatMap(({ posted, voided }) => [posted, ...Object.values(voided)]),
   holdTemplates['payout.hold'].advanced,
 ]
 
@@ -75,7 +76,8 @@ interface Asked {
 
 function checkAnswer(answered: Answer, { sent, choice: { kind }, notes, state }: Asked): void {
   const { command } = sent
-  if (kind === 'repeat' && command.type !== 'ReleasePayment') same(answered, [], 'what was accepted decides nothing again')
+  const isDone = kind === 'repeat' && command.type !== 'ReleasePayment'
+  if (isDone) same(answered, [], 'what was accepted decides nothing again')
   if (answered === 'bug') check(mayBeBug(sent, notes), `${command.type} is no bug`)
   if (command.type === 'PlaceHold' && command.data.template === 'payout.hold' && kind === 'payout') {
     const { amount, fee = 0 } = command.data
@@ -88,14 +90,17 @@ function checkAnswer(answered: Answer, { sent, choice: { kind }, notes, state }:
     let sum = 0
     for (const { side, amount } of data.postings) sum += side === 'debit' ? amount : -amount
     check(sum === 0 && data.postings.length >= 2, `${data.template} balances`)
-    check(data.postings.every(({ amount }) => Number.isSafeInteger(amount) && amount > 0), 'amounts are positive')
+    const areExact = data.postings.every(({ amount }) => Number.isSafeInteger(amount) && amount > 0)
+    check(areExact, 'amounts are positive')
   }
 }
 
-/** A hold that is changed, ends in two ways or was never placed, a correction of what has none, and an id used for two amounts. */
+const irreversible = ['reversal', 'payment.available']
+
+/** A hold that is changed, ends in two ways or was never placed; an id for two amounts. */
 function mayBeBug({ command }: Sent, notes: Notes): boolean {
   if (command.type === 'PostEntry') return command.data.template === 'sandbox.topup'
-  if (command.type === 'ReverseEntry') return ['reversal', 'payment.available'].includes(command.data.entry.template)
+  if (command.type === 'ReverseEntry') return irreversible.includes(command.data.entry.template)
   if (command.type === 'PlaceHold') return notes.holds.has(command.data.subject.id)
   if (command.type === 'ReleasePayment') return false
   const hold = notes.holds.get(command.data.holdId)
@@ -107,17 +112,20 @@ function mayBeBug({ command }: Sent, notes: Notes): boolean {
 function checkBalances({ balances, pending }: Book, notes: Notes): void {
   for (const [account, debits] of notes.debits) {
     const isAsset = account.startsWith('provider:') || account === 'sandbox.funding'
-    check((balances[account] ?? 0) === (isAsset ? debits : 0 - debits), `${account} is what its postings add up to`)
+    const balance = isAsset ? debits : 0 - debits
+    check((balances[account] ?? 0) === balance, `${account} is what its postings add up to`)
     check(isAsset || debits <= 0, `${account} is not overdrawn`)
     check(Number.isSafeInteger(debits), `${account} is countable`)
   }
   for (const [payment, { amount, left }] of Object.entries(pending)) {
-    const held = notes.open().flatMap(({ placed }) => (placed.pending?.payment === payment ? placed.postings : []))
-    const heldPending = held.reduce((sum, posting) => sum + (posting.account === 'merchant.pending' ? posting.amount : 0), 0)
-    check(left > 0 && left === amount + heldPending, 'left of a payment is what is pending or held for refunds')
+    const refunds = notes.open().filter(({ placed }) => placed.pending?.payment === payment)
+    const postings = refunds.flatMap(({ placed }) => placed.postings)
+    const held = postings.filter(({ account }) => account === 'merchant.pending')
+    const heldSum = held.reduce((sum, posting) => sum + posting.amount, 0)
+    check(left > 0 && left === amount + heldSum, 'left is what is pending or held for refunds')
   }
   const unreleased = Object.values(pending).reduce((sum, { amount }) => sum + amount, 0)
-  check((balances['merchant.pending'] ?? 0) === unreleased, 'pending is the sum of payments that are not released')
+  check((balances['merchant.pending'] ?? 0) === unreleased, 'pending is the sum of unreleased payments')
 }
 
 function checkHolds({ balances, holds, openHolds }: Book, notes: Notes): void {
@@ -125,7 +133,8 @@ function checkHolds({ balances, holds, openHolds }: Book, notes: Notes): void {
   const total = open.reduce((sum, { placed: { amounts } }) => sum + amounts.amount + amounts.fee, 0)
   const held = (balances['merchant.reserved'] ?? 0) + (balances['clearing.payout'] ?? 0)
   check(held === total, 'reserved and clearing are the sum of open holds')
-  check(openHolds === open.length && Object.keys(holds).length === open.length, 'the book knows the open holds')
+  check(openHolds === open.length, 'the book counts the open holds')
+  check(Object.keys(holds).length === open.length, 'the book knows the open holds')
   const ended = new Set<string>()
   const entries = new Set<string>()
   for (const { type, data } of notes.events) {
@@ -134,7 +143,9 @@ function checkHolds({ balances, holds, openHolds }: Book, notes: Notes): void {
     if (type !== 'HoldPosted' && type !== 'HoldVoided') continue
     check(!ended.has(data.holdId), 'a hold ends once')
     ended.add(data.holdId)
-    if (type === 'HoldVoided') same(moved(data, 'credit'), moved(notes.holds.get(data.holdId)!.placed, 'debit'), 'a mirror')
+    if (type !== 'HoldVoided') continue
+    const { placed } = notes.holds.get(data.holdId)!
+    same(moved(data, 'credit'), moved(placed, 'debit'), 'what was taken is given back')
   }
 }
 

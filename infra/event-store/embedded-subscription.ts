@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Subscription, SubscriptionOptions } from '../../packages/kernel/ports.ts'
 import type { Reader, Window } from './embedded-reader.ts'
+import type { RecentEvents } from './embedded-recent.ts'
 
 /** How soon events of other processes are seen; those of this process are told at once. */
 const pollMs = 75
@@ -55,15 +56,15 @@ export class Tail {
 
 /** Catches up and then follows. A batch is read while the one before is handled, as long as there is more. */
 export class EmbeddedSubscription implements Subscription {
-  readonly #reader: Reader
+  readonly #log: RecentEvents
   readonly #tail: Tail
   readonly #options: SubscriptionOptions
   readonly #stopping = new AbortController()
   readonly #stopped: Promise<void>
   #position: number
 
-  constructor(reader: Reader, tail: Tail, options: SubscriptionOptions) {
-    this.#reader = reader
+  constructor(log: RecentEvents, tail: Tail, options: SubscriptionOptions) {
+    this.#log = log
     this.#tail = tail
     this.#options = options
     this.#position = options.after
@@ -109,7 +110,7 @@ export class EmbeddedSubscription implements Subscription {
   #read(after: number): Promise<Window | undefined> {
     return this.#untilDone(async () => {
       await this.#tail.beyond(after, this.#stopping.signal)
-      return this.#reader.window(after, this.#options.batchSize, this.#options)
+      return this.#log.window(after, this.#options.batchSize, this.#options)
     })
   }
 

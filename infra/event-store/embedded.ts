@@ -1,5 +1,6 @@
 import type { EventStore, SubscriptionOptions } from '../../packages/kernel/ports.ts'
 import { Reader } from './embedded-reader.ts'
+import { RecentEvents } from './embedded-recent.ts'
 import { openReadPool } from './embedded-session.ts'
 import { EmbeddedSubscription, Tail } from './embedded-subscription.ts'
 import { Writer } from './embedded-writer.ts'
@@ -19,6 +20,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const { url, waitingMax = 50_000 } = options
   const pool = openReadPool(url)
   const reader = new Reader(pool)
+  const recent = new RecentEvents(reader)
   const tail = new Tail(reader)
   const writer = new Writer({
     url,
@@ -40,7 +42,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   }
 
   function subscribe(options: SubscriptionOptions) {
-    const subscription = new EmbeddedSubscription(reader, tail, options)
+    const subscription = new EmbeddedSubscription(recent, tail, options)
     subscriptions.add(subscription)
     return subscription
   }

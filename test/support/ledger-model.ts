@@ -30,20 +30,25 @@ export interface Choice {
 }
 
 export const kinds = [
-  'topup', 'payment', 'card', 'late', 'late refund', 'payout', 'payout', 'refund', 'refund', 'advance', 'advance',
-  'settle', 'settle', 'void', 'void', 'return', 'release', 'reverse', 'repeat', 'repeat', 'stranger', 'other amount',
+  'topup', 'payment', 'card', 'late', 'late refund', 'payout', 'payout', 'refund', 'refund',
+  'advance', 'advance', 'settle', 'settle', 'void', 'void', 'return', 'release', 'reverse',
+  'repeat', 'repeat', 'stranger', 'other amount',
 ] as const
 
+const causedAlways: readonly string[] = ['payment', 'card', 'late', 'return']
+const causedNever: readonly string[] = ['topup', 'release', 'reverse']
 const bookContext: Context = { ...context, id: bookId(context.merchant, context.livemode, 'XOF') }
-const available = 'merchant.available'
+const source = 'merchant.available'
 const rail = 'mobile_money.SN.wave'
+
+const statusAfter = { HoldAdvanced: 'advanced', HoldPosted: 'posted', HoldVoided: 'voided' } as const
 
 /** What was sent and what came of it: a second, simple account of the same book. */
 export class Notes {
   readonly sent: Sent[] = []
   readonly events: Event[] = []
   readonly holds = new Map<string, NotedHold>()
-  /** Cards' payments. */
+  /** Payments by card. */
   readonly payments: string[] = []
   /** Debits less credits of each account. */
   readonly debits = new Map<string, number>()
@@ -51,15 +56,14 @@ export class Notes {
   #position = 0
 
   /** Makes a command of a choice; `undefined` when there is nothing that it could be about. */
-  next({ kind, pick, amount, fee, byPolicy }: Choice): Sent | undefined {
-    const command = this.#command({ kind, pick, amount, fee })
+  next(choice: Choice): Sent | undefined {
+    const { kind, pick, byPolicy } = choice
+    const command = this.#command(choice)
     if (kind === 'repeat') return this.sent[pick % this.sent.length]
     if (!command) return undefined
     // A policy meets each event once; requests of people and timers have no cause.
-    const mustHaveCause = kind === 'payment' || kind === 'card' || kind === 'late' || kind === 'return'
-    if (kind === 'topup' || kind === 'release' || kind === 'reverse' || !(byPolicy || mustHaveCause)) {
-      return { command, context: bookContext }
-    }
+    const isCaused = causedAlways.includes(kind) || (byPolicy && !causedNever.includes(kind))
+    if (!isCaused) return { command, context: bookContext }
     const cause = { policy: pick % 2 === 0 ? 'even' : 'odd', position: ++this.#position }
     return { command, context: { ...bookContext, cause } }
   }
@@ -71,66 +75,43 @@ export class Notes {
       for (const { account, side, amount } of event.data.postings) {
         this.debits.set(account, (this.debits.get(account) ?? 0) + (side === 'debit' ? amount : -amount))
       }
-      if (event.type === 'HoldPlaced') {
-        this.holds.set(event.data.holdId, { placed: event.data, status: 'placed', returned: false })
-      }
-      if (event.type === 'HoldAdvanced') this.holds.get(event.data.holdId)!.status = 'advanced'
-      if (event.type === 'HoldPosted') this.holds.get(event.data.holdId)!.status = 'posted'
-      if (event.type === 'HoldVoided') this.holds.get(event.data.holdId)!.status = 'voided'
-      if (event.data.template === 'payout.return') this.holds.get(event.data.subject.id)!.returned = true
-      if (event.data.template === 'payment.succeeded_deferred') this.payments.push(event.data.subject.id)
+      this.#noteHold(event)
+      const { template, subject } = event.data
+      if (template === 'payout.return') this.holds.get(subject.id)!.returned = true
+      if (template === 'payment.succeeded_deferred') this.payments.push(subject.id)
     }
+  }
+
+  #noteHold({ type, data }: Event): void {
+    if (type === 'EntryPosted') return
+    const { holdId } = data
+    if (type === 'HoldPlaced') this.holds.set(holdId, { placed: data, status: 'placed', returned: false })
+    else this.holds.get(holdId)!.status = statusAfter[type]
   }
 
   open(): NotedHold[] {
     return [...this.holds.values()].filter(({ status }) => status === 'placed' || status === 'advanced')
   }
 
-  #command({ kind, pick, amount, fee }: Omit<Choice, 'byPolicy'>): Command | undefined {
-    const subject = (type: string) => ({ type, id: derivedId(context.id, String(++this.#ids)) })
-    const holdId = one([...this.holds.keys()], pick)
-    const source = available
+  #command(choice: Choice): Command | undefined {
+    const { kind, pick } = choice
     switch (kind) {
-      case 'topup': {
-        // Few ids, so that the same one comes again with the same amount and with another.
-        const id = derivedId(context.id, `topup ${pick % 3}`)
-        return post({ template: 'sandbox.topup', subject: { type: 'topup', id }, amount })
-      }
+      case 'repeat':
+        return undefined
+      case 'topup':
       case 'payment':
-        return post({ template: 'payment.succeeded', subject: subject('payment'), rail, amount, fee: Math.min(fee, amount) })
-      case 'card': {
-        const priced = { rail: 'card', amount, fee: Math.min(fee, amount) }
-        const availableAt = '2026-01-03T12:00:00.000Z'
-        return post({ template: 'payment.succeeded_deferred', subject: subject('payment'), ...priced, availableAt })
-      }
+      case 'card':
       case 'late':
-        return post({ template: 'payment.late', subject: subject('payment'), rail, amount })
       case 'late refund':
-        return post({ template: 'payment.late_refund', subject: subject('payment'), rail, amount: Math.ceil(amount / 9) })
+        return this.#entry(kind, choice)
       case 'payout':
-        return place({ template: 'payout.hold', subject: subject('payout'), amount, fee, source })
-      case 'refund': {
-        const payment = one(this.payments, pick)
-        return place({ template: 'refund.hold', subject: subject('refund'), amount, source, ...(payment && { payment }) })
-      }
-      case 'other amount': {
-        const placed = holdId && this.holds.get(holdId)?.placed
-        if (!placed) return undefined
-        return place({ template: placed.template, subject: placed.subject, amount: placed.amounts.amount + 1, source })
-      }
-      case 'advance':
-        return holdId ? { type: 'AdvanceHold', data: { holdId } } : undefined
-      case 'settle':
-        return holdId ? { type: 'PostHold', data: { holdId, rail } } : undefined
-      case 'void':
-        return holdId ? { type: 'VoidHold', data: { holdId } } : undefined
+      case 'refund':
+      case 'other amount':
+        return this.#hold(kind, choice)
       case 'stranger':
-        return { type: 'VoidHold', data: { holdId: subject('payout').id } }
-      case 'return': {
-        const paid = [...this.holds.values()].filter((hold) => hold.status === 'posted' && !hold.returned)
-        const payout = one(paid.filter(({ placed }) => placed.template === 'payout.hold'), pick)
-        return payout && post({ template: 'payout.return', subject: payout.placed.subject, rail, ...payout.placed.amounts, source })
-      }
+        return { type: 'VoidHold', data: { holdId: this.#subject('payout').id } }
+      case 'return':
+        return this.#return(pick)
       case 'release': {
         const payment = one(this.payments, pick)
         return payment === undefined ? undefined : { type: 'ReleasePayment', data: { payment } }
@@ -140,9 +121,60 @@ export class Notes {
         const entry = one(posted, pick)
         return entry && { type: 'ReverseEntry', data: { entry } }
       }
-      case 'repeat':
-        return undefined
+      case 'advance':
+      case 'settle':
+      case 'void':
+        return this.#step(kind, pick)
     }
+  }
+
+  #entry(kind: 'topup' | 'payment' | 'card' | 'late' | 'late refund', { pick, ...choice }: Choice): Command {
+    // Few ids, so that the same one comes again with the same amount and with another.
+    const topup = { type: 'topup', id: derivedId(context.id, `topup ${pick % 3}`) }
+    const { amount } = choice
+    if (kind === 'topup') return post({ template: 'sandbox.topup', subject: topup, amount })
+    const subject = this.#subject('payment')
+    if (kind === 'late') return post({ template: 'payment.late', subject, rail, amount })
+    const part = Math.ceil(amount / 9)
+    if (kind === 'late refund') return post({ template: 'payment.late_refund', subject, rail, amount: part })
+    const priced = { subject, rail, amount, fee: Math.min(choice.fee, amount) }
+    if (kind === 'payment') return post({ template: 'payment.succeeded', ...priced })
+    const availableAt = '2026-01-03T12:00:00.000Z'
+    return post({ template: 'payment.succeeded_deferred', ...priced, availableAt })
+  }
+
+  #hold(kind: 'payout' | 'refund' | 'other amount', { pick, amount, fee }: Choice): Command | undefined {
+    if (kind === 'payout') {
+      return place({ template: 'payout.hold', subject: this.#subject('payout'), amount, fee, source })
+    }
+    if (kind === 'refund') {
+      const payment = one(this.payments, pick)
+      const subject = this.#subject('refund')
+      return place({ template: 'refund.hold', subject, amount, source, ...(payment && { payment }) })
+    }
+    const placed = one([...this.holds.values()], pick)?.placed
+    if (!placed) return undefined
+    const { template, subject, amounts } = placed
+    return place({ template, subject, amount: amounts.amount + 1, source })
+  }
+
+  #step(kind: 'advance' | 'settle' | 'void', pick: number): Command | undefined {
+    const holdId = one([...this.holds.keys()], pick)
+    if (!holdId) return undefined
+    if (kind === 'settle') return { type: 'PostHold', data: { holdId, rail } }
+    return { type: kind === 'advance' ? 'AdvanceHold' : 'VoidHold', data: { holdId } }
+  }
+
+  #return(pick: number): Command | undefined {
+    const payouts = [...this.holds.values()].filter(({ placed }) => placed.template === 'payout.hold')
+    const paid = one(payouts.filter(({ status, returned }) => status === 'posted' && !returned), pick)
+    if (!paid) return undefined
+    const { subject, amounts } = paid.placed
+    return post({ template: 'payout.return', subject, rail, ...amounts, source })
+  }
+
+  #subject(type: string) {
+    return { type, id: derivedId(context.id, String(++this.#ids)) }
   }
 }
 

@@ -1,6 +1,8 @@
 import t from 'tap'
 import { Refusal, type RefusalName } from '../../packages/contract/refusals.ts'
-import { decide, fold, type Context, type Decider, type Message, type Payloads } from '../../packages/kernel/decider.ts'
+import {
+  decide, fold, type Context, type Decider, type Message, type Payloads,
+} from '../../packages/kernel/decider.ts'
 
 export interface Scenario<Commands extends Payloads, Events extends Payloads> {
   readonly given?: readonly Message<Events>[]
@@ -8,7 +10,7 @@ export interface Scenario<Commands extends Payloads, Events extends Payloads> {
   readonly then: readonly Message<Events>[] | RefusalName
   /** What the same command decides when it is sent again. Nothing, unless the scenario says otherwise. */
   readonly again?: readonly Message<Events>[] | RefusalName
-  /** What is special about this case: another time, another environment, the policy that sends the command. */
+  /** What is special about this case: another time or environment, the policy that sends the command. */
   readonly context?: Partial<Context>
 }
 
@@ -19,7 +21,7 @@ export const context: Context = {
   now: new Date('2026-01-01T12:00:00.000Z'),
 }
 
-/** Each key is a sentence of the specification, and each value proves it. `own` is the context of the whole table. */
+/** Each key is a sentence of the specification, each value proves it. `own` is the context of all of them. */
 export function scenarios<S, C extends Payloads, E extends Payloads>(
   decider: Decider<S, C, E>,
   table: Record<string, Scenario<C, E>>,
@@ -29,7 +31,8 @@ export function scenarios<S, C extends Payloads, E extends Payloads>(
     t.test(sentence, async (t) => {
       const answer = (history: readonly Message<E>[]) => {
         // Folded anew each time: a decider may change its state in place.
-        return decided(decider, when, { state: fold(decider, history), context: { ...context, ...own, ...special } })
+        const state = fold(decider, history)
+        return decided(decider, when, { state, context: { ...context, ...own, ...special } })
       }
       t.strictSame(answer(given), then)
       if (typeof then !== 'string') t.strictSame(answer([...given, ...then]), again, 'sent again')

@@ -69,7 +69,7 @@ export function classOf(code: AccountCode): AccountClass {
   return found
 }
 
-/** L2: the float at a rail is pooled over all books, and play money comes from nowhere. Nothing else may be overdrawn. */
+/** L2: the float at a rail is pooled over all books, and play money comes from nowhere. */
 export function mayGoBelowZero(code: AccountCode): boolean {
   return classOf(code) === 'asset'
 }

@@ -3,12 +3,16 @@ import { refuse } from '../../contract/refusals.ts'
 import type { Context, Decider } from '../../kernel/decider.ts'
 import { merchantPending, parseBookId, type AccountCode } from './accounts.ts'
 import { ledgerEvents, type Entry, type LedgerEvents, type Subject } from './events.ts'
-import { guardBalances, guardFreeAccounts, guardSource, isRepeated, openHold, pendingAfter, stamp } from './guards.ts'
+import {
+  guardBalances, guardFreeAccounts, guardSource, isRepeated, openHold, pendingAfter, stamp,
+} from './guards.ts'
 import { advanced, posted, voided } from './hold-steps.ts'
 import { placing, type Hold, type Source } from './holds.ts'
 import { sum, type Posting } from './postings.ts'
 import { recall } from './recent.ts'
-import { afterAdvancing, afterEnding, afterEntry, afterPlacing, emptyBook, isApplied, type Book } from './state.ts'
+import {
+  afterAdvancing, afterEnding, afterEntry, afterPlacing, emptyBook, isApplied, type Book,
+} from './state.ts'
 import { entryTemplates, holdTemplates, type HoldTemplate, type PostedTemplate } from './templates.ts'
 
 /** What a template's postings need, beside what it is for. */
@@ -35,7 +39,7 @@ export interface PlaceHold {
 
 export type BookCommands = {
   PostEntry: PostEntry
-  /** payment.available: what refunds have left of a payment by card. Sent until nothing is left pending or held. */
+  /** payment.available: what refunds have left of a card payment. Sent until nothing is pending or held. */
   ReleasePayment: { readonly payment: string }
   /** reversal: an operator's correction of an earlier entry of this book. */
   ReverseEntry: { readonly entry: LedgerEvents['EntryPosted']; readonly description?: string }
@@ -45,7 +49,7 @@ export type BookCommands = {
   VoidHold: { readonly holdId: string }
 }
 
-/** Double entry for one merchant, environment and currency: the only place where money moves. Its id is a `bookId`. */
+/** Double entry for one merchant, environment and currency: the only place where money moves. */
 export const book: Decider<Book, BookCommands, LedgerEvents> = {
   category: 'ledger',
   events: ledgerEvents,
@@ -57,8 +61,8 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
       const { template, subject, amount, description } = command
       if ('source' in command) guardSource(command.source)
       const amounts = { amount, fee: 'fee' in command ? command.fee : 0 }
-      const draft = { entryId: derivedId(subject.id, template), subject, amounts, postings: postingsOf(command) }
-      const entry = stamp(draft, context)
+      const entryId = derivedId(subject.id, template)
+      const entry = stamp({ entryId, subject, amounts, postings: postingsOf(command) }, context)
       if (isRepeated(book, entry)) return []
       guardFreeAccounts(entry.postings)
       guardBalances(book, entry.postings, 'account_must_cover_the_amount')
@@ -88,7 +92,7 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
     ReverseEntry({ entry: mistake, description }, book, context) {
       const { entryId: reverses, subject, amounts, pending } = mistake
       if (book.reversed[reverses]) return []
-      if (!isReversible(mistake, context)) throw new Error(`entry ${reverses} is not reversed in ${context.id}`)
+      if (!isReversible(mistake, context)) throw new Error(`entry ${reverses} is not reversed here`)
       const postings = entryTemplates.reversal(mistake)
       const entry = stamp({ entryId: derivedId(reverses, 'reversal'), subject, amounts, postings }, context)
       const pendingTaken = sum(entry.postings, 'debit', merchantPending)
@@ -138,7 +142,7 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
     PostHold({ holdId, rail }, book, context) {
       const hold = openHold(book, holdId, { context, ends: ['posted'] })
       if (!hold) return []
-      // An operator may be faster than the policy that follows the sending: then the hold advances and ends at once.
+      // An operator may be faster than the policy that follows the sending: then both steps are made at once.
       const isAhead = hold.state === 'placed' && 'advanced' in holdTemplates[hold.template]
       if (!isAhead) return proven(book, [posted(book, hold, { context, rail })])
       const sent: Hold = { ...hold, state: 'advanced' }
@@ -161,7 +165,7 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
 }
 
 function postingsOf(command: PostEntry): Posting[] {
-  // The union of commands is made from the table, so a template and what it is given fit: TypeScript cannot follow that.
+  // Commands are typed by the table, so a template fits what it is given; TypeScript cannot follow that.
   const postings = entryTemplates[command.template] as (given: PostEntry) => Posting[]
   return postings(command)
 }
@@ -178,11 +182,14 @@ function repeatedHold({ template, amounts }: Hold, { subject, amount, fee = 0, .
   return []
 }
 
-/** Domain model 2.3: a refund comes from what of its payment is still pending, and from the source as far as that is short. */
+/** Domain model 2.3: a refund takes what of its payment is pending first, and the rest from the source. */
 function sourcesOf({ amount, fee = 0, source, payment }: PlaceHold, book: Book): Source[] {
   const total = amount + fee
   const pending = payment ? Math.min(total, book.pending[payment]?.amount ?? 0) : 0
-  const sources = [{ account: merchantPending, amount: pending }, { account: source, amount: total - pending }] as const
+  const sources: Source[] = [
+    { account: merchantPending, amount: pending },
+    { account: source, amount: total - pending },
+  ]
   return sources.filter((part) => part.amount > 0)
 }
 

@@ -1,4 +1,6 @@
-import { CountMinor, Currency, optional, record, Timestamp, Type, Uuid, type Static } from '../../contract/vocabulary.ts'
+import {
+  CountMinor, Currency, optional, record, Timestamp, Type, Uuid, type Static,
+} from '../../contract/vocabulary.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
 import { Posting } from './postings.ts'
 import type { AdvanceTemplate, EntryTemplate, HoldTemplate, PostTemplate, VoidTemplate } from './templates.ts'
@@ -7,11 +9,11 @@ import type { AdvanceTemplate, EntryTemplate, HoldTemplate, PostTemplate, VoidTe
 export const Subject = record({ type: Type.String(), id: Uuid })
 export type Subject = Static<typeof Subject>
 
-/** `amount` is G, A, R or N of the templates (domain model 2.3), without sign and without the fee that is charged on top. */
+/** `amount` is G, A, R or N of domain model 2.3, without sign and without a fee that is charged on top. */
 export const Amounts = record({ amount: CountMinor, fee: CountMinor })
 export type Amounts = Static<typeof Amounts>
 
-/** A card payment that is not released yet: `left` is what of it is pending, or held for its refunds, after this entry. */
+/** A card payment that is not released: `left` is what of it is pending or held for refunds afterwards. */
 export const PendingPayment = record({ payment: Uuid, left: CountMinor })
 
 /** The event that a policy followed. It stands in the data because the book's state must know it. */

@@ -1,7 +1,8 @@
 import { refuse, type RefusalName } from '../../contract/refusals.ts'
 import type { Context } from '../../kernel/decider.ts'
 import {
-  clearingPayout, isHeld, mayGoBelowZero, merchantPending, merchantReserved, parseBookId, sandboxFunding, type AccountCode,
+  classOf, clearingPayout, isHeld, mayGoBelowZero, merchantPending, merchantReserved, parseBookId,
+  sandboxFunding, type AccountCode,
 } from './accounts.ts'
 import type { Entry } from './events.ts'
 import type { Hold, Outcome } from './holds.ts'
@@ -13,11 +14,15 @@ import { balanceOf, isApplied, type Book } from './state.ts'
 type Draft = Pick<Entry, 'entryId' | 'subject' | 'amounts' | 'postings'>
 export type Stamped = Draft & Pick<Entry, 'currency' | 'effectiveAt' | 'cause'>
 
-/** L1 and L8: the entry balances, and lies in the book of its merchant and environment. */
+/**
+ * L1 and L8: the entry balances, and lies in the book of its merchant and environment. Decisions
+ * spread it after their own fields, because V8 copies an object that starts a literal ten times slower.
+ */
 export function stamp({ entryId, subject, amounts, postings }: Draft, context: Context): Stamped {
   const { id, merchant, livemode, now, cause } = context
   const book = parseBookId(id)
-  if (book.merchant !== merchant || book.livemode !== livemode) throw new Error(`${id} is another merchant's book`)
+  const isOwn = book.merchant === merchant && book.livemode === livemode
+  if (!isOwn) throw new Error(`${id} is another merchant's book`)
   if (livemode && postings.some(({ account }) => account === sandboxFunding)) {
     throw new Error(`${id} is live and takes no play money`)
   }
@@ -33,8 +38,8 @@ export function stamp({ entryId, subject, amounts, postings }: Draft, context: C
 }
 
 /**
- * L2: no account but our own money at the rails is overdrawn, and every balance that is shown stays exact. Without a name
- * for the refusal the money is known to be there, so its absence is a bug.
+ * L2: no account but our own money at the rails is overdrawn, and every balance that is shown stays exact.
+ * Without a name for the refusal the money is known to be there, so its absence is a bug.
  */
 export function guardBalances(book: Book, postings: readonly Posting[], uncovered?: RefusalName): void {
   const after = new Map<AccountCode, number>()
@@ -55,9 +60,10 @@ export function guardFreeAccounts(postings: readonly Posting[]): void {
   if (held) throw new Error(`${held.account} is moved by holds only`)
 }
 
-/** A source that a command names: pending money is never named, because a payment's part of it must be known. */
+/** What a command may name as a source. Pending money is found by its payment, never named. */
 export function guardSource(source: AccountCode): void {
-  if (isHeld(source) || source === merchantPending || mayGoBelowZero(source)) throw new Error(`${source} is no source`)
+  const isFree = !isHeld(source) && source !== merchantPending && classOf(source) === 'liability'
+  if (!isFree) throw new Error(`${source} is no source`)
 }
 
 /** L5: an entry is posted once. The same id with another total is a bug. */
@@ -68,7 +74,7 @@ export function isRepeated(book: Book, { entryId, postings, cause }: Stamped): b
   return true
 }
 
-/** What of a payment is pending or held after so much was added to it; nothing for an entry that leaves it alone. */
+/** What of a payment is pending or held after so much was added to it. */
 export function pendingAfter(book: Book, payment: string, added: number): Pick<Entry, 'pending'> {
   return { pending: { payment, left: (book.pending[payment]?.left ?? 0) + added } }
 }
@@ -80,10 +86,10 @@ interface Expected {
 }
 
 /** L4: the open hold; `undefined` when it has ended as the command would have it. Another end is a bug. */
-export function openHold(book: Book, holdId: string, { context: { cause }, ends }: Expected): Hold | undefined {
+export function openHold(book: Book, holdId: string, { context, ends }: Expected): Hold | undefined {
   const hold = book.holds[holdId]
   if (hold) return hold
   const end = recall(book.endedHolds, holdId)
-  if (end ? ends.includes(end) : isApplied(book, cause)) return undefined
+  if (end ? ends.includes(end) : isApplied(book, context.cause)) return undefined
   throw new Error(end ? `hold ${holdId} was ${end}` : `hold ${holdId} is not known`)
 }

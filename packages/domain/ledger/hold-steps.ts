@@ -13,7 +13,8 @@ type Step = Message<Pick<LedgerEvents, 'HoldAdvanced' | 'HoldPosted' | 'HoldVoid
 export function advanced(hold: Hold, context: Context): Step {
   const steps = holdTemplates[hold.template]
   if (!('advanced' in steps)) throw new Error(`a ${hold.template} is never advanced`)
-  return { type: 'HoldAdvanced', data: entryOf(hold, { template: steps.advanced, postings: advancing(hold) }, context) }
+  const entry = entryOf(hold, { template: steps.advanced, postings: advancing(hold) }, context)
+  return { type: 'HoldAdvanced', data: entry }
 }
 
 export function posted(book: Book, hold: Hold, { context, rail }: { context: Context; rail: string }): Step {
@@ -30,12 +31,13 @@ export function voided(book: Book, hold: Hold, context: Context): Step {
 
 interface StepEntry<Name> {
   readonly template: Name
-  readonly postings: readonly Posting[]
+  readonly postings: Posting[]
 }
 
-function entryOf<Name extends Template>(hold: Hold, { template, postings }: StepEntry<Name>, context: Context) {
+function entryOf<Name extends Template>(hold: Hold, step: StepEntry<Name>, context: Context) {
+  const { template, postings } = step
   const { subject, amounts, description } = hold
-  const entry = stamp({ entryId: derivedId(subject.id, template), subject, amounts, postings: [...postings] }, context)
+  const entry = stamp({ entryId: derivedId(subject.id, template), subject, amounts, postings }, context)
   return { template, holdId: subject.id, ...(description !== undefined && { description }), ...entry }
 }
 

@@ -8,7 +8,7 @@ export interface Source {
   readonly amount: number
 }
 
-/** What later commands need to know, so that they name nothing but the hold. Its id is the id of its subject. */
+/** What later commands need to know, so that they name nothing but the hold. It has the id of its subject. */
 export interface Hold {
   readonly template: HoldTemplate
   readonly subject: Subject
@@ -17,13 +17,13 @@ export interface Hold {
   /** The payment by card whose pending money is a source. */
   readonly payment?: string
   readonly description?: string
-  /** Placed: all is in merchant.reserved. Advanced: the amount is in clearing.payout, the fee still in merchant.reserved. */
+  /** Placed: all is in merchant.reserved. Advanced: the amount is in clearing.payout, the fee is not. */
   state: 'placed' | 'advanced'
 }
 
 export type Outcome = 'posted' | 'voided'
 
-// The postings of each step. They follow from the hold alone, so that what was taken is exactly what is given back.
+// The postings of each step. They follow from the hold alone, so that exactly what was taken is given back.
 
 export function placing(sources: readonly Source[]): Posting[] {
   const total = sources.reduce((sum, { amount }) => sum + amount, 0)

@@ -31,13 +31,19 @@ export function sum(postings: readonly Posting[], side: Posting['side'], account
   return total
 }
 
-/** L1. Leaves out zero postings; an entry that does not balance cannot be made, because whoever asks for it has a bug. */
+/** L1. Leaves out zeros. An entry that does not balance cannot be made: whoever asks for it has a bug. */
 export function balanced(postings: readonly Posting[]): Posting[] {
   const moving = postings.filter(({ amount }) => amount !== 0)
-  const debits = sum(moving, 'debit')
-  const countable = moving.every(({ amount }) => Number.isSafeInteger(amount) && amount > 0) && Number.isSafeInteger(debits)
-  if (!countable) throw new Error(`amounts must be positive safe integers: ${JSON.stringify(postings)}`)
-  if (moving.length < 2) throw new Error(`an entry needs two postings: ${JSON.stringify(postings)}`)
-  if (debits !== sum(moving, 'credit')) throw new Error(`debits and credits differ: ${JSON.stringify(postings)}`)
+  const problem = problemOf(moving)
+  if (problem) throw new Error(`${problem}: ${JSON.stringify(postings)}`)
   return moving
+}
+
+function problemOf(postings: readonly Posting[]): string | undefined {
+  const debits = sum(postings, 'debit')
+  const isExact = postings.every(({ amount }) => Number.isSafeInteger(amount) && amount > 0)
+  if (!isExact || !Number.isSafeInteger(debits)) return 'amounts must be positive safe integers'
+  if (postings.length < 2) return 'an entry needs two postings'
+  if (debits !== sum(postings, 'credit')) return 'debits and credits differ'
+  return undefined
 }

@@ -1,5 +1,7 @@
 import type { Cause } from '../../kernel/decider.ts'
-import { clearingPayout, merchantAvailable, merchantPending, merchantReserved, type AccountCode } from './accounts.ts'
+import {
+  clearingPayout, merchantAvailable, merchantPending, merchantReserved, type AccountCode,
+} from './accounts.ts'
 import type { Entry, LedgerEvents } from './events.ts'
 import type { Hold, Outcome } from './holds.ts'
 import { effect, sum } from './postings.ts'
@@ -15,8 +17,8 @@ export interface PendingPayment {
 }
 
 /**
- * Plain data, so that a snapshot of it is the same state, and changed in place, so that an entry costs its postings however
- * many holds are open. What is over is forgotten, so it does not grow with the age of the book.
+ * Plain data, so that a snapshot is the same state, and changed in place, so that an entry costs its postings
+ * however many holds are open. What is over is forgotten: the state does not grow with the age of the book.
  */
 export interface Book {
   /** Balances that are not zero. */
@@ -67,7 +69,7 @@ export function balances(book: Book): Balances {
   }
 }
 
-/** True for what a policy sends again. Policies follow the log in order, so all before their newest cause is done. */
+/** True for what a policy sends again: it follows the log in order, so all up to its newest cause is done. */
 export function isApplied(book: Book, cause: Cause | undefined): boolean {
   return cause !== undefined && cause.position <= (book.causes[cause.policy] ?? -1)
 }
@@ -106,7 +108,9 @@ export function afterAdvancing(book: Book, entry: LedgerEvents['HoldAdvanced']):
   return book
 }
 
-export function afterEnding(book: Book, entry: LedgerEvents['HoldPosted' | 'HoldVoided'], outcome: Outcome): Book {
+type Ending = LedgerEvents['HoldPosted' | 'HoldVoided']
+
+export function afterEnding(book: Book, entry: Ending, outcome: Outcome): Book {
   if (!book.holds[entry.holdId]) throw new Error(`hold ${entry.holdId} ends without having been placed`)
   move(book, entry)
   book.openHolds--
@@ -121,11 +125,13 @@ function move(book: Book, entry: Entry): void {
     if (balance === 0) delete book.balances[posting.account]
     else book.balances[posting.account] = balance
   }
-  if (entry.pending) movePending(book, entry, entry.pending)
+  movePending(book, entry)
   if (entry.cause) noteCause(book, entry.cause)
 }
 
-function movePending(book: Book, { template, postings }: Entry, { payment, left }: NonNullable<Entry['pending']>): void {
+function movePending(book: Book, { template, postings, pending }: Entry): void {
+  if (!pending) return
+  const { payment, left } = pending
   const known = book.pending[payment] ?? { amount: 0, left: 0, releases: 0 }
   known.amount += sum(postings, 'credit', merchantPending) - sum(postings, 'debit', merchantPending)
   known.left = left

@@ -1,6 +1,7 @@
 import type { RefusalName } from '../../contract/refusals.ts'
 import {
-  merchantAvailable, merchantPending, paymentFees, payoutFees, provider, sandboxFunding, suspenseUnmatched, type AccountCode,
+  merchantAvailable, merchantPending, paymentFees, payoutFees, provider, sandboxFunding, suspenseUnmatched,
+  type AccountCode,
 } from './accounts.ts'
 import { credit, debit, mirror, type Posting } from './postings.ts'
 
@@ -16,7 +17,7 @@ interface Priced extends Railed {
   readonly fee: number
 }
 
-/** Domain model 2.3: entries that are final at once. `amount` is what the payer paid, or what moves; a new template is a new row. */
+/** Domain model 2.3: entries that are final at once. `amount` is what the payer paid, or what moves. */
 export const entryTemplates = {
   'payment.succeeded': ({ rail, amount, fee }: Priced) => [
     debit(provider(rail), amount),
@@ -28,9 +29,18 @@ export const entryTemplates = {
     credit(merchantPending, amount - fee),
     credit(paymentFees, fee),
   ],
-  'payment.available': ({ amount }: Plain) => [debit(merchantPending, amount), credit(merchantAvailable, amount)],
-  'payment.late': ({ rail, amount }: Railed) => [debit(provider(rail), amount), credit(suspenseUnmatched, amount)],
-  'payment.late_refund': ({ rail, amount }: Railed) => [debit(suspenseUnmatched, amount), credit(provider(rail), amount)],
+  'payment.available': ({ amount }: Plain) => [
+    debit(merchantPending, amount),
+    credit(merchantAvailable, amount),
+  ],
+  'payment.late': ({ rail, amount }: Railed) => [
+    debit(provider(rail), amount),
+    credit(suspenseUnmatched, amount),
+  ],
+  'payment.late_refund': ({ rail, amount }: Railed) => [
+    debit(suspenseUnmatched, amount),
+    credit(provider(rail), amount),
+  ],
   'payout.return': ({ rail, amount, fee, source }: Priced & { readonly source: AccountCode }) => [
     debit(provider(rail), amount),
     debit(payoutFees, fee),
@@ -41,7 +51,7 @@ export const entryTemplates = {
 }
 
 export type EntryTemplate = keyof typeof entryTemplates
-/** What a release moves stands in the book, and what a reversal mirrors in an earlier entry: both have their own command. */
+/** A release takes its amount from the book, a reversal from an entry: both have their own command. */
 export type PostedTemplate = Exclude<EntryTemplate, 'payment.available' | 'reversal'>
 
 /** How an entry of a hold is called at each step; the postings follow from the hold itself (`holds.ts`). */

@@ -1,0 +1,88 @@
+import type { LogFilter, StoredEvent } from '../../packages/kernel/ports.ts'
+import type { Reader, Window } from './embedded-reader.ts'
+
+/** The newest events that are kept, and how many are read at a time. */
+const keptMax = 20_000
+const readMax = 5_000
+
+/**
+ * The end of the log in memory. All subscriptions of a process that have caught up follow the same events, so each event is
+ * read and decoded once, whoever wrote it; those that are further behind read for themselves.
+ */
+export class RecentEvents {
+  readonly #reader: Reader
+  /** All events behind `from` up to `through`, in the order of the log; from the first time that anybody reached its end. */
+  #kept: { events: StoredEvent[]; from: number; through: number } | undefined
+  #reading: Promise<void> | undefined
+
+  constructor(reader: Reader) {
+    this.#reader = reader
+  }
+
+  /** The same as the reader's own window; memory may be a moment older than the log, but never has a gap. */
+  async window(after: number, limit: number, filter: LogFilter): Promise<Window> {
+    if (this.#kept && after >= this.#kept.through) await this.#extend()
+    const kept = this.#kept
+    if (kept && after >= kept.from && after <= kept.through) return windowOf(kept, { after, limit, filter })
+    const window = await this.#reader.window(after, limit, filter)
+    const { through, head } = window
+    if (through >= head) this.#kept ??= { events: [], from: through, through }
+    return window
+  }
+
+  /** One read at a time; whoever asks meanwhile gets what it brings. */
+  #extend(): Promise<void> {
+    this.#reading ??= this.#read().finally(() => (this.#reading = undefined))
+    return this.#reading
+  }
+
+  async #read(): Promise<void> {
+    const kept = this.#kept!
+    const { events, through } = await this.#reader.window(kept.through, readMax, {})
+    kept.events.push(...events)
+    kept.through = through
+    if (kept.events.length <= keptMax + readMax) return
+    const gone = kept.events.splice(0, kept.events.length - keptMax)
+    kept.from = gone.at(-1)!.position
+  }
+}
+
+interface Wanted {
+  readonly after: number
+  readonly limit: number
+  readonly filter: LogFilter
+}
+
+interface Kept {
+  readonly events: readonly StoredEvent[]
+  readonly through: number
+}
+
+function windowOf(kept: Kept, { after, limit, filter }: Wanted): Window {
+  const events: StoredEvent[] = []
+  let through = kept.through
+  for (let index = firstBehind(kept.events, after); index < kept.events.length; index++) {
+    const event = kept.events[index]!
+    if (!passes(event, filter)) continue
+    events.push(event)
+    if (events.length < limit) continue
+    through = event.position
+    break
+  }
+  return { events, through, head: kept.through }
+}
+
+function firstBehind(events: readonly StoredEvent[], position: number): number {
+  let low = 0
+  let high = events.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (events[middle]!.position <= position) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function passes({ stream }: StoredEvent, { categories }: LogFilter): boolean {
+  return !categories || categories.includes(stream.slice(0, stream.indexOf('-')))
+}

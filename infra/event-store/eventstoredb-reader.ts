@@ -1,0 +1,99 @@
+import { BACKWARDS, END, ErrorType, type EventStoreDBClient, type ReadPosition } from '@eventstore/db-client'
+import type { LogFilter, StoredEvent } from '../../packages/kernel/ports.ts'
+import { isOfType, timedOut } from './eventstoredb-errors.ts'
+import { isSystemStream, positionAt, safePosition, serverFilter, storedEvent } from './eventstoredb-events.ts'
+import { Feed, type Resolved } from './eventstoredb-feed.ts'
+
+/** The client lets a read wait for ever. */
+const readTimeoutMs = 30_000
+const pingTimeoutMs = 5_000
+const headPageSize = 50
+const eventsAtOnce = 500
+/** Another node may not know yet what was written last: then the client turns to the leader. */
+const requiresLeader = true
+
+type Events = readonly StoredEvent[]
+
+interface Wanted {
+  /** Left out when the server knows how many are wanted. */
+  readonly most?: number
+  readonly timeoutMs?: number
+}
+
+export class Reader {
+  readonly #client: EventStoreDBClient
+  readonly #open = new Set<Feed>()
+
+  constructor(client: EventStoreDBClient) {
+    this.#client = client
+  }
+
+  async readStream(stream: string, from: number, limit = Number.MAX_SAFE_INTEGER): Promise<Events> {
+    if (limit <= 0) return []
+    const fromRevision = BigInt(Math.max(0, from))
+    const read = this.#client.readStream(stream, { fromRevision, maxCount: limit, requiresLeader })
+    try {
+      return (await this.#collect(Feed.ofRead(read))).map(storedEvent)
+    } catch (error) {
+      if (isOfType(error, ErrorType.STREAM_NOT_FOUND)) return []
+      throw error
+    }
+  }
+
+  /** The client filters in subscriptions only, so this is one that is left as soon as it has caught up. */
+  async readAll(after: number, limit: number, filter: LogFilter = {}): Promise<Events> {
+    if (limit <= 0) return []
+    const options = { fromPosition: positionAt(after), filter: serverFilter(filter), requiresLeader }
+    const highWaterMark = Math.min(limit, eventsAtOnce)
+    const subscription = this.#client.subscribeToAll(options, { highWaterMark })
+    return (await this.#collect(Feed.untilCaughtUp(subscription), { most: limit })).map(storedEvent)
+  }
+
+  /** The server's own events, such as its statistics, are passed over. */
+  async head(): Promise<number> {
+    let fromPosition: ReadPosition = END
+    for (;;) {
+      const page = await this.#backwards(fromPosition, headPageSize)
+      const newest = page.find(({ event }) => event && !isSystemStream(event.streamId))
+      if (newest) return safePosition(newest.event?.position?.commit)
+      const oldest = page.at(-1)?.event?.position
+      if (page.length < headPageSize || !oldest) return 0
+      fromPosition = oldest
+    }
+  }
+
+  async ping(): Promise<void> {
+    await this.#backwards(END, 1, { timeoutMs: pingTimeoutMs })
+  }
+
+  /** Reads that are under way end with an error. */
+  close(): void {
+    for (const feed of this.#open) feed.close(new Error('the event store was closed during a read'))
+  }
+
+  #backwards(fromPosition: ReadPosition, maxCount: number, wanted?: Wanted): Promise<readonly Resolved[]> {
+    const read = this.#client.readAll({ direction: BACKWARDS, fromPosition, maxCount })
+    return this.#collect(Feed.ofRead(read), wanted)
+  }
+
+  async #collect(
+    feed: Feed,
+    { most = Infinity, timeoutMs = readTimeoutMs }: Wanted = {},
+  ): Promise<readonly Resolved[]> {
+    const timer = setTimeout(() => feed.close(timedOut(timeoutMs)), timeoutMs)
+    this.#open.add(feed)
+    try {
+      const events = []
+      while (events.length < most) {
+        const next = await feed.take(most - events.length)
+        if (next.length === 0) break
+        events.push(...next)
+      }
+      return events
+    } finally {
+      clearTimeout(timer)
+      this.#open.delete(feed)
+      feed.close()
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { EventStoreDBClient } from '@eventstore/db-client'
+import type { StoredEvent, Subscription, SubscriptionOptions } from '../../packages/kernel/ports.ts'
+import { positionAt, serverFilter, storedEvent } from './eventstoredb-events.ts'
+import { Feed } from './eventstoredb-feed.ts'
+
+const retryMs = { first: 100, most: 5_000 }
+
+/**
+ * A catch-up subscription to the log that lasts. The client does not resubscribe, and shows an end from the
+ * server's side as a normal end: end and error alike are followed by a new subscription behind the last event
+ * that was handled.
+ */
+export class EventStoreDbSubscription implements Subscription {
+  readonly #client: EventStoreDBClient
+  readonly #options: SubscriptionOptions
+  readonly #stopping = new AbortController()
+  readonly #stopped: Promise<void>
+  #feed: Feed | undefined
+  #position: number
+  #delayMs = retryMs.first
+
+  constructor(client: EventStoreDBClient, options: SubscriptionOptions) {
+    this.#client = client
+    this.#options = options
+    this.#position = options.after
+    this.#stopped = this.#run()
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort()
+    this.#feed?.close()
+    await this.#stopped
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      try {
+        await this.#follow()
+      } catch (error) {
+        await this.#pauseAfter(error)
+      }
+    }
+  }
+
+  /** One subscription of the client, from the last handled event on; throws when it ends. */
+  async #follow(): Promise<void> {
+    const { batchSize } = this.#options
+    const options = { fromPosition: positionAt(this.#position), filter: serverFilter(this.#options) }
+    const feed = Feed.ofSubscription(this.#client.subscribeToAll(options, { highWaterMark: batchSize }))
+    this.#feed = feed
+    try {
+      while (!this.#stopping.signal.aborted) {
+        const batch = await feed.take(batchSize)
+        if (batch.length > 0) await this.#handle(batch.map(storedEvent))
+        else if (!this.#stopping.signal.aborted) throw new Error('EventStoreDB ended the subscription')
+      }
+    } finally {
+      feed.close()
+    }
+  }
+
+  /** Handles a batch until it is done; only then is its last event the position to go on from. */
+  async #handle(batch: readonly StoredEvent[]): Promise<void> {
+    const through = batch.at(-1)?.position ?? this.#position
+    while (!this.#stopping.signal.aborted) {
+      try {
+        await this.#options.handle(batch, through)
+        this.#position = through
+        this.#delayMs = retryMs.first
+        return
+      } catch (error) {
+        await this.#pauseAfter(error)
+      }
+    }
+  }
+
+  /** Pauses grow until a batch was handled. */
+  async #pauseAfter(error: unknown): Promise<void> {
+    const { signal } = this.#stopping
+    if (signal.aborted) return
+    this.#options.onError?.(error)
+    await pause(this.#delayMs, undefined, { signal }).catch(() => undefined)
+    this.#delayMs = Math.min(2 * this.#delayMs, retryMs.most)
+  }
+}

@@ -1,0 +1,167 @@
+/** Name, SQL and meaning. A published column keeps its name and its meaning; new ones are added at the end. */
+type Column = readonly [name: string, expression: string, meaning: string]
+
+export interface FinanceView {
+  readonly name: string
+  readonly comment: string
+  readonly columns: readonly Column[]
+  readonly from: string
+}
+
+const environment = `case when livemode then 'live' else 'sandbox' end`
+
+/** The order of the columns by which every view can be cut. */
+const owner: readonly Column[] = [
+  ['merchant', 'merchant', 'Id of the merchant (UUID)'],
+  ['environment', environment, 'live or sandbox; sandbox holds play money'],
+  ['currency', 'currency', 'ISO 4217; a book holds one currency, and there is no exchange'],
+]
+
+const entryColumns: readonly Column[] = [
+  ['entry_id', 'entry', 'Id of the journal entry (UUID); unique in its book'],
+  ['log_position', 'position', 'Position of the event in the log: the order of the journal'],
+  ...owner,
+  ['book', 'book', 'Ledger book: merchant, environment and currency'],
+  ['step', 'step', 'EntryPosted, or what became of a hold: HoldPlaced, HoldAdvanced, HoldPosted, HoldVoided'],
+  ['template', 'template', 'What the entry is: payment.succeeded, payout.hold, refund.settle, …'],
+  ['subject_type', 'subject_type', 'What the money is for: payment, payout, refund, operation, merchant'],
+  ['subject_id', 'subject', 'Its id (UUID)'],
+  ['hold_id', 'hold', 'Hold that the entry belongs to; null for final entries'],
+  ['description', 'description', 'Text of the entry; mostly null'],
+  ['reverses_entry_id', 'reverses', 'Entry that this one corrects; null for all others'],
+  ['actor', 'actor', 'Who caused it: key:<id>, policy:<name>, timer, rail'],
+  ['effective_at', 'effective_at', 'When the entry counts'],
+  ['occurred_at', 'occurred_at', 'When it was written'],
+]
+
+const oneRowPerEntry = `from read.journal group by ${entryColumns.map((_, index) => index + 1).join(', ')}`
+
+const journal: FinanceView = {
+  name: 'journal',
+  comment: 'One row per journal entry.',
+  columns: [
+    ...entryColumns,
+    ['amount', `sum(amount) filter (where side = 'debit')`, 'Sum of its debits, or of its credits, in minor units'],
+    ['postings', 'count(*)', 'How many postings it has'],
+  ],
+  from: oneRowPerEntry,
+}
+
+const debit = `case when side = 'debit' then amount else 0 end`
+const credit = `case when side = 'credit' then amount else 0 end`
+/** Debits raise assets, credits raise all others. */
+const effect = `case when (side = 'debit') = (class = 'asset') then amount else -amount end`
+
+const postings: FinanceView = {
+  name: 'postings',
+  comment: 'One row per posting: the lines of the journal. Debits and credits of an entry are equal.',
+  columns: [
+    ...entryColumns,
+    ['line', 'line', '1 is the first posting of its entry'],
+    ['account', 'account', 'Account code: merchant.available, provider:mobile_money.SN.wave, revenue.payout_fees, …'],
+    ['account_class', 'class', 'asset, liability or revenue'],
+    ['debit', debit, 'Minor units; 0 for a credit'],
+    ['credit', credit, 'Minor units; 0 for a debit'],
+    ['balance_effect', effect, 'What it adds to the balance of its account, in minor units with its sign'],
+  ],
+  from: 'from read.journal',
+}
+
+const running = 'sum(movement) over (partition by book, account order by day)'
+
+const balancesDaily: FinanceView = {
+  name: 'balances_daily',
+  comment: 'One row per book, account and UTC day with movements: what moved, and the balance at the end of the '
+    + 'day. A day without a row ends as the one before.',
+  columns: [
+    ['day', 'day', 'UTC day of effective_at'],
+    ...owner,
+    ['book', 'book', 'Ledger book: merchant, environment and currency'],
+    ['account', 'account', 'Account code'],
+    ['account_class', 'class', 'asset, liability or revenue'],
+    ['debits', 'debits', 'Sum of debits of the day in minor units'],
+    ['credits', 'credits', 'Sum of credits of the day in minor units'],
+    ['movement', 'movement', 'What the day added to the balance'],
+    ['closing_balance', running, 'Balance at the end of the day'],
+  ],
+  from: `from (
+    select (effective_at at time zone 'UTC')::date as day, merchant, livemode, currency, book, account,
+      class, sum(${debit}) as debits, sum(${credit}) as credits, sum(${effect}) as movement
+    from read.journal group by 1, 2, 3, 4, 5, 6, 7
+  ) days`,
+}
+
+const fees: FinanceView = {
+  name: 'fees',
+  comment: 'One row per posting to a revenue account: what the platform earned, or gave back.',
+  columns: [
+    ['entry_id', 'entry', 'Journal entry (UUID)'],
+    ['log_position', 'position', 'Position of the event in the log'],
+    ...owner,
+    ['account', 'account', 'revenue.payment_fees, revenue.payout_fees, …'],
+    ['template', 'template', 'Entry that took the fee, or gave it back'],
+    ['subject_type', 'subject_type', 'payment, payout, …'],
+    ['subject_id', 'subject', 'Its id (UUID)'],
+    ['amount', effect, 'Minor units; negative for a fee that was given back'],
+    ['effective_at', 'effective_at', 'When it counts'],
+  ],
+  from: `from read.journal where class = 'revenue'`,
+}
+
+/** Public ids are a prefix and the UUID without its hyphens. */
+function publicId(prefix: string): string {
+  return `'${prefix}_' || replace(id, '-', '')`
+}
+
+const payouts: FinanceView = {
+  name: 'payouts',
+  comment: 'One row per payout, without what identifies its beneficiary.',
+  columns: [
+    ['payout_id', publicId('po'), 'Public id'],
+    ['subject_id', 'id', 'The same as UUID: subject_id of its entries'],
+    ...owner,
+    ['status', 'status', 'pending, in_transit, paid, failed or canceled'],
+    ['amount', 'amount', 'What the beneficiary gets, in minor units'],
+    ['fee', `(state #>> '{money,fee}')::bigint`, 'Charged on top, in minor units'],
+    ['rail', `state #>> '{money,rail}'`, 'Way of the money: mobile_money.SN.wave, bank.XOF'],
+    ['destination_type', `state #>> '{destination,type}'`, 'mobile_money or bank'],
+    ['destination_country', `state #>> '{destination,country}'`, 'ISO 3166; null for banks'],
+    ['batch_id', `state ->> 'batch'`, 'Batch it belongs to; mostly null'],
+    ['created_at', 'created_at', 'When it was requested'],
+    ['paid_at', `(state ->> 'paidAt')::timestamptz`, 'When the beneficiary had it, also if it came back later'],
+    ['failure_code', `state #>> '{failure,code}'`, 'Why it failed; returned when it came back'],
+  ],
+  from: 'from read.payouts where shown',
+}
+
+const paidAmount = `(state #>> '{payment,amount}')::bigint`
+const paidFee = `(state #>> '{payment,fee}')::bigint`
+const refunded = `(select coalesce(sum((share ->> 'amount')::bigint), 0)
+    from jsonb_each(state #> '{payment,refunds}') as refund (id, share) where (share ->> 'done')::boolean)`
+
+const payments: FinanceView = {
+  name: 'payments',
+  comment: 'One row per payment intent that has succeeded, without what identifies its payer.',
+  columns: [
+    ['payment_id', publicId('pay'), 'Public id'],
+    ['payment_intent_id', publicId('pi'), 'Public id of its intent'],
+    ['subject_id', 'id', 'The same as UUID: subject_id of its entries'],
+    ['merchant', 'merchant', 'Id of the merchant (UUID)'],
+    ['environment', environment, 'live or sandbox; sandbox holds play money'],
+    ['currency', `state ->> 'currency'`, 'ISO 4217'],
+    ['status', 'status', 'succeeded, partially_refunded or refunded'],
+    ['amount', paidAmount, 'What the payer paid, in minor units'],
+    ['fee', paidFee, 'Taken out of it, in minor units; a refund does not give it back'],
+    ['net', `${paidAmount} - ${paidFee}`, 'What the merchant got, in minor units'],
+    ['refunded', refunded, 'What has been refunded of it, in minor units'],
+    ['rail', `state #>> '{payment,rail}'`, 'Way of the money: mobile_money.SN.wave, card'],
+    ['country', `state ->> 'transactionCountry'`, 'ISO 3166'],
+    ['created_at', 'created_at', 'When the intent was created'],
+    ['succeeded_at', 'succeeded_at', 'When it was paid'],
+    ['available_on', `(state #>> '{payment,availableOn}')::timestamptz`, 'When the merchant may pay it out'],
+  ],
+  from: 'from read.payments where shown',
+}
+
+/** In the order of docs/finance.md. */
+export const financeViewTable: readonly FinanceView[] = [journal, postings, balancesDaily, payouts, payments, fees]

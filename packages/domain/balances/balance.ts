@@ -1,0 +1,55 @@
+import {
+  AmountMinor, Currency, literals, optional, record, SignedMinor, Timestamp, Type, type Static,
+} from '../../contract/vocabulary.ts'
+import type { Balances } from '../ledger/state.ts'
+
+const Amounts = Type.Array(record({ amount: SignedMinor, currency: Currency }))
+
+export const BalanceResource = record({
+  object: literals('balance'),
+  livemode: Type.Boolean(),
+  available: Amounts,
+  pending: Amounts,
+  reserved: Amounts,
+  as_of: Timestamp,
+  /** Position of the last entry that is counted, 0 when there is none. */
+  ledger_position: Type.Integer(),
+})
+
+export type BalanceView = Static<typeof BalanceResource>
+
+export const BalanceQuery = record({ currency: optional(Currency), as_of: optional(Timestamp) })
+
+export const TopUpRequest = record({ amount: AmountMinor, currency: Currency })
+
+/** What stands in one book. */
+export interface CurrencyBalance extends Balances {
+  readonly currency: string
+  readonly position: number
+}
+
+export function viewBalance(
+  balances: readonly CurrencyBalance[],
+  { livemode, asOf }: { readonly livemode: boolean; readonly asOf: string },
+): BalanceView {
+  const sorted = balances.toSorted((one, other) => (one.currency < other.currency ? -1 : 1))
+  return {
+    object: 'balance',
+    livemode,
+    available: sorted.map(({ available, currency }) => ({ amount: available, currency })),
+    pending: sorted.map(({ pending, currency }) => ({ amount: pending, currency })),
+    reserved: sorted.map(({ reserved, currency }) => ({ amount: reserved, currency })),
+    as_of: asOf,
+    ledger_position: Math.max(0, ...sorted.map(({ position }) => position)),
+  }
+}
+
+/** Spec, Webhook event: the currency is in lower case. */
+export function balanceWebhook(
+  balance: CurrencyBalance, owner: { readonly livemode: boolean; readonly asOf: string },
+) {
+  return viewBalance([{ ...balance, currency: balance.currency.toLowerCase() }], owner)
+}
+
+/** Domain model 6: balance.available follows from these entries. */
+export const availableTemplates: readonly string[] = ['payment.available', 'sandbox.topup']

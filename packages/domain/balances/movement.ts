@@ -1,0 +1,34 @@
+import {
+  clearingPayout, merchantAvailable, merchantPending, merchantReserved, type AccountCode,
+} from '../ledger/accounts.ts'
+import type { Entry } from '../ledger/events.ts'
+import { effect } from '../ledger/postings.ts'
+import type { Balances } from '../ledger/state.ts'
+
+export const nothing: Balances = { available: 0, pending: 0, reserved: 0 }
+
+/** Domain model 2.4: which accounts a merchant sees as what. */
+const shownAs: Readonly<Partial<Record<AccountCode, keyof Balances>>> = {
+  [merchantAvailable]: 'available',
+  [merchantPending]: 'pending',
+  [merchantReserved]: 'reserved',
+  [clearingPayout]: 'reserved',
+}
+
+/** What an entry changes of a balance. */
+export function movementOf({ postings }: Pick<Entry, 'postings'>): Balances {
+  const moved = { ...nothing }
+  for (const posting of postings) {
+    const part = shownAs[posting.account]
+    if (part) moved[part] += effect(posting)
+  }
+  return moved
+}
+
+export function sumOf(one: Balances, other: Balances): Balances {
+  return {
+    available: one.available + other.available,
+    pending: one.pending + other.pending,
+    reserved: one.reserved + other.reserved,
+  }
+}

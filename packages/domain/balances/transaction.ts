@@ -1,0 +1,137 @@
+import { publicId, type Prefixed } from '../../contract/identity.ts'
+import {
+  base, choice, Currency, literals, nullable, record, SignedMinor, Timestamp, Type, unixSeconds, type Static,
+} from '../../contract/vocabulary.ts'
+import type { Entry } from '../ledger/events.ts'
+import type { Template } from '../ledger/templates.ts'
+import { movementOf } from './movement.ts'
+
+export const transactionTypes = [
+  'payment',
+  'refund',
+  'refund_failure',
+  'payout',
+  'payout_cancel',
+  'payout_failure',
+  'payout_return',
+  'topup',
+  'adjustment',
+] as const
+
+type TransactionType = (typeof transactionTypes)[number]
+
+/**
+ * Domain model 2.4: which entries a merchant sees, and as what. The others move nothing that is the
+ * merchant's to spend.
+ */
+const typeOf: Readonly<Partial<Record<Template, TransactionType>>> = {
+  'payment.succeeded': 'payment',
+  'payment.succeeded_deferred': 'payment',
+  'refund.hold': 'refund',
+  'refund.fail': 'refund_failure',
+  'payout.hold': 'payout',
+  'payout.cancel': 'payout_cancel',
+  'payout.fail': 'payout_failure',
+  'payout.return': 'payout_return',
+  'sandbox.topup': 'topup',
+  reversal: 'adjustment',
+}
+
+/** Which of our ids a subject has outside; what is not here has none. */
+const sources: Readonly<Record<string, Prefixed>> = { payment: 'payment', refund: 'refund', payout: 'payout' }
+
+/** The fee that an entry takes, or gives back. */
+const fees: Readonly<Partial<Record<TransactionType, { readonly type: string; readonly sign: 1 | -1 }>>> = {
+  payment: { type: 'payment_fee', sign: 1 },
+  payout: { type: 'payout_fee', sign: 1 },
+  payout_cancel: { type: 'payout_fee', sign: -1 },
+  payout_failure: { type: 'payout_fee', sign: -1 },
+  payout_return: { type: 'payout_fee', sign: -1 },
+}
+
+export const TransactionType = choice(...transactionTypes)
+
+export const BalanceTransactionResource = record({
+  ...base('balance_transaction'),
+  amount: SignedMinor,
+  fee: SignedMinor,
+  net: SignedMinor,
+  currency: Currency,
+  type: literals(...transactionTypes),
+  status: literals('pending', 'available'),
+  available_on: Timestamp,
+  source: nullable(Type.String()),
+  description: nullable(Type.String()),
+  fee_details: Type.Array(record({ type: Type.String(), amount: SignedMinor })),
+  entry_id: Type.String(),
+})
+
+/** A row of the read model `balance_transactions`, under the id of its journal entry. */
+export interface TransactionRow {
+  readonly id: string
+  readonly merchant: string
+  readonly livemode: boolean
+  readonly position: number
+  readonly type: TransactionType
+  readonly status: 'pending' | 'available'
+  readonly currency: string
+  readonly amount: number
+  readonly fee: number
+  readonly net: number
+  readonly source: string | null
+  readonly source_object: Prefixed | null
+  readonly description: string | null
+  readonly available_on: string
+  readonly created_at: string
+}
+
+type Shown = Omit<TransactionRow, 'merchant' | 'livemode' | 'position'>
+
+/**
+ * What a merchant sees of an entry; `undefined` when it moves nothing that the merchant may spend, now or
+ * later.
+ */
+export function transactionOf(entry: Entry): Shown | undefined {
+  const type = typeOf[entry.template]
+  if (!type) return undefined
+  const { available, pending } = movementOf(entry)
+  const net = available + pending
+  const fee = (fees[type]?.sign ?? 0) * entry.amounts.fee
+  const source_object = sources[entry.subject.type] ?? null
+  const availableAt = 'availableAt' in entry ? entry.availableAt : undefined
+  return {
+    id: entry.entryId,
+    type,
+    status: availableAt ? 'pending' : 'available',
+    currency: entry.currency,
+    amount: net + fee,
+    fee,
+    net,
+    source: source_object && entry.subject.id,
+    source_object,
+    description: entry.description ?? null,
+    available_on: availableAt ?? entry.effectiveAt,
+    created_at: entry.effectiveAt,
+  }
+}
+
+export function viewTransaction(row: TransactionRow): Static<typeof BalanceTransactionResource> {
+  const feeType = fees[row.type]?.type
+  return {
+    id: publicId('balance_transaction', row.id),
+    object: 'balance_transaction',
+    livemode: row.livemode,
+    created: unixSeconds(row.created_at),
+    amount: row.amount,
+    fee: row.fee,
+    net: row.net,
+    currency: row.currency,
+    type: row.type,
+    status: row.status,
+    available_on: row.available_on,
+    source: row.source_object && row.source && publicId(row.source_object, row.source),
+    description: row.description,
+    fee_details: feeType && row.fee !== 0 ? [{ type: feeType, amount: row.fee }] : [],
+    entry_id: row.id,
+  }
+}

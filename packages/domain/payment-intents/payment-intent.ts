@@ -1,0 +1,264 @@
+import { admitPayment, admitPaymentMethod } from '../../contract/eligibility.ts'
+import { derivedId, publicId } from '../../contract/identity.ts'
+import { refuse } from '../../contract/refusals.ts'
+import type { Decider } from '../../kernel/decider.ts'
+import type { RailMethod } from '../../kernel/ports.ts'
+import { paymentIntentEvents, type PaymentFailureCode, type PaymentIntentEvents } from './events.ts'
+import { admitMetadata, businessMetadata, changedMetadata } from './metadata.ts'
+import { actionRequired, collected, lateSuccess, leaseUntil, submitted, succeeded } from './outcomes.ts'
+import {
+  attemptOf, created, details, isAwaiting, isLocked, lateRefundIdOf, refundableMinor, type Attempt,
+  type CreatedIntent, type Payment, type PaymentIntent,
+} from './state.ts'
+
+type PaymentMethod = Exclude<RailMethod, { type: 'bank' }>
+type Created = PaymentIntentEvents['PaymentIntentCreated']
+type GivenMetadata = Readonly<Record<string, unknown>>
+
+export type PaymentIntentCommands = {
+  CreateIntent: Omit<Created, 'merchant' | 'livemode' | 'at' | 'metadata'> & { metadata: GivenMetadata }
+  AnnotateIntent: { description?: string | null | undefined; metadata?: GivenMetadata | null | undefined }
+  /** `statusPages` is the address under which our pages about operations stand. */
+  ConfirmIntent: {
+    method: PaymentMethod
+    preferredFlow: string | null
+    returnUrl: string | null
+    statusPages: string
+  }
+  RecordAcceptance: { operationId: string }
+  RecordRedirect: { operationId: string; url: string }
+  AbortConfirmation: { operationId: string }
+  CompletePayment: { operationId: string }
+  FailPayment: { operationId: string; code: PaymentFailureCode; message: string }
+  CancelIntent: object
+  RecordLateRefund: { operationId: string }
+  /** All that is left when no amount is given. */
+  ReserveRefund: { refund: string; amount?: number | undefined }
+  ReleaseRefund: { refund: string }
+  RecordRefund: { refund: string }
+}
+
+export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, PaymentIntentEvents> = {
+  category: 'payment_intent',
+  events: paymentIntentEvents,
+  initial: () => ({ status: 'none' }),
+
+  decide: {
+    CreateIntent(intent, { status }, { merchant, livemode, now }) {
+      if (status !== 'none') return []
+      admitPayment({ country: intent.transactionCountry, currency: intent.currency })
+      const metadata = businessMetadata(intent.metadata)
+      const data = { ...intent, merchant, livemode, at: now.toISOString(), metadata }
+      return [{ type: 'PaymentIntentCreated', data }]
+    },
+
+    AnnotateIntent(given, state, { now }) {
+      const intent = created(state)
+      const metadata = changedMetadata(intent.metadata, businessMetadata(given.metadata ?? {}))
+      const description = given.description ?? intent.description
+      if (!metadata && description === intent.description) return []
+      admitMetadata({ ...intent.metadata, ...metadata })
+      const data = {
+        at: now.toISOString(),
+        ...(metadata && { metadata }),
+        ...(description !== null && description !== intent.description && { description }),
+      }
+      return [{ type: 'PaymentIntentAnnotated', data }]
+    },
+
+    ConfirmIntent({ method, preferredFlow, returnUrl, statusPages }, state, { id, now }) {
+      const intent = created(state)
+      if (intent.status !== 'requires_payment_method') return []
+      if (intent.locked) refuse('confirmation_must_be_the_only_one', { retryAfterSeconds: 1 })
+      const operationId = operationIdOf(id, intent.attempts.length + 1)
+      const data = {
+        at: now.toISOString(),
+        operationId,
+        method: admittedMethod(intent, method),
+        preferredFlow,
+        returnUrl,
+        statusUrl: `${statusPages}/${publicId('operation', operationId)}`,
+        leaseUntil: leaseUntil(now),
+      }
+      return [{ type: 'PaymentIntentConfirmationStarted', data }]
+    },
+
+    RecordAcceptance({ operationId }, state, { now }) {
+      const intent = created(state)
+      return isLocked(intent) && isAwaiting(intent, operationId) ? [submitted(intent, now)] : []
+    },
+
+    RecordRedirect({ operationId, url }, state, { now }) {
+      const intent = created(state)
+      if (!isLocked(intent) || !isAwaiting(intent, operationId)) return []
+      return [actionRequired(operationId, url, now)]
+    },
+
+    AbortConfirmation({ operationId }, state, { now }) {
+      const intent = created(state)
+      if (!isLocked(intent) || !isAwaiting(intent, operationId)) return []
+      return [{ type: 'PaymentIntentConfirmationAborted', data: { at: now.toISOString(), operationId } }]
+    },
+
+    // The operator's word is final: what it means depends on what the intent still waits for, so it is
+    // decided here.
+    CompletePayment({ operationId }, state, { now }) {
+      const intent = created(state)
+      const attempt = attemptOf(intent, operationId)
+      if (intent.status === 'succeeded' && intent.payment.operationId === operationId) return []
+      if (intent.late.includes(operationId)) return []
+      if (!isAwaiting(intent, operationId)) return [lateSuccess(intent, attempt, now)]
+      return [...(isLocked(intent) ? [submitted(intent, now)] : []), succeeded(intent, attempt, now)]
+    },
+
+    FailPayment({ operationId, code, message }, state, { now }) {
+      const intent = created(state)
+      if (!isAwaiting(intent, operationId)) return []
+      const data = { at: now.toISOString(), operationId, code, message }
+      return [...(isLocked(intent) ? [submitted(intent, now)] : []), { type: 'PaymentIntentFailed', data }]
+    },
+
+    CancelIntent(_, state, { now }) {
+      const intent = created(state)
+      const { status } = intent
+      if (status === 'canceled') return []
+      if (isLocked(intent)) refuse('intent_must_be_cancelable', {
+        detail: 'A confirmation of this intent is running',
+      })
+      if (status !== 'requires_payment_method' && status !== 'requires_action') {
+        refuse('intent_must_be_cancelable', { detail: `An intent that is ${status} cannot be canceled` })
+      }
+      const operationId = status === 'requires_action' ? intent.attempts.at(-1)!.operationId : null
+      return [{ type: 'PaymentIntentCanceled', data: { at: now.toISOString(), operationId } }]
+    },
+
+    RecordLateRefund({ operationId }, state, { now }) {
+      const intent = created(state)
+      if (intent.lateRefunded.includes(operationId)) return []
+      if (!intent.late.includes(operationId)) throw new Error(`operation ${operationId} was not paid late`)
+      const given = {
+        ...collected(intent, attemptOf(intent, operationId), now), refund: lateRefundIdOf(operationId),
+      }
+      return [{ type: 'PaymentIntentLateSuccessRefunded', data: given }]
+    },
+
+    ReserveRefund({ refund, amount }, state, { now }) {
+      const { payment } = refundable(state)
+      if (payment.refunds[refund]) return []
+      const left = refundableMinor(payment)
+      if (left === 0) refuse('payment_must_be_refundable', { detail: 'Nothing is left of the payment' })
+      if (amount !== undefined && amount > left) {
+        refuse('refund_must_not_exceed_the_payment', {
+          detail: `${left} is left of the payment, not ${amount}`,
+        })
+      }
+      const data = { at: now.toISOString(), refund, amount: amount ?? left }
+      return [{ type: 'PaymentIntentRefundReserved', data }]
+    },
+
+    ReleaseRefund({ refund }, state, { now }) {
+      const share = refundable(state).payment.refunds[refund]
+      if (!share || share.done) return []
+      return [{ type: 'PaymentIntentRefundReleased', data: { at: now.toISOString(), refund } }]
+    },
+
+    RecordRefund({ refund }, state, { now }) {
+      const share = refundable(state).payment.refunds[refund]
+      if (!share) throw new Error(`refund ${refund} was not reserved`)
+      if (share.done) return []
+      return [{
+        type: 'PaymentIntentRefunded', data: { at: now.toISOString(), refund, amount: share.amount },
+      }]
+    },
+  },
+
+  evolve: {
+    PaymentIntentCreated: (_, { at, ...intent }) => ({
+      ...intent,
+      createdAt: at,
+      attempts: [],
+      late: [],
+      lateRefunded: [],
+      status: 'requires_payment_method',
+      locked: false,
+    }),
+    PaymentIntentAnnotated: (state, { description, metadata }) => {
+      const intent = created(state)
+      return {
+        ...intent,
+        description: description ?? intent.description,
+        metadata: { ...intent.metadata, ...metadata },
+      }
+    },
+    PaymentIntentConfirmationStarted: (state, { at, ...attempt }) => ({
+      ...details(state),
+      attempts: [...created(state).attempts, { ...attempt, startedAt: at, aborted: false }],
+      status: 'requires_payment_method',
+      locked: true,
+    }),
+    PaymentIntentSubmitted: (state, { expiresAt }) => ({
+      ...details(state), status: 'processing', expiresAt,
+    }),
+    PaymentIntentActionRequired: (state, { expiresAt, url }) => ({
+      ...details(state), status: 'requires_action', expiresAt, url,
+    }),
+    PaymentIntentConfirmationAborted: (state, { operationId }) => ({
+      ...details(state),
+      attempts: created(state).attempts.map((attempt) => {
+        return attempt.operationId === operationId ? { ...attempt, aborted: true } : attempt
+      }),
+      status: 'requires_payment_method',
+      locked: false,
+    }),
+    PaymentIntentSucceeded: (state, { at, operationId, amount, fee, rail, availableOn }) => {
+      const payment = { operationId, amount, fee, rail, succeededAt: at, availableOn, refunds: {} }
+      return { ...details(state), status: 'succeeded', payment }
+    },
+    PaymentIntentFailed: (state, { code, message }) => ({
+      ...details(state), status: 'failed', failure: { code, message },
+    }),
+    PaymentIntentCanceled: (state, { at }) => ({ ...details(state), status: 'canceled', canceledAt: at }),
+    PaymentIntentLateSuccessRecorded: (state, { operationId }) => {
+      const intent = created(state)
+      return { ...intent, late: [...intent.late, operationId] }
+    },
+    PaymentIntentLateSuccessRefunded: (state, { operationId }) => {
+      const intent = created(state)
+      return { ...intent, lateRefunded: [...intent.lateRefunded, operationId] }
+    },
+    PaymentIntentRefundReserved: (state, { refund, amount }) => withShare(state, refund, {
+      amount, done: false,
+    }),
+    PaymentIntentRefundReleased: (state, { refund }) => withShare(state, refund, undefined),
+    PaymentIntentRefunded: (state, { refund, amount }) => withShare(state, refund, { amount, done: true }),
+  },
+}
+
+/** The id of a confirmation follows from the intent's, so that whoever decides it anew decides the same. */
+function operationIdOf(intent: string, attempt: number): string {
+  return derivedId(intent, `confirmation ${attempt}`)
+}
+
+function admittedMethod(intent: CreatedIntent, method: PaymentMethod): Attempt['method'] {
+  const { transactionCountry: country, currency, amount: amountMinor } = intent
+  const admitted = admitPaymentMethod({ country, currency, amountMinor }, method)
+  if (admitted.type === 'bank') throw new Error('banks do not take payments')
+  return admitted
+}
+
+function refundable(state: PaymentIntent): Extract<CreatedIntent, { status: 'succeeded' }> {
+  const intent = created(state)
+  if (intent.status === 'succeeded') return intent
+  return refuse('payment_must_be_refundable', {
+    detail: `An intent that is ${intent.status} has nothing to refund`,
+  })
+}
+
+type Share = Payment['refunds'][string]
+
+function withShare(state: PaymentIntent, refund: string, share: Share | undefined): PaymentIntent {
+  const intent = refundable(state)
+  const { [refund]: _, ...others } = intent.payment.refunds
+  const refunds = share ? { ...others, [refund]: share } : others
+  return { ...intent, payment: { ...intent.payment, refunds } }
+}

@@ -1,0 +1,42 @@
+import type { Message } from '../../kernel/decider.ts'
+import { policy, to } from '../../kernel/policy.ts'
+import type { Recorded } from '../../kernel/projection.ts'
+import { bookId } from '../ledger/accounts.ts'
+import { book, type BookCommands } from '../ledger/book.ts'
+import type { PaymentIntentEvents } from './events.ts'
+
+/**
+ * What the payer has paid goes into the merchant's book. What came too late is parked there until it is given
+ * back.
+ */
+const money = policy<PaymentIntentEvents>('payment_money', {
+  PaymentIntentSucceeded: (event) => {
+    const { amount, fee, rail, at, availableOn } = event.data
+    const entry = { subject: { type: 'payment', id: event.id }, amount, fee, rail }
+    if (availableOn <= at) return inBook(event, {
+      type: 'PostEntry', data: { template: 'payment.succeeded', ...entry },
+    })
+    const deferred = { template: 'payment.succeeded_deferred', ...entry, availableAt: availableOn } as const
+    return inBook(event, { type: 'PostEntry', data: deferred })
+  },
+  PaymentIntentLateSuccessRecorded: (event) => inBook(event, late('payment.late', event)),
+  PaymentIntentLateSuccessRefunded: (event) => inBook(event, late('payment.late_refund', event)),
+})
+
+export const paymentIntentPolicies = [money]
+
+type Collected = PaymentIntentEvents['PaymentIntentLateSuccessRefunded']
+
+function inBook({ metadata, data }: Recorded<Pick<Collected, 'currency'>>, command: Message<BookCommands>) {
+  return [to(book, bookId(metadata.merchant, metadata.livemode, data.currency), command)]
+}
+
+/** Each confirmation of an intent may be paid late, so the operation is the subject. */
+function late(
+  template: 'payment.late' | 'payment.late_refund',
+  { data: { operationId, amount, rail } }: Recorded<Collected>,
+): Message<BookCommands> {
+  return {
+    type: 'PostEntry', data: { template, subject: { type: 'operation', id: operationId }, amount, rail },
+  }
+}

@@ -1,0 +1,153 @@
+import { publicId } from '../../contract/identity.ts'
+import {
+  AmountMinor, base, Country, Currency, Email, Identity, literals, maybe, Metadata, Msisdn, nullable,
+  optional, record,
+  Timestamp, Type, unixSeconds, choice, type Static,
+} from '../../contract/vocabulary.ts'
+import type { WebhookType } from '../../contract/webhook-types.ts'
+import { paymentFailureCodes, type PaymentIntentEvents } from './events.ts'
+import { returnUrlOf } from './return-url.ts'
+import type { Attempt, CreatedIntent, PaymentIntent } from './state.ts'
+
+/** Spec, Metadata rules for PaymentIntent: values that are no strings are taken, and not returned. */
+const GivenMetadata = Type.Unsafe<Record<string, unknown>>({
+  ...Metadata,
+  additionalProperties: { anyOf: [{ type: 'string', maxLength: 512 }, { not: { type: 'string' } }] },
+  description: 'Keys and values are strings; other values and reserved keys are dropped',
+})
+
+const Description = Type.String({ maxLength: 1000 })
+
+export const PaymentIntentRequest = record({
+  amount: AmountMinor,
+  currency: Currency,
+  transaction_country: Country,
+  payer_country: maybe(Country),
+  rail_country: maybe(Country),
+  description: maybe(Description),
+  metadata: maybe(GivenMetadata),
+  customer: maybe(Identity),
+  customer_email: maybe(Email),
+  customer_phone: maybe(Msisdn),
+})
+
+export const PaymentIntentRevision = record({
+  description: maybe(Description), metadata: maybe(GivenMetadata),
+})
+
+/** Inferred: only web addresses, because the payer's browser is sent there from our page. */
+const ReturnUrl = Type.String({ format: 'uri', pattern: '^https?://', maxLength: 2048 })
+
+/** Which part is needed follows from the type; the decision checks it. */
+const GivenMethod = record({
+  type: choice('mobile_money', 'card'),
+  mobile_money: maybe(
+    record({
+      country: Country,
+      operator: Type.String({ minLength: 1, maxLength: 64 }),
+      msisdn: Msisdn,
+      preferred_flow: maybe(Type.String({ maxLength: 64 })),
+    }),
+  ),
+  card: maybe(record({ token: Type.String({ minLength: 1, maxLength: 255 }) })),
+})
+
+export const ConfirmationRequest = record({ payment_method: GivenMethod, return_url: maybe(ReturnUrl) })
+
+export const paymentIntentStatuses = [
+  'requires_payment_method',
+  'processing',
+  'requires_action',
+  'succeeded',
+  'failed',
+  'canceled',
+] as const
+
+export const PaymentIntentStatus = choice(...paymentIntentStatuses)
+
+const NextAction = Type.Union([
+  record({ type: literals('mobile_money_ussd'), mobile_money_ussd: record({ message: Type.String() }) }),
+  record({
+    type: literals('redirect_to_url'),
+    redirect_to_url: record({ url: Type.String(), return_url: Type.String() }),
+  }),
+])
+
+export const PaymentIntentResource = record({
+  ...base('payment_intent'),
+  amount: AmountMinor,
+  currency: Currency,
+  status: literals(...paymentIntentStatuses),
+  description: nullable(Type.String()),
+  metadata: Metadata,
+  next_action: nullable(NextAction),
+  customer: nullable(Type.String()),
+  transaction_country: Country,
+  payer_country: nullable(Country),
+  rail_country: nullable(Country),
+  payment_method_type: nullable(literals('mobile_money', 'card')),
+  operation_id: nullable(Type.String()),
+  failure_code: nullable(literals(...paymentFailureCodes)),
+  failure_message: nullable(Type.String()),
+  canceled_at: nullable(Timestamp),
+})
+
+export type PaymentIntentView = Static<typeof PaymentIntentResource>
+
+export function viewPaymentIntent(id: string, state: PaymentIntent): PaymentIntentView | undefined {
+  if (state.status === 'none') return undefined
+  const attempt = shownAttempt(state)
+  return {
+    id: publicId('payment_intent', id),
+    object: 'payment_intent',
+    livemode: state.livemode,
+    created: unixSeconds(state.createdAt),
+    amount: state.amount,
+    currency: state.currency,
+    status: state.status,
+    description: state.description,
+    metadata: state.metadata,
+    next_action: attempt ? nextAction(state, attempt) : null,
+    customer: state.customer && publicId('customer', state.customer),
+    transaction_country: state.transactionCountry,
+    payer_country: state.payerCountry,
+    rail_country: state.railCountry,
+    payment_method_type: attempt?.method.type ?? null,
+    operation_id: attempt ? publicId('operation', attempt.operationId) : null,
+    failure_code: state.status === 'failed' ? state.failure.code : null,
+    failure_message: state.status === 'failed' ? state.failure.message : null,
+    canceled_at: state.status === 'canceled' ? state.canceledAt : null,
+  }
+}
+
+/** Spec, Webhook event: the currency is in lower case. */
+export function paymentIntentWebhook(id: string, state: PaymentIntent) {
+  const view = viewPaymentIntent(id, state)
+  return view && { ...view, currency: view.currency.toLowerCase() }
+}
+
+/** Domain model 6. */
+export const paymentIntentPublicEvents: Readonly<Partial<Record<keyof PaymentIntentEvents, WebhookType>>> = {
+  PaymentIntentCreated: 'payment_intent.created',
+  PaymentIntentSubmitted: 'payment_intent.processing',
+  PaymentIntentActionRequired: 'payment_intent.requires_action',
+  PaymentIntentSucceeded: 'payment_intent.succeeded',
+  PaymentIntentFailed: 'payment_intent.payment_failed',
+  PaymentIntentCanceled: 'payment_intent.canceled',
+}
+
+/** The last confirmation, unless it was aborted: then nothing of it is left to be seen. */
+function shownAttempt({ attempts }: CreatedIntent): Attempt | undefined {
+  const last = attempts.at(-1)
+  return last?.aborted ? undefined : last
+}
+
+function nextAction(intent: CreatedIntent, attempt: Attempt): PaymentIntentView['next_action'] {
+  const { method } = attempt
+  if (intent.status === 'requires_action') {
+    return { type: 'redirect_to_url', redirect_to_url: { url: intent.url, return_url: returnUrlOf(attempt) } }
+  }
+  if (intent.status !== 'processing' || method.type !== 'mobile_money') return null
+  const message = `Approve the payment on the phone whose number ends in ${method.msisdn.slice(-4)}`
+  return { type: 'mobile_money_ussd', mobile_money_ussd: { message } }
+}

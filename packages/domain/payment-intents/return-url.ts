@@ -1,0 +1,22 @@
+import { publicId } from '../../contract/identity.ts'
+import type { Attempt } from './state.ts'
+
+/** Spec, Return URL rules 1: the merchant's URL when there is one, else our page about the operation. */
+export function returnUrlOf({ returnUrl, statusUrl }: Attempt): string {
+  return returnUrl ?? statusUrl
+}
+
+export interface Outcome {
+  readonly status: string
+  readonly paymentIntent: string
+  readonly operationId: string
+}
+
+/** Spec, Return URL rules 2: the same URL for every outcome, with three query parameters. */
+export function returnAddress(returnUrl: string, { status, paymentIntent, operationId }: Outcome): string {
+  const address = new URL(returnUrl)
+  address.searchParams.set('status', status)
+  address.searchParams.set('payment_intent', publicId('payment_intent', paymentIntent))
+  address.searchParams.set('operation_id', publicId('operation', operationId))
+  return address.toString()
+}

@@ -1,0 +1,101 @@
+import { derivedId } from '../../contract/identity.ts'
+import { refuse } from '../../contract/refusals.ts'
+import type { PaymentFailureCode, PaymentIntentEvents } from './events.ts'
+
+/** One confirmation: at most one call to a provider, whose reference is the operation's id. */
+export type Attempt = Omit<PaymentIntentEvents['PaymentIntentConfirmationStarted'], 'at'> & {
+  readonly startedAt: string
+  readonly aborted: boolean
+}
+
+interface Details extends Omit<PaymentIntentEvents['PaymentIntentCreated'], 'at'> {
+  readonly createdAt: string
+  /** The last one is the current one. Aborted ones stay, because their money may still arrive. */
+  readonly attempts: readonly Attempt[]
+  /** Operations whose money arrived when the intent was over; it is refunded. */
+  readonly late: readonly string[]
+  readonly lateRefunded: readonly string[]
+}
+
+/** A refund in flight or done. One that failed is not here. */
+export interface RefundShare {
+  readonly amount: number
+  readonly done: boolean
+}
+
+export interface Payment {
+  readonly operationId: string
+  readonly amount: number
+  readonly fee: number
+  readonly rail: string
+  readonly succeededAt: string
+  readonly availableOn: string
+  readonly refunds: Readonly<Record<string, RefundShare>>
+}
+
+export type CreatedIntent = Details &
+  (
+    /** Locked: the call to a provider is running, or nobody knows yet what became of it. */
+    | { readonly status: 'requires_payment_method'; readonly locked: boolean }
+    | { readonly status: 'processing'; readonly expiresAt: string }
+    | { readonly status: 'requires_action'; readonly expiresAt: string; readonly url: string }
+    | { readonly status: 'succeeded'; readonly payment: Payment }
+    | { readonly status: 'failed'; readonly failure: { readonly code: PaymentFailureCode; readonly message: string } }
+    | { readonly status: 'canceled'; readonly canceledAt: string }
+  )
+
+export type PaymentIntent = { readonly status: 'none' } | CreatedIntent
+
+export function created(state: PaymentIntent): CreatedIntent {
+  if (state.status === 'none') refuse('resource_must_exist')
+  return state
+}
+
+/** What a change of status leaves as it is. */
+export function details(state: PaymentIntent): Details {
+  const {
+    merchant, livemode, createdAt, amount, currency, transactionCountry, payerCountry, railCountry,
+    description,
+    metadata, customer, attempts, late, lateRefunded,
+  } = created(state)
+  return {
+    merchant, livemode, createdAt, amount, currency, transactionCountry, payerCountry, railCountry,
+    description,
+    metadata, customer, attempts, late, lateRefunded,
+  }
+}
+
+/** The intent still waits for what becomes of this operation. */
+export function isAwaiting(intent: CreatedIntent, operationId: string): boolean {
+  if (intent.attempts.at(-1)?.operationId !== operationId) return false
+  const { status } = intent
+  return status === 'processing' || status === 'requires_action' || isLocked(intent)
+}
+
+export function isLocked(intent: CreatedIntent): boolean {
+  return intent.status === 'requires_payment_method' && intent.locked
+}
+
+export function attemptOf(intent: CreatedIntent, operationId: string): Attempt {
+  const attempt = intent.attempts.find((each) => each.operationId === operationId)
+  if (!attempt) throw new Error(`the intent has no operation ${operationId}`)
+  return attempt
+}
+
+/** The reference of the refund of what an operation paid too late. */
+export function lateRefundIdOf(operationId: string): string {
+  return derivedId(operationId, 'late refund')
+}
+
+/** What is neither refunded nor on its way back. */
+export function refundableMinor({ amount, refunds }: Payment): number {
+  return amount - total(Object.values(refunds))
+}
+
+export function refundedMinor({ refunds }: Payment): number {
+  return total(Object.values(refunds).filter(({ done }) => done))
+}
+
+function total(shares: readonly RefundShare[]): number {
+  return shares.reduce((sum, { amount }) => sum + amount, 0)
+}

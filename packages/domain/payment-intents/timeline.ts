@@ -1,0 +1,63 @@
+import { publicId } from '../../contract/identity.ts'
+import { literals, nullable, record, Timestamp, Type, type Static } from '../../contract/vocabulary.ts'
+import { evolve, type Message } from '../../kernel/decider.ts'
+import type { Recorded } from '../../kernel/projection.ts'
+import type { PaymentIntentEvents } from './events.ts'
+import { paymentIntent } from './payment-intent.ts'
+import { paymentIntentStatuses } from './resource.ts'
+
+export const TimelineEntry = record({
+  object: literals('timeline_entry'),
+  type: Type.String(),
+  status: literals(...paymentIntentStatuses),
+  occurred_at: Timestamp,
+  message: Type.String(),
+  operation_id: nullable(Type.String()),
+})
+
+export type TimelineEntry = Static<typeof TimelineEntry>
+
+/** Inferred: the specification names neither the types nor their wording. */
+const steps: Readonly<Record<keyof PaymentIntentEvents, readonly [type: string, message: string]>> = {
+  PaymentIntentCreated: ['created', 'The payment intent was created'],
+  PaymentIntentAnnotated: ['updated', 'Description or metadata were changed'],
+  PaymentIntentConfirmationStarted: ['confirmation_started', 'The provider was asked to collect the payment'],
+  PaymentIntentSubmitted: ['submitted', 'The provider has accepted the payment'],
+  PaymentIntentActionRequired: ['action_required', 'The payer has to go on in a browser'],
+  PaymentIntentConfirmationAborted: [
+    'confirmation_aborted', 'The provider has not taken the payment; nothing was charged',
+  ],
+  PaymentIntentSucceeded: ['succeeded', 'The payer has paid'],
+  PaymentIntentFailed: ['failed', 'The payment failed'],
+  PaymentIntentCanceled: ['canceled', 'The payment intent was canceled'],
+  PaymentIntentLateSuccessRecorded: [
+    'paid_late', 'Money arrived after the end; it is given back to the payer',
+  ],
+  PaymentIntentLateSuccessRefunded: ['late_payment_refunded', 'The money that arrived late was given back'],
+  PaymentIntentRefundReserved: ['refund_started', 'A refund was started'],
+  PaymentIntentRefundReleased: [
+    'refund_failed', 'A refund came to nothing; its amount can be refunded again',
+  ],
+  PaymentIntentRefunded: ['refunded', 'A refund was paid back to the payer'],
+}
+
+/** What happened to an intent, in its order; each entry with the status that the intent had afterwards. */
+export function timelineOf(events: readonly Recorded[]): TimelineEntry[] {
+  const entries: TimelineEntry[] = []
+  let state = paymentIntent.initial()
+  for (const event of events) {
+    const { type, data } = event as Message<PaymentIntentEvents>
+    state = evolve(paymentIntent, state, { type, data } as Message<PaymentIntentEvents>)
+    if (state.status === 'none') throw new Error(`${event.stream} does not start with its creation`)
+    const [step, message] = steps[type]
+    const operationId = 'operationId' in data && data.operationId ? publicId(
+      'operation', data.operationId,
+    ) : null
+    const told = type === 'PaymentIntentFailed' ? `${message}: ${data.message}` : message
+    const entry = {
+      type: step, status: state.status, occurred_at: data.at, message: told, operation_id: operationId,
+    }
+    entries.push({ object: 'timeline_entry', ...entry })
+  }
+  return entries
+}

@@ -1,0 +1,120 @@
+import { admitPayout } from '../../contract/eligibility.ts'
+import { derivedId } from '../../contract/identity.ts'
+import { refuse } from '../../contract/refusals.ts'
+import { Currency, nullable, record, Timestamp, Type } from '../../contract/vocabulary.ts'
+import type { Decider } from '../../kernel/decider.ts'
+import { stored, type EventsOf } from '../../kernel/event-types.ts'
+import { Destination } from './destination-request.ts'
+
+// Events
+
+export const payoutDestinationEvents = {
+  PayoutDestinationSaved: stored(
+    1,
+    record({
+      merchant: Type.String(),
+      livemode: Type.Boolean(),
+      destination: Destination,
+      currency: nullable(Currency),
+      label: nullable(Type.String()),
+      /** It was asked to become the default; the settings know whether it still is. */
+      isDefault: Type.Boolean(),
+      usableFrom: Timestamp,
+      at: Timestamp,
+    }),
+  ),
+  PayoutDestinationRemoved: stored(1, record({ at: Timestamp })),
+}
+
+export type PayoutDestinationEvents = EventsOf<typeof payoutDestinationEvents>
+
+// State
+
+type Details = Readonly<PayoutDestinationEvents['PayoutDestinationSaved']>
+
+export type PayoutDestination = { readonly status: 'none' } | SavedDestination
+export type SavedDestination = Details & { readonly status: 'active' | 'removed' }
+
+// Decisions
+
+/** `currency` is null for a bank account that takes every currency. */
+export interface Savable {
+  readonly destination: Destination
+  readonly currency: string | null
+}
+
+export type PayoutDestinationCommands = {
+  SaveDestination: Savable & { label: string | null; isDefault: boolean }
+  RemoveDestination: object
+}
+
+/** Inferred: in live, money can go to a new destination a day after it was saved. */
+const safetyDelayMs = 24 * 3_600_000
+
+export const payoutDestination: Decider<
+  PayoutDestination, PayoutDestinationCommands, PayoutDestinationEvents
+> = {
+  category: 'payout_destination',
+  events: payoutDestinationEvents,
+  initial: () => ({ status: 'none' }),
+
+  decide: {
+    // The stream's id is derived from the destination: whoever finds it active has saved the same one before.
+    SaveDestination(request, { status }, { merchant, livemode, now }) {
+      if (status === 'active') refuse('resource_must_not_exist_yet', { detail: 'It is already saved' })
+      admitSaved(request)
+      const usableFrom = new Date(now.getTime() + (livemode ? safetyDelayMs : 0)).toISOString()
+      const data = { merchant, livemode, ...request, usableFrom, at: now.toISOString() }
+      return [{ type: 'PayoutDestinationSaved', data }]
+    },
+
+    RemoveDestination(_, { status }, { now }) {
+      if (status !== 'active') refuse('resource_must_exist')
+      return [{ type: 'PayoutDestinationRemoved', data: { at: now.toISOString() } }]
+    },
+  },
+
+  evolve: {
+    PayoutDestinationSaved: (_, details) => ({ ...details, status: 'active' }),
+    PayoutDestinationRemoved: (state) => {
+      if (state.status === 'none') throw new Error('the stream does not start with PayoutDestinationSaved')
+      return { ...state, status: 'removed' }
+    },
+  },
+}
+
+interface Owner {
+  readonly merchant: string
+  readonly livemode: boolean
+}
+
+const destinationIds = 'b5f0f3a6-61b7-5d56-9a3c-2f4f0f1e8c77'
+
+/** The same destination of a merchant is the same stream, so it cannot be saved twice while it is active. */
+export function destinationId({ merchant, livemode }: Owner, destination: Destination): string {
+  const parts = destination.type === 'bank'
+    ? [destination.bankCode, destination.accountNumber]
+    : [destination.country, destination.operator, destination.msisdn]
+  return derivedId(destinationIds, JSON.stringify([merchant, livemode, destination.type, ...parts]))
+}
+
+/** A destination that payouts can go to, with the operator's canonical name; refused otherwise. */
+export function admitSaved({ destination, currency }: Savable): Destination {
+  return currency === null ? destination : admitPayout({ currency }, destination, '')
+}
+
+/** Spec, Payouts: a saved destination must be the merchant's, active, and not blocked by a safety delay. */
+export function usableDestination(
+  state: PayoutDestination,
+  { merchant, livemode, now }: Owner & { readonly now: Date },
+): SavedDestination {
+  if (state.status === 'none' || state.merchant !== merchant || state.livemode !== livemode) {
+    return refuse('payout_must_have_one_valid_destination', { detail: 'The saved destination is not known' })
+  }
+  if (state.status === 'removed') refuse('destination_must_be_active')
+  if (now.getTime() < Date.parse(state.usableFrom)) {
+    const detail = `The saved destination can be used from ${state.usableFrom}`
+    refuse('destination_must_be_past_its_safety_delay', { detail })
+  }
+  return state
+}

@@ -1,0 +1,52 @@
+import type { Message } from '../../kernel/decider.ts'
+import { policy, to } from '../../kernel/policy.ts'
+import type { Recorded } from '../../kernel/projection.ts'
+import { bookId } from '../ledger/accounts.ts'
+import { book, type BookCommands } from '../ledger/book.ts'
+import type { PayoutDestinationEvents } from './destination.ts'
+import { payout, type PayoutEvents, type PayoutMoney } from './payout.ts'
+import { payoutSettings, payoutSettingsId } from './settings.ts'
+
+/** What is requested is sent. The operator is told by a reaction to PayoutSent, never by a policy. */
+const sending = policy<PayoutEvents>('payout_sending', {
+  PayoutRequested: ({ id }) => [to(payout, id, { type: 'SendPayout', data: {} })],
+})
+
+/** A payout's hold goes the way of the payout: advanced when it is sent, then posted or voided, each once. */
+const money = policy<PayoutEvents>('payout_money', {
+  PayoutSent: (event) => inBook(event, { type: 'AdvanceHold', data: { holdId: event.id } }),
+  PayoutPaid: (event) => {
+    return inBook(event, { type: 'PostHold', data: { holdId: event.id, rail: event.data.money.rail } })
+  },
+  PayoutFailed: (event) => inBook(event, { type: 'VoidHold', data: { holdId: event.id } }),
+  PayoutCanceled: (event) => inBook(event, { type: 'VoidHold', data: { holdId: event.id } }),
+  PayoutReturned: (event) => {
+    const { amount, fee, source, rail } = event.data.money
+    const subject = { type: 'payout', id: event.id }
+    const data = { template: 'payout.return', subject, amount, fee, source, rail } as const
+    return inBook(event, { type: 'PostEntry', data })
+  },
+})
+
+/** The settings follow what happens to destinations, also when the request that asked for it is cut short. */
+const settings = policy<PayoutDestinationEvents>('payout_settings', {
+  PayoutDestinationSaved: (event) => {
+    if (!event.data.isDefault) return []
+    const choice = { destination: event.id, savedAt: event.data.at }
+    return [to(payoutSettings, settingsOf(event), { type: 'AdoptDefaultDestination', data: choice })]
+  },
+  PayoutDestinationRemoved: (event) => {
+    const data = { destination: event.id }
+    return [to(payoutSettings, settingsOf(event), { type: 'ForgetDestination', data })]
+  },
+})
+
+export const payoutPolicies = [sending, money, settings]
+
+function inBook({ metadata, data }: Recorded<{ money: PayoutMoney }>, command: Message<BookCommands>) {
+  return [to(book, bookId(metadata.merchant, metadata.livemode, data.money.currency), command)]
+}
+
+function settingsOf({ metadata }: Recorded): string {
+  return payoutSettingsId(metadata.merchant, metadata.livemode)
+}

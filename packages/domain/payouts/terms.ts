@@ -1,0 +1,42 @@
+import { admitPayout } from '../../contract/eligibility.ts'
+import { quoteFee } from '../../contract/fees.ts'
+import { merchantAvailable } from '../ledger/accounts.ts'
+import { refuseDestination, type Destination } from './destination-request.ts'
+import type { PayoutMoney } from './payout.ts'
+
+/** A payout that is asked for, with its one destination found. */
+export interface Wanted {
+  readonly merchant: string
+  readonly amount: number
+  readonly currency: string
+  readonly destination: Destination
+  /** What the destination takes; null when it takes any. */
+  readonly takes: { readonly currency: string | null; readonly pointer: string }
+}
+
+export interface Terms {
+  readonly money: PayoutMoney
+  /** With the operator's canonical name. */
+  readonly destination: Destination
+}
+
+/** Spec, Payouts, execution rules 1 and 4: what a payout costs and which way it goes, or a refusal. */
+export function agreeTerms({ merchant, amount, currency, takes, ...wanted }: Wanted, now: Date): Terms {
+  if (takes.currency !== null && takes.currency !== currency) {
+    refuseDestination(takes.pointer, `The destination takes ${takes.currency}, the payout is in ${currency}`)
+  }
+  const destination = admitPayout({ currency, amountMinor: amount }, wanted.destination)
+  const { type: method } = destination
+  const { country, operator } = method === 'mobile_money' ? destination : {}
+  const place = { ...(country && { country }), ...(operator && { operator }) }
+  const question = { operation: 'payout', method, merchant, amountMinor: amount, currency, ...place } as const
+  const { feeMinor: fee } = quoteFee(question, now)
+  const rail = railOf(destination, currency)
+  return { destination, money: { amount, fee, currency, source: merchantAvailable, rail } }
+}
+
+/** Inferred: a bank destination names no country, so our accounts at banks are told apart by currency. */
+function railOf(destination: Destination, currency: string): string {
+  if (destination.type === 'bank') return `bank.${currency}`
+  return `mobile_money.${destination.country}.${destination.operator}`
+}

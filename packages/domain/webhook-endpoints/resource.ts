@@ -1,0 +1,118 @@
+import { publicId } from '../../contract/identity.ts'
+import {
+  base, Identity, literals, maybe, nullable, optional, record, Timestamp, Type, unixSeconds, Url, type Static,
+} from '../../contract/vocabulary.ts'
+import type { WebhookEndpoint } from './webhook-endpoint.ts'
+import type { WebhookReplay } from './webhook-replay.ts'
+
+const EnabledEvents = Type.Array(Type.String({ maxLength: 100 }), {
+  minItems: 1,
+  maxItems: 100,
+  uniqueItems: true,
+  description: 'Event types, `prefix.*` or `*`',
+})
+
+/** The action checks the URL, because which addresses are reachable is known outside. */
+const WebhookUrl = Type.String({ minLength: 1, maxLength: 2048, description: Url.description ?? 'Absolute URL' })
+
+export const WebhookEndpointRequest = record({ url: WebhookUrl, enabled_events: optional(EnabledEvents) })
+
+export const WebhookEndpointRevision = record({
+  url: optional(WebhookUrl),
+  enabled_events: optional(EnabledEvents),
+  enabled: optional(Type.Boolean()),
+})
+
+/** Inferred: how long the old secret goes on signing; 0 revokes it at once. */
+export const SecretRotation = record({
+  expires_in: optional(Type.Integer({ minimum: 0, maximum: 604_800, description: 'Seconds that the old secret still signs' })),
+})
+
+export const WebhookReplayRequest = record({
+  event_id: maybe(Identity),
+  webhook_endpoint_id: maybe(Identity),
+  reason: maybe(Type.String({ maxLength: 1000 })),
+})
+
+const Secret = Type.String({ pattern: '^whsec_', description: 'Shown in full once' })
+
+const endpointFields = {
+  ...base('webhook_endpoint'),
+  url: Type.String(),
+  enabled_events: Type.Array(Type.String()),
+  enabled: Type.Boolean(),
+  status: literals('active', 'failing', 'disabled'),
+  secret_last4: Type.String(),
+  has_previous_secret: Type.Boolean({ description: 'An older secret signs as well' }),
+  rotation_recommended: Type.Boolean({ description: 'The secret is older than 365 days' }),
+  secret_created_at: Timestamp,
+  secret_rotated_at: nullable(Timestamp),
+}
+
+export const WebhookEndpointResource = record(endpointFields)
+export const NewWebhookEndpointResource = record({ ...endpointFields, secret: Secret })
+export const WebhookEndpointSecretResource = record({
+  ...base('webhook_endpoint_secret'),
+  secret: Secret,
+  secret_last4: Type.String(),
+  secret_rotated_at: Timestamp,
+})
+
+export const WebhookReplayResource = record({
+  ...base('webhook_replay'),
+  status: literals('running', 'completed'),
+  event_id: nullable(Type.String()),
+  webhook_endpoint_id: nullable(Type.String()),
+  reason: nullable(Type.String()),
+  deliveries: Type.Integer({ minimum: 0 }),
+  succeeded: Type.Integer({ minimum: 0 }),
+  failed: Type.Integer({ minimum: 0 }),
+  completed_at: nullable(Timestamp),
+})
+
+const secretAgeRecommendedMs = 365 * 86_400_000
+
+/** Without the secret itself; two fields depend on the time at which it is looked at. */
+export function viewWebhookEndpoint(
+  id: string,
+  state: WebhookEndpoint,
+  now: Date,
+): Static<typeof WebhookEndpointResource> | undefined {
+  if (state.status === 'none') return undefined
+  const { status, livemode, url, enabledEvents, secret, previous, registeredAt, rotatedAt } = state
+  return {
+    id: publicId('webhook_endpoint', id),
+    object: 'webhook_endpoint',
+    livemode,
+    created: unixSeconds(registeredAt),
+    url,
+    enabled_events: [...enabledEvents],
+    enabled: status !== 'disabled',
+    status,
+    secret_last4: secret.last4,
+    has_previous_secret: previous.some(({ until }) => Date.parse(until) > now.getTime()),
+    rotation_recommended: now.getTime() - Date.parse(secret.createdAt) > secretAgeRecommendedMs,
+    secret_created_at: secret.createdAt,
+    secret_rotated_at: rotatedAt,
+  }
+}
+
+export function viewWebhookReplay(id: string, state: WebhookReplay): Static<typeof WebhookReplayResource> | undefined {
+  if (state.status === 'none') return undefined
+  const { status, livemode, event, endpoint, reason, deliveries, at } = state
+  const result = state.status === 'completed' ? state : { succeeded: 0, failed: 0, completedAt: null }
+  return {
+    id: publicId('webhook_replay', id),
+    object: 'webhook_replay',
+    livemode,
+    created: unixSeconds(at),
+    status,
+    event_id: event,
+    webhook_endpoint_id: endpoint && publicId('webhook_endpoint', endpoint),
+    reason,
+    deliveries,
+    succeeded: result.succeeded,
+    failed: result.failed,
+    completed_at: result.completedAt,
+  }
+}

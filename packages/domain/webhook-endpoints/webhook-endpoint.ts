@@ -1,0 +1,176 @@
+import { refuse, refuseField } from '../../contract/refusals.ts'
+import { literals, record, Timestamp, Type } from '../../contract/vocabulary.ts'
+import { webhookTypePatterns } from '../../contract/webhook-types.ts'
+import type { Decider } from '../../kernel/decider.ts'
+import { stored, type EventsOf } from '../../kernel/event-types.ts'
+
+// Events. Secrets are sealed before they come here; only their last four characters are in the clear.
+
+const Selections = Type.Array(Type.String())
+const Secret = { sealedSecret: Type.String(), secretLast4: Type.String() }
+
+export const webhookEndpointEvents = {
+  WebhookEndpointRegistered: stored(
+    1,
+    record({
+      merchant: Type.String(), livemode: Type.Boolean(), url: Type.String(), enabledEvents: Selections, ...Secret, at: Timestamp,
+    }),
+  ),
+  WebhookEndpointRevised: stored(1, record({ url: Type.String(), enabledEvents: Selections, at: Timestamp })),
+  WebhookEndpointDisabled: stored(1, record({ reason: literals('merchant', 'gone'), at: Timestamp })),
+  WebhookEndpointEnabled: stored(1, record({ at: Timestamp })),
+  WebhookEndpointSecretRotated: stored(1, record({ ...Secret, previousUntil: Timestamp, at: Timestamp })),
+  WebhookEndpointMarkedFailing: stored(1, record({ event: Type.String(), at: Timestamp })),
+  WebhookEndpointRecovered: stored(1, record({ at: Timestamp })),
+}
+
+export type WebhookEndpointEvents = EventsOf<typeof webhookEndpointEvents>
+
+// State
+
+export interface SigningSecret {
+  readonly sealed: string
+  readonly last4: string
+  readonly createdAt: string
+}
+
+interface Details {
+  readonly merchant: string
+  readonly livemode: boolean
+  readonly url: string
+  readonly enabledEvents: readonly string[]
+  readonly secret: SigningSecret
+  /** Older secrets that sign as well until a time, the newest first. */
+  readonly previous: readonly { readonly sealed: string; readonly until: string }[]
+  readonly registeredAt: string
+  readonly rotatedAt: string | null
+}
+
+export type WebhookEndpoint =
+  | { readonly status: 'none' }
+  | (Details & { readonly status: 'active' | 'disabled' })
+  /** `event` is the public event whose last retry failed. */
+  | (Details & { readonly status: 'failing'; readonly event: string })
+
+// Decisions
+
+export type WebhookEndpointCommands = {
+  RegisterEndpoint: { url: string; enabledEvents: readonly string[]; sealedSecret: string; secretLast4: string }
+  ReviseEndpoint: { url?: string | undefined; enabledEvents?: readonly string[] | undefined }
+  /** `goneUrl` is the address that answered 410; it may have been replaced since. */
+  DisableEndpoint: { goneUrl?: string }
+  EnableEndpoint: object
+  RotateSecret: { sealedSecret: string; secretLast4: string; overlapSeconds: number }
+  MarkFailing: { event: string }
+  RecoverEndpoint: object
+}
+
+export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, WebhookEndpointEvents> = {
+  category: 'webhook_endpoint',
+  events: webhookEndpointEvents,
+  initial: () => ({ status: 'none' }),
+
+  decide: {
+    RegisterEndpoint({ url, enabledEvents, sealedSecret, secretLast4 }, { status }, { merchant, livemode, now }) {
+      if (status !== 'none') return []
+      checkSelections(enabledEvents)
+      const data = { merchant, livemode, url, enabledEvents: [...enabledEvents], sealedSecret, secretLast4, at: now.toISOString() }
+      return [{ type: 'WebhookEndpointRegistered', data }]
+    },
+
+    ReviseEndpoint({ url, enabledEvents }, state, { now }) {
+      const current = registered(state)
+      const next = { url: url ?? current.url, enabledEvents: [...(enabledEvents ?? current.enabledEvents)] }
+      checkSelections(next.enabledEvents)
+      if (next.url === current.url && sameList(next.enabledEvents, current.enabledEvents)) return []
+      return [{ type: 'WebhookEndpointRevised', data: { ...next, at: now.toISOString() } }]
+    },
+
+    DisableEndpoint({ goneUrl }, state, { now }) {
+      const { status, url } = registered(state)
+      if (status === 'disabled') return []
+      if (goneUrl !== undefined && goneUrl !== url) return []
+      const reason = goneUrl === undefined ? 'merchant' : 'gone'
+      return [{ type: 'WebhookEndpointDisabled', data: { reason, at: now.toISOString() } }]
+    },
+
+    EnableEndpoint(_, state, { now }) {
+      if (registered(state).status !== 'disabled') return []
+      return [{ type: 'WebhookEndpointEnabled', data: { at: now.toISOString() } }]
+    },
+
+    RotateSecret({ sealedSecret, secretLast4, overlapSeconds }, state, { now }) {
+      if (registered(state).secret.sealed === sealedSecret) return []
+      const previousUntil = new Date(now.getTime() + overlapSeconds * 1_000).toISOString()
+      return [{ type: 'WebhookEndpointSecretRotated', data: { sealedSecret, secretLast4, previousUntil, at: now.toISOString() } }]
+    },
+
+    MarkFailing({ event }, state, { now }) {
+      if (registered(state).status !== 'active') return []
+      return [{ type: 'WebhookEndpointMarkedFailing', data: { event, at: now.toISOString() } }]
+    },
+
+    RecoverEndpoint(_, state, { now }) {
+      if (registered(state).status !== 'failing') return []
+      return [{ type: 'WebhookEndpointRecovered', data: { at: now.toISOString() } }]
+    },
+  },
+
+  evolve: {
+    WebhookEndpointRegistered: (_, { merchant, livemode, url, enabledEvents, sealedSecret, secretLast4, at }) => ({
+      status: 'active', merchant, livemode, url, enabledEvents,
+      secret: { sealed: sealedSecret, last4: secretLast4, createdAt: at },
+      previous: [], registeredAt: at, rotatedAt: null,
+    }),
+    WebhookEndpointRevised: (state, { url, enabledEvents }) => ({ ...registered(state), url, enabledEvents }),
+    WebhookEndpointDisabled: (state) => ({ ...details(state), status: 'disabled' }),
+    WebhookEndpointEnabled: (state) => ({ ...details(state), status: 'active' }),
+    WebhookEndpointSecretRotated: (state, rotation) => ({ ...registered(state), ...afterRotation(registered(state), rotation) }),
+    WebhookEndpointMarkedFailing: (state, { event }) => ({ ...details(state), status: 'failing', event }),
+    WebhookEndpointRecovered: (state) => ({ ...details(state), status: 'active' }),
+  },
+}
+
+/** What an endpoint's secrets are sealed for: in another endpoint's history they do not open. */
+export function secretContext(id: string): string {
+  return `webhook_endpoint/${id}`
+}
+
+/** Inferred: enough for a rotation that was sent several times by mistake; each signature makes the headers longer. */
+const previousSecretsMax = 4
+
+/** A secret never signs longer than the one that followed it, so revoking at once revokes all that came before. */
+function afterRotation(
+  { secret, previous }: Details,
+  { sealedSecret, secretLast4, previousUntil, at }: WebhookEndpointEvents['WebhookEndpointSecretRotated'],
+): Pick<Details, 'secret' | 'previous' | 'rotatedAt'> {
+  const older = [{ sealed: secret.sealed, until: previousUntil }, ...previous]
+    .map(({ sealed, until }) => ({ sealed, until: until < previousUntil ? until : previousUntil }))
+    .filter(({ until }) => until > at)
+    .slice(0, previousSecretsMax)
+  return { secret: { sealed: sealedSecret, last4: secretLast4, createdAt: at }, previous: older, rotatedAt: at }
+}
+
+const known: ReadonlySet<string> = new Set(['*', ...webhookTypePatterns])
+
+function checkSelections(selections: readonly string[]): void {
+  const unknown = selections.findIndex((selection) => !known.has(selection))
+  if (unknown < 0) return
+  const message = `${JSON.stringify(selections[unknown])} is not an event type, a prefix.* or *`
+  refuseField('webhook_event_type_must_be_known', `/enabled_events/${unknown}`, message)
+}
+
+function sameList(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((item, index) => item === other[index])
+}
+
+function registered(state: WebhookEndpoint): Exclude<WebhookEndpoint, { status: 'none' }> {
+  if (state.status === 'none') refuse('resource_must_exist')
+  return state
+}
+
+/** What a change of status leaves as it is. */
+function details(state: WebhookEndpoint): Details {
+  const { merchant, livemode, url, enabledEvents, secret, previous, registeredAt, rotatedAt } = registered(state)
+  return { merchant, livemode, url, enabledEvents, secret, previous, registeredAt, rotatedAt }
+}

@@ -1,0 +1,82 @@
+import { derivedId } from '../packages/contract/identity.ts'
+import { movementOf } from '../packages/domain/balances/movement.ts'
+import { transactionOf } from '../packages/domain/balances/transaction.ts'
+import { parseBookId } from '../packages/domain/ledger/accounts.ts'
+import type { Entry, LedgerEvents } from '../packages/domain/ledger/events.ts'
+import { projection, type Change, type Columns, type Recorded } from '../packages/kernel/projection.ts'
+
+type EntryRecorded = Recorded<Entry>
+type Handler = (event: EntryRecorded) => readonly Change[]
+
+const book: Columns = { merchant: 'text', livemode: 'boolean', currency: 'text' }
+const sums: Columns = { available: 'numeric', pending: 'numeric', reserved: 'numeric', entries: 'bigint' }
+
+/** What each book stands at. `entries` is also the revision up to which its stream is counted, plus one. */
+export const balances = projection<LedgerEvents>()({
+  name: 'balances',
+  version: 1,
+  columns: { ...book, ...sums },
+  key: Object.keys(book),
+  indexes: [],
+  on: everyEntry((event) => [{ add: added(event.data), key: { ...parseBookId(event.id) } }]),
+})
+
+/** The same by day, so that a balance of the past is a sum of days and a part of one. */
+export const balanceDays = projection<LedgerEvents>()({
+  name: 'balance_days',
+  version: 1,
+  columns: { ...book, day: 'text', ...sums },
+  key: [...Object.keys(book), 'day'],
+  indexes: [],
+  on: everyEntry((event) => [{
+    add: added(event.data), key: { ...parseBookId(event.id), day: event.data.effectiveAt.slice(0, 10) },
+  }]),
+})
+
+/** What a merchant sees of the journal. */
+export const balanceTransactions = projection<LedgerEvents>()({
+  name: 'balance_transactions',
+  version: 1,
+  columns: {
+    id: 'text',
+    merchant: 'text',
+    livemode: 'boolean',
+    position: 'bigint',
+    type: 'text',
+    status: 'text',
+    currency: 'text',
+    amount: 'bigint',
+    fee: 'bigint',
+    net: 'bigint',
+    source: 'text',
+    source_object: 'text',
+    description: 'text',
+    available_on: 'timestamptz',
+    created_at: 'timestamptz',
+  },
+  key: ['id'],
+  indexes: [
+    ['merchant', 'livemode', 'position'],
+    ['merchant', 'livemode', 'source'],
+  ],
+  on: everyEntry((event) => {
+    const { template, subject, effectiveAt } = event.data
+    if (template === 'payment.available') {
+      const id = derivedId(subject.id, 'payment.succeeded_deferred')
+      return [{ patch: { status: 'available', available_on: effectiveAt }, key: { id } }]
+    }
+    const shown = transactionOf(event.data)
+    const { merchant, livemode } = parseBookId(event.id)
+    return shown ? [{ put: { ...shown, merchant, livemode, position: event.position } }] : []
+  }),
+})
+
+function everyEntry(handle: Handler) {
+  return {
+    EntryPosted: handle, HoldPlaced: handle, HoldAdvanced: handle, HoldPosted: handle, HoldVoided: handle,
+  }
+}
+
+function added(entry: Entry) {
+  return { ...movementOf(entry), entries: 1 }
+}

@@ -1,0 +1,35 @@
+import type { ReadModel } from '../packages/kernel/projection.ts'
+import { apiKeys } from './api-keys.ts'
+import { balanceDays, balances, balanceTransactions } from './balances.ts'
+import { customers } from './customers.ts'
+import { journal } from './journal.ts'
+import { merchants } from './merchants.ts'
+import { operations } from './operations.ts'
+import { paymentIntents, payments } from './payment-intents.ts'
+import { paymentTimers } from './payment-timers.ts'
+import { payoutTimers } from './payout-timers.ts'
+import { payoutDestinations, payouts, payoutSettingsDocuments } from './payouts.ts'
+import { refunds } from './refunds.ts'
+import { timersOf } from './timers.ts'
+import { webhookEndpoints, webhookReplays } from './webhook-endpoints.ts'
+
+/** Every read model. */
+export const readModels: readonly ReadModel[] = [
+  apiKeys,
+  balanceDays,
+  balances,
+  balanceTransactions,
+  customers,
+  journal,
+  merchants,
+  operations,
+  paymentIntents,
+  payments,
+  payoutDestinations,
+  payouts,
+  payoutSettingsDocuments,
+  refunds,
+  timersOf([payoutTimers, paymentTimers]),
+  webhookEndpoints,
+  webhookReplays,
+]

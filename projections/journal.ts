@@ -1,0 +1,68 @@
+import { classOf, parseBookId } from '../packages/domain/ledger/accounts.ts'
+import type { Entry, LedgerEvents } from '../packages/domain/ledger/events.ts'
+import { projection, type Change, type Recorded } from '../packages/kernel/projection.ts'
+
+/** One row per posting of each journal entry. Nothing is ever changed or removed here: the journal only grows. */
+export const journal = projection<LedgerEvents>()({
+  name: 'journal',
+  version: 1,
+  columns: {
+    /** Of the entry's event in the log: the order of the journal. */
+    position: 'bigint',
+    /** 1 is the entry's first posting. */
+    line: 'integer',
+    entry: 'text',
+    book: 'text',
+    merchant: 'text',
+    livemode: 'boolean',
+    currency: 'text',
+    /** The type of the event: what kind of step the entry is. */
+    step: 'text',
+    template: 'text',
+    hold: 'text',
+    subject_type: 'text',
+    subject: 'text',
+    account: 'text',
+    class: 'text',
+    side: 'text',
+    amount: 'bigint',
+    description: 'text',
+    reverses: 'text',
+    actor: 'text',
+    effective_at: 'timestamptz',
+    occurred_at: 'timestamptz',
+  },
+  key: ['position', 'line'],
+  indexes: [['effective_at'], ['subject']],
+  on: {
+    EntryPosted: lines,
+    HoldPlaced: lines,
+    HoldAdvanced: lines,
+    HoldPosted: lines,
+    HoldVoided: lines,
+  },
+})
+
+function lines(event: Recorded<Entry>): readonly Change[] {
+  const { id: book, position, type: step, data, metadata } = event
+  const { entryId, template, subject, postings, description = null, effectiveAt } = data
+  const entry = {
+    position,
+    entry: entryId,
+    book,
+    ...parseBookId(book),
+    step,
+    template,
+    hold: 'holdId' in data ? data.holdId : null,
+    subject_type: subject.type,
+    subject: subject.id,
+    description,
+    reverses: 'reverses' in data ? data.reverses ?? null : null,
+    actor: metadata.actor,
+    effective_at: effectiveAt,
+    occurred_at: metadata.at,
+  }
+  return postings.map((posting, index) => ({
+    put: { ...entry, line: index + 1, ...posting, class: classOf(posting.account) },
+  }))
+}

@@ -1,0 +1,79 @@
+import type { PaymentIntentEvents } from '../packages/domain/payment-intents/events.ts'
+import type { OperationRow } from '../packages/domain/payment-intents/operation.ts'
+import type { PayoutEvents } from '../packages/domain/payouts/payout.ts'
+import type { RefundEvents } from '../packages/domain/refunds/refund.ts'
+import { projection, type Change, type Recorded } from '../packages/kernel/projection.ts'
+
+/** All that is asked of providers, by the reference that they know: confirmations, payouts and refunds. */
+export const operations = projection<PaymentIntentEvents & PayoutEvents & RefundEvents>()({
+  name: 'operations',
+  version: 1,
+  columns: {
+    id: 'text',
+    merchant: 'text',
+    livemode: 'boolean',
+    type: 'text',
+    status: 'text',
+    resource_object: 'text',
+    resource: 'text',
+    message: 'text',
+    provider_url: 'text',
+    return_url: 'text',
+    updated_at: 'timestamptz',
+  },
+  key: ['id'],
+  indexes: [],
+
+  on: {
+    PaymentIntentConfirmationStarted: (event) => {
+      const { operationId, returnUrl } = event.data
+      return [begin(event, {
+        id: operationId, type: 'payment', resource_object: 'payment_intent', return_url: returnUrl,
+      })]
+    },
+    PaymentIntentActionRequired: ({ data }) => [change(data.operationId, data, { provider_url: data.url })],
+    PaymentIntentConfirmationAborted: ({ data }) => {
+      return [change(data.operationId, data, {
+        status: 'failed', message: 'The provider has not taken the payment',
+      })]
+    },
+    PaymentIntentSucceeded: ({ data }) => [change(data.operationId, data, { status: 'succeeded' })],
+    PaymentIntentFailed: ({ data }) => [
+      change(data.operationId, data, { status: 'failed', message: data.message }),
+    ],
+    PaymentIntentCanceled: ({ data }) => (data.operationId ? [
+      change(data.operationId, data, { status: 'canceled' }),
+    ] : []),
+    PaymentIntentLateSuccessRecorded: (event) => {
+      return [begin(event, { id: event.data.refund, type: 'refund', resource_object: 'payment_intent' })]
+    },
+    PaymentIntentLateSuccessRefunded: ({ data }) => [change(data.refund, data, { status: 'succeeded' })],
+
+    PayoutRequested: (event) => [begin(event, { id: event.id, type: 'payout', resource_object: 'payout' })],
+    PayoutPaid: ({ id, data }) => [change(id, data, { status: 'succeeded' })],
+    PayoutFailed: ({ id, data }) => [change(id, data, { status: 'failed', message: data.failure.message })],
+    PayoutReturned: ({ id, data }) => [
+      change(id, data, { status: 'failed', message: 'The money came back' }),
+    ],
+    PayoutCanceled: ({ id, data }) => [change(id, data, { status: 'canceled', message: data.reason })],
+
+    RefundRequested: (event) => [begin(event, { id: event.id, type: 'refund', resource_object: 'refund' })],
+    RefundSucceeded: ({ id, data }) => [change(id, data, { status: 'succeeded' })],
+    RefundFailed: ({ id, data }) => [change(id, data, { status: 'failed', message: data.message })],
+  },
+})
+
+type Begun = Pick<OperationRow, 'id' | 'type' | 'resource_object'> & { readonly return_url?: string | null }
+
+function begin({ id: resource, data, metadata }: Recorded<{ readonly at: string }>, begun: Begun): Change {
+  const { merchant, livemode } = metadata
+  const row: OperationRow = {
+    merchant, livemode, resource, status: 'pending', message: null, provider_url: null, return_url: null, updated_at: data.at,
+    ...begun,
+  }
+  return { put: { ...row } }
+}
+
+function change(id: string, { at }: { readonly at: string }, patch: Partial<OperationRow>): Change {
+  return { patch: { ...patch, updated_at: at }, key: { id } }
+}

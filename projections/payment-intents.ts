@@ -1,0 +1,32 @@
+import { paymentIntent } from '../packages/domain/payment-intents/payment-intent.ts'
+import { paymentStatus } from '../packages/domain/payment-intents/payment.ts'
+import { documents } from '../packages/kernel/projection.ts'
+
+export const paymentIntents = documents(paymentIntent, {
+  name: 'payment_intents',
+  version: 1,
+  columns: { status: 'text', customer: 'text', currency: 'text', amount: 'bigint' },
+  row: (state) => {
+    if (state.status === 'none') return undefined
+    const { status, customer, currency, amount } = state
+    return { status, customer, currency, amount }
+  },
+  indexes: [
+    ['merchant', 'livemode', 'status', 'created'],
+    ['merchant', 'livemode', 'customer', 'created'],
+  ],
+})
+
+/** The same streams, as far as they have become payments. */
+export const payments = documents(paymentIntent, {
+  name: 'payments',
+  version: 1,
+  columns: { status: 'text', succeeded_at: 'timestamptz', searchable: 'text' },
+  row: (state) => {
+    if (state.status !== 'succeeded') return undefined
+    const { description, metadata, payment } = state
+    const searchable = [description, ...Object.values(metadata)].filter((text) => text !== null).join('\n')
+    return { status: paymentStatus(payment), succeeded_at: payment.succeededAt, searchable }
+  },
+  indexes: [['merchant', 'livemode', 'status', 'created']],
+})

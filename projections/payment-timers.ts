@@ -1,0 +1,89 @@
+import type { LedgerEvents } from '../packages/domain/ledger/events.ts'
+import type { PaymentIntentEvents } from '../packages/domain/payment-intents/events.ts'
+import type { RefundEvents } from '../packages/domain/refunds/refund.ts'
+import type { Recorded } from '../packages/kernel/projection.ts'
+import { start, stop, timerHandlers } from './timers.ts'
+
+/** Domain model 4: operators are asked at steps of 30 s. */
+const firstAskedMs = 30_000
+/**
+ * Domain model 1.6: money that was set aside for a refund which nobody has asked for by then is given back.
+ */
+const claimWithinMs = 5 * 60_000
+
+type BookEvents = Pick<LedgerEvents, 'EntryPosted' | 'HoldPlaced' | 'HoldPosted' | 'HoldVoided'>
+
+/** The two parts of a subject: an id, and what the work needs to know beside it. */
+export function timerSubject(id: string, beside: string): string {
+  return `${id}.${beside}`
+}
+
+export const paymentTimers = timerHandlers<PaymentIntentEvents & RefundEvents & BookEvents>({
+  PaymentIntentConfirmationStarted: (event) => [start('intent_lock', event.id, event, event.data.leaseUntil)],
+  PaymentIntentConfirmationAborted: ({ id }) => [stop('intent_lock', id)],
+  PaymentIntentSubmitted: (event) => [stop('intent_lock', event.id), ask('intent_status', event)],
+  PaymentIntentActionRequired: (event) => [stop('intent_lock', event.id), ask('intent_status', event)],
+  PaymentIntentSucceeded: ({ id }) => [stop('intent_status', id)],
+  PaymentIntentFailed: ({ id }) => [stop('intent_status', id)],
+  PaymentIntentCanceled: ({ id }) => [stop('intent_status', id)],
+  PaymentIntentLateSuccessRecorded: (event) => [
+    start(
+      'late_refund',
+      timerSubject(event.id, event.data.operationId),
+      event,
+      after(event.data.at, firstAskedMs),
+    ),
+  ],
+  PaymentIntentLateSuccessRefunded: ({ id, data }) => [
+    stop('late_refund', timerSubject(id, data.operationId)),
+  ],
+
+  PaymentIntentRefundReserved: (event) => {
+    const subject = timerSubject(event.data.refund, event.id)
+    return [start('refund_unrequested', subject, event, after(event.data.at, claimWithinMs))]
+  },
+  PaymentIntentRefundReleased: ({ id, data }) => [stop('refund_unrequested', timerSubject(data.refund, id))],
+  RefundRequested: (event) => [
+    stop('refund_unrequested', timerSubject(event.id, event.data.paymentIntent)),
+    stop('refund_unclaimed', timerSubject(event.id, event.data.currency)),
+    ask('refund_status', event),
+  ],
+  RefundAbandoned: ({ id, data }) => [stop('refund_unrequested', timerSubject(id, data.paymentIntent))],
+  RefundSucceeded: ({ id }) => [stop('refund_status', id)],
+  RefundFailed: ({ id }) => [stop('refund_status', id)],
+
+  EntryPosted: (event) => {
+    const { subject, currency, availableAt } = event.data
+    return availableAt ? [
+      start('payment_available', timerSubject(subject.id, currency), event, availableAt),
+    ] : released(event)
+  },
+  HoldPlaced: (event) => {
+    const { subject, currency, effectiveAt } = event.data
+    if (subject.type !== 'refund') return []
+    return [
+      start('refund_unclaimed', timerSubject(subject.id, currency), event, after(effectiveAt, claimWithinMs)),
+    ]
+  },
+  HoldPosted: released,
+  HoldVoided: (event) => {
+    const { subject, currency } = event.data
+    const unclaimed = subject.type === 'refund' ? [
+      stop('refund_unclaimed', timerSubject(subject.id, currency)),
+    ] : []
+    return [...unclaimed, ...released(event)]
+  },
+})
+
+function ask(kind: string, event: Recorded<{ readonly at: string }>) {
+  return start(kind, event.id, event, after(event.data.at, firstAskedMs))
+}
+
+/** Nothing of a payment by card is pending or held any more, so nothing is left to be made available. */
+function released({ data: { pending, currency } }: Recorded<LedgerEvents[keyof LedgerEvents]>) {
+  return pending?.left === 0 ? [stop('payment_available', timerSubject(pending.payment, currency))] : []
+}
+
+function after(time: string, delayMs: number): string {
+  return new Date(Date.parse(time) + delayMs).toISOString()
+}

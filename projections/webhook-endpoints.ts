@@ -1,0 +1,19 @@
+import { webhookEndpoint } from '../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import { webhookReplay } from '../packages/domain/webhook-endpoints/webhook-replay.ts'
+import { documents } from '../packages/kernel/projection.ts'
+
+export const webhookEndpoints = documents(webhookEndpoint, {
+  name: 'webhook_endpoints',
+  version: 1,
+  columns: { status: 'text' },
+  row: ({ status }) => (status === 'none' ? undefined : { status }),
+  indexes: [],
+})
+
+export const webhookReplays = documents(webhookReplay, {
+  name: 'webhook_replays',
+  version: 1,
+  columns: { status: 'text' },
+  row: ({ status }) => (status === 'none' ? undefined : { status }),
+  indexes: [['status', 'created']],
+})

@@ -1,0 +1,65 @@
+import { identity } from '../../../packages/contract/identity.ts'
+import { refuse } from '../../../packages/contract/refusals.ts'
+import type { Request } from '../../../packages/contract/routes.ts'
+import { literals, record, Timestamp, Type, type Static } from '../../../packages/contract/vocabulary.ts'
+import { evolve, streamName, type Decider, type Payloads } from '../../../packages/kernel/decider.ts'
+import { recorded } from '../../../packages/kernel/history.ts'
+
+const AnyValue = Type.Unsafe<unknown>({ description: 'Any JSON value' })
+
+export const HistoryItem = record({
+  object: literals('history_item'),
+  type: Type.String({ description: 'What happened: the type of the event' }),
+  at: Timestamp,
+  actor: Type.String({ description: 'Who did it: key:<id>, policy:<name>, rail or timer' }),
+  request_id: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  changed: Type.Unsafe<Record<string, { from: unknown; to: unknown }>>({
+    type: 'object',
+    additionalProperties: { type: 'object', properties: { from: AnyValue, to: AnyValue } },
+    description: 'The fields of the resource that are not as they were before',
+  }),
+})
+
+export const History = record({
+  object: literals('list'),
+  url: Type.String(),
+  data: Type.Array(HistoryItem),
+  has_more: Type.Boolean(),
+  next_cursor: Type.Null(),
+})
+
+type View<S> = (id: string, state: S) => Readonly<Record<string, unknown>> | undefined
+
+/** Every event of one resource, oldest first, with what it changed in the resource as merchants see it. */
+export function historyOf<S, C extends Payloads, E extends Payloads>(decider: Decider<S, C, E>, view: View<S>) {
+  return async ({ caller, params, house, path }: Request): Promise<Static<typeof History>> => {
+    const id = identity(params['id']!) ?? refuse('resource_must_exist')
+    const events = await house.store.readStream(streamName(decider.category, id), 0)
+    const owner = events[0]?.metadata
+    if (owner?.merchant !== caller.merchant || owner.livemode !== caller.livemode) refuse('resource_must_exist')
+    let state = decider.initial()
+    let before: Readonly<Record<string, unknown>> = {}
+    const data = events.map((stored): Static<typeof HistoryItem> => {
+      const { type, data: fact, metadata } = recorded(decider, stored)
+      state = evolve(decider, state, { type, data: fact } as Parameters<typeof evolve<S, C, E>>[2])
+      const after = structuredClone(view(id, state) ?? {})
+      const changed = difference(before, after)
+      before = after
+      const { at, actor, request } = metadata
+      return { object: 'history_item', type, at, actor, request_id: request ?? null, changed }
+    })
+    if (Object.keys(before).length === 0) refuse('resource_must_exist')
+    return { object: 'list', url: path, data, has_more: false, next_cursor: null }
+  }
+}
+
+function difference(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>) {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)])
+  const changed: Record<string, { from: unknown; to: unknown }> = {}
+  for (const name of names) {
+    const from = before[name] ?? null
+    const to = after[name] ?? null
+    if (JSON.stringify(from) !== JSON.stringify(to)) changed[name] = { from, to }
+  }
+  return changed
+}

@@ -1,0 +1,48 @@
+import { refuse } from '../../../packages/contract/refusals.ts'
+import type { AnyRoute, Request } from '../../../packages/contract/routes.ts'
+import { literals, nullable, record, Timestamp, Type, type Static } from '../../../packages/contract/vocabulary.ts'
+import { streamName } from '../../../packages/kernel/decider.ts'
+import { keyedId, startedStream } from '../idempotency.ts'
+
+export const IdempotencyKeyResource = record({
+  object: literals('idempotency_key'),
+  key: Type.String(),
+  livemode: Type.Boolean(),
+  uses: Type.Array(
+    record({
+      operation: Type.String({ description: 'The operation that was asked for with this key' }),
+      status: literals('running', 'done'),
+      http_status: nullable(Type.Integer()),
+      resource_id: nullable(Type.String()),
+      started_at: Timestamp,
+    }),
+  ),
+})
+
+type Use = Static<typeof IdempotencyKeyResource>['uses'][number]
+
+/** What became of a key, in each operation of the table that it was used for. */
+export function showIdempotencyKey(table: readonly AnyRoute[]) {
+  const starting = table.flatMap((route) => {
+    const stream = startedStream(route)
+    return stream ? [{ operation: route.operation, status: route.status ?? 201, ...stream }] : []
+  })
+  return async ({ caller, params, house }: Request): Promise<Static<typeof IdempotencyKeyResource>> => {
+    const key = params['key']!
+    const { merchant, livemode } = caller
+    const kept = await house.answers.lookup(merchant, livemode, key)
+    const answered = kept.map(({ operation, status, httpStatus, body, startedAt }): Use => {
+      const resource = (body as { id?: string } | null)?.id ?? null
+      return { operation, status, http_status: httpStatus, resource_id: resource, started_at: startedAt }
+    })
+    const started = starting.map(async ({ operation, status, decider }): Promise<Use[]> => {
+      const id = keyedId(caller, operation, key)
+      const [first] = await house.store.readStream(streamName(decider.category, id), 0, 1)
+      if (first?.metadata.idempotencyKey !== key) return []
+      return [{ operation, status: 'done', http_status: status, resource_id: id, started_at: first.metadata.at }]
+    })
+    const uses = [...answered, ...(await Promise.all(started)).flat()]
+    if (uses.length === 0) refuse('resource_must_exist')
+    return { object: 'idempotency_key', key, livemode, uses }
+  }
+}

@@ -1,0 +1,131 @@
+import { admitPayment } from '../../../packages/contract/eligibility.ts'
+import { identity } from '../../../packages/contract/identity.ts'
+import { Refusal, refuse, refuseField } from '../../../packages/contract/refusals.ts'
+import type { Request } from '../../../packages/contract/routes.ts'
+import type { Static } from '../../../packages/contract/vocabulary.ts'
+import {
+  paymentIntent, type PaymentIntentCommands,
+} from '../../../packages/domain/payment-intents/payment-intent.ts'
+import { commandAfter } from '../../../packages/domain/payment-intents/rail.ts'
+import {
+  viewPaymentIntent, type ConfirmationRequest, type PaymentIntentRequest, type PaymentIntentView,
+} from '../../../packages/domain/payment-intents/resource.ts'
+import {
+  created, type Attempt, type CreatedIntent, type PaymentIntent,
+} from '../../../packages/domain/payment-intents/state.ts'
+import { RailTimeout, RailUnavailable, type RailState } from '../../../packages/kernel/ports.ts'
+import { customers } from '../../../projections/customers.ts'
+import { currentState } from '../kinds.ts'
+import { findOrCreateCustomer } from './customers.ts'
+
+type Creation = Request<Static<typeof PaymentIntentRequest>>
+type Confirmation = Request<Static<typeof ConfirmationRequest>>
+
+export async function createPaymentIntent(request: Creation): Promise<PaymentIntentView> {
+  const {
+    amount, currency, transaction_country, payer_country, rail_country, description, metadata,
+  } = request.body
+  // Nobody becomes a customer by a payment that cannot be.
+  admitPayment({ country: transaction_country, currency })
+  const data = {
+    amount,
+    currency,
+    transactionCountry: transaction_country,
+    payerCountry: payer_country ?? null,
+    railCountry: rail_country ?? null,
+    description: description ?? null,
+    metadata: metadata ?? {},
+    customer: await customerOf(request),
+  }
+  const { state } = await request.send(paymentIntent, request.id, { type: 'CreateIntent', data }, {
+    isNew: !request.hasKey,
+  })
+  return seen(request.id, state)
+}
+
+/** Inferred: a customer who is named is taken, whatever contact stands beside the name. */
+async function customerOf(request: Creation): Promise<string | null> {
+  const { customer, customer_email, customer_phone, currency } = request.body
+  if (customer) return knownCustomer(request, customer)
+  return findOrCreateCustomer(request, {
+    email: customer_email ?? null, phone: customer_phone ?? null, currency,
+  })
+}
+
+async function knownCustomer({ caller, house }: Creation, text: string): Promise<string> {
+  const id = identity(text, 'customer')
+  const state = id && (await currentState({ caller, house }, customers, id)) as {
+    readonly status: string,
+  } | undefined
+  if (id && state && state.status === 'active') return id
+  return refuseField('customer_must_exist', '/customer', `"${text}" is not a customer`)
+}
+
+/**
+ * Locks the intent before the provider is called, so that of all confirmations at most one calls it. When its
+ * answer is lost, the lock stays until the provider has said what became of the call.
+ */
+export async function confirmPaymentIntent(request: Confirmation): Promise<PaymentIntentView> {
+  const id = request.params['id']!
+  const { state, appended } = await lock(request, id)
+  if (appended === 0) return seen(id, state)
+  const intent = created(state)
+  const attempt = intent.attempts.at(-1)!
+  const answer = await submit(request, intent, attempt)
+  const outcome = await request.send(paymentIntent, id, commandAfter(attempt.operationId, answer))
+  if (answer.state === 'never_received') refuse('provider_must_accept_the_payment')
+  return seen(id, outcome.state)
+}
+
+async function lock(request: Confirmation, id: string) {
+  const data = confirmationOf(request)
+  try {
+    const once = { mustExist: true, onConflict: 'refuse' } as const
+    return await request.send(paymentIntent, id, { type: 'ConfirmIntent', data }, once)
+  } catch (error) {
+    // Spec, Errors: a lost race is refused like a lock that is held.
+    const isLostRace = error instanceof Refusal && error.reason === 'resource_must_not_have_changed'
+    throw isLostRace ? new Refusal('confirmation_must_be_the_only_one', { retryAfterSeconds: 1 }) : error
+  }
+}
+
+function confirmationOf({ body, house }: Confirmation): PaymentIntentCommands['ConfirmIntent'] {
+  const { payment_method, return_url } = body
+  const { type, mobile_money, card } = payment_method
+  const common = { returnUrl: return_url ?? null, statusPages: `${house.baseUrl}/operations/status` }
+  if (type === 'card') {
+    if (!card) refuseField('payment_method_must_be_valid', '/payment_method/card', 'is required for a card')
+    return { ...common, method: { type, token: card.token }, preferredFlow: null }
+  }
+  if (!mobile_money) refuseField(
+    'payment_method_must_be_valid', '/payment_method/mobile_money', 'is required for mobile money',
+  )
+  const { country, operator, msisdn, preferred_flow } = mobile_money
+  return { ...common, method: { type, country, operator, msisdn }, preferredFlow: preferred_flow ?? null }
+}
+
+async function submit({ house }: Confirmation, intent: CreatedIntent, attempt: Attempt): Promise<RailState> {
+  const { merchant, livemode, amount, currency } = intent
+  try {
+    return await house.rail.submit({
+      reference: attempt.operationId,
+      kind: 'collection',
+      merchant,
+      livemode,
+      amountMinor: amount,
+      currency,
+      method: attempt.method,
+      returnUrl: attempt.statusUrl,
+    })
+  } catch (error) {
+    if (error instanceof RailUnavailable) return { state: 'never_received' }
+    if (error instanceof RailTimeout) refuse('dependency_must_answer_in_time', { detail: unknownOutcome })
+    throw error
+  }
+}
+
+const unknownOutcome = 'The provider did not answer in time; the outcome is asked for, and the intent will show it'
+
+export function seen(id: string, state: PaymentIntent): PaymentIntentView {
+  return viewPaymentIntent(id, state) ?? refuse('resource_must_exist')
+}

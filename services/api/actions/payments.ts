@@ -1,0 +1,98 @@
+import { publicId } from '../../../packages/contract/identity.ts'
+import { onePage, type Listed } from '../../../packages/contract/listed.ts'
+import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
+import type { Request } from '../../../packages/contract/routes.ts'
+import { optional, record, Type, type Static } from '../../../packages/contract/vocabulary.ts'
+import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
+import { paymentFields, viewPayment } from '../../../packages/domain/payment-intents/payment.ts'
+import { TimelineEntry, timelineOf } from '../../../packages/domain/payment-intents/timeline.ts'
+import { RefundResource, viewRefund, type RefundView } from '../../../packages/domain/refunds/resource.ts'
+import type { Refund } from '../../../packages/domain/refunds/refund.ts'
+import { foldStored, recorded } from '../../../packages/kernel/history.ts'
+import { streamName } from '../../../packages/kernel/decider.ts'
+import type { Recorded } from '../../../packages/kernel/projection.ts'
+import type { PaymentIntent } from '../../../packages/domain/payment-intents/state.ts'
+import { refunds } from '../../../projections/refunds.ts'
+
+export const DetailedPayment = record({
+  ...paymentFields,
+  timeline: Type.Array(TimelineEntry),
+  refunds: Type.Array(RefundResource),
+})
+
+export const TimelineQuery = record({
+  limit: optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })),
+  cursor: optional(Type.String()),
+})
+
+type Asking = Pick<Request, 'caller' | 'house' | 'params'>
+
+export async function showPayment(request: Asking): Promise<Static<typeof DetailedPayment>> {
+  const { id, events, state } = await historyOf(request)
+  const payment = viewPayment(id, state) ?? refuse('resource_must_exist')
+  return { ...payment, timeline: timelineOf(events), refunds: await refundsOf(request, id) }
+}
+
+export async function listRefunds(request: Asking): Promise<Listed<RefundView>> {
+  const { id } = await historyOf(request)
+  return onePage(`/api/v1/merchant/payments/${publicId('payment', id)}/refunds`, await refundsOf(request, id))
+}
+
+/** What happened to an intent, newest first. */
+export async function showTimeline(
+  request: Asking & { readonly query: Static<typeof TimelineQuery> },
+): Promise<Listed<Static<typeof TimelineEntry>>> {
+  const { id, events } = await historyOf(request)
+  const { limit = 10, cursor } = request.query
+  const before = cursor === undefined ? events.length : placeOf(cursor)
+  const entries = timelineOf(events).slice(0, before)
+  const shown = entries.slice(-limit).toReversed()
+  const left = entries.length - shown.length
+  const page = onePage(`/api/v1/payment-intents/${publicId('payment_intent', id)}/timeline`, shown)
+  return left > 0 ? {
+    ...page, has_more: true, next_cursor: Buffer.from(`1:${left}`).toString('base64url'),
+  } : page
+}
+
+function placeOf(cursor: string): number {
+  const [, place] = /^1:(\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
+  if (place === undefined) refuseField(
+    'request_must_be_valid', 'query:/cursor', 'cursor is none that a list has answered',
+  )
+  return Number(place)
+}
+
+interface IntentHistory {
+  readonly id: string
+  readonly events: readonly Recorded[]
+  readonly state: PaymentIntent
+}
+
+/** An intent with all its events; those of other merchants and of the other environment do not exist. */
+async function historyOf({ caller, house, params }: Asking): Promise<IntentHistory> {
+  const id = params['id']!
+  const stored = await house.store.readStream(streamName(paymentIntent.category, id), 0)
+  const owner = stored[0]?.metadata
+  if (owner?.merchant !== caller.merchant || owner.livemode !== caller.livemode) refuse('resource_must_exist')
+  const events = stored.map((event) => recorded(paymentIntent, event))
+  // Its own events, so its own state: only the erasure in `foldStored` hides it.
+  return { id, events, state: foldStored(paymentIntent, stored) as PaymentIntent }
+}
+
+const refundsShownMax = 100
+const waitMs = 1_000
+
+/** The newest refunds of a payment, with those that were asked for a moment ago. */
+async function refundsOf({ house }: Asking, paymentIntentId: string): Promise<RefundView[]> {
+  await house.reads.reached(await house.store.head(), waitMs)
+  const { rows } = await house.reads.page<{ id: string; state: Refund }>({
+    from: refunds.name,
+    where: [
+      { column: 'payment_intent', operator: '=', value: paymentIntentId },
+      { column: 'shown', operator: '=', value: true },
+    ],
+    order: 'created',
+    limit: refundsShownMax,
+  })
+  return rows.map(({ id, state }) => viewRefund(id, state)).filter((view) => view !== undefined)
+}

@@ -1,0 +1,92 @@
+import { marketOf } from '../../../packages/contract/catalog.ts'
+import { identity } from '../../../packages/contract/identity.ts'
+import { refuse } from '../../../packages/contract/refusals.ts'
+import type { Request } from '../../../packages/contract/routes.ts'
+import type { Static } from '../../../packages/contract/vocabulary.ts'
+import { readDestination, refuseDestination } from '../../../packages/domain/payouts/destination-request.ts'
+import {
+  admitSaved, destinationId, payoutDestination, type PayoutDestination,
+} from '../../../packages/domain/payouts/destination.ts'
+import {
+  viewPayoutDestination, viewPayoutSettings,
+  type PayoutDestinationRequest, type PayoutDestinationResource, type PayoutSettingsResource,
+  type PayoutSettingsRevision,
+} from '../../../packages/domain/payouts/resource.ts'
+import {
+  payoutSettings, payoutSettingsId, type PayoutSettingsCommands,
+} from '../../../packages/domain/payouts/settings.ts'
+import { readState } from '../../../packages/kernel/history.ts'
+
+type Settings = Static<typeof PayoutSettingsResource>
+
+/** The settings must show what was just saved, so they wait for the read model to reach the log's end. */
+const waitMs = 1_000
+const destinationsMax = 100
+
+/** Saves a destination and makes it the default, if asked to: so does a policy, for a crash in between. */
+export async function saveDestination(
+  request: Request<Static<typeof PayoutDestinationRequest>>,
+): Promise<Static<typeof PayoutDestinationResource>> {
+  const { body, caller } = request
+  const asked = readDestination(body, '')
+  const home = asked.type === 'mobile_money' ? (marketOf(asked.country)?.currency ?? '') : null
+  const currency = body.currency ?? home
+  const destination = admitSaved({ destination: asked, currency })
+  const id = destinationId(caller, destination)
+  const data = { destination, currency, label: body.label ?? null, isDefault: body.is_default ?? false }
+  const { state } = await request.send(payoutDestination, id, { type: 'SaveDestination', data })
+  if (data.isDefault) await revise(request, { defaultDestination: id })
+  return viewPayoutDestination(id, state) ?? refuse('resource_must_exist')
+}
+
+export async function showPayoutSettings(request: Request): Promise<Settings> {
+  return settingsOf(request)
+}
+
+type Revision = Static<typeof PayoutSettingsRevision>
+
+export async function revisePayoutSettings(request: Request<Revision>): Promise<Settings> {
+  const { frequency, keep_minimum_balance, minimum_balance, default_destination_id } = request.body
+  const chosen = default_destination_id && (await activeDestination(request, default_destination_id))
+  await revise(request, {
+    ...(frequency !== undefined && { frequency }),
+    ...(keep_minimum_balance !== undefined && { keepMinimumBalance: keep_minimum_balance }),
+    ...(minimum_balance !== undefined && { minimumBalance: minimum_balance }),
+    ...(chosen && { defaultDestination: chosen }),
+  })
+  return settingsOf(request)
+}
+
+type Asking = Pick<Request<unknown>, 'caller' | 'house' | 'send'>
+
+async function revise(request: Asking, data: PayoutSettingsCommands['RevisePayoutSettings']): Promise<void> {
+  const { merchant, livemode } = request.caller
+  const id = payoutSettingsId(merchant, livemode)
+  await request.send(payoutSettings, id, { type: 'RevisePayoutSettings', data })
+}
+
+/** The default may still be in its safety delay: it is used when that is over. */
+async function activeDestination({ caller, house }: Asking, text: string): Promise<string> {
+  const id = identity(text)
+  const state = id && (await readState(house.store, payoutDestination, id))
+  const isActive = state && state.status === 'active'
+  if (isActive && state.merchant === caller.merchant && state.livemode === caller.livemode) return id
+  return refuseDestination('/default_destination_id', `"${text}" is not an active saved destination`)
+}
+
+async function settingsOf({ caller, house }: Asking): Promise<Settings> {
+  const { merchant, livemode } = caller
+  await house.reads.reached(await house.store.head(), waitMs)
+  const settings = await readState(house.store, payoutSettings, payoutSettingsId(merchant, livemode))
+  const { rows } = await house.reads.page<{ readonly id: string; readonly state: PayoutDestination }>({
+    from: 'payout_destinations',
+    where: [
+      { column: 'merchant', operator: '=', value: merchant },
+      { column: 'livemode', operator: '=', value: livemode },
+      { column: 'shown', operator: '=', value: true },
+    ],
+    order: 'created',
+    limit: destinationsMax,
+  })
+  return viewPayoutSettings({ merchant, livemode, settings, destinations: rows })
+}

@@ -1,0 +1,101 @@
+import { identity } from '../../../packages/contract/identity.ts'
+import { refuse } from '../../../packages/contract/refusals.ts'
+import type { Request } from '../../../packages/contract/routes.ts'
+import type { Static } from '../../../packages/contract/vocabulary.ts'
+import { bookId } from '../../../packages/domain/ledger/accounts.ts'
+import { book } from '../../../packages/domain/ledger/book.ts'
+import { readDestination, refuseDestination } from '../../../packages/domain/payouts/destination-request.ts'
+import { payoutDestination, usableDestination } from '../../../packages/domain/payouts/destination.ts'
+import { failureOf } from '../../../packages/domain/payouts/failure.ts'
+import { payout, type Payout } from '../../../packages/domain/payouts/payout.ts'
+import {
+  viewPayout, type PayoutCallback, type PayoutRequest, type PayoutResource,
+} from '../../../packages/domain/payouts/resource.ts'
+import { payoutSettings, payoutSettingsId } from '../../../packages/domain/payouts/settings.ts'
+import { agreeTerms, type Wanted } from '../../../packages/domain/payouts/terms.ts'
+import { readState } from '../../../packages/kernel/history.ts'
+import type { RailState } from '../../../packages/kernel/ports.ts'
+
+type PayoutBody = Static<typeof PayoutRequest>
+type Created = Static<typeof PayoutResource>
+
+/** Where the money goes, and the saved destination that says so. */
+type Target = Pick<Wanted, 'destination' | 'takes'> & { readonly payoutMethod: string | null }
+
+/** Spec, Payouts: exactly one of `destination` and `payout_method_id`. */
+export async function createPayout(request: Request<PayoutBody>): Promise<Created> {
+  const target = await namedTarget(request)
+  return requestPayout(request, target ?? refuseDestination('/destination', 'No destination is given'))
+}
+
+/** The same for the merchant's own pages, where the default destination is taken when none is named. */
+export async function createMerchantPayout(request: Request<PayoutBody>): Promise<Created> {
+  return requestPayout(request, (await namedTarget(request)) ?? (await defaultTarget(request)))
+}
+
+/**
+ * Two streams, in this order: money is held first, so that an uncovered payout has left no trace. A crash in
+ * between is repaired by the repeat with the same key, which holds nothing twice, or by `payout_unclaimed`.
+ */
+async function requestPayout(request: Request<PayoutBody>, found: Target): Promise<Created> {
+  const { payoutMethod, ...target } = found
+  const { id, body, caller, house, hasKey } = request
+  const { merchant, livemode } = caller
+  const { amount, currency, metadata } = body
+  const { money, destination } = agreeTerms({ merchant, amount, currency, ...target }, house.clock())
+  const { fee, source } = money
+  const hold = { template: 'payout.hold', subject: { type: 'payout', id }, amount, fee, source } as const
+  await request.send(book, bookId(merchant, livemode, currency), { type: 'PlaceHold', data: hold })
+  const data = { money, destination, payoutMethod, ...(metadata && { metadata }) }
+  const { state } = await request.send(payout, id, { type: 'RequestPayout', data }, { isNew: !hasKey })
+  return shown(id, state)
+}
+
+function shown(id: string, state: Payout): Created {
+  return viewPayout(id, state) ?? refuse('resource_must_exist')
+}
+
+async function namedTarget(request: Request<PayoutBody>): Promise<Target | undefined> {
+  const { destination, payout_method_id: saved } = request.body
+  if (destination && saved) refuseDestination('/payout_method_id', 'Give no destination beside it')
+  if (destination) {
+    const takes = { currency: destination.currency ?? null, pointer: '/destination/currency' }
+    return { destination: readDestination(destination, '/destination'), takes, payoutMethod: null }
+  }
+  return saved ? savedTarget(request, saved) : undefined
+}
+
+async function savedTarget({ caller, house }: Request<PayoutBody>, saved: string): Promise<Target> {
+  const id = identity(saved) ?? refuseDestination('/payout_method_id', `"${saved}" is no saved destination`)
+  const { merchant, livemode } = caller
+  const state = await readState(house.store, payoutDestination, id)
+  const { destination, currency } = usableDestination(state, { merchant, livemode, now: house.clock() })
+  return { destination, takes: { currency, pointer: '/payout_method_id' }, payoutMethod: id }
+}
+
+async function defaultTarget(request: Request<PayoutBody>): Promise<Target> {
+  const { merchant, livemode } = request.caller
+  const id = payoutSettingsId(merchant, livemode)
+  const { defaultDestination } = await readState(request.house.store, payoutSettings, id)
+  if (defaultDestination) return savedTarget(request, defaultDestination)
+  return refuseDestination('/destination', 'No destination is given, and there is no default destination')
+}
+
+/** Sandbox only: the merchant plays the operator. A payout that has ended otherwise stays as it is. */
+export async function playOperator(request: Request<Static<typeof PayoutCallback>>): Promise<Created> {
+  const { caller, house, body } = request
+  if (caller.livemode) refuse('resource_must_exist')
+  const id = identity(body.payout_id, 'payout') ?? refuse('resource_must_exist')
+  const sent = await request.send(payout, id, { type: 'SendPayout', data: {} }, { mustExist: true })
+  const { status } = sent.state
+  if (status !== 'in_transit' && status !== body.status) {
+    refuse('resource_state_must_allow_it', { detail: `The payout is already ${status}` })
+  }
+  const failure = failureOf(body.failure_code, body.failure_message)
+  const result: RailState = body.status === 'paid' ? { state: 'succeeded' } : { state: 'failed', ...failure }
+  await house.sandboxRail.resolve(id, result)
+  const { state } = body.status === 'paid'
+    ? await request.send(payout, id, { type: 'SettlePayout', data: {} })
+    : await request.send(payout, id, { type: 'FailPayout', data: { failure } })
+  return shown(id, state)
+}

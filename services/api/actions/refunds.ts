@@ -1,0 +1,85 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Refusal, refuse } from '../../../packages/contract/refusals.ts'
+import type { Request } from '../../../packages/contract/routes.ts'
+import type { Static } from '../../../packages/contract/vocabulary.ts'
+import { bookId, merchantAvailable } from '../../../packages/domain/ledger/accounts.ts'
+import { book, type PlaceHold } from '../../../packages/domain/ledger/book.ts'
+import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
+import { attemptOf, type CreatedIntent } from '../../../packages/domain/payment-intents/state.ts'
+import { refund } from '../../../packages/domain/refunds/refund.ts'
+import { viewRefund, type RefundRequest, type RefundView } from '../../../packages/domain/refunds/resource.ts'
+
+type Asking = Request<Static<typeof RefundRequest>>
+type PaidIntent = Extract<CreatedIntent, { status: 'succeeded' }>
+
+/**
+ * Three streams, in this order: a part of the payment is reserved, money is held, the refund is requested. A
+ * crash in between is repaired by the repeat with the same key, or by the timers `refund_unrequested` and
+ * `refund_unclaimed`.
+ */
+export async function refundPayment(request: Asking): Promise<RefundView> {
+  const paid = await reserve(request)
+  const { payment, currency } = paid
+  const { amount } = payment.refunds[request.id]!
+  await hold(request, paid, amount)
+  const data = {
+    paymentIntent: request.params['id']!,
+    amount,
+    currency,
+    rail: payment.rail,
+    reason: request.body.reason ?? null,
+    method: attemptOf(paid, payment.operationId).method,
+  }
+  const { state } = await request.send(refund, request.id, { type: 'RequestRefund', data })
+  return viewRefund(request.id, state) ?? refuse('resource_must_exist')
+}
+
+async function reserve(request: Asking): Promise<PaidIntent> {
+  const data = { refund: request.id, amount: request.body.amount ?? undefined }
+  const command = { type: 'ReserveRefund', data } as const
+  const { state } = await request.send(paymentIntent, request.params['id']!, command, { mustExist: true })
+  return state.status === 'succeeded' ? state : refuse('payment_must_be_refundable')
+}
+
+async function hold(
+  request: Asking, { payment, currency, merchant, livemode }: PaidIntent, amount: number,
+): Promise<void> {
+  const intent = request.params['id']!
+  const data: PlaceHold = {
+    template: 'refund.hold',
+    subject: { type: 'refund', id: request.id },
+    amount,
+    source: merchantAvailable,
+    payment: intent,
+  }
+  const place = () => request.send(book, bookId(merchant, livemode, currency), { type: 'PlaceHold', data })
+  try {
+    await whileMoneyArrives(place, Date.parse(payment.succeededAt) - request.house.clock().getTime())
+  } catch (error) {
+    if (error instanceof Refusal) await request.send(paymentIntent, intent, {
+      type: 'ReleaseRefund', data: { refund: request.id },
+    })
+    throw error
+  }
+}
+
+const arrivesWithinMs = 5_000
+const triesMax = 20
+const betweenTriesMs = 50
+
+/**
+ * A payment that has just succeeded is in the book a moment later, so a balance that is too small is looked
+ * at again.
+ */
+async function whileMoneyArrives(place: () => Promise<unknown>, sinceMs: number): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await place()
+      return
+    } catch (error) {
+      const isUncovered = error instanceof Refusal && error.reason === 'balance_must_cover_the_refund'
+      if (!isUncovered || tries === triesMax || -sinceMs > arrivesWithinMs) throw error
+      await pause(betweenTriesMs)
+    }
+  }
+}

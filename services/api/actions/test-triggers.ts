@@ -1,0 +1,48 @@
+import { identity } from '../../../packages/contract/identity.ts'
+import { refuse } from '../../../packages/contract/refusals.ts'
+import type { Request } from '../../../packages/contract/routes.ts'
+import { choice, maybe, record, Type, type Static } from '../../../packages/contract/vocabulary.ts'
+import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
+import { commandAfter } from '../../../packages/domain/payment-intents/rail.ts'
+import type { PaymentIntentView } from '../../../packages/domain/payment-intents/resource.ts'
+import type { PaymentIntent } from '../../../packages/domain/payment-intents/state.ts'
+import type { RailState } from '../../../packages/kernel/ports.ts'
+import { paymentIntents } from '../../../projections/payment-intents.ts'
+import { currentState } from '../kinds.ts'
+import { seen } from './payment-intents.ts'
+
+export const MobileMoneyCallback = record({
+  payment_intent_id: Type.String(),
+  status: choice('succeeded', 'failed'),
+  failure_reason: maybe(Type.String({ maxLength: 200 })),
+})
+
+type Asking = Request<Static<typeof MobileMoneyCallback>>
+
+/** Sandbox only: what the operator would say of a payment that waits. Saying it again changes nothing. */
+export async function playCollection(request: Asking): Promise<PaymentIntentView> {
+  const { body, caller, house } = request
+  if (caller.livemode) refuse('resource_must_exist')
+  const id = identity(body.payment_intent_id, 'payment_intent') ?? refuse('resource_must_exist')
+  const intent = (await currentState({ caller, house }, paymentIntents, id)) as PaymentIntent | undefined
+  if (intent?.status === body.status) return seen(id, intent)
+  const operationId = openOperation(intent)
+  const result = resultOf(body)
+  await house.sandboxRail.resolve(operationId, result)
+  const command = commandAfter(operationId, result)
+  const { state } = await request.send(paymentIntent, id, command, { mustExist: true })
+  return seen(id, state)
+}
+
+function openOperation(intent: PaymentIntent | undefined): string {
+  if (!intent || intent.status === 'none') refuse('resource_must_exist')
+  const { status, attempts } = intent
+  if (status === 'processing' || status === 'requires_action') return attempts.at(-1)!.operationId
+  return refuse('intent_must_be_cancelable', { detail: `Nothing is open for an intent that is ${status}` })
+}
+
+function resultOf({ status, failure_reason }: Static<typeof MobileMoneyCallback>): RailState {
+  if (status === 'succeeded') return { state: 'succeeded' }
+  const code = failure_reason ?? 'payer_declined'
+  return { state: 'failed', code, message: `The operator reports ${code}` }
+}

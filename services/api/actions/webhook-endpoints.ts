@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto'
+import { publicId } from '../../../packages/contract/identity.ts'
+import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
+import type { House, Request } from '../../../packages/contract/routes.ts'
+import { unixSeconds, type Static } from '../../../packages/contract/vocabulary.ts'
+import {
+  viewWebhookEndpoint, type NewWebhookEndpointResource, type SecretRotation, type WebhookEndpointRequest,
+  type WebhookEndpointResource, type WebhookEndpointRevision, type WebhookEndpointSecretResource,
+} from '../../../packages/domain/webhook-endpoints/resource.ts'
+import { secretContext, webhookEndpoint } from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import { webhookEndpoints } from '../../../projections/webhook-endpoints.ts'
+
+type Shown = Static<typeof WebhookEndpointResource>
+
+/** Domain model 5.4. Counted in the read model, so requests at the same instant may exceed it by a few. */
+const endpointsMax = 20
+/** Inferred: the old secret signs for a day after a rotation. */
+const overlapSeconds = 86_400
+
+/** Spec, Webhook endpoints: the service does not contact the URL. */
+export async function registerEndpoint(
+  request: Request<Static<typeof WebhookEndpointRequest>>,
+): Promise<Static<typeof NewWebhookEndpointResource>> {
+  const { body, house, id, hasKey } = request
+  checkUrl(request, body.url)
+  await checkNumber(request)
+  const data = { url: body.url, enabledEvents: body.enabled_events ?? ['*'], ...newSecret(house, id) }
+  const { state } = await request.send(webhookEndpoint, id, { type: 'RegisterEndpoint', data }, { isNew: !hasKey })
+  const shown = viewWebhookEndpoint(id, state, house.clock())
+  if (!shown || state.status === 'none') throw new Error(`endpoint ${id} was registered and is not there`)
+  // Read back, because a first try with the same key may have registered it with another secret.
+  return { ...shown, secret: house.vault.open(state.secret.sealed, secretContext(id)) }
+}
+
+/** Spec, Webhook endpoints: url, enabled_events and enabled, all optional. */
+export async function reviseEndpoint(request: Request<Static<typeof WebhookEndpointRevision>>): Promise<Shown> {
+  const { house, params } = request
+  const { url, enabled_events: enabledEvents, enabled } = request.body
+  const id = params['id'] ?? refuse('resource_must_exist')
+  if (url !== undefined) checkUrl(request, url)
+  let { state } = await request.send(
+    webhookEndpoint, id, { type: 'ReviseEndpoint', data: { url, enabledEvents } }, { mustExist: true },
+  )
+  if (enabled !== undefined) {
+    const type = enabled ? 'EnableEndpoint' : 'DisableEndpoint'
+    state = (await request.send(webhookEndpoint, id, { type, data: {} }, { mustExist: true })).state
+  }
+  return viewWebhookEndpoint(id, state, house.clock()) ?? refuse('resource_must_exist')
+}
+
+/** Spec, Webhook endpoints: the new secret signs future deliveries immediately. */
+export async function rotateSecret(
+  request: Request<Static<typeof SecretRotation>>,
+): Promise<Static<typeof WebhookEndpointSecretResource>> {
+  const { house, params, body } = request
+  const id = params['id'] ?? refuse('resource_must_exist')
+  const data = { ...newSecret(house, id), overlapSeconds: body.expires_in ?? overlapSeconds }
+  const { state } = await request.send(webhookEndpoint, id, { type: 'RotateSecret', data }, { mustExist: true })
+  if (state.status === 'none' || state.rotatedAt === null) throw new Error(`endpoint ${id} was rotated and is not`)
+  return {
+    id: publicId('webhook_endpoint', id),
+    object: 'webhook_endpoint_secret',
+    livemode: state.livemode,
+    created: unixSeconds(state.registeredAt),
+    secret: house.vault.open(state.secret.sealed, secretContext(id)),
+    secret_last4: state.secret.last4,
+    secret_rotated_at: state.rotatedAt,
+  }
+}
+
+/** Inferred: `whsec_` and base64 of 32 random bytes. */
+function newSecret({ vault }: House, id: string): { readonly sealedSecret: string; readonly secretLast4: string } {
+  const secret = `whsec_${randomBytes(32).toString('base64')}`
+  return { sealedSecret: vault.seal(secret, secretContext(id)), secretLast4: secret.slice(-4) }
+}
+
+function checkUrl({ house, caller }: Pick<Request, 'house' | 'caller'>, url: string): void {
+  const fault = house.urlFault(url, caller.livemode)
+  if (fault !== undefined) refuseField('webhook_url_must_be_acceptable', '/url', `URL ${fault}`)
+}
+
+async function checkNumber({ house, caller }: Pick<Request, 'house' | 'caller'>): Promise<void> {
+  const { total = 0 } = await house.reads.page({
+    from: webhookEndpoints.name,
+    where: [
+      { column: 'merchant', operator: '=', value: caller.merchant },
+      { column: 'livemode', operator: '=', value: caller.livemode },
+    ],
+    order: 'created',
+    limit: 1,
+    count: true,
+  })
+  if (total >= endpointsMax) refuse('webhook_endpoints_must_not_be_too_many')
+}

@@ -1,0 +1,77 @@
+import { identity, publicId } from '../../../packages/contract/identity.ts'
+import { refuse } from '../../../packages/contract/refusals.ts'
+import type { Request } from '../../../packages/contract/routes.ts'
+import type { Static } from '../../../packages/contract/vocabulary.ts'
+import { isEnabledFor, missedBy } from '../../../packages/domain/webhook-endpoints/replay-scope.ts'
+import {
+  viewWebhookReplay, type WebhookReplayRequest, type WebhookReplayResource,
+} from '../../../packages/domain/webhook-endpoints/resource.ts'
+import { webhookEndpoint, type WebhookEndpoint } from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import { webhookReplay } from '../../../packages/domain/webhook-endpoints/webhook-replay.ts'
+import { streamName } from '../../../packages/kernel/decider.ts'
+import { foldStored } from '../../../packages/kernel/history.ts'
+import type { DocumentRow, PublicEvent } from '../../../packages/kernel/ports.ts'
+import { webhookEndpoints } from '../../../projections/webhook-endpoints.ts'
+
+type Asker = Pick<Request, 'house' | 'caller'>
+
+interface KnownEndpoint {
+  readonly id: string
+  readonly state: WebhookEndpoint
+  /** Position of its registration in the log. */
+  readonly created: number
+}
+
+const endpointsMax = 100
+
+/** Spec, Events: a past event can be replayed to an endpoint. The webhook service does it; here it is only asked for. */
+export async function requestReplay(
+  request: Request<Static<typeof WebhookReplayRequest>>,
+): Promise<Static<typeof WebhookReplayResource>> {
+  const { body, id, hasKey } = request
+  const event = body.event_id ? await findEvent(request, body.event_id) : undefined
+  const endpoint = body.webhook_endpoint_id ? await findEndpoint(request, body.webhook_endpoint_id) : undefined
+  const deliveries = await countDeliveries(request, event, endpoint)
+  const data = { event: event?.id ?? null, endpoint: endpoint?.id ?? null, reason: body.reason ?? null, deliveries }
+  const { state } = await request.send(webhookReplay, id, { type: 'RequestReplay', data }, { isNew: !hasKey })
+  return viewWebhookReplay(id, state) ?? refuse('resource_must_exist')
+}
+
+/** How many there are to send now; what is completed tells how many there were. */
+async function countDeliveries(asker: Asker, event?: PublicEvent, endpoint?: KnownEndpoint): Promise<number> {
+  const { house, caller } = asker
+  if (event && endpoint) return 1
+  if (event) return (await endpointsOf(asker)).filter(({ state }) => isEnabledFor(state, event.type)).length
+  if (!endpoint) return 0
+  const { merchant, livemode } = caller
+  const missed = missedBy(endpoint.state, house.clock())
+  const bounds = { after: endpoint.created, through: await house.store.head() }
+  return house.publicEvents.countMissed({ endpoint: endpoint.id, merchant, livemode, ...missed, ...bounds })
+}
+
+async function findEvent({ house, caller }: Asker, text: string): Promise<PublicEvent> {
+  const id = identity(text, 'event') ?? refuse('resource_must_exist')
+  return (await house.publicEvents.find(publicId('event', id), caller)) ?? refuse('resource_must_exist')
+}
+
+async function findEndpoint({ house, caller }: Asker, text: string): Promise<KnownEndpoint> {
+  const id = identity(text, 'webhook_endpoint') ?? refuse('resource_must_exist')
+  const events = await house.store.readStream(streamName(webhookEndpoint.category, id), 0)
+  const [first] = events
+  const { merchant, livemode } = first?.metadata ?? refuse('resource_must_exist')
+  if (!first || merchant !== caller.merchant || livemode !== caller.livemode) refuse('resource_must_exist')
+  return { id, created: first.position, state: foldStored(webhookEndpoint, events) as WebhookEndpoint }
+}
+
+async function endpointsOf({ house, caller }: Asker): Promise<readonly KnownEndpoint[]> {
+  const { rows } = await house.reads.page<DocumentRow & { readonly state: WebhookEndpoint }>({
+    from: webhookEndpoints.name,
+    where: [
+      { column: 'merchant', operator: '=', value: caller.merchant },
+      { column: 'livemode', operator: '=', value: caller.livemode },
+    ],
+    order: 'created',
+    limit: endpointsMax,
+  })
+  return rows
+}

@@ -1,0 +1,33 @@
+import { IdentityFilter } from '../../../packages/contract/listed.ts'
+import { listRows, perform } from '../../../packages/contract/routes.ts'
+import { Currency } from '../../../packages/contract/vocabulary.ts'
+import { BalanceQuery, BalanceResource } from '../../../packages/domain/balances/balance.ts'
+import {
+  BalanceTransactionResource, TransactionType, viewTransaction, type TransactionRow,
+} from '../../../packages/domain/balances/transaction.ts'
+import { balanceTransactions } from '../../../projections/balances.ts'
+import { showBalance } from '../actions/balances.ts'
+
+export const balanceRoutes = [
+  perform('GET /api/v1/balance', {
+    summary: 'Available, pending and reserved money per currency, now or at a time',
+    scope: 'balance.read',
+    query: BalanceQuery,
+    returns: BalanceResource,
+    action: showBalance,
+  }),
+
+  listRows('GET /api/v1/balance-transactions', {
+    summary: 'Every movement of the balance, newest first',
+    scope: 'balance.read',
+    kinds: ['balance_transaction'],
+    from: balanceTransactions,
+    returns: BalanceTransactionResource,
+    // The columns of the read model are the fields of the row: it is declared with them.
+    view: (row) => viewTransaction(row as unknown as TransactionRow),
+    paging: 'cursor',
+    order: 'position',
+    filter: { currency: Currency, type: TransactionType, source: IdentityFilter },
+    period: 'created_at',
+  }),
+]

@@ -1,0 +1,13 @@
+import { listed } from '../../../packages/contract/listed.ts'
+import { perform } from '../../../packages/contract/routes.ts'
+import { CountryQuery, CountryResource, listCountries } from '../actions/geography.ts'
+
+export const geographyRoutes = [
+  perform('GET /api/v1/geography/countries', {
+    summary: 'Countries with calling code, currency and an example of a number',
+    scope: 'public',
+    query: CountryQuery,
+    returns: listed(CountryResource),
+    action: listCountries,
+  }),
+]

@@ -1,0 +1,96 @@
+import { IdentityFilter, listed } from '../../../packages/contract/listed.ts'
+import { change, list, perform, show } from '../../../packages/contract/routes.ts'
+import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
+import {
+  ConfirmationRequest, PaymentIntentRequest, PaymentIntentResource, PaymentIntentRevision,
+  PaymentIntentStatus,
+  viewPaymentIntent,
+} from '../../../packages/domain/payment-intents/resource.ts'
+import { TimelineEntry } from '../../../packages/domain/payment-intents/timeline.ts'
+import { paymentIntents } from '../../../projections/payment-intents.ts'
+import { confirmPaymentIntent, createPaymentIntent } from '../actions/payment-intents.ts'
+import { showTimeline, TimelineQuery } from '../actions/payments.ts'
+
+const named = { kinds: ['payment_intent'] } as const
+const viewed = { view: viewPaymentIntent, returns: PaymentIntentResource } as const
+
+export const paymentIntentRoutes = [
+  perform('POST /api/v1/payment-intents', {
+    summary: 'Create a payment intent; a customer is found or created from e-mail or phone',
+    scope: 'payments.write',
+    body: PaymentIntentRequest,
+    returns: PaymentIntentResource,
+    status: 201,
+    creates: { decider: paymentIntent, view: viewPaymentIntent },
+    refusals: ['payment_must_be_eligible', 'customer_must_exist'],
+    action: createPaymentIntent,
+  }),
+
+  show('GET /api/v1/payment-intents/{id}', {
+    ...named,
+    ...viewed,
+    summary: 'One payment intent',
+    scope: 'payments.read',
+    from: paymentIntents,
+  }),
+
+  change('PATCH /api/v1/payment-intents/{id}', {
+    ...named,
+    ...viewed,
+    summary: 'Change the description; add or replace keys of the metadata',
+    scope: 'payments.write',
+    body: PaymentIntentRevision,
+    decider: paymentIntent,
+    command: 'AnnotateIntent',
+  }),
+
+  perform('POST /api/v1/payment-intents/{id}/confirm', {
+    ...named,
+    summary: 'Start the payment at the provider; in a state that cannot be confirmed it answers the intent unchanged',
+    scope: 'payments.write',
+    body: ConfirmationRequest,
+    returns: PaymentIntentResource,
+    refusals: [
+      'resource_must_exist',
+      'payment_must_be_eligible',
+      'payment_method_must_be_valid',
+      'method_country_must_be_the_transactions',
+      'confirmation_must_be_the_only_one',
+      'provider_must_accept_the_payment',
+      'dependency_must_answer_in_time',
+    ],
+    action: confirmPaymentIntent,
+  }),
+
+  change('POST /api/v1/payment-intents/{id}/cancel', {
+    ...named,
+    ...viewed,
+    summary: 'Cancel before the payer has paid; a canceled one is answered unchanged',
+    scope: 'payments.write',
+    decider: paymentIntent,
+    command: 'CancelIntent',
+    data: () => ({}),
+    refusals: ['intent_must_be_cancelable'],
+  }),
+
+  list('GET /api/v1/payment-intents', {
+    ...named,
+    ...viewed,
+    summary: 'Payment intents, newest first',
+    scope: 'payments.read',
+    from: paymentIntents,
+    paging: 'cursor',
+    filter: { status: PaymentIntentStatus, customer: IdentityFilter },
+  }),
+
+  perform('GET /api/v1/payment-intents/{id}/timeline', {
+    ...named,
+    summary: 'What happened to the intent: each step, provider attempt and operation',
+    scope: 'payments.read',
+    inferred: true,
+    query: TimelineQuery,
+    returns: listed(TimelineEntry),
+    refusals: ['resource_must_exist'],
+    action: showTimeline,
+  }),
+]

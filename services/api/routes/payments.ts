@@ -1,0 +1,65 @@
+import { listed } from '../../../packages/contract/listed.ts'
+import { list, perform } from '../../../packages/contract/routes.ts'
+import {
+  PaymentResource, PaymentStatus, viewPayment,
+} from '../../../packages/domain/payment-intents/payment.ts'
+import { refund } from '../../../packages/domain/refunds/refund.ts'
+import { RefundRequest, RefundResource, viewRefund } from '../../../packages/domain/refunds/resource.ts'
+import { payments } from '../../../projections/payment-intents.ts'
+import { DetailedPayment, listRefunds, showPayment } from '../actions/payments.ts'
+import { refundPayment } from '../actions/refunds.ts'
+
+const named = { kinds: ['payment', 'payment_intent'] } as const
+
+export const paymentRoutes = [
+  list('GET /api/v1/merchant/payments', {
+    ...named,
+    summary: 'Payments, the resource that refunds attach to',
+    scope: 'payments.read',
+    inferred: true,
+    from: payments,
+    view: viewPayment,
+    returns: PaymentResource,
+    paging: 'page',
+    filter: { status: PaymentStatus },
+    period: 'succeeded_at',
+    search: 'searchable',
+  }),
+
+  perform('GET /api/v1/merchant/payments/{id}', {
+    ...named,
+    summary: 'One payment with timeline and refunds',
+    scope: 'payments.read',
+    inferred: true,
+    returns: DetailedPayment,
+    refusals: ['resource_must_exist'],
+    action: showPayment,
+  }),
+
+  perform('POST /api/v1/merchant/payments/{id}/refund', {
+    ...named,
+    summary: 'Refund a payment, fully or in part; the id is of the payment or of its intent',
+    scope: 'refunds.write',
+    body: RefundRequest,
+    returns: RefundResource,
+    status: 201,
+    creates: { decider: refund, view: viewRefund },
+    refusals: [
+      'resource_must_exist',
+      'refund_must_not_exceed_the_payment',
+      'balance_must_cover_the_refund',
+      'payment_must_be_refundable',
+      'resource_state_must_allow_it',
+    ],
+    action: refundPayment,
+  }),
+
+  perform('GET /api/v1/merchant/payments/{id}/refunds', {
+    ...named,
+    summary: 'Refunds of one payment, newest first',
+    scope: 'payments.read',
+    returns: listed(RefundResource),
+    refusals: ['resource_must_exist'],
+    action: listRefunds,
+  }),
+]

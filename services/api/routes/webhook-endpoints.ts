@@ -1,0 +1,69 @@
+import { list, perform, show } from '../../../packages/contract/routes.ts'
+import {
+  NewWebhookEndpointResource, SecretRotation, viewWebhookEndpoint, viewWebhookReplay, WebhookEndpointRequest,
+  WebhookEndpointResource, WebhookEndpointRevision, WebhookEndpointSecretResource, WebhookReplayRequest,
+  WebhookReplayResource,
+} from '../../../packages/domain/webhook-endpoints/resource.ts'
+import type { WebhookEndpoint } from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import { webhookReplay } from '../../../packages/domain/webhook-endpoints/webhook-replay.ts'
+import { webhookEndpoints } from '../../../projections/webhook-endpoints.ts'
+import { registerEndpoint, reviseEndpoint, rotateSecret } from '../actions/webhook-endpoints.ts'
+import { requestReplay } from '../actions/webhook-replays.ts'
+
+/** Whether an older secret still signs depends on when somebody looks. */
+const view = (id: string, state: WebhookEndpoint) => viewWebhookEndpoint(id, state, new Date())
+
+const one = {
+  scope: 'webhooks.read', kinds: ['webhook_endpoint'], from: webhookEndpoints, view, returns: WebhookEndpointResource,
+} as const
+
+export const webhookEndpointRoutes = [
+  perform('POST /api/v1/webhook-endpoints', {
+    summary: 'Register an endpoint; its secret is shown once, and the URL is not contacted',
+    scope: 'webhooks.write',
+    body: WebhookEndpointRequest,
+    returns: NewWebhookEndpointResource,
+    status: 201,
+    showsSecret: true,
+    refusals: [
+      'webhook_url_must_be_acceptable', 'webhook_event_type_must_be_known', 'webhook_endpoints_must_not_be_too_many',
+    ],
+    action: registerEndpoint,
+  }),
+
+  list('GET /api/v1/webhook-endpoints', { ...one, summary: 'Endpoints of this environment', paging: 'cursor' }),
+
+  show('GET /api/v1/webhook-endpoints/{id}', { ...one, summary: 'One endpoint, with the last four characters of its secret' }),
+
+  perform('POST /api/v1/webhook-endpoints/{id}', {
+    summary: 'Change URL or events, or turn the endpoint on or off',
+    scope: 'webhooks.write',
+    kinds: ['webhook_endpoint'],
+    body: WebhookEndpointRevision,
+    returns: WebhookEndpointResource,
+    refusals: ['resource_must_exist', 'webhook_url_must_be_acceptable', 'webhook_event_type_must_be_known'],
+    action: reviseEndpoint,
+  }),
+
+  perform('POST /api/v1/webhook-endpoints/{id}/rotate_secret', {
+    summary: 'Make a new secret, which signs at once and is shown once; the old one signs as well for a day',
+    scope: 'webhooks.write',
+    kinds: ['webhook_endpoint'],
+    body: SecretRotation,
+    returns: WebhookEndpointSecretResource,
+    showsSecret: true,
+    refusals: ['resource_must_exist'],
+    action: rotateSecret,
+  }),
+
+  perform('POST /api/v1/webhook-replays', {
+    summary: 'Send past events again: one event, or what an endpoint missed in 30 days',
+    scope: 'webhooks.write',
+    body: WebhookReplayRequest,
+    returns: WebhookReplayResource,
+    status: 202,
+    creates: { decider: webhookReplay, view: viewWebhookReplay },
+    refusals: ['replay_must_name_an_event_or_an_endpoint', 'resource_must_exist'],
+    action: requestReplay,
+  }),
+]

@@ -1,0 +1,69 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { House } from '../../packages/contract/routes.ts'
+import { apiKey, apiKeyId } from '../../packages/domain/api-keys/api-key.ts'
+import { bookId } from '../../packages/domain/ledger/accounts.ts'
+import { book } from '../../packages/domain/ledger/book.ts'
+import { merchant } from '../../packages/domain/merchants/merchant.ts'
+import { streamName } from '../../packages/kernel/decider.ts'
+import type { Envelope } from '../../packages/kernel/execute.ts'
+
+export interface Credentials {
+  readonly merchant_id: string
+  readonly sandbox_key: string
+  readonly live_key: string
+}
+
+/** Domain model, section 4: smallest units granted to a new merchant in sandbox. */
+const sandboxGrant = { amount: 1_000_000, currency: 'XOF' }
+
+/**
+ * The first start makes a merchant, writes its credentials where only their owner can read them, and grants play money.
+ * The file is written first: a crash in between is repaired by the next start, which issues the same keys again.
+ */
+export async function firstMerchant(house: House, dataDirectory: string): Promise<Credentials> {
+  const file = join(dataDirectory, 'credentials.json')
+  if (!existsSync(file)) writeCredentials(file, house.newId())
+  const credentials = JSON.parse(readFileSync(file, 'utf8')) as Credentials
+  const id = credentials.merchant_id
+  const envelope = { merchant: id, livemode: false, actor: 'first start', correlation: house.newId() }
+  const details = { name: 'First merchant', country: 'SN', currency: sandboxGrant.currency, email: 'merchant@localhost' }
+  await house.executor.send(merchant, id, { type: 'CreateMerchant', data: details }, envelope)
+  await issueKey(house, credentials.sandbox_key, { ...envelope, livemode: false })
+  await issueKey(house, credentials.live_key, { ...envelope, livemode: true })
+  await grant(house, envelope)
+  return credentials
+}
+
+function writeCredentials(file: string, merchantId: string): void {
+  const credentials: Credentials = {
+    merchant_id: merchantId,
+    sandbox_key: newSecret('ik_test_'),
+    live_key: newSecret('ik_live_'),
+  }
+  mkdirSync(join(file, '..'), { recursive: true })
+  writeFileSync(`${file}.new`, `${JSON.stringify(credentials, undefined, 2)}\n`, { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+}
+
+/** 32 random bytes behind a prefix that tells kind and environment. */
+export function newSecret(prefix: 'ik_test_' | 'ik_live_' | 'ik_app_test_' | 'ik_app_live_'): string {
+  return prefix + randomBytes(32).toString('base64url')
+}
+
+async function issueKey({ executor }: House, secret: string, envelope: Envelope): Promise<void> {
+  const hash = createHash('sha256').update(secret).digest('hex')
+  const data = { hash, last4: secret.slice(-4), name: 'First key', scopes: ['*'], addresses: [], expiresAt: null }
+  await executor.send(apiKey, apiKeyId(hash), { type: 'IssueApiKey', data }, envelope)
+}
+
+async function grant({ executor, store }: House, envelope: Envelope): Promise<void> {
+  const { merchant: id, livemode } = envelope
+  const books = streamName(book.category, bookId(id, livemode, sandboxGrant.currency))
+  // The ledger remembers the newest requests only, so an old grant is known by the book's being there.
+  if ((await store.readStream(books, 0, 1)).length > 0) return
+  const subject = { type: 'merchant', id }
+  const data = { template: 'sandbox.topup' as const, subject, amount: sandboxGrant.amount }
+  await executor.send(book, bookId(id, livemode, sandboxGrant.currency), { type: 'PostEntry', data }, envelope)
+}

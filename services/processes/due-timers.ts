@@ -1,0 +1,52 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { DueTimer, Log, Timers } from '../../packages/kernel/ports.ts'
+import { isPassing } from './failures.ts'
+import type { Process, Tools } from './process.ts'
+import { forEach } from './reactions.ts'
+
+const lookEveryMs = 200
+const perLook = 500
+const atOnce = 32
+const sweepEveryLooks = 3_000
+/** A timer that has done its work is gone once the read model has seen the event; until then it is not run again. */
+const settleMs = 5_000
+const passingFailureMs = 2_000
+/** A timer whose work throws is looked at by people; it is not given up meanwhile. */
+const failureMs = 10 * 60_000
+
+export interface TimerRunnerOptions {
+  readonly processes: readonly Process[]
+  readonly timers: Timers
+  readonly tools: Tools
+  readonly log: Log
+}
+
+/** Runs what is due until the signal aborts. */
+export async function runTimers(options: TimerRunnerOptions, signal: AbortSignal): Promise<void> {
+  const { clock } = options.tools.house
+  for (let look = 1; !signal.aborted; look++) {
+    let count = 0
+    try {
+      const due = await options.timers.due(clock(), perLook)
+      count = due.length
+      await forEach(due, atOnce, (timer) => run(options, timer))
+      if (look % sweepEveryLooks === 0) await options.timers.sweep()
+    } catch (error) {
+      options.log.warn({ error }, 'timers are tried again')
+    }
+    if (count < perLook) await pause(lookEveryMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+async function run({ processes, timers, tools, log }: TimerRunnerOptions, timer: DueTimer): Promise<void> {
+  const later = (delayMs: number) => new Date(tools.house.clock().getTime() + delayMs)
+  const work = processes.find((process) => process.timers && timer.kind in process.timers)?.timers?.[timer.kind]
+  if (!work) throw new Error(`nobody knows what to do for the timer ${timer.id}`)
+  try {
+    await timers.postpone(timer, (await work(timer, tools)) ?? later(settleMs))
+  } catch (error) {
+    const passing = isPassing(error)
+    if (!passing) log.error({ timer: timer.id, error }, 'timer failed')
+    await timers.postpone(timer, later(passing ? passingFailureMs : failureMs))
+  }
+}

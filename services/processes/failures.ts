@@ -1,0 +1,11 @@
+import { Refusal, refusals } from '../../packages/contract/refusals.ts'
+import { OutcomeUnknown, RailTimeout, RailUnavailable, StoreOverloaded } from '../../packages/kernel/ports.ts'
+
+/** True for what may work when it is tried again; false for what is wrong with the event or the code. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof Refusal) return refusals[error.reason][2]
+  if (error instanceof OutcomeUnknown || error instanceof StoreOverloaded) return true
+  if (error instanceof RailTimeout || error instanceof RailUnavailable) return true
+  const { code, message } = error as { code?: unknown; message?: string }
+  return typeof code === 'string' || /Connection terminated|timeout/.test(message ?? '')
+}

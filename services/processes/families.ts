@@ -1,0 +1,7 @@
+import { paymentIntentProcess } from './payment-intents.ts'
+import { payoutProcess } from './payouts.ts'
+import type { Process } from './process.ts'
+import { refundProcess } from './refunds.ts'
+
+/** What each family does without being asked. */
+export const processes: readonly Process[] = [paymentIntentProcess, payoutProcess, refundProcess]

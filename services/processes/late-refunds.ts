@@ -1,0 +1,76 @@
+import type { PaymentIntentEvents } from '../../packages/domain/payment-intents/events.ts'
+import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
+import { attemptOf, created, lateRefundIdOf } from '../../packages/domain/payment-intents/state.ts'
+import { readState } from '../../packages/kernel/history.ts'
+import { to } from '../../packages/kernel/policy.ts'
+import type { DueTimer, RailRequest, RailState } from '../../packages/kernel/ports.ts'
+import type { Recorded } from '../../packages/kernel/projection.ts'
+import type { Owner, Reaction, Tools } from './process.ts'
+import { pursueRefund } from './rail-refund.ts'
+
+const askedEveryMs = 5 * 60_000
+
+/** Money that arrived when its intent was over. */
+export interface LatePayment extends Owner {
+  readonly paymentIntent: string
+  readonly operationId: string
+}
+
+/** What arrived when its intent was over is given back by itself. */
+export async function giveBackLatePayment({ event, mayHaveRun, tools }: Reaction): Promise<void> {
+  const { id, data, metadata } = event as Recorded<PaymentIntentEvents['PaymentIntentLateSuccessRecorded']>
+  const { operationId, amount, currency, method, refund } = data
+  const { merchant, livemode } = metadata
+  const request = {
+    reference: refund, kind: 'refund', merchant, livemode, amountMinor: amount, currency, method,
+  } as const
+  await giveBack({ paymentIntent: id, operationId, merchant, livemode }, {
+    request, isFirstTry: !mayHaveRun, tools,
+  })
+}
+
+/** What the provider did not say at once is asked until the money is back. */
+export async function askLateRefund({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<Date> {
+  const [id = '', operationId = ''] = subject.split('.')
+  const intent = created(await readState(tools.house.store, paymentIntent, id))
+  const { amount, currency } = intent
+  const { method } = attemptOf(intent, operationId)
+  const reference = lateRefundIdOf(operationId)
+  const request = {
+    reference, kind: 'refund', merchant, livemode, amountMinor: amount, currency, method,
+  } as const
+  await giveBack({ paymentIntent: id, operationId, merchant, livemode }, {
+    request, isFirstTry: false, tools,
+  })
+  return new Date(tools.house.clock().getTime() + askedEveryMs)
+}
+
+interface Errand {
+  readonly request: RailRequest
+  readonly isFirstTry: boolean
+  readonly tools: Tools
+}
+
+async function giveBack(payment: LatePayment, { request, isFirstTry, tools }: Errand): Promise<void> {
+  const state = await pursueRefund(tools.house.rail, request, isFirstTry)
+  if (state) await reportLateRefund(state, payment, tools)
+}
+
+/**
+ * Tells the intent what the provider says. A provider that keeps the money is a matter for people, so it is
+ * not passed over.
+ */
+export async function reportLateRefund(state: RailState, payment: LatePayment, tools: Tools): Promise<void> {
+  const { paymentIntent: id, operationId, merchant, livemode } = payment
+  if (state.state === 'failed' || state.state === 'returned') {
+    throw new Error(
+      `the provider does not give back what was paid late by operation ${operationId} of intent ${id}`,
+    )
+  }
+  if (state.state !== 'succeeded') return
+  await tools.send(
+    to(paymentIntent, id, { type: 'RecordLateRefund', data: { operationId } }),
+    { merchant, livemode },
+    'rail',
+  )
+}

@@ -1,0 +1,108 @@
+import { bookId } from '../../packages/domain/ledger/accounts.ts'
+import { book } from '../../packages/domain/ledger/book.ts'
+import { paymentIntentPolicies } from '../../packages/domain/payment-intents/policies.ts'
+import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
+import { commandAfter, failPayment } from '../../packages/domain/payment-intents/rail.ts'
+import { isLocked, type CreatedIntent } from '../../packages/domain/payment-intents/state.ts'
+import { readState } from '../../packages/kernel/history.ts'
+import { to } from '../../packages/kernel/policy.ts'
+import {
+  RailTimeout, type DueTimer, type PaymentRail, type RailCallback, type RailState,
+} from '../../packages/kernel/ports.ts'
+import { askLateRefund, giveBackLatePayment } from './late-refunds.ts'
+import { operationOf } from './operations.ts'
+import type { Process, Tools } from './process.ts'
+
+export const paymentIntentProcess: Process = {
+  policies: paymentIntentPolicies,
+  reactions: { PaymentIntentLateSuccessRecorded: giveBackLatePayment },
+  timers: {
+    intent_lock: breakLock, intent_status: askStatus, late_refund: askLateRefund, payment_available: release,
+  },
+  callbacks: { collection: hear },
+}
+
+/** Domain model 4: operators are asked at steps of 30 s. */
+const askedEveryMs = 30_000
+/** Inferred: what is still open when its time is up is asked less often. */
+const askedLateEveryMs = 5 * 60_000
+const releasedEveryMs = 3_600_000
+
+async function hear({ reference, merchant, livemode, result }: RailCallback, tools: Tools): Promise<void> {
+  const { resource } = await operationOf(reference, tools)
+  await tools.send(
+    to(paymentIntent, resource, commandAfter(reference, result)), { merchant, livemode }, 'rail',
+  )
+}
+
+/**
+ * The lease of a confirmation is over and its answer never came: the provider is asked before anything is
+ * tried again.
+ */
+async function breakLock({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<Date | undefined> {
+  const intent = await readState(tools.house.store, paymentIntent, subject)
+  if (intent.status === 'none' || !isLocked(intent)) return undefined
+  const { operationId } = intent.attempts.at(-1)!
+  const state = await statusOf(tools.house.rail, operationId)
+  if (!state) return later(tools, askedEveryMs)
+  await tools.send(
+    to(paymentIntent, subject, commandAfter(operationId, state)), { merchant, livemode }, 'timer',
+  )
+  return undefined
+}
+
+/**
+ * Asks for what the payer does not finish, in case a callback was lost. Inferred: what has run out fails as
+ * soon as the operator does not call it pending any more; until then it may still be paid.
+ */
+async function askStatus({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<Date | undefined> {
+  const intent = await readState(tools.house.store, paymentIntent, subject)
+  if (intent.status !== 'processing' && intent.status !== 'requires_action') return undefined
+  const { operationId } = intent.attempts.at(-1)!
+  const isOver = tools.house.clock().getTime() >= Date.parse(intent.expiresAt)
+  const state = await statusOf(tools.house.rail, operationId)
+  const command = isFinal(state) ? commandAfter(operationId, state) : isOver && isDenied(state) ? timeout(
+    intent,
+  ) : undefined
+  if (!command) return later(tools, isOver ? askedLateEveryMs : askedEveryMs)
+  await tools.send(to(paymentIntent, subject, command), { merchant, livemode }, 'timer')
+  return undefined
+}
+
+function isFinal(state: RailState | undefined): state is RailState {
+  return state?.state === 'succeeded' || state?.state === 'failed' || state?.state === 'returned'
+}
+
+/**
+ * Nothing was taken, and nobody is about to: the operator knows nothing of it, or the payer never came to its
+ * page.
+ */
+function isDenied(state: RailState | undefined): boolean {
+  return state?.state === 'never_received' || state?.state === 'redirect'
+}
+
+function timeout({ attempts }: CreatedIntent) {
+  return failPayment(
+    attempts.at(-1)!.operationId, 'payment_timeout', 'The payer did not approve the payment in time',
+  )
+}
+
+/** `undefined`: the operator does not answer. */
+async function statusOf(rail: PaymentRail, operationId: string): Promise<RailState | undefined> {
+  return rail.status(operationId).catch((error: unknown) => {
+    if (error instanceof RailTimeout) return undefined
+    throw error
+  })
+}
+
+/** Money from cards becomes available; what refunds hold meanwhile is looked at again. */
+async function release({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<Date> {
+  const [payment = '', currency = ''] = subject.split('.')
+  const order = to(book, bookId(merchant, livemode, currency), { type: 'ReleasePayment', data: { payment } })
+  await tools.send(order, { merchant, livemode }, 'timer')
+  return later(tools, releasedEveryMs)
+}
+
+function later({ house }: Tools, delayMs: number): Date {
+  return new Date(house.clock().getTime() + delayMs)
+}

@@ -1,0 +1,98 @@
+import { Refusal } from '../../packages/contract/refusals.ts'
+import { bookId } from '../../packages/domain/ledger/accounts.ts'
+import { book } from '../../packages/domain/ledger/book.ts'
+import {
+  payout, type DelayReason, type PayoutEvents, type RequestedPayout,
+} from '../../packages/domain/payouts/payout.ts'
+import { payoutPolicies } from '../../packages/domain/payouts/policies.ts'
+import { readState } from '../../packages/kernel/history.ts'
+import { to } from '../../packages/kernel/policy.ts'
+import type { DueTimer, RailCallback } from '../../packages/kernel/ports.ts'
+import type { Recorded } from '../../packages/kernel/projection.ts'
+import { pursue, report, type Disbursement } from './payout-rail.ts'
+import { payScheduled } from './payout-schedule.ts'
+import type { Process, Reaction, Tools } from './process.ts'
+
+export const payoutProcess: Process = {
+  policies: payoutPolicies,
+  reactions: { PayoutSent: submit },
+  timers: {
+    payout_status: askStatus,
+    payout_late: markDelayed,
+    payout_unclaimed: giveBack,
+    payout_schedule: payScheduled,
+  },
+  callbacks: { disbursement: hear },
+}
+
+/** What the operator does not say when it is told of a payout, the timer `payout_status` asks for. */
+async function submit({ event, mayHaveRun, tools }: Reaction): Promise<void> {
+  const { id, data, metadata } = event as Recorded<PayoutEvents['PayoutSent']>
+  const { merchant, livemode } = metadata
+  await pursue({ id, merchant, livemode, ...data }, { isFirstTry: !mayHaveRun, tools })
+}
+
+async function hear({ reference, merchant, livemode, result }: RailCallback, tools: Tools): Promise<void> {
+  try {
+    await report(result, { id: reference, merchant, livemode }, tools)
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.reason !== 'resource_must_exist') throw error
+    // An operator that speaks of a payout which we do not have would only say it again.
+    tools.house.log.error({ reference, result }, 'an operator reports an unknown payout')
+  }
+}
+
+/** Domain model 4: the operator is asked so long after the sending, then hourly, and daily after three days. */
+const askedAfterMs = [30_000, 2 * 60_000, 5 * 60_000, 15 * 60_000, 60 * 60_000]
+const hourMs = 3_600_000
+const escalatedAfterMs = 72 * hourMs
+
+async function askStatus({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<Date | undefined> {
+  const state = await readState(tools.house.store, payout, subject)
+  if (state.status !== 'in_transit') return undefined
+  const reason = await pursue(disbursement(subject, state), { isFirstTry: false, tools })
+  const owner = { merchant, livemode }
+  await tools.send(to(payout, subject, { type: 'ReviseDelayReason', data: { reason } }), owner, 'timer')
+  const now = tools.house.clock().getTime()
+  const sentAt = Date.parse(state.sentAt)
+  if (now - sentAt < escalatedAfterMs) return nextAsked(sentAt, now)
+  await tools.send(to(payout, subject, { type: 'EscalatePayout', data: {} }), owner, 'timer')
+  return new Date(now + 24 * hourMs)
+}
+
+function nextAsked(sentAt: number, now: number): Date {
+  const early = askedAfterMs.map((delayMs) => sentAt + delayMs).find((time) => time > now)
+  return new Date(early ?? sentAt + Math.ceil((now + 1 - sentAt) / hourMs) * hourMs)
+}
+
+async function markDelayed({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {
+  const state = await readState(tools.house.store, payout, subject)
+  if (state.status !== 'pending' && state.status !== 'in_transit') return
+  const reason = state.status === 'in_transit'
+    ? await pursue(disbursement(subject, state), { isFirstTry: false, tools })
+    : await whyUnsent(state, tools)
+  const order = to(payout, subject, { type: 'MarkDelayed', data: { reason } })
+  await tools.send(order, { merchant, livemode }, 'timer')
+}
+
+async function whyUnsent({ destination }: RequestedPayout, { house }: Tools): Promise<DelayReason> {
+  return (await house.rail.health(destination)) === 'down' ? 'operator_down' : 'unknown'
+}
+
+/**
+ * Money was held for a payout, but the request was cut short. The payout's own stream decides who was first,
+ * the request or this. The timer comes again until the hold is gone: no accident lets it outlive its request.
+ */
+async function giveBack({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {
+  const [id = '', currency = ''] = subject.split('.')
+  const owner = { merchant, livemode }
+  await tools.send(to(payout, id, { type: 'AbandonPayout', data: { currency } }), owner, 'timer')
+  const { status } = await readState(tools.house.store, payout, id)
+  if (status !== 'abandoned') return
+  const order = to(book, bookId(merchant, livemode, currency), { type: 'VoidHold', data: { holdId: id } })
+  await tools.send(order, owner, 'timer')
+}
+
+function disbursement(id: string, { merchant, livemode, money, destination }: RequestedPayout): Disbursement {
+  return { id, merchant, livemode, money, destination }
+}

@@ -1,0 +1,126 @@
+import type { ParkedEvents } from '../../infra/postgres/parked.ts'
+import { streamName, type AnyDecider } from '../../packages/kernel/decider.ts'
+import type { Errand, Executor } from '../../packages/kernel/execute.ts'
+import { recorded } from '../../packages/kernel/history.ts'
+import type { AnyPolicy, Order } from '../../packages/kernel/policy.ts'
+import type { Log, StoredEvent } from '../../packages/kernel/ports.ts'
+import type { Recorded } from '../../packages/kernel/projection.ts'
+import { isPassing } from './failures.ts'
+
+/** An order with the event that caused it. */
+interface Caused {
+  readonly order: Order
+  readonly event: Recorded
+  readonly errand: Errand
+}
+
+export interface PolicyRunnerOptions {
+  readonly policies: readonly AnyPolicy[]
+  readonly deciders: ReadonlyMap<string, AnyDecider>
+  readonly executor: Executor
+  readonly parked: ParkedEvents
+  readonly log: Log
+}
+
+/**
+ * Sends what policies order. The orders of one stream go in the order of their causes and in one write, those of different
+ * streams side by side. A stream that refuses an order is parked together with all later orders for it, so that their order
+ * is kept: the ledger recognises repeats by the position of their cause.
+ */
+export class PolicyRunner {
+  readonly #options: PolicyRunnerOptions
+
+  constructor(options: PolicyRunnerOptions) {
+    this.#options = options
+  }
+
+  async handle(events: readonly StoredEvent[]): Promise<void> {
+    const byTarget = new Map<string, Caused[]>()
+    for (const stored of events) {
+      const event = this.#recorded(stored)
+      for (const caused of event ? this.#orders(event) : []) {
+        const target = streamName(caused.order.decider.category, caused.order.id)
+        byTarget.set(target, [...(byTarget.get(target) ?? []), caused])
+      }
+    }
+    await Promise.all([...byTarget].map(([target, orders]) => this.#send(target, orders)))
+  }
+
+  /** Tries the parked orders of a target again, oldest first; stops at the first that is refused again. */
+  async retry(target: string, events: readonly StoredEvent[]): Promise<number> {
+    let sent = 0
+    for (const stored of events) {
+      const event = this.#recorded(stored)
+      const orders = event ? this.#orders(event) : []
+      for (const { order, errand } of orders.filter((one) => streamName(one.order.decider.category, one.order.id) === target)) {
+        await this.#options.executor.sendAll(order.decider, order.id, [errand])
+      }
+      sent++
+    }
+    return sent
+  }
+
+  #recorded(event: StoredEvent): Recorded | undefined {
+    const decider = this.#options.deciders.get(event.stream.slice(0, event.stream.indexOf('-')))
+    const isFollowed = this.#options.policies.some(({ on }) => event.type in on)
+    return decider && isFollowed ? recorded(decider, event) : undefined
+  }
+
+  #orders(event: Recorded): Caused[] {
+    const caused: Caused[] = []
+    for (const { name, on } of this.#options.policies) {
+      const seen = new Map<string, number>()
+      for (const order of on[event.type]?.(event) ?? []) {
+        const target = streamName(order.decider.category, order.id)
+        const nth = seen.get(target) ?? 0
+        seen.set(target, nth + 1)
+        // Two orders of one cause for one stream are two effects, told apart by their place.
+        caused.push({ order, event, errand: errandOf(order, event, nth === 0 ? name : `${name}/${nth}`) })
+      }
+    }
+    return caused
+  }
+
+  async #send(target: string, orders: readonly Caused[]): Promise<void> {
+    const { executor, parked } = this.#options
+    if (parked.has(target)) return this.#park(target, orders, 'an earlier order for this stream is parked')
+    const [{ order }] = orders as readonly [Caused]
+    try {
+      await executor.sendAll(order.decider, order.id, orders.map(({ errand }) => errand))
+    } catch (error) {
+      if (isPassing(error)) throw error
+      await this.#sendOneByOne(target, orders)
+    }
+  }
+
+  async #sendOneByOne(target: string, orders: readonly Caused[]): Promise<void> {
+    for (const [index, { order, errand }] of orders.entries()) {
+      try {
+        await this.#options.executor.sendAll(order.decider, order.id, [errand])
+      } catch (error) {
+        if (isPassing(error)) throw error
+        return this.#park(target, orders.slice(index), String(error))
+      }
+    }
+  }
+
+  async #park(target: string, orders: readonly Caused[], error: string): Promise<void> {
+    this.#options.log.error({ target, event: orders[0]!.event.eventId, error }, 'parked')
+    await this.#options.parked.park(target, orders.map(({ event }) => event), error)
+  }
+}
+
+function errandOf({ command }: Order, { eventId, position, metadata }: Recorded, policy: string): Errand {
+  const { merchant, livemode, correlation, traceparent } = metadata
+  return {
+    command,
+    envelope: {
+      merchant,
+      livemode,
+      actor: `policy:${policy}`,
+      correlation,
+      ...(traceparent && { traceparent }),
+      cause: { policy, position, event: eventId },
+    },
+  }
+}

@@ -1,0 +1,21 @@
+import {
+  RailTimeout, RailUnavailable, type PaymentRail, type RailRequest, type RailState,
+} from '../../packages/kernel/ports.ts'
+
+/**
+ * Finds out what became of a refund, and submits it if the provider surely has not got it. `undefined`:
+ * nobody knows, or the provider does nothing now; it is asked again later.
+ */
+export async function pursueRefund(
+  rail: PaymentRail,
+  request: RailRequest,
+  isFirstTry: boolean,
+): Promise<RailState | undefined> {
+  try {
+    const known = isFirstTry ? undefined : await rail.status(request.reference)
+    return known && known.state !== 'never_received' ? known : await rail.submit(request)
+  } catch (error) {
+    if (error instanceof RailTimeout || error instanceof RailUnavailable) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,99 @@
+import type { Checkpoints } from '../../infra/postgres/checkpoints.ts'
+import type { ParkedEvents } from '../../infra/postgres/parked.ts'
+import type { AnyDecider } from '../../packages/kernel/decider.ts'
+import { recorded } from '../../packages/kernel/history.ts'
+import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
+import type { Recorded } from '../../packages/kernel/projection.ts'
+import { isPassing } from './failures.ts'
+import type { Process, Tools } from './process.ts'
+
+const consumer = 'reactions'
+const batchSize = 500
+const atOnce = 64
+
+export interface ReactionRunnerOptions {
+  readonly processes: readonly Process[]
+  readonly deciders: ReadonlyMap<string, AnyDecider>
+  readonly store: EventStore
+  readonly checkpoints: Checkpoints
+  readonly parked: ParkedEvents
+  readonly tools: Tools
+  readonly log: Log
+}
+
+/**
+ * Does what events cause in the outside world, at least once. Before a batch is begun it is noted how far it goes: events up
+ * to there may have run before a crash, and are handed over with that warning.
+ */
+export async function startReactions(options: ReactionRunnerOptions): Promise<Subscription> {
+  const { store, checkpoints, log } = options
+  const { position, attempted } = await checkpoints.load(consumer)
+  const work = reactionsByType(options.processes)
+  return store.subscribe({
+    after: position,
+    batchSize,
+    onError: (error) => log.warn({ error }, 'reactions are tried again'),
+    async handle(events, through) {
+      const relevant = events.filter(({ type }) => work.has(type))
+      if (relevant.length > 0) await checkpoints.attempt(consumer, through)
+      await forEach(relevant, atOnce, (event) => react(options, { event, work, attempted }))
+      await checkpoints.save(consumer, through)
+    },
+  })
+}
+
+type Work = ReadonlyMap<string, readonly NonNullable<Process['reactions']>[string][]>
+
+function reactionsByType(processes: readonly Process[]): Work {
+  const work = new Map<string, NonNullable<Process['reactions']>[string][]>()
+  for (const { reactions } of processes) {
+    for (const [type, reaction] of Object.entries(reactions ?? {})) work.set(type, [...(work.get(type) ?? []), reaction])
+  }
+  return work
+}
+
+interface Due {
+  readonly event: StoredEvent
+  readonly work: Work
+  readonly attempted: number
+}
+
+async function react({ deciders, parked, tools, log }: ReactionRunnerOptions, { event, work, attempted }: Due): Promise<void> {
+  const { stream, revision, position, id, type } = event
+  const note = (error: string) => parked.park(stream, [{ stream, revision, position, eventId: id, type }], error)
+  if (parked.has(stream)) return note('an earlier event of this stream is parked')
+  try {
+    const decider = deciders.get(stream.slice(0, stream.indexOf('-')))!
+    const known = recorded(decider, event) as Recorded<never>
+    for (const reaction of work.get(type) ?? []) await reaction({ event: known, mayHaveRun: position <= attempted, tools })
+  } catch (error) {
+    if (isPassing(error)) throw error
+    log.error({ stream, revision, type, error }, 'parked')
+    await note(String(error))
+  }
+}
+
+/** Tries the parked events of a stream again, oldest first. */
+export async function retryReactions({ processes, deciders, store, parked, tools }: ReactionRunnerOptions, stream: string): Promise<void> {
+  const work = reactionsByType(processes)
+  for (const { revision } of await parked.eventsOf(stream)) {
+    const [event] = await store.readStream(stream, revision, 1)
+    const known = recorded(deciders.get(stream.slice(0, stream.indexOf('-')))!, event!) as Recorded<never>
+    for (const reaction of work.get(known.type) ?? []) await reaction({ event: known, mayHaveRun: true, tools })
+    await parked.release(stream, { stream, revision })
+  }
+}
+
+/** Works on several items at a time; rejects with the first failure after all that were begun have ended. */
+export async function forEach<Item>(items: readonly Item[], limit: number, work: (item: Item) => Promise<void>): Promise<void> {
+  const rest = items[Symbol.iterator]()
+  const failures: unknown[] = []
+  const worker = async () => {
+    for (const item of { [Symbol.iterator]: () => rest }) {
+      if (failures.length > 0) return
+      await work(item).catch((error: unknown) => void failures.push(error))
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker))
+  if (failures.length > 0) throw failures[0]
+}

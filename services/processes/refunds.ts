@@ -1,0 +1,121 @@
+import { bookId } from '../../packages/domain/ledger/accounts.ts'
+import { book } from '../../packages/domain/ledger/book.ts'
+import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
+import { created, lateRefundIdOf } from '../../packages/domain/payment-intents/state.ts'
+import { refundPolicies } from '../../packages/domain/refunds/policies.ts'
+import {
+  refund, type RefundCommands, type RefundEvents, type RequestedRefund,
+} from '../../packages/domain/refunds/refund.ts'
+import type { Message } from '../../packages/kernel/decider.ts'
+import { readState } from '../../packages/kernel/history.ts'
+import { policy, to } from '../../packages/kernel/policy.ts'
+import type { DueTimer, RailCallback, RailRequest, RailState } from '../../packages/kernel/ports.ts'
+import type { Recorded } from '../../packages/kernel/projection.ts'
+import { reportLateRefund } from './late-refunds.ts'
+import { operationOf } from './operations.ts'
+import type { Owner, Process, Reaction, Tools } from './process.ts'
+import { pursueRefund } from './rail-refund.ts'
+
+/** The payment learns what became of the part of it that was reserved. */
+const paymentRefunds = policy<RefundEvents>('payment_refunds', {
+  RefundSucceeded: ({ id, data }) => [
+    to(paymentIntent, data.paymentIntent, { type: 'RecordRefund', data: { refund: id } }),
+  ],
+  RefundFailed: ({ id, data }) => [
+    to(paymentIntent, data.paymentIntent, { type: 'ReleaseRefund', data: { refund: id } }),
+  ],
+  RefundAbandoned: ({ id, data }) => [
+    to(paymentIntent, data.paymentIntent, { type: 'ReleaseRefund', data: { refund: id } }),
+  ],
+})
+
+export const refundProcess: Process = {
+  policies: [...refundPolicies, paymentRefunds],
+  reactions: { RefundRequested: submit },
+  timers: { refund_status: askStatus, refund_unrequested: abandon, refund_unclaimed: giveBack },
+  callbacks: { refund: hear },
+}
+
+async function submit({ event, mayHaveRun, tools }: Reaction): Promise<void> {
+  const { id, data, metadata } = event as Recorded<RefundEvents['RefundRequested']>
+  const state = await pursueRefund(tools.house.rail, requestOf(id, data), !mayHaveRun)
+  if (state) await report(id, state, { owner: metadata, tools })
+}
+
+async function hear({ reference, merchant, livemode, result }: RailCallback, tools: Tools): Promise<void> {
+  const { resource, resource_object } = await operationOf(reference, tools)
+  if (resource_object === 'refund') return report(reference, result, { owner: { merchant, livemode }, tools })
+  const { late } = created(await readState(tools.house.store, paymentIntent, resource))
+  const operationId = late.find((each) => lateRefundIdOf(each) === reference)
+  if (!operationId) throw new Error(`${reference} is no refund of intent ${resource}`)
+  await reportLateRefund(result, { paymentIntent: resource, operationId, merchant, livemode }, tools)
+}
+
+/**
+ * Domain model 4: the operator is asked at these times after the request, then hourly, and daily once people
+ * look at it.
+ */
+const askedAfterMs = [30_000, 2 * 60_000, 5 * 60_000, 15 * 60_000, 60 * 60_000]
+const hourMs = 3_600_000
+const escalatedAfterMs = 72 * hourMs
+
+async function askStatus({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<Date | undefined> {
+  const asked = await readState(tools.house.store, refund, subject)
+  if (asked.status !== 'pending') return undefined
+  const owner = { merchant, livemode }
+  const state = await pursueRefund(tools.house.rail, requestOf(subject, asked), false)
+  if (state) await report(subject, state, { owner, tools })
+  const now = tools.house.clock().getTime()
+  const requestedAt = Date.parse(asked.createdAt)
+  if (now - requestedAt < escalatedAfterMs) return nextAsked(requestedAt, now)
+  await tools.send(to(refund, subject, { type: 'EscalateRefund', data: {} }), owner, 'timer')
+  return new Date(now + 24 * hourMs)
+}
+
+function nextAsked(requestedAt: number, now: number): Date {
+  const early = askedAfterMs.map((delayMs) => requestedAt + delayMs).find((time) => time > now)
+  return new Date(early ?? now + hourMs)
+}
+
+/**
+ * A part of a payment was reserved, but the request was cut short. The refund's own stream decides who was
+ * first.
+ */
+async function abandon({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {
+  const [id = '', intent = ''] = subject.split('.')
+  const command = { type: 'AbandonRefund', data: { paymentIntent: intent } } as const
+  await tools.send(to(refund, id, command), { merchant, livemode }, 'timer')
+}
+
+/** Money is held for a refund that was abandoned. The timer comes again until the hold is gone. */
+async function giveBack({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {
+  const [id = '', currency = ''] = subject.split('.')
+  const { status } = await readState(tools.house.store, refund, id)
+  if (status !== 'abandoned') return
+  const order = to(book, bookId(merchant, livemode, currency), { type: 'VoidHold', data: { holdId: id } })
+  await tools.send(order, { merchant, livemode }, 'timer')
+}
+
+type Asked = Pick<RequestedRefund, 'merchant' | 'livemode' | 'amount' | 'currency' | 'method'>
+
+function requestOf(id: string, { merchant, livemode, amount, currency, method }: Asked): RailRequest {
+  return { reference: id, kind: 'refund', merchant, livemode, amountMinor: amount, currency, method }
+}
+
+async function report(
+  id: string, state: RailState, { owner, tools }: { readonly owner: Owner; readonly tools: Tools },
+): Promise<void> {
+  const command = commandAfter(state)
+  if (command) await tools.send(
+    to(refund, id, command), { merchant: owner.merchant, livemode: owner.livemode }, 'rail',
+  )
+}
+
+function commandAfter(state: RailState): Message<RefundCommands> | undefined {
+  if (state.state === 'succeeded') return { type: 'SettleRefund', data: {} }
+  if (state.state === 'returned') {
+    return { type: 'FailRefund', data: { code: 'returned', message: 'The refund came back from the payer' } }
+  }
+  if (state.state !== 'failed') return undefined
+  return { type: 'FailRefund', data: { code: state.code, message: state.message } }
+}

@@ -1,0 +1,140 @@
+import type pg from 'pg'
+import { Projector, type Fence, type Track } from '../../infra/postgres/projector.ts'
+import { parkedWishes } from '../../infra/postgres/parked.ts'
+import { publications, publish } from '../../infra/postgres/publication.ts'
+import type { AnyDecider } from '../../packages/kernel/decider.ts'
+import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
+import type { ReadModel } from '../../packages/kernel/projection.ts'
+
+const batchSize = 5_000
+const wishesEveryMs = 500
+
+export interface ProjectorServiceOptions {
+  readonly pool: pg.Pool
+  readonly store: EventStore
+  readonly models: readonly ReadModel[]
+  readonly deciders: readonly AnyDecider[]
+  /** SQL of the views which stand on read models: publishing a read model drops them, so it runs again. */
+  readonly dependents: string
+  readonly log: Log
+  readonly fence?: Fence
+}
+
+/** Keeps every read model at the end of the log, and builds those whose version or generation has changed beside the old ones. */
+export async function startProjector(options: ProjectorServiceOptions): Promise<Subscription> {
+  const service = new ProjectorService(options)
+  await service.open()
+  return service.run()
+}
+
+class ProjectorService {
+  readonly #options: ProjectorServiceOptions
+  readonly #projector: Projector
+  readonly #live = new Map<string, Track>()
+  readonly #rebuilding = new Map<string, Track>()
+  #turn: Promise<unknown> = Promise.resolve()
+  #closed = false
+  #wake: () => void = () => undefined
+
+  constructor(options: ProjectorServiceOptions) {
+    this.#options = options
+    this.#projector = new Projector(options)
+  }
+
+  async open(): Promise<void> {
+    const { pool, models } = this.#options
+    const shown = await publications(pool)
+    for (const model of models) {
+      const published = shown.get(model.name)
+      // A table of another version was folded by other code: it stands still until the new one is built beside it.
+      if (published?.version !== model.version) continue
+      this.#live.set(model.name, await this.#projector.open(model, published.generation))
+    }
+  }
+
+  run(): Subscription {
+    const subscription = this.#options.store.subscribe({
+      after: [...this.#live.values()].reduce((least, { position }) => Math.min(least, position), Number.MAX_SAFE_INTEGER) % Number.MAX_SAFE_INTEGER,
+      batchSize,
+      handle: (batch, through) => this.#exclusively(() => this.#projector.apply([...this.#live.values()], batch, through)),
+      onError: (error) => this.#options.log.warn({ error }, 'projecting is tried again'),
+    })
+    const background = this.#background()
+    const close = async () => {
+      this.#closed = true
+      this.#wake()
+      await subscription.close()
+      await background
+    }
+    return { close }
+  }
+
+  /** Live batches, publications and parked streams take turns. */
+  #exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work)
+    this.#turn = result.catch(() => undefined)
+    return result
+  }
+
+  /** Grants what the command line wishes: build this read model anew, try that parked stream again. */
+  async #background(): Promise<void> {
+    while (!this.#closed) {
+      try {
+        await this.#findRebuilds()
+        for (const track of this.#rebuilding.values()) await this.#rebuild(track)
+        await this.#retryParked()
+      } catch (error) {
+        this.#options.log.warn({ error }, 'work of the projector beside the log is tried again')
+      }
+      if (!this.#closed) await this.#pause()
+    }
+  }
+
+  async #findRebuilds(): Promise<void> {
+    const shown = await publications(this.#options.pool)
+    for (const model of this.#options.models) {
+      const published = shown.get(model.name)
+      const wanted = published && (published.version === model.version ? published.wanted : published.generation + 1)
+      if (!wanted || wanted === published.generation || this.#rebuilding.has(model.name)) continue
+      this.#rebuilding.set(model.name, await this.#projector.open(model, wanted))
+    }
+  }
+
+  /** Reads the log from the track's checkpoint on; the last steps are gone while the live read models stand still. */
+  async #rebuild(track: Track): Promise<void> {
+    await this.#catchUp(track)
+    if (this.#closed) return
+    await this.#exclusively(async () => {
+      await this.#catchUp(track)
+      if (this.#closed) return
+      await publish(this.#options.pool, track, this.#options.dependents)
+      this.#live.set(track.model.name, track)
+      this.#rebuilding.delete(track.model.name)
+    })
+  }
+
+  async #catchUp(track: Track): Promise<void> {
+    while (!this.#closed) {
+      const events = await this.#options.store.readAll(track.position, batchSize)
+      if (events.length === 0) return
+      await this.#projector.apply([track], events, events.at(-1)!.position)
+    }
+  }
+
+  async #retryParked(): Promise<void> {
+    for (const { consumer, stream } of await parkedWishes(this.#options.pool)) {
+      const track = [...this.#live.values()].find(({ table }) => table.name === consumer)
+      if (track) await this.#exclusively(() => this.#projector.unpark(track, stream))
+    }
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, wishesEveryMs)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+}

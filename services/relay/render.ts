@@ -1,0 +1,104 @@
+import { LRUCache } from 'lru-cache'
+import { derivedId, publicId } from '../../packages/contract/identity.ts'
+import { unixSeconds } from '../../packages/contract/vocabulary.ts'
+import type { WebhookType } from '../../packages/contract/webhook-types.ts'
+import { evolve, type AnyDecider } from '../../packages/kernel/decider.ts'
+import { foldStored, recorded } from '../../packages/kernel/history.ts'
+import { noStream, type EventStore, type PublicEvent, type Snapshots, type StoredEvent } from '../../packages/kernel/ports.ts'
+import type { Recorded } from '../../packages/kernel/projection.ts'
+
+/** Which events of one kind of stream merchants are told about, and how the resource looks to them. */
+export interface PublicSource {
+  readonly decider: AnyDecider
+  /** Object name of the resource: `payout`. */
+  readonly resource: string
+  readonly typeOf: (event: Recorded) => WebhookType | undefined
+  readonly view: (id: string, state: never, event: Recorded) => unknown
+}
+
+export interface RenderedEvent extends PublicEvent {
+  /** RFC 3339. */
+  readonly createdAt: string
+}
+
+interface Known {
+  state: unknown
+  revision: number
+}
+
+const statesMax = 20_000
+const ids = 'b6c8f9d2-2a57-5f0c-8e9b-4d1a7c3e5f68'
+const apiVersion = 'v1'
+
+/** The public id of the event that merchants get for a domain event. */
+export function publicEventId(eventId: string): string {
+  return publicId('event', derivedId(ids, eventId))
+}
+
+/** Turns domain events into public ones: the resource as it was when the event happened. */
+export class Renderer {
+  readonly #sources: ReadonlyMap<string, PublicSource>
+  readonly #store: EventStore
+  readonly #snapshots: Snapshots
+  readonly #known = new LRUCache<string, Known>({ max: statesMax })
+
+  constructor({ sources, store, snapshots }: { sources: readonly PublicSource[]; store: EventStore; snapshots: Snapshots }) {
+    this.#sources = new Map(sources.map((source) => [source.decider.category, source]))
+    this.#store = store
+    this.#snapshots = snapshots
+  }
+
+  get categories(): readonly string[] {
+    return [...this.#sources.keys()]
+  }
+
+  /** `undefined` for what merchants are not told. */
+  async render(stored: StoredEvent): Promise<RenderedEvent | undefined> {
+    const source = this.#sources.get(stored.stream.slice(0, stored.stream.indexOf('-')))
+    if (!source) return undefined
+    const event = recorded(source.decider, stored)
+    const known = this.#follow(source.decider, event)
+    const type = source.typeOf(event)
+    if (!type) return undefined
+    const state = known ?? (await this.#stateAt(source.decider, event))
+    const data = source.view(event.id, state as never, event)
+    if (data === undefined) throw new Error(`${stored.stream} shows nothing at revision ${event.revision}`)
+    return this.#publicEvent({ source, event, type, data })
+  }
+
+  /** The state after the event, when the state before it is in memory. */
+  #follow(decider: AnyDecider, event: Recorded): unknown {
+    const known = event.revision === 0 ? { state: decider.initial(), revision: noStream } : this.#known.get(event.stream)
+    if (known?.revision !== event.revision - 1) return undefined
+    known.state = evolve(decider, known.state, event)
+    known.revision = event.revision
+    this.#known.set(event.stream, known)
+    return known.state
+  }
+
+  async #stateAt(decider: AnyDecider, { stream, revision }: Recorded): Promise<unknown> {
+    const snapshot = decider.snapshot && (await this.#snapshots.load(stream, decider.snapshot.version))
+    const known = this.#known.get(stream)
+    const start = [known, snapshot].find((one) => one !== undefined && one.revision <= revision)
+    const from = (start?.revision ?? noStream) + 1
+    const events = await this.#store.readStream(stream, from, revision - from + 1)
+    const state = foldStored(decider, events, start ? start.state : decider.initial())
+    this.#known.set(stream, { state, revision })
+    return state
+  }
+
+  #publicEvent({ source, event, type, data }: Rendering): RenderedEvent {
+    const { merchant, livemode, at } = event.metadata
+    const id = publicEventId(event.eventId)
+    const sequence = event.position
+    const payload = JSON.stringify({ id, type, created: unixSeconds(at), livemode, api_version: apiVersion, sequence, data })
+    return { id, type, merchant, livemode, resource: `${source.resource}/${event.id}`, sequence, payload, createdAt: at }
+  }
+}
+
+interface Rendering {
+  readonly source: PublicSource
+  readonly event: Recorded
+  readonly type: WebhookType
+  readonly data: unknown
+}

@@ -1,0 +1,68 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Attempted } from '../../infra/postgres/deliveries.ts'
+import type { Log } from '../../packages/kernel/ports.ts'
+
+export interface CompletionsOptions {
+  /** Writes a batch; what was written before is passed over, so a batch may be written again. */
+  readonly write: (batch: readonly Attempted[]) => Promise<void>
+  readonly onWritten: (batch: readonly Attempted[]) => void
+  readonly log: Log
+}
+
+const batchMax = 1_000
+/** Beyond so many unwritten ones, those who add more wait. */
+const unwrittenMax = 2_000
+const retryMs = { first: 100, most: 5_000 }
+
+/** Ends of attempts on their way to Postgres: what comes while a batch is being written goes with the next one. */
+export class Completions {
+  readonly #options: CompletionsOptions
+  #next: Attempted[] = []
+  #writing: readonly Attempted[] = []
+  #written: Promise<void> = Promise.resolve()
+  #closing = false
+
+  constructor(options: CompletionsOptions) {
+    this.#options = options
+  }
+
+  /** Resolves at once as long as writing keeps up. */
+  async add(attempted: Attempted): Promise<void> {
+    this.#next.push(attempted)
+    if (this.#writing.length === 0) this.#written = this.#write()
+    if (this.#next.length > unwrittenMax) await this.#written
+  }
+
+  /** Ids whose end is not written yet. */
+  held(): readonly number[] {
+    return [...this.#writing, ...this.#next].map(({ id }) => id)
+  }
+
+  /** Writes what is left. While Postgres is away that cannot be done: those deliveries are made again when the lease has run out. */
+  async close(): Promise<void> {
+    this.#closing = true
+    while (this.#writing.length + this.#next.length > 0) await this.#written
+  }
+
+  async #write(): Promise<void> {
+    while (this.#next.length > 0) {
+      this.#writing = this.#next.splice(0, batchMax)
+      await this.#untilWritten(this.#writing)
+      this.#options.onWritten(this.#writing)
+      this.#writing = []
+    }
+  }
+
+  /** An end that is lost is an attempt made twice, so it is written until it is there. */
+  async #untilWritten(batch: readonly Attempted[]): Promise<void> {
+    for (let delayMs = retryMs.first; ; delayMs = Math.min(2 * delayMs, retryMs.most)) {
+      try {
+        return await this.#options.write(batch)
+      } catch (error) {
+        this.#options.log.warn({ error, deliveries: batch.length }, 'writing down deliveries failed and is repeated')
+        if (this.#closing) return
+        await pause(delayMs)
+      }
+    }
+  }
+}

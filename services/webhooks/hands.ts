@@ -1,0 +1,151 @@
+import type { Deliveries, Delivery, NewDelivery } from '../../infra/postgres/deliveries.ts'
+import type { Clock, Log, NewId, PublicEvent } from '../../packages/kernel/ports.ts'
+import type { Completions } from './completions.ts'
+import type { Lanes } from './lanes.ts'
+
+export interface Match {
+  readonly event: PublicEvent
+  /** UUID. */
+  readonly endpoint: string
+}
+
+export interface HandsOptions {
+  readonly deliveries: Deliveries
+  readonly lanes: Lanes
+  readonly completions: Completions
+  readonly leaseMs: number
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly log: Log
+}
+
+const addMax = 1_000
+const claimMax = 500
+
+/**
+ * All that takes deliveries in hand, one step after the other: what Postgres gave first comes first into the lanes. What is in
+ * hand is this process's alone, as long as it renews its lease.
+ */
+export class Hands {
+  readonly #options: HandsOptions
+  #worker: string
+  #turn: Promise<unknown> = Promise.resolve()
+  /** A step failed, so there may be rows in hand that this process does not know of. */
+  #uncertain = false
+  #after = ''
+
+  constructor(options: HandsOptions) {
+    this.#options = options
+    this.#worker = options.newId()
+  }
+
+  /** Takes the lease, before anything is taken in hand. */
+  begin(): Promise<void> {
+    return this.#options.deliveries.begin(this.#worker, this.#leaseEnd())
+  }
+
+  get worker(): string {
+    return this.#worker
+  }
+
+  /** Writes down deliveries and takes those in hand that can be sent at once. True when some were left to be claimed. */
+  async add(matches: readonly Match[]): Promise<boolean> {
+    let left = false
+    for (let start = 0; start < matches.length; start += addMax) {
+      const some = matches.slice(start, start + addMax)
+      left = (await this.#step(() => this.#add(some))) || left
+    }
+    return left
+  }
+
+  /** Takes in hand what is due, of one round of endpoints. */
+  claim(): Promise<{ readonly claimed: number; readonly roundEnded: boolean }> {
+    return this.#step(async () => {
+      const { deliveries, lanes, clock } = this.#options
+      const limit = Math.min(claimMax, lanes.roomOfAll)
+      if (limit <= 0) return { claimed: 0, roundEnded: true }
+      const rooms = { rooms: lanes.rooms(), roomDefault: lanes.roomDefault }
+      const { deliveries: claimed, after } = await deliveries.claim(this.#worker, { now: clock(), after: this.#after, limit, ...rooms })
+      this.#after = after
+      for (const delivery of claimed) lanes.add(delivery)
+      return { claimed: claimed.length, roundEnded: after === '' }
+    })
+  }
+
+  /** To be called several times during a lease. */
+  renewLease(): Promise<void> {
+    return this.#step(async () => {
+      const { deliveries, clock, lanes, log } = this.#options
+      if (await deliveries.renewLease(this.#worker, clock(), this.#leaseEnd())) return
+      // Others may have these rows in hand by now; a new name keeps this process from writing to them.
+      log.warn({ worker: this.#worker }, 'the lease on webhook deliveries had run out')
+      lanes.forgetWaiting()
+      this.#worker = this.#options.newId()
+      await this.begin()
+    })
+  }
+
+  /** Gives everything back, so that others need not wait for the end of the lease. */
+  end(): Promise<void> {
+    return this.#step(() => this.#options.deliveries.end(this.#worker))
+  }
+
+  async #add(matches: readonly Match[]): Promise<boolean> {
+    const { deliveries, lanes, clock } = this.#options
+    const wanted = this.#wanted(matches)
+    const rows = matches.map((match, index) => newDelivery(match, wanted[index] === true))
+    const ids = await deliveries.add(this.#worker, clock(), rows)
+    for (const match of matches) {
+      const id = ids.get(match.endpoint + match.event.id)
+      if (id !== undefined) lanes.add(freshDelivery(id, match))
+    }
+    return ids.size < matches.length
+  }
+
+  /** Once there is no room for one delivery of an endpoint, there is none for those behind it. */
+  #wanted(matches: readonly Match[]): readonly boolean[] {
+    const { lanes } = this.#options
+    const rooms = new Map<string, number>()
+    let roomOfAll = lanes.roomOfAll
+    return matches.map(({ endpoint }) => {
+      const room = roomOfAll > 0 ? (rooms.get(endpoint) ?? lanes.room(endpoint)) : 0
+      rooms.set(endpoint, Math.max(0, room - 1))
+      if (room > 0) roomOfAll--
+      return room > 0
+    })
+  }
+
+  #step<Result>(step: () => Promise<Result>): Promise<Result> {
+    const result = this.#turn.then(async () => {
+      if (this.#uncertain) await this.#giveBackUnknown()
+      try {
+        return await step()
+      } catch (error) {
+        this.#uncertain = true
+        throw error
+      }
+    })
+    this.#turn = result.catch(() => undefined)
+    return result
+  }
+
+  async #giveBackUnknown(): Promise<void> {
+    const { deliveries, lanes, completions } = this.#options
+    await deliveries.release(this.#worker, [...lanes.held(), ...completions.held()])
+    this.#uncertain = false
+  }
+
+  #leaseEnd(): Date {
+    return new Date(this.#options.clock().getTime() + this.#options.leaseMs)
+  }
+}
+
+function newDelivery({ event, endpoint }: Match, wanted: boolean): NewDelivery {
+  const { id, merchant, livemode, sequence, resource } = event
+  return { endpoint, merchant, livemode, event: id, sequence, resource, wanted }
+}
+
+function freshDelivery(id: number, { event, endpoint }: Match): Delivery {
+  const { merchant, livemode, sequence, resource, payload } = event
+  return { id, endpoint, merchant, livemode, event: event.id, sequence, resource, attempts: 0, replay: null, payload }
+}

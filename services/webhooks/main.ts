@@ -1,0 +1,174 @@
+import type { Egress } from '../../infra/http/egress.ts'
+import type { Attempted, Deliveries, Delivery } from '../../infra/postgres/deliveries.ts'
+import type { Replays } from '../../infra/postgres/replays.ts'
+import { webhookReplay } from '../../packages/domain/webhook-endpoints/webhook-replay.ts'
+import type { Executor } from '../../packages/kernel/execute.ts'
+import type {
+  Clock, EventBus, EventStore, Log, Mailer, NewId, PublicEvent, PublicEvents, ReadStore, Subscription, Vault,
+} from '../../packages/kernel/ports.ts'
+import { attempt } from './attempt.ts'
+import { Completions } from './completions.ts'
+import { carryOutConsequences } from './consequences.ts'
+import { Directory } from './directory.ts'
+import { Hands } from './hands.ts'
+import { matchEndpoints } from './intake.ts'
+import { Lanes } from './lanes.ts'
+import { advanceReplays } from './replays.ts'
+import { Routine } from './routine.ts'
+
+export interface WebhookOptions {
+  readonly deliveries: Deliveries
+  readonly replays: Replays
+  readonly publicEvents: PublicEvents
+  readonly bus: EventBus
+  readonly store: EventStore
+  readonly reads: ReadStore
+  readonly executor: Pick<Executor, 'send'>
+  readonly vault: Vault
+  readonly mailer: Mailer
+  /** Where a merchant gets mail; `undefined` when it has given no address. */
+  readonly addressOf: (merchant: string) => Promise<string | undefined>
+  readonly egress: Egress
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly log: Log
+  readonly limits?: Partial<WebhookLimits>
+  /** Spreads retries; from 0 to below 1. */
+  readonly chance?: () => number
+}
+
+export interface WebhookLimits {
+  readonly perEndpointMax: number
+  readonly inFlightMax: number
+  readonly heldMax: number
+  readonly ownersMax: number
+  /** A process that was killed gives its deliveries back after this time. */
+  readonly leaseMs: number
+  /** How late a retry may be, beside the time it takes. */
+  readonly pollMs: number
+}
+
+const defaultLimits: WebhookLimits = {
+  perEndpointMax: 16,
+  inFlightMax: 1_024,
+  heldMax: 10_000,
+  ownersMax: 5_000,
+  leaseMs: 30_000,
+  pollMs: 500,
+}
+
+/** Sends public events to the endpoints that are enabled for them, until one accepts or its schedule ends. */
+export async function startWebhooks(options: WebhookOptions): Promise<Subscription> {
+  const service = new WebhookService(options, { ...defaultLimits, ...options.limits })
+  await service.open()
+  return service
+}
+
+const subscriptionBatchSize = 1_000
+
+class WebhookService implements Subscription {
+  readonly #options: WebhookOptions
+  readonly #limits: WebhookLimits
+  readonly #directory: Directory
+  readonly #lanes: Lanes
+  readonly #completions: Completions
+  readonly #hands: Hands
+  readonly #stopping = new AbortController()
+  #subscriptions: readonly Subscription[] = []
+  #routines: Partial<Record<'claims' | 'lease' | 'consequences' | 'replays', Routine>> = {}
+  /** There may be more in Postgres than was claimed. */
+  #moreToClaim = true
+
+  constructor(options: WebhookOptions, limits: WebhookLimits) {
+    this.#options = options
+    this.#limits = limits
+    const { clock, log, newId, deliveries } = options
+    this.#directory = new Directory({ ...options, ownersMax: limits.ownersMax })
+    this.#lanes = new Lanes({ ...limits, attempt: (delivery) => this.#attempt(delivery) })
+    this.#completions = new Completions({
+      write: (batch) => deliveries.complete(this.#hands.worker, batch),
+      onWritten: (batch) => this.#follow(batch),
+      log,
+    })
+    this.#hands = new Hands({ deliveries, lanes: this.#lanes, completions: this.#completions, leaseMs: limits.leaseMs, clock, newId, log })
+  }
+
+  async open(): Promise<void> {
+    await this.#hands.begin()
+    await this.#directory.open()
+    const { log } = this.#options
+    const { pollMs, leaseMs } = this.#limits
+    const routine = (name: string, everyMs: number, run: () => Promise<unknown>) => new Routine({ name, everyMs, run, log })
+    this.#routines = {
+      lease: routine('lease', leaseMs / 3, () => this.#hands.renewLease()),
+      claims: routine('claims', pollMs, () => this.#claim()),
+      consequences: routine('consequences', pollMs, () => carryOutConsequences(this.#hands.worker, this.#options)),
+      replays: routine('replays', pollMs, () => this.#advanceReplays()),
+    }
+    this.#subscriptions = [await this.#subscribeReplays(), await this.#subscribeEvents()]
+  }
+
+  /** Lets attempts under way end and gives everything else back. */
+  async close(): Promise<void> {
+    this.#stopping.abort()
+    const idle = this.#lanes.stop()
+    await Promise.all(this.#subscriptions.map((subscription) => subscription.close()))
+    await Promise.all(Object.values(this.#routines).map((routine) => routine.stop()))
+    await idle
+    await this.#completions.close()
+    await this.#directory.close()
+    await this.#hands.end()
+  }
+
+  /** The batch is acknowledged when its deliveries are written down; what comes again is written down once. */
+  #subscribeEvents(): Promise<Subscription> {
+    return this.#options.bus.subscribe('webhooks', async (events: readonly PublicEvent[]) => {
+      if (events.length === 0) return
+      const left = await this.#hands.add(await matchEndpoints(this.#directory, events))
+      if (left) this.#moreToClaim = true
+    })
+  }
+
+  async #subscribeReplays(): Promise<Subscription> {
+    const { store, log } = this.#options
+    return store.subscribe({
+      categories: [webhookReplay.category],
+      after: await store.head(),
+      batchSize: subscriptionBatchSize,
+      handle: async (batch) => {
+        if (batch.length > 0) this.#routines.replays?.wake()
+      },
+      onError: (error) => log.warn({ error }, 'following webhook replays failed and is repeated'),
+    })
+  }
+
+  /** True unless the endpoint refused it. */
+  async #attempt(delivery: Delivery): Promise<boolean> {
+    const { egress, clock, log, chance = Math.random } = this.#options
+    const tools = { directory: this.#directory, egress, clock, log, chance, stopping: this.#stopping.signal }
+    const attempted = await attempt(delivery, tools)
+    if (!attempted) return true
+    await this.#completions.add(attempted)
+    return attempted.status === 'succeeded' || attempted.status === 'skipped'
+  }
+
+  #follow(batch: readonly Attempted[]): void {
+    if (batch.some(({ consequence }) => consequence !== null)) this.#routines.consequences?.wake()
+    if (this.#moreToClaim) this.#routines.claims?.wake()
+  }
+
+  /** Round after round, as long as there is room and something to take. */
+  async #claim(): Promise<void> {
+    let claimed = 0
+    for (let roundEnded = false; !roundEnded && !this.#stopping.signal.aborted; ) {
+      const round = await this.#hands.claim()
+      claimed += round.claimed
+      roundEnded = round.roundEnded
+    }
+    this.#moreToClaim = claimed > 0
+  }
+
+  async #advanceReplays(): Promise<void> {
+    if (await advanceReplays(this.#options, this.#directory)) this.#routines.claims?.wake()
+  }
+}

@@ -1,0 +1,58 @@
+import type { sendUnaryData, ServerDuplexStream, ServerReadableStream } from '@grpc/grpc-js'
+import streams from '@eventstore/db-client/generated/streams_pb.js'
+import type { AppendOutcome, ProposedRecord } from './log.ts'
+import { appendAnswer, batchAnswer, proposedRecord, streamName } from './messages.ts'
+
+export interface ProposedAppend {
+  readonly stream: string
+  readonly expected: number
+  readonly events: readonly ProposedRecord[]
+}
+
+/** Rejects with the status that the call is to end with. */
+export type Decide = (append: ProposedAppend) => Promise<AppendOutcome>
+export type AppendCall = ServerReadableStream<streams.AppendReq, streams.AppendResp>
+export type AnswerAppend = sendUnaryData<streams.AppendResp>
+export type BatchAppendCall = ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>
+
+/** One append per call: first the options, then one message per event. */
+export function answerAppend(call: AppendCall, answer: AnswerAppend, decide: Decide): void {
+  let options: streams.AppendReq.Options | undefined
+  const events: ProposedRecord[] = []
+  call.on('error', () => undefined)
+  call.on('data', (request: streams.AppendReq) => {
+    const message = request.getProposedMessage()
+    if (message) events.push(proposedRecord(message))
+    else options = request.getOptions()
+  })
+  call.on('end', () => {
+    if (!options || call.cancelled) return
+    const expected = options.hasRevision() ? Number(options.getRevision()) : -1
+    const append = { stream: streamName(options.getStreamIdentifier()), expected, events }
+    decide(append).then((outcome) => answer(null, appendAnswer(outcome, expected)), answer)
+  })
+}
+
+/** Many appends on one call, whose answers come in any order. An error ends the call, and so all of them. */
+export function answerBatchAppend(call: BatchAppendCall, decide: Decide): void {
+  const begun = new Map<string, ProposedAppend>()
+  call.on('error', () => undefined)
+  call.on('data', (request: streams.BatchAppendReq) => {
+    const id = request.getCorrelationId()?.getString() ?? ''
+    const append = extended(begun.get(id), request)
+    begun.set(id, append)
+    if (!request.getIsFinal()) return
+    begun.delete(id)
+    const tell = (outcome: AppendOutcome) => void call.write(batchAnswer(request, append, outcome))
+    decide(append).then(tell, (error: unknown) => call.emit('error', error))
+  })
+  call.on('end', () => call.end())
+}
+
+function extended(begun: ProposedAppend | undefined, request: streams.BatchAppendReq): ProposedAppend {
+  const options = request.getOptions()
+  const events = [...(begun?.events ?? []), ...request.getProposedMessagesList().map(proposedRecord)]
+  if (begun) return { ...begun, events }
+  const expected = options?.hasStreamPosition() ? Number(options.getStreamPosition()) : -1
+  return { stream: streamName(options?.getStreamIdentifier()), expected, events }
+}

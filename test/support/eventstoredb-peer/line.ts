@@ -1,0 +1,52 @@
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+
+/** The wire between the clients and the server, which a test can cut. */
+export class Line {
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+  #port = 0
+
+  constructor(target: number) {
+    this.#server = createServer({ noDelay: true }, (near) => {
+      const far = connect({ port: target, host: '127.0.0.1', noDelay: true })
+      this.#keep(near, far)
+      this.#keep(far, near)
+      near.pipe(far).pipe(near)
+    })
+  }
+
+  get port(): number {
+    return this.#port
+  }
+
+  /** The first time at any free port, later at the same one again. */
+  async open(): Promise<void> {
+    this.#server.listen(this.#port, '127.0.0.1')
+    await once(this.#server, 'listening')
+    const { port } = this.#server.address() as AddressInfo // An address as text belongs to pipes only.
+    this.#port = port
+  }
+
+  /** Breaks all connections; new ones can be made. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  /** Breaks all connections and takes no new ones. */
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    this.cut()
+    await closed
+  }
+
+  #keep(socket: Socket, other: Socket): void {
+    this.#sockets.add(socket)
+    socket.on('error', () => undefined)
+    socket.on('close', () => {
+      this.#sockets.delete(socket)
+      other.destroy()
+    })
+  }
+}

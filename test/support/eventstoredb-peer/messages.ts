@@ -1,0 +1,139 @@
+import any from 'google-protobuf/google/protobuf/any_pb.js'
+import empty from 'google-protobuf/google/protobuf/empty_pb.js'
+import features from '@eventstore/db-client/generated/serverfeatures_pb.js'
+import shared from '@eventstore/db-client/generated/shared_pb.js'
+import status from '@eventstore/db-client/generated/status_pb.js'
+import streams from '@eventstore/db-client/generated/streams_pb.js'
+import type { ProposedAppend } from './append.ts'
+import type { AppendOutcome, LogRecord, ProposedRecord } from './log.ts'
+
+/** What the server says, and what it was asked, as messages of the EventStoreDB protocol. */
+
+export function streamName(identifier: shared.StreamIdentifier | undefined): string {
+  return Buffer.from(identifier?.getStreamName_asU8() ?? []).toString('utf8')
+}
+
+type ProposedMessage = streams.AppendReq.ProposedMessage | streams.BatchAppendReq.ProposedMessage
+
+export function proposedRecord(message: ProposedMessage): ProposedRecord {
+  const metadata = message.getMetadataMap()
+  return {
+    id: (message.getId()?.getString() ?? '').toLowerCase(),
+    type: metadata.get('type') ?? '',
+    contentType: metadata.get('content-type') ?? '',
+    data: message.getData_asU8(),
+    metadata: message.getCustomMetadata_asU8(),
+  }
+}
+
+export function appendAnswer(outcome: AppendOutcome, expected: number): streams.AppendResp {
+  if (outcome.outcome === 'written') return new streams.AppendResp().setSuccess(success(outcome))
+  const wrong = new streams.AppendResp.WrongExpectedVersion()
+  if (expected === -1) wrong.setExpectedNoStream(new shared.Empty())
+  else wrong.setExpectedRevision(String(expected))
+  if (outcome.current === -1) wrong.setCurrentNoStream(new shared.Empty())
+  else wrong.setCurrentRevision(String(outcome.current))
+  return new streams.AppendResp().setWrongExpectedVersion(wrong)
+}
+
+interface Written {
+  readonly revision: number
+  readonly position: number
+}
+
+function success({ revision, position }: Written): streams.AppendResp.Success {
+  const success = new streams.AppendResp.Success().setCurrentRevision(String(revision))
+  if (position === -1) return success.setNoPosition(new shared.Empty())
+  const at = new streams.AppendResp.Position()
+  return success.setPosition(at.setCommitPosition(String(position)).setPreparePosition(String(position)))
+}
+
+export function batchAnswer(
+  request: streams.BatchAppendReq,
+  { stream, expected }: ProposedAppend,
+  outcome: AppendOutcome,
+): streams.BatchAppendResp {
+  const answer = new streams.BatchAppendResp()
+    .setCorrelationId(request.getCorrelationId())
+    .setStreamIdentifier(identifierOf(stream))
+  if (outcome.outcome !== 'written') return answer.setError(conflict(outcome.current, expected))
+  const success = new streams.BatchAppendResp.Success().setCurrentRevision(String(outcome.revision))
+  if (outcome.position === -1) return answer.setSuccess(success.setNoPosition(new empty.Empty()))
+  const position = String(outcome.position)
+  const at = new shared.AllStreamPosition().setCommitPosition(position).setPreparePosition(position)
+  return answer.setSuccess(success.setPosition(at))
+}
+
+function conflict(current: number, expected: number): status.Status {
+  const wrong = new shared.WrongExpectedVersion()
+  if (expected === -1) wrong.setExpectedNoStream(new empty.Empty())
+  else wrong.setExpectedStreamPosition(String(expected))
+  if (current === -1) wrong.setCurrentNoStream(new empty.Empty())
+  else wrong.setCurrentStreamRevision(String(current))
+  const details = new any.Any()
+  details.pack(wrong.serializeBinary(), 'event_store.client.WrongExpectedVersion')
+  return new status.Status().setDetails(details)
+}
+
+export function featuresAnswer(): features.SupportedMethods {
+  const answer = new features.SupportedMethods().setEventStoreServerVersion('24.10.0')
+  for (const method of ['Append', 'BatchAppend', 'Read']) {
+    const supported = new features.SupportedMethod().setServiceName('event_store.client.streams.Streams')
+    answer.addMethods(supported.setMethodName(method))
+  }
+  return answer
+}
+
+function identifierOf(stream: string): shared.StreamIdentifier {
+  return new shared.StreamIdentifier().setStreamName(Buffer.from(stream))
+}
+
+export function eventAnswer(record: LogRecord): streams.ReadResp {
+  const position = String(record.position)
+  const recorded = new streams.ReadResp.ReadEvent.RecordedEvent()
+    .setId(new shared.UUID().setString(record.id))
+    .setStreamIdentifier(identifierOf(record.stream))
+    .setStreamRevision(String(record.revision))
+    .setCommitPosition(position)
+    .setPreparePosition(position)
+    .setData(record.data)
+    .setCustomMetadata(record.metadata)
+  const metadata = recorded.getMetadataMap().set('type', record.type).set('content-type', record.contentType)
+  metadata.set('created', '638000000000000000')
+  const event = new streams.ReadResp.ReadEvent().setEvent(recorded).setCommitPosition(position)
+  return new streams.ReadResp().setEvent(event)
+}
+
+export function notFoundAnswer(stream: string): streams.ReadResp {
+  const notFound = new streams.ReadResp.StreamNotFound().setStreamIdentifier(identifierOf(stream))
+  return new streams.ReadResp().setStreamNotFound(notFound)
+}
+
+export function confirmationAnswer(id: string): streams.ReadResp {
+  const confirmation = new streams.ReadResp.SubscriptionConfirmation().setSubscriptionId(id)
+  return new streams.ReadResp().setConfirmation(confirmation)
+}
+
+export function checkpointAnswer(position: number): streams.ReadResp {
+  const checkpoint = new streams.ReadResp.Checkpoint()
+  checkpoint.setCommitPosition(String(position)).setPreparePosition(String(position))
+  return new streams.ReadResp().setCheckpoint(checkpoint)
+}
+
+export function caughtUpAnswer(): streams.ReadResp {
+  return new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp())
+}
+
+/** Whether the filter of a request lets a record through. */
+export function filterOf(options: streams.ReadReq.Options): (record: LogRecord) => boolean {
+  const filter = options.getFilter()
+  if (!filter) return () => true
+  const onType = filter.hasEventType()
+  const expression = onType ? filter.getEventType() : filter.getStreamIdentifier()
+  const regex = expression?.getRegex() ? new RegExp(expression.getRegex()) : undefined
+  const prefixes = expression?.getPrefixList() ?? []
+  return ({ type, stream }) => {
+    const text = onType ? type : stream
+    return regex ? regex.test(text) : prefixes.some((prefix) => text.startsWith(prefix))
+  }
+}

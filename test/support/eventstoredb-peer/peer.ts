@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto'
+import { EventEmitter, once } from 'node:events'
+import { Metadata, Server, ServerCredentials, type sendUnaryData } from '@grpc/grpc-js'
+import { ServerFeaturesService } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
+import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js'
+import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import type streams from '@eventstore/db-client/generated/streams_pb.js'
+import {
+  answerAppend, answerBatchAppend,
+  type AnswerAppend, type AppendCall, type BatchAppendCall, type ProposedAppend,
+} from './append.ts'
+import { Line } from './line.ts'
+import { Log, type AppendOutcome } from './log.ts'
+import { featuresAnswer } from './messages.ts'
+import { answerRead, answerSubscription, subscriptionStart, type ReadCall } from './read.ts'
+
+type AnswerFeatures = sendUnaryData<SupportedMethods>
+
+/** What may go wrong with one append. */
+export type AppendFault =
+  /** The connection breaks after the events were written and before the answer. */
+  | { readonly fault: 'answer lost' }
+  /** The events are written, and the answer is kept back, perhaps for ever. */
+  | { readonly fault: 'answer late'; readonly until: Promise<void> }
+  /** The events are written, and the answer does not say where. */
+  | { readonly fault: 'position left out' }
+  /** The append ends with this status. */
+  | { readonly fault: 'refused'; readonly code: number; readonly details: string; readonly written: boolean }
+  /** The server has forgotten that the append was repeated: it says that the stream is elsewhere. */
+  | { readonly fault: 'called a conflict' }
+
+/** Speaks EventStoreDB 24.10 over real gRPC, keeps the log in memory, and fails when it is told to. */
+export class EventStoreDbPeer {
+  readonly log = new Log()
+  readonly line: Line
+  readonly #server: Server
+  readonly #subscriptions = new Set<ReadCall>()
+  readonly #happened = new EventEmitter()
+  readonly #faults: AppendFault[] = []
+  /** Appends that have come, also those that were not answered. */
+  appends = 0
+  /** The positions behind which subscriptions were ever begun. */
+  readonly subscribedAfter: number[] = []
+  /** The checkpoints that subscriptions were sent. */
+  readonly checkpoints: number[] = []
+  /** How many events subscriptions were sent. */
+  eventsSent = 0
+
+  private constructor(server: Server, port: number) {
+    this.#server = server
+    this.line = new Line(port)
+  }
+
+  static async start(): Promise<EventStoreDbPeer> {
+    const server = new Server({ 'grpc.max_receive_message_length': 17 * 1024 * 1024 })
+    const port = await new Promise<number>((resolve, reject) => {
+      const bound = (error: Error | null, port: number) => (error ? reject(error) : resolve(port))
+      server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), bound)
+    })
+    const peer = new EventStoreDbPeer(server, port)
+    const decide = (append: ProposedAppend) => peer.#decide(append)
+    server.addService(StreamsService, {
+      append: (call: AppendCall, answer: AnswerAppend) => answerAppend(call, answer, decide),
+      batchAppend: (call: BatchAppendCall) => answerBatchAppend(call, decide),
+      read: (call: ReadCall) => void peer.#read(call),
+    })
+    server.addService(ServerFeaturesService, {
+      getSupportedMethods: (_: unknown, answer: AnswerFeatures) => answer(null, featuresAnswer()),
+    })
+    peer.writeSystemEvents(3)
+    await peer.line.open()
+    return peer
+  }
+
+  get url(): string {
+    return `esdb://127.0.0.1:${this.line.port}?tls=false`
+  }
+
+  /** The next append without a fault of its own meets this one. */
+  failNextAppend(fault: AppendFault): void {
+    this.#faults.push(fault)
+  }
+
+  /** The server ends the subscriptions as if there were nothing more to say. */
+  endSubscriptions(): void {
+    for (const call of this.#subscriptions) call.end()
+  }
+
+  failSubscriptions(code: number, details: string): void {
+    for (const call of this.#subscriptions) call.emit('error', { code, details, metadata: new Metadata() })
+  }
+
+  /** Waits for something that appends and subscriptions bring about. */
+  async until(condition: (peer: this) => boolean): Promise<void> {
+    while (!condition(this)) await once(this.#happened, 'change')
+  }
+
+  /** What every server has from the start, and what its statistics add: none of it is for applications. */
+  writeSystemEvents(count: number): void {
+    const stream = '$stats-127.0.0.1:2113'
+    const [data, contentType] = [Buffer.from('{}'), 'application/json']
+    for (let number = 0; number < count; number++) {
+      const event = { id: randomUUID(), type: '$statsCollected', contentType, data, metadata: data }
+      this.log.append(stream, (this.log.stream(stream)?.length ?? 0) - 1, [event])
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.line.close()
+    this.#server.forceShutdown()
+  }
+
+  async #decide({ stream, expected, events }: ProposedAppend): Promise<AppendOutcome> {
+    const fault = this.#faults.shift()
+    this.appends += 1
+    this.#happened.emit('change')
+    if (fault?.fault === 'refused' && !fault.written) throw fault
+    const outcome = this.log.append(stream, expected, events)
+    if (fault?.fault === 'refused') throw fault
+    if (fault?.fault === 'answer lost') this.line.cut()
+    if (fault?.fault === 'answer late') await fault.until
+    return distorted(outcome, fault)
+  }
+
+  async #read(call: ReadCall): Promise<void> {
+    call.on('error', () => undefined)
+    if (!call.request.getOptions()?.hasSubscription()) return answerRead(call, this.log)
+    this.#subscriptions.add(call)
+    this.subscribedAfter.push(subscriptionStart(call))
+    this.#happened.emit('change')
+    await answerSubscription(call, this.log, (message) => this.#note(message))
+    this.#subscriptions.delete(call)
+  }
+
+  #note(sent: streams.ReadResp): void {
+    const checkpoint = sent.getCheckpoint()
+    if (checkpoint) this.checkpoints.push(Number(checkpoint.getCommitPosition()))
+    if (sent.hasEvent()) this.eventsSent += 1
+    this.#happened.emit('change')
+  }
+}
+
+function distorted(outcome: AppendOutcome, fault: AppendFault | undefined): AppendOutcome {
+  if (outcome.outcome !== 'written') return outcome
+  if (fault?.fault === 'position left out') return { ...outcome, position: -1 }
+  if (fault?.fault !== 'called a conflict') return outcome
+  return { outcome: 'wrong expected version', current: outcome.revision }
+}

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto'
+import type { ServerWritableStream } from '@grpc/grpc-js'
+import streams from '@eventstore/db-client/generated/streams_pb.js'
+import type { Log, LogRecord } from './log.ts'
+import {
+  caughtUpAnswer, checkpointAnswer, confirmationAnswer, eventAnswer, filterOf, notFoundAnswer, streamName,
+} from './messages.ts'
+
+export type ReadCall = ServerWritableStream<streams.ReadReq, streams.ReadResp>
+export type OnSent = (message: streams.ReadResp) => void
+
+/** Records that a subscription reads at once while it catches up, as in EventStoreDB. */
+const pageSize = 32
+const backwards = 1
+
+/** A call as whoever answers it sees it: it waits for a client that reads more slowly than the server writes. */
+class Outlet {
+  readonly #call: ReadCall
+  readonly #onSent: OnSent
+  #full = false
+  #wake = () => {}
+
+  constructor(call: ReadCall, onSent: OnSent = () => {}) {
+    this.#call = call
+    this.#onSent = onSent
+    for (const event of ['cancelled', 'finish', 'close']) call.on(event, () => this.wake())
+    call.on('drain', () => {
+      this.#full = false
+      this.wake()
+    })
+  }
+
+  get open(): boolean {
+    return !this.#call.cancelled && !this.#call.writableEnded && !this.#call.destroyed
+  }
+
+  async send(message: streams.ReadResp): Promise<void> {
+    await this.waitWhile(() => this.#full)
+    if (!this.open) return
+    this.#full = !this.#call.write(message)
+    this.#onSent(message)
+  }
+
+  /** Until the condition no longer holds, or the call is over. */
+  async waitWhile(condition: () => boolean): Promise<void> {
+    while (this.open && condition()) await new Promise<void>((wake) => (this.#wake = wake))
+  }
+
+  wake(): void {
+    this.#wake()
+  }
+}
+
+/** Answers a read that ends: of one stream or of $all, in either direction. */
+export async function answerRead(call: ReadCall, log: Log): Promise<void> {
+  const options = optionsOf(call)
+  const outlet = new Outlet(call)
+  const ofStream = options.getStream()
+  const stream = streamName(ofStream?.getStreamIdentifier())
+  const found = ofStream ? log.stream(stream) : log.records
+  if (!found) await outlet.send(notFoundAnswer(stream))
+  else {
+    const records = ofStream ? fromRevision(found, ofStream) : fromPosition(found, options)
+    for (const record of records.slice(0, Number(options.getCount()))) await outlet.send(eventAnswer(record))
+  }
+  call.end()
+}
+
+/** Answers a subscription to $all, which ends only when one of the two sides wants it to. */
+export async function answerSubscription(call: ReadCall, log: Log, onSent: OnSent): Promise<void> {
+  const options = optionsOf(call)
+  const outlet = new Outlet(call, onSent)
+  const unwatch = log.watch(() => outlet.wake())
+  const matches = filterOf(options)
+  const checkpointEvery = checkpointIntervalOf(options)
+  let position = subscriptionStart(call)
+  let considered = 0
+  let live = false
+  await outlet.send(confirmationAnswer(randomUUID()))
+  while (outlet.open) {
+    const page = log.after(position, pageSize)
+    for (const record of page) {
+      if (matches(record)) await outlet.send(eventAnswer(record))
+      position = record.position
+      considered += 1
+      if (considered % checkpointEvery === 0) await outlet.send(checkpointAnswer(position))
+    }
+    if (page.length > 0) continue
+    if (!live && Number.isFinite(checkpointEvery)) await outlet.send(checkpointAnswer(position))
+    if (!live) await outlet.send(caughtUpAnswer())
+    live = true
+    await outlet.waitWhile(() => log.after(position, 1).length === 0)
+  }
+  unwatch()
+}
+
+function optionsOf(call: ReadCall): streams.ReadReq.Options {
+  return call.request.getOptions() ?? new streams.ReadReq.Options()
+}
+
+/** Subscriptions without a filter have no checkpoints. */
+function checkpointIntervalOf(options: streams.ReadReq.Options): number {
+  const filter = options.getFilter()
+  const window = filter?.hasMax() ? filter.getMax() : pageSize
+  return filter ? window * filter.getCheckpointintervalmultiplier() : Infinity
+}
+
+type Records = readonly LogRecord[]
+
+function fromRevision(records: Records, options: streams.ReadReq.Options.StreamOptions): Records {
+  return options.hasRevision() ? records.slice(Number(options.getRevision())) : records
+}
+
+/** Forwards the record at the position is part of the answer, backwards it is not. */
+function fromPosition(records: Records, options: streams.ReadReq.Options): Records {
+  const start = options.getAll()?.getPosition()
+  const from = start ? Number(start.getCommitPosition()) : undefined
+  if (Number(options.getReadDirection()) === backwards) {
+    return records.filter(({ position }) => from === undefined || position < from).reverse()
+  }
+  return records.filter(({ position }) => from === undefined || position >= from)
+}
+
+/** A subscription starts behind this position: -1 for the start of the log, whose first record is at 0. */
+export function subscriptionStart(call: ReadCall): number {
+  const start = optionsOf(call).getAll()?.getPosition()
+  return start ? Number(start.getCommitPosition()) : -1
+}

@@ -1,0 +1,65 @@
+import { bookId } from '../../packages/domain/ledger/accounts.ts'
+import { book, type BookCommands, type PlaceHold, type PostEntry } from '../../packages/domain/ledger/book.ts'
+import type { LedgerEvents } from '../../packages/domain/ledger/events.ts'
+import type { Book } from '../../packages/domain/ledger/state.ts'
+import { decide, evolve, fold, type Context, type Message } from '../../packages/kernel/decider.ts'
+import { context as anyContext } from './scenarios.ts'
+
+/** The book of one merchant's play money. */
+export const context: Context = { ...anyContext, id: bookId(anyContext.merchant, anyContext.livemode, 'XOF') }
+export const later = '2026-01-03T12:00:00.000Z'
+export const wave = 'mobile_money.SN.wave'
+
+export const topup = { type: 'topup', id: '0190a1b2-0000-7000-8000-000000000010' }
+export const payment = { type: 'payment', id: '0190a1b2-0000-7000-8000-000000000011' }
+export const payout = { type: 'payout', id: '0190a1b2-0000-7000-8000-000000000012' }
+export const refund = { type: 'refund', id: '0190a1b2-0000-7000-8000-000000000013' }
+
+export type Command = Message<BookCommands>
+export type Event = Message<LedgerEvents>
+
+// Commands
+
+export const post = (data: PostEntry): Command => ({ type: 'PostEntry', data })
+export const place = (data: PlaceHold): Command => ({ type: 'PlaceHold', data })
+export const toppedUp = (amount: number) => post({ template: 'sandbox.topup', subject: topup, amount })
+export const paid = post({
+  template: 'payment.succeeded', subject: payment, rail: wave, amount: 10_000, fee: 200,
+})
+export const paidByCard = post({
+  template: 'payment.succeeded_deferred', subject: payment, rail: 'card', amount: 10_000, fee: 390,
+  availableAt: later,
+})
+const source = 'merchant.available'
+export const payoutAsked: PlaceHold = {
+  template: 'payout.hold', subject: payout, amount: 5_000, fee: 50, source,
+}
+export const refundAsked: PlaceHold = {
+  template: 'refund.hold', subject: refund, amount: 4_000, source, payment: payment.id,
+}
+export const held = place(payoutAsked)
+export const refundHeld = place(refundAsked)
+export const advance = (holdId: string): Command => ({ type: 'AdvanceHold', data: { holdId } })
+export const settle = (holdId: string): Command => ({ type: 'PostHold', data: { holdId, rail: wave } })
+export const giveBack = (holdId: string): Command => ({ type: 'VoidHold', data: { holdId } })
+export const release: Command = { type: 'ReleasePayment', data: { payment: payment.id } }
+
+/** The history that these commands make. */
+export function after(...commands: readonly Command[]): Event[] {
+  const state = book.initial()
+  return commands.flatMap((command) => {
+    const events = decide(book, command, state, context)
+    for (const event of events) evolve(book, state, event)
+    return events
+  })
+}
+
+export function stateAfter(...commands: readonly Command[]): Book {
+  return fold(book, after(...commands))
+}
+
+export function entryPosted(command: Command): LedgerEvents['EntryPosted'] {
+  const [event] = after(command)
+  if (event?.type !== 'EntryPosted') throw new Error('this command posts no entry')
+  return event.data
+}

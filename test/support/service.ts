@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { readConfiguration } from '../../infra/configuration.ts'
+import { startService as start, type RunningService } from '../../services/all-in-one/start.ts'
+import { testDatabase } from './postgres.ts'
+
+export interface Answer<Body = Record<string, unknown>> {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Body
+}
+
+export interface CallOptions {
+  readonly key?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A whole service on embedded parts and a database of its own, and the means to talk to it as a merchant does. */
+export interface TestService {
+  readonly url: string
+  readonly service: RunningService
+  readonly sandboxKey: string
+  readonly liveKey: string
+  get<Body = Record<string, unknown>>(path: string, options?: CallOptions): Promise<Answer<Body>>
+  post<Body = Record<string, unknown>>(path: string, body?: unknown, options?: CallOptions): Promise<Answer<Body>>
+  call<Body = Record<string, unknown>>(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer<Body>>
+}
+
+/** Starts the service for one test file; it ends with the test. */
+export async function startService(t: Test, environment: Readonly<Record<string, string>> = {}): Promise<TestService> {
+  const { url: postgresUrl } = await testDatabase(t)
+  const dataDirectory = mkdtempSync(join(tmpdir(), 'ikw-test-'))
+  const configuration = readConfiguration({
+    PORT: '0', DATA_DIR: dataDirectory, POSTGRES_URL: postgresUrl, RATE_LIMIT: 'off', EGRESS_ALLOW: '127.0.0.0/8', LOG_LEVEL: 'error',
+    ...environment,
+  })
+  const service = await start(configuration)
+  t.teardown(async () => {
+    await service.close()
+    rmSync(dataDirectory, { recursive: true, force: true })
+  })
+  return clientOf(service)
+}
+
+/** The environment header goes along with the key, unless the test says otherwise. */
+export function clientOf(service: RunningService): TestService {
+  const url = `http://127.0.0.1:${service.port}`
+  const { sandbox_key: sandboxKey, live_key: liveKey } = service.credentials
+
+  async function call<Body>(method: string, path: string, body?: unknown, { key = sandboxKey, headers = {} }: CallOptions = {}) {
+    const environment = key.includes('_live_') ? 'live' : 'sandbox'
+    const response = await fetch(url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(key && { authorization: `Bearer ${key}`, 'ikw-environment': environment }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const isJson = /json/.test(response.headers.get('content-type') ?? '')
+    return { status: response.status, headers: response.headers, body: (isJson ? JSON.parse(text) : text) as Body }
+  }
+
+  return {
+    url,
+    service,
+    sandboxKey,
+    liveKey,
+    call,
+    get: (path, options) => call('GET', path, undefined, options),
+    post: (path, body, options) => call('POST', path, body, options),
+  }
+}
