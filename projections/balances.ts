@@ -28,9 +28,10 @@ export const balanceDays = projection<LedgerEvents>()({
   columns: { ...book, day: 'text', ...sums },
   key: [...Object.keys(book), 'day'],
   indexes: [],
-  on: everyEntry((event) => [{
-    add: added(event.data), key: { ...parseBookId(event.id), day: event.data.effectiveAt.slice(0, 10) },
-  }]),
+  on: everyEntry((event) => {
+    const day = event.data.effectiveAt.slice(0, 10)
+    return [{ add: added(event.data), key: { ...parseBookId(event.id), day } }]
+  }),
 })
 
 /** What a merchant sees of the journal. */
@@ -73,7 +74,11 @@ export const balanceTransactions = projection<LedgerEvents>()({
 
 function everyEntry(handle: Handler) {
   return {
-    EntryPosted: handle, HoldPlaced: handle, HoldAdvanced: handle, HoldPosted: handle, HoldVoided: handle,
+    EntryPosted: handle,
+    HoldPlaced: handle,
+    HoldAdvanced: handle,
+    HoldPosted: handle,
+    HoldVoided: handle,
   }
 }
 

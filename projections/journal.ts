@@ -2,7 +2,7 @@ import { classOf, parseBookId } from '../packages/domain/ledger/accounts.ts'
 import type { Entry, LedgerEvents } from '../packages/domain/ledger/events.ts'
 import { projection, type Change, type Recorded } from '../packages/kernel/projection.ts'
 
-/** One row per posting of each journal entry. Nothing is ever changed or removed here: the journal only grows. */
+/** One row per posting of each journal entry. Nothing is ever changed or removed: the journal only grows. */
 export const journal = projection<LedgerEvents>()({
   name: 'journal',
   version: 1,

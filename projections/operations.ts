@@ -27,23 +27,21 @@ export const operations = projection<PaymentIntentEvents & PayoutEvents & Refund
   on: {
     PaymentIntentConfirmationStarted: (event) => {
       const { operationId, returnUrl } = event.data
-      return [begin(event, {
-        id: operationId, type: 'payment', resource_object: 'payment_intent', return_url: returnUrl,
-      })]
+      const begun = { id: operationId, type: 'payment', resource_object: 'payment_intent' } as const
+      return [begin(event, { ...begun, return_url: returnUrl })]
     },
     PaymentIntentActionRequired: ({ data }) => [change(data.operationId, data, { provider_url: data.url })],
     PaymentIntentConfirmationAborted: ({ data }) => {
-      return [change(data.operationId, data, {
-        status: 'failed', message: 'The provider has not taken the payment',
-      })]
+      const message = 'The provider has not taken the payment'
+      return [change(data.operationId, data, { status: 'failed', message })]
     },
     PaymentIntentSucceeded: ({ data }) => [change(data.operationId, data, { status: 'succeeded' })],
     PaymentIntentFailed: ({ data }) => [
       change(data.operationId, data, { status: 'failed', message: data.message }),
     ],
-    PaymentIntentCanceled: ({ data }) => (data.operationId ? [
-      change(data.operationId, data, { status: 'canceled' }),
-    ] : []),
+    PaymentIntentCanceled: ({ data }) => {
+      return data.operationId ? [change(data.operationId, data, { status: 'canceled' })] : []
+    },
     PaymentIntentLateSuccessRecorded: (event) => {
       return [begin(event, { id: event.data.refund, type: 'refund', resource_object: 'payment_intent' })]
     },
@@ -68,7 +66,14 @@ type Begun = Pick<OperationRow, 'id' | 'type' | 'resource_object'> & { readonly 
 function begin({ id: resource, data, metadata }: Recorded<{ readonly at: string }>, begun: Begun): Change {
   const { merchant, livemode } = metadata
   const row: OperationRow = {
-    merchant, livemode, resource, status: 'pending', message: null, provider_url: null, return_url: null, updated_at: data.at,
+    merchant,
+    livemode,
+    resource,
+    status: 'pending',
+    message: null,
+    provider_url: null,
+    return_url: null,
+    updated_at: data.at,
     ...begun,
   }
   return { put: { ...row } }

@@ -26,14 +26,10 @@ export const paymentTimers = timerHandlers<PaymentIntentEvents & RefundEvents & 
   PaymentIntentSucceeded: ({ id }) => [stop('intent_status', id)],
   PaymentIntentFailed: ({ id }) => [stop('intent_status', id)],
   PaymentIntentCanceled: ({ id }) => [stop('intent_status', id)],
-  PaymentIntentLateSuccessRecorded: (event) => [
-    start(
-      'late_refund',
-      timerSubject(event.id, event.data.operationId),
-      event,
-      after(event.data.at, firstAskedMs),
-    ),
-  ],
+  PaymentIntentLateSuccessRecorded: (event) => {
+    const { operationId, at } = event.data
+    return [start('late_refund', timerSubject(event.id, operationId), event, after(at, firstAskedMs))]
+  },
   PaymentIntentLateSuccessRefunded: ({ id, data }) => [
     stop('late_refund', timerSubject(id, data.operationId)),
   ],
@@ -54,24 +50,20 @@ export const paymentTimers = timerHandlers<PaymentIntentEvents & RefundEvents & 
 
   EntryPosted: (event) => {
     const { subject, currency, availableAt } = event.data
-    return availableAt ? [
-      start('payment_available', timerSubject(subject.id, currency), event, availableAt),
-    ] : released(event)
+    if (!availableAt) return released(event)
+    return [start('payment_available', timerSubject(subject.id, currency), event, availableAt)]
   },
   HoldPlaced: (event) => {
     const { subject, currency, effectiveAt } = event.data
     if (subject.type !== 'refund') return []
-    return [
-      start('refund_unclaimed', timerSubject(subject.id, currency), event, after(effectiveAt, claimWithinMs)),
-    ]
+    const dueAt = after(effectiveAt, claimWithinMs)
+    return [start('refund_unclaimed', timerSubject(subject.id, currency), event, dueAt)]
   },
   HoldPosted: released,
   HoldVoided: (event) => {
     const { subject, currency } = event.data
-    const unclaimed = subject.type === 'refund' ? [
-      stop('refund_unclaimed', timerSubject(subject.id, currency)),
-    ] : []
-    return [...unclaimed, ...released(event)]
+    if (subject.type !== 'refund') return released(event)
+    return [stop('refund_unclaimed', timerSubject(subject.id, currency)), ...released(event)]
   },
 })
 

@@ -1,6 +1,7 @@
 import { payout } from '../packages/domain/payouts/payout.ts'
 import {
-  at, wave, bank, money, failure, request, requested, sent, paid, failed, canceled, returned, abandoned, delayed, mine, savedBank, late, lateAt, requestedFrom,
+  at, wave, bank, money, failure, requested, sent, paid, failed, canceled, returned, abandoned,
+  delayed, mine, savedBank, late, lateAt, requestedFrom,
 } from './support/payouts.ts'
 import { context, scenarios } from './support/scenarios.ts'
 

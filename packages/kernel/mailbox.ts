@@ -60,8 +60,9 @@ export class Mailbox {
     })
   }
 
+  /** A copy, because the next command changes what is known here before it is written. */
   remembered(): Readonly<Known> | undefined {
-    return this.busy ? undefined : this.#known
+    return this.busy || !this.#known ? undefined : { ...this.#known }
   }
 
   forget(): void {

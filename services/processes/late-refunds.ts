@@ -24,9 +24,8 @@ export async function giveBackLatePayment({ event, mayHaveRun, tools }: Reaction
   const request = {
     reference: refund, kind: 'refund', merchant, livemode, amountMinor: amount, currency, method,
   } as const
-  await giveBack({ paymentIntent: id, operationId, merchant, livemode }, {
-    request, isFirstTry: !mayHaveRun, tools,
-  })
+  const payment = { paymentIntent: id, operationId, merchant, livemode }
+  await giveBack(payment, { request, isFirstTry: !mayHaveRun, tools })
 }
 
 /** What the provider did not say at once is asked until the money is back. */
@@ -39,9 +38,8 @@ export async function askLateRefund({ subject, merchant, livemode }: DueTimer, t
   const request = {
     reference, kind: 'refund', merchant, livemode, amountMinor: amount, currency, method,
   } as const
-  await giveBack({ paymentIntent: id, operationId, merchant, livemode }, {
-    request, isFirstTry: false, tools,
-  })
+  const payment = { paymentIntent: id, operationId, merchant, livemode }
+  await giveBack(payment, { request, isFirstTry: false, tools })
   return new Date(tools.house.clock().getTime() + askedEveryMs)
 }
 
@@ -63,14 +61,9 @@ async function giveBack(payment: LatePayment, { request, isFirstTry, tools }: Er
 export async function reportLateRefund(state: RailState, payment: LatePayment, tools: Tools): Promise<void> {
   const { paymentIntent: id, operationId, merchant, livemode } = payment
   if (state.state === 'failed' || state.state === 'returned') {
-    throw new Error(
-      `the provider does not give back what was paid late by operation ${operationId} of intent ${id}`,
-    )
+    throw new Error(`the provider keeps what was paid late by operation ${operationId} of intent ${id}`)
   }
   if (state.state !== 'succeeded') return
-  await tools.send(
-    to(paymentIntent, id, { type: 'RecordLateRefund', data: { operationId } }),
-    { merchant, livemode },
-    'rail',
-  )
+  const order = to(paymentIntent, id, { type: 'RecordLateRefund', data: { operationId } })
+  await tools.send(order, { merchant, livemode }, 'rail')
 }

@@ -17,7 +17,10 @@ export const paymentIntentProcess: Process = {
   policies: paymentIntentPolicies,
   reactions: { PaymentIntentLateSuccessRecorded: giveBackLatePayment },
   timers: {
-    intent_lock: breakLock, intent_status: askStatus, late_refund: askLateRefund, payment_available: release,
+    intent_lock: breakLock,
+    intent_status: askStatus,
+    late_refund: askLateRefund,
+    payment_available: release,
   },
   callbacks: { collection: hear },
 }
@@ -30,9 +33,8 @@ const releasedEveryMs = 3_600_000
 
 async function hear({ reference, merchant, livemode, result }: RailCallback, tools: Tools): Promise<void> {
   const { resource } = await operationOf(reference, tools)
-  await tools.send(
-    to(paymentIntent, resource, commandAfter(reference, result)), { merchant, livemode }, 'rail',
-  )
+  const order = to(paymentIntent, resource, commandAfter(reference, result))
+  await tools.send(order, { merchant, livemode }, 'rail')
 }
 
 /**
@@ -45,9 +47,8 @@ async function breakLock({ subject, merchant, livemode }: DueTimer, tools: Tools
   const { operationId } = intent.attempts.at(-1)!
   const state = await statusOf(tools.house.rail, operationId)
   if (!state) return later(tools, askedEveryMs)
-  await tools.send(
-    to(paymentIntent, subject, commandAfter(operationId, state)), { merchant, livemode }, 'timer',
-  )
+  const order = to(paymentIntent, subject, commandAfter(operationId, state))
+  await tools.send(order, { merchant, livemode }, 'timer')
   return undefined
 }
 
@@ -61,10 +62,9 @@ async function askStatus({ subject, merchant, livemode }: DueTimer, tools: Tools
   const { operationId } = intent.attempts.at(-1)!
   const isOver = tools.house.clock().getTime() >= Date.parse(intent.expiresAt)
   const state = await statusOf(tools.house.rail, operationId)
-  const command = isFinal(state) ? commandAfter(operationId, state) : isOver && isDenied(state) ? timeout(
-    intent,
-  ) : undefined
-  if (!command) return later(tools, isOver ? askedLateEveryMs : askedEveryMs)
+  const isTimedOut = isOver && isDenied(state)
+  if (!isFinal(state) && !isTimedOut) return later(tools, isOver ? askedLateEveryMs : askedEveryMs)
+  const command = isFinal(state) ? commandAfter(operationId, state) : timeout(intent)
   await tools.send(to(paymentIntent, subject, command), { merchant, livemode }, 'timer')
   return undefined
 }
@@ -82,9 +82,8 @@ function isDenied(state: RailState | undefined): boolean {
 }
 
 function timeout({ attempts }: CreatedIntent) {
-  return failPayment(
-    attempts.at(-1)!.operationId, 'payment_timeout', 'The payer did not approve the payment in time',
-  )
+  const { operationId } = attempts.at(-1)!
+  return failPayment(operationId, 'payment_timeout', 'The payer did not approve the payment in time')
 }
 
 /** `undefined`: the operator does not answer. */

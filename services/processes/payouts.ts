@@ -42,7 +42,7 @@ async function hear({ reference, merchant, livemode, result }: RailCallback, too
   }
 }
 
-/** Domain model 4: the operator is asked so long after the sending, then hourly, and daily after three days. */
+/** Domain model 4: the operator is asked so long after the sending, then hourly, after three days daily. */
 const askedAfterMs = [30_000, 2 * 60_000, 5 * 60_000, 15 * 60_000, 60 * 60_000]
 const hourMs = 3_600_000
 const escalatedAfterMs = 72 * hourMs

@@ -39,7 +39,8 @@ export const refundProcess: Process = {
 async function submit({ event, mayHaveRun, tools }: Reaction): Promise<void> {
   const { id, data, metadata } = event as Recorded<RefundEvents['RefundRequested']>
   const state = await pursueRefund(tools.house.rail, requestOf(id, data), !mayHaveRun)
-  if (state) await report(id, state, { owner: metadata, tools })
+  const { merchant, livemode } = metadata
+  if (state) await report(id, state, { owner: { merchant, livemode }, tools })
 }
 
 async function hear({ reference, merchant, livemode, result }: RailCallback, tools: Tools): Promise<void> {
@@ -102,13 +103,14 @@ function requestOf(id: string, { merchant, livemode, amount, currency, method }:
   return { reference: id, kind: 'refund', merchant, livemode, amountMinor: amount, currency, method }
 }
 
-async function report(
-  id: string, state: RailState, { owner, tools }: { readonly owner: Owner; readonly tools: Tools },
-): Promise<void> {
+interface Listener {
+  readonly owner: Owner
+  readonly tools: Tools
+}
+
+async function report(id: string, state: RailState, { owner, tools }: Listener): Promise<void> {
   const command = commandAfter(state)
-  if (command) await tools.send(
-    to(refund, id, command), { merchant: owner.merchant, livemode: owner.livemode }, 'rail',
-  )
+  if (command) await tools.send(to(refund, id, command), owner, 'rail')
 }
 
 function commandAfter(state: RailState): Message<RefundCommands> | undefined {

@@ -46,7 +46,8 @@ export function viewBalance(
 
 /** Spec, Webhook event: the currency is in lower case. */
 export function balanceWebhook(
-  balance: CurrencyBalance, owner: { readonly livemode: boolean; readonly asOf: string },
+  balance: CurrencyBalance,
+  owner: { readonly livemode: boolean; readonly asOf: string },
 ) {
   return viewBalance([{ ...balance, currency: balance.currency.toLowerCase() }], owner)
 }

@@ -20,12 +20,14 @@ export type CustomerEvents = EventsOf<typeof customerEvents>
 
 // State
 
+interface Details extends Omit<CustomerEvents['CustomerCreated'], 'at'> {
+  readonly createdAt: string
+}
+
 export type Customer =
   | { readonly status: 'none' }
   | { readonly status: 'linked'; readonly customer: string }
-  | (Omit<CustomerEvents[
-    'CustomerCreated',
-  ], 'at'> & { readonly status: 'active'; readonly createdAt: string })
+  | (Details & { readonly status: 'active' })
 
 // Decisions. Whoever comes first to a contact's stream decides whose contact it is.
 
@@ -42,17 +44,14 @@ export const customer: Decider<Customer, CustomerCommands, CustomerEvents> = {
   decide: {
     CreateCustomer({ email, phone, currency }, { status }, { merchant, livemode, now }) {
       if (status !== 'none') return []
-      return [{
-        type: 'CustomerCreated', data: { merchant, livemode, at: now.toISOString(), email, phone, currency },
-      }]
+      const data = { merchant, livemode, at: now.toISOString(), email, phone, currency }
+      return [{ type: 'CustomerCreated', data }]
     },
 
     LinkContact(link, { status }, { merchant, livemode, now }) {
       if (status !== 'none') return []
-      return [{
-        type: 'CustomerContactLinked',
-        data: { merchant, livemode, at: now.toISOString(), customer: link.customer },
-      }]
+      const data = { merchant, livemode, at: now.toISOString(), customer: link.customer }
+      return [{ type: 'CustomerContactLinked', data }]
     },
   },
 
@@ -62,14 +61,17 @@ export const customer: Decider<Customer, CustomerCommands, CustomerEvents> = {
   },
 }
 
+interface Owner {
+  readonly merchant: string
+  readonly livemode: boolean
+}
+
 const contacts = 'd0a7a5a3-54f0-5c1e-8f4e-0b8b0f6d2c11'
 
 /**
  * The identity of a customer follows from the contact by which the customer was met first, so that two
  * requests at once make one. E-mail addresses are compared without regard to case.
  */
-export function customerIdOf(
-  { merchant, livemode }: { merchant: string; livemode: boolean }, contact: string,
-): string {
+export function customerIdOf({ merchant, livemode }: Owner, contact: string): string {
   return derivedId(contacts, `${merchant} ${livemode} ${contact.toLowerCase()}`)
 }

@@ -175,10 +175,15 @@ function isReversible({ template, currency }: LedgerEvents['EntryPosted'], { id 
   return template !== 'reversal' && template !== 'payment.available' && currency === parseBookId(id).currency
 }
 
-/** The same request decides nothing; the same subject with other money is a bug. */
+/**
+ * The same request decides nothing. A keyed request that was cut short after its hold may come again with other money:
+ * until the hold is given back, the key stands for what it was first used for.
+ */
 function repeatedHold({ template, amounts }: Hold, { subject, amount, fee = 0, ...asked }: PlaceHold): [] {
   const isSame = template === asked.template && amounts.amount === amount && amounts.fee === fee
-  if (!isSame) throw new Error(`hold ${subject.id} was placed for another amount or purpose`)
+  if (!isSame) {
+    refuse('idempotency_key_must_be_for_one_request', { detail: `Money is held for ${subject.type} ${subject.id} already` })
+  }
   return []
 }
 

@@ -122,9 +122,9 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       const intent = created(state)
       const { status } = intent
       if (status === 'canceled') return []
-      if (isLocked(intent)) refuse('intent_must_be_cancelable', {
-        detail: 'A confirmation of this intent is running',
-      })
+      if (isLocked(intent)) {
+        refuse('intent_must_be_cancelable', { detail: 'A confirmation of this intent is running' })
+      }
       if (status !== 'requires_payment_method' && status !== 'requires_action') {
         refuse('intent_must_be_cancelable', { detail: `An intent that is ${status} cannot be canceled` })
       }
@@ -136,10 +136,9 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       const intent = created(state)
       if (intent.lateRefunded.includes(operationId)) return []
       if (!intent.late.includes(operationId)) throw new Error(`operation ${operationId} was not paid late`)
-      const given = {
-        ...collected(intent, attemptOf(intent, operationId), now), refund: lateRefundIdOf(operationId),
-      }
-      return [{ type: 'PaymentIntentLateSuccessRefunded', data: given }]
+      const money = collected(intent, attemptOf(intent, operationId), now)
+      const data = { ...money, refund: lateRefundIdOf(operationId) }
+      return [{ type: 'PaymentIntentLateSuccessRefunded', data }]
     },
 
     ReserveRefund({ refund, amount }, state, { now }) {
@@ -166,9 +165,8 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       const share = refundable(state).payment.refunds[refund]
       if (!share) throw new Error(`refund ${refund} was not reserved`)
       if (share.done) return []
-      return [{
-        type: 'PaymentIntentRefunded', data: { at: now.toISOString(), refund, amount: share.amount },
-      }]
+      const data = { at: now.toISOString(), refund, amount: share.amount }
+      return [{ type: 'PaymentIntentRefunded', data }]
     },
   },
 
@@ -226,9 +224,9 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       const intent = created(state)
       return { ...intent, lateRefunded: [...intent.lateRefunded, operationId] }
     },
-    PaymentIntentRefundReserved: (state, { refund, amount }) => withShare(state, refund, {
-      amount, done: false,
-    }),
+    PaymentIntentRefundReserved: (state, { refund, amount }) => {
+      return withShare(state, refund, { amount, done: false })
+    },
     PaymentIntentRefundReleased: (state, { refund }) => withShare(state, refund, undefined),
     PaymentIntentRefunded: (state, { refund, amount }) => withShare(state, refund, { amount, done: true }),
   },

@@ -13,11 +13,10 @@ const money = policy<PaymentIntentEvents>('payment_money', {
   PaymentIntentSucceeded: (event) => {
     const { amount, fee, rail, at, availableOn } = event.data
     const entry = { subject: { type: 'payment', id: event.id }, amount, fee, rail }
-    if (availableOn <= at) return inBook(event, {
-      type: 'PostEntry', data: { template: 'payment.succeeded', ...entry },
-    })
-    const deferred = { template: 'payment.succeeded_deferred', ...entry, availableAt: availableOn } as const
-    return inBook(event, { type: 'PostEntry', data: deferred })
+    const data = availableOn <= at
+      ? ({ template: 'payment.succeeded', ...entry } as const)
+      : ({ template: 'payment.succeeded_deferred', ...entry, availableAt: availableOn } as const)
+    return inBook(event, { type: 'PostEntry', data })
   },
   PaymentIntentLateSuccessRecorded: (event) => inBook(event, late('payment.late', event)),
   PaymentIntentLateSuccessRefunded: (event) => inBook(event, late('payment.late_refund', event)),
@@ -36,7 +35,6 @@ function late(
   template: 'payment.late' | 'payment.late_refund',
   { data: { operationId, amount, rail } }: Recorded<Collected>,
 ): Message<BookCommands> {
-  return {
-    type: 'PostEntry', data: { template, subject: { type: 'operation', id: operationId }, amount, rail },
-  }
+  const subject = { type: 'operation', id: operationId }
+  return { type: 'PostEntry', data: { template, subject, amount, rail } }
 }

@@ -13,9 +13,8 @@ export function railOf(method: RailMethod): string {
 }
 
 /** What we keep of a payment, by the tariffs valid at the time of its success. */
-export function feeOf(
-  { merchant, amount, currency, transactionCountry }: CreatedIntent, method: RailMethod, now: Date,
-): number {
+export function feeOf(intent: CreatedIntent, method: RailMethod, now: Date): number {
+  const { merchant, amount, currency, transactionCountry } = intent
   const operator = method.type === 'mobile_money' ? method.operator : undefined
   const paid = { operation: 'payment', amountMinor: amount, currency, merchant, method: method.type } as const
   return quoteFee({ ...paid, operator, country: transactionCountry }, now).feeMinor
@@ -35,14 +34,14 @@ export function commandAfter(operationId: string, state: RailState): Message<Pay
     case 'failed':
       return failPayment(operationId, state.code, state.message)
     case 'returned':
-      return failPayment(
-        operationId, 'processing_error', 'The operator has given the money back to the payer',
-      )
+      return failPayment(operationId, 'processing_error', 'The operator has given the money back')
   }
 }
 
 export function failPayment(
-  operationId: string, code: string, message: string,
+  operationId: string,
+  code: string,
+  message: string,
 ): Message<PaymentIntentCommands> {
   return { type: 'FailPayment', data: { operationId, code: failureCodeOf(code), message } }
 }

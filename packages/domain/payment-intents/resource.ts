@@ -32,7 +32,8 @@ export const PaymentIntentRequest = record({
 })
 
 export const PaymentIntentRevision = record({
-  description: maybe(Description), metadata: maybe(GivenMetadata),
+  description: maybe(Description),
+  metadata: maybe(GivenMetadata),
 })
 
 /** Inferred: only web addresses, because the payer's browser is sent there from our page. */

@@ -33,6 +33,11 @@ export interface Payment {
   readonly refunds: Readonly<Record<string, RefundShare>>
 }
 
+interface Failure {
+  readonly code: PaymentFailureCode
+  readonly message: string
+}
+
 export type CreatedIntent = Details &
   (
     /** Locked: the call to a provider is running, or nobody knows yet what became of it. */
@@ -40,7 +45,7 @@ export type CreatedIntent = Details &
     | { readonly status: 'processing'; readonly expiresAt: string }
     | { readonly status: 'requires_action'; readonly expiresAt: string; readonly url: string }
     | { readonly status: 'succeeded'; readonly payment: Payment }
-    | { readonly status: 'failed'; readonly failure: { readonly code: PaymentFailureCode; readonly message: string } }
+    | { readonly status: 'failed'; readonly failure: Failure }
     | { readonly status: 'canceled'; readonly canceledAt: string }
   )
 

@@ -24,20 +24,14 @@ const steps: Readonly<Record<keyof PaymentIntentEvents, readonly [type: string, 
   PaymentIntentConfirmationStarted: ['confirmation_started', 'The provider was asked to collect the payment'],
   PaymentIntentSubmitted: ['submitted', 'The provider has accepted the payment'],
   PaymentIntentActionRequired: ['action_required', 'The payer has to go on in a browser'],
-  PaymentIntentConfirmationAborted: [
-    'confirmation_aborted', 'The provider has not taken the payment; nothing was charged',
-  ],
+  PaymentIntentConfirmationAborted: ['confirmation_aborted', 'The provider took nothing'],
   PaymentIntentSucceeded: ['succeeded', 'The payer has paid'],
   PaymentIntentFailed: ['failed', 'The payment failed'],
   PaymentIntentCanceled: ['canceled', 'The payment intent was canceled'],
-  PaymentIntentLateSuccessRecorded: [
-    'paid_late', 'Money arrived after the end; it is given back to the payer',
-  ],
+  PaymentIntentLateSuccessRecorded: ['paid_late', 'Money arrived after the end; it is given back'],
   PaymentIntentLateSuccessRefunded: ['late_payment_refunded', 'The money that arrived late was given back'],
   PaymentIntentRefundReserved: ['refund_started', 'A refund was started'],
-  PaymentIntentRefundReleased: [
-    'refund_failed', 'A refund came to nothing; its amount can be refunded again',
-  ],
+  PaymentIntentRefundReleased: ['refund_failed', 'A refund came to nothing'],
   PaymentIntentRefunded: ['refunded', 'A refund was paid back to the payer'],
 }
 
@@ -50,14 +44,16 @@ export function timelineOf(events: readonly Recorded[]): TimelineEntry[] {
     state = evolve(paymentIntent, state, { type, data } as Message<PaymentIntentEvents>)
     if (state.status === 'none') throw new Error(`${event.stream} does not start with its creation`)
     const [step, message] = steps[type]
-    const operationId = 'operationId' in data && data.operationId ? publicId(
-      'operation', data.operationId,
-    ) : null
+    const operationId = 'operationId' in data ? data.operationId : null
     const told = type === 'PaymentIntentFailed' ? `${message}: ${data.message}` : message
-    const entry = {
-      type: step, status: state.status, occurred_at: data.at, message: told, operation_id: operationId,
-    }
-    entries.push({ object: 'timeline_entry', ...entry })
+    entries.push({
+      object: 'timeline_entry',
+      type: step,
+      status: state.status,
+      occurred_at: data.at,
+      message: told,
+      operation_id: operationId && publicId('operation', operationId),
+    })
   }
   return entries
 }

@@ -224,7 +224,7 @@ function expectedBy(destination: Destination, { livemode, now }: Context): strin
   return new Date(now.getTime() + (destination.type === 'mobile_money' ? mobileMoneyMs : bank)).toISOString()
 }
 
-/** Spec, Payout: the payout engine sets two keys. It executes batches and the sandbox's inline bank payouts. */
+/** Spec, Payout: the payout engine sets two keys. It executes batches and sandbox bank payouts. */
 function metadataOf(request: PayoutCommands['RequestPayout'], { livemode }: Context) {
   const { batch, payoutMethod, destination, metadata = {} } = request
   const isInlineBank = destination.type === 'bank' && !payoutMethod

@@ -48,11 +48,16 @@ interface Details extends Omit<RefundEvents['RefundRequested'], 'at'> {
   readonly escalated: boolean
 }
 
+interface Failure {
+  readonly code: string
+  readonly message: string
+}
+
 export type Refund =
   | { readonly status: 'none' }
   | { readonly status: 'abandoned' }
   | (Details & { readonly status: 'pending' | 'succeeded' })
-  | (Details & { readonly status: 'failed'; readonly failure: { readonly code: string; readonly message: string } })
+  | (Details & { readonly status: 'failed'; readonly failure: Failure })
 
 export type RequestedRefund = Exclude<Refund, { status: 'none' | 'abandoned' }>
 
@@ -80,9 +85,9 @@ export const refund: Decider<Refund, RefundCommands, RefundEvents> = {
 
   decide: {
     RequestRefund(request, { status }, { merchant, livemode, now }) {
-      if (status === 'abandoned') refuse('resource_state_must_allow_it', {
-        detail: 'The request took too long and was given up',
-      })
+      if (status === 'abandoned') {
+        refuse('resource_state_must_allow_it', { detail: 'The request took too long and was given up' })
+      }
       if (status !== 'none') return []
       return [{ type: 'RefundRequested', data: { merchant, livemode, at: now.toISOString(), ...request } }]
     },

@@ -11,7 +11,10 @@ export function isEnabledFor(endpoint: WebhookEndpoint, type: string): boolean {
 }
 
 /** An endpoint without an event is sent again what it missed of the types that it is enabled for now. */
-export function missedBy(endpoint: WebhookEndpoint, at: Date): { readonly types: readonly string[]; readonly since: string } {
+export function missedBy(
+  endpoint: WebhookEndpoint,
+  at: Date,
+): { readonly types: readonly string[]; readonly since: string } {
   const types = Object.keys(webhookTypes).filter((type) => isEnabledFor(endpoint, type))
   return { types, since: new Date(at.getTime() - missedForMs).toISOString() }
 }

@@ -1,6 +1,17 @@
 import { publicId } from '../../contract/identity.ts'
 import {
-  base, Identity, literals, maybe, nullable, optional, record, Timestamp, Type, unixSeconds, Url, type Static,
+  base,
+  Identity,
+  literals,
+  maybe,
+  nullable,
+  optional,
+  record,
+  Timestamp,
+  Type,
+  unixSeconds,
+  Url,
+  type Static,
 } from '../../contract/vocabulary.ts'
 import type { WebhookEndpoint } from './webhook-endpoint.ts'
 import type { WebhookReplay } from './webhook-replay.ts'
@@ -13,7 +24,11 @@ const EnabledEvents = Type.Array(Type.String({ maxLength: 100 }), {
 })
 
 /** The action checks the URL, because which addresses are reachable is known outside. */
-const WebhookUrl = Type.String({ minLength: 1, maxLength: 2048, description: Url.description ?? 'Absolute URL' })
+const WebhookUrl = Type.String({
+  minLength: 1,
+  maxLength: 2048,
+  description: Url.description ?? 'Absolute URL',
+})
 
 export const WebhookEndpointRequest = record({ url: WebhookUrl, enabled_events: optional(EnabledEvents) })
 
@@ -25,7 +40,9 @@ export const WebhookEndpointRevision = record({
 
 /** Inferred: how long the old secret goes on signing; 0 revokes it at once. */
 export const SecretRotation = record({
-  expires_in: optional(Type.Integer({ minimum: 0, maximum: 604_800, description: 'Seconds that the old secret still signs' })),
+  expires_in: optional(
+    Type.Integer({ minimum: 0, maximum: 604_800, description: 'Seconds that the old secret still signs' }),
+  ),
 })
 
 export const WebhookReplayRequest = record({
@@ -97,7 +114,10 @@ export function viewWebhookEndpoint(
   }
 }
 
-export function viewWebhookReplay(id: string, state: WebhookReplay): Static<typeof WebhookReplayResource> | undefined {
+export function viewWebhookReplay(
+  id: string,
+  state: WebhookReplay,
+): Static<typeof WebhookReplayResource> | undefined {
   if (state.status === 'none') return undefined
   const { status, livemode, event, endpoint, reason, deliveries, at } = state
   const result = state.status === 'completed' ? state : { succeeded: 0, failed: 0, completedAt: null }

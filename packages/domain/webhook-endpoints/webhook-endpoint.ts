@@ -13,7 +13,12 @@ export const webhookEndpointEvents = {
   WebhookEndpointRegistered: stored(
     1,
     record({
-      merchant: Type.String(), livemode: Type.Boolean(), url: Type.String(), enabledEvents: Selections, ...Secret, at: Timestamp,
+      merchant: Type.String(),
+      livemode: Type.Boolean(),
+      url: Type.String(),
+      enabledEvents: Selections,
+      ...Secret,
+      at: Timestamp,
     }),
   ),
   WebhookEndpointRevised: stored(1, record({ url: Type.String(), enabledEvents: Selections, at: Timestamp })),
@@ -55,7 +60,12 @@ export type WebhookEndpoint =
 // Decisions
 
 export type WebhookEndpointCommands = {
-  RegisterEndpoint: { url: string; enabledEvents: readonly string[]; sealedSecret: string; secretLast4: string }
+  RegisterEndpoint: {
+    url: string
+    enabledEvents: readonly string[]
+    sealedSecret: string
+    secretLast4: string
+  }
   ReviseEndpoint: { url?: string | undefined; enabledEvents?: readonly string[] | undefined }
   /** `goneUrl` is the address that answered 410; it may have been replaced since. */
   DisableEndpoint: { goneUrl?: string }
@@ -71,10 +81,22 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
   initial: () => ({ status: 'none' }),
 
   decide: {
-    RegisterEndpoint({ url, enabledEvents, sealedSecret, secretLast4 }, { status }, { merchant, livemode, now }) {
+    RegisterEndpoint(
+      { url, enabledEvents, sealedSecret, secretLast4 },
+      { status },
+      { merchant, livemode, now },
+    ) {
       if (status !== 'none') return []
       checkSelections(enabledEvents)
-      const data = { merchant, livemode, url, enabledEvents: [...enabledEvents], sealedSecret, secretLast4, at: now.toISOString() }
+      const data = {
+        merchant,
+        livemode,
+        url,
+        enabledEvents: [...enabledEvents],
+        sealedSecret,
+        secretLast4,
+        at: now.toISOString(),
+      }
       return [{ type: 'WebhookEndpointRegistered', data }]
     },
 
@@ -102,7 +124,12 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
     RotateSecret({ sealedSecret, secretLast4, overlapSeconds }, state, { now }) {
       if (registered(state).secret.sealed === sealedSecret) return []
       const previousUntil = new Date(now.getTime() + overlapSeconds * 1_000).toISOString()
-      return [{ type: 'WebhookEndpointSecretRotated', data: { sealedSecret, secretLast4, previousUntil, at: now.toISOString() } }]
+      return [
+        {
+          type: 'WebhookEndpointSecretRotated',
+          data: { sealedSecret, secretLast4, previousUntil, at: now.toISOString() },
+        },
+      ]
     },
 
     MarkFailing({ event }, state, { now }) {
@@ -117,15 +144,27 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
   },
 
   evolve: {
-    WebhookEndpointRegistered: (_, { merchant, livemode, url, enabledEvents, sealedSecret, secretLast4, at }) => ({
-      status: 'active', merchant, livemode, url, enabledEvents,
+    WebhookEndpointRegistered: (
+      _,
+      { merchant, livemode, url, enabledEvents, sealedSecret, secretLast4, at },
+    ) => ({
+      status: 'active',
+      merchant,
+      livemode,
+      url,
+      enabledEvents,
       secret: { sealed: sealedSecret, last4: secretLast4, createdAt: at },
-      previous: [], registeredAt: at, rotatedAt: null,
+      previous: [],
+      registeredAt: at,
+      rotatedAt: null,
     }),
     WebhookEndpointRevised: (state, { url, enabledEvents }) => ({ ...registered(state), url, enabledEvents }),
     WebhookEndpointDisabled: (state) => ({ ...details(state), status: 'disabled' }),
     WebhookEndpointEnabled: (state) => ({ ...details(state), status: 'active' }),
-    WebhookEndpointSecretRotated: (state, rotation) => ({ ...registered(state), ...afterRotation(registered(state), rotation) }),
+    WebhookEndpointSecretRotated: (state, rotation) => ({
+      ...registered(state),
+      ...afterRotation(registered(state), rotation),
+    }),
     WebhookEndpointMarkedFailing: (state, { event }) => ({ ...details(state), status: 'failing', event }),
     WebhookEndpointRecovered: (state) => ({ ...details(state), status: 'active' }),
   },
@@ -136,10 +175,16 @@ export function secretContext(id: string): string {
   return `webhook_endpoint/${id}`
 }
 
-/** Inferred: enough for a rotation that was sent several times by mistake; each signature makes the headers longer. */
+/**
+ * Inferred: enough for a rotation that was sent several times by mistake; each signature makes the headers
+ * longer.
+ */
 const previousSecretsMax = 4
 
-/** A secret never signs longer than the one that followed it, so revoking at once revokes all that came before. */
+/**
+ * A secret never signs longer than the one that followed it, so revoking at once revokes all that came
+ * before.
+ */
 function afterRotation(
   { secret, previous }: Details,
   { sealedSecret, secretLast4, previousUntil, at }: WebhookEndpointEvents['WebhookEndpointSecretRotated'],
@@ -148,7 +193,11 @@ function afterRotation(
     .map(({ sealed, until }) => ({ sealed, until: until < previousUntil ? until : previousUntil }))
     .filter(({ until }) => until > at)
     .slice(0, previousSecretsMax)
-  return { secret: { sealed: sealedSecret, last4: secretLast4, createdAt: at }, previous: older, rotatedAt: at }
+  return {
+    secret: { sealed: sealedSecret, last4: secretLast4, createdAt: at },
+    previous: older,
+    rotatedAt: at,
+  }
 }
 
 const known: ReadonlySet<string> = new Set(['*', ...webhookTypePatterns])
@@ -171,6 +220,7 @@ function registered(state: WebhookEndpoint): Exclude<WebhookEndpoint, { status: 
 
 /** What a change of status leaves as it is. */
 function details(state: WebhookEndpoint): Details {
-  const { merchant, livemode, url, enabledEvents, secret, previous, registeredAt, rotatedAt } = registered(state)
+  const { merchant, livemode, url, enabledEvents, secret, previous, registeredAt, rotatedAt } =
+    registered(state)
   return { merchant, livemode, url, enabledEvents, secret, previous, registeredAt, rotatedAt }
 }

@@ -18,7 +18,10 @@ export const webhookReplayEvents = {
       at: Timestamp,
     }),
   ),
-  WebhookReplayCompleted: stored(1, record({ deliveries: Count, succeeded: Count, failed: Count, at: Timestamp })),
+  WebhookReplayCompleted: stored(
+    1,
+    record({ deliveries: Count, succeeded: Count, failed: Count, at: Timestamp }),
+  ),
 }
 
 export type WebhookReplayEvents = EventsOf<typeof webhookReplayEvents>
@@ -31,7 +34,10 @@ export type WebhookReplay =
   | (Details & { readonly status: 'completed'; succeeded: number; failed: number; completedAt: string })
 
 export type WebhookReplayCommands = {
-  /** `event` is a public id (`evt_…`), `endpoint` a UUID, `deliveries` how many there were to send when it was asked for. */
+  /**
+   * `event` is a public id (`evt_…`), `endpoint` a UUID, `deliveries` how many there were to send when it was
+   * asked for.
+   */
   RequestReplay: { event: string | null; endpoint: string | null; reason: string | null; deliveries: number }
   CompleteReplay: { deliveries: number; succeeded: number; failed: number }
 }
@@ -44,8 +50,11 @@ export const webhookReplay: Decider<WebhookReplay, WebhookReplayCommands, Webhoo
   decide: {
     RequestReplay(request, { status }, { merchant, livemode, now }) {
       if (status !== 'none') return []
-      if (request.event === null && request.endpoint === null) refuse('replay_must_name_an_event_or_an_endpoint')
-      return [{ type: 'WebhookReplayRequested', data: { merchant, livemode, ...request, at: now.toISOString() } }]
+      if (request.event === null && request.endpoint === null)
+        refuse('replay_must_name_an_event_or_an_endpoint')
+      return [
+        { type: 'WebhookReplayRequested', data: { merchant, livemode, ...request, at: now.toISOString() } },
+      ]
     },
 
     CompleteReplay(counts, { status }, { now }) {

@@ -12,7 +12,8 @@ import type { Entry } from '../../../packages/domain/ledger/events.ts'
 import type { Balances } from '../../../packages/domain/ledger/state.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { recorded } from '../../../packages/kernel/history.ts'
-import type { Where } from '../../../packages/kernel/ports.ts'
+import type { PageQuery, Where } from '../../../packages/kernel/ports.ts'
+import type { Recorded } from '../../../packages/kernel/projection.ts'
 import { balanceDays, balances } from '../../../projections/balances.ts'
 
 const entriesAtOnce = 1_000
@@ -27,9 +28,8 @@ export async function showBalance(
   { caller, house, query }: Request<undefined, Static<typeof BalanceQuery>>,
 ): Promise<BalanceView> {
   const asOf = query.as_of && new Date(query.as_of).toISOString()
-  return balanceOf(house, {
-    ...caller, currencies: query.currency ? [query.currency] : undefined, until: asOf,
-  })
+  const currencies = query.currency ? [query.currency] : undefined
+  return balanceOf(house, { ...caller, currencies, until: asOf })
 }
 
 /** Sandbox only: play money. */
@@ -38,9 +38,8 @@ export async function topUp(request: Request<Static<typeof TopUpRequest>>): Prom
   if (caller.livemode) refuse('resource_must_exist')
   const { amount, currency } = request.body
   if (!allCurrencies.includes(currency)) {
-    refuseField(
-      'payment_must_be_eligible', '/currency', `"${currency}" is none of ${allCurrencies.join(', ')}`,
-    )
+    const message = `"${currency}" is none of ${allCurrencies.join(', ')}`
+    refuseField('payment_must_be_eligible', '/currency', message)
   }
   const entry = { template: 'sandbox.topup', subject: { type: 'topup', id }, amount } as const
   await request.send(book, bookId(caller.merchant, false, currency), { type: 'PostEntry', data: entry })
@@ -54,9 +53,8 @@ interface Question extends Pick<Caller, 'merchant' | 'livemode'> {
   readonly until: string | undefined
 }
 
-async function balanceOf(
-  house: House, { merchant, livemode, currencies, until }: Question,
-): Promise<BalanceView> {
+async function balanceOf(house: House, question: Question): Promise<BalanceView> {
+  const { merchant, livemode, currencies, until } = question
   const asked = (currencies ?? allCurrencies).map((currency) => ({ merchant, livemode, currency, until }))
   const found = await Promise.all(asked.map((each) => standOf(house, each)))
   const shown = currencies ? found : found.filter(({ position }) => position > 0)
@@ -69,25 +67,24 @@ interface Asked extends BookKey {
 
 async function standOf(house: House, asked: Asked): Promise<CurrencyBalance> {
   const { sum, entries } = await summed(house, asked)
-  const stream = streamName(book.category, bookId(asked.merchant, asked.livemode, asked.currency))
   let balance = sum
   let position = 0
-  let counted = entries
   // The last counted entry is read once more for its position.
-  for (let from = Math.max(0, entries - 1); ; from += entriesAtOnce) {
-    const events = await house.store.readStream(stream, from, entriesAtOnce)
-    for (const event of events) {
-      const entry = recorded(book, event).data as Entry
-      if (asked.until !== undefined && entry.effectiveAt > asked.until) return {
-        ...balance, position, currency: asked.currency,
-      }
-      if (event.revision >= counted) {
-        balance = sumOf(balance, movementOf(entry))
-        counted = event.revision + 1
-      }
-      position = event.position
-    }
-    if (events.length < entriesAtOnce) return { ...balance, position, currency: asked.currency }
+  for await (const event of entriesOf(house, asked, Math.max(0, entries - 1))) {
+    if (asked.until !== undefined && event.data.effectiveAt > asked.until) break
+    if (event.revision >= entries) balance = sumOf(balance, movementOf(event.data))
+    position = event.position
+  }
+  return { ...balance, position, currency: asked.currency }
+}
+
+async function* entriesOf({ store }: House, { merchant, livemode, currency }: BookKey, start: number) {
+  const stream = streamName(book.category, bookId(merchant, livemode, currency))
+  for (let from = start; ; from += entriesAtOnce) {
+    const events = await store.readStream(stream, from, entriesAtOnce)
+    // Its own events, so their data is an entry: only the erasure in `recorded` hides it.
+    for (const event of events) yield recorded(book, event) as Recorded<Entry>
+    if (events.length < entriesAtOnce) return
   }
 }
 
@@ -97,23 +94,25 @@ interface Summed {
   readonly entries: number
 }
 
+type SumRow = Balances & { readonly entries: number }
+
 /** All that the read models have counted for sure: the whole book, or its days before the one asked for. */
 async function summed({ reads }: House, { merchant, livemode, currency, until }: Asked): Promise<Summed> {
-  const where: Where[] = Object.entries({ merchant, livemode, currency }).map(
-    ([column, value]) => ({ column, operator: '=', value }),
-  )
-  const { rows } = until === undefined
-    ? await reads.page<Balances & { entries: number }>({
-      from: balances.name, where, order: 'currency', limit: 1,
-    })
-    : await reads.page<Balances & { entries: number }>({
-      from: balanceDays.name,
-      where: [...where, { column: 'day', operator: '<', value: until.slice(0, 10) }],
-      order: 'day',
-      limit: daysMax,
-    })
+  const where: Where[] = [
+    { column: 'merchant', operator: '=', value: merchant },
+    { column: 'livemode', operator: '=', value: livemode },
+    { column: 'currency', operator: '=', value: currency },
+  ]
+  const query: PageQuery = until === undefined
+    ? { from: balances.name, where, order: 'currency', limit: 1 }
+    : { from: balanceDays.name, where: [...where, before(until)], order: 'day', limit: daysMax }
+  const { rows } = await reads.page<SumRow>(query)
   return {
     sum: rows.reduce<Balances>(sumOf, nothing),
     entries: rows.reduce((sum, row) => sum + row.entries, 0),
   }
+}
+
+function before(time: string): Where {
+  return { column: 'day', operator: '<', value: time.slice(0, 10) }
 }

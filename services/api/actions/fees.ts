@@ -1,4 +1,4 @@
-import { quoteFee } from '../../../packages/contract/fees.ts'
+import { quoteFee, type FeeDetail } from '../../../packages/contract/fees.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import {
   AmountMinor, choice, CountMinor, Country, Currency, literals, maybe, nullable, record, SignedMinor,
@@ -53,7 +53,8 @@ export async function quote(
   const operation = body.operation ?? 'payment'
   const country = body.country ?? null
   const operator = body.operator ?? null
-  const method = body.payment_method_type ?? (operation === 'payment' || operation === 'payout' ? 'mobile_money' : undefined)
+  const byMethod = operation === 'payment' || operation === 'payout'
+  const method = body.payment_method_type ?? (byMethod ? 'mobile_money' : undefined)
   const now = house.clock()
   const asked = {
     operation,
@@ -72,9 +73,7 @@ export async function quote(
     amount,
     currency,
     fee: feeMinor,
-    fee_details: details.map(
-      ({ type, basisPoints, amountMinor }) => ({ type, bps: basisPoints, amount: amountMinor }),
-    ),
+    fee_details: details.map(viewDetail),
     fee_mode: feeMode,
     total_amount: totalMinor,
     net_amount: netMinor,
@@ -83,4 +82,8 @@ export async function quote(
     operator,
     expires_at: new Date(now.getTime() + validMs).toISOString(),
   }
+}
+
+function viewDetail({ type, basisPoints, amountMinor }: FeeDetail) {
+  return { type, bps: basisPoints, amount: amountMinor }
 }

@@ -23,9 +23,9 @@ export const CountryResource = record({
 
 type CountryView = Static<typeof CountryResource>
 
-export async function listCountries(
-  { query }: Pick<Request<undefined, Static<typeof CountryQuery>>, 'query'>,
-): Promise<Listed<CountryView>> {
+type Asking = Request<undefined, Static<typeof CountryQuery>>
+
+export async function listCountries({ query }: Pick<Asking, 'query'>): Promise<Listed<CountryView>> {
   const { search, supported } = query
   const text = search?.toLowerCase()
   const found = geography.filter((country) => {
@@ -35,9 +35,8 @@ export async function listCountries(
   return onePage('/api/v1/geography/countries', found.map(viewCountry))
 }
 
-function viewCountry(
-  { code, name, callingCode, currency, currencyExponent, msisdnExample, supported }: CountryFacts,
-): CountryView {
+function viewCountry(country: CountryFacts): CountryView {
+  const { code, name, callingCode, currency, currencyExponent, msisdnExample, supported } = country
   return {
     id: code,
     object: 'country',

@@ -9,12 +9,10 @@ import { operations } from '../../../projections/operations.ts'
 const waitMs = 1_000
 
 /** Public: whoever has the id of an operation, payer or merchant, may see how it stands and nothing else. */
-export async function showOperation(
-  { house, params }: Pick<Request, 'house' | 'params'>,
-): Promise<OperationView> {
-  const id = identity(params['operationId']!, 'operation', 'payout', 'refund') ?? refuse(
-    'resource_must_exist',
-  )
+export async function showOperation(request: Pick<Request, 'house' | 'params'>): Promise<OperationView> {
+  const { house, params } = request
+  const named = identity(params['operationId']!, 'operation', 'payout', 'refund')
+  const id = named ?? refuse('resource_must_exist')
   // The payer may come with the answer to the confirmation, and the read model a moment later.
   await house.reads.reached(await house.store.head(), waitMs)
   return viewOperation((await find(house, id)) ?? refuse('resource_must_exist'))
@@ -41,7 +39,8 @@ export function operationPage(operation: OperationView): string {
   const { id, status, message, redirect_url } = operation
   const [title, text] = words[status]
   const isOpen = status === 'pending'
-  const link = redirect_url && `<p><a href="${escaped(redirect_url)}">${isOpen ? 'Go on to pay' : 'Back to the merchant'}</a></p>`
+  const label = isOpen ? 'Go on to pay' : 'Back to the merchant'
+  const link = redirect_url && `<p><a href="${escaped(redirect_url)}">${label}</a></p>`
   const refresh = isOpen ? '3' : redirect_url && `0;url=${escaped(redirect_url)}`
   return [
     '<!doctype html><html lang="en"><head><meta charset="utf-8">',
@@ -49,14 +48,20 @@ export function operationPage(operation: OperationView): string {
     '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'">',
     refresh && `<meta http-equiv="refresh" content="${refresh}">`,
     `<title>${title}</title>`,
-    '<style>body{font:18px/1.5 system-ui;max-width:32em;margin:15vh auto;padding:0 1em}small{color:#666}</style></head>',
+    '<style>body{font:18px/1.5 system-ui;max-width:32em;margin:15vh auto;padding:0 1em}</style></head>',
     `<body><h1>${title}</h1><p>${escaped(message ?? text)}</p>`,
     link,
     `<p><small>${id}</small></p></body></html>`,
   ].filter(Boolean).join('\n')
 }
 
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
 
 function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character]!)

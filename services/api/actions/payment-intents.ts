@@ -3,6 +3,7 @@ import { identity } from '../../../packages/contract/identity.ts'
 import { Refusal, refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
+import type { Customer } from '../../../packages/domain/customers/customer.ts'
 import {
   paymentIntent, type PaymentIntentCommands,
 } from '../../../packages/domain/payment-intents/payment-intent.ts'
@@ -37,9 +38,8 @@ export async function createPaymentIntent(request: Creation): Promise<PaymentInt
     metadata: metadata ?? {},
     customer: await customerOf(request),
   }
-  const { state } = await request.send(paymentIntent, request.id, { type: 'CreateIntent', data }, {
-    isNew: !request.hasKey,
-  })
+  const command = { type: 'CreateIntent', data } as const
+  const { state } = await request.send(paymentIntent, request.id, command, { isNew: !request.hasKey })
   return seen(request.id, state)
 }
 
@@ -47,16 +47,13 @@ export async function createPaymentIntent(request: Creation): Promise<PaymentInt
 async function customerOf(request: Creation): Promise<string | null> {
   const { customer, customer_email, customer_phone, currency } = request.body
   if (customer) return knownCustomer(request, customer)
-  return findOrCreateCustomer(request, {
-    email: customer_email ?? null, phone: customer_phone ?? null, currency,
-  })
+  const contact = { email: customer_email ?? null, phone: customer_phone ?? null, currency }
+  return findOrCreateCustomer(request, contact)
 }
 
 async function knownCustomer({ caller, house }: Creation, text: string): Promise<string> {
   const id = identity(text, 'customer')
-  const state = id && (await currentState({ caller, house }, customers, id)) as {
-    readonly status: string,
-  } | undefined
+  const state = id && ((await currentState({ caller, house }, customers, id)) as Customer | undefined)
   if (id && state && state.status === 'active') return id
   return refuseField('customer_must_exist', '/customer', `"${text}" is not a customer`)
 }
@@ -94,12 +91,12 @@ function confirmationOf({ body, house }: Confirmation): PaymentIntentCommands['C
   const { type, mobile_money, card } = payment_method
   const common = { returnUrl: return_url ?? null, statusPages: `${house.baseUrl}/operations/status` }
   if (type === 'card') {
-    if (!card) refuseField('payment_method_must_be_valid', '/payment_method/card', 'is required for a card')
+    if (!card) refuseField('payment_method_must_be_valid', '/payment_method/card', 'is required')
     return { ...common, method: { type, token: card.token }, preferredFlow: null }
   }
-  if (!mobile_money) refuseField(
-    'payment_method_must_be_valid', '/payment_method/mobile_money', 'is required for mobile money',
-  )
+  if (!mobile_money) {
+    refuseField('payment_method_must_be_valid', '/payment_method/mobile_money', 'is required')
+  }
   const { country, operator, msisdn, preferred_flow } = mobile_money
   return { ...common, method: { type, country, operator, msisdn }, preferredFlow: preferred_flow ?? null }
 }
@@ -124,7 +121,7 @@ async function submit({ house }: Confirmation, intent: CreatedIntent, attempt: A
   }
 }
 
-const unknownOutcome = 'The provider did not answer in time; the outcome is asked for, and the intent will show it'
+const unknownOutcome = 'The provider did not answer in time; the intent will show the outcome'
 
 export function seen(id: string, state: PaymentIntent): PaymentIntentView {
   return viewPaymentIntent(id, state) ?? refuse('resource_must_exist')

@@ -49,17 +49,14 @@ export async function showTimeline(
   const shown = entries.slice(-limit).toReversed()
   const left = entries.length - shown.length
   const page = onePage(`/api/v1/payment-intents/${publicId('payment_intent', id)}/timeline`, shown)
-  return left > 0 ? {
-    ...page, has_more: true, next_cursor: Buffer.from(`1:${left}`).toString('base64url'),
-  } : page
+  if (left === 0) return page
+  return { ...page, has_more: true, next_cursor: Buffer.from(`1:${left}`).toString('base64url') }
 }
 
 function placeOf(cursor: string): number {
   const [, place] = /^1:(\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
-  if (place === undefined) refuseField(
-    'request_must_be_valid', 'query:/cursor', 'cursor is none that a list has answered',
-  )
-  return Number(place)
+  if (place !== undefined) return Number(place)
+  return refuseField('request_must_be_valid', 'query:/cursor', 'cursor is none that a list has answered')
 }
 
 interface IntentHistory {

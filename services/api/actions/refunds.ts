@@ -41,9 +41,8 @@ async function reserve(request: Asking): Promise<PaidIntent> {
   return state.status === 'succeeded' ? state : refuse('payment_must_be_refundable')
 }
 
-async function hold(
-  request: Asking, { payment, currency, merchant, livemode }: PaidIntent, amount: number,
-): Promise<void> {
+async function hold(request: Asking, paid: PaidIntent, amount: number): Promise<void> {
+  const { payment, currency, merchant, livemode } = paid
   const intent = request.params['id']!
   const data: PlaceHold = {
     template: 'refund.hold',
@@ -56,9 +55,8 @@ async function hold(
   try {
     await whileMoneyArrives(place, Date.parse(payment.succeededAt) - request.house.clock().getTime())
   } catch (error) {
-    if (error instanceof Refusal) await request.send(paymentIntent, intent, {
-      type: 'ReleaseRefund', data: { refund: request.id },
-    })
+    const release = { type: 'ReleaseRefund', data: { refund: request.id } } as const
+    if (error instanceof Refusal) await request.send(paymentIntent, intent, release)
     throw error
   }
 }

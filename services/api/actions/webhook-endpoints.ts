@@ -4,10 +4,18 @@ import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { House, Request } from '../../../packages/contract/routes.ts'
 import { unixSeconds, type Static } from '../../../packages/contract/vocabulary.ts'
 import {
-  viewWebhookEndpoint, type NewWebhookEndpointResource, type SecretRotation, type WebhookEndpointRequest,
-  type WebhookEndpointResource, type WebhookEndpointRevision, type WebhookEndpointSecretResource,
+  viewWebhookEndpoint,
+  type NewWebhookEndpointResource,
+  type SecretRotation,
+  type WebhookEndpointRequest,
+  type WebhookEndpointResource,
+  type WebhookEndpointRevision,
+  type WebhookEndpointSecretResource,
 } from '../../../packages/domain/webhook-endpoints/resource.ts'
-import { secretContext, webhookEndpoint } from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import {
+  secretContext,
+  webhookEndpoint,
+} from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import { webhookEndpoints } from '../../../projections/webhook-endpoints.ts'
 
 type Shown = Static<typeof WebhookEndpointResource>
@@ -25,7 +33,12 @@ export async function registerEndpoint(
   checkUrl(request, body.url)
   await checkNumber(request)
   const data = { url: body.url, enabledEvents: body.enabled_events ?? ['*'], ...newSecret(house, id) }
-  const { state } = await request.send(webhookEndpoint, id, { type: 'RegisterEndpoint', data }, { isNew: !hasKey })
+  const { state } = await request.send(
+    webhookEndpoint,
+    id,
+    { type: 'RegisterEndpoint', data },
+    { isNew: !hasKey },
+  )
   const shown = viewWebhookEndpoint(id, state, house.clock())
   if (!shown || state.status === 'none') throw new Error(`endpoint ${id} was registered and is not there`)
   // Read back, because a first try with the same key may have registered it with another secret.
@@ -33,13 +46,18 @@ export async function registerEndpoint(
 }
 
 /** Spec, Webhook endpoints: url, enabled_events and enabled, all optional. */
-export async function reviseEndpoint(request: Request<Static<typeof WebhookEndpointRevision>>): Promise<Shown> {
+export async function reviseEndpoint(
+  request: Request<Static<typeof WebhookEndpointRevision>>,
+): Promise<Shown> {
   const { house, params } = request
   const { url, enabled_events: enabledEvents, enabled } = request.body
   const id = params['id'] ?? refuse('resource_must_exist')
   if (url !== undefined) checkUrl(request, url)
   let { state } = await request.send(
-    webhookEndpoint, id, { type: 'ReviseEndpoint', data: { url, enabledEvents } }, { mustExist: true },
+    webhookEndpoint,
+    id,
+    { type: 'ReviseEndpoint', data: { url, enabledEvents } },
+    { mustExist: true },
   )
   if (enabled !== undefined) {
     const type = enabled ? 'EnableEndpoint' : 'DisableEndpoint'
@@ -55,8 +73,14 @@ export async function rotateSecret(
   const { house, params, body } = request
   const id = params['id'] ?? refuse('resource_must_exist')
   const data = { ...newSecret(house, id), overlapSeconds: body.expires_in ?? overlapSeconds }
-  const { state } = await request.send(webhookEndpoint, id, { type: 'RotateSecret', data }, { mustExist: true })
-  if (state.status === 'none' || state.rotatedAt === null) throw new Error(`endpoint ${id} was rotated and is not`)
+  const { state } = await request.send(
+    webhookEndpoint,
+    id,
+    { type: 'RotateSecret', data },
+    { mustExist: true },
+  )
+  if (state.status === 'none' || state.rotatedAt === null)
+    throw new Error(`endpoint ${id} was rotated and is not`)
   return {
     id: publicId('webhook_endpoint', id),
     object: 'webhook_endpoint_secret',
@@ -69,7 +93,10 @@ export async function rotateSecret(
 }
 
 /** Inferred: `whsec_` and base64 of 32 random bytes. */
-function newSecret({ vault }: House, id: string): { readonly sealedSecret: string; readonly secretLast4: string } {
+function newSecret(
+  { vault }: House,
+  id: string,
+): { readonly sealedSecret: string; readonly secretLast4: string } {
   const secret = `whsec_${randomBytes(32).toString('base64')}`
   return { sealedSecret: vault.seal(secret, secretContext(id)), secretLast4: secret.slice(-4) }
 }

@@ -4,9 +4,14 @@ import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import { isEnabledFor, missedBy } from '../../../packages/domain/webhook-endpoints/replay-scope.ts'
 import {
-  viewWebhookReplay, type WebhookReplayRequest, type WebhookReplayResource,
+  viewWebhookReplay,
+  type WebhookReplayRequest,
+  type WebhookReplayResource,
 } from '../../../packages/domain/webhook-endpoints/resource.ts'
-import { webhookEndpoint, type WebhookEndpoint } from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import {
+  webhookEndpoint,
+  type WebhookEndpoint,
+} from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import { webhookReplay } from '../../../packages/domain/webhook-endpoints/webhook-replay.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
@@ -24,15 +29,25 @@ interface KnownEndpoint {
 
 const endpointsMax = 100
 
-/** Spec, Events: a past event can be replayed to an endpoint. The webhook service does it; here it is only asked for. */
+/**
+ * Spec, Events: a past event can be replayed to an endpoint. The webhook service does it; here it is only
+ * asked for.
+ */
 export async function requestReplay(
   request: Request<Static<typeof WebhookReplayRequest>>,
 ): Promise<Static<typeof WebhookReplayResource>> {
   const { body, id, hasKey } = request
   const event = body.event_id ? await findEvent(request, body.event_id) : undefined
-  const endpoint = body.webhook_endpoint_id ? await findEndpoint(request, body.webhook_endpoint_id) : undefined
+  const endpoint = body.webhook_endpoint_id
+    ? await findEndpoint(request, body.webhook_endpoint_id)
+    : undefined
   const deliveries = await countDeliveries(request, event, endpoint)
-  const data = { event: event?.id ?? null, endpoint: endpoint?.id ?? null, reason: body.reason ?? null, deliveries }
+  const data = {
+    event: event?.id ?? null,
+    endpoint: endpoint?.id ?? null,
+    reason: body.reason ?? null,
+    deliveries,
+  }
   const { state } = await request.send(webhookReplay, id, { type: 'RequestReplay', data }, { isNew: !hasKey })
   return viewWebhookReplay(id, state) ?? refuse('resource_must_exist')
 }

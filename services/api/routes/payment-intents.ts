@@ -46,7 +46,7 @@ export const paymentIntentRoutes = [
 
   perform('POST /api/v1/payment-intents/{id}/confirm', {
     ...named,
-    summary: 'Start the payment at the provider; in a state that cannot be confirmed it answers the intent unchanged',
+    summary: 'Start the payment at the provider; a state that cannot be confirmed is answered unchanged',
     scope: 'payments.write',
     body: ConfirmationRequest,
     returns: PaymentIntentResource,

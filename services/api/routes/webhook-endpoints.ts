@@ -1,7 +1,14 @@
 import { list, perform, show } from '../../../packages/contract/routes.ts'
 import {
-  NewWebhookEndpointResource, SecretRotation, viewWebhookEndpoint, viewWebhookReplay, WebhookEndpointRequest,
-  WebhookEndpointResource, WebhookEndpointRevision, WebhookEndpointSecretResource, WebhookReplayRequest,
+  NewWebhookEndpointResource,
+  SecretRotation,
+  viewWebhookEndpoint,
+  viewWebhookReplay,
+  WebhookEndpointRequest,
+  WebhookEndpointResource,
+  WebhookEndpointRevision,
+  WebhookEndpointSecretResource,
+  WebhookReplayRequest,
   WebhookReplayResource,
 } from '../../../packages/domain/webhook-endpoints/resource.ts'
 import type { WebhookEndpoint } from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
@@ -14,7 +21,11 @@ import { requestReplay } from '../actions/webhook-replays.ts'
 const view = (id: string, state: WebhookEndpoint) => viewWebhookEndpoint(id, state, new Date())
 
 const one = {
-  scope: 'webhooks.read', kinds: ['webhook_endpoint'], from: webhookEndpoints, view, returns: WebhookEndpointResource,
+  scope: 'webhooks.read',
+  kinds: ['webhook_endpoint'],
+  from: webhookEndpoints,
+  view,
+  returns: WebhookEndpointResource,
 } as const
 
 export const webhookEndpointRoutes = [
@@ -26,14 +37,23 @@ export const webhookEndpointRoutes = [
     status: 201,
     showsSecret: true,
     refusals: [
-      'webhook_url_must_be_acceptable', 'webhook_event_type_must_be_known', 'webhook_endpoints_must_not_be_too_many',
+      'webhook_url_must_be_acceptable',
+      'webhook_event_type_must_be_known',
+      'webhook_endpoints_must_not_be_too_many',
     ],
     action: registerEndpoint,
   }),
 
-  list('GET /api/v1/webhook-endpoints', { ...one, summary: 'Endpoints of this environment', paging: 'cursor' }),
+  list('GET /api/v1/webhook-endpoints', {
+    ...one,
+    summary: 'Endpoints of this environment',
+    paging: 'cursor',
+  }),
 
-  show('GET /api/v1/webhook-endpoints/{id}', { ...one, summary: 'One endpoint, with the last four characters of its secret' }),
+  show('GET /api/v1/webhook-endpoints/{id}', {
+    ...one,
+    summary: 'One endpoint, with the last four characters of its secret',
+  }),
 
   perform('POST /api/v1/webhook-endpoints/{id}', {
     summary: 'Change URL or events, or turn the endpoint on or off',
