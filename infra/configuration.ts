@@ -3,7 +3,10 @@ import ipaddr from 'ipaddr.js'
 
 /** Everything that can be set from outside, read once at start. The only file that reads the environment. */
 export interface Configuration {
+  /** Where the API listens. */
   readonly port: number
+  /** Where a service apart answers /healthz, /readyz and /metrics; 0 is any free port. */
+  readonly healthPort: number
   readonly dataDirectory: string
   /** Left out: the embedded PostgreSQL. */
   readonly postgresUrl: string | undefined
@@ -25,6 +28,8 @@ export interface Configuration {
   readonly baseUrl: string
   /** Names this process in logs and locks. */
   readonly instance: string
+  /** How many of each service `make run-distributed` starts. */
+  readonly copies: number
 }
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
@@ -43,9 +48,10 @@ export function readConfiguration(environment: Environment = process.env): Confi
   const port = integer('PORT', text('PORT') ?? '8080', { least: 0, most: 65_535 })
   return {
     port,
+    healthPort: integer('HEALTH_PORT', text('HEALTH_PORT') ?? '0', { least: 0, most: 65_535 }),
     dataDirectory: text('DATA_DIR') ?? '.data',
     postgresUrl: url('POSTGRES_URL', text('POSTGRES_URL'), ['postgres:', 'postgresql:']),
-    eventStoreUrl: url('EVENTSTORE_URL', text('EVENTSTORE_URL'), ['esdb:', 'esdb+discover:', 'kurrentdb:', 'kurrentdb+discover:']),
+    eventStoreUrl: url('EVENTSTORE_URL', text('EVENTSTORE_URL'), ['esdb:', 'esdb+discover:']),
     kafkaBrokers: brokers(text('KAFKA_BROKERS')),
     egressAllow: blocks(text('EGRESS_ALLOW')),
     rateLimit: word('RATE_LIMIT', text('RATE_LIMIT') ?? 'on', ['on', 'off']) === 'on',
@@ -57,7 +63,13 @@ export function readConfiguration(environment: Environment = process.env): Confi
     mailFrom: text('MAIL_FROM') ?? 'payments@localhost',
     baseUrl: (url('BASE_URL', text('BASE_URL'), ['http:', 'https:']) ?? `http://localhost:${port}`).replace(/\/$/, ''),
     instance: text('INSTANCE') ?? randomUUID().slice(0, 8),
+    copies: integer('COPIES', text('COPIES') ?? '1', { least: 1, most: 9 }),
   }
+}
+
+/** The environment of a process that is started by this one: its own, with some settings changed. */
+export function environmentWith(settings: Environment): NodeJS.ProcessEnv {
+  return { ...process.env, ...settings }
 }
 
 function integer(name: string, text: string, { least, most }: { least: number; most: number }): number {

@@ -57,7 +57,7 @@ function lines(event: Recorded<Entry>): readonly Change[] {
     subject_type: subject.type,
     subject: subject.id,
     description,
-    reverses: 'reverses' in data ? data.reverses ?? null : null,
+    reverses: 'reverses' in data ? (data.reverses ?? null) : null,
     actor: metadata.actor,
     effective_at: effectiveAt,
     occurred_at: metadata.at,

@@ -19,7 +19,7 @@ t.test('when three processes write at once, then a subscriber sees each event on
   const { url, store } = await openStore(t)
   const category = newCategory()
   const follower = new Follower(store, { after: 0, batchSize: 300 })
-  const scripts = [1, 2].map(() => new Script(t, 'event-store-process.ts', [url, category]))
+  const scripts = [1, 2].map(() => new Script(t, 'event-store-process', [url, category]))
   await follower.received(1)
   const streams = Array.from({ length: 50 }, () => newStream(category))
   await Promise.all(streams.map((stream) => appendOneByOne(store, stream, newEvents(40))))

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import t from 'tap'
-import { lead } from '../infra/postgres/leader.ts'
+import { lead, type Reign } from '../infra/postgres/leader.ts'
 import { testDatabase } from './support/postgres.ts'
 
 /** Leads until it is told to stop, and notes who led when. */
 function contender(name: string, journal: string[]) {
   const waiting = new Set<() => void>()
-  const run = async (signal: AbortSignal) => {
+  const run = async ({ signal }: Reign) => {
     journal.push(`${name} leads`)
     for (const wake of waiting) wake()
     if (!signal.aborted) await once(signal, 'abort')
@@ -21,13 +21,13 @@ t.test('of two contenders one leads, and the other takes over when it stops', as
   const journal: string[] = []
   const [first, second] = [contender('first', journal), contender('second', journal)]
   const firstLeads = first.leading()
-  const firstLeadership = lead(pool, 'projector', first.run)
+  const firstLeadership = lead({ pool, name: 'projector', instance: 'test' }, first.run)
   await firstLeads
   const secondLeads = second.leading()
-  const secondLeadership = lead(pool, 'projector', second.run)
+  const secondLeadership = lead({ pool, name: 'projector', instance: 'test' }, second.run)
   const relay = contender('relay', journal)
   const relayLeads = relay.leading()
-  const relayLeadership = lead(pool, 'relay', relay.run)
+  const relayLeadership = lead({ pool, name: 'relay', instance: 'test' }, relay.run)
   await relayLeads
   await firstLeadership.close()
   await secondLeads
@@ -42,7 +42,7 @@ t.test('a leader whose connection breaks stops, and is elected again', async (t)
   const journal: string[] = []
   const only = contender('only', journal)
   const leads = only.leading()
-  const leadership = lead(pool, 'projector', only.run)
+  const leadership = lead({ pool, name: 'projector', instance: 'test' }, only.run)
   await leads
   const leadsAgain = only.leading()
   const killed = await pool.query(`
@@ -57,12 +57,12 @@ t.test('a leader whose connection breaks stops, and is elected again', async (t)
 t.test('what a leader throws is told, and the lock is free', async (t) => {
   const { pool } = await testDatabase(t)
   const failure = new Error('a broken invariant')
-  const { done } = lead(pool, 'projector', async () => Promise.reject(failure))
+  const { done } = lead({ pool, name: 'projector', instance: 'test' }, async () => Promise.reject(failure))
   await t.rejects(done, failure)
   const journal: string[] = []
   const next = contender('next', journal)
   const leads = next.leading()
-  const leadership = lead(pool, 'projector', next.run)
+  const leadership = lead({ pool, name: 'projector', instance: 'test' }, next.run)
   await leads
   await leadership.close()
   t.same(journal, ['next leads', 'next stops'])

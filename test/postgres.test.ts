@@ -31,7 +31,7 @@ t.test('a stopped server keeps its data', async (t) => {
 })
 
 t.test('the server of a process that was killed is taken over', async (t) => {
-  const script = new Script(t, 'embedded-process.ts', [directory])
+  const script = new Script(t, 'embedded-process', [directory])
   const url = await script.line()
   const pid = serverPid()
   await script.kill()
@@ -43,7 +43,7 @@ t.test('the server of a process that was killed is taken over', async (t) => {
 })
 
 t.test('a server that was killed itself starts again with its data', async (t) => {
-  const script = new Script(t, 'embedded-process.ts', [directory])
+  const script = new Script(t, 'embedded-process', [directory])
   const before = await connectPostgres({ url: await script.line(), dataDirectory: '' })
   await before.pool.query('create table kept_when_killed as select 42 as answer')
   await script.kill()

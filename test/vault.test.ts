@@ -41,11 +41,14 @@ t.test('a sealed secret that was changed or cut off does not open', async (t) =>
   t.throws(() => vault.open(secret, 'endpoint 1'), /known format/)
 })
 
-t.test('after the master key was replaced, older secrets still open and new ones are sealed with the new key', async (t) => {
-  const next = openVault({ current: randomBytes(32), older: [current] })
-  t.equal(next.open(vault.seal(secret, 'endpoint 1'), 'endpoint 1'), secret)
-  t.throws(() => vault.open(next.seal(secret, 'endpoint 1'), 'endpoint 1'), /not here/)
-})
+t.test(
+  'after the master key was replaced, older secrets still open and new ones are sealed with the new key',
+  async (t) => {
+    const next = openVault({ current: randomBytes(32), older: [current] })
+    t.equal(next.open(vault.seal(secret, 'endpoint 1'), 'endpoint 1'), secret)
+    t.throws(() => vault.open(next.seal(secret, 'endpoint 1'), 'endpoint 1'), /not here/)
+  },
+)
 
 t.test('a master key of another length is refused', async (t) => {
   t.throws(() => openVault({ current: randomBytes(16) }), /32 bytes/)

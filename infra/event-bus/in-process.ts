@@ -2,21 +2,30 @@ import type { EventBus, PublicEvent, Subscription } from '../../packages/kernel/
 
 type Handle = (events: readonly PublicEvent[]) => Promise<void>
 
-/** The bus of one process: a message is kept when every group has handled it, so its publisher keeps it until then. */
+/**
+ * The bus of one process: a message is kept when every group has handled it, so its publisher keeps it until
+ * then. Of several consumers of a group the oldest gets everything.
+ */
 export class InProcessBus implements EventBus {
-  readonly #groups = new Map<string, Handle>()
+  readonly #groups = new Map<string, readonly Handle[]>()
 
   async publish(events: readonly PublicEvent[]): Promise<void> {
-    for (const handle of this.#groups.values()) await handle(events)
+    if (this.#groups.size === 0) throw new Error('nobody is subscribed yet, so nobody would keep the messages')
+    for (const [handle] of this.#groups.values()) await handle!(events)
   }
 
   async subscribe(group: string, handle: Handle): Promise<Subscription> {
-    if (this.#groups.has(group)) throw new Error(`the group ${group} is subscribed already`)
-    this.#groups.set(group, handle)
-    return { close: async () => void this.#groups.delete(group) }
+    this.#groups.set(group, [...(this.#groups.get(group) ?? []), handle])
+    return { close: async () => this.#leave(group, handle) }
   }
 
   async close(): Promise<void> {
     this.#groups.clear()
+  }
+
+  #leave(group: string, handle: Handle): void {
+    const others = (this.#groups.get(group) ?? []).filter((other) => other !== handle)
+    if (others.length > 0) this.#groups.set(group, others)
+    else this.#groups.delete(group)
   }
 }

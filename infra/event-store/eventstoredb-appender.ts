@@ -69,7 +69,7 @@ export class Appender {
     }
   }
 
-  /** The server knows repeated appends by their event ids, but not always, and not always where they stand. */
+  /** The server mostly knows repeated appends by their event ids, but not always where they stand. */
   async #readBack(stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> {
     const stored = await this.#readStream(stream, expected + 1, events.length)
     const last = stored.at(-1)

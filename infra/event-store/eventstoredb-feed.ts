@@ -7,8 +7,8 @@ import type {
 export type Resolved = ResolvedEvent | AllStreamResolvedEvent
 
 /**
- * Takes events out of a stream of the client. Such a stream reports an error without being destroyed by it, also
- * when nobody listens any more, and is kept by the client until all that it holds was read. Both is covered here.
+ * Takes events out of a stream of the client. Such a stream reports an error without being destroyed by it,
+ * also when nobody listens any more, and is kept by the client until all that it holds was read.
  */
 export class Feed {
   readonly #stream: Readable
@@ -42,7 +42,7 @@ export class Feed {
     return feed
   }
 
-  /** What is there, at most so many; waits for the first event only. Empty at the end. Throws what broke it. */
+  /** What is there, at most so many; waits for the first event only. Empty at the end. Throws an error. */
   async take(most: number): Promise<readonly Resolved[]> {
     for (;;) {
       const events = this.#available(most)
@@ -55,8 +55,8 @@ export class Feed {
   }
 
   /**
-   * Gives up the call; who waits in `take` gets the error, or else the end. A call that is over is not cancelled:
-   * servers close the connection when a client cancels too many. A call that was never made cannot be cancelled.
+   * Gives up the call; who waits in `take` gets the error, or else the end. A call that is over is not
+   * cancelled: servers break with a client that cancels too often. One that was never made cannot be.
    */
   close(error?: Error): void {
     this.#end(error)

@@ -28,10 +28,11 @@ export class Reader {
     this.#client = client
   }
 
-  async readStream(stream: string, from: number, limit = Number.MAX_SAFE_INTEGER): Promise<Events> {
+  async readStream(stream: string, from: number, limit = Infinity): Promise<Events> {
     if (limit <= 0) return []
     const fromRevision = BigInt(Math.max(0, from))
-    const read = this.#client.readStream(stream, { fromRevision, maxCount: limit, requiresLeader })
+    const maxCount = Math.min(limit, Number.MAX_SAFE_INTEGER)
+    const read = this.#client.readStream(stream, { fromRevision, maxCount, requiresLeader })
     try {
       return (await this.#collect(Feed.ofRead(read))).map(storedEvent)
     } catch (error) {

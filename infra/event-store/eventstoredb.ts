@@ -1,6 +1,7 @@
 import { EventStoreDBClient } from '@eventstore/db-client'
 import type { EventStore, SubscriptionOptions } from '../../packages/kernel/ports.ts'
 import { Appender } from './eventstoredb-appender.ts'
+import { within } from './eventstoredb-errors.ts'
 import { Reader } from './eventstoredb-reader.ts'
 import { EventStoreDbSubscription } from './eventstoredb-subscription.ts'
 
@@ -11,6 +12,7 @@ export interface EventStoreDbOptions {
   readonly appendTimeoutMs?: number
 }
 
+const disconnectTimeoutMs = 1_000
 const examples = 'esdb://host:2113?tls=false or esdb+discover://host:2113'
 
 /** The event store on an EventStoreDB server or cluster, 23.10 or later. Throws when it cannot be reached. */
@@ -48,15 +50,20 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     await Promise.all([appender.close(), ...[...subscriptions].map((subscription) => subscription.close())])
     reader.close()
     await client.dispose()
-    // Protected, and the only way: `dispose` leaves the connection open. There may be none to close.
-    await client['getChannel']().then((channel) => channel.close(), () => undefined)
+    // Protected, and the only way: `dispose` leaves the connection open. There may be none, and no server for one.
+    const disconnected = client['getChannel']().then((channel) => channel.close())
+    await within(disconnectTimeoutMs, disconnected).catch(() => undefined)
   }
 }
 
 /** The client's own message repeats a part of the url, where a password may stand. */
 function clientFor(url: string): EventStoreDBClient {
   try {
-    return EventStoreDBClient.connectionString(url)
+    const client = EventStoreDBClient.connectionString(url)
+    const reconnect = client['handleError']
+    // Protected. The client does not wait for it: if no cluster could be found, the process would end.
+    client['handleError'] = (...failure) => reconnect(...failure).catch(() => undefined)
+    return client
   } catch (error) {
     const expected = /, expected (.*)$/s.exec(messageOf(error))?.[1]
     const reason = expected ? `expected ${expected.replace(/\.$/, '')}` : messageOf(error)

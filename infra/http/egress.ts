@@ -12,7 +12,10 @@ export interface UrlRules {
   readonly allow: readonly AddressBlock[]
 }
 
-/** Why a URL is refused, in a sentence for the merchant; `undefined` when it is accepted. Nothing is looked up or called. */
+/**
+ * Why a URL is refused, in a sentence for the merchant; `undefined` when it is accepted. Nothing is looked up
+ * or called.
+ */
 export function urlFault(text: string, { livemode, allow }: UrlRules): string | undefined {
   const spelled = /^(https?):\/\/([^/?#\\\s]+)[^\s\\]*$/i.exec(text)
   if (!spelled || !URL.canParse(text)) return 'must be an absolute http or https URL'
@@ -30,10 +33,16 @@ export function urlFault(text: string, { livemode, allow }: UrlRules): string | 
   return isPublicAddress(address, allow) ? undefined : 'must not be a loopback, private or reserved address'
 }
 
-/** Spec, Accepted endpoint URLs: localhost and names below it are refused. Inferred: other names that only mean something inside. */
+/**
+ * Spec, Accepted endpoint URLs: localhost and names below it are refused. Inferred: other names that only
+ * mean something inside.
+ */
 function nameFault(hostname: string): string | undefined {
   const last = hostname.slice(hostname.lastIndexOf('.') + 1)
-  if (['localhost', 'local', 'internal', 'localdomain', 'home', 'lan', 'intranet', 'corp'].includes(last) || hostname.endsWith('.home.arpa')) {
+  if (
+    ['localhost', 'local', 'internal', 'localdomain', 'home', 'lan', 'intranet', 'corp'].includes(last) ||
+    hostname.endsWith('.home.arpa')
+  ) {
     return 'must not name a host of a local network'
   }
   return hostname.includes('.') ? undefined : 'must name a host with its domain'
@@ -83,38 +92,42 @@ export interface CallAnswer {
 }
 
 export interface Egress {
-  /** Posts once, follows nothing and repeats nothing. Rejects when no answer came: AddressRefused, CallTimedOut or the network's error. */
+  /**
+   * Posts once, follows nothing and repeats nothing. Rejects when no answer came: AddressRefused,
+   * CallTimedOut or the network's error.
+   */
   post(call: Call): Promise<CallAnswer>
   close(): Promise<void>
 }
 
-/** One pool of connections per origin; the origin that was not used for the longest time goes when there are too many. */
+/**
+ * One pool of connections per origin; the origin that was not used for the longest time goes when there are
+ * too many.
+ */
 export function guardedPools(options: EgressOptions): Egress {
   const connect = guardedConnector(options)
   const pools = new LRUCache<string, Pool>({
     max: options.originsMax,
     dispose: (pool) => void pool.close(),
+    memoMethod: (origin) => openPool(origin, connect, options),
   })
-
-  function poolOf(origin: string): Pool {
-    const kept = pools.get(origin)
-    if (kept) return kept
-    const pool = new Pool(origin, { connect, connections: options.connectionsPerOriginMax, headersTimeout: 0, bodyTimeout: 0 })
-    pools.set(origin, pool)
-    return pool
-  }
 
   return {
     async post({ url, headers, body }) {
       const { origin, pathname, search } = new URL(url)
-      const expiry = new AbortController()
-      const timer = setTimeout(() => expiry.abort(new CallTimedOut(`no answer in ${options.timeoutMs} ms`)), options.timeoutMs)
+      const expiry = expiryAfter(options.timeoutMs)
+      const request = {
+        method: 'POST',
+        path: pathname + search,
+        headers,
+        body,
+        signal: expiry.signal,
+      } as const
       try {
-        const request = { method: 'POST', path: pathname + search, headers, body, signal: expiry.signal } as const
-        const answer = await poolOf(origin).request(request)
+        const answer = await pools.memo(origin).request(request)
         return { status: answer.statusCode, body: await firstBytes(answer.body, options.answerBytesMax) }
       } finally {
-        clearTimeout(timer)
+        expiry.cancel()
       }
     },
     async close() {
@@ -122,6 +135,18 @@ export function guardedPools(options: EgressOptions): Egress {
       await Promise.all(open.map((pool) => pool.destroy()))
     },
   }
+}
+
+/** Undici's own time-outs begin anew with every byte; the only one here is for the whole call. */
+function openPool(origin: string, connect: buildConnector.connector, options: EgressOptions): Pool {
+  const connections = options.connectionsPerOriginMax
+  return new Pool(origin, { connect, connections, headersTimeout: 0, bodyTimeout: 0 })
+}
+
+function expiryAfter(timeoutMs: number): { readonly signal: AbortSignal; cancel(): void } {
+  const expiry = new AbortController()
+  const timer = setTimeout(() => expiry.abort(new CallTimedOut(`no answer in ${timeoutMs} ms`)), timeoutMs)
+  return { signal: expiry.signal, cancel: () => clearTimeout(timer) }
 }
 
 /** Leaving the loop closes the connection, so an endless answer costs no more than what is kept of it. */
@@ -137,14 +162,20 @@ async function firstBytes(body: AsyncIterable<Buffer>, bytesMax: number): Promis
 }
 
 /**
- * The address is checked inside the socket's own look-up, so what was checked is what is called: a name that answers
- * differently the second time finds no second time. Addresses in the URL itself are never looked up, so they are checked here.
+ * The address is checked inside the socket's own look-up, so what was checked is what is called: a name that
+ * answers differently the second time finds no second time. Addresses in the URL itself are never looked up,
+ * so they are checked here.
  */
-function guardedConnector({ allow, connectTimeoutMs, lookup = lookUpName }: EgressOptions): buildConnector.connector {
+function guardedConnector({
+  allow,
+  connectTimeoutMs,
+  lookup = lookUpName,
+}: EgressOptions): buildConnector.connector {
   const guardedLookup: LookupFunction = (hostname, options, callback) => {
     lookup(hostname, options, (error, found, family) => {
       if (error) return callback(error, found, family)
-      const addresses: readonly LookupAddress[] = typeof found === 'string' ? [{ address: found, family: family ?? 0 }] : found
+      const addresses: readonly LookupAddress[] =
+        typeof found === 'string' ? [{ address: found, family: family ?? 0 }] : found
       const refused = addresses.some(({ address }) => !isPublicAddress(address, allow))
       callback(refused ? new AddressRefused(hostname) : null, found, family)
     })

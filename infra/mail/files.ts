@@ -9,7 +9,10 @@ export interface FileMailOptions {
   readonly from: string
 }
 
-/** Puts each mail as an `.eml` file into a directory, for those who have no mail server: any mail program opens it. */
+/**
+ * Puts each mail as an `.eml` file into a directory, for those who have no mail server: any mail program
+ * opens it.
+ */
 export function fileMailer({ directory, from }: FileMailOptions): Mailer {
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
   return {

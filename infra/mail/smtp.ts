@@ -17,7 +17,8 @@ export function smtpMailer({ url, from, timeoutMs }: SmtpOptions): Mailer & { cl
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,
-    // A mail's text comes from this service alone, but nothing in it may make nodemailer read a file or call an address.
+    // A mail's text comes from this service alone, but nothing in it may make nodemailer read a file or call
+    // an address.
     disableFileAccess: true,
     disableUrlAccess: true,
   })

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { fenced, type Fence } from './fenced.ts'
 
 export interface Checkpoint {
   /** Everything up to here is done. */
@@ -7,25 +8,37 @@ export interface Checkpoint {
   readonly attempted: number
 }
 
-/** How far consumers of the log have come, other than read models. */
+/** How far consumers of the log have come, other than read models. Only who leads moves them. */
 export class Checkpoints {
   readonly #pool: pg.Pool
+  readonly #fence: Fence | undefined
 
-  constructor(pool: pg.Pool) {
+  constructor(pool: pg.Pool, fence?: Fence) {
     this.#pool = pool
+    this.#fence = fence
   }
 
-  async load(name: string): Promise<Checkpoint> {
-    await this.#pool.query('insert into checkpoints (name, position) values ($1, 0) on conflict do nothing', [name])
-    const { rows } = await this.#pool.query<Checkpoint>('select position, attempted from checkpoints where name = $1', [name])
-    return rows[0]!
+  load(name: string): Promise<Checkpoint> {
+    return this.#write(async (connection) => {
+      const begin = 'insert into checkpoints (name, position) values ($1, 0) on conflict do nothing'
+      await connection.query(begin, [name])
+      const text = 'select position, attempted from checkpoints where name = $1'
+      const { rows } = await connection.query<Checkpoint>(text, [name])
+      return rows[0]!
+    })
   }
 
   async attempt(name: string, through: number): Promise<void> {
-    await this.#pool.query('update checkpoints set attempted = greatest(attempted, $2) where name = $1', [name, through])
+    const text = 'update checkpoints set attempted = greatest(attempted, $2) where name = $1'
+    await this.#write((connection) => connection.query(text, [name, through]))
   }
 
   async save(name: string, position: number): Promise<void> {
-    await this.#pool.query('update checkpoints set position = $2, updated_at = now() where name = $1', [name, position])
+    const text = 'update checkpoints set position = $2, updated_at = now() where name = $1'
+    await this.#write((connection) => connection.query(text, [name, position]))
+  }
+
+  #write<Result>(work: (connection: pg.ClientBase) => Promise<Result>): Promise<Result> {
+    return fenced(this.#pool, this.#fence, work)
   }
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { claimStatement } from './delivery-claim.ts'
 
 /** A delivery that this process has in hand. */
 export interface Delivery {
@@ -71,12 +72,18 @@ export interface PendingConsequence {
   readonly consequence: Consequence
 }
 
-/** Taking deliveries in hand goes one process after the other, so that each sees what the others hold: order depends on it. */
+/**
+ * Taking deliveries in hand goes one process after the other, so that each sees what the others hold: order
+ * depends on it.
+ */
 const handsLock = 4_719_202_605
 /** Endpoints looked at in one claim. */
 const endpointsPerClaim = 500
 
-/** Rows of other processes are theirs until their lease has run out; then `renewLease` of any process sets them free. */
+/**
+ * Rows of other processes are theirs until their lease has run out; then `renewLease` of any process sets
+ * them free.
+ */
 export class Deliveries {
   readonly #pool: pg.Pool
 
@@ -85,10 +92,15 @@ export class Deliveries {
   }
 
   /**
-   * Writes down deliveries, once each, and takes the wanted ones in hand: those before which no first attempt of the same
-   * endpoint waits, and none of the same resource is in another process's hand. Answers the ids in hand, by endpoint and event.
+   * Writes down deliveries, once each, and takes the wanted ones in hand: those before which no first attempt
+   * of the same endpoint waits, and none of the same resource is in another process's hand. Answers the ids
+   * in hand, by endpoint and event.
    */
-  async add(worker: string, now: Date, deliveries: readonly NewDelivery[]): Promise<ReadonlyMap<string, number>> {
+  async add(
+    worker: string,
+    now: Date,
+    deliveries: readonly NewDelivery[],
+  ): Promise<ReadonlyMap<string, number>> {
     const { rows } = await this.#alone<{ id: number; key: string }>({
       name: 'add deliveries',
       text: `
@@ -104,8 +116,8 @@ export class Deliveries {
               where other.endpoint = new.endpoint and other.resource = new.resource
                 and other.worker <> $2 and other.status = 'pending' and other.due_at is null
             ) then $2::uuid end
-          from json_to_recordset($1) as new (endpoint uuid, event text, merchant uuid, livemode boolean, sequence bigint,
-            resource text, wanted boolean)
+          from json_to_recordset($1) as new (endpoint uuid, event text, merchant uuid, livemode boolean,
+            sequence bigint, resource text, wanted boolean)
           order by new.sequence
           on conflict do nothing
           returning id, endpoint, event, worker
@@ -116,7 +128,10 @@ export class Deliveries {
     return new Map(rows.map(({ id, key }) => [key, id]))
   }
 
-  /** Takes what is due in hand, endpoint after endpoint, so that one with many waiting deliveries keeps no other from its turn. */
+  /**
+   * Takes what is due in hand, endpoint after endpoint, so that one with many waiting deliveries keeps no
+   * other from its turn.
+   */
   async claim(worker: string, { now, after, rooms, roomDefault, limit }: ClaimOptions): Promise<Claimed> {
     const { rows } = await this.#alone<Delivery & { readonly last: string | null }>({
       name: 'claim deliveries',
@@ -124,18 +139,26 @@ export class Deliveries {
       values: [worker, now, after || firstUuid, JSON.stringify(rooms), roomDefault, endpointsPerClaim, limit],
     })
     const deliveries = rows.filter(({ id }) => id !== null).map(({ last: _, ...delivery }) => delivery)
-    return { deliveries: deliveries.sort((one, other) => one.sequence - other.sequence), after: rows[0]?.last ?? '' }
+    return {
+      deliveries: deliveries.sort((one, other) => one.sequence - other.sequence),
+      after: rows[0]?.last ?? '',
+    }
   }
 
-  /** Writes down how attempts ended. What was written before, or is in another process's hand by now, is passed over. */
+  /**
+   * Writes down how attempts ended. What was written before, or is in another process's hand by now, is
+   * passed over.
+   */
   async complete(worker: string, attempted: readonly Attempted[]): Promise<void> {
     await this.#pool.query({
       name: 'complete deliveries',
       text: `
-        update deliveries set status = done.status, attempts = done.attempts, due_at = done."dueAt", worker = null,
-          consequence = done.consequence, last_attempt_at = done.at, last_status = done."httpStatus", last_answer = done.answer
-        from json_to_recordset($1) as done (id bigint, status text, attempts integer, "dueAt" timestamptz, at timestamptz,
-          "httpStatus" integer, answer text, consequence jsonb)
+        update deliveries set worker = null,
+          status = done.status, attempts = done.attempts, due_at = done."dueAt",
+          consequence = done.consequence, last_attempt_at = done.at, last_status = done."httpStatus",
+          last_answer = done.answer
+        from json_to_recordset($1) as done (id bigint, status text, attempts integer, "dueAt" timestamptz,
+          at timestamptz, "httpStatus" integer, answer text, consequence jsonb)
         where deliveries.id = done.id and deliveries.worker = $2`,
       values: [JSON.stringify(attempted), worker],
     })
@@ -150,7 +173,10 @@ export class Deliveries {
     })
   }
 
-  /** Says that this process lives until then, and frees the rows of those that do not. False: it was taken for dead meanwhile. */
+  /**
+   * Says that this process lives until then, and frees the rows of those that do not. False: it was taken for
+   * dead meanwhile.
+   */
   async renewLease(worker: string, now: Date, until: Date): Promise<boolean> {
     const { rows } = await this.#alone<{ alive: boolean }>({
       name: 'renew lease',
@@ -179,7 +205,10 @@ export class Deliveries {
     })
   }
 
-  /** Takes consequences in hand that no other process has; those that need a mail come last, for the mail server may be away. */
+  /**
+   * Takes consequences in hand that no other process has; those that need a mail come last, for the mail
+   * server may be away.
+   */
   async takeConsequences(worker: string, limit: number): Promise<readonly PendingConsequence[]> {
     const { rows } = await this.#pool.query<PendingConsequence>({
       name: 'take consequences',
@@ -220,53 +249,3 @@ export class Deliveries {
 }
 
 const firstUuid = '00000000-0000-0000-0000-000000000000'
-
-/**
- * Walks from endpoint to endpoint along the indexes of waiting rows, and takes from each as many as it has room for: half of them
- * first attempts in the order of their events, half retries and replays by the time at which they are due.
- * $1 worker, $2 now, $3 endpoint to start behind, $4 rooms, $5 room of the others, $6 endpoints, $7 limit.
- */
-const claimStatement = `
-  with recursive walk (endpoint, step) as (
-    select $3::uuid, 0
-    union all
-    select least(
-      (select endpoint from deliveries
-       where status = 'pending' and worker is null and due_at is null and endpoint > walk.endpoint order by endpoint limit 1),
-      (select endpoint from deliveries
-       where status = 'pending' and worker is null and due_at is not null and endpoint > walk.endpoint order by endpoint limit 1)
-    ), step + 1
-    from walk where walk.endpoint is not null and step < $6::integer
-  ),
-  rooms as (
-    select endpoint, step, (coalesce(($4::jsonb ->> endpoint::text)::integer, $5::integer) + 1) / 2 as half
-    from walk where step > 0 and endpoint is not null
-  ),
-  picked as (
-    select due.id, rooms.endpoint
-    from rooms cross join lateral (
-      (select id from deliveries waiting
-       where endpoint = rooms.endpoint and status = 'pending' and worker is null and due_at is null and not exists (
-         select from deliveries other
-         where other.endpoint = waiting.endpoint and other.resource = waiting.resource
-           and other.worker <> $1 and other.status = 'pending' and other.due_at is null
-       )
-       order by sequence limit rooms.half)
-      union all
-      (select id from deliveries
-       where endpoint = rooms.endpoint and status = 'pending' and worker is null and due_at <= $2
-       order by due_at, sequence limit rooms.half)
-    ) due
-    order by rooms.step limit $7::integer
-  ),
-  claimed as (
-    update deliveries set worker = $1 from picked where deliveries.id = picked.id
-    returning deliveries.id, deliveries.endpoint, merchant, livemode, event, sequence, resource, attempts, replay
-  ),
-  cursor as (
-    select case when (select count(*) from picked) >= $7::integer
-      then (select endpoint from picked order by endpoint desc limit 1)
-      else (select endpoint from walk where step = $6::integer) end as last
-  )
-  select claimed.*, public_events.payload, cursor.last
-  from cursor left join (claimed join public_events on public_events.id = claimed.event) on true`

@@ -1,4 +1,4 @@
-/** Name, SQL and meaning. A published column keeps its name and its meaning; new ones are added at the end. */
+/** Name, SQL and meaning. A published column keeps its name and meaning; new ones are added at the end. */
 type Column = readonly [name: string, expression: string, meaning: string]
 
 export interface FinanceView {
@@ -41,7 +41,7 @@ const journal: FinanceView = {
   comment: 'One row per journal entry.',
   columns: [
     ...entryColumns,
-    ['amount', `sum(amount) filter (where side = 'debit')`, 'Sum of its debits, or of its credits, in minor units'],
+    ['amount', `sum(amount) filter (where side = 'debit')`, 'Sum of its debits, or credits, in minor units'],
     ['postings', 'count(*)', 'How many postings it has'],
   ],
   from: oneRowPerEntry,
@@ -52,13 +52,13 @@ const credit = `case when side = 'credit' then amount else 0 end`
 /** Debits raise assets, credits raise all others. */
 const effect = `case when (side = 'debit') = (class = 'asset') then amount else -amount end`
 
-const postings: FinanceView = {
+export const postings: FinanceView = {
   name: 'postings',
   comment: 'One row per posting: the lines of the journal. Debits and credits of an entry are equal.',
   columns: [
     ...entryColumns,
     ['line', 'line', '1 is the first posting of its entry'],
-    ['account', 'account', 'Account code: merchant.available, provider:mobile_money.SN.wave, revenue.payout_fees, …'],
+    ['account', 'account', 'merchant.available, provider:mobile_money.SN.wave, revenue.payout_fees, …'],
     ['account_class', 'class', 'asset, liability or revenue'],
     ['debit', debit, 'Minor units; 0 for a credit'],
     ['credit', credit, 'Minor units; 0 for a debit'],
@@ -71,8 +71,9 @@ const running = 'sum(movement) over (partition by book, account order by day)'
 
 const balancesDaily: FinanceView = {
   name: 'balances_daily',
-  comment: 'One row per book, account and UTC day with movements: what moved, and the balance at the end of the '
-    + 'day. A day without a row ends as the one before.',
+  comment:
+    'One row per book, account and UTC day with movements: what moved, and the balance at the end of ' +
+    'the day. A day without a row ends as the one before.',
   columns: [
     ['day', 'day', 'UTC day of effective_at'],
     ...owner,
@@ -128,7 +129,7 @@ const payouts: FinanceView = {
     ['destination_country', `state #>> '{destination,country}'`, 'ISO 3166; null for banks'],
     ['batch_id', `state ->> 'batch'`, 'Batch it belongs to; mostly null'],
     ['created_at', 'created_at', 'When it was requested'],
-    ['paid_at', `(state ->> 'paidAt')::timestamptz`, 'When the beneficiary had it, also if it came back later'],
+    ['paid_at', `(state ->> 'paidAt')::timestamptz`, 'When the beneficiary had it, even if it came back'],
     ['failure_code', `state #>> '{failure,code}'`, 'Why it failed; returned when it came back'],
   ],
   from: 'from read.payouts where shown',
@@ -164,4 +165,11 @@ const payments: FinanceView = {
 }
 
 /** In the order of docs/finance.md. */
-export const financeViewTable: readonly FinanceView[] = [journal, postings, balancesDaily, payouts, payments, fees]
+export const financeViewTable: readonly FinanceView[] = [
+  journal,
+  postings,
+  balancesDaily,
+  payouts,
+  payments,
+  fees,
+]

@@ -5,8 +5,8 @@ const schema = 'finance'
 const reader = 'ikw_finance'
 
 /**
- * Stable views for finance, made anew whenever a read model below them is published. Their reader sees them and
- * nothing of what they stand on, because a view reads with the rights of its owner.
+ * Stable views for finance, made anew whenever a read model below them is published. Their reader sees them
+ * and nothing of what they stand on, because a view reads with the rights of its owner.
  */
 export const financeViews = [
   `create schema if not exists ${schema};`,
@@ -27,8 +27,8 @@ function makeView({ name, comment, columns, from }: FinanceView): string {
 }
 
 /**
- * Roles belong to the server and not to the database, so somebody else may have made it, or be making it now. Where
- * this user may make none, the views are there and the grant is left to those who may.
+ * Roles belong to the server and not to the database, so somebody else may have made it, or be making it now.
+ * Where this user may make none, the views are there and the grant is left to those who may.
  */
 function grant(): string {
   return `do $finance$

@@ -1,5 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { Deposed, fenceOf, type Fence } from './fenced.ts'
+
+export interface Candidate {
+  readonly pool: pg.Pool
+  /** What is to be led. */
+  readonly name: string
+  /** Who stands for it: shown to people. */
+  readonly instance: string
+}
+
+/** A time of leading. It may end at any moment; who has not noticed yet is stopped by the fence. */
+export interface Reign {
+  /** Aborts when the reign is over. */
+  readonly signal: AbortSignal
+  /** Belongs into every transaction of the leader, before anything is written. */
+  readonly fence: Fence
+  /** Before anything that no transaction can fence: throws Deposed unless this process surely leads now. */
+  assertLeading(): void
+}
 
 export interface Leadership {
   /** Rejects with what `run` threw while it was leading; resolves once it is closed. */
@@ -8,19 +27,23 @@ export interface Leadership {
   close(): Promise<void>
 }
 
-type Run = (signal: AbortSignal) => Promise<void>
+type Run = (reign: Reign) => Promise<void>
 
 const tryEveryMs = 1_000
 const answerTimeoutMs = 5_000
+/** A leader that the server has not heard of for so long loses its lock, although its connection stands. */
+const silenceMaxMs = 4_000
+/** A leader stops counting on its lock somewhat before the server takes it away. */
+const certainMs = 3_000
 
 /**
  * Of all processes that ask for it, one at a time runs: the one whose connection holds the lock of this name.
- * When that connection breaks, `run` is aborted and the election starts over; so it does when `run` returns
- * by itself.
+ * When that connection breaks or falls silent, `run` is aborted and the election starts over; so it does when
+ * `run` returns by itself.
  */
-export function lead(pool: pg.Pool, name: string, run: Run): Leadership {
+export function lead(candidate: Candidate, run: Run): Leadership {
   const closing = new AbortController()
-  const done = campaign({ pool, name, run, closing: closing.signal })
+  const done = campaign(candidate, run, closing.signal)
   const close = async () => {
     closing.abort()
     await done
@@ -28,20 +51,13 @@ export function lead(pool: pg.Pool, name: string, run: Run): Leadership {
   return { done, close }
 }
 
-interface Campaign {
-  readonly pool: pg.Pool
-  readonly name: string
-  readonly run: Run
-  readonly closing: AbortSignal
-}
-
-async function campaign({ pool, name, run, closing }: Campaign): Promise<void> {
+async function campaign(candidate: Candidate, run: Run, closing: AbortSignal): Promise<void> {
   while (!closing.aborted) {
-    const reign = new Reign(pool, closing)
+    const candidacy = new Candidacy(candidate, closing)
     try {
-      if (await reign.won(name)) await reign.run(run)
+      if (await candidacy.won()) await candidacy.run(run)
     } finally {
-      await reign.end()
+      await candidacy.end()
     }
     await nextTry(closing)
   }
@@ -55,14 +71,19 @@ async function nextTry(closing: AbortSignal): Promise<void> {
  * One connection and what it holds. It is none of the pool's, which would have one less for as long as a
  * reign lasts.
  */
-class Reign {
+class Candidacy {
+  readonly #candidate: Candidate
   readonly #client: pg.Client
   readonly #closing: AbortSignal
   readonly #over = new AbortController()
   readonly #finish = () => this.#over.abort()
+  #epoch = 0
+  /** The lock was held at this time, or later. */
+  #provedAt = Number.NEGATIVE_INFINITY
 
-  constructor(pool: pg.Pool, closing: AbortSignal) {
-    this.#client = new pg.Client({ ...pool.options, query_timeout: answerTimeoutMs })
+  constructor(candidate: Candidate, closing: AbortSignal) {
+    this.#candidate = candidate
+    this.#client = new pg.Client({ ...candidate.pool.options, query_timeout: answerTimeoutMs })
     this.#client.on('error', this.#finish)
     this.#client.on('end', this.#finish)
     this.#closing = closing
@@ -70,11 +91,13 @@ class Reign {
   }
 
   /** False when the connection breaks or the campaign is closed before the lock was got. */
-  async won(name: string): Promise<boolean> {
+  async won(): Promise<boolean> {
     try {
       await this.#client.connect()
+      // A process that is stopped, or whose machine is gone, closes no connection.
+      await this.#client.query(`set idle_session_timeout = ${silenceMaxMs}`)
       while (!this.#over.signal.aborted) {
-        if (await this.#locked(name)) return true
+        if (await this.#locked()) return await this.#enthrone()
         await nextTry(this.#over.signal)
       }
     } catch {
@@ -83,17 +106,32 @@ class Reign {
     return false
   }
 
-  async #locked(name: string): Promise<boolean> {
+  async #locked(): Promise<boolean> {
     const text = `select pg_try_advisory_lock(hashtextextended($1, 0)) as locked`
-    const { rows } = await this.#client.query<{ locked: boolean }>(text, [`leader of ${name}`])
+    const { rows } = await this.#client.query<{ locked: boolean }>(text, [`leader of ${this.#candidate.name}`])
     return rows[0]?.locked ?? false
+  }
+
+  /** Waits for the transactions that the last leader has begun; afterwards it can begin none. */
+  async #enthrone(): Promise<boolean> {
+    const { name, instance } = this.#candidate
+    const askedAt = performance.now()
+    const { rows } = await this.#client.query<{ epoch: number }>(
+      `insert into leaders (name, epoch, instance) values ($1, 1, $2)
+       on conflict (name) do update set epoch = leaders.epoch + 1, instance = $2, since = now() returning epoch`,
+      [name, instance],
+    )
+    this.#epoch = rows[0]!.epoch
+    this.#provedAt = askedAt
+    return true
   }
 
   async run(run: Run): Promise<void> {
     const { signal } = this.#over
     const watching = this.#watch()
     try {
-      await run(signal)
+      const fence = fenceOf(this.#candidate.name, this.#epoch, this.#finish)
+      await run({ signal, fence, assertLeading: () => this.#assertLeading() })
     } catch (error) {
       // What fails because its reign is over has not failed.
       if (!signal.aborted) throw error
@@ -103,13 +141,20 @@ class Reign {
     }
   }
 
+  /** Waking up after a long sleep, a process reads its clock before it hears that its connection is closed. */
+  #assertLeading(): void {
+    const isCertain = performance.now() - this.#provedAt < certainMs
+    if (this.#over.signal.aborted || !isCertain) throw new Deposed(this.#candidate.name)
+  }
+
   /**
    * A connection may be dead without saying so: then the server has given the lock to another, or will soon.
    */
   async #watch(): Promise<void> {
     while (!this.#over.signal.aborted) {
       await nextTry(this.#over.signal)
-      await this.#client.query('select').catch(this.#finish)
+      const askedAt = performance.now()
+      await this.#client.query('select').then(() => (this.#provedAt = askedAt), this.#finish)
     }
   }
 

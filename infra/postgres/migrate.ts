@@ -7,6 +7,7 @@ import * as consumers from './migrations/004-consumers.ts'
 import * as publicEvents from './migrations/005-public-events.ts'
 import * as deliveries from './migrations/006-deliveries.ts'
 import * as sandboxOperations from './migrations/007-sandbox-operations.ts'
+import * as leaders from './migrations/008-leaders.ts'
 
 /** In their order. What has run somewhere is never changed: a change is another migration. */
 const migrations = {
@@ -17,6 +18,7 @@ const migrations = {
   '005-public-events': publicEvents,
   '006-deliveries': deliveries,
   '007-sandbox-operations': sandboxOperations,
+  '008-leaders': leaders,
 } satisfies Record<string, { up(knex: Knex): Promise<void> }>
 
 const migrationLock = 4_719_202_603

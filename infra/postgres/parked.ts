@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { fenced, type Fence } from './fenced.ts'
 
 /** A stream that one consumer has set aside: the first event that it could not handle, and why. */
 export interface Parked {
@@ -27,28 +28,46 @@ export async function wishRetry(pool: pg.Pool, stream?: string): Promise<number>
 }
 
 /** Takes the wishes: a stream that is still poisoned is tried again only when somebody asks again. */
-export async function parkedWishes(pool: pg.Pool): Promise<readonly Pick<Parked, 'consumer' | 'stream'>[]> {
-  const { rows } = await pool.query<Pick<Parked, 'consumer' | 'stream'>>(
-    "update parked set retry = false where retry and consumer like 'read.%' returning consumer, stream",
-  )
-  return rows
+export function parkedWishes(pool: pg.Pool, fence?: Fence): Promise<readonly Wish[]> {
+  return takeWishes({ pool, fence, consumers: 'read.%' })
+}
+
+type Wish = Pick<Parked, 'consumer' | 'stream'>
+
+interface Wishing {
+  readonly pool: pg.Pool
+  readonly fence: Fence | undefined
+  /** A pattern of SQL. */
+  readonly consumers: string
+}
+
+/** There are hardly ever any, so looking for them writes nothing. */
+async function takeWishes({ pool, fence, consumers }: Wishing): Promise<readonly Wish[]> {
+  const wished = await pool.query('select from parked where retry and consumer like $1 limit 1', [consumers])
+  if (wished.rowCount === 0) return []
+  return fenced(pool, fence, async (connection) => {
+    const text = 'update parked set retry = false where retry and consumer like $1 returning consumer, stream'
+    const { rows } = await connection.query<Wish>(text, [consumers])
+    return rows
+  })
 }
 
 /** What one consumer of the log has set aside, by the stream that is not to be touched meanwhile. */
 export class ParkedEvents {
   readonly #pool: pg.Pool
   readonly #consumer: string
+  readonly #fence: Fence | undefined
   readonly #targets = new Set<string>()
 
-  constructor(pool: pg.Pool, consumer: string) {
+  constructor(pool: pg.Pool, consumer: string, fence?: Fence) {
     this.#pool = pool
     this.#consumer = consumer
+    this.#fence = fence
   }
 
   async load(): Promise<void> {
-    const { rows } = await this.#pool.query<{ consumer: string }>("select distinct consumer from parked where consumer like $1 || ' %'", [
-      this.#consumer,
-    ])
+    const text = "select distinct consumer from parked where consumer like $1 || ' %'"
+    const { rows } = await this.#pool.query<{ consumer: string }>(text, [this.#consumer])
     for (const { consumer } of rows) this.#targets.add(consumer.slice(this.#consumer.length + 1))
   }
 
@@ -57,24 +76,25 @@ export class ParkedEvents {
   }
 
   async park(target: string, events: readonly ParkedEvent[], error: string): Promise<void> {
-    const rows = events.map(({ stream, revision, position, eventId, type }) => ({ stream, revision, position, event_id: eventId, type }))
-    await this.#pool.query(
-      `insert into parked (consumer, stream, revision, position, event_id, type, error)
-       select $1, stream, revision, position, event_id, type, $3
-       from jsonb_to_recordset($2::jsonb) as t(stream text, revision integer, position bigint, event_id uuid, type text)
-       on conflict (consumer, stream, revision) do update set error = excluded.error`,
-      [`${this.#consumer} ${target}`, JSON.stringify(rows), error],
-    )
+    const text = `
+      insert into parked (consumer, stream, revision, position, event_id, type, error)
+      select distinct $1, stream, revision, position, "eventId", type, $3
+      from jsonb_to_recordset($2::jsonb)
+        as t(stream text, revision integer, position bigint, "eventId" uuid, type text)
+      on conflict (consumer, stream, revision) do update set error = excluded.error`
+    const rows = events.map(({ stream, revision, position, eventId, type }) => {
+      return { stream, revision, position, eventId, type }
+    })
+    const values = [`${this.#consumer} ${target}`, JSON.stringify(rows), error]
+    await fenced(this.#pool, this.#fence, (connection) => connection.query(text, values))
     this.#targets.add(target)
   }
 
   /** Targets that somebody asked to try again. */
   async wishes(): Promise<readonly string[]> {
-    const { rows } = await this.#pool.query<{ consumer: string }>(
-      "update parked set retry = false where retry and consumer like $1 || ' %' returning consumer",
-      [this.#consumer],
-    )
-    return [...new Set(rows.map(({ consumer }) => consumer.slice(this.#consumer.length + 1)))]
+    const consumers = `${this.#consumer} %`
+    const wishes = await takeWishes({ pool: this.#pool, fence: this.#fence, consumers })
+    return [...new Set(wishes.map(({ consumer }) => consumer.slice(this.#consumer.length + 1)))]
   }
 
   /** Its events in the order of the log. */
@@ -87,14 +107,32 @@ export class ParkedEvents {
   }
 
   async release(target: string, event: { readonly stream: string; readonly revision: number }): Promise<void> {
-    const consumer = `${this.#consumer} ${target}`
-    const { rows } = await this.#pool.query<{ left: number }>(
-      `with gone as (delete from parked where consumer = $1 and stream = $2 and revision = $3)
-       select count(*)::int - 1 as left from parked where consumer = $1`,
-      [consumer, event.stream, event.revision],
-    )
+    const text = `
+      with gone as (delete from parked where consumer = $1 and stream = $2 and revision = $3)
+      select count(*)::int - 1 as left from parked where consumer = $1`
+    const values = [`${this.#consumer} ${target}`, event.stream, event.revision]
+    const release = (connection: pg.ClientBase) => connection.query<{ left: number }>(text, values)
+    const { rows } = await fenced(this.#pool, this.#fence, release)
     if (rows[0]!.left <= 0) this.#targets.delete(target)
   }
 }
 
 export type ParkedEvent = Omit<Parked, 'consumer' | 'error' | 'parkedAt'>
+
+export interface ParkedMessage {
+  readonly group: string
+  readonly topic: string
+  readonly partition: number
+  readonly offset: string
+  readonly reason: string
+}
+
+/** Sets a message of a bus aside that is no event at all; when it comes again, nothing changes. */
+export async function parkMessage(pool: pg.Pool, message: ParkedMessage): Promise<void> {
+  const { group, topic, partition, offset, reason } = message
+  await pool.query(
+    `insert into parked (consumer, stream, revision, position, event_id, type, error)
+     values ($1, $2, 0, $3, gen_random_uuid(), 'message', $4) on conflict do nothing`,
+    [`bus ${group}`, `${topic}/${partition}/${offset}`, offset, reason],
+  )
+}

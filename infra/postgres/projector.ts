@@ -5,6 +5,7 @@ import type { EventStore, Log, StoredEvent } from '../../packages/kernel/ports.t
 import type { ReadModel, Recorded } from '../../packages/kernel/projection.ts'
 import { TableChanges, type Run } from './changes.ts'
 import { DocumentFold, type StoredDocument } from './document-fold.ts'
+import { fenced, type Fence } from './fenced.ts'
 import { createTable, tableOf, type Table } from './tables.ts'
 
 /** One read model on its way along the log. */
@@ -18,15 +19,12 @@ export interface Track {
   position: number
 }
 
-/** Throws when this process is no longer the one that may write. */
-export type Fence = (connection: pg.ClientBase) => Promise<void>
-
 export interface ProjectorOptions {
   readonly pool: pg.Pool
   readonly store: EventStore
   readonly deciders: readonly AnyDecider[]
   readonly log: Log
-  readonly fence?: Fence
+  readonly fence?: Fence | undefined
 }
 
 /** Applies batches of events to read models: tables and checkpoints move in one transaction. */
@@ -41,23 +39,24 @@ export class Projector {
 
   /** Makes the table of a read model when it is not there, and finds out how far it has come. */
   async open(model: ReadModel, generation: number): Promise<Track> {
-    const { pool } = this.#options
+    const { pool, fence } = this.#options
     const table = tableOf(model, generation)
-    await pool.query(createTable(model, table))
-    await pool.query('insert into checkpoints (name, position) values ($1, 0) on conflict do nothing', [table.name])
-    const checkpoint = await pool.query<{ position: number }>('select position from checkpoints where name = $1', [table.name])
-    const parked = await pool.query<{ stream: string }>('select distinct stream from parked where consumer = $1', [table.name])
-    const fold = model.kind === 'documents' ? new DocumentFold(model, (ids) => this.#documents(table, ids)) : undefined
-    const streams = new Set(parked.rows.map(({ stream }) => stream))
-    return { model, generation, table, fold, parked: streams, position: Number(checkpoint.rows[0]!.position) }
+    const position = await fenced(pool, fence, (connection) => begin(connection, model, table))
+    const text = 'select distinct stream from parked where consumer = $1'
+    const { rows } = await pool.query<{ stream: string }>(text, [table.name])
+    const parked = new Set(rows.map(({ stream }) => stream))
+    const documents = (ids: readonly string[]) => this.#documents(table, ids)
+    const fold = model.kind === 'documents' ? new DocumentFold(model, documents) : undefined
+    return { model, generation, table, fold, parked, position }
   }
 
   /** Applies one batch to tracks that may have seen a part of it, and moves their checkpoints to `through`. */
   async apply(tracks: readonly Track[], events: readonly StoredEvent[], through: number): Promise<void> {
     const behind = tracks.filter(({ position }) => position < through)
     const recordedOnce = this.#recordedOnce()
+    const { pool, fence } = this.#options
     try {
-      await this.#transaction(async (connection) => {
+      await fenced(pool, fence, async (connection) => {
         for (const track of behind) await this.#applyTo(track, events, { connection, recordedOnce })
         const names = behind.map(({ table }) => table.name)
         await connection.query('update checkpoints set position = $2, updated_at = now() where name = any($1)', [names, through])
@@ -99,7 +98,7 @@ export class Projector {
 
   /** Brings a parked stream up to its read model's checkpoint; throws when its event is still poisoned. */
   async unpark(track: Track, stream: string): Promise<void> {
-    const { pool, store } = this.#options
+    const { pool, store, fence } = this.#options
     const { rows } = await pool.query<{ revision: number | null }>(
       'select min(revision) as revision from parked where consumer = $1 and stream = $2',
       [track.table.name, stream],
@@ -110,27 +109,13 @@ export class Projector {
     const recordedOnce = this.#recordedOnce()
     track.fold?.clear()
     await track.fold?.prepare(missed)
-    await this.#transaction(async (connection) => {
+    await fenced(pool, fence, async (connection) => {
       const changes = new TableChanges(track.table, runOn(connection))
       for (const event of missed) for (const change of changesOf(track, recordedOnce(event))) await changes.apply(change)
       await changes.flush()
       await connection.query('delete from parked where consumer = $1 and stream = $2', [track.table.name, stream])
     })
     track.parked.delete(stream)
-  }
-
-  async #transaction(work: (connection: pg.ClientBase) => Promise<void>): Promise<void> {
-    const connection = await this.#options.pool.connect()
-    try {
-      await connection.query('begin')
-      await this.#options.fence?.(connection)
-      await work(connection)
-      await connection.query('commit')
-      connection.release()
-    } catch (error) {
-      await connection.query('rollback').then(() => connection.release(), (broken: Error) => connection.release(broken))
-      throw error
-    }
   }
 
   async #documents(table: Table, ids: readonly string[]): Promise<readonly StoredDocument[]> {
@@ -154,6 +139,15 @@ export class Projector {
       return known
     }
   }
+}
+
+async function begin(connection: pg.ClientBase, model: ReadModel, table: Table): Promise<number> {
+  await connection.query(createTable(model, table))
+  const text = 'insert into checkpoints (name, position) values ($1, 0) on conflict do nothing'
+  await connection.query(text, [table.name])
+  const position = 'select position from checkpoints where name = $1'
+  const { rows } = await connection.query<{ position: number }>(position, [table.name])
+  return Number(rows[0]!.position)
 }
 
 interface Batch {

@@ -7,14 +7,17 @@ export interface DatedPublicEvent extends PublicEvent {
 }
 
 /** Keeps what merchants are told, before it is published. Events that are kept already are passed over. */
-export async function keepPublicEvents(pool: pg.Pool, events: readonly DatedPublicEvent[]): Promise<void> {
-  await pool.query({
+export async function keepPublicEvents(
+  database: pg.Pool | pg.ClientBase,
+  events: readonly DatedPublicEvent[],
+): Promise<void> {
+  await database.query({
     name: 'keep public events',
     text: `
       insert into public_events (id, sequence, type, merchant, livemode, resource, payload, created_at)
       select id, sequence, type, merchant, livemode, resource, payload, "createdAt"
-      from json_to_recordset($1) as event (id text, sequence bigint, type text, merchant uuid, livemode boolean,
-        resource text, payload text, "createdAt" timestamptz)
+      from json_to_recordset($1) as event (id text, sequence bigint, type text, merchant uuid,
+        livemode boolean, resource text, payload text, "createdAt" timestamptz)
       on conflict do nothing`,
     values: [JSON.stringify(events)],
   })
@@ -54,7 +57,10 @@ export function postgresPublicEvents(pool: pg.Pool): PublicEvents {
   }
 }
 
-/** What is on its way for the first time is not missed; what waits for a retry has failed. Takes `missedValues` as $1 to $7. */
+/**
+ * What is on its way for the first time is not missed; what waits for a retry has failed. Takes
+ * `missedValues` as $1 to $7.
+ */
 export const missedCondition = `
   event.merchant = $2 and event.livemode = $3 and event.type = any($4) and event.created_at >= $5
   and event.sequence > $6 and event.sequence <= $7 and not exists (
@@ -63,6 +69,14 @@ export const missedCondition = `
       and (delivery.status = 'succeeded' or (delivery.status = 'pending' and delivery.attempts = 0))
   )`
 
-export function missedValues({ endpoint, merchant, livemode, types, since, after, through }: MissedEvents): unknown[] {
+export function missedValues({
+  endpoint,
+  merchant,
+  livemode,
+  types,
+  since,
+  after,
+  through,
+}: MissedEvents): unknown[] {
   return [endpoint, merchant, livemode, types, since, after, through]
 }

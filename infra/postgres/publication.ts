@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { ReadModel } from '../../packages/kernel/projection.ts'
+import { fenced, type Fence } from './fenced.ts'
 import type { Track } from './projector.ts'
 import { createTable, readSchema, tableOf } from './tables.ts'
 
@@ -57,27 +58,27 @@ export async function wantRebuild(pool: pg.Pool, model: ReadModel): Promise<void
   await pool.query(`update ${readSchema}.published set wanted = generation + 1 where name = $1`, [model.name])
 }
 
+export interface Publishing {
+  readonly pool: pg.Pool
+  readonly fence?: Fence | undefined
+  /** SQL of the views which stand on read models. */
+  readonly dependents: string
+}
+
 /** Shows a track's table under the read model's name, in one transaction, and drops what stood there before. */
-export async function publish(pool: pg.Pool, { model, generation, table }: Track, dependents: string): Promise<void> {
-  const connection = await pool.connect()
-  try {
-    await connection.query('begin')
+export function publish({ pool, fence, dependents }: Publishing, track: Track): Promise<void> {
+  const { model, generation, table } = track
+  return fenced(pool, fence, async (connection) => {
     await connection.query(`drop view if exists ${table.view} cascade`)
     await connection.query(`create view ${table.view} as select * from ${table.name}`)
     await connection.query(
-      `insert into ${readSchema}.published (name, version, generation, wanted) values ($1, $2, $3, $3)
-       on conflict (name) do update set version = $2, generation = $3, wanted = greatest($3, ${readSchema}.published.wanted)`,
+      `insert into ${readSchema}.published as p (name, version, generation, wanted) values ($1, $2, $3, $3)
+       on conflict (name) do update set version = $2, generation = $3, wanted = greatest($3, p.wanted)`,
       [model.name, model.version, generation],
     )
     await dropOlder(connection, { name: model.name, shown: table.name })
     if (dependents) await connection.query(dependents)
-    await connection.query('commit')
-  } catch (error) {
-    await connection.query('rollback')
-    throw error
-  } finally {
-    connection.release()
-  }
+  })
 }
 
 async function dropOlder(connection: pg.ClientBase, { name, shown }: { name: string; shown: string }): Promise<void> {

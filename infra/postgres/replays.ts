@@ -6,7 +6,8 @@ export interface ReplayPlan {
   readonly replay: string
   readonly now: Date
   /** One event to several endpoints, or all that one endpoint missed. */
-  readonly what: { readonly event: string; readonly endpoints: readonly string[] } | { readonly missed: MissedEvents }
+  readonly what:
+    { readonly event: string; readonly endpoints: readonly string[] } | { readonly missed: MissedEvents }
 }
 
 export interface ReplayProgress {
@@ -28,7 +29,8 @@ export class Replays {
     const connection = await this.#pool.connect()
     try {
       await connection.query('begin')
-      const text = 'insert into webhook_replay_plans (replay, planned_at) values ($1, $2) on conflict do nothing'
+      const text =
+        'insert into webhook_replay_plans (replay, planned_at) values ($1, $2) on conflict do nothing'
       const { rowCount } = await connection.query(text, [replay, now])
       if (rowCount === 1) await connection.query(deliveriesOf(replay, now, what))
       await connection.query('commit')
@@ -54,7 +56,8 @@ const progressStatement = `
   where plan.replay = $1 group by plan.replay`
 
 const insertReplays = `
-  insert into deliveries (endpoint, event, replay, merchant, livemode, sequence, resource, due_at, created_at)`
+  insert into deliveries
+    (endpoint, event, replay, merchant, livemode, sequence, resource, due_at, created_at)`
 
 function deliveriesOf(replay: string, now: Date, what: ReplayPlan['what']): pg.QueryConfig {
   if ('event' in what) {

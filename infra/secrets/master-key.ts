@@ -1,12 +1,24 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 
 const keyBytes = 32
 
 /**
- * The key that all secrets at rest are sealed with: the one given (base64 of 32 bytes), else the one kept in the data directory,
- * which is made on the first start. Whoever loses it loses the secrets, so it belongs into the backup, away from the database.
+ * The key that all secrets at rest are sealed with: the one given (base64 of 32 bytes), else the one kept in
+ * the data directory, which is made on the first start. Whoever loses it loses the secrets, so it belongs
+ * into the backup, away from the database.
  */
 export function loadMasterKey(dataDirectory: string, given?: string): Buffer {
   if (given) return decoded(given, 'The given master key')
@@ -16,7 +28,10 @@ export function loadMasterKey(dataDirectory: string, given?: string): Buffer {
   return decoded(readFileSync(file, 'utf8').trim(), file)
 }
 
-/** Written whole before it gets its name, so neither a crash nor a second process starting meanwhile leaves half a key or two. */
+/**
+ * Written whole before it gets its name, so neither a crash nor a second process starting meanwhile leaves
+ * half a key or two.
+ */
 function make(file: string, dataDirectory: string): void {
   mkdirSync(dataDirectory, { recursive: true })
   const draft = `${file}.${randomBytes(6).toString('hex')}`

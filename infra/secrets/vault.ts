@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBytes, type KeyObject } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createSecretKey,
+  randomBytes,
+  type KeyObject,
+} from 'node:crypto'
 import type { Vault } from '../../packages/kernel/ports.ts'
 
 const keyBytes = 32
@@ -14,8 +21,9 @@ export interface MasterKeys {
 }
 
 /**
- * AES-256-GCM with a random nonce. A sealed secret is `<format>.<key id>.<base64url of nonce, ciphertext and tag>`: the key id
- * says which master key opens it, so the master key can be replaced while older secrets stay readable.
+ * AES-256-GCM with a random nonce. A sealed secret is `<format>.<key id>.<base64url of nonce, ciphertext and
+ * tag>`: the key id says which master key opens it, so the master key can be replaced while older secrets
+ * stay readable.
  */
 export function openVault({ current, older = [] }: MasterKeys): Vault {
   const keys = new Map([current, ...older].map((key) => [keyId(key), keyObject(key)]))
@@ -26,7 +34,8 @@ export function openVault({ current, older = [] }: MasterKeys): Vault {
       const nonce = randomBytes(nonceBytes)
       const cipher = createCipheriv(algorithm, keyObject(current), nonce).setAAD(Buffer.from(context))
       const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
-      return `v1.${currentId}.${Buffer.concat([nonce, ciphertext, cipher.getAuthTag()]).toString('base64url')}`
+      const bytes = Buffer.concat([nonce, ciphertext, cipher.getAuthTag()])
+      return `v1.${currentId}.${bytes.toString('base64url')}`
     },
     open(sealed, context) {
       const [format, id = '', text = ''] = sealed.split('.')
@@ -35,7 +44,9 @@ export function openVault({ current, older = [] }: MasterKeys): Vault {
       if (!key) throw new Error(`the secret was sealed with master key ${id}, which is not here`)
       const bytes = Buffer.from(text, 'base64url')
       if (bytes.length < nonceBytes + tagBytes) throw new Error('the sealed secret is cut off')
-      const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
+      const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), {
+        authTagLength: tagBytes,
+      })
       decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-tagBytes))
       const ciphertext = bytes.subarray(nonceBytes, -tagBytes)
       return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('utf8')

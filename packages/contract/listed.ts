@@ -9,8 +9,8 @@ export function listed<Item extends TSchema>(item: Item) {
     object: literals('list'),
     url: Type.String(),
     data: Type.Array(item),
-    has_more: Type.Boolean(),
-    next_cursor: nullable(Type.String()),
+    has_more: Type.Boolean({ description: 'There is more behind this page' }),
+    next_cursor: nullable(Type.String({ description: '`cursor` of the next page' })),
   })
 }
 

@@ -11,7 +11,10 @@ export const exampleIds = {
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='
 
-/** What a field of this name mostly holds. Taken where it suits the schema; a nullable field without a line here is null. */
+/**
+ * What a field of this name mostly holds. Taken where it suits the schema; a nullable field without a line
+ * here is null.
+ */
 const fields: Readonly<Record<string, unknown>> = {
   amount: 5000,
   currency: 'XOF',
@@ -62,13 +65,18 @@ const formats: Readonly<Record<string, string>> = {
 
 type Overrides = Readonly<Record<string, unknown>>
 
-/** An object of a schema as it may look. `overrides` are fields of the outermost object, taken where they suit. */
+/**
+ * An object of a schema as it may look. `overrides` are fields of the outermost object, taken where they
+ * suit.
+ */
 export function exampleOf(schema: TSchema, overrides: Overrides = {}): unknown {
   const { properties } = schema as { properties?: Readonly<Record<string, TSchema>> }
   if (!properties) return valueOf(schema, '', {})
   const prefix = prefixOf(properties['object'])
   const given = { ...(properties['id'] && { id: prefix ? exampleIds.of(prefix) : uuid }), ...overrides }
-  return Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, valueOf(inner, name, given)]))
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, inner]) => [name, valueOf(inner, name, given)]),
+  )
 }
 
 function prefixOf(object: TSchema | undefined): string | undefined {
@@ -89,7 +97,10 @@ function valueOf(schema: TSchema, name: string, given: Overrides): unknown {
   if (types.includes('array')) return schema['items'] ? [valueOf(schema['items'] as TSchema, '', {})] : []
   if (types.includes('integer') || types.includes('number')) return schema['minimum'] ?? 0
   if (types.includes('boolean')) return false
-  return formats[String(schema['format'])] ?? (types.includes('string') ? name.replaceAll('_', ' ') || 'text' : null)
+  return (
+    formats[String(schema['format'])] ??
+    (types.includes('string') ? name.replaceAll('_', ' ') || 'text' : null)
+  )
 }
 
 /** Whether a value can stand where this schema is: its type, its words, its pattern. */
@@ -98,9 +109,11 @@ function suits(schema: TSchema, value: unknown): boolean {
   const words = schema['enum'] as readonly unknown[] | undefined
   if (words && !words.includes(value)) return false
   const types = [schema['type']].flat()
-  if (schema['pattern'] !== undefined && !new RegExp(schema['pattern'] as string).test(String(value))) return false
+  if (schema['pattern'] !== undefined && !new RegExp(schema['pattern'] as string).test(String(value)))
+    return false
   if (typeof value === 'number') return types.includes('integer') || types.includes('number')
-  if (Array.isArray(value)) return types.includes('array') && (schema['items'] as TSchema)['type'] === 'string'
+  if (Array.isArray(value))
+    return types.includes('array') && (schema['items'] as TSchema)['type'] === 'string'
   return types.includes(typeof value) && !(typeof value === 'object' && 'properties' in schema)
 }
 
@@ -108,7 +121,12 @@ const lowerCase = (value: unknown) => (typeof value === 'string' ? value.toLower
 
 export type NamedExamples = Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>
 
-const mobileMoney = { type: 'mobile_money', country: 'CI', operator: 'orange_money', msisdn: '+2250700000001' }
+const mobileMoney = {
+  type: 'mobile_money',
+  country: 'CI',
+  operator: 'orange_money',
+  msisdn: '+2250700000001',
+}
 const bank = { type: 'bank', bank_code: 'CI093', account_number: '01001000000001', account_name: 'Awa Koné' }
 const payoutRequests: NamedExamples = {
   mobile_money: {
@@ -116,7 +134,10 @@ const payoutRequests: NamedExamples = {
     value: { amount: 5000, currency: 'XOF', destination: mobileMoney, metadata: { order: '1042' } },
   },
   bank: { summary: 'To a bank account', value: { amount: 5000, currency: 'XOF', destination: bank } },
-  saved: { summary: 'To a saved destination', value: { amount: 5000, currency: 'XOF', payout_method_id: uuid } },
+  saved: {
+    summary: 'To a saved destination',
+    value: { amount: 5000, currency: 'XOF', payout_method_id: uuid },
+  },
 }
 
 /** Bodies worth showing. Operations without a line here show one that is made from their schema. */
@@ -124,16 +145,29 @@ export const requestExamples: Readonly<Partial<Record<Operation, NamedExamples>>
   'POST /api/v1/payouts': payoutRequests,
   'POST /api/v1/merchant/payouts': payoutRequests,
   'POST /api/v1/merchant/settings/payouts/destinations': {
-    mobile_money: { summary: 'A mobile money account', value: { ...mobileMoney, label: 'Salaries', is_default: true } },
+    mobile_money: {
+      summary: 'A mobile money account',
+      value: { ...mobileMoney, label: 'Salaries', is_default: true },
+    },
     bank: { summary: 'A bank account', value: bank },
   },
   'PATCH /api/v1/merchant/settings/payouts': {
-    weekly: { summary: 'Pay out every week', value: { frequency: 'weekly', keep_minimum_balance: true, minimum_balance: 50000 } },
+    weekly: {
+      summary: 'Pay out every week',
+      value: { frequency: 'weekly', keep_minimum_balance: true, minimum_balance: 50000 },
+    },
+    manual: { summary: 'Only when you ask for it', value: { frequency: 'manual' } },
   },
   'POST /api/v1/payment-intents': {
     mobile_money: {
-      summary: 'A payment in Côte d\'Ivoire',
-      value: { amount: 5000, currency: 'XOF', transaction_country: 'CI', description: 'Order 1042', metadata: { order: '1042' } },
+      summary: "A payment in Côte d'Ivoire",
+      value: {
+        amount: 5000,
+        currency: 'XOF',
+        transaction_country: 'CI',
+        description: 'Order 1042',
+        metadata: { order: '1042' },
+      },
     },
     customer: {
       summary: 'With a customer, found or created by e-mail',
@@ -146,11 +180,19 @@ export const requestExamples: Readonly<Partial<Record<Operation, NamedExamples>>
   'POST /api/v1/payment-intents/{id}/confirm': {
     mobile_money: {
       summary: 'By mobile money',
-      value: { payment_method: { type: 'mobile_money', mobile_money: { country: 'CI', operator: 'orange_money', msisdn: '+2250700000001' } } },
+      value: {
+        payment_method: {
+          type: 'mobile_money',
+          mobile_money: { country: 'CI', operator: 'orange_money', msisdn: '+2250700000001' },
+        },
+      },
     },
     card: {
       summary: 'By card',
-      value: { payment_method: { type: 'card', card: { token: 'tok_visa' } }, return_url: 'https://shop.example.com/return' },
+      value: {
+        payment_method: { type: 'card', card: { token: 'tok_visa' } },
+        return_url: 'https://shop.example.com/return',
+      },
     },
   },
   'POST /api/v1/merchant/payments/{id}/refund': {
@@ -160,9 +202,15 @@ export const requestExamples: Readonly<Partial<Record<Operation, NamedExamples>>
   'POST /api/v1/webhook-endpoints': {
     two_types: {
       summary: 'Two event types',
-      value: { url: 'https://shop.example.com/webhooks', enabled_events: ['payment_intent.succeeded', 'payout.failed'] },
+      value: {
+        url: 'https://shop.example.com/webhooks',
+        enabled_events: ['payment_intent.succeeded', 'payout.failed'],
+      },
     },
-    everything: { summary: 'Everything', value: { url: 'https://shop.example.com/webhooks', enabled_events: ['*'] } },
+    everything: {
+      summary: 'Everything',
+      value: { url: 'https://shop.example.com/webhooks', enabled_events: ['*'] },
+    },
   },
   'POST /api/v1/webhook-endpoints/{id}': {
     off: { summary: 'Turn it off', value: { enabled: false } },
@@ -171,7 +219,13 @@ export const requestExamples: Readonly<Partial<Record<Operation, NamedExamples>>
     a_day: { summary: 'The old secret signs for one more day', value: { expires_in: 86400 } },
   },
   'POST /api/v1/webhook-replays': {
-    event: { summary: 'One event', value: { event_id: exampleIds.of(prefixes.event), reason: 'Lost on our side' } },
-    endpoint: { summary: 'All that an endpoint missed', value: { webhook_endpoint_id: exampleIds.of(prefixes.webhook_endpoint) } },
+    event: {
+      summary: 'One event',
+      value: { event_id: exampleIds.of(prefixes.event), reason: 'Lost on our side' },
+    },
+    endpoint: {
+      summary: 'All that an endpoint missed',
+      value: { webhook_endpoint_id: exampleIds.of(prefixes.webhook_endpoint) },
+    },
   },
 }

@@ -9,7 +9,13 @@ const named: Readonly<Record<string, string>> = {
   'DELETE /api/v1/merchant/settings/payouts/destinations/{id}': 'deleteMerchantPayoutDestination',
 }
 
-const verbs: Readonly<Record<string, string>> = { GET: 'get', POST: 'create', PUT: 'replace', PATCH: 'update', DELETE: 'delete' }
+const verbs: Readonly<Record<string, string>> = {
+  GET: 'get',
+  POST: 'create',
+  PUT: 'replace',
+  PATCH: 'update',
+  DELETE: 'delete',
+}
 
 /** The stable name of an operation: `POST /api/v1/payment-intents/{id}/confirm` is `confirmPaymentIntent`. */
 export function operationId(route: AnyRoute): string {
@@ -31,7 +37,10 @@ function actionName(words: readonly string[]): string {
   return camel(verb!, ...words.slice(0, -1), ...rest)
 }
 
-export function partsOf({ operation }: Pick<AnyRoute, 'operation'>): { readonly method: string; readonly path: string } {
+export function partsOf({ operation }: Pick<AnyRoute, 'operation'>): {
+  readonly method: string
+  readonly path: string
+} {
   const [method, path] = operation.split(' ') as [string, string]
   return { method, path }
 }
@@ -46,7 +55,10 @@ export function objectName({ properties }: TSchema): string | undefined {
 }
 
 export function pascal(...words: readonly string[]): string {
-  return words.flatMap((word) => word.split(/[^A-Za-z0-9]+/)).map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+  return words
+    .flatMap((word) => word.split(/[^A-Za-z0-9]+/))
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')
 }
 
 function camel(first: string, ...rest: readonly string[]): string {
@@ -55,7 +67,7 @@ function camel(first: string, ...rest: readonly string[]): string {
 
 const isParameter = (segment: string) => segment.startsWith('{')
 
-function singular(word: string): string {
+export function singular(word: string): string {
   if (/(us|ss|settings)$/.test(word)) return word
   return word.replace(/ies$/, 'y').replace(/s$/, '')
 }

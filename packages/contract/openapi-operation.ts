@@ -3,13 +3,20 @@ import { answerOf, listQuery, statusOf } from './lists.ts'
 import { exampleIds, exampleOf, requestExamples, type NamedExamples } from './openapi-examples.ts'
 import { familyOf } from './openapi-families.ts'
 import { operationId, partsOf } from './openapi-names.ts'
-import { refusedResponses } from './openapi-refusals.ts'
+import type { RefusedResponses } from './openapi-refusals.ts'
 import type { Json, NamedSchemas } from './openapi-schemas.ts'
 import type { AnyRoute } from './routes.ts'
 import type { TSchema } from './vocabulary.ts'
 
+/** What operations refer to, collected while they are made. */
+export interface Shared {
+  readonly schemas: NamedSchemas
+  readonly refused: RefusedResponses
+  readonly baseUrl: string
+}
+
 /** One row as an operation of the document. */
-export function operationOf(route: AnyRoute, schemas: NamedSchemas, baseUrl: string): Json {
+export function operationOf(route: AnyRoute, { schemas, refused, baseUrl }: Shared): Json {
   const body = requestBody(route, schemas)
   return {
     operationId: operationId(route),
@@ -19,7 +26,7 @@ export function operationOf(route: AnyRoute, schemas: NamedSchemas, baseUrl: str
     security: route.scope === 'public' ? [] : [{ ApiKey: [route.scope] }, { AppToken: [route.scope] }],
     parameters: [...pathParameters(route), ...queryParameters(route, schemas), ...headers(route)],
     ...(body && { requestBody: body }),
-    responses: { [statusOf(route)]: success(route, schemas), ...refusedResponses(route) },
+    responses: { [statusOf(route)]: success(route, schemas), ...refused.of(route) },
     'x-codeSamples': [{ lang: 'Shell', label: 'curl', source: curl(route, baseUrl) }],
     ...(route.inferred && { 'x-inferred': true }),
   }
@@ -40,19 +47,28 @@ function describe({ operation, kind, scope, idempotency, page }: AnyRoute): stri
     idempotency && 'In live, `Idempotency-Key` is required, to prevent duplicate disbursements.',
     page && 'A browser that asks for `text/html` gets a page.',
     operation.includes('/api/v1/merchant/') && 'The legacy path without `/v1` is the same operation.',
-  ].filter(Boolean).join(' ')
+  ]
+    .filter(Boolean)
+    .join(' ')
 }
 
-const otherParameters: Readonly<Record<string, { readonly description: string; readonly example: string }>> = {
-  operationId: { description: 'Id of the operation, as `operation_id` shows it', example: exampleIds.of(prefixes.operation) },
-  key: { description: 'The idempotency key, as it was sent', example: 'order-1042' },
-}
+const otherParameters: Readonly<Record<string, { readonly description: string; readonly example: string }>> =
+  {
+    operationId: {
+      description: 'Id of the operation, as `operation_id` shows it',
+      example: exampleIds.of(prefixes.operation),
+    },
+    key: { description: 'The idempotency key, as it was sent', example: 'order-1042' },
+  }
 
 function pathParameters(route: AnyRoute): Json[] {
   return [...route.operation.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
     const shared = { name, in: 'path', required: true }
     if (name === 'id') return { ...shared, ...idParameter(route) }
-    const { description, example } = otherParameters[name!] ?? { description: `The ${name}`, example: exampleIds.bare }
+    const { description, example } = otherParameters[name!] ?? {
+      description: `The ${name}`,
+      example: exampleIds.bare,
+    }
     return { ...shared, description, schema: { type: 'string' }, example }
   })
 }
@@ -65,7 +81,11 @@ function idParameter({ kinds = [] }: AnyRoute): Json {
   const known = kinds.map((kind) => prefixes[kind])
   const [first] = known
   if (first === undefined) {
-    return { description: 'UUID', schema: { type: 'string', pattern: `^${uuidPattern}$` }, example: exampleIds.bare }
+    return {
+      description: 'UUID',
+      schema: { type: 'string', pattern: `^${uuidPattern}$` },
+      example: exampleIds.bare,
+    }
   }
   return {
     description: `Public id (\`${known.join('_…` or `')}_…\`) or the bare UUID`,
@@ -102,7 +122,8 @@ function headers(route: AnyRoute): Json[] {
 
 function requestBody(route: AnyRoute, schemas: NamedSchemas): Json | undefined {
   if (!route.body) return undefined
-  const required: readonly unknown[] = (route.body as TSchema & { required?: readonly string[] }).required ?? []
+  const required: readonly unknown[] =
+    (route.body as TSchema & { required?: readonly string[] }).required ?? []
   const content = { schema: schemas.at(route.body), examples: examplesOf(route, route.body) }
   return { required: required.length > 0, content: { 'application/json': content } }
 }
@@ -119,7 +140,9 @@ function success(route: AnyRoute, schemas: NamedSchemas): Json {
     ...(status === 201 ? ['Location'] : []),
     ...(isWrite ? ['Ledger-Position', 'Idempotent-Replayed'] : []),
     ...(route.kind === 'list' ? ['Ledger-Position'] : []),
-    ...(route.scope === 'public' ? [] : ['RateLimit-Policy', 'RateLimit', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']),
+    ...(route.scope === 'public'
+      ? []
+      : ['RateLimit-Policy', 'RateLimit', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']),
   ]
   const answer = answerOf(route)
   const example = exampleOf(answer, { url: partsOf(route).path.replace('{id}', exampleIds.bare) })
@@ -139,7 +162,9 @@ function curl(route: AnyRoute, baseUrl: string): string {
   const address = path
     .replace('{id}', prefix ? exampleIds.of(prefixes[prefix]) : exampleIds.bare)
     .replace(/\{(\w+)\}/, (_, name: string) => otherParameters[name]?.example ?? exampleIds.bare)
-  const body = route.body && JSON.stringify(Object.values(examplesOf(route, route.body))[0]!.value).replaceAll('\'', '\'\\\'\'')
+  const body =
+    route.body &&
+    JSON.stringify(Object.values(examplesOf(route, route.body))[0]!.value).replaceAll("'", "'\\''")
   return [
     `curl ${method === 'GET' ? '' : `-X ${method} `}${baseUrl}${address}`,
     ...(route.scope === 'public' ? [] : ['-H "Authorization: Bearer $IKW_API_KEY"']),

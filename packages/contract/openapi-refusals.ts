@@ -3,24 +3,47 @@ import { refusalsOf } from './operation-refusals.ts'
 import { refusals, type RefusalName } from './refusals.ts'
 import type { AnyRoute } from './routes.ts'
 
-/** Every refusal of a row, grouped by status, with one example each. */
-export function refusedResponses(route: AnyRoute): Json {
-  const byStatus = new Map<number, RefusalName[]>()
-  for (const name of refusalsOf(route)) {
-    const status = refusals[name][0]
-    byStatus.set(status, [...(byStatus.get(status) ?? []), name])
+/** Refusals by status. Most operations share most of them, so each set is one component of the document. */
+export class RefusedResponses {
+  readonly #shared = new Map<string, Json>()
+  readonly #named = new Set<RefusalName>()
+
+  /** Every refusal of a row, grouped by status. */
+  of(route: AnyRoute): Json {
+    const byStatus = new Map<number, RefusalName[]>()
+    for (const name of refusalsOf(route)) {
+      this.#named.add(name)
+      const status = refusals[name][0]
+      byStatus.set(status, [...(byStatus.get(status) ?? []), name])
+    }
+    return Object.fromEntries([...byStatus].map(([status, names]) => [status, this.#shareOf(status, names)]))
   }
-  return Object.fromEntries([...byStatus].map(([status, names]) => [status, refusedResponse(status, names, route)]))
+
+  responses(): Json {
+    return Object.fromEntries([...this.#shared].sort(([one], [other]) => one.localeCompare(other)))
+  }
+
+  /** One problem as each of these refusals answers it. */
+  examples(): Json {
+    return Object.fromEntries([...this.#named].sort().map((name) => [name, exampleOf(refusals[name])]))
+  }
+
+  #shareOf(status: number, names: readonly RefusalName[]): Json {
+    const component = [status, ...names.map((name) => refusals[name][1].replace('IKW-', ''))].join('.')
+    this.#shared.set(component, responseOf(status, names))
+    return { $ref: `#/components/responses/${component}` }
+  }
 }
 
-function refusedResponse(status: number, names: readonly RefusalName[], route: AnyRoute): Json {
+function responseOf(status: number, names: readonly RefusalName[]): Json {
   const retries = status === 409 || status === 429 || status === 503 ? ['Retry-After'] : []
   const challenge = status === 401 ? ['WWW-Authenticate'] : []
-  const deprived = route.scope === 'public' || status === 401 ? [] : ['RateLimit-Policy', 'RateLimit']
-  const headers = ['Ikw-Request-Id', ...challenge, ...retries, ...deprived]
+  const headers = ['Ikw-Request-Id', ...challenge, ...retries]
   return {
     description: names.map(lineOf).join('  \n'),
-    headers: Object.fromEntries(headers.map((header) => [header, { $ref: `#/components/headers/${header}` }])),
+    headers: Object.fromEntries(
+      headers.map((header) => [header, { $ref: `#/components/headers/${header}` }]),
+    ),
     content: {
       'application/problem+json': {
         schema: { $ref: '#/components/schemas/Problem' },
@@ -35,12 +58,7 @@ function lineOf(name: RefusalName): string {
   return `[${code}](/docs/errors#${code}) ${message}`
 }
 
-/** One problem as each refusal answers it. */
-export function refusalExamples(): Json {
-  return Object.fromEntries(Object.entries(refusals).map(([name, row]) => [name, exampleOfRefusal(row)]))
-}
-
-function exampleOfRefusal([status, code, retryable, message]: (typeof refusals)[RefusalName]): Json {
+function exampleOf([status, code, retryable, message]: (typeof refusals)[RefusalName]): Json {
   return {
     summary: `${code} ${message}`,
     value: {

@@ -1,19 +1,44 @@
 import {
-  AmountMinor, CountMinor, Country, Currency, Email, Identity, LowerCurrency, Metadata, Msisdn, SignedMinor, Timestamp,
-  UnixSeconds, Url, Uuid, type TSchema,
+  AmountMinor,
+  CountMinor,
+  Country,
+  Currency,
+  Email,
+  Identity,
+  LowerCurrency,
+  Metadata,
+  Msisdn,
+  SignedMinor,
+  Timestamp,
+  UnixSeconds,
+  Url,
+  Uuid,
+  type TSchema,
 } from './vocabulary.ts'
 
 /** A part of the document: plain JSON. */
 export type Json = Readonly<Record<string, unknown>>
 
 const vocabulary = {
-  AmountMinor, CountMinor, Country, Currency, Email, Identity, LowerCurrency, Metadata, Msisdn, SignedMinor, Timestamp,
-  UnixSeconds, Url, Uuid,
+  AmountMinor,
+  CountMinor,
+  CountryCode: Country,
+  CurrencyCode: Currency,
+  Email,
+  Identity,
+  LowerCurrencyCode: LowerCurrency,
+  Metadata,
+  Msisdn,
+  SignedMinor,
+  Timestamp,
+  UnixSeconds,
+  Url,
+  Uuid,
 }
 
 /**
- * The named schemas of the document. A schema is known by its text, because marking it as optional makes a copy of it.
- * Only what is referred to is listed.
+ * The named schemas of the document. A schema is known by its text, because marking it as optional makes a
+ * copy of it. Only what is referred to is listed.
  */
 export class NamedSchemas {
   readonly #names = new Map<string, string>()
@@ -34,7 +59,10 @@ export class NamedSchemas {
     this.#schemas.set(free, schema)
   }
 
-  /** The schema for a place in the document: a reference when it has a name, else itself with references inside. */
+  /**
+   * The schema for a place in the document: a reference when it has a name, else itself with references
+   * inside.
+   */
   at(schema: unknown): unknown {
     const name = this.#names.get(JSON.stringify(schema))
     if (name === undefined) return this.#inside(schema)

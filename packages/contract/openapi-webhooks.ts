@@ -18,20 +18,42 @@ function webhookOf(type: WebhookType, data: TSchema, schemas: NamedSchemas): Jso
   const [, happening = ''] = type.split('.')
   const example = {
     ...(exampleOf(envelope(type, data), { id: exampleIds.of('evt'), type, api_version: 'v1' }) as object),
-    data: exampleOf(data, { status: happening.replace(/^payment_/, '') }),
+    data: exampleOf(data, { status: happening.replace(/^payment_/, ''), ...consequences[happening] }),
   }
   return {
     operationId: `on${pascal(type)}`,
     tags: [webhookTag.tag],
-    summary: webhookTypes[type],
+    summary: type,
+    description: webhookTypes[type],
     security: [],
     parameters: signatureHeaders.map((name) => ({ $ref: `#/components/parameters/${name}` })),
     requestBody: {
       required: true,
       content: { 'application/json': { schema: schemas.at(envelope(type, data)), example } },
     },
-    responses: { '2XX': { description: 'Taken. Anything else is retried.' }, '410': { description: 'Turns the endpoint off.' } },
+    responses: {
+      '2XX': { description: 'Taken. Anything else is retried.' },
+      '410': { description: 'Turns the endpoint off.' },
+    },
   }
+}
+
+/** What else shows in the resource when this has happened. */
+const consequences: Readonly<Record<string, Json>> = {
+  failed: { failure_code: 'could_not_process', failure_message: 'The operator could not process it' },
+  payment_failed: {
+    failure_code: 'insufficient_funds',
+    failure_message: 'The balance of the payer does not cover the amount',
+  },
+  delayed: {
+    status: 'in_transit',
+    delay_state: 'delayed',
+    delay_reason: 'operator_pending',
+    delayed_at: '2026-01-01T00:10:00.000Z',
+  },
+  canceled: { canceled_at: '2026-01-01T00:00:30.000Z' },
+  failing: { status: 'failing' },
+  deleted: { status: 'removed' },
 }
 
 /** Spec, Webhook event. Inferred: `livemode`, `api_version` and `sequence`. */
@@ -42,20 +64,35 @@ function envelope(type: WebhookType, data: TSchema): TSchema {
     created: UnixSeconds,
     livemode: Type.Boolean({ description: 'False in sandbox' }),
     api_version: Type.String(),
-    sequence: Type.Integer({ description: 'Grows along the merchant\'s events; not without gaps' }),
+    sequence: Type.Integer({ description: "Grows along the merchant's events; not without gaps" }),
     data,
   })
 }
 
-const signatureHeaders = ['WebhookId', 'WebhookTimestamp', 'WebhookSignature', 'IkwSignature', 'WebhookReplay'] as const
+const signatureHeaders = [
+  'WebhookId',
+  'WebhookTimestamp',
+  'WebhookSignature',
+  'IkwSignature',
+  'WebhookReplay',
+] as const
 
 /** The headers of a delivery. */
 export const webhookParameters: Json = {
-  WebhookId: header('webhook-id', 'Id of the event. The same event may come more than once: deduplicate by it', exampleIds.of('evt')),
-  WebhookTimestamp: header('webhook-timestamp', 'Unix seconds of this attempt; refuse what is older than 300 s', '1767225600'),
+  WebhookId: header(
+    'webhook-id',
+    'Id of the event. The same event may come more than once: deduplicate by it',
+    exampleIds.of('evt'),
+  ),
+  WebhookTimestamp: header(
+    'webhook-timestamp',
+    'Unix seconds of this attempt; refuse what is older than 300 s',
+    '1767225600',
+  ),
   WebhookSignature: header(
     'webhook-signature',
-    'Standard Webhooks: `v1,` and base64 of HMAC-SHA256 over `id.timestamp.body`; several, separated by spaces, after a rotation',
+    'Standard Webhooks: `v1,` and base64 of HMAC-SHA256 over `id.timestamp.body`; several, separated by ' +
+    'spaces, after a rotation',
     'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
   ),
   IkwSignature: header(

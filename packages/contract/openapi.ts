@@ -1,7 +1,8 @@
 import { componentsOf, nameSchemas } from './openapi-components.ts'
-import { families, familyOf, webhookTag, type Family } from './openapi-families.ts'
+import { families, familyOf, placeOf, webhookTag, type Family } from './openapi-families.ts'
 import { partsOf } from './openapi-names.ts'
 import { operationOf } from './openapi-operation.ts'
+import { RefusedResponses } from './openapi-refusals.ts'
 import type { Json } from './openapi-schemas.ts'
 import { description } from './openapi-text.ts'
 import { webhooksOf, type WebhookData } from './openapi-webhooks.ts'
@@ -20,9 +21,13 @@ export interface OpenApiDocument extends Json {
 }
 
 /** The table of endpoints as an OpenAPI 3.1 document. */
-export function openapi(routes: readonly AnyRoute[], { baseUrl, webhookData }: DocumentOptions): OpenApiDocument {
+export function openapi(
+  routes: readonly AnyRoute[],
+  { baseUrl, webhookData }: DocumentOptions,
+): OpenApiDocument {
   const schemas = nameSchemas(routes, webhookData)
-  const paths = pathsOf(routes, (route) => operationOf(route, schemas, baseUrl))
+  const refused = new RefusedResponses()
+  const paths = pathsOf(routes, (route) => operationOf(route, { schemas, refused, baseUrl }))
   const webhooks = webhooksOf(webhookData, schemas)
   return {
     openapi: '3.1.0',
@@ -37,22 +42,33 @@ export function openapi(routes: readonly AnyRoute[], { baseUrl, webhookData }: D
     tags: tagsOf(routes).map(({ tag, description: text }) => ({ name: tag, description: text })),
     paths,
     webhooks,
-    components: componentsOf(schemas),
+    components: componentsOf(schemas, refused),
   }
 }
 
-function pathsOf(routes: readonly AnyRoute[], operation: (route: AnyRoute) => Json): OpenApiDocument['paths'] {
+function pathsOf(
+  routes: readonly AnyRoute[],
+  operation: (route: AnyRoute) => Json,
+): OpenApiDocument['paths'] {
   const paths: Record<string, Record<string, Json>> = {}
-  for (const route of routes) {
+  for (const route of routes.toSorted(inReadingOrder)) {
     const { method, path } = partsOf(route)
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation(route) }
   }
   return paths
 }
 
+/** By section, then by address; the operations of one address as the table has them. */
+function inReadingOrder(one: AnyRoute, other: AnyRoute): number {
+  const [first, second] = [partsOf(one).path, partsOf(other).path]
+  return placeOf(first) - placeOf(second) || first.localeCompare(second)
+}
+
 /** The sections that the table has, in the order of the reference. */
 function tagsOf(routes: readonly AnyRoute[]): readonly Family[] {
-  const used = new Map(routes.map((route) => familyOf(partsOf(route).path)).map((family) => [family.tag, family]))
+  const used = new Map(
+    routes.map((route) => familyOf(partsOf(route).path)).map((family) => [family.tag, family]),
+  )
   const known = families.filter(({ tag }) => used.has(tag))
   const others = [...used.values()].filter(({ tag }) => !families.some((family) => family.tag === tag))
   return [...known, ...others, webhookTag]

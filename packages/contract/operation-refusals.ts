@@ -19,7 +19,11 @@ const ofCredentials: readonly RefusalName[] = [
   'rate_must_be_within_the_limit',
 ]
 
-const ofBodies: readonly RefusalName[] = ['body_must_not_be_too_large', 'body_must_be_json', 'body_must_arrive_in_time']
+const ofBodies: readonly RefusalName[] = [
+  'body_must_not_be_too_large',
+  'body_must_be_json',
+  'body_must_arrive_in_time',
+]
 
 const ofWrites: readonly RefusalName[] = [
   'idempotency_key_must_be_for_one_request',
@@ -28,7 +32,10 @@ const ofWrites: readonly RefusalName[] = [
   'service_must_not_be_overloaded',
 ]
 
-/** Every refusal that an operation may answer: those of its row, and those that follow from what the row is. By status. */
+/**
+ * Every refusal that an operation may answer: those of its row, and those that follow from what the row is.
+ * By status.
+ */
 export function refusalsOf(route: AnyRoute): readonly RefusalName[] {
   const { method, path } = partsOf(route)
   const names: RefusalName[] = [...ofEvery, ...(route.refusals ?? [])]

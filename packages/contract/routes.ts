@@ -183,6 +183,8 @@ export function perform<
      * events. Without it the answer of a keyed request is kept.
      */
     readonly creates?: { readonly decider: AnyDecider; readonly view: (id: string, state: never) => Static<Returns> | undefined }
+    /** The answer shows a secret: it is kept sealed for the repeats of its idempotency key. */
+    readonly showsSecret?: true
     /** Shown instead of JSON to a browser. */
     readonly page?: (body: Static<Returns>) => string
     readonly action: (
@@ -215,6 +217,7 @@ export interface AnyRoute extends Common, Named, Partial<Listing> {
   readonly view?: (...args: never) => unknown
   readonly status?: 200 | 201 | 202
   readonly idempotency?: 'required in live'
+  readonly showsSecret?: true
   readonly creates?: { readonly decider: AnyDecider; readonly view: (id: string, state: never) => unknown }
   readonly page?: (body: never) => string
   readonly action?: (request: never) => Promise<unknown>

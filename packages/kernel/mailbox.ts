@@ -22,6 +22,8 @@ interface Known {
   revision: number
   /** Whose stream it is, by its first event; unknown for one that starts with a snapshot, whose name tells. */
   owner: Owner | undefined
+  /** From an earlier round: another process may have gone on since. */
+  isRemembered: boolean
 }
 
 type Owner = Pick<EventMetadata, 'merchant' | 'livemode'>
@@ -74,8 +76,9 @@ export class Mailbox {
     while (this.#letters.length > 0) {
       const letters = this.#letters.splice(0, lettersPerWrite)
       try {
-        this.#known ??= await this.#load(letters)
-        await this.#write(letters, this.#known)
+        const known = (this.#known ??= await this.#load(letters))
+        await this.#write(letters, known)
+        known.isRemembered = true
       } catch (error) {
         this.#known = undefined
         this.#fail(letters, error)
@@ -87,14 +90,14 @@ export class Mailbox {
   async #load(letters: readonly Letter[]): Promise<Known> {
     const { store, snapshots } = this.#options
     const isNew = letters.every(({ errands, decisions }) => decisions === 0 && errands[0]?.envelope.isNew)
-    if (isNew) return { state: this.#decider.initial(), revision: noStream, owner: undefined }
+    if (isNew) return { state: this.#decider.initial(), revision: noStream, owner: undefined, isRemembered: false }
     const version = this.#decider.snapshot?.version
     const snapshot = version === undefined ? undefined : await snapshots.load(this.#stream, version)
     this.#snapshotRevision = snapshot?.revision ?? noStream
     const events = await store.readStream(this.#stream, this.#snapshotRevision + 1)
     const state = foldStored(this.#decider, events, snapshot?.state ?? this.#decider.initial())
     const owner = events[0]?.revision === 0 ? events[0].metadata : undefined
-    return { state, revision: events.at(-1)?.revision ?? this.#snapshotRevision, owner }
+    return { state, revision: events.at(-1)?.revision ?? this.#snapshotRevision, owner, isRemembered: false }
   }
 
   /** Decides as many letters as it can and appends what they decided. Nothing is answered before it is written. */
@@ -114,6 +117,8 @@ export class Mailbox {
         break
       }
     }
+    // An append proves that nobody has gone on. What decides nothing, or refuses, has to look.
+    if (events.length === 0 && known.isRemembered && (await this.#isBehind(before))) return this.#again(letters)
     const position = events.length > 0 ? (await this.#append(before, events)).position : 0
     let through = 0
     for (const { letter, state, revision: reached, appended } of decided) {
@@ -123,6 +128,16 @@ export class Mailbox {
     }
     for (const [letter, error] of refused) letter.reject(error)
     this.#keepSnapshot()
+  }
+
+  async #isBehind(revision: number): Promise<boolean> {
+    return (await this.#options.store.readStream(this.#stream, revision + 1, 1)).length > 0
+  }
+
+  /** Decides these letters first, on what is read then. */
+  #again(letters: readonly Letter[]): void {
+    this.#known = undefined
+    this.#letters.unshift(...letters.filter((letter) => !this.#letters.includes(letter)))
   }
 
   #decide(letter: Letter, known: Known, events: NewEvent[]) {

@@ -4,7 +4,6 @@ import { addressBlocks } from '../../infra/http/addresses.ts'
 import { guardedPools } from '../../infra/http/egress.ts'
 import { Deliveries } from '../../infra/postgres/deliveries.ts'
 import { financeViews } from '../../infra/postgres/finance.ts'
-import { lead } from '../../infra/postgres/leader.ts'
 import { Replays } from '../../infra/postgres/replays.ts'
 import { PostgresTimers } from '../../infra/postgres/timers.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
@@ -14,7 +13,8 @@ import { readModels } from '../../projections/index.ts'
 import { startApi } from '../api/main.ts'
 import { deciders } from '../composition/deciders.ts'
 import { firstMerchant, type Credentials } from '../composition/first-merchant.ts'
-import { openHouse, type Opened } from '../composition/house.ts'
+import { leading } from '../composition/leading.ts'
+import { openHouse, type HouseOptions, type Opened } from '../composition/house.ts'
 import { processes } from '../processes/families.ts'
 import { startProcesses } from '../processes/main.ts'
 import { startProjector } from '../projector/main.ts'
@@ -28,7 +28,7 @@ const webhookCalls = {
   timeoutMs: 15_000,
   answerBytesMax: 4_096,
   originsMax: 1_000,
-  connectionsPerOriginMax: 16,
+  connectionsPerOriginMax: 128,
 }
 
 export interface RunningService {
@@ -40,8 +40,8 @@ export interface RunningService {
 }
 
 /** The whole service in one process. */
-export async function startService(configuration: Configuration): Promise<RunningService> {
-  const opened = await openHouse(configuration)
+export async function startService(configuration: Configuration, options: HouseOptions = {}): Promise<RunningService> {
+  const opened = await openHouse(configuration, options)
   const bus = new InProcessBus()
   const leaders = [
     leading(opened, 'projector', () => project(opened)),
@@ -58,18 +58,6 @@ export async function startService(configuration: Configuration): Promise<Runnin
     await opened.close()
   }
   return { port: api.port, credentials, opened, close }
-}
-
-/** Runs in one process at a time, whichever holds the lock of this name. */
-function leading({ postgres }: Opened, name: string, start: () => Promise<Subscription>): Subscription {
-  return lead(postgres.pool, name, async (signal) => {
-    const running = await start()
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve()
-      else signal.addEventListener('abort', () => resolve(), { once: true })
-    })
-    await running.close()
-  })
 }
 
 function project({ postgres: { pool }, house: { store, log } }: Opened): Promise<Subscription> {

@@ -4,13 +4,12 @@ import { refuse } from '../../packages/contract/refusals.ts'
 /** Style, Limits are visible: bodies of at most 256 KB. */
 export const bodyBytesMax = 256 * 1024
 const depthMax = 20
-const arrivalMs = 10_000
 
 /** Reads a JSON body; `undefined` when there is none. Refuses what is too large, too slow, too deep, ambiguous or not JSON. */
-export async function readBody(request: IncomingMessage): Promise<unknown> {
+export async function readBody(request: IncomingMessage, arrivalMs: number): Promise<unknown> {
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared > bodyBytesMax) refuse('body_must_not_be_too_large', { detail: `Body is larger than ${bodyBytesMax} bytes` })
-  const bytes = await readBytes(request)
+  const bytes = await readBytes(request, arrivalMs)
   if (bytes.length === 0) return undefined
   const type = request.headers['content-type']
   if (type !== undefined && !/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
@@ -19,7 +18,7 @@ export async function readBody(request: IncomingMessage): Promise<unknown> {
   return parseJson(bytes)
 }
 
-function readBytes(request: IncomingMessage): Promise<Buffer> {
+function readBytes(request: IncomingMessage, arrivalMs: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0

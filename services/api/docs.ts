@@ -15,11 +15,17 @@ const htmlType = 'text/html; charset=utf-8'
 const cssType = 'text/css; charset=utf-8'
 
 /** Nothing but our own stylesheet and images: these pages have no scripts. */
-const pagePolicy = 'default-src \'none\'; style-src \'self\'; img-src \'self\'; base-uri \'none\'; form-action \'none\'; frame-ancestors \'none\''
+const pagePolicy =
+  "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; " +
+  "frame-ancestors 'none'"
 
-/** Redoc writes its styles into the page and searches in a worker that it makes from a blob. Scripts are only our own files. */
-const referencePolicy = 'default-src \'none\'; script-src \'self\'; style-src \'self\' \'unsafe-inline\'; img-src \'self\' data:; '
-  + 'connect-src \'self\'; worker-src blob:; base-uri \'none\'; form-action \'none\'; frame-ancestors \'none\''
+/**
+ * Redoc writes its styles into the page and searches in a worker that it makes from a blob. Scripts are only
+ * our own files.
+ */
+const referencePolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+  "connect-src 'self'; worker-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 interface Text {
   readonly type: string
@@ -42,7 +48,9 @@ export function mountDocs(app: Express, routes: readonly AnyRoute[], baseUrl: st
     '/docs/assets/reference.css': file(cssType, () => referenceStyle),
     '/docs/assets/icon.svg': file('image/svg+xml', () => icon),
     '/docs/assets/redoc.js': file('text/javascript; charset=utf-8', redocBundle),
-    '/openapi.json': file('application/json; charset=utf-8', () => JSON.stringify(openapi(routes, { baseUrl, webhookData }))),
+    '/openapi.json': file('application/json; charset=utf-8', () =>
+      JSON.stringify(openapi(routes, { baseUrl, webhookData })),
+    ),
   }
   for (const [path, text] of Object.entries(texts)) app.get(path, serving(text))
 }
@@ -72,5 +80,9 @@ function serving({ type, policy, make }: Text) {
 
 function pack(text: string): Packed {
   const plain = Buffer.from(text)
-  return { plain, zipped: gzipSync(plain), tag: `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"` }
+  return {
+    plain,
+    zipped: gzipSync(plain),
+    tag: `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
+  }
 }

@@ -20,6 +20,8 @@ export interface Api {
   readonly rateLimit: RateLimit
   readonly requireEnvironmentHeader: boolean
   readonly writes: LastWrites
+  /** In which a body must have arrived. */
+  readonly bodyArrivalMs: number
 }
 
 /** Nobody: the caller of public operations. */
@@ -28,9 +30,10 @@ const nobody: Caller = { merchant: '00000000-0000-0000-0000-000000000000', livem
 /** Everything that every operation has in common, in the order in which a request is refused; then the kind of row does its work. */
 export async function handle(api: Api, route: AnyRoute, request: HttpRequestIn, response: HttpResponse): Promise<Reply> {
   const caller = await admit(api, route, request, response)
+  checkAddress(request.url)
   const params = pathParameters(route, request.params as Record<string, string>)
   const query = queryParameters(route, request)
-  const body = await bodyOf(route, request)
+  const body = await bodyOf(api, route, request)
   const header = request.headers['idempotency-key'] as string | undefined
   const keyed = request.method === 'GET' ? undefined : keyOf(route, { header, caller, params, body })
   const asked = new HttpRequest({
@@ -83,6 +86,11 @@ function checkEnvironment({ requireEnvironmentHeader }: Api, { route, caller, he
   }
 }
 
+/** PostgreSQL cannot hold the character, so nothing can be named or found by it. */
+function checkAddress(url: string): void {
+  if (url.includes('%00')) refuse('request_must_be_valid', { detail: 'The address must not contain the character U+0000' })
+}
+
 /** `{id}` becomes a UUID, whatever its spelling; what can be no id of this kind cannot be found. */
 function pathParameters(route: AnyRoute, params: Record<string, string>): Record<string, string> {
   if (params['id'] === undefined) return params
@@ -108,9 +116,9 @@ function rememberListQuery(route: AnyRoute): ReturnType<typeof listQuery> {
   return schema
 }
 
-async function bodyOf(route: AnyRoute, request: HttpRequestIn): Promise<object | undefined> {
+async function bodyOf({ bodyArrivalMs }: Api, route: AnyRoute, request: HttpRequestIn): Promise<object | undefined> {
   if (request.method === 'GET') return undefined
-  const body = await readBody(request)
+  const body = await readBody(request, bodyArrivalMs)
   if (!route.body) {
     const isEmpty = body === undefined || body === null || (typeof body === 'object' && Object.keys(body).length === 0)
     if (!isEmpty) refuseField('request_must_be_valid', '', 'Body is not taken here')

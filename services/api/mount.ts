@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto'
 import express, { Router, type Express, type Request, type Response } from 'express'
 import { Refusal } from '../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
+import type { Metrics } from '../composition/metrics.ts'
 import { handle, type Api } from './handle.ts'
-import type { Metrics } from './metrics.ts'
 import { asRefusal } from './problem.ts'
 import { respond, respondRefusal, securityHeaders } from './respond.ts'
 
@@ -26,7 +26,10 @@ export function mount(api: Api, routes: readonly AnyRoute[], metrics: Metrics): 
 /** Answers what no row and no page has answered. */
 export function mountEnd(app: Express, api: Api): void {
   app.use((_request: Request, response: Response) => respondRefusal(response, new Refusal('resource_must_exist')))
-  app.use((error: unknown, _request: Request, response: Response, _next: unknown) => fail(api, response, error))
+  app.use((error: unknown, _request: Request, response: Response, _next: unknown) => {
+    // A path that cannot be decoded names nothing.
+    fail(api, response, error instanceof URIError ? new Refusal('resource_must_exist') : error)
+  })
 }
 
 /** A row at a path: its own, or the legacy one. Both are the same operation, also for idempotency keys. */

@@ -5,7 +5,7 @@ import { identity, prefixes, type Prefixed } from '../../packages/contract/ident
 import { refuse, type Fault } from '../../packages/contract/refusals.ts'
 import type { TSchema } from '../../packages/contract/vocabulary.ts'
 
-type Normalise = (text: string, schema: { readonly enum?: readonly string[] }) => string
+type Normalise = (text: string, schema: { readonly enum?: readonly (string | null)[] }) => string
 
 const fold = (text: string) => text.toLowerCase().replace(/[-_ ]/g, '')
 
@@ -14,7 +14,7 @@ const everyPrefix = Object.keys(prefixes) as Prefixed[]
 /** How input is brought to its canonical spelling before it is checked. */
 const normalisations: Readonly<Record<string, Normalise>> = {
   upper: (text) => text.toUpperCase(),
-  choice: (text, schema) => schema.enum?.find((value) => fold(value) === fold(text)) ?? text,
+  choice: (text, schema) => schema.enum?.find((value) => value !== null && fold(value) === fold(text)) ?? text,
   msisdn: (text) => text.replace(/(?<=[\d+])[ .()-]+(?=\d)/g, ''),
   uuid: (text) => identity(text, ...everyPrefix) ?? text,
 }
@@ -78,7 +78,7 @@ function fault({ keyword, instancePath, params, message, data }: ErrorObject, pl
   if (missing !== undefined) return { pointer, code: 'required', message: 'is required' }
   if (unknown !== undefined) return { pointer, code: 'unknown', message: 'is not known here' }
   if (keyword === 'enum') {
-    return { pointer, code: keyword, message: `must be one of ${(params as { allowedValues: string[] }).allowedValues.join(', ')}` }
+    return { pointer, code: keyword, message: `must be one of ${(params as { allowedValues: unknown[] }).allowedValues.map((value) => value ?? 'null').join(', ')}` }
   }
   if (keyword === 'type' && data === undefined) return { pointer, code: 'required', message: 'is required' }
   return { pointer, code: keyword, message: message ?? 'is not valid' }

@@ -1,5 +1,12 @@
 import type { WebhookData } from '../../packages/contract/openapi-webhooks.ts'
-import { LowerCurrency, nullable, record, SignedMinor, Type, type TObject } from '../../packages/contract/vocabulary.ts'
+import {
+  LowerCurrency,
+  nullable,
+  record,
+  SignedMinor,
+  Type,
+  type TObject,
+} from '../../packages/contract/vocabulary.ts'
 import { BalanceResource } from '../../packages/domain/balances/balance.ts'
 import { CustomerResource } from '../../packages/domain/customers/resource.ts'
 import { PaymentIntentResource } from '../../packages/domain/payment-intents/resource.ts'
@@ -13,10 +20,18 @@ function lowered({ properties }: TObject): TObject {
 }
 
 const paymentIntent = lowered(PaymentIntentResource)
-const payoutDestination = record({ ...PayoutDestinationResource.properties, currency: nullable(LowerCurrency) })
+const payoutDestination = record({
+  ...PayoutDestinationResource.properties,
+  currency: nullable(LowerCurrency),
+})
 
 const amounts = Type.Array(record({ amount: SignedMinor, currency: LowerCurrency }))
-const balance = record({ ...BalanceResource.properties, available: amounts, pending: amounts, reserved: amounts })
+const balance = record({
+  ...BalanceResource.properties,
+  available: amounts,
+  pending: amounts,
+  reserved: amounts,
+})
 
 /** The resource that each public event carries. Domain model 6. */
 export const webhookData: WebhookData = {

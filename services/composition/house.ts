@@ -24,8 +24,10 @@ import { openVault } from '../../infra/secrets/vault.ts'
 import { Refusal } from '../../packages/contract/refusals.ts'
 import type { House } from '../../packages/contract/routes.ts'
 import { Executor } from '../../packages/kernel/execute.ts'
-import type { EventStore, Log, Mailer, Snapshots } from '../../packages/kernel/ports.ts'
+import type { Clock, EventStore, Log, Mailer, Snapshots } from '../../packages/kernel/ports.ts'
 import { readModels } from '../../projections/index.ts'
+import { Health } from './health.ts'
+import { observe } from './observe.ts'
 
 /** The adapters that a process works with, opened from its configuration. */
 export interface Opened {
@@ -33,27 +35,43 @@ export interface Opened {
   readonly postgres: Postgres
   readonly snapshots: Snapshots
   readonly house: House
+  readonly health: Health
   close(): Promise<void>
 }
 
 const smtpTimeoutMs = 10_000
 
+export interface HouseOptions {
+  /** Another clock than the machine's, for tests. */
+  readonly clock?: Clock
+}
+
 /** Opens every adapter; a dependency that is missing is one sentence that says what to set. */
-export async function openHouse(configuration: Configuration): Promise<Opened> {
+export async function openHouse(configuration: Configuration, options: HouseOptions = {}): Promise<Opened> {
   const log = openLog(configuration)
   const postgres = await connectPostgres({ url: configuration.postgresUrl, dataDirectory: configuration.dataDirectory })
-  await migrate(postgres)
-  await publishMissing(postgres.pool, readModels, financeViews)
-  const store = await openStore(configuration, postgres)
+  const store = await openData(configuration, postgres).catch(async (error: unknown) => {
+    await postgres.close()
+    throw error
+  })
   const snapshots = postgresSnapshots(postgres.pool)
   const mailer = openMailer(configuration)
-  const house = furnish(configuration, { postgres, store, snapshots, mailer, log })
+  const { clock = () => new Date() } = options
+  const house = furnish(configuration, { postgres, store, snapshots, mailer, log, clock })
+  const health = new Health()
+  observe(health, { house, postgres })
   const close = async () => {
     await store.close()
     mailer.close?.()
     await postgres.close()
   }
-  return { configuration, postgres, snapshots, house, close }
+  return { configuration, postgres, snapshots, house, health, close }
+}
+
+async function openData(configuration: Configuration, postgres: Postgres): Promise<EventStore> {
+  await migrate(postgres)
+  await publishMissing(postgres.pool, readModels, financeViews)
+  return openStore(configuration, postgres)
 }
 
 interface Adapters {
@@ -62,16 +80,16 @@ interface Adapters {
   readonly snapshots: Snapshots
   readonly mailer: Mailer
   readonly log: Log
+  readonly clock: Clock
 }
 
-function furnish(configuration: Configuration, { postgres, store, snapshots, mailer, log }: Adapters): House {
+function furnish(configuration: Configuration, { postgres, store, snapshots, mailer, log, clock }: Adapters): House {
   const { pool, knex } = postgres
-  const clock = () => new Date()
   const allow = addressBlocks(configuration.egressAllow)
   const rail = new SimulatedOperators({
     book: new SandboxOperations(pool),
     clock,
-    redirectBase: `${configuration.baseUrl}/operations/status`,
+    redirectBase: `${configuration.baseUrl}/sandbox/pay`,
     onError: (error) => log.warn({ error }, 'simulated operators try again'),
   })
   return {

@@ -19,17 +19,16 @@ export interface TimerRunnerOptions {
   readonly timers: Timers
   readonly tools: Tools
   readonly log: Log
+  /** Throws when another process may be leading. */
+  readonly assertLeading: () => void
 }
 
 /** Runs what is due until the signal aborts. */
 export async function runTimers(options: TimerRunnerOptions, signal: AbortSignal): Promise<void> {
-  const { clock } = options.tools.house
   for (let look = 1; !signal.aborted; look++) {
     let count = 0
     try {
-      const due = await options.timers.due(clock(), perLook)
-      count = due.length
-      await forEach(due, atOnce, (timer) => run(options, timer))
+      count = await runDue(options)
       if (look % sweepEveryLooks === 0) await options.timers.sweep()
     } catch (error) {
       options.log.warn({ error }, 'timers are tried again')
@@ -38,7 +37,16 @@ export async function runTimers(options: TimerRunnerOptions, signal: AbortSignal
   }
 }
 
-async function run({ processes, timers, tools, log }: TimerRunnerOptions, timer: DueTimer): Promise<void> {
+/** Runs what is due now; answers how many timers that were. */
+export async function runDue(options: TimerRunnerOptions): Promise<number> {
+  const due = await options.timers.due(options.tools.house.clock(), perLook)
+  await forEach(due, atOnce, (timer) => run(options, timer))
+  return due.length
+}
+
+async function run(options: TimerRunnerOptions, timer: DueTimer): Promise<void> {
+  const { processes, timers, tools, log, assertLeading } = options
+  assertLeading()
   const later = (delayMs: number) => new Date(tools.house.clock().getTime() + delayMs)
   const work = processes.find((process) => process.timers && timer.kind in process.timers)?.timers?.[timer.kind]
   if (!work) throw new Error(`nobody knows what to do for the timer ${timer.id}`)

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { Checkpoints } from '../../infra/postgres/checkpoints.ts'
+import type { Reign } from '../../infra/postgres/leader.ts'
 import { ParkedEvents } from '../../infra/postgres/parked.ts'
 import type { House } from '../../packages/contract/routes.ts'
 import type { AnyDecider } from '../../packages/kernel/decider.ts'
@@ -20,32 +21,37 @@ export interface ProcessesOptions {
   readonly deciders: readonly AnyDecider[]
   readonly processes: readonly Process[]
   readonly timers: Timers
+  /** Of the one process that may do this. */
+  readonly reign?: Pick<Reign, 'fence' | 'assertLeading'>
 }
 
 /** Starts policies, reactions, timers and the callbacks of payment rails. */
 export async function startProcesses(options: ProcessesOptions): Promise<Subscription> {
-  const { house, pool, processes } = options
+  const { house, pool, processes, reign } = options
+  const assertLeading = () => reign?.assertLeading()
   const deciders = new Map(options.deciders.map((decider) => [decider.category, decider]))
-  const checkpoints = new Checkpoints(pool)
-  const tools: Tools = { house, send: (order, owner, actor) => sendFor(house, order, { ...owner, actor }) }
+  const checkpoints = new Checkpoints(pool, reign?.fence)
+  const tools = toolsOf(house)
   const stop = new AbortController()
 
-  const orders = new ParkedEvents(pool, 'policies')
+  const orders = new ParkedEvents(pool, 'policies', reign?.fence)
   await orders.load()
   const policies = processes.flatMap((process) => process.policies)
   const runner = new PolicyRunner({ policies, deciders, executor: house.executor, parked: orders, log: house.log })
   const policySubscription = await subscribePolicies(house, checkpoints, runner)
 
-  const events = new ParkedEvents(pool, 'reactions')
+  const events = new ParkedEvents(pool, 'reactions', reign?.fence)
   await events.load()
-  const reactions = { processes, deciders, store: house.store, checkpoints, parked: events, tools, log: house.log }
+  const { store, log } = house
+  const reactions = { processes, deciders, store, checkpoints, parked: events, tools, log, assertLeading }
   const reactionSubscription = await startReactions(reactions)
 
-  const timers = runTimers({ processes, timers: options.timers, tools, log: house.log }, stop.signal)
+  const timers = runTimers({ processes, timers: options.timers, tools, log, assertLeading }, stop.signal)
   const callbacks = house.rail.onCallback(async (callback) => {
+    assertLeading()
     for (const process of processes) await process.callbacks?.[callback.kind]?.(callback, tools)
   })
-  const wishes = grantWishes({ runner, orders, reactions, store: house.store }, stop.signal)
+  const wishes = grantWishes({ runner, orders, reactions, store }, stop.signal)
 
   const close = async () => {
     stop.abort()
@@ -54,7 +60,12 @@ export async function startProcesses(options: ProcessesOptions): Promise<Subscri
   return { close }
 }
 
-async function subscribePolicies({ store, log }: House, checkpoints: Checkpoints, runner: PolicyRunner): Promise<Subscription> {
+/** Sends what policies order about every event of the log, from the checkpoint on. */
+export async function subscribePolicies(
+  { store, log }: House,
+  checkpoints: Pick<Checkpoints, 'load' | 'save'>,
+  runner: PolicyRunner,
+): Promise<Subscription> {
   const { position } = await checkpoints.load('policies')
   return store.subscribe({
     after: position,
@@ -65,6 +76,10 @@ async function subscribePolicies({ store, log }: House, checkpoints: Checkpoints
       await checkpoints.save('policies', through)
     },
   })
+}
+
+export function toolsOf(house: House): Tools {
+  return { house, send: (order, owner, actor) => sendFor(house, order, { ...owner, actor }) }
 }
 
 async function sendFor(house: House, { decider, id, command }: Order, owner: Owner & { readonly actor: string }): Promise<unknown> {

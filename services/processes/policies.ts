@@ -18,14 +18,15 @@ export interface PolicyRunnerOptions {
   readonly policies: readonly AnyPolicy[]
   readonly deciders: ReadonlyMap<string, AnyDecider>
   readonly executor: Executor
-  readonly parked: ParkedEvents
+  readonly parked: Pick<ParkedEvents, 'has' | 'park'>
   readonly log: Log
 }
 
 /**
  * Sends what policies order. The orders of one stream go in the order of their causes and in one write, those of different
  * streams side by side. A stream that refuses an order is parked together with all later orders for it, so that their order
- * is kept: the ledger recognises repeats by the position of their cause.
+ * is kept: the ledger recognises repeats by the position of their cause (docs/decisions/0004). That is also why
+ * appends need no fence: what a deposed runner orders, its successor orders too, and only the first has effects.
  */
 export class PolicyRunner {
   readonly #options: PolicyRunnerOptions

@@ -15,19 +15,24 @@ export interface ReactionRunnerOptions {
   readonly processes: readonly Process[]
   readonly deciders: ReadonlyMap<string, AnyDecider>
   readonly store: EventStore
-  readonly checkpoints: Checkpoints
-  readonly parked: ParkedEvents
+  readonly checkpoints: Pick<Checkpoints, 'load' | 'attempt' | 'save'>
+  readonly parked: Pick<ParkedEvents, 'has' | 'park' | 'eventsOf' | 'release' | 'wishes'>
   readonly tools: Tools
   readonly log: Log
+  /** Throws when another process may be leading: what is to be done is then that one's work. */
+  readonly assertLeading: () => void
 }
 
 /**
- * Does what events cause in the outside world, at least once. Before a batch is begun it is noted how far it goes: events up
- * to there may have run before a crash, and are handed over with that warning.
+ * Does what events cause in the outside world, at least once. Before a batch is begun it is noted how far it
+ * goes: events up to there may have run before a crash or under another leader, and are handed over with that
+ * warning. A leader that is deposed between `assertLeading` and its call submits what its successor submits
+ * too: it is the same reference, which a rail executes at most once.
  */
 export async function startReactions(options: ReactionRunnerOptions): Promise<Subscription> {
   const { store, checkpoints, log } = options
-  const { position, attempted } = await checkpoints.load(consumer)
+  const { position, ...checkpoint } = await checkpoints.load(consumer)
+  let { attempted } = checkpoint
   const work = reactionsByType(options.processes)
   return store.subscribe({
     after: position,
@@ -35,8 +40,10 @@ export async function startReactions(options: ReactionRunnerOptions): Promise<Su
     onError: (error) => log.warn({ error }, 'reactions are tried again'),
     async handle(events, through) {
       const relevant = events.filter(({ type }) => work.has(type))
+      const attemptedBefore = attempted
       if (relevant.length > 0) await checkpoints.attempt(consumer, through)
-      await forEach(relevant, atOnce, (event) => react(options, { event, work, attempted }))
+      attempted = Math.max(attempted, through)
+      await forEach(relevant, atOnce, (event) => react(options, { event, work, attempted: attemptedBefore }))
       await checkpoints.save(consumer, through)
     },
   })
@@ -58,10 +65,12 @@ interface Due {
   readonly attempted: number
 }
 
-async function react({ deciders, parked, tools, log }: ReactionRunnerOptions, { event, work, attempted }: Due): Promise<void> {
+async function react(options: ReactionRunnerOptions, { event, work, attempted }: Due): Promise<void> {
+  const { deciders, parked, tools, log, assertLeading } = options
   const { stream, revision, position, id, type } = event
   const note = (error: string) => parked.park(stream, [{ stream, revision, position, eventId: id, type }], error)
   if (parked.has(stream)) return note('an earlier event of this stream is parked')
+  assertLeading()
   try {
     const decider = deciders.get(stream.slice(0, stream.indexOf('-')))!
     const known = recorded(decider, event) as Recorded<never>
@@ -74,9 +83,11 @@ async function react({ deciders, parked, tools, log }: ReactionRunnerOptions, { 
 }
 
 /** Tries the parked events of a stream again, oldest first. */
-export async function retryReactions({ processes, deciders, store, parked, tools }: ReactionRunnerOptions, stream: string): Promise<void> {
+export async function retryReactions(options: ReactionRunnerOptions, stream: string): Promise<void> {
+  const { processes, deciders, store, parked, tools, assertLeading } = options
   const work = reactionsByType(processes)
   for (const { revision } of await parked.eventsOf(stream)) {
+    assertLeading()
     const [event] = await store.readStream(stream, revision, 1)
     const known = recorded(deciders.get(stream.slice(0, stream.indexOf('-')))!, event!) as Recorded<never>
     for (const reaction of work.get(known.type) ?? []) await reaction({ event: known, mayHaveRun: true, tools })

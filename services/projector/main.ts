@@ -1,5 +1,6 @@
 import type pg from 'pg'
-import { Projector, type Fence, type Track } from '../../infra/postgres/projector.ts'
+import type { Fence } from '../../infra/postgres/fenced.ts'
+import { Projector, type Track } from '../../infra/postgres/projector.ts'
 import { parkedWishes } from '../../infra/postgres/parked.ts'
 import { publications, publish } from '../../infra/postgres/publication.ts'
 import type { AnyDecider } from '../../packages/kernel/decider.ts'
@@ -17,6 +18,7 @@ export interface ProjectorServiceOptions {
   /** SQL of the views which stand on read models: publishing a read model drops them, so it runs again. */
   readonly dependents: string
   readonly log: Log
+  /** Of the one projector that may write. */
   readonly fence?: Fence
 }
 
@@ -107,7 +109,7 @@ class ProjectorService {
     await this.#exclusively(async () => {
       await this.#catchUp(track)
       if (this.#closed) return
-      await publish(this.#options.pool, track, this.#options.dependents)
+      await publish(this.#options, track)
       this.#live.set(track.model.name, track)
       this.#rebuilding.delete(track.model.name)
     })
@@ -122,7 +124,8 @@ class ProjectorService {
   }
 
   async #retryParked(): Promise<void> {
-    for (const { consumer, stream } of await parkedWishes(this.#options.pool)) {
+    const { pool, fence } = this.#options
+    for (const { consumer, stream } of await parkedWishes(pool, fence)) {
       const track = [...this.#live.values()].find(({ table }) => table.name === consumer)
       if (track) await this.#exclusively(() => this.#projector.unpark(track, stream))
     }

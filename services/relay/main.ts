@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { Checkpoints } from '../../infra/postgres/checkpoints.ts'
+import { fenced, type Fence } from '../../infra/postgres/fenced.ts'
 import { ParkedEvents } from '../../infra/postgres/parked.ts'
 import { keepPublicEvents } from '../../infra/postgres/public-events.ts'
 import type { EventBus, EventStore, Log, Snapshots, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
@@ -15,15 +16,19 @@ export interface RelayOptions {
   readonly bus: EventBus
   readonly sources: readonly PublicSource[]
   readonly log: Log
+  /** Of the one relay that may write. */
+  readonly fence?: Fence
 }
 
 /**
- * Event store -> public events -> bus. Public events are kept in the order of the log before they are published, and the
- * checkpoint moves when the bus has them: a crash in between publishes the same events, with the same ids, again.
+ * Event store -> public events -> bus. Public events are kept in the order of the log before they are
+ * published, and the checkpoint moves when the bus has them: a crash in between publishes the same events,
+ * with the same ids, again. So does a relay that is deposed in between; whoever consumes them knows them.
  */
-export async function startRelay({ pool, store, snapshots, bus, sources, log }: RelayOptions): Promise<Subscription> {
-  const checkpoints = new Checkpoints(pool)
-  const parked = new ParkedEvents(pool, consumer)
+export async function startRelay(options: RelayOptions): Promise<Subscription> {
+  const { pool, store, snapshots, bus, sources, log, fence } = options
+  const checkpoints = new Checkpoints(pool, fence)
+  const parked = new ParkedEvents(pool, consumer, fence)
   await parked.load()
   const renderer = new Renderer({ sources, store, snapshots })
   const { position } = await checkpoints.load(consumer)
@@ -35,7 +40,7 @@ export async function startRelay({ pool, store, snapshots, bus, sources, log }: 
     async handle(events, through) {
       const rendered = await renderAll({ renderer, parked, log }, events)
       if (rendered.length > 0) {
-        await keepPublicEvents(pool, rendered)
+        await fenced(pool, fence, (connection) => keepPublicEvents(connection, rendered))
         await bus.publish(rendered)
       }
       await checkpoints.save(consumer, through)

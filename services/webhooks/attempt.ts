@@ -16,14 +16,23 @@ export interface AttemptTools {
   readonly stopping: AbortSignal
 }
 
-/** Sends one delivery once and says what became of it and what follows; `undefined` when the service stops before it was sent. */
+/**
+ * Sends one delivery once and says what became of it and what follows; `undefined` when the service stops
+ * before it was sent.
+ */
 export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<Attempted | undefined> {
   const endpoint = await find(delivery, tools)
   if (!endpoint) return undefined
   if (endpoint.state.status === 'disabled') return skipped(delivery, tools.clock())
   const answer = await call(endpoint, delivery, tools)
   const at = tools.clock()
-  const end = { id: delivery.id, attempts: delivery.attempts + 1, at, httpStatus: answer.status, answer: answer.body }
+  const end = {
+    id: delivery.id,
+    attempts: delivery.attempts + 1,
+    at,
+    httpStatus: answer.status,
+    answer: answer.body,
+  }
 
   if (answer.status !== null && answer.status >= 200 && answer.status < 300) {
     const consequence: Consequence | null = endpoint.state.status === 'failing' ? { kind: 'recovered' } : null
@@ -43,8 +52,14 @@ export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<
 
 const findRetryMs = 1_000
 
-/** Not knowing where to send is no failure of the endpoint, so it is asked for until the answer comes or the service stops. */
-async function find(delivery: Delivery, { directory, log, stopping }: AttemptTools): Promise<Endpoint | undefined> {
+/**
+ * Not knowing where to send is no failure of the endpoint, so it is asked for until the answer comes or the
+ * service stops.
+ */
+async function find(
+  delivery: Delivery,
+  { directory, log, stopping }: AttemptTools,
+): Promise<Endpoint | undefined> {
   for (;;) {
     try {
       const endpoint = await directory.find(delivery, delivery.endpoint)
@@ -60,7 +75,11 @@ async function find(delivery: Delivery, { directory, log, stopping }: AttemptToo
 
 type Answer = CallAnswer | { readonly status: null; readonly body: string }
 
-async function call(endpoint: Endpoint, { event, payload, replay }: Delivery, { egress, clock }: AttemptTools): Promise<Answer> {
+async function call(
+  endpoint: Endpoint,
+  { event, payload, replay }: Delivery,
+  { egress, clock }: AttemptTools,
+): Promise<Answer> {
   const at = clock()
   const keys = endpoint.keys.filter(({ until }) => until > at.getTime()).map(({ key }) => key)
   const headers = {

@@ -14,7 +14,10 @@ const batchMax = 1_000
 const unwrittenMax = 2_000
 const retryMs = { first: 100, most: 5_000 }
 
-/** Ends of attempts on their way to Postgres: what comes while a batch is being written goes with the next one. */
+/**
+ * Ends of attempts on their way to Postgres: what comes while a batch is being written goes with the next
+ * one.
+ */
 export class Completions {
   readonly #options: CompletionsOptions
   #next: Attempted[] = []
@@ -38,7 +41,10 @@ export class Completions {
     return [...this.#writing, ...this.#next].map(({ id }) => id)
   }
 
-  /** Writes what is left. While Postgres is away that cannot be done: those deliveries are made again when the lease has run out. */
+  /**
+   * Writes what is left. While Postgres is away that cannot be done: those deliveries are made again when the
+   * lease has run out.
+   */
   async close(): Promise<void> {
     this.#closing = true
     while (this.#writing.length + this.#next.length > 0) await this.#written
@@ -59,7 +65,10 @@ export class Completions {
       try {
         return await this.#options.write(batch)
       } catch (error) {
-        this.#options.log.warn({ error, deliveries: batch.length }, 'writing down deliveries failed and is repeated')
+        this.#options.log.warn(
+          { error, deliveries: batch.length },
+          'writing down deliveries failed and is repeated',
+        )
         if (this.#closing) return
         await pause(delayMs)
       }

@@ -1,8 +1,17 @@
 import { LRUCache } from 'lru-cache'
 import {
-  secretContext, webhookEndpoint, type WebhookEndpoint,
+  secretContext,
+  webhookEndpoint,
+  type WebhookEndpoint,
 } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
-import type { DocumentRow, EventStore, Log, ReadStore, Subscription, Vault } from '../../packages/kernel/ports.ts'
+import type {
+  DocumentRow,
+  EventStore,
+  Log,
+  ReadStore,
+  Subscription,
+  Vault,
+} from '../../packages/kernel/ports.ts'
 import { signingKey, type SigningKey } from './signature.ts'
 
 export type RegisteredEndpoint = Exclude<WebhookEndpoint, { status: 'none' }>
@@ -49,13 +58,12 @@ export class Directory {
 
   /** Begins to follow changes; nothing may be asked before. */
   async open(): Promise<void> {
-    const { store, log } = this.#options
-    const head = await store.head()
-    await this.#readModelsHaveReached(head)
-    this.#position = head
+    const { store, reads, log } = this.#options
+    // Whatever is loaded from now on is at least as new as this; what is newer is followed.
+    this.#position = await reads.position()
     this.#subscription = store.subscribe({
       categories: [webhookEndpoint.category],
-      after: head,
+      after: this.#position,
       batchSize: 1_000,
       handle: async (batch, through) => {
         if (batch.length > 0) await this.#readModelsHaveReached(through)
@@ -66,7 +74,10 @@ export class Directory {
     })
   }
 
-  /** The endpoints as they were at a position of the log, or later. Rejects when the read models do not get there in time. */
+  /**
+   * The endpoints as they were at a position of the log, or later. Rejects when the read models do not get
+   * there in time.
+   */
   async at(owner: Owner, position: number): Promise<readonly Endpoint[]> {
     if (this.#position < position) {
       await this.#readModelsHaveReached(position)
@@ -109,7 +120,9 @@ export class Directory {
       ascending: true,
       limit: endpointsMax,
     })
-    return rows.flatMap(({ id, created, state }) => (state.status === 'none' ? [] : [this.#endpoint(id, created, state)]))
+    return rows.flatMap(({ id, created, state }) =>
+      state.status === 'none' ? [] : [this.#endpoint(id, created, state)],
+    )
   }
 
   #endpoint(id: string, created: number, state: RegisteredEndpoint): Endpoint {

@@ -23,8 +23,8 @@ const addMax = 1_000
 const claimMax = 500
 
 /**
- * All that takes deliveries in hand, one step after the other: what Postgres gave first comes first into the lanes. What is in
- * hand is this process's alone, as long as it renews its lease.
+ * All that takes deliveries in hand, one step after the other: what Postgres gave first comes first into the
+ * lanes. What is in hand is this process's alone, as long as it renews its lease.
  */
 export class Hands {
   readonly #options: HandsOptions
@@ -48,7 +48,10 @@ export class Hands {
     return this.#worker
   }
 
-  /** Writes down deliveries and takes those in hand that can be sent at once. True when some were left to be claimed. */
+  /**
+   * Writes down deliveries and takes those in hand that can be sent at once. True when some were left to be
+   * claimed.
+   */
   async add(matches: readonly Match[]): Promise<boolean> {
     let left = false
     for (let start = 0; start < matches.length; start += addMax) {
@@ -62,10 +65,15 @@ export class Hands {
   claim(): Promise<{ readonly claimed: number; readonly roundEnded: boolean }> {
     return this.#step(async () => {
       const { deliveries, lanes, clock } = this.#options
-      const limit = Math.min(claimMax, lanes.roomOfAll)
+      const limit = Math.min(claimMax, lanes.roomAtOnce)
       if (limit <= 0) return { claimed: 0, roundEnded: true }
       const rooms = { rooms: lanes.rooms(), roomDefault: lanes.roomDefault }
-      const { deliveries: claimed, after } = await deliveries.claim(this.#worker, { now: clock(), after: this.#after, limit, ...rooms })
+      const { deliveries: claimed, after } = await deliveries.claim(this.#worker, {
+        now: clock(),
+        after: this.#after,
+        limit,
+        ...rooms,
+      })
       this.#after = after
       for (const delivery of claimed) lanes.add(delivery)
       return { claimed: claimed.length, roundEnded: after === '' }
@@ -105,13 +113,18 @@ export class Hands {
   /** Once there is no room for one delivery of an endpoint, there is none for those behind it. */
   #wanted(matches: readonly Match[]): readonly boolean[] {
     const { lanes } = this.#options
-    const rooms = new Map<string, number>()
-    let roomOfAll = lanes.roomOfAll
+    const coming = new Map<string, number>()
+    const full = new Set<string>()
+    let comingInAll = 0
     return matches.map(({ endpoint }) => {
-      const room = roomOfAll > 0 ? (rooms.get(endpoint) ?? lanes.room(endpoint)) : 0
-      rooms.set(endpoint, Math.max(0, room - 1))
-      if (room > 0) roomOfAll--
-      return room > 0
+      const own = coming.get(endpoint) ?? 0
+      if (full.has(endpoint) || lanes.room(endpoint, comingInAll) <= own) {
+        full.add(endpoint)
+        return false
+      }
+      coming.set(endpoint, own + 1)
+      comingInAll++
+      return true
     })
   }
 
@@ -147,5 +160,16 @@ function newDelivery({ event, endpoint }: Match, wanted: boolean): NewDelivery {
 
 function freshDelivery(id: number, { event, endpoint }: Match): Delivery {
   const { merchant, livemode, sequence, resource, payload } = event
-  return { id, endpoint, merchant, livemode, event: event.id, sequence, resource, attempts: 0, replay: null, payload }
+  return {
+    id,
+    endpoint,
+    merchant,
+    livemode,
+    event: event.id,
+    sequence,
+    resource,
+    attempts: 0,
+    replay: null,
+    payload,
+  }
 }

@@ -5,11 +5,17 @@ import type { Directory, Endpoint, Owner } from './directory.ts'
 import type { Match } from './hands.ts'
 
 /** Which endpoints get which of these events: as the endpoints stood at the newest of them, or later. */
-export async function matchEndpoints(directory: Directory, events: readonly PublicEvent[]): Promise<readonly Match[]> {
+export async function matchEndpoints(
+  directory: Directory,
+  events: readonly PublicEvent[],
+): Promise<readonly Match[]> {
   const position = Math.max(...events.map(({ sequence }) => sequence))
   const owners = new Map<string, Owner>()
-  for (const { merchant, livemode } of events) owners.set(ownerKey({ merchant, livemode }), { merchant, livemode })
-  const found = await Promise.all([...owners].map(async ([key, owner]) => [key, await directory.at(owner, position)] as const))
+  for (const { merchant, livemode } of events)
+    owners.set(ownerKey({ merchant, livemode }), { merchant, livemode })
+  const found = await Promise.all(
+    [...owners].map(async ([key, owner]) => [key, await directory.at(owner, position)] as const),
+  )
   const endpoints = new Map(found)
   return events.flatMap((event) =>
     (endpoints.get(ownerKey(event)) ?? [])

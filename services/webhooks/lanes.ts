@@ -19,14 +19,17 @@ interface Lane {
   limit: number
 }
 
-/** For each place of a lane, so many deliveries may wait in memory behind it; all others wait in Postgres. */
-const waitingPerPlace = 4
+/** A lane begins narrow, because nobody knows yet whether its endpoint answers. */
+const placesAtFirst = 2
+/** For each place of a lane, so many deliveries may be in memory; all others wait in Postgres. */
+const deliveriesPerPlace = 16
 /** What is remembered of endpoints that have nothing to do is how well they answered last. */
 const idleLanesMax = 10_000
 
 /**
- * Deliveries in memory, a lane for each endpoint. A lane gets narrower with every failure, down to one place, and wider with every
- * success, so that endpoints which do not answer take few places from the others. Lanes take turns when all places are taken.
+ * Deliveries in memory, a lane for each endpoint. A lane gets narrower with every failure, down to one place,
+ * and wider with every success, so that endpoints which do not answer take few places from the others. Lanes
+ * take turns when all places are taken.
  */
 export class Lanes {
   readonly #options: LanesOptions
@@ -42,27 +45,35 @@ export class Lanes {
     this.#options = options
   }
 
-  /** How many more deliveries fit into the memory of an endpoint. */
-  room(endpoint: string): number {
+  /** How many more deliveries an endpoint may have in memory, when so many others are about to come. */
+  room(endpoint: string, coming = 0): number {
     const lane = this.#lanes.get(endpoint)
-    const own = lane ? lane.limit * waitingPerPlace - lane.waiting.length - lane.busy.size : this.roomDefault
-    return Math.max(0, Math.min(own, this.roomOfAll))
+    const own = this.#share(lane?.limit ?? this.#limitAtFirst, coming)
+    const taken = lane ? lane.waiting.length + lane.busy.size : 0
+    return Math.max(0, Math.min(own - taken, this.roomOfAll - coming))
   }
 
+  /** The room of an endpoint that has nothing in memory and is not known. */
   get roomDefault(): number {
-    return this.#options.perEndpointMax * waitingPerPlace
+    return this.#share(this.#limitAtFirst, 0)
   }
 
   get roomOfAll(): number {
     return this.#stopped ? 0 : this.#options.heldMax - this.#held.size
   }
 
-  /** The endpoints that have less room than one which is not known. */
+  /** How many deliveries may come at once before the room of each endpoint has to be asked for again. */
+  get roomAtOnce(): number {
+    const beforeScarce = this.#scarceFrom - this.#held.size
+    return beforeScarce > 0 ? Math.min(beforeScarce, this.roomOfAll) : this.roomOfAll
+  }
+
+  /** The endpoints that have another room than one which is not known. */
   rooms(): Record<string, number> {
     const rooms: Record<string, number> = {}
     for (const { endpoint } of this.#lanes.values()) {
       const room = this.room(endpoint)
-      if (room < this.roomDefault) rooms[endpoint] = room
+      if (room !== this.roomDefault) rooms[endpoint] = room
     }
     return rooms
   }
@@ -97,10 +108,24 @@ export class Lanes {
     if (this.#inFlight > 0) await new Promise<void>((idle) => this.#idle.push(idle))
   }
 
+  get #scarceFrom(): number {
+    return Math.ceil(this.#options.heldMax / 2)
+  }
+
+  get #limitAtFirst(): number {
+    return Math.min(placesAtFirst, this.#options.perEndpointMax)
+  }
+
+  /** Once memory is half full, nobody lays in a stock: the rest is for those who can send at once. */
+  #share(limit: number, coming: number): number {
+    const isScarce = this.#held.size + coming >= this.#scarceFrom
+    return isScarce ? limit : limit * deliveriesPerPlace
+  }
+
   #lane(endpoint: string): Lane {
     let lane = this.#lanes.get(endpoint)
     if (!lane) {
-      lane = { endpoint, waiting: [], busy: new Set(), limit: this.#options.perEndpointMax }
+      lane = { endpoint, waiting: [], busy: new Set(), limit: this.#limitAtFirst }
       this.#lanes.set(endpoint, lane)
       if (this.#lanes.size > idleLanesMax) this.#dropIdle()
     }

@@ -4,7 +4,17 @@ import type { Replays } from '../../infra/postgres/replays.ts'
 import { webhookReplay } from '../../packages/domain/webhook-endpoints/webhook-replay.ts'
 import type { Executor } from '../../packages/kernel/execute.ts'
 import type {
-  Clock, EventBus, EventStore, Log, Mailer, NewId, PublicEvent, PublicEvents, ReadStore, Subscription, Vault,
+  Clock,
+  EventBus,
+  EventStore,
+  Log,
+  Mailer,
+  NewId,
+  PublicEvent,
+  PublicEvents,
+  ReadStore,
+  Subscription,
+  Vault,
 } from '../../packages/kernel/ports.ts'
 import { attempt } from './attempt.ts'
 import { Completions } from './completions.ts'
@@ -51,7 +61,7 @@ export interface WebhookLimits {
 const defaultLimits: WebhookLimits = {
   perEndpointMax: 16,
   inFlightMax: 1_024,
-  heldMax: 10_000,
+  heldMax: 20_000,
   ownersMax: 5_000,
   leaseMs: 30_000,
   pollMs: 500,
@@ -90,7 +100,15 @@ class WebhookService implements Subscription {
       onWritten: (batch) => this.#follow(batch),
       log,
     })
-    this.#hands = new Hands({ deliveries, lanes: this.#lanes, completions: this.#completions, leaseMs: limits.leaseMs, clock, newId, log })
+    this.#hands = new Hands({
+      deliveries,
+      lanes: this.#lanes,
+      completions: this.#completions,
+      leaseMs: limits.leaseMs,
+      clock,
+      newId,
+      log,
+    })
   }
 
   async open(): Promise<void> {
@@ -98,11 +116,14 @@ class WebhookService implements Subscription {
     await this.#directory.open()
     const { log } = this.#options
     const { pollMs, leaseMs } = this.#limits
-    const routine = (name: string, everyMs: number, run: () => Promise<unknown>) => new Routine({ name, everyMs, run, log })
+    const routine = (name: string, everyMs: number, run: () => Promise<unknown>) =>
+      new Routine({ name, everyMs, run, log })
     this.#routines = {
       lease: routine('lease', leaseMs / 3, () => this.#hands.renewLease()),
       claims: routine('claims', pollMs, () => this.#claim()),
-      consequences: routine('consequences', pollMs, () => carryOutConsequences(this.#hands.worker, this.#options)),
+      consequences: routine('consequences', pollMs, () =>
+        carryOutConsequences(this.#hands.worker, this.#options),
+      ),
       replays: routine('replays', pollMs, () => this.#advanceReplays()),
     }
     this.#subscriptions = [await this.#subscribeReplays(), await this.#subscribeEvents()]
@@ -120,7 +141,9 @@ class WebhookService implements Subscription {
     await this.#hands.end()
   }
 
-  /** The batch is acknowledged when its deliveries are written down; what comes again is written down once. */
+  /**
+   * The batch is acknowledged when its deliveries are written down; what comes again is written down once.
+   */
   #subscribeEvents(): Promise<Subscription> {
     return this.#options.bus.subscribe('webhooks', async (events: readonly PublicEvent[]) => {
       if (events.length === 0) return
@@ -160,7 +183,7 @@ class WebhookService implements Subscription {
   /** Round after round, as long as there is room and something to take. */
   async #claim(): Promise<void> {
     let claimed = 0
-    for (let roundEnded = false; !roundEnded && !this.#stopping.signal.aborted; ) {
+    for (let roundEnded = false; !roundEnded && !this.#stopping.signal.aborted;) {
       const round = await this.#hands.claim()
       claimed += round.claimed
       roundEnded = round.roundEnded

@@ -17,7 +17,10 @@ type RunningReplay = DocumentRow & { readonly state: Exclude<WebhookReplay, { st
 
 const replaysPerTurn = 100
 
-/** Plans the replays that were asked for and completes those whose deliveries were all tried. True while some are running. */
+/**
+ * Plans the replays that were asked for and completes those whose deliveries were all tried. True while some
+ * are running.
+ */
 export async function advanceReplays(tools: ReplayTools, directory: Directory): Promise<boolean> {
   const { rows } = await tools.reads.page<RunningReplay>({
     from: 'webhook_replays',
@@ -34,18 +37,32 @@ async function advance(replay: RunningReplay, tools: ReplayTools, directory: Dir
   const { id, merchant, livemode } = replay
   let progress = await tools.replays.progress(id)
   if (!progress) {
-    await tools.replays.plan({ replay: id, now: tools.clock(), what: await scope(replay, tools.publicEvents, directory) })
+    await tools.replays.plan({
+      replay: id,
+      now: tools.clock(),
+      what: await scope(replay, tools.publicEvents, directory),
+    })
     progress = await tools.replays.progress(id)
   }
   if (!progress || progress.pending > 0) return
   const { deliveries, succeeded } = progress
   const data = { deliveries, succeeded, failed: deliveries - succeeded }
-  const envelope = { merchant, livemode, actor: 'policy:webhook-deliveries', correlation: id, mustExist: true }
+  const envelope = {
+    merchant,
+    livemode,
+    actor: 'policy:webhook-deliveries',
+    correlation: id,
+    mustExist: true,
+  }
   await tools.executor.send(webhookReplay, id, { type: 'CompleteReplay', data }, envelope)
 }
 
 /** What is to be sent again, as the endpoints are now. */
-async function scope(replay: RunningReplay, publicEvents: PublicEvents, directory: Directory): Promise<ReplayPlan['what']> {
+async function scope(
+  replay: RunningReplay,
+  publicEvents: PublicEvents,
+  directory: Directory,
+): Promise<ReplayPlan['what']> {
   const { merchant, livemode, created, state } = replay
   const { event, endpoint, at } = state
   const owner = { merchant, livemode }
@@ -57,7 +74,8 @@ async function scope(replay: RunningReplay, publicEvents: PublicEvents, director
     return { event, endpoints: enabled.map(({ id }) => id) }
   }
   const asked = endpoints.find(({ id }) => id === endpoint)
-  if (!asked) throw new Error(`replay ${replay.id} is for endpoint ${endpoint}, which is not in the read model`)
+  if (!asked)
+    throw new Error(`replay ${replay.id} is for endpoint ${endpoint}, which is not in the read model`)
   const missed = { endpoint: asked.id, merchant, livemode, ...missedBy(asked.state, new Date(at)) }
   return { missed: { ...missed, after: asked.created, through: created } }
 }

@@ -8,7 +8,10 @@ export interface RoutineOptions {
   readonly log: Log
 }
 
-/** Work that is done from time to time, and at once when somebody knows that there is some. What fails is done again. */
+/**
+ * Work that is done from time to time, and at once when somebody knows that there is some. What fails is done
+ * again.
+ */
 export class Routine {
   readonly #options: RoutineOptions
   readonly #stopped: Promise<void>

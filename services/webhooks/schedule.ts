@@ -6,7 +6,10 @@ export const retryDelaysMs = [5, 30, 2 * 60, 8 * 60, 24 * 60].map((minutes) => m
 /** Inferred: up to a tenth later, so that what failed together does not come back together; never earlier. */
 const jitterShare = 0.1
 
-/** When to try again after so many failed attempts; `undefined` when that was the last one. `chance` is from 0 to below 1. */
+/**
+ * When to try again after so many failed attempts; `undefined` when that was the last one. `chance` is from 0
+ * to below 1.
+ */
 export function retryDueAt(failedAt: Date, attempts: number, chance: number): Date | undefined {
   const delayMs = retryDelaysMs[attempts - 1]
   if (delayMs === undefined) return undefined

@@ -3,7 +3,10 @@ import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 /** Inferred: a secret is `whsec_` and base64, as Standard Webhooks has it. */
 const prefix = 'whsec_'
 
-/** One secret, ready to sign in both schemes: key objects are made once, because making them costs more than signing. */
+/**
+ * One secret, ready to sign in both schemes: key objects are made once, because making them costs more than
+ * signing.
+ */
 export interface SigningKey {
   /** Standard Webhooks: the bytes that the secret spells in base64. */
   readonly bytes: KeyObject
@@ -26,8 +29,14 @@ export interface Signed {
   readonly body: string
 }
 
-/** Inferred: Standard Webhooks, and beside it a scheme that needs no base64. Each header carries one signature per key. */
-export function signatureHeaders(keys: readonly SigningKey[], { id, at, body }: Signed): Record<string, string> {
+/**
+ * Inferred: Standard Webhooks, and beside it a scheme that needs no base64. Each header carries one signature
+ * per key.
+ */
+export function signatureHeaders(
+  keys: readonly SigningKey[],
+  { id, at, body }: Signed,
+): Record<string, string> {
   const seconds = Math.floor(at.getTime() / 1_000)
   const standard = keys.map(({ bytes }) => `v1,${hmac(bytes, `${id}.${seconds}.`, body).toString('base64')}`)
   const own = keys.map(({ text }) => `v1=${hmac(text, `${seconds}.`, body).toString('hex')}`)

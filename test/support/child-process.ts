@@ -4,6 +4,15 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 
+/** `.ts` when the tests run from their sources, `.js` when they run from `dist`. */
+const extension = import.meta.url.slice(-3)
+
+/** What Node needs to run a file of this project, named from this directory without its extension. */
+export function nodeArguments(name: string): readonly string[] {
+  const path = fileURLToPath(new URL(name + extension, import.meta.url))
+  return extension === '.ts' ? ['--import', 'tsx', path] : [path]
+}
+
 /** A script of this directory that runs as a process of its own, until it ends or the test does. */
 export class Script {
   readonly #child: ChildProcess
@@ -11,8 +20,7 @@ export class Script {
   readonly #exited: Promise<unknown>
 
   constructor(t: Test, name: string, parameters: readonly string[]) {
-    const path = fileURLToPath(new URL(name, import.meta.url))
-    const options = ['--import', 'tsx', path, ...parameters]
+    const options = [...nodeArguments(name), ...parameters]
     this.#child = spawn(process.execPath, options, { stdio: ['ignore', 'pipe', 'inherit'] })
     if (!this.#child.stdout) throw new Error(`${name} has no output`)
     this.#lines = createInterface(this.#child.stdout)[Symbol.asyncIterator]()

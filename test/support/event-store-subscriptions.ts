@@ -119,7 +119,7 @@ async function closeTests(suite: Test, store: EventStore): Promise<void> {
     release()
     await closed
     const count = follower.events.length
-    t.equal(count, 2)
+    t.ok(count > 0 && count <= 2)
     const witness = new Follower(store, { after, batchSize: 100, categories: [category] })
     await witness.received(6)
     await witness.close()

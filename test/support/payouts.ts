@@ -2,10 +2,16 @@ import type { PayoutEvents } from '../../packages/domain/payouts/payout.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
 import { context } from './scenarios.ts'
 
+type Event = Message<PayoutEvents>
+
 export const at = context.now.toISOString()
 export const owner = { merchant: context.merchant, livemode: false }
-export const wave = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '+221770000000' } as const
-export const bank = { type: 'bank', bankCode: 'SN010', accountNumber: '0012345678', accountName: 'Awa' } as const
+export const wave = {
+  type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '+221770000000',
+} as const
+export const bank = {
+  type: 'bank', bankCode: 'SN010', accountNumber: '0012345678', accountName: 'A',
+} as const
 export const money = {
   amount: 5_000, fee: 50, currency: 'XOF', source: 'merchant.available', rail: 'mobile_money.SN.wave',
 } as const
@@ -21,19 +27,19 @@ export const request: PayoutEvents['PayoutRequested'] = {
   expectedBy: '2026-01-01T12:10:00.000Z',
   at,
 }
-export const requested: Message<PayoutEvents> = { type: 'PayoutRequested', data: request }
-export const sent: Message<PayoutEvents> = { type: 'PayoutSent', data: { money, destination: wave, at } }
-export const paid: Message<PayoutEvents> = { type: 'PayoutPaid', data: { money, at } }
-export const failed: Message<PayoutEvents> = { type: 'PayoutFailed', data: { money, failure, at } }
-export const canceled: Message<PayoutEvents> = { type: 'PayoutCanceled', data: { money, reason: 'compliance', at } }
-export const returned: Message<PayoutEvents> = { type: 'PayoutReturned', data: { money, at } }
-export const abandoned: Message<PayoutEvents> = { type: 'PayoutAbandoned', data: { ...owner, currency: 'XOF', at } }
-export const delayed: Message<PayoutEvents> = { type: 'PayoutDelayed', data: { reason: 'unknown', at } }
+export const requested: Event = { type: 'PayoutRequested', data: request }
+export const sent: Event = { type: 'PayoutSent', data: { money, destination: wave, at } }
+export const paid: Event = { type: 'PayoutPaid', data: { money, at } }
+export const failed: Event = { type: 'PayoutFailed', data: { money, failure, at } }
+export const canceled: Event = { type: 'PayoutCanceled', data: { money, reason: 'compliance', at } }
+export const returned: Event = { type: 'PayoutReturned', data: { money, at } }
+export const abandoned: Event = { type: 'PayoutAbandoned', data: { ...owner, currency: 'XOF', at } }
+export const delayed: Event = { type: 'PayoutDelayed', data: { reason: 'unknown', at } }
 export const mine = { source: 'mine' }
 export const savedBank = { destination: bank, payoutMethod: context.id, metadata: mine }
 export const late = { now: new Date('2026-01-01T12:10:00.001Z') }
 export const lateAt = late.now.toISOString()
 
-export function requestedFrom(changes: Partial<PayoutEvents['PayoutRequested']>): Message<PayoutEvents> {
+export function requestedFrom(changes: Partial<PayoutEvents['PayoutRequested']>): Event {
   return { type: 'PayoutRequested', data: { ...request, ...changes } }
 }

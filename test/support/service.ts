@@ -17,15 +17,19 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A whole service on embedded parts and a database of its own, and the means to talk to it as a merchant does. */
-export interface TestService {
+/** The means to talk to a service as a merchant does. */
+export interface MerchantClient {
   readonly url: string
-  readonly service: RunningService
   readonly sandboxKey: string
   readonly liveKey: string
   get<Body = Record<string, unknown>>(path: string, options?: CallOptions): Promise<Answer<Body>>
   post<Body = Record<string, unknown>>(path: string, body?: unknown, options?: CallOptions): Promise<Answer<Body>>
   call<Body = Record<string, unknown>>(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer<Body>>
+}
+
+/** A whole service on embedded parts and a database of its own. */
+export interface TestService extends MerchantClient {
+  readonly service: RunningService
 }
 
 /** Starts the service for one test file; it ends with the test. */
@@ -41,13 +45,13 @@ export async function startService(t: Test, environment: Readonly<Record<string,
     await service.close()
     rmSync(dataDirectory, { recursive: true, force: true })
   })
-  return clientOf(service)
+  return { ...clientOf(service), service }
 }
 
 /** The environment header goes along with the key, unless the test says otherwise. */
-export function clientOf(service: RunningService): TestService {
-  const url = `http://127.0.0.1:${service.port}`
-  const { sandbox_key: sandboxKey, live_key: liveKey } = service.credentials
+export function clientOf({ port, credentials }: Pick<RunningService, 'port' | 'credentials'>): MerchantClient {
+  const url = `http://127.0.0.1:${port}`
+  const { sandbox_key: sandboxKey, live_key: liveKey } = credentials
 
   async function call<Body>(method: string, path: string, body?: unknown, { key = sandboxKey, headers = {} }: CallOptions = {}) {
     const environment = key.includes('_live_') ? 'live' : 'sandbox'
@@ -68,7 +72,6 @@ export function clientOf(service: RunningService): TestService {
 
   return {
     url,
-    service,
     sandboxKey,
     liveKey,
     call,

@@ -18,7 +18,9 @@ import { postgresSnapshots } from '../../infra/postgres/snapshots.ts'
 import { openVault } from '../../infra/secrets/vault.ts'
 import { Refusal } from '../../packages/contract/refusals.ts'
 import {
-  secretContext, webhookEndpoint, type WebhookEndpointCommands,
+  secretContext,
+  webhookEndpoint,
+  type WebhookEndpointCommands,
 } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import { webhookReplay } from '../../packages/domain/webhook-endpoints/webhook-replay.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
@@ -53,7 +55,8 @@ export async function receiver(t: Test) {
     mostAtOnce: new Map<string, number>(),
     answer: (_: Received, response: ServerResponse): void => void response.end(),
     url: '',
-    events: (path?: string) => received.filter((one) => !path || one.path === path).map(({ headers }) => headers['webhook-id']),
+    events: (path?: string) =>
+      received.filter((one) => !path || one.path === path).map(({ headers }) => headers['webhook-id']),
   }
   const server = createServer(async (request, response) => {
     const path = request.url ?? ''
@@ -89,7 +92,12 @@ async function openBase() {
   const models = [webhookEndpoints, webhookReplays]
   await publishMissing(pool, models, '')
   const projector = await startProjector({
-    pool, store, models, deciders: [webhookEndpoint, webhookReplay], dependents: '', log: silent,
+    pool,
+    store,
+    models,
+    deciders: [webhookEndpoint, webhookReplay],
+    dependents: '',
+    log: silent,
   })
   file.teardown(async () => {
     await projector.close()
@@ -99,16 +107,27 @@ async function openBase() {
   return { pool, store, knex, models }
 }
 
-/** Everything that deliveries need, real, for a merchant of its own; its clock stands still until a test moves it. */
+/**
+ * Everything that deliveries need, real, for a merchant of its own; its clock stands still until a test moves
+ * it.
+ */
 export async function webhookHouse() {
   const { pool, store, knex, models } = await (base ??= openBase())
   await pool.query('truncate deliveries, webhook_workers, webhook_replay_plans')
   let now = Date.parse('2026-01-01T12:00:00.000Z')
   const clock = () => new Date(now)
   return {
-    pool, store, clock,
+    pool,
+    store,
+    clock,
     executor: new Executor({
-      store, clock, newId: v7, log: silent, pause, refuse: refusals, snapshots: postgresSnapshots(pool),
+      store,
+      clock,
+      newId: v7,
+      log: silent,
+      pause,
+      refuse: refusals,
+      snapshots: postgresSnapshots(pool),
     }),
     reads: new PostgresReadStore(pool, knex, models),
     vault: openVault({ current: randomBytes(32) }),
@@ -128,15 +147,30 @@ export interface ServiceOptions {
 }
 
 /** Starts one webhook service in this house; it stops with the test, unless the test stops it before. */
-export async function webhookService(t: Test, house: House, { limits, egress, chance = 0 }: ServiceOptions = {}) {
+export async function webhookService(
+  t: Test,
+  house: House,
+  { limits, egress, chance = 0 }: ServiceOptions = {},
+) {
   const { pool, mails } = house
   const pools = guardedPools({
-    allow: addressBlocks(['127.0.0.0/8']), connectTimeoutMs: 5_000, timeoutMs: 15_000, answerBytesMax: 4_096,
-    originsMax: 100, connectionsPerOriginMax: 100, ...egress,
+    allow: addressBlocks(['127.0.0.0/8']),
+    connectTimeoutMs: 5_000,
+    timeoutMs: 15_000,
+    answerBytesMax: 4_096,
+    originsMax: 100,
+    connectionsPerOriginMax: 100,
+    ...egress,
   })
   const service = await startWebhooks({
-    ...house, newId: v7, log: silent, egress: pools, chance: () => chance,
-    deliveries: new Deliveries(pool), replays: new Replays(pool), publicEvents: postgresPublicEvents(pool),
+    ...house,
+    newId: v7,
+    log: silent,
+    egress: pools,
+    chance: () => chance,
+    deliveries: new Deliveries(pool),
+    replays: new Replays(pool),
+    publicEvents: postgresPublicEvents(pool),
     mailer: { send: async (mail) => void mails.push(mail) },
     addressOf: async (merchant) => `${merchant}@example.com`,
     limits: { pollMs: 10, ...limits },
@@ -156,15 +190,33 @@ function envelope({ merchant }: House) {
   return { merchant, livemode: false, actor: 'key:test', correlation: 'test' }
 }
 
-export async function register(house: House, url: string, enabledEvents: readonly string[] = ['*']): Promise<string> {
+export async function register(
+  house: House,
+  url: string,
+  enabledEvents: readonly string[] = ['*'],
+): Promise<string> {
   const id = v7()
   const secret = secretFor(id)
-  const data = { url, enabledEvents, sealedSecret: house.vault.seal(secret, secretContext(id)), secretLast4: secret.slice(-4) }
-  await house.executor.send(webhookEndpoint, id, { type: 'RegisterEndpoint', data }, { ...envelope(house), isNew: true })
+  const data = {
+    url,
+    enabledEvents,
+    sealedSecret: house.vault.seal(secret, secretContext(id)),
+    secretLast4: secret.slice(-4),
+  }
+  await house.executor.send(
+    webhookEndpoint,
+    id,
+    { type: 'RegisterEndpoint', data },
+    { ...envelope(house), isNew: true },
+  )
   return id
 }
 
-export async function command(house: House, id: string, message: Message<WebhookEndpointCommands>): Promise<void> {
+export async function command(
+  house: House,
+  id: string,
+  message: Message<WebhookEndpointCommands>,
+): Promise<void> {
   await house.executor.send(webhookEndpoint, id, message, envelope(house))
 }
 
@@ -179,16 +231,29 @@ export interface EventOptions {
   readonly data?: object
 }
 
-/** A public event as the relay makes it, at the next position of the log. */
-export async function happened(house: House, { type = 'payout.paid', resource = 'payout/1', data = {} }: EventOptions = {}) {
+/** Public events as the relay makes them, at the next positions of the log. */
+export async function allHappened(house: House, options: readonly EventOptions[]): Promise<PublicEvent[]> {
   const { merchant, clock } = house
   const at = clock().toISOString()
   const metadata = { ...envelope(house), at, version: 1 }
-  const { position } = await house.store.append(`sample-${v7()}`, -1, [{ id: v7(), type: 'Sample', data: {}, metadata }])
-  const id = `evt_${randomUUID().replaceAll('-', '')}`
-  const payload = JSON.stringify({ id, type, created: Math.floor(clock().getTime() / 1_000), data })
-  const event: PublicEvent = { id, type, merchant, livemode: false, resource, sequence: position, payload }
-  await keepPublicEvents(house.pool, [{ ...event, createdAt: at }])
+  const stored = options.map(() => ({ id: v7(), type: 'Sample', data: {}, metadata }))
+  const { position: last } = await house.store.append(`sample-${v7()}`, -1, stored)
+  const events = options.map(({ type = 'payout.paid', resource = 'payout/1', data = {} }, index) => {
+    const id = `evt_${randomUUID().replaceAll('-', '')}`
+    const payload = JSON.stringify({ id, type, created: Math.floor(clock().getTime() / 1_000), data })
+    const sequence = last - options.length + 1 + index
+    return { id, type, merchant, livemode: false, resource, sequence, payload }
+  })
+  await keepPublicEvents(
+    house.pool,
+    events.map((event) => ({ ...event, createdAt: at })),
+  )
+  return events
+}
+
+export async function happened(house: House, options: EventOptions = {}): Promise<PublicEvent> {
+  const [event] = await allHappened(house, [options])
+  if (!event) throw new Error('one event happened and none is there')
   return event
 }
 
@@ -219,7 +284,10 @@ export async function settled(house: House): Promise<void> {
   await until(async () => {
     const rows = await deliveryRows(house)
     return rows.every(({ status, worker, due_at }) => {
-      return worker === null && (status !== 'pending' || (due_at !== null && Date.parse(due_at) > house.clock().getTime()))
+      return (
+        worker === null &&
+        (status !== 'pending' || (due_at !== null && Date.parse(due_at) > house.clock().getTime()))
+      )
     })
   })
 }

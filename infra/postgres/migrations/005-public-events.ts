@@ -1,6 +1,9 @@
 import type { Knex } from 'knex'
 
-/** What merchants were or could have been told: the exact bytes of each webhook body, once, however many endpoints get them. */
+/**
+ * What merchants were or could have been told: the exact bytes of each webhook body, once, however many
+ * endpoints get them.
+ */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table public_events (

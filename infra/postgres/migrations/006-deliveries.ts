@@ -1,8 +1,9 @@
 import type { Knex } from 'knex'
 
 /**
- * One row for each endpoint and event, and one more for each replay of it. A row without `due_at` is a first attempt, which waits
- * only for those before it; `worker` is the process that has the row in hand. The partial indexes hold nothing but work to be done.
+ * One row for each endpoint and event, and one more for each replay of it. A row without `due_at` is a first
+ * attempt, which waits only for those before it; `worker` is the process that has the row in hand. The
+ * partial indexes hold nothing but work to be done.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
@@ -26,14 +27,17 @@ export async function up(knex: Knex): Promise<void> {
       created_at timestamptz not null,
       constraint deliveries_once unique nulls not distinct (endpoint, event, replay)
     )`)
+  const waiting = `status = 'pending' and worker is null`
   const indexes = [
-    `deliveries_in_order on deliveries (endpoint, sequence) where status = 'pending' and worker is null and due_at is null`,
-    `deliveries_due on deliveries (endpoint, due_at, sequence) where status = 'pending' and worker is null and due_at is not null`,
+    `deliveries_in_order on deliveries (endpoint, sequence) where ${waiting} and due_at is null`,
+    `deliveries_due on deliveries (endpoint, due_at, sequence) where ${waiting} and due_at is not null`,
     'deliveries_held on deliveries (endpoint, resource) where worker is not null',
     'deliveries_with_consequence on deliveries (id) where consequence is not null',
     'deliveries_of_replay on deliveries (replay) where replay is not null',
   ]
   for (const index of indexes) await knex.raw(`create index ${index}`)
   await knex.raw('create table webhook_workers (id uuid primary key, alive_until timestamptz not null)')
-  await knex.raw('create table webhook_replay_plans (replay uuid primary key, planned_at timestamptz not null)')
+  await knex.raw(
+    'create table webhook_replay_plans (replay uuid primary key, planned_at timestamptz not null)',
+  )
 }

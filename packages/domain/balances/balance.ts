@@ -44,6 +44,9 @@ export function viewBalance(
   }
 }
 
+/** Domain model 6: balance.available follows from these entries. */
+export const availableTemplates: readonly string[] = ['payment.available', 'sandbox.topup']
+
 /** Spec, Webhook event: the currency is in lower case. */
 export function balanceWebhook(
   balance: CurrencyBalance,
@@ -51,6 +54,3 @@ export function balanceWebhook(
 ) {
   return viewBalance([{ ...balance, currency: balance.currency.toLowerCase() }], owner)
 }
-
-/** Domain model 6: balance.available follows from these entries. */
-export const availableTemplates: readonly string[] = ['payment.available', 'sandbox.topup']

@@ -121,7 +121,7 @@ async function submit({ house }: Confirmation, intent: CreatedIntent, attempt: A
   }
 }
 
-const unknownOutcome = 'The provider did not answer in time; the intent will show the outcome'
+export const unknownOutcome = 'The provider did not answer in time; the intent will show the outcome'
 
 export function seen(id: string, state: PaymentIntent): PaymentIntentView {
   return viewPaymentIntent(id, state) ?? refuse('resource_must_exist')

@@ -25,21 +25,31 @@ export function errorsPage(routes: readonly AnyRoute[]): string {
   const codes = grouped(Object.keys(refusals) as RefusalName[], (name) => refusals[name][1])
   const sections = grouped([...codes], ([code]) => code.split('-')[1]!)
   const operations = operationsOf(routes)
-  const content = [...sections].map(([module, found]) => html`<h2 id="${module}">${modules[module] ?? module}</h2>
-${found.map(([code, names]) => entry(code, names, operations))}`)
+  const content = [...sections].map(
+    ([module, found]) => html`<h2 id="${module}">${modules[module] ?? module}</h2>
+${found.map(([code, names]) => entry(code, names, operations))}`,
+  )
   return layout({
     path: '/docs/errors',
     title: 'Errors',
     lead: sentence(
-      'Every refusal is `application/problem+json` with a stable `code`. Decide by the code and by `retryable`, never by the text. '
-      + 'A request that is repeated with its `Idempotency-Key` does nothing twice.',
+      'Every refusal is `application/problem+json` with a stable `code`. Decide by the code and by ' +
+      '`retryable`, never by the text. A request that is repeated with its `Idempotency-Key` does nothing ' +
+      'twice.',
     ),
-    content: html`<ul class="toc">${[...sections.keys()].map((name) => html`<li><a href="#${name}">${modules[name] ?? name}</a></li>`)}</ul>
+    content: html`<ul class="toc">${[...sections.keys()].map(contentsLine)}</ul>
 ${content}`,
   })
 }
 
-function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): ReadonlyMap<string, readonly Item[]> {
+function contentsLine(module: string): Html {
+  return html`<li><a href="#${module}">${modules[module] ?? module}</a></li>`
+}
+
+function grouped<Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+): ReadonlyMap<string, readonly Item[]> {
   const groups = new Map<string, Item[]>()
   for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item])
   return groups
@@ -54,7 +64,11 @@ function operationsOf(routes: readonly AnyRoute[]): (name: RefusalName) => reado
   return (name) => (answered.get(name)?.length === routes.length ? undefined : (answered.get(name) ?? []))
 }
 
-function entry(code: string, names: readonly RefusalName[], operations: ReturnType<typeof operationsOf>): Html {
+function entry(
+  code: string,
+  names: readonly RefusalName[],
+  operations: ReturnType<typeof operationsOf>,
+): Html {
   const [status, , retryable] = refusals[names[0]!]
   const places = names.map(operations)
   const all = places.includes(undefined) ? undefined : [...new Set(places.flatMap((place) => place ?? []))]

@@ -18,7 +18,10 @@ export interface Page {
 
 /** The bar with all pages. */
 export function bar(path: string): Html {
-  const links = pages.map(([address, name]) => html`<a href="${address}"${address === path && html` aria-current="page"`}>${name}</a>`)
+  const links = pages.map(
+    ([address, name]) =>
+      html`<a href="${address}"${address === path && html` aria-current="page"`}>${name}</a>`,
+  )
   return html`<header class="bar"><nav aria-label="Documentation">
 <a class="brand" href="/"><img src="/docs/assets/icon.svg" alt="" width="22" height="22">${product}</a>
 <span class="pages">${links}</span>

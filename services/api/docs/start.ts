@@ -1,4 +1,4 @@
-import { html, sentence } from './html.ts'
+import { html, sentence, type Html } from './html.ts'
 import { code, layout } from './layout.ts'
 
 const cards = [
@@ -14,13 +14,20 @@ export function startPage(baseUrl: string): string {
   return layout({
     path: '/',
     title: 'IKW Payments',
-    lead: sentence('Payments in, payouts out, and the books between them: mobile money and cards for merchants in West and Central Africa.'),
+    lead: sentence(
+      'Payments in, payouts out, and the books between them: mobile money and cards for merchants in West ' +
+      'and Central Africa.',
+    ),
     content: html`
-<div class="cards">${cards.map(([path, name, text]) => html`<a class="card" href="${path}"><b>${name}</b><span>${text}</span></a>`)}</div>
+<div class="cards">${cards.map(card)}</div>
 <h2 id="first">A first payment</h2>
 <p>${sentence('With a sandbox key; the number ends in `0001`, so the payer approves after two seconds.')}</p>
 ${code(firstPayment(baseUrl))}`,
   })
+}
+
+function card([path, name, text]: (typeof cards)[number]): Html {
+  return html`<a class="card" href="${path}"><b>${name}</b><span>${text}</span></a>\n`
 }
 
 function firstPayment(baseUrl: string): string {

@@ -1,5 +1,5 @@
 import { webhookTypes } from '../../../packages/contract/webhook-types.ts'
-import { html, sentence } from './html.ts'
+import { html, sentence, type Html } from './html.ts'
 import { code, layout, table } from './layout.ts'
 
 /** Event types, and how to be sure that a delivery is ours. */
@@ -8,38 +8,57 @@ export function webhooksPage(): string {
     path: '/docs/webhooks',
     title: 'Webhooks',
     lead: sentence(
-      'When something happens, its event is posted to every endpoint that is enabled for its type. Verify the signature, '
-      + 'answer with a 2xx status within 15 seconds, and do the work afterwards.',
+      'When something happens, its event is posted to every endpoint that is enabled for its type. Verify ' +
+      'the signature, answer with a 2xx status within 15 seconds, and do the work afterwards.',
     ),
     content: html`
 <h2 id="delivery">A delivery</h2>
 ${code(delivery)}
-${table(['Header', 'Meaning'], [
-    [html`<code>webhook-id</code>`, sentence('The event. The same in retries and replays, so deduplicate by it.')],
-    [html`<code>webhook-timestamp</code>`, sentence('Unix seconds of this attempt. Refuse what is older than 300 s.')],
-    [html`<code>webhook-signature</code>`, sentence('`v1,` and base64 of HMAC-SHA256 over `id.timestamp.body`. The key is the '
-      + 'secret without `whsec_`, decoded from base64. After a rotation there are several, separated by spaces: one must match.')],
-    [html`<code>Ikw-Signature</code>`, sentence('The same for tools without base64: `t=` seconds, `v1=` hex of HMAC-SHA256 over '
-      + '`t.body`. The key is the whole secret, as it is written. After a rotation `v1=` stands there several times.')],
-    [html`<code>webhook-replay</code>`, sentence('`true` when you asked for the event again.')],
-  ])}
-<p>${sentence('Sign over the bytes as they arrive: a body that was parsed and written again has another signature.')}</p>
+${table(['Header', 'Meaning'], headers.map(named))}
+<p>Compute it over the bytes as they arrive: a body that is parsed and written again differs.</p>
 <h2 id="node">Verify in Node</h2>
-<p>${sentence('Any library of Standard Webhooks does it. Without a library:')}</p>
+<p>Any library of Standard Webhooks does it. Without a library:</p>
 ${code(verifyInNode)}
 <h2 id="shell">Verify by openssl</h2>
 ${code(verifyByOpenssl)}
 <h2 id="retries">Retries</h2>
-<p>${sentence('A delivery fails on any other status, on a redirect, and after 15 seconds. It is tried again 5 minutes, '
-  + '30 minutes, 2 hours, 8 hours and 24 hours later. When the last retry fails, the endpoint is marked as failing and you get '
-  + 'one e-mail; it still gets deliveries, and the first success makes it active again. Status 410 turns it off. '
-  + '`POST /api/v1/webhook-replays` sends past events again, and `GET /api/v1/events` reads them as a feed.')}</p>
+<p>${sentence(retries)}</p>
 <h2 id="types">Event types</h2>
-<p>${sentence('Enable an endpoint for single types, for all of one resource (`payout.*`), or for everything (`*`). '
-  + '`data` is the resource as it was when the event happened, with currencies in lower case.')}</p>
-${table(['Type', 'Meaning'], Object.entries(webhookTypes).map(([type, meaning]) => [html`<code>${type}</code>`, sentence(meaning)]))}`,
+<p>${sentence(selection)}</p>
+${table(['Type', 'Meaning'], Object.entries(webhookTypes).map(named))}`,
   })
 }
+
+function named([name, meaning]: readonly [string, string]): readonly Html[] {
+  return [html`<code>${name}</code>`, sentence(meaning)]
+}
+
+const headers = [
+  ['webhook-id', 'The event. The same in retries and replays, so deduplicate by it.'],
+  ['webhook-timestamp', 'Unix seconds of this attempt. Refuse what is older than 300 s.'],
+  [
+    'webhook-signature',
+    '`v1,` and base64 of HMAC-SHA256 over `id.timestamp.body`. The key is the secret without `whsec_`, ' +
+      'decoded from base64. After a rotation there are several, separated by spaces: one must match.',
+  ],
+  [
+    'Ikw-Signature',
+    'The same for tools without base64: `t=` seconds, `v1=` hex of HMAC-SHA256 over `t.body`. The key is ' +
+      'the whole secret, as it is written. After a rotation `v1=` stands there several times.',
+  ],
+  ['webhook-replay', '`true` when you asked for the event again.'],
+] as const
+
+const retries =
+  'A delivery fails on any other status, on a redirect, and after 15 seconds. It is tried again 5 minutes, ' +
+  '30 minutes, 2 hours, 8 hours and 24 hours later. When the last retry fails, the endpoint is marked as ' +
+  'failing and you get one e-mail; it still gets deliveries, and the first success makes it active again. ' +
+  'Status 410 turns it off. `POST /api/v1/webhook-replays` sends past events again, and ' +
+  '`GET /api/v1/events` reads them as a feed.'
+
+const selection =
+  'Enable an endpoint for single types, for all of one resource (`payout.*`), or for everything (`*`). ' +
+  '`data` is the resource as it was when the event happened, with currencies in lower case.'
 
 const delivery = `POST /webhooks HTTP/1.1
 Content-Type: application/json
@@ -65,5 +84,6 @@ export function isGenuine(headers, body, secret) {
   })
 }`
 
-export const verifyByOpenssl = `# TIMESTAMP is t of Ikw-Signature, BODY a file with the body as it arrived. Compare the result with v1.
+export const verifyByOpenssl = `# TIMESTAMP is t of Ikw-Signature, BODY a file with the body as it arrived.
+# What is printed must be the v1 of that header.
 { printf '%s.' "$TIMESTAMP"; cat "$BODY"; } | openssl dgst -sha256 -hmac "$SECRET" -r | cut -d' ' -f1`

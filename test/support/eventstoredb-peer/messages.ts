@@ -1,5 +1,6 @@
 import any from 'google-protobuf/google/protobuf/any_pb.js'
 import empty from 'google-protobuf/google/protobuf/empty_pb.js'
+import gossip from '@eventstore/db-client/generated/gossip_pb.js'
 import features from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import status from '@eventstore/db-client/generated/status_pb.js'
@@ -82,6 +83,17 @@ export function featuresAnswer(): features.SupportedMethods {
     answer.addMethods(supported.setMethodName(method))
   }
   return answer
+}
+
+/** A cluster of one node, which leads it. */
+export function gossipAnswer(port: number): gossip.ClusterInfo {
+  const member = new gossip.MemberInfo()
+    .setInstanceId(new shared.UUID().setString('00000000-0000-4000-8000-000000000001'))
+    .setTimeStamp('0')
+    .setState(gossip.MemberInfo.VNodeState.LEADER)
+    .setIsAlive(true)
+    .setHttpEndPoint(new gossip.EndPoint().setAddress('127.0.0.1').setPort(port))
+  return new gossip.ClusterInfo().setMembersList([member])
 }
 
 function identifierOf(stream: string): shared.StreamIdentifier {

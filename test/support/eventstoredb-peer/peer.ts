@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import { Metadata, Server, ServerCredentials, type sendUnaryData } from '@grpc/grpc-js'
+import { GossipService } from '@eventstore/db-client/generated/gossip_grpc_pb.js'
+import type { ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js'
 import { ServerFeaturesService } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js'
@@ -11,9 +13,10 @@ import {
 } from './append.ts'
 import { Line } from './line.ts'
 import { Log, type AppendOutcome } from './log.ts'
-import { featuresAnswer } from './messages.ts'
+import { featuresAnswer, gossipAnswer } from './messages.ts'
 import { answerRead, answerSubscription, subscriptionStart, type ReadCall } from './read.ts'
 
+type AnswerGossip = sendUnaryData<ClusterInfo>
 type AnswerFeatures = sendUnaryData<SupportedMethods>
 
 /** What may go wrong with one append. */
@@ -25,7 +28,13 @@ export type AppendFault =
   /** The events are written, and the answer does not say where. */
   | { readonly fault: 'position left out' }
   /** The append ends with this status. */
-  | { readonly fault: 'refused'; readonly code: number; readonly details: string; readonly written: boolean }
+  | {
+      readonly fault: 'refused'
+      readonly code: number
+      readonly details: string
+      readonly metadata?: Metadata
+      readonly written: boolean
+    }
   /** The server has forgotten that the append was repeated: it says that the stream is elsewhere. */
   | { readonly fault: 'called a conflict' }
 
@@ -63,6 +72,9 @@ export class EventStoreDbPeer {
       append: (call: AppendCall, answer: AnswerAppend) => answerAppend(call, answer, decide),
       batchAppend: (call: BatchAppendCall) => answerBatchAppend(call, decide),
       read: (call: ReadCall) => void peer.#read(call),
+    })
+    server.addService(GossipService, {
+      read: (_: unknown, answer: AnswerGossip) => answer(null, gossipAnswer(peer.line.port)),
     })
     server.addService(ServerFeaturesService, {
       getSupportedMethods: (_: unknown, answer: AnswerFeatures) => answer(null, featuresAnswer()),

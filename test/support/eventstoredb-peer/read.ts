@@ -13,7 +13,7 @@ export type OnSent = (message: streams.ReadResp) => void
 const pageSize = 32
 const backwards = 1
 
-/** A call as whoever answers it sees it: it waits for a client that reads more slowly than the server writes. */
+/** A call that is answered. It waits for a client that reads more slowly than the server writes. */
 class Outlet {
   readonly #call: ReadCall
   readonly #onSent: OnSent

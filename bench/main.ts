@@ -1,0 +1,97 @@
+import { join } from 'node:path'
+import { rows } from './rows/index.ts'
+import { openBench, scales, type Bench } from './support/bench.ts'
+import { NotMeasured, type Contest, type Measured, type Row } from './support/contest.ts'
+import { generatorMaximum } from './support/generator.ts'
+import { machineFacts } from './support/machine.ts'
+import { headings, isReached, line, number, writeReport, type Result } from './support/report.ts'
+import { median } from './support/statistics.ts'
+
+/*
+ * `make bench`, or with names of rows for some of them; `QUICK=1` for a run of a few minutes. Ours and the peer take
+ * turns, and what counts is the median of their rounds.
+ */
+
+const here = import.meta.dirname
+const root = here.includes('/dist/') ? join(here, '../..') : join(here, '..')
+const quick = process.env['QUICK'] === '1'
+const names = process.argv.slice(2)
+const chosen = names.length === 0 ? rows : rows.filter(({ name }) => names.includes(name))
+
+const started = performance.now()
+const bench = await openBench(quick ? scales.quick : scales.whole)
+try {
+  const facts = { ...(await machineFacts(bench.directory, bench.server.pool)), ...(await runFacts()) }
+  for (const [name, value] of Object.entries(facts)) print(`${name}: ${value}`)
+  print(`\n${headings}`)
+  const results: { row: Row; result: Result }[] = []
+  for (const row of chosen) {
+    const result = await measure(bench, row)
+    results.push({ row, result })
+    print(`${line(row, result)}\n${' '.repeat(16)}${result.note}`)
+  }
+  const directory = names.length === 0 ? join(root, 'bench') : join(bench.directory, '..', 'ikw-bench-partial')
+  writeReport(directory, { facts, results })
+  const reached = results.filter(({ row, result }) => isReached(row, result)).length
+  const minutes = number((performance.now() - started) / 60_000)
+  print(`\n${reached} of ${results.length} targets reached in ${minutes} min; see ${directory}/results.md`)
+} finally {
+  await bench.close()
+}
+
+async function runFacts(): Promise<Readonly<Record<string, string>>> {
+  const { perSecond, cpuPercent } = await generatorMaximum(bench.generator)
+  const { rounds, measuredMs } = bench.scale
+  const size = quick ? 'QUICK=1: smaller stores and short rounds, so read it as a direction only' : 'whole'
+  return {
+    run: `${size}; ${rounds} rounds of ${measuredMs / 1_000} s a side, ${new Date().toISOString()}`,
+    'load generator': `a process of its own; against a server that does nothing it makes ${number(perSecond)} requests/s `
+      + `with ${number(cpuPercent)} % of one core`,
+  }
+}
+
+async function measure(bench: Bench, row: Row): Promise<Result> {
+  const { name, unit } = row
+  const nothing = { name, unit, ours: null, peer: null, ratio: null, p50_ms: null, p99_ms: null }
+  let contest: Contest | undefined
+  try {
+    contest = await row.prepare(bench)
+    const ours: Measured[] = []
+    const peer: Measured[] = []
+    for (let round = 1; round <= (row.rounds ?? bench.scale.rounds); round++) {
+      ours.push(await contest.ours(round))
+      peer.push(await contest.peer(round))
+    }
+    return resultOf(row, { ours, peer, note: contest.note() })
+  } catch (error) {
+    if (!(error instanceof NotMeasured)) throw error
+    return { ...nothing, note: error.message }
+  } finally {
+    await contest?.close()
+  }
+}
+
+interface Rounds {
+  readonly ours: readonly Measured[]
+  readonly peer: readonly Measured[]
+  readonly note: string
+}
+
+function resultOf({ name, unit }: Row, { ours, peer, note }: Rounds): Result {
+  const [own, other] = [ours, peer].map((rounds) => median(rounds.map(({ value }) => value)))
+  const load = median(ours.flatMap(({ generatorPercent }) => generatorPercent ?? []))
+  return {
+    name,
+    unit,
+    ours: own!,
+    peer: other!,
+    ratio: own! / other!,
+    p50_ms: median(ours.map(({ p50Ms }) => p50Ms ?? Number.NaN)),
+    p99_ms: median(ours.map(({ p99Ms }) => p99Ms ?? Number.NaN)),
+    note: Number.isNaN(load) ? note : `${note}; the load generator used ${number(load)} % of one core`,
+  }
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`)
+}

@@ -1,0 +1,66 @@
+import type { Bench } from '../support/bench.ts'
+import type { Contest, Measured, Row } from '../support/contest.ts'
+import { seedBook, seedOthers } from '../support/growth.ts'
+import { makeMerchants, openBenchHouse, type BenchMerchant } from '../support/merchants.ts'
+import { skipToHead } from '../support/seed.ts'
+import { startService, type BenchService } from '../support/service.ts'
+
+export const growth: Row = {
+  name: 'growth',
+  ours: 'p50 of a payout from a book with 1,000,000 entries, in a log of 10,000,000 events; 200 a second',
+  peer: 'the same on an empty store',
+  unit: 'ms',
+  target: { most: 1.1 },
+  prepare,
+}
+
+const connections = 16
+const perSecond = 200
+
+interface Store {
+  readonly service: BenchService
+  readonly merchant: BenchMerchant
+  close(): Promise<void>
+}
+
+async function prepare(bench: Bench): Promise<Contest> {
+  const { scale, generator } = bench
+  const sizes = scale.quick ? { entries: 20_000, events: 200_000 } : { entries: 1_000_000, events: 10_000_000 }
+  const big = await openStore(bench, 'bench_growth_big', sizes)
+  const empty = await openStore(bench, 'bench_growth_empty')
+  const run = async ({ service, merchant }: Store): Promise<Measured> => {
+    const plan = { flow: 'payout', keys: [merchant.key] } as const
+    const { p50Ms, p99Ms, cpuPercent } = await generator.run({ port: service.port, connections, plan, perSecond, ...scale })
+    await service.settled()
+    return { value: p50Ms, p50Ms, p99Ms, generatorPercent: cpuPercent }
+  }
+  return {
+    ours: () => run(big),
+    peer: () => run(empty),
+    note: () => `${sizes.entries} entries in the book, ${sizes.events} events in the log`,
+    async close() {
+      await big.close()
+      await empty.close()
+    },
+  }
+}
+
+async function openStore(bench: Bench, name: string, sizes?: { readonly entries: number; readonly events: number }): Promise<Store> {
+  const database = await bench.database(name)
+  const opened = await openBenchHouse(database)
+  const [merchant, template, ...others] = await makeMerchants(opened.house, 100)
+  if (sizes) {
+    const { pool } = opened.postgres
+    await seedBook(opened, { merchant: merchant!, template: template!, entries: sizes.entries })
+    await seedOthers(opened, { merchants: others, template: template!, events: sizes.events - sizes.entries })
+    await skipToHead(pool)
+  }
+  await opened.close()
+  const service = await startService(database)
+  await service.settled()
+  const close = async () => {
+    await service.close()
+    await database.drop()
+  }
+  return { service, merchant: merchant!, close }
+}

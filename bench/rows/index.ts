@@ -1,0 +1,19 @@
+import type { Row } from '../support/contest.ts'
+import { append } from './append.ts'
+import { appendInsert } from './append-insert.ts'
+import { deadEndpoint } from './dead-endpoint.ts'
+import { deliver } from './deliver.ts'
+import { growth } from './growth.ts'
+import { intent } from './intent.ts'
+import { list } from './list.ts'
+import { memory } from './memory.ts'
+import { payout } from './payout.ts'
+import { payoutHot } from './payout-hot.ts'
+import { read } from './read.ts'
+import { rebuild } from './rebuild.ts'
+
+/** All comparisons, in the order of the table. */
+export const rows: readonly Row[] = [
+  append, appendInsert, payout, payoutHot, intent, read, list, rebuild, deliver, deadEndpoint,
+  growth, memory,
+]

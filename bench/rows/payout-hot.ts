@@ -1,0 +1,42 @@
+import type { Bench } from '../support/bench.ts'
+import type { Contest, Row } from '../support/contest.ts'
+import { measured } from '../support/generator.ts'
+import { makeMerchants, openBenchHouse } from '../support/merchants.ts'
+import { startService } from '../support/service.ts'
+
+export const payoutHot: Row = {
+  name: 'payout-hot',
+  ours: 'POST /api/v1/payouts, all from the book of one merchant; 64 connections',
+  peer: 'our own, spread over many merchants',
+  unit: 'payouts/s',
+  target: { least: 0.9 },
+  prepare,
+}
+
+const connections = 64
+
+async function prepare(bench: Bench): Promise<Contest> {
+  const { scale, generator } = bench
+  const database = await bench.database('bench_payout_hot')
+  const opened = await openBenchHouse(database)
+  const merchants = await makeMerchants(opened.house, scale.quick ? 100 : 1_000)
+  await opened.close()
+  const service = await startService(database)
+  await service.settled()
+  const keys = merchants.map(({ key }) => key)
+  const run = async (some: readonly string[]) => {
+    const plan = { flow: 'payout', keys: some } as const
+    const result = await generator.run({ port: service.port, connections, plan, ...scale })
+    await service.settled()
+    return measured(result)
+  }
+  return {
+    ours: () => run(keys.slice(0, 1)),
+    peer: () => run(keys),
+    note: () => `one book against ${merchants.length} books, the same service`,
+    async close() {
+      await service.close()
+      await database.drop()
+    },
+  }
+}

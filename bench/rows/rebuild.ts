@@ -1,0 +1,87 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { openEmbeddedStore } from '../../infra/event-store/embedded.ts'
+import { connectPostgres, type Postgres } from '../../infra/postgres/connect.ts'
+import { publications, wantRebuild } from '../../infra/postgres/publication.ts'
+import { readModels } from '../../projections/index.ts'
+import { deciders } from '../../services/composition/deciders.ts'
+import { KnexProjector } from '../peers/knex-projector.ts'
+import type { Bench } from '../support/bench.ts'
+import type { Contest, Measured, Row } from '../support/contest.ts'
+import { seededStore } from '../support/seeded.ts'
+import { startService } from '../support/service.ts'
+
+export const rebuild: Row = {
+  name: 'rebuild',
+  ours: 'all read models anew from the whole log, beside the old ones, with the service running',
+  peer: 'the same read models row by row through knex, from the beginning of the same log',
+  unit: 'events/s',
+  target: { least: 10 },
+  valueLeast: 50_000,
+  prepare,
+}
+
+const merchantsCount = 1_000
+const eventsPerPayout = 6
+const batchSize = 500
+
+async function prepare(bench: Bench): Promise<Contest> {
+  const payouts = Math.ceil((bench.scale.quick ? 60_000 : 1_000_000) / eventsPerPayout)
+  const options = { merchants: merchantsCount, payouts, withEvents: true, withRows: false }
+  const store = await seededStore(bench, 'bench_rebuild', options)
+  const service = await startService(store.database)
+  await service.settled()
+  const postgres = await connectPostgres({ url: store.database.url, dataDirectory: '' })
+  const peerEvents = bench.scale.quick ? 500 : 2_000
+  return {
+    ours: async () => perSecond(store.events, () => rebuildAll(postgres)),
+    peer: async () => rowByRow({ postgres, url: store.database.url, events: peerEvents }),
+    note: () => `${store.events} events, ${readModels.length} read models; the peer was given the ${peerEvents} `
+      + 'events behind the merchants\' own',
+    async close() {
+      await postgres.close()
+      await service.close()
+      await store.database.drop()
+    },
+  }
+}
+
+async function perSecond(events: number, work: () => Promise<void>): Promise<Measured> {
+  const started = performance.now()
+  await work()
+  return { value: events / ((performance.now() - started) / 1_000) }
+}
+
+const lookEveryMs = 50
+
+/** Asks the running service as an operator does, and waits until the last of the new tables is shown. */
+async function rebuildAll({ pool }: Postgres): Promise<void> {
+  for (const model of readModels) await wantRebuild(pool, model)
+  for (;;) {
+    const shown = [...(await publications(pool)).values()]
+    if (shown.every(({ generation, wanted }) => generation === wanted)) return
+    await pause(lookEveryMs)
+  }
+}
+
+interface RowByRow {
+  readonly postgres: Postgres
+  readonly url: string
+  readonly events: number
+}
+
+const peerGeneration = 900_000
+
+async function rowByRow({ postgres, url, events }: RowByRow): Promise<Measured> {
+  const store = await openEmbeddedStore({ url })
+  const projector = new KnexProjector(postgres.knex, deciders)
+  await projector.open(readModels, peerGeneration)
+  // Merchants and their keys come first in the log, and are few in any other.
+  const first = merchantsCount * 3 + 100
+  const result = await perSecond(events, async () => {
+    for (let after = first; after < first + events; after += batchSize) {
+      await projector.apply(await store.readAll(after, batchSize))
+    }
+  })
+  await store.close()
+  return result
+}

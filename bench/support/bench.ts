@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { connectPostgres, type Postgres } from '../../infra/postgres/connect.ts'
+import { migrate } from '../../infra/postgres/migrate.ts'
+import { LoadGenerator } from './generator.ts'
+
+/** Sizes and times of a run: the whole one, or the quick one that only shows the direction. */
+export interface Scale {
+  readonly quick: boolean
+  readonly rounds: number
+  readonly warmMs: number
+  readonly measuredMs: number
+}
+
+export const scales = {
+  whole: { quick: false, rounds: 3, warmMs: 1_500, measuredMs: 5_000 },
+  quick: { quick: true, rounds: 3, warmMs: 400, measuredMs: 1_000 },
+} satisfies Record<string, Scale>
+
+/** What all rows share: one PostgreSQL server, the load generator, and the size of the run. */
+export interface Bench {
+  readonly scale: Scale
+  readonly directory: string
+  readonly server: Postgres
+  readonly generator: LoadGenerator
+  /** A database of its own on the shared server. */
+  database(name: string): Promise<BenchDatabase>
+  close(): Promise<void>
+}
+
+export interface BenchDatabase {
+  readonly name: string
+  readonly url: string
+  /** Where a service that works on this database keeps its files. */
+  readonly dataDirectory: string
+  drop(): Promise<void>
+}
+
+/** Runs everything in a directory that is gone when the run ends. */
+export async function openBench(scale: Scale): Promise<Bench> {
+  const directory = mkdtempSync(join(tmpdir(), 'ikw-bench-'))
+  const server = await connectPostgres({ dataDirectory: directory })
+  const generator = new LoadGenerator()
+  return { scale, directory, server, generator, database, close }
+
+  async function database(name: string): Promise<BenchDatabase> {
+    await server.pool.query(`drop database if exists ${name} with (force)`)
+    await server.pool.query(`create database ${name}`)
+    const url = new URL(server.url)
+    url.pathname = name
+    const drop = async () => void (await server.pool.query(`drop database if exists ${name} with (force)`))
+    return { name, url: url.href, dataDirectory: join(directory, name), drop }
+  }
+
+  async function close(): Promise<void> {
+    await generator.close()
+    await server.close()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+/** Connections to a database whose migrations have run. */
+export async function connected({ url }: BenchDatabase): Promise<Postgres> {
+  const postgres = await connectPostgres({ url, dataDirectory: '' })
+  await migrate(postgres)
+  return postgres
+}
+
+/** A plain pool, as a peer has it. Its idle connections end when their database is dropped. */
+export function peerPool({ url }: BenchDatabase, max: number): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, max })
+  pool.on('error', () => undefined)
+  return pool
+}

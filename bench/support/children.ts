@@ -1,0 +1,81 @@
+import { fork, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+/** `.ts` when the benchmark runs from its sources, `.js` when it runs from `dist`. */
+const extension = import.meta.url.slice(-3)
+const loader = extension === '.ts' ? ['--import', 'tsx'] : []
+
+/** A file of this project, named from this directory without its extension. */
+function file(name: string): string {
+  return fileURLToPath(new URL(name + extension, import.meta.url))
+}
+
+/** Those that live; whatever fails, none of them is left behind. */
+const living = new Set<ChildProcess>()
+process.once('exit', () => living.forEach((child) => child.kill('SIGKILL')))
+
+function watched(child: ChildProcess): void {
+  living.add(child)
+  child.once('exit', () => living.delete(child))
+}
+
+/** A process that takes messages. */
+export function forkChild(name: string, environment: Readonly<Record<string, string>> = {}): ChildProcess {
+  const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const
+  const child = fork(file(name), { execArgv: loader, stdio: [...stdio], env: { ...process.env, ...environment } })
+  watched(child)
+  return child
+}
+
+/** The next message of a process; rejects when it ends instead. */
+export async function message<Message>(child: ChildProcess): Promise<Message> {
+  const ended = new AbortController()
+  const received = once(child, 'message', { signal: ended.signal }) as Promise<[Message]>
+  const onExit = (code: number | null) => ended.abort(new Error(`a process of the benchmark ended with code ${code}`))
+  child.once('exit', onExit)
+  try {
+    return (await received)[0]
+  } finally {
+    child.off('exit', onExit)
+  }
+}
+
+/** Asks a process to end, and waits until it has. */
+export async function endChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exited
+}
+
+export interface RunningProgram {
+  readonly child: ChildProcess
+  readonly port: number
+}
+
+/** Starts a program of ours and waits for the line with its port. */
+export async function startProgram(
+  name: string,
+  environment: Readonly<Record<string, string>>,
+  options: readonly string[] = [],
+  given: readonly string[] = [],
+): Promise<RunningProgram> {
+  const { PATH = '', HOME = '' } = process.env
+  const parameters = [...loader, ...options, file(name), ...given]
+  const child = spawn(process.execPath, parameters, {
+    env: { PATH, HOME, ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  watched(child)
+  let output = ''
+  for await (const text of child.stdout.setEncoding('utf8')) {
+    output += String(text)
+    const [, port] = /http:\/\/localhost:(\d+)/.exec(output) ?? []
+    if (port) {
+      child.stdout.resume()
+      return { child, port: Number(port) }
+    }
+  }
+  throw new Error(`${name} has ended before it listened: ${output}`)
+}

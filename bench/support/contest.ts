@@ -1,0 +1,39 @@
+import type { Bench } from './bench.ts'
+
+/** What one side reached in one round. */
+export interface Measured {
+  /** In the row's unit. */
+  readonly value: number
+  readonly p50Ms?: number
+  readonly p99Ms?: number
+  /** How many per cent of one core the load generator used. */
+  readonly generatorPercent?: number
+}
+
+/** Both sides of one row, ready to be measured in turns. */
+export interface Contest {
+  ours(round: number): Promise<Measured>
+  peer(round: number): Promise<Measured>
+  /** What the reader of the table has to know; asked for when all rounds are over. */
+  note(): string
+  close(): Promise<void>
+}
+
+export interface Row {
+  readonly name: string
+  readonly ours: string
+  readonly peer: string
+  readonly unit: string
+  /** Ours divided by the peer's. */
+  readonly target: { readonly least: number } | { readonly most: number }
+  /** A value that ours must reach besides. */
+  readonly valueLeast?: number
+  /** Left out: as many as the run says. */
+  readonly rounds?: number
+  readonly prepare: (bench: Bench) => Promise<Contest>
+}
+
+/** This row cannot be measured on this machine; the message says what is missing. */
+export class NotMeasured extends Error {
+  override readonly name = 'NotMeasured'
+}

@@ -1,0 +1,139 @@
+import type { ChildProcess } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type pg from 'pg'
+import { v7 } from 'uuid'
+import type { SinkReport } from '../peers/sink.ts'
+import type { House } from '../../packages/contract/routes.ts'
+import { secretContext, webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import { financeViews } from '../../infra/postgres/finance.ts'
+import { peerPool, type Bench, type BenchDatabase } from './bench.ts'
+import { endChild, forkChild, message } from './children.ts'
+import { environmentOf, makeMerchants, openBenchHouse, type BenchMerchant } from './merchants.ts'
+import { skipToHead } from './seed.ts'
+import { readModels } from '../../projections/index.ts'
+import { deciders } from '../../services/composition/deciders.ts'
+import { startProjector } from '../../services/projector/main.ts'
+import type { Publication } from '../webhooks.ts'
+
+export class Sink {
+  readonly #child = forkChild('../peers/sink')
+  readonly #started = message<SinkReport>(this.#child)
+
+  async port(): Promise<number> {
+    return (await this.#started).port
+  }
+
+  async taken(): Promise<number> {
+    this.#child.send({})
+    return (await message<SinkReport>(this.#child)).taken
+  }
+
+  close(): Promise<void> {
+    return endChild(this.#child)
+  }
+}
+
+export interface DeskOptions {
+  readonly name: string
+  readonly endpoints: number
+  /** Every endpoint has an origin of its own; so many of them, of ten, never answer. */
+  readonly hangingOfTen: number
+  /** Public events, whose merchants take turns. */
+  readonly events: number
+}
+
+/** The webhook service with endpoints, and public events that it can be handed. */
+export interface Desk {
+  /** Hands over the next events; answers how many were taken a second, all recorded. */
+  deliver(count: number): Promise<number>
+  close(): Promise<void>
+}
+
+const lookEveryMs = 5
+export const secretOfAll = `whsec_${createHash('sha256').update('bench').digest('base64')}`
+export const payload = JSON.stringify({ type: 'payment_intent.created', data: { text: 'x'.repeat(600) } })
+
+export async function openDesk(bench: Bench, sink: Sink, options: DeskOptions): Promise<Desk> {
+  const database = await bench.database(options.name)
+  await furnish(database, await sink.port(), options)
+  const pool = peerPool(database, 1)
+  const child = forkChild('../webhooks', environmentOf(database))
+  await message(child)
+  let after = 0
+  return { deliver, close }
+
+  async function deliver(count: number): Promise<number> {
+    const { endpoints, hangingOfTen } = options
+    const healthy = Math.floor((count / endpoints) * ((endpoints / 10) * (10 - hangingOfTen)))
+    const taken = (await sink.taken()) + healthy
+    const wanted = (await recorded()) + healthy
+    const started = performance.now()
+    child.send({ after, through: (after += count) } satisfies Publication)
+    await message(child)
+    while ((await sink.taken()) < taken) await pause(lookEveryMs)
+    while ((await recorded()) < wanted) await pause(lookEveryMs)
+    return healthy / ((performance.now() - started) / 1_000)
+  }
+
+  async function recorded(): Promise<number> {
+    const text = `select count(*)::integer as count from deliveries where status = 'succeeded'`
+    return (await pool.query<{ count: number }>(text)).rows[0]!.count
+  }
+
+  async function close(): Promise<void> {
+    child.kill('SIGKILL')
+    await endChild(child)
+    await pool.end()
+    await database.drop()
+  }
+}
+
+async function furnish(database: BenchDatabase, port: number, { endpoints, hangingOfTen, events }: DeskOptions): Promise<void> {
+  const opened = await openBenchHouse(database)
+  const { house, postgres: { pool } } = opened
+  const merchants = await makeMerchants(house, endpoints)
+  const isHanging = (index: number) => index % 10 < hangingOfTen
+  for (const [index, merchant] of merchants.entries()) {
+    const url = `http://127.0.0.${1 + (index % 250)}:${port}/${isHanging(index) ? 'hang' : 'taken'}`
+    await register(house, merchant, url)
+  }
+  const { store, log } = house
+  const projector = await startProjector({ pool, store, models: readModels, deciders, dependents: financeViews, log })
+  await house.reads.reached(await store.head(), 60_000)
+  await projector.close()
+  await keepEvents(pool, { merchants, events })
+  await opened.close()
+}
+
+async function register({ executor, vault }: House, { id: merchant }: BenchMerchant, url: string): Promise<void> {
+  const id = v7()
+  const sealedSecret = vault.seal(secretOfAll, secretContext(id))
+  const data = { url, enabledEvents: ['*'], sealedSecret, secretLast4: secretOfAll.slice(-4) }
+  const envelope = { merchant, livemode: false, actor: 'bench', correlation: id, isNew: true }
+  await executor.send(webhookEndpoint, id, { type: 'RegisterEndpoint', data }, envelope)
+}
+
+interface Kept {
+  readonly merchants: readonly BenchMerchant[]
+  readonly events: number
+}
+
+/** Public events 1 to n as the relay would have kept them, in a log that is long enough for their sequences. */
+async function keepEvents(pool: pg.Pool, { merchants, events }: Kept): Promise<void> {
+  await pool.query(
+    `insert into events (position, stream, revision, id, type, data, metadata)
+     select position, 'sample-' || position, 0, gen_random_uuid(), 'Sample', '{}', '{}'
+     from (select max(position) as head from events) log, generate_series(head + 1, $1::bigint) as position`,
+    [events],
+  )
+  await pool.query(
+    `insert into public_events (id, sequence, type, merchant, livemode, resource, payload, created_at)
+     select 'evt_' || md5(number::text), number, 'payment_intent.created',
+       ($2::uuid[])[1 + number % cardinality($2::uuid[])], false, 'payment_intent/' || number, $3, now()
+     from generate_series(1, $1::bigint) as number`,
+    [events, merchants.map(({ id }) => id), payload],
+  )
+  await skipToHead(pool)
+  await pool.query('vacuum analyze')
+}

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto'
+import type { Answer } from './connection.ts'
+import { seededId } from './identities.ts'
+
+/** One unit of work of a client: it yields requests and is given their answers. */
+export type Flow = () => Generator<string, void, Answer>
+
+interface Merchants {
+  /** API keys of the merchants that take turns. */
+  readonly keys: readonly string[]
+}
+
+/** What the clients of a load do. Plain data, because it is sent to the process that makes the load. */
+export type FlowPlan =
+  | ({ readonly flow: 'payout' } & Merchants)
+  | ({ readonly flow: 'intent' } & Merchants)
+  /** Reads one of so many seeded payouts; payout n belongs to the merchant n modulo their number. */
+  | ({ readonly flow: 'read'; readonly payouts: number } & Merchants)
+  | ({ readonly flow: 'list'; readonly statuses: readonly string[] } & Merchants)
+  | { readonly flow: 'nothing' }
+
+/** A flow for each client. */
+export function flowOf(plan: FlowPlan): Flow {
+  if (plan.flow === 'payout') return payoutFlow(plan)
+  if (plan.flow === 'intent') return intentFlow(plan)
+  if (plan.flow === 'read') return readFlow(plan)
+  if (plan.flow === 'list') return listFlow(plan)
+  return function* () {
+    expect(yield get('', '/'), 200)
+  }
+}
+
+function payoutFlow({ keys }: Merchants): Flow {
+  const next = inTurn(keys)
+  return function* () {
+    const { key, unique } = next()
+    const order = {
+      amount: 5_000,
+      currency: 'XOF',
+      destination: { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: `+22177${digits(unique, 7)}` },
+      metadata: { order: `order-${unique}`, note: 'supplier invoice' },
+    }
+    expect(yield post(key, '/api/v1/payouts', order, unique), 201)
+  }
+}
+
+function intentFlow({ keys }: Merchants): Flow {
+  const next = inTurn(keys)
+  return function* () {
+    const { key, unique } = next()
+    const order = { amount: 5_000, currency: 'XOF', transaction_country: 'SN', metadata: { order: `order-${unique}` } }
+    const created = yield post(key, '/api/v1/payment-intents', order, unique)
+    expect(created, 201)
+    const { id } = JSON.parse(created.body) as { id: string }
+    const mobile_money = { country: 'SN', operator: 'orange_money', msisdn: '+221770000000' }
+    const method = { payment_method: { type: 'mobile_money', mobile_money } }
+    expect(yield post(key, `/api/v1/payment-intents/${id}/confirm`, method), 200)
+    const success = { payment_intent_id: id, status: 'succeeded' }
+    expect(yield post(key, '/api/test/mobile-money/callback', success), 200)
+  }
+}
+
+function readFlow({ keys, payouts }: Merchants & { readonly payouts: number }): Flow {
+  return function* () {
+    const number = Math.floor(Math.random() * payouts)
+    expect(yield get(keys[number % keys.length]!, `/api/v1/payouts/${seededId(number)}`), 200)
+  }
+}
+
+function listFlow({ keys, statuses }: Merchants & { readonly statuses: readonly string[] }): Flow {
+  let count = 0
+  return function* () {
+    const number = count++
+    const status = statuses[number % statuses.length]!
+    const path = `/api/v1/merchant/payouts?status=${status}&limit=20`
+    expect(yield get(keys[number % keys.length]!, path), 200)
+  }
+}
+
+/** Merchants one after the other, each time with something that was never used before. */
+function inTurn(keys: readonly string[]) {
+  const run = randomBytes(6).toString('hex')
+  let count = 0
+  return () => {
+    const number = count++
+    return { key: keys[number % keys.length]!, unique: `${run}-${number}` }
+  }
+}
+
+/** Not 0000: the last four digits of some numbers tell the sandbox what to do. */
+function digits(unique: string, length: number): string {
+  const number = Number(unique.slice(unique.indexOf('-') + 1))
+  return String((number % 900) * 10_000 + 5_555).padStart(length, '0')
+}
+
+function expect({ status, body }: Answer, wanted: number): void {
+  if (status !== wanted) throw new Error(`answered ${status}: ${body.slice(0, 500)}`)
+}
+
+function get(key: string, path: string): string {
+  return `GET ${path} HTTP/1.1\r\n${heads(key)}\r\n`
+}
+
+function post(key: string, path: string, body: object, idempotencyKey?: string): string {
+  const text = JSON.stringify(body)
+  const once = idempotencyKey === undefined ? '' : `Idempotency-Key: ${idempotencyKey}\r\n`
+  const type = `Content-Type: application/json\r\nContent-Length: ${text.length}\r\n`
+  return `POST ${path} HTTP/1.1\r\n${heads(key)}${once}${type}\r\n${text}`
+}
+
+function heads(key: string): string {
+  return `Host: localhost\r\nAuthorization: Bearer ${key}\r\nIkw-Environment: sandbox\r\n`
+}

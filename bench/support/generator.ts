@@ -1,0 +1,36 @@
+import type { ChildProcess } from 'node:child_process'
+import type { Load, LoadReply, LoadResult } from '../load.ts'
+import { endChild, forkChild, message, startProgram } from './children.ts'
+import type { Measured } from './contest.ts'
+
+/** The process that makes load. It does one thing at a time. */
+export class LoadGenerator {
+  #child: ChildProcess | undefined
+
+  async run(load: Load): Promise<LoadResult> {
+    const child = (this.#child ??= forkChild('../load'))
+    child.send(load)
+    const reply = await message<LoadReply>(child)
+    if ('failure' in reply) throw new Error(`the load generator has failed: ${reply.failure}`)
+    return reply.result
+  }
+
+  async close(): Promise<void> {
+    if (this.#child) await endChild(this.#child)
+  }
+}
+
+export function measured({ perSecond, p50Ms, p99Ms, cpuPercent }: LoadResult): Measured {
+  return { value: perSecond, p50Ms, p99Ms, generatorPercent: cpuPercent }
+}
+
+/** What the generator reaches against a server that does nothing, and what that costs it. */
+export async function generatorMaximum(generator: LoadGenerator): Promise<LoadResult> {
+  const { child, port } = await startProgram('../peers/nothing', {})
+  try {
+    const plan = { flow: 'nothing' } as const
+    return await generator.run({ port, connections: 64, plan, warmMs: 500, measuredMs: 1_500 })
+  } finally {
+    await endChild(child)
+  }
+}

@@ -1,0 +1,56 @@
+import { bookId } from '../../packages/domain/ledger/accounts.ts'
+import { book } from '../../packages/domain/ledger/book.ts'
+import type { Book } from '../../packages/domain/ledger/state.ts'
+import { streamName } from '../../packages/kernel/decider.ts'
+import { readState } from '../../packages/kernel/history.ts'
+import type { Opened } from '../../services/composition/house.ts'
+import type { BenchMerchant } from './merchants.ts'
+import { seedEvents } from './seed.ts'
+import { payoutTemplate } from './template.ts'
+
+export interface BigBook {
+  readonly merchant: BenchMerchant
+  /** Whose payout is multiplied. */
+  readonly template: BenchMerchant
+  readonly entries: number
+}
+
+/** Payouts from one book until it has so many entries, and the snapshot that the service would have kept of it. */
+export async function seedBook(opened: Opened, { merchant, template, entries }: BigBook): Promise<void> {
+  const { pool } = opened.postgres
+  const stream = streamName(book.category, bookId(merchant.id, false, 'XOF'))
+  const before = await readState(opened.house.store, book, bookId(merchant.id, false, 'XOF'))
+  const paid = await payoutTemplate(opened.house, template, 'paid')
+  const perPayout = paid.events.filter((event) => event.stream.startsWith('ledger-')).length
+  const payouts = Math.ceil(entries / perPayout)
+  await seedEvents({ pool, merchants: [merchant], payouts }, paid)
+  const state = afterPayouts(before, await readState(opened.house.store, book, bookId(template.id, false, 'XOF')), payouts)
+  const snapshot = { revision: payouts * perPayout, state }
+  await opened.snapshots.save(stream, book.snapshot!.version, snapshot)
+}
+
+/** The template's book has made one payout from the same grant; each payout moves the same amounts. */
+function afterPayouts(before: Book, afterOne: Book, payouts: number): Book {
+  const accounts = Object.keys(afterOne.balances)
+  const balances = Object.fromEntries(
+    accounts.map((account) => {
+      const start = before.balances[account] ?? 0
+      return [account, start + payouts * ((afterOne.balances[account] ?? 0) - start)]
+    }),
+  )
+  return { ...before, balances }
+}
+
+export interface Others {
+  readonly merchants: readonly BenchMerchant[]
+  readonly template: BenchMerchant
+  readonly events: number
+}
+
+/** What all other merchants have done meanwhile. */
+export async function seedOthers(opened: Opened, { merchants, template, events }: Others): Promise<void> {
+  const paid = await payoutTemplate(opened.house, template, 'paid')
+  // Numbers of payouts go on behind those of the big book, which begins at 0.
+  const payouts = Math.ceil(events / paid.events.length)
+  await seedEvents({ pool: opened.postgres.pool, merchants, payouts, first: 2 ** 32 }, paid)
+}

@@ -1,0 +1,27 @@
+import type { Measured } from './contest.ts'
+import type { Scale } from './bench.ts'
+import { spreadOf } from './statistics.ts'
+
+export interface InFlight extends Pick<Scale, 'warmMs' | 'measuredMs'> {
+  readonly workers: number
+  /** One piece of work of one worker. */
+  readonly work: (worker: number) => Promise<unknown>
+}
+
+/** Keeps so many pieces of work under way in this process, and counts those per second after the warming up. */
+export async function keepInFlight({ workers, warmMs, measuredMs, work }: InFlight): Promise<Measured> {
+  const begin = performance.now() + warmMs
+  const end = begin + measuredMs
+  const durations: number[] = []
+  const run = async (worker: number) => {
+    for (;;) {
+      const started = performance.now()
+      if (started >= end) return
+      await work(worker)
+      const ended = performance.now()
+      if (ended > begin && ended <= end) durations.push(ended - started)
+    }
+  }
+  await Promise.all(Array.from({ length: workers }, (_, worker) => run(worker)))
+  return { value: (durations.length / measuredMs) * 1_000, ...spreadOf(durations) }
+}

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+import { v7 } from 'uuid'
+import { readConfiguration } from '../../infra/configuration.ts'
+import type { House } from '../../packages/contract/routes.ts'
+import { apiKey, apiKeyId } from '../../packages/domain/api-keys/api-key.ts'
+import { bookId } from '../../packages/domain/ledger/accounts.ts'
+import { book } from '../../packages/domain/ledger/book.ts'
+import { merchant } from '../../packages/domain/merchants/merchant.ts'
+import { newSecret } from '../../services/composition/first-merchant.ts'
+import { openHouse, type Opened } from '../../services/composition/house.ts'
+import type { BenchDatabase } from './bench.ts'
+
+/** A merchant with a key that may do everything, and play money. */
+export interface BenchMerchant {
+  readonly id: string
+  readonly key: string
+}
+
+/** Enough for as many payouts as a benchmark can make. */
+const grantMinor = 1_000_000_000_000
+
+/** The environment that a service of the benchmark runs in. */
+export function environmentOf({ url, dataDirectory }: BenchDatabase): Readonly<Record<string, string>> {
+  return {
+    PORT: '0',
+    DATA_DIR: dataDirectory,
+    POSTGRES_URL: url,
+    RATE_LIMIT: 'off',
+    EGRESS_ALLOW: '127.0.0.0/8',
+    LOG_LEVEL: 'warn',
+  }
+}
+
+/** The adapters of a service in this process, to prepare what it will work on. */
+export function openBenchHouse(database: BenchDatabase): Promise<Opened> {
+  return openHouse(readConfiguration(environmentOf(database)))
+}
+
+export function makeMerchants(house: House, count: number): Promise<readonly BenchMerchant[]> {
+  return Promise.all(Array.from({ length: count }, () => makeMerchant(house)))
+}
+
+async function makeMerchant({ executor }: House): Promise<BenchMerchant> {
+  const id = v7()
+  const key = newSecret('ik_test_')
+  const envelope = { merchant: id, livemode: false, actor: 'bench', correlation: id, isNew: true }
+  const details = { name: 'Merchant', country: 'SN', currency: 'XOF', email: 'merchant@localhost' }
+  await executor.send(merchant, id, { type: 'CreateMerchant', data: details }, envelope)
+  const hash = createHash('sha256').update(key).digest('hex')
+  const issued = { hash, last4: key.slice(-4), name: 'Bench', scopes: ['*'], addresses: [], expiresAt: null }
+  await executor.send(apiKey, apiKeyId(hash), { type: 'IssueApiKey', data: issued }, envelope)
+  const grant = { template: 'sandbox.topup' as const, subject: { type: 'merchant', id }, amount: grantMinor }
+  await executor.send(book, bookId(id, false, 'XOF'), { type: 'PostEntry', data: grant }, envelope)
+  return { id, key }
+}

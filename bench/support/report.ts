@@ -1,0 +1,101 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { chart } from './chart.ts'
+import type { Row } from './contest.ts'
+
+/** A row as `results.json` keeps it. Of a row that could not be measured only the name, the unit and the note. */
+export interface Result {
+  readonly name: string
+  readonly ours: number | null
+  readonly peer: number | null
+  readonly ratio: number | null
+  readonly unit: string
+  readonly p50_ms: number | null
+  readonly p99_ms: number | null
+  readonly note: string
+}
+
+export interface Report {
+  readonly facts: Readonly<Record<string, string>>
+  readonly results: readonly { readonly row: Row; readonly result: Result }[]
+}
+
+export function isReached({ target, valueLeast }: Row, { ours, ratio }: Result): boolean {
+  if (ratio === null || ours === null) return false
+  const within = 'least' in target ? ratio >= target.least : ratio <= target.most
+  return within && (valueLeast === undefined || ours >= valueLeast)
+}
+
+export function targetOf({ target, valueLeast, unit }: Row): string {
+  const ratio = 'least' in target ? `>= ${target.least}` : `<= ${target.most}`
+  return valueLeast === undefined ? ratio : `${ratio}, ${number(valueLeast)} ${unit}`
+}
+
+const widths = [15, 11, 11, 8, 22, 10, 10]
+
+/** One line of the table that is printed while the benchmark runs. */
+export function line(row: Row, result: Result): string {
+  const { name, ours, peer, ratio, unit, p50_ms, p99_ms } = result
+  const reached = ratio === null ? 'not measured' : isReached(row, result) ? 'reached' : 'MISSED'
+  const cells = [name, number(ours), number(peer), number(ratio), targetOf(row), number(p50_ms), number(p99_ms)]
+  return `${cells.map((cell, index) => padded(cell, index)).join(' ')}  ${reached}  ${unit}`
+}
+
+export const headings = ['name', 'ours', 'peer', 'ratio', 'to reach', 'p50 ms', 'p99 ms'].map(padded).join(' ')
+
+function padded(cell: string, index: number): string {
+  const width = widths[index] ?? 0
+  return index === 0 || index === 4 ? cell.padEnd(width) : cell.padStart(width)
+}
+
+/** Three digits that matter. */
+export function number(value: number | null): string {
+  if (value === null || Number.isNaN(value)) return '–'
+  if (value >= 1_000) return Math.round(value).toLocaleString('en-US')
+  return String(Number(value.toPrecision(3)))
+}
+
+export function writeReport(directory: string, report: Report): void {
+  mkdirSync(directory, { recursive: true })
+  const results = report.results.map(({ result }) => result)
+  writeFileSync(join(directory, 'results.json'), `${JSON.stringify(results, undefined, 2)}\n`)
+  writeFileSync(join(directory, 'results.md'), markdown(report))
+  writeFileSync(join(directory, 'results.svg'), chart(report))
+}
+
+function markdown({ facts, results }: Report): string {
+  const table = results.map(({ row, result }) => {
+    const { name, ours, peer, ratio, unit, p50_ms, p99_ms } = result
+    const numbers = [ours, peer].map((value) => `${number(value)}`)
+    const marked = isReached(row, result) ? `**${number(ratio)}**` : number(ratio)
+    return `| ${[name, ...numbers, unit, marked, targetOf(row), number(p50_ms), number(p99_ms)].join(' | ')} |`
+  })
+  return [
+    '# Benchmarks',
+    '',
+    'Written by `make bench`. Both sides ran in turns on this machine, in the same run; each figure is the median of its',
+    'rounds. Absolute figures move between runs and machines: read the ratios. A ratio in bold reaches its target.',
+    'p50 and p99 are ours.',
+    '',
+    '| | ours | peer | unit | ratio | to reach | p50 ms | p99 ms |',
+    '|---|---:|---:|---|---:|---|---:|---:|',
+    ...table,
+    '',
+    '![Ratios](results.svg)',
+    '',
+    '## What is compared',
+    '',
+    ...results.flatMap(({ row, result }) => [
+      `- **${row.name}**: ${row.ours}. Against: ${row.peer}. ${sentence(result.note)}`,
+    ]),
+    '',
+    '## The machine',
+    '',
+    ...Object.entries(facts).map(([name, value]) => `- ${name}: ${value}`),
+    '',
+  ].join('\n')
+}
+
+function sentence(text: string): string {
+  return text === '' ? '' : `${text[0]!.toUpperCase()}${text.slice(1)}.`
+}

@@ -1,0 +1,107 @@
+import type pg from 'pg'
+import { readModels } from '../../projections/index.ts'
+import { readSchema, tableOf } from '../../infra/postgres/tables.ts'
+import { seededIdSql } from './identities.ts'
+import type { BenchMerchant } from './merchants.ts'
+import type { PayoutTemplate } from './template.ts'
+
+/** What is multiplied, for whom, and how often. */
+export interface Seed {
+  readonly pool: pg.Pool
+  readonly merchants: readonly BenchMerchant[]
+  readonly payouts: number
+  /** Number of the first payout, 0 unless said otherwise. */
+  readonly first?: number
+}
+
+const idOf = seededIdSql('(payout.number + $3::bigint)')
+
+/** The text of a template with the ids of payout `payout.number` and of merchant `merchant.id`. */
+function filled(column: string, { id, merchant }: PayoutTemplate): string {
+  return `replace(replace(${column}, '${id}', ${idOf}), '${merchant}', merchant.id)`
+}
+
+const payoutsAndMerchants = `
+  generate_series(0, $1::bigint - 1) as payout (number)
+  join unnest($2::text[]) with ordinality as merchant (id, number)
+    on merchant.number - 1 = payout.number % cardinality($2::text[])`
+
+/**
+ * Appends the events of many payouts to the log, as the deciders have made them for the template. Payout n is
+ * merchant n modulo their number's; each merchant's book holds nothing but its grant before.
+ */
+export async function seedEvents(seed: Seed, template: PayoutTemplate): Promise<void> {
+  const { pool, merchants, payouts, first = 0 } = seed
+  await writeTemplate(pool, template)
+  await pool.query(
+    `
+    insert into events (position, stream, revision, id, type, data, metadata)
+    select
+      log.head + payout.number * template.size + template.step,
+      ${filled('template.stream', template)},
+      case when template.stream like 'ledger-%'
+        then 1 + payout.number / cardinality($2::text[]) * template.ledger_size + template.nth
+        else template.nth end,
+      gen_random_uuid(),
+      template.type,
+      ${filled('template.data', template)}::jsonb,
+      ${filled('template.metadata', template)}::jsonb
+    from ${payoutsAndMerchants}
+    cross join bench_template template
+    cross join (select max(position) as head from events) log`,
+    [payouts, merchants.map(({ id }) => id), first],
+  )
+  await pool.query('vacuum analyze events')
+}
+
+async function writeTemplate(pool: pg.Pool, { events }: PayoutTemplate): Promise<void> {
+  await pool.query('drop table if exists bench_template')
+  await pool.query(`create table bench_template (
+    step integer, size integer, nth integer, ledger_size integer,
+    stream text, type text, data text, metadata text)`)
+  const isLedger = ({ stream }: { readonly stream: string }) => stream.startsWith('ledger-')
+  const ledgerSize = events.filter(isLedger).length
+  for (const [index, event] of events.entries()) {
+    const { stream, type, data, metadata } = event
+    const nth = events.slice(0, index).filter((one) => one.stream === stream).length
+    const values = [index + 1, events.length, nth, ledgerSize, stream, type, JSON.stringify(data), JSON.stringify(metadata)]
+    await pool.query('insert into bench_template values ($1, $2, $3, $4, $5, $6, $7, $8)', values)
+  }
+}
+
+/** Fills the read model of payouts, whose ends take turns. */
+export async function seedPayoutRows({ pool, merchants, payouts, first = 0 }: Seed, ends: readonly PayoutTemplate[]): Promise<void> {
+  for (const [index, end] of ends.entries()) {
+    if (end.state.status === 'none' || end.state.status === 'abandoned') throw new Error('a template shows nothing')
+    const { status, money, at } = end.state
+    const ids = merchants.map(({ id }) => id)
+    const values = [payouts, ids, first, JSON.stringify(end.state), status, money.currency, money.amount, at]
+    await pool.query(
+      `
+      insert into ${readSchema}.payouts_v1_1 (
+        id, merchant, livemode, created, created_at, shown, revision, position, state, status, currency, amount)
+      select ${idOf}, merchant.id, false, payout.number + 1, $8::timestamptz, true, ${lastRevision(end)},
+        payout.number + 1, ${filled('$4::text', end)}::jsonb, $5, $6, $7
+      from ${payoutsAndMerchants}
+      where payout.number % ${ends.length} = ${index}`,
+      values,
+    )
+  }
+  await pool.query(`vacuum analyze ${readSchema}.payouts_v1_1`)
+}
+
+function lastRevision({ events }: PayoutTemplate): number {
+  return events.filter(({ stream }) => stream.startsWith('payout-')).length - 1
+}
+
+/** All consumers of the log take what stands in it as done. */
+export async function skipToHead(pool: pg.Pool): Promise<void> {
+  const consumers = ['policies', 'reactions', 'relay', ...readModels.map((model) => tableOf(model, 1).name)]
+  await pool.query(
+    `
+    insert into checkpoints (name, position, attempted)
+    select name, log.head, log.head from unnest($1::text[]) as name, (select max(position) as head from events) log
+    on conflict (name) do update set position = excluded.position, attempted = excluded.attempted`,
+    [consumers],
+  )
+}

@@ -1,0 +1,39 @@
+import type { Bench, BenchDatabase } from './bench.ts'
+import { makeMerchants, openBenchHouse, type BenchMerchant } from './merchants.ts'
+import { seedEvents, seedPayoutRows, skipToHead } from './seed.ts'
+import { payoutTemplate, type PayoutEnd, type PayoutTemplate } from './template.ts'
+
+export interface SeededStore {
+  readonly database: BenchDatabase
+  readonly merchants: readonly BenchMerchant[]
+  /** Events in the log. */
+  readonly events: number
+}
+
+export interface SeededOptions {
+  readonly merchants: number
+  readonly payouts: number
+  /** With the events of every payout, not only its row in the read model. */
+  readonly withEvents: boolean
+  readonly withRows: boolean
+}
+
+const ends: readonly PayoutEnd[] = ['pending', 'in_transit', 'paid', 'failed', 'canceled']
+
+/** A store that was filled by SQL from payouts which the deciders have made. */
+export async function seededStore(bench: Bench, name: string, options: SeededOptions): Promise<SeededStore> {
+  const { payouts, withEvents, withRows } = options
+  const database = await bench.database(name)
+  const opened = await openBenchHouse(database)
+  const { pool } = opened.postgres
+  const [first, ...merchants] = await makeMerchants(opened.house, options.merchants + 1)
+  const templates: PayoutTemplate[] = []
+  for (const end of ends) templates.push(await payoutTemplate(opened.house, first!, end))
+  const paid = templates[ends.indexOf('paid')]!
+  if (withEvents) await seedEvents({ pool, merchants, payouts }, paid)
+  if (withRows) await seedPayoutRows({ pool, merchants, payouts }, withEvents ? [paid] : templates)
+  await skipToHead(pool)
+  const events = await opened.house.store.head()
+  await opened.close()
+  return { database, merchants, events }
+}

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { BenchDatabase } from './bench.ts'
+import { endChild, startProgram } from './children.ts'
+import { environmentOf } from './merchants.ts'
+
+/** The whole service in a process of its own, as `make run` starts it. */
+export interface BenchService {
+  readonly port: number
+  /** Waits until nothing is left to be done in the background; answers how long that took. */
+  settled(): Promise<number>
+  residentMegabytes(): number
+  close(): Promise<void>
+}
+
+interface Ready {
+  readonly position: { readonly log: number; readonly read_models: number }
+}
+
+const lookEveryMs = 20
+
+export async function startService(database: BenchDatabase, options: readonly string[] = []): Promise<BenchService> {
+  const { child, port } = await startProgram('../../services/all-in-one/main', environmentOf(database), options)
+  return { port, settled, residentMegabytes, close: () => endChild(child) }
+
+  /** The log stands still, and the read models are at its end. */
+  async function settled(): Promise<number> {
+    const started = performance.now()
+    for (let head = -1; ; await pause(lookEveryMs)) {
+      const { position } = await ready()
+      const stands = position.log === head && position.read_models >= head
+      if (stands) return performance.now() - started
+      head = position.log
+    }
+  }
+
+  async function ready(): Promise<Ready> {
+    for (;;) {
+      const response = await fetch(`http://127.0.0.1:${port}/readyz`)
+      const body = (await response.json()) as Ready
+      if (response.status === 200 && body.position) return body
+      await pause(lookEveryMs)
+    }
+  }
+
+  function residentMegabytes(): number {
+    const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
+    return Number(kilobytes) / 1_024
+  }
+}

@@ -1,0 +1,65 @@
+import { readConfiguration } from '../infra/configuration.ts'
+import { InProcessBus } from '../infra/event-bus/in-process.ts'
+import { addressBlocks } from '../infra/http/addresses.ts'
+import { guardedPools } from '../infra/http/egress.ts'
+import { Deliveries } from '../infra/postgres/deliveries.ts'
+import { Replays } from '../infra/postgres/replays.ts'
+import type { PublicEvent } from '../packages/kernel/ports.ts'
+import { openHouse } from '../services/composition/house.ts'
+import { startWebhooks } from '../services/webhooks/main.ts'
+
+/**
+ * The webhook service in a process of its own, as in the distributed mode. A message names public events that are kept
+ * in Postgres; they are handed to it by the bus, in batches as the relay makes them.
+ */
+
+export interface Publication {
+  /** Sequences behind `after` up to `through`. */
+  readonly after: number
+  readonly through: number
+}
+
+export interface Published {
+  readonly event: 'ready' | 'published'
+}
+
+const batchSize = 500
+/** As in the whole service. */
+const calls = {
+  connectTimeoutMs: 5_000, timeoutMs: 15_000, answerBytesMax: 4_096, originsMax: 1_000, connectionsPerOriginMax: 16,
+}
+
+const configuration = readConfiguration()
+const opened = await openHouse(configuration)
+const { pool } = opened.postgres
+const bus = new InProcessBus()
+const webhooks = await startWebhooks({
+  ...opened.house,
+  bus,
+  deliveries: new Deliveries(pool),
+  replays: new Replays(pool),
+  egress: guardedPools({ ...calls, allow: addressBlocks(configuration.egressAllow) }),
+  addressOf: async () => undefined,
+})
+
+process.on('message', ({ after, through }: Publication) => {
+  void publish(after, through).then(() => say('published'))
+})
+process.once('SIGTERM', () => void webhooks.close().then(() => opened.close()).then(() => process.exit()))
+say('ready')
+
+async function publish(after: number, through: number): Promise<void> {
+  for (let from = after; from < through; from += batchSize) {
+    const { rows } = await pool.query<PublicEvent>({
+      name: 'publish',
+      text: `select id, type, merchant, livemode, resource, sequence, payload from public_events
+        where sequence > $1 and sequence <= $2 order by sequence`,
+      values: [from, Math.min(from + batchSize, through)],
+    })
+    await bus.publish(rows)
+  }
+}
+
+function say(event: Published['event']): void {
+  process.send!({ event } satisfies Published)
+}

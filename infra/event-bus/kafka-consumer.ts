@@ -1,0 +1,148 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs'
+import type { Log, PublicEvent } from '../../packages/kernel/ports.ts'
+import { decode, type Poison } from './kafka-messages.ts'
+
+export interface MemberOptions {
+  readonly kafka: Kafka
+  readonly topic: string
+  readonly group: string
+  readonly handle: (events: readonly PublicEvent[]) => Promise<void>
+  readonly park: (poison: Poison) => Promise<void>
+  readonly log: Log
+}
+
+const batchMax = 500
+const sessionTimeoutMs = 10_000
+const rebalanceTimeoutMs = 30_000
+const heartbeatMs = 2_000
+/** So long an idle broker keeps a question; closing waits for its answer. */
+const waitMs = 500
+const retryMs = { first: 100, most: 5_000 }
+
+/**
+ * One consumer of a group. Offsets are committed when the handler has resolved: after a crash or when partitions
+ * move, messages come again, and whoever handles them knows what it has seen.
+ */
+export class KafkaGroupMember {
+  readonly #options: MemberOptions
+  readonly #closing = new AbortController()
+  #consumer: Consumer | undefined
+  #reopening: Promise<void> = Promise.resolve()
+
+  constructor(options: MemberOptions) {
+    this.#options = options
+  }
+
+  async open(): Promise<void> {
+    const { kafka, topic, group } = this.#options
+    const consumer = kafka.consumer({
+      groupId: `ikw.${group}`,
+      sessionTimeout: sessionTimeoutMs,
+      rebalanceTimeout: rebalanceTimeoutMs,
+      heartbeatInterval: heartbeatMs,
+      maxWaitTimeInMs: waitMs,
+      // kafkajs starts over after some failures and gives up after others; here the same is done after all.
+      retry: { restartOnFailure: async () => false },
+    })
+    this.#consumer = consumer
+    consumer.on(consumer.events.CRASH, ({ payload }) => this.#reopen(consumer, payload.error))
+    await consumer.connect()
+    await consumer.subscribe({ topics: [topic], fromBeginning: true })
+    await consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      eachBatch: (payload) => this.#eachBatch(consumer, payload),
+    })
+  }
+
+  /** Waits for the batch in hand. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#consumer?.disconnect()
+    await this.#reopening
+  }
+
+  #reopen(crashed: Consumer, error: unknown): void {
+    if (this.#consumer !== crashed) return
+    this.#options.log.warn({ error, group: this.#options.group }, 'consuming from Kafka starts over')
+    this.#reopening = this.#reopenAfterPauses()
+  }
+
+  async #reopenAfterPauses(): Promise<void> {
+    for (let delayMs = retryMs.first; !this.#closing.signal.aborted; delayMs = longer(delayMs)) {
+      await this.#pause(delayMs)
+      if (this.#closing.signal.aborted) return
+      const failed = await this.open().then(() => false, () => true)
+      if (!failed) return
+      await this.#consumer?.disconnect().catch(() => undefined)
+    }
+  }
+
+  async #eachBatch(consumer: Consumer, payload: EachBatchPayload): Promise<void> {
+    const { batch, heartbeat, resolveOffset, isRunning, isStale } = payload
+    const { topic, partition, messages } = batch
+    for (let start = 0; start < messages.length; start += batchMax) {
+      if (!isRunning() || isStale()) return
+      const some = messages.slice(start, start + batchMax)
+      if (!(await this.#untilHandled(some, payload))) return
+      const { offset } = some.at(-1)!
+      resolveOffset(offset)
+      await consumer.commitOffsets([{ topic, partition, offset: String(BigInt(offset) + 1n) }])
+      await heartbeat()
+    }
+  }
+
+  /** False when the consumer is closed before; throws when the messages may be another consumer's by now. */
+  async #untilHandled(messages: readonly KafkaMessage[], payload: EachBatchPayload): Promise<boolean> {
+    const { batch, heartbeat, isRunning } = payload
+    let failure: unknown
+    // The broker takes a consumer that is silent for dead, however long its handler works.
+    const beating = setInterval(() => void heartbeat().catch((error: unknown) => (failure = error)), heartbeatMs)
+    try {
+      for (let delayMs = retryMs.first; isRunning(); delayMs = longer(delayMs)) {
+        if (await this.#isHandled(messages, batch.partition)) return true
+        await this.#pause(delayMs)
+        if (failure) throw failure
+      }
+      return false
+    } finally {
+      clearInterval(beating)
+    }
+  }
+
+  async #isHandled(messages: readonly KafkaMessage[], partition: number): Promise<boolean> {
+    const { handle, log, group } = this.#options
+    try {
+      const events = await this.#readable(messages, partition)
+      if (events.length > 0) await handle(events)
+      return true
+    } catch (error) {
+      log.warn({ error, group }, 'handling messages failed, and is tried again')
+      return false
+    }
+  }
+
+  async #readable(messages: readonly KafkaMessage[], partition: number): Promise<readonly PublicEvent[]> {
+    const events: PublicEvent[] = []
+    for (const { value, offset } of messages) {
+      const event = decode(value)
+      if (!('reason' in event)) {
+        events.push(event)
+        continue
+      }
+      const poison = { partition, offset, reason: event.reason }
+      this.#options.log.error({ ...poison, group: this.#options.group }, 'parked')
+      await this.#options.park(poison)
+    }
+    return events
+  }
+
+  async #pause(delayMs: number): Promise<void> {
+    await pause(delayMs, undefined, { signal: this.#closing.signal }).catch(() => undefined)
+  }
+}
+
+function longer(delayMs: number): number {
+  return Math.min(2 * delayMs, retryMs.most)
+}

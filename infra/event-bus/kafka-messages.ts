@@ -1,0 +1,68 @@
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import type { PublicEvent } from '../../packages/kernel/ports.ts'
+
+/** A message that is no public event of ours: nothing can be done with it but to set it aside. */
+export interface Poison {
+  readonly partition: number
+  /** A decimal number. */
+  readonly offset: string
+  readonly reason: string
+}
+
+const PublicEventMessage = Type.Object({
+  id: Type.String(),
+  type: Type.String(),
+  merchant: Type.String(),
+  livemode: Type.Boolean(),
+  resource: Type.String(),
+  sequence: Type.Integer(),
+  payload: Type.String(),
+})
+
+export interface Message {
+  readonly key: string
+  readonly value: string
+}
+
+/** The key decides about the partition, and messages of one partition stay in order. */
+export function encode({ id, type, merchant, livemode, resource, sequence, payload }: PublicEvent): Message {
+  const value = JSON.stringify({ id, type, merchant, livemode, resource, sequence, payload })
+  return { key: `${merchant}/${livemode ? 'live' : 'test'}/${resource}`, value }
+}
+
+/** Answers why when it is no public event. */
+export function decode(value: Buffer | null): PublicEvent | { readonly reason: string } {
+  const parsed = parse(value)
+  if (parsed === undefined) return { reason: 'the message is not JSON' }
+  if (Value.Check(PublicEventMessage, parsed)) return parsed
+  const [fault] = Value.Errors(PublicEventMessage, parsed)
+  return { reason: `the message is not a public event: ${fault?.path ?? ''} ${fault?.message ?? ''}`.trim() }
+}
+
+function parse(value: Buffer | null): unknown {
+  try {
+    return JSON.parse(value?.toString('utf8') ?? '')
+  } catch {
+    return undefined
+  }
+}
+
+/** Whoever sends one batch to one partition meets the broker's limit of 1 MB for it. */
+const bytesMax = 500_000
+
+/** Messages in their order, in batches that a broker takes. */
+export function batches(messages: readonly Message[]): readonly Message[][] {
+  const all: Message[][] = []
+  let bytes = bytesMax
+  for (const message of messages) {
+    const size = Buffer.byteLength(message.value)
+    if (bytes + size > bytesMax) {
+      all.push([])
+      bytes = 0
+    }
+    all.at(-1)!.push(message)
+    bytes += size
+  }
+  return all
+}

@@ -1,0 +1,138 @@
+import { Kafka, logLevel, Partitioners, type Admin, type Producer } from 'kafkajs'
+import type { EventBus, Log, PublicEvent, Subscription } from '../../packages/kernel/ports.ts'
+import { KafkaGroupMember } from './kafka-consumer.ts'
+import { batches, encode, type Poison } from './kafka-messages.ts'
+
+export interface KafkaOptions {
+  /** `host:port` */
+  readonly brokers: readonly string[]
+  /** Names this process to the brokers. */
+  readonly clientId: string
+  /** Keeps what cannot be read, before the messages behind it are handled. */
+  readonly park: (group: string, poison: Poison) => Promise<void>
+  readonly log: Log
+}
+
+export interface KafkaBus extends EventBus {
+  /** Throws when no broker answers. */
+  ping(): Promise<void>
+}
+
+export const topic = 'ikw.public-events'
+/** As many consumers of a group can share the work. More partitions can be added, but then keys change places. */
+const partitions = 12
+const replicasMax = 3
+const connectTimeoutMs = 3_000
+const requestTimeoutMs = 10_000
+/** A broker that is away for longer is dealt with by whoever published, and by the consumer's next start. */
+const retry = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 4 }
+
+/** The bus on Kafka. Throws when no broker answers. */
+export async function openKafkaBus(options: KafkaOptions): Promise<KafkaBus> {
+  const { brokers, clientId } = options
+  const kafka = new Kafka({
+    brokers: [...brokers],
+    clientId,
+    connectionTimeout: connectTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    retry,
+    // It logs every attempt of every connection; what comes of them is told by whoever tried.
+    logLevel: logLevel.NOTHING,
+  })
+  const admin = kafka.admin()
+  try {
+    await admin.connect()
+    await createTopic(admin)
+  } catch (error) {
+    await admin.disconnect()
+    const where = brokers.join(', ')
+    throw new Error(`Kafka at ${where} cannot be reached, see KAFKA_BROKERS: ${(error as Error).message}`)
+  }
+  return new Bus(kafka, admin, options)
+}
+
+async function createTopic(admin: Admin): Promise<void> {
+  if ((await admin.listTopics()).includes(topic)) return
+  const { brokers } = await admin.describeCluster()
+  const replicas = Math.min(replicasMax, brokers.length)
+  // What is acknowledged survives the loss of one broker, where there are enough of them.
+  const configEntries = [{ name: 'min.insync.replicas', value: String(Math.max(1, replicas - 1)) }]
+  const created = { topic, numPartitions: partitions, replicationFactor: replicas, configEntries }
+  await admin.createTopics({ topics: [created], waitForLeaders: true })
+}
+
+class Bus implements KafkaBus {
+  readonly #kafka: Kafka
+  readonly #admin: Admin
+  readonly #options: KafkaOptions
+  readonly #members = new Set<KafkaGroupMember>()
+  #producer: Promise<Producer> | undefined
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(kafka: Kafka, admin: Admin, options: KafkaOptions) {
+    this.#kafka = kafka
+    this.#admin = admin
+    this.#options = options
+  }
+
+  /** One after the other: two sends at once would tangle the numbers that make the producer idempotent. */
+  publish(events: readonly PublicEvent[]): Promise<void> {
+    const published = this.#turn.then(() => this.#publish(events))
+    this.#turn = published.catch(() => undefined)
+    return published
+  }
+
+  async #publish(events: readonly PublicEvent[]): Promise<void> {
+    const connecting = (this.#producer ??= this.#connect())
+    try {
+      const producer = await connecting
+      for (const messages of batches(events.map(encode))) await producer.send({ topic, messages, acks: -1 })
+    } catch (error) {
+      // The broker may have counted what this producer has not, and would refuse all that it sends.
+      this.#producer = undefined
+      await disconnect(connecting)
+      throw error
+    }
+  }
+
+  async #connect(): Promise<Producer> {
+    const producer = this.#kafka.producer({
+      idempotent: true,
+      maxInFlightRequests: 1,
+      createPartitioner: Partitioners.DefaultPartitioner,
+      // A publisher that waits for ever could not stop; what comes twice is known by its id.
+      retry,
+    })
+    await producer.connect()
+    return producer
+  }
+
+  async subscribe(group: string, handle: (events: readonly PublicEvent[]) => Promise<void>): Promise<Subscription> {
+    const { park, log } = this.#options
+    const parkOne = (poison: Poison) => park(group, poison)
+    const member = new KafkaGroupMember({ kafka: this.#kafka, topic, group, handle, park: parkOne, log })
+    this.#members.add(member)
+    await member.open()
+    const close = async () => {
+      this.#members.delete(member)
+      await member.close()
+    }
+    return { close }
+  }
+
+  async ping(): Promise<void> {
+    await this.#admin.describeCluster()
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#members].map((member) => member.close()))
+    await this.#turn
+    if (this.#producer) await disconnect(this.#producer)
+    await this.#admin.disconnect()
+  }
+}
+
+async function disconnect(producer: Promise<Producer>): Promise<void> {
+  // It is not used any more, however that ends.
+  await producer.then((one) => one.disconnect()).catch(() => undefined)
+}

@@ -1,0 +1,165 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, connect, type AddressInfo } from 'node:net'
+import { join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { kafkaJars } from './jars.ts'
+
+export interface BrokerOptions {
+  /** Where its data, its log and the number of its process are kept. */
+  readonly directory: string
+  /** Where its jars are kept, so that they are fetched once. */
+  readonly jars: string
+  /** Any free one for 0. */
+  readonly port: number
+}
+
+export interface Broker {
+  /** `127.0.0.1:9092` */
+  readonly address: string
+  readonly pid: number
+  /** False when it ran before. */
+  readonly isNew: boolean
+  stop(): Promise<void>
+}
+
+const host = '127.0.0.1'
+const startTimeoutMs = 90_000
+const stopTimeoutMs = 30_000
+const lookEveryMs = 100
+/** One broker for one machine: it needs little, and starts fast. */
+const javaOptions = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']
+const logOptions = ['-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-Dorg.slf4j.simpleLogger.showDateTime=true']
+
+/** Starts a real broker on this machine, for nobody but this machine, or finds the one that runs already. */
+export async function startBroker(options: BrokerOptions): Promise<Broker> {
+  const running = await runningBroker(options.directory)
+  if (running) return { ...running, isNew: false, stop: () => stopBroker(options.directory) }
+  const classPath = join(kafkaJars(resolve(options.jars)), '*')
+  const home = homeOf(options.directory)
+  mkdirSync(home.directory, { recursive: true })
+  const address = `${host}:${await freePort(options.port)}`
+  writeFileSync(home.properties, await properties(address, home))
+  if (!existsSync(join(home.data, 'meta.properties'))) format(classPath, home.properties)
+  const pid = launch(classPath, home)
+  writeFileSync(home.pidFile, `${pid} ${address}\n`)
+  await untilItAnswers(pid, address, home)
+  return { address, pid, isNew: true, stop: () => stopBroker(options.directory) }
+}
+
+/** Stops the broker of this directory, if it runs. */
+export async function stopBroker(directory: string): Promise<void> {
+  const running = await runningBroker(directory)
+  const { pidFile, log } = homeOf(directory)
+  if (running) process.kill(running.pid, 'SIGTERM')
+  const deadline = Date.now() + stopTimeoutMs
+  while (running && isAlive(running.pid)) {
+    if (Date.now() > deadline) throw new Error(`Kafka does not stop: see ${log}`)
+    await pause(lookEveryMs)
+  }
+  rmSync(pidFile, { force: true })
+}
+
+interface Home {
+  readonly directory: string
+  readonly data: string
+  readonly properties: string
+  readonly log: string
+  readonly pidFile: string
+}
+
+function homeOf(path: string): Home {
+  const directory = resolve(path)
+  const [data, properties, log, pidFile] = ['data', 'server.properties', 'broker.log', 'broker.pid'].map((name) => {
+    return join(directory, name)
+  }) as [string, string, string, string]
+  return { directory, data, properties, log, pidFile }
+}
+
+async function properties(address: string, { data }: Home): Promise<string> {
+  const controller = `${host}:${await freePort(0)}`
+  return Object.entries({
+    'process.roles': 'broker,controller',
+    'node.id': '1',
+    'controller.quorum.voters': `1@${controller}`,
+    listeners: `PLAINTEXT://${address},CONTROLLER://${controller}`,
+    'advertised.listeners': `PLAINTEXT://${address}`,
+    'controller.listener.names': 'CONTROLLER',
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'log.dirs': data,
+    'auto.create.topics.enable': 'false',
+    'group.initial.rebalance.delay.ms': '0',
+    'offsets.topic.num.partitions': '4',
+    'offsets.topic.replication.factor': '1',
+    'transaction.state.log.num.partitions': '1',
+    'transaction.state.log.replication.factor': '1',
+    'transaction.state.log.min.isr': '1',
+  }).map(([name, value]) => `${name}=${value}\n`).join('')
+}
+
+function format(classPath: string, propertiesFile: string): void {
+  const clusterId = randomBytes(16).toString('base64url')
+  const parameters = ['kafka.tools.StorageTool', 'format', '--cluster-id', clusterId, '--config', propertiesFile]
+  const run = spawnSync('java', [...javaOptions, ...logOptions, '-cp', classPath, ...parameters], { encoding: 'utf8' })
+  if (run.status !== 0) throw new Error(`Kafka's storage cannot be made: ${(run.stderr || run.stdout).trim()}`)
+}
+
+/** It outlives us, and a key press that interrupts us does not reach it. */
+function launch(classPath: string, home: Home): number {
+  const log = openSync(home.log, 'w')
+  const parameters = [...javaOptions, ...logOptions, '-cp', classPath, 'kafka.Kafka', home.properties]
+  const child = spawn('java', parameters, { cwd: home.directory, detached: true, stdio: ['ignore', log, log] })
+  closeSync(log)
+  child.unref()
+  if (child.pid === undefined) throw new Error('Kafka cannot be started: there is no java')
+  return child.pid
+}
+
+async function untilItAnswers(pid: number, address: string, { log }: Home): Promise<void> {
+  const deadline = Date.now() + startTimeoutMs
+  while (!(await answers(address))) {
+    if (!isAlive(pid)) throw new Error(`Kafka does not start: ${readFileSync(log, 'utf8').trim().split('\n').at(-1)}`)
+    if (Date.now() > deadline) throw new Error(`Kafka does not answer: see ${log}`)
+    await pause(lookEveryMs)
+  }
+}
+
+async function runningBroker(directory: string): Promise<Pick<Broker, 'pid' | 'address'> | undefined> {
+  const { pidFile } = homeOf(directory)
+  if (!existsSync(pidFile)) return undefined
+  const [pid, address] = readFileSync(pidFile, 'utf8').trim().split(' ') as [string, string]
+  // The number may be another process's after a restart of the machine: that one does not answer here.
+  return isAlive(Number(pid)) && (await answers(address)) ? { pid: Number(pid), address } : undefined
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+function answers(address: string): Promise<boolean> {
+  return new Promise((answer) => {
+    const socket = connect(Number(address.split(':')[1]), host)
+    const end = (result: boolean) => {
+      socket.destroy()
+      answer(result)
+    }
+    socket.once('connect', () => end(true)).once('error', () => end(false))
+  })
+}
+
+/** The port itself when it is given and free. */
+function freePort(wanted: number): Promise<number> {
+  return new Promise((found, reject) => {
+    const server = createServer()
+    server.once('error', () => reject(new Error(`port ${wanted} is in use, but Kafka is to listen there`)))
+    server.listen(wanted, host, () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => found(port))
+    })
+  })
+}

@@ -1,0 +1,27 @@
+import type pg from 'pg'
+
+/** How much there is to do, by who has to do it. */
+export interface Backlog {
+  /** Of consumers other than read models, by name. */
+  readonly positions: Readonly<Record<string, number>>
+  /** Events set aside, by consumer: read models together as `read_models`. */
+  readonly parked: Readonly<Record<string, number>>
+  readonly deliveriesPending: number
+}
+
+const deliveriesCounted = 100_000
+
+export async function backlog(pool: pg.Pool): Promise<Backlog> {
+  const { rows } = await pool.query<Backlog>(`
+    select
+      (select coalesce(json_object_agg(name, position), '{}') from checkpoints where name not like 'read.%')
+        as positions,
+      (select coalesce(json_object_agg(consumer, count), '{}') from (
+        select case when consumer like 'read.%' then 'read_models' else split_part(consumer, ' ', 1) end
+          as consumer, count(*) as count
+        from parked group by 1) per_consumer) as parked,
+      (select count(*) from (
+        select from deliveries where status = 'pending' limit ${deliveriesCounted}) counted)
+        as "deliveriesPending"`)
+  return rows[0]!
+}

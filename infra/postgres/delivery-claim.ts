@@ -1,0 +1,54 @@
+/**
+ * Walks from endpoint to endpoint along the indexes of waiting rows, and takes from each as many as it has
+ * room for: half of them first attempts in the order of their events, half retries and replays by the time at
+ * which they are due.
+ * $1 worker, $2 now, $3 endpoint to start behind, $4 rooms, $5 room of the others, $6 endpoints, $7 limit.
+ */
+export const claimStatement = `
+  with recursive walk (endpoint, step) as (
+    select $3::uuid, 0
+    union all
+    select least(
+      (select endpoint from deliveries
+       where status = 'pending' and worker is null and due_at is null and endpoint > walk.endpoint
+       order by endpoint limit 1),
+      (select endpoint from deliveries
+       where status = 'pending' and worker is null and due_at is not null and endpoint > walk.endpoint
+       order by endpoint limit 1)
+    ), step + 1
+    from walk where walk.endpoint is not null and step < $6::integer
+  ),
+  rooms as (
+    select endpoint, step, (coalesce(($4::jsonb ->> endpoint::text)::integer, $5::integer) + 1) / 2 as half
+    from walk where step > 0 and endpoint is not null
+  ),
+  picked as (
+    select due.id, rooms.endpoint
+    from rooms cross join lateral (
+      (select id from deliveries waiting
+       where endpoint = rooms.endpoint and status = 'pending' and worker is null and due_at is null
+       and not exists (
+         select from deliveries other
+         where other.endpoint = waiting.endpoint and other.resource = waiting.resource
+           and other.worker <> $1 and other.status = 'pending' and other.due_at is null
+       )
+       order by sequence limit rooms.half)
+      union all
+      (select id from deliveries
+       where endpoint = rooms.endpoint and status = 'pending' and worker is null and due_at <= $2
+       order by due_at, sequence limit rooms.half)
+    ) due
+    order by rooms.step limit $7::integer
+  ),
+  claimed as (
+    update deliveries set worker = $1 from picked where deliveries.id = picked.id
+    returning deliveries.id, deliveries.endpoint, merchant, livemode, event, sequence, resource,
+      attempts, replay
+  ),
+  cursor as (
+    select case when (select count(*) from picked) >= $7::integer
+      then (select endpoint from picked order by endpoint desc limit 1)
+      else (select endpoint from walk where step = $6::integer) end as last
+  )
+  select claimed.*, public_events.payload, cursor.last
+  from cursor left join (claimed join public_events on public_events.id = claimed.event) on true`

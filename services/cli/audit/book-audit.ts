@@ -1,0 +1,193 @@
+import type { Recorded } from '../../../packages/kernel/projection.ts'
+import type { Note, Rule } from './violations.ts'
+
+/** An entry as it stands in the log. Nothing of the ledger's own code is used: an auditor counts again. */
+export interface EntryData {
+  readonly entryId: string
+  readonly template: string
+  readonly subject: { readonly type: string; readonly id: string }
+  readonly postings: readonly PostingData[]
+  readonly amounts: { readonly amount: number; readonly fee: number }
+  readonly currency: string
+  readonly effectiveAt: string
+  readonly holdId?: string
+  readonly reverses?: string
+}
+
+export interface PostingData {
+  readonly account: string
+  readonly side: string
+  readonly amount: number
+}
+
+interface OpenHold {
+  readonly total: number
+  /** What its entries have moved so far, debits less credits, by account. */
+  readonly moved: Map<string, number>
+  advanced: boolean
+}
+
+/** Domain model 2.2: a hold's money is in these two. */
+const heldIn = new Set(['merchant.reserved', 'clearing.payout'])
+/** Domain model 2.1: debits raise these, credits raise all others, and only these may be below zero. */
+const isAsset = (account: string) => account.startsWith('provider:') || account === 'sandbox.funding'
+/** L7: what may stand here for a day only. */
+const isPassing = (account: string) =>
+  account === 'suspense.unmatched' || account.startsWith('transfer.clearing:')
+const passingMs = 24 * 3_600_000
+
+/** Counts one book: L1 to L8 of domain model 2.2 after each entry. */
+export class BookAudit {
+  readonly balances = new Map<string, number>()
+  /** Entries that corrections name, by the correction. */
+  readonly corrections: { readonly entry: EntryData; readonly position: number }[] = []
+  readonly #id: string
+  readonly #note: Note
+  readonly #entries = new Set<string>()
+  readonly #holds = new Map<string, OpenHold>()
+  readonly #ended = new Set<string>()
+  readonly #passing = new Map<string, { amount: number; since: string }>()
+  #held = 0
+  /** What the two accounts differ from the open holds, so that one mistake is told once. */
+  #drift = 0
+
+  constructor(id: string, note: Note) {
+    this.#id = id
+    this.#note = note
+  }
+
+  get openHolds(): number {
+    return this.#holds.size
+  }
+
+  apply(event: Recorded<EntryData>): void {
+    const { data } = event
+    const say = (rule: Rule, problem: string) =>
+      this.#note(rule, `entry ${data.entryId} of ${this.#id} ${problem}`)
+    checkPostings(data, say)
+    this.#checkPlace(event, say)
+    if (this.#entries.has(data.entryId)) say('L5', 'is there twice')
+    this.#entries.add(data.entryId)
+    this.#move(data, say)
+    if (data.holdId !== undefined) this.#hold(event.type, data.holdId, { data, say })
+    else if (data.postings.some(({ account }) => heldIn.has(account)))
+      say('L3', 'moves held money without a hold')
+    this.#checkHeld(say)
+    if (data.template === 'reversal') this.#correct(event, say)
+  }
+
+  /** What may stand for a day only and is older. */
+  checkPassing(now: Date): void {
+    for (const [subject, { amount, since }] of this.#passing) {
+      if (now.getTime() - Date.parse(since) <= passingMs) continue
+      this.#note('L7', `${this.#id} holds ${amount} in passing for ${subject} since ${since}`)
+    }
+  }
+
+  /** L8: the book's name says whose it is, and so does the entry. */
+  #checkPlace({ data, metadata }: Recorded<EntryData>, say: Say): void {
+    const { merchant, livemode } = metadata
+    const expected = `${merchant}.${livemode ? 'live' : 'test'}.${data.currency}`
+    if (expected !== this.#id) say('L8', `says that it belongs to ${expected}`)
+    if (livemode && data.postings.some(({ account }) => account === 'sandbox.funding')) {
+      say('L8', 'brings play money into a live book')
+    }
+  }
+
+  #move({ postings, subject, effectiveAt }: EntryData, say: Say): void {
+    for (const { account, side, amount } of postings) {
+      const before = this.balances.get(account) ?? 0
+      const after = before + ((side === 'debit') === isAsset(account) ? amount : -amount)
+      this.balances.set(account, after)
+      if (isPassing(account)) this.#pass(`${subject.type} ${subject.id}`, after - before, effectiveAt)
+    }
+    for (const account of new Set(postings.map((posting) => posting.account))) {
+      const balance = this.balances.get(account) ?? 0
+      if (balance < 0 && !isAsset(account)) say('L2', `leaves ${account} at ${balance}`)
+    }
+  }
+
+  #pass(subject: string, effect: number, at: string): void {
+    const known = this.#passing.get(subject)
+    const amount = (known?.amount ?? 0) + effect
+    if (amount === 0) this.#passing.delete(subject)
+    else this.#passing.set(subject, { amount, since: known?.since ?? at })
+  }
+
+  #hold(type: string, holdId: string, { data, say }: { data: EntryData; say: Say }): void {
+    const open = this.#holds.get(holdId)
+    if (type === 'HoldPlaced') return this.#place(holdId, { data, say })
+    if (!open) {
+      return say('L4', `is a ${type} of ${holdId}, which is ${this.#ended.has(holdId) ? 'over' : 'no hold'}`)
+    }
+    add(open.moved, data.postings)
+    if (type === 'HoldAdvanced') {
+      if (open.advanced) say('L4', `advances hold ${holdId} again`)
+      open.advanced = true
+      return
+    }
+    const left = [...open.moved].filter(
+      ([account, amount]) => amount !== 0 && (type === 'HoldVoided' || heldIn.has(account)),
+    )
+    const leaves = left.map(([account, amount]) => `${amount} in ${account}`).join(', ')
+    if (leaves) say('L4', `ends hold ${holdId}, but leaves ${leaves}`)
+    this.#holds.delete(holdId)
+    this.#ended.add(holdId)
+    this.#held -= open.total
+  }
+
+  #place(holdId: string, { data, say }: { data: EntryData; say: Say }): void {
+    if (this.#holds.has(holdId) || this.#ended.has(holdId)) return say('L4', `places hold ${holdId} again`)
+    const total = data.postings.reduce((sum, { account, side, amount }) => {
+      return heldIn.has(account) ? sum + (side === 'credit' ? amount : -amount) : sum
+    }, 0)
+    const { amount, fee } = data.amounts
+    if (total !== amount + fee) {
+      say('L3', `places hold ${holdId} of ${total}, but is about ${amount} and a fee of ${fee}`)
+    }
+    this.#holds.set(holdId, { total, moved: add(new Map(), data.postings), advanced: false })
+    this.#held += total
+  }
+
+  #checkHeld(say: Say): void {
+    const stands = [...heldIn].reduce((sum, account) => sum + (this.balances.get(account) ?? 0), 0)
+    const drift = stands - this.#held
+    if (drift !== this.#drift) {
+      say('L3', `leaves ${stands} in reserved and clearing, but open holds of ${this.#held}`)
+    }
+    this.#drift = drift
+  }
+
+  #correct({ data, position }: Recorded<EntryData>, say: Say): void {
+    if (data.reverses === undefined) return say('L6', 'corrects nothing')
+    if (this.corrections.some(({ entry }) => entry.reverses === data.reverses)) {
+      say('L6', `corrects ${data.reverses} again`)
+    }
+    if (!this.#entries.has(data.reverses)) {
+      say('L6', `corrects ${data.reverses}, which is no earlier entry of this book`)
+    }
+    this.corrections.push({ entry: data, position })
+  }
+}
+
+type Say = (rule: Rule, problem: string) => void
+
+function checkPostings({ postings }: EntryData, say: Say): void {
+  const sum = (side: string) =>
+    postings.reduce((total, posting) => (posting.side === side ? total + posting.amount : total), 0)
+  if (postings.length < 2) say('L1', `has ${postings.length} postings`)
+  for (const { account, side, amount } of postings) {
+    if (!Number.isSafeInteger(amount) || amount <= 0) say('L1', `moves ${amount} on ${account}`)
+    if (side !== 'debit' && side !== 'credit') say('L1', `has neither a debit nor a credit on ${account}`)
+  }
+  if (sum('debit') !== sum('credit')) {
+    say('L1', `has debits of ${sum('debit')} and credits of ${sum('credit')}`)
+  }
+}
+
+function add(moved: Map<string, number>, postings: readonly PostingData[]): Map<string, number> {
+  for (const { account, side, amount } of postings) {
+    moved.set(account, (moved.get(account) ?? 0) + (side === 'debit' ? amount : -amount))
+  }
+  return moved
+}

@@ -1,0 +1,149 @@
+import type { Recorded } from '../../../packages/kernel/projection.ts'
+import type { EntryData } from './book-audit.ts'
+import type { Note } from './violations.ts'
+
+interface Money {
+  readonly amount: number
+  readonly fee: number
+  readonly currency: string
+  readonly rail: string
+}
+
+/** An entry that an event owes the book, or is allowed to have there. */
+interface Owed {
+  readonly key: string
+  /** Left out where the event does not say. */
+  readonly money?: Money
+  readonly merchant: string
+  readonly livemode: boolean
+  readonly position: number
+  readonly event: string
+  /** Given back by a timer, if there was anything: owed by no policy. */
+  readonly optional?: true
+}
+
+type Data = { readonly money: Money } & Money & { readonly operationId: string }
+type OwedBy = (data: Data, id: string) => Pick<Owed, 'key' | 'money' | 'optional'>
+
+const refundMoney = ({ amount, currency, rail }: Data) => ({ amount, fee: 0, currency, rail })
+const paidMoney = ({ amount, fee, currency, rail }: Data) => ({ amount, fee, currency, rail })
+
+/** Domain model 2.3: which entry follows from which event. Its key says which step, and of what. */
+const owedBy: Readonly<Record<string, OwedBy>> = {
+  PayoutSent: ({ money }, id) => ({ key: `advance ${id}`, money }),
+  PayoutPaid: ({ money }, id) => ({ key: `post ${id}`, money }),
+  PayoutFailed: ({ money }, id) => ({ key: `void ${id}`, money }),
+  PayoutCanceled: ({ money }, id) => ({ key: `void ${id}`, money }),
+  PayoutAbandoned: (_, id) => ({ key: `void ${id}`, optional: true }),
+  PayoutReturned: ({ money }, id) => ({ key: `return ${id}`, money }),
+  RefundSucceeded: (data, id) => ({ key: `post ${id}`, money: refundMoney(data) }),
+  RefundFailed: (data, id) => ({ key: `void ${id}`, money: refundMoney(data) }),
+  RefundAbandoned: (_, id) => ({ key: `void ${id}`, optional: true }),
+  PaymentIntentSucceeded: (data, id) => ({ key: `payment ${id}`, money: paidMoney(data) }),
+  PaymentIntentLateSuccessRecorded: (data) => ({ key: `late ${data.operationId}`, money: refundMoney(data) }),
+  PaymentIntentLateSuccessRefunded: (data) => ({
+    key: `late refund ${data.operationId}`,
+    money: refundMoney(data),
+  }),
+}
+
+const steps: Readonly<Record<string, string>> = {
+  HoldAdvanced: 'advance',
+  HoldPosted: 'post',
+  HoldVoided: 'void',
+  'payout.return': 'return',
+  'payment.succeeded': 'payment',
+  'payment.succeeded_deferred': 'payment',
+  'payment.late': 'late',
+  'payment.late_refund': 'late refund',
+}
+
+/** Matches events with their entries as the log goes by, and keeps only what is still unmatched. */
+export class EffectsAudit {
+  readonly #note: Note
+  readonly #owed = new Map<string, Owed>()
+  /** Holds that no payout and no refund has claimed. */
+  readonly #placed = new Map<string, EntryData>()
+  readonly #sent = new Set<string>()
+
+  constructor(note: Note) {
+    this.#note = note
+  }
+
+  /** Any event that is no entry. */
+  event({ type, stream, id, data, metadata, position }: Recorded): void {
+    // JSON of several families, each of which has the fields that its row of the table reads.
+    const fields = data as Data
+    if (type === 'PayoutRequested') this.#claim(id, fields.money, stream)
+    if (type === 'RefundRequested') this.#claim(id, refundMoney(fields), stream)
+    if (type === 'PayoutSent') {
+      if (this.#sent.has(id)) this.#note('payouts', `${stream} is sent again at position ${position}`)
+      this.#sent.add(id)
+    }
+    const owed = owedBy[type]?.(fields, id)
+    if (!owed) return
+    const { merchant, livemode } = metadata
+    if (this.#owed.has(owed.key)) {
+      this.#note('effects', `${stream} says ${type} again at position ${position}`)
+    }
+    this.#owed.set(owed.key, { ...owed, merchant, livemode, position, event: `${type} of ${stream}` })
+  }
+
+  entry(event: Recorded<EntryData>): void {
+    const { type, id: book, data } = event
+    if (type === 'HoldPlaced') return void this.#placed.set(data.subject.id, data)
+    const step = steps[type] ?? steps[data.template]
+    if (step === undefined) return
+    const key = `${step} ${data.subject.id}`
+    const owed = this.#owed.get(key)
+    this.#owed.delete(key)
+    if (step === 'void') this.#placed.delete(data.subject.id)
+    if (!owed) {
+      return this.#note(
+        'effects',
+        `entry ${data.entryId} of ${book} (${data.template}) follows from no event`,
+      )
+    }
+    this.#compare(owed, data, book)
+  }
+
+  /** Policies have done all up to their checkpoint. Answers how much of what came later is on its way. */
+  end(policiesThrough: number): number {
+    let pending = 0
+    for (const { event, position, optional } of this.#owed.values()) {
+      if (optional) continue
+      if (position > policiesThrough) pending++
+      else this.#note('effects', `${event} at position ${position} has no entry in the book`)
+    }
+    return pending
+  }
+
+  /** Domain model 1.6: the money is held before the request is written down. */
+  #claim(id: string, { amount, fee }: Money, stream: string): void {
+    const hold = this.#placed.get(id)
+    this.#placed.delete(id)
+    if (!hold) return this.#note('payouts', `${stream} was requested without a hold`)
+    const held = hold.amounts
+    if (held.amount === amount && held.fee === fee) return
+    this.#note(
+      'payouts',
+      `${stream} is about ${amount} and a fee of ${fee}, but ${held.amount} and ${held.fee} were held`,
+    )
+  }
+
+  #compare({ money, merchant, livemode, event }: Owed, data: EntryData, book: string): void {
+    if (!money) return
+    const say = (problem: string) =>
+      this.#note('effects', `entry ${data.entryId} of ${book} ${problem} (${event})`)
+    const { amount, fee, currency, rail } = money
+    if (book !== `${merchant}.${livemode ? 'live' : 'test'}.${currency}`) say('lies in the wrong book')
+    const isSame = data.amounts.amount === amount && data.amounts.fee === fee
+    if (!isSame) {
+      say(`is about ${data.amounts.amount} and a fee of ${data.amounts.fee}, not ${amount} and ${fee}`)
+    }
+    const atRail = data.postings.find(({ account }) => account.startsWith('provider:'))
+    if (atRail && (atRail.account !== `provider:${rail}` || atRail.amount !== amount)) {
+      say(`moves ${atRail.amount} at ${atRail.account}, not ${amount} at provider:${rail}`)
+    }
+  }
+}

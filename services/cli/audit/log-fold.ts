@@ -1,0 +1,76 @@
+import type { AnyDecider } from '../../../packages/kernel/decider.ts'
+import { recorded } from '../../../packages/kernel/history.ts'
+import type { EventStore, StoredEvent } from '../../../packages/kernel/ports.ts'
+import type { Recorded } from '../../../packages/kernel/projection.ts'
+
+const eventsPerRead = 5_000
+
+/** Something that is folded from the log up to a position of its own. */
+export interface Fold {
+  readonly follows: (event: StoredEvent, category: string) => boolean
+  readonly apply: (event: Recorded) => void
+  /** All events up to here are in it. */
+  position: number
+  through: number
+  /** Streams whose events from a revision on are left out. */
+  parked: ReadonlyMap<string, number>
+  /** Streams that could not be folded, and why: later events of theirs are left out. */
+  readonly faults: Map<string, string>
+}
+
+/** Reads the log once for many folds. */
+export class LogFold {
+  readonly #store: Pick<EventStore, 'readAll'>
+  readonly #deciders: ReadonlyMap<string, AnyDecider>
+  readonly #onRead: (position: number) => void
+
+  constructor(
+    store: Pick<EventStore, 'readAll'>,
+    deciders: readonly AnyDecider[],
+    onRead: (position: number) => void,
+  ) {
+    this.#store = store
+    this.#deciders = new Map(deciders.map((decider) => [decider.category, decider]))
+    this.#onRead = onRead
+  }
+
+  aim(fold: Fold, { through, parked }: Pick<Fold, 'through' | 'parked'>): void {
+    fold.through = through
+    fold.parked = parked
+  }
+
+  /** Brings every fold to where it is to go. */
+  async run(folds: readonly Fold[]): Promise<void> {
+    for (;;) {
+      const behind = folds.filter(({ position, through }) => position < through)
+      if (behind.length === 0) return
+      const after = behind.reduce((least, { position }) => Math.min(least, position), Infinity)
+      const events = await this.#store.readAll(after, eventsPerRead)
+      const read = events.length < eventsPerRead ? Infinity : events.at(-1)!.position
+      for (const event of events) this.#hand(event, behind)
+      for (const fold of behind) fold.position = Math.max(fold.position, Math.min(fold.through, read))
+      this.#onRead(events.at(-1)?.position ?? after)
+    }
+  }
+
+  #hand(event: StoredEvent, folds: readonly Fold[]): void {
+    const { stream, position, revision } = event
+    const category = stream.slice(0, stream.indexOf('-'))
+    let known: Recorded | undefined
+    for (const fold of folds) {
+      if (position <= fold.position || position > fold.through || !fold.follows(event, category)) continue
+      if (fold.faults.has(stream) || revision >= (fold.parked.get(stream) ?? Infinity)) continue
+      try {
+        fold.apply((known ??= this.#recorded(event, category)))
+      } catch (error) {
+        fold.faults.set(stream, `revision ${revision}: ${(error as Error).message}`)
+      }
+    }
+  }
+
+  #recorded(event: StoredEvent, category: string): Recorded {
+    const decider = this.#deciders.get(category)
+    if (!decider) throw new Error(`nobody knows the category ${category}`)
+    return recorded(decider, event)
+  }
+}

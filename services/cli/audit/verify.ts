@@ -1,0 +1,146 @@
+import { isDeepStrictEqual } from 'node:util'
+import { noStream, type EventStore } from '../../../packages/kernel/ports.ts'
+import type { AnyDecider } from '../../../packages/kernel/decider.ts'
+import type { Recorded } from '../../../packages/kernel/projection.ts'
+import { BookAudit, type EntryData } from './book-audit.ts'
+import { EffectsAudit } from './effects.ts'
+import { LogFold, type Fold } from './log-fold.ts'
+import { Violations, type Violation } from './violations.ts'
+
+export interface VerifyOptions {
+  readonly store: Pick<EventStore, 'readAll' | 'readStream' | 'head'>
+  readonly deciders: readonly AnyDecider[]
+  /** Up to here policies have done their work: read before the log is. */
+  readonly policiesThrough: number
+  readonly now: Date
+  readonly onProgress: (done: number, of: number) => void
+}
+
+export interface Verified {
+  readonly position: number
+  readonly events: number
+  readonly streams: number
+  readonly entries: number
+  readonly books: number
+  readonly openHolds: number
+  /** Entries that policies have still to make. */
+  readonly pending: number
+  readonly violations: readonly Violation[]
+}
+
+const ledger = 'ledger'
+
+/**
+ * Counts the whole log again, without the ledger's code. Its size in memory is that of what is under way, and
+ * an id for each entry, hold and payout there ever was.
+ */
+export async function verifyLog(options: VerifyOptions): Promise<Verified> {
+  const { store, deciders, policiesThrough, now, onProgress } = options
+  const position = await store.head()
+  const audit = new LogAudit()
+  const fold: Fold = {
+    follows: () => true,
+    apply: (event) => audit.apply(event),
+    position: 0,
+    through: position,
+    parked: new Map(),
+    faults: new Map(),
+  }
+  await new LogFold(store, deciders, (read) => onProgress(read, position)).run([fold])
+  for (const [stream, fault] of fold.faults)
+    audit.violations.note('log', `${stream} cannot be read: ${fault}`)
+  const pending = audit.effects.end(policiesThrough)
+  for (const [id, book] of audit.books) {
+    book.checkPassing(now)
+    await checkCorrections(store, { id, book, violations: audit.violations })
+  }
+  return { position, pending, ...audit.counted() }
+}
+
+interface Place {
+  readonly revision: number
+  readonly merchant: string
+  readonly livemode: boolean
+}
+
+class LogAudit {
+  readonly violations = new Violations()
+  readonly effects = new EffectsAudit(this.violations.note)
+  readonly books = new Map<string, BookAudit>()
+  readonly #streams = new Map<string, Place>()
+  #events = 0
+  #entries = 0
+
+  apply(event: Recorded): void {
+    this.#events++
+    this.#checkStream(event)
+    if (event.category !== ledger) return this.effects.event(event)
+    // That an entry has this shape is a part of what is checked, by using it.
+    const entry = event as Recorded<EntryData>
+    this.#entries++
+    this.effects.entry(entry)
+    let book = this.books.get(event.id)
+    if (!book) this.books.set(event.id, (book = new BookAudit(event.id, this.violations.note)))
+    book.apply(entry)
+  }
+
+  #checkStream({ stream, revision, position, metadata: { merchant, livemode } }: Recorded): void {
+    const known = this.#streams.get(stream)
+    const expected = (known?.revision ?? noStream) + 1
+    if (revision !== expected) {
+      this.violations.note('log', `${stream} goes on with revision ${revision}, not ${expected}`)
+    }
+    if (known && (known.merchant !== merchant || known.livemode !== livemode)) {
+      this.violations.note('log', `${stream} changes its owner at position ${position}`)
+    }
+    this.#streams.set(stream, { revision, merchant, livemode })
+  }
+
+  counted() {
+    const openHolds = [...this.books.values()].reduce((sum, book) => sum + book.openHolds, 0)
+    return {
+      events: this.#events,
+      streams: this.#streams.size,
+      entries: this.#entries,
+      books: this.books.size,
+      openHolds,
+      violations: this.violations.found,
+    }
+  }
+}
+
+interface Corrected {
+  readonly id: string
+  readonly book: BookAudit
+  readonly violations: Violations
+}
+
+const eventsPerRead = 1_000
+
+/** L6. Corrections are few, so what they correct is looked up in the book only when there are some. */
+async function checkCorrections(
+  store: VerifyOptions['store'],
+  { id, book, violations }: Corrected,
+): Promise<void> {
+  if (book.corrections.length === 0) return
+  const wanted = new Map(book.corrections.map(({ entry }) => [entry.reverses, entry]))
+  for (let from = 0; ;) {
+    const events = await store.readStream(`${ledger}-${id}`, from, eventsPerRead)
+    if (events.length === 0) return
+    from += events.length
+    for (const { data } of events) {
+      const original = data as EntryData
+      const correction = wanted.get(original.entryId)
+      if (!correction || isDeepStrictEqual(sides(original, false), sides(correction, true))) continue
+      violations.note('L6', `entry ${correction.entryId} of ${id} does not mirror ${original.entryId}`)
+    }
+  }
+}
+
+/** Postings as text in an order of their own, with debits and credits exchanged if asked. */
+function sides({ postings }: EntryData, mirrored: boolean): readonly string[] {
+  const flag = (side: string) => (side === 'debit') !== mirrored
+  return postings
+    .map(({ account, side, amount }) => `${account} ${flag(side) ? 'debit' : 'credit'} ${amount}`)
+    .toSorted()
+}

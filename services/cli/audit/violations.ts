@@ -1,0 +1,31 @@
+/** What must hold, in the order of the report. */
+export const rules = {
+  log: 'each stream is whole and belongs to one merchant and environment',
+  L1: 'debits equal credits in every entry',
+  L2: 'no liability is below zero after an entry',
+  L3: 'reserved and clearing are the sum of the open holds',
+  L4: 'a hold ends at most once, and voiding mirrors it exactly',
+  L5: 'entry ids are unique in a book',
+  L6: 'a correction mirrors one earlier entry, once',
+  L7: 'what only passes through is gone within 24 hours',
+  L8: 'sandbox books never meet live books',
+  payouts: 'a payout is sent at most once, and only with its money held',
+  effects: 'each event has its entry in the book, and each entry its event',
+} as const
+
+export type Rule = keyof typeof rules
+
+export interface Violation {
+  readonly rule: Rule
+  readonly problem: string
+}
+
+export type Note = (rule: Rule, problem: string) => void
+
+export class Violations {
+  readonly found: Violation[] = []
+
+  readonly note: Note = (rule, problem) => {
+    this.found.push({ rule, problem })
+  }
+}

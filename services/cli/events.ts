@@ -1,0 +1,78 @@
+import type { Command } from 'commander'
+import { identity, prefixes, type Prefixed } from '../../packages/contract/identity.ts'
+import { book } from '../../packages/domain/ledger/book.ts'
+import { customer } from '../../packages/domain/customers/customer.ts'
+import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
+import { payout } from '../../packages/domain/payouts/payout.ts'
+import { refund } from '../../packages/domain/refunds/refund.ts'
+import { webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import { webhookReplay } from '../../packages/domain/webhook-endpoints/webhook-replay.ts'
+import { streamName, type AnyDecider } from '../../packages/kernel/decider.ts'
+import type { StoredEvent } from '../../packages/kernel/ports.ts'
+import { deciders } from '../composition/deciders.ts'
+import { commandOf } from './arguments.ts'
+import { CannotDo } from './failure.ts'
+import { withHouse } from './house.ts'
+import { print, type Printing } from './output.ts'
+
+/** Objects with a public id that are a stream each. A payment is its intent. */
+const streams: Readonly<Partial<Record<Prefixed, AnyDecider>>> = {
+  payout,
+  payment_intent: paymentIntent,
+  payment: paymentIntent,
+  refund,
+  customer,
+  webhook_endpoint: webhookEndpoint,
+  webhook_replay: webhookReplay,
+}
+
+export function addEvents(program: Command): void {
+  const events = program.command('events').description('the log of events')
+  commandOf(
+    events,
+    'show <stream>',
+    'all events of a stream: payout-<uuid>, ledger-<book>, or a public id such as po_…',
+  ).action(show)
+}
+
+async function show(name: string, options: Printing): Promise<void> {
+  const stream = streamOf(name)
+  const stored = await withHouse(({ house }) => house.store.readStream(stream, 0))
+  if (stored.length === 0) throw new CannotDo(`There is no stream ${stream}.`)
+  const events = stored.map(({ id, revision, position, type, data, metadata }) => {
+    return { revision, position, time: metadata.at, type, actor: metadata.actor, id, data, metadata }
+  })
+  print({ stream, events }, options, () => stored.map(paragraph).join('\n\n'))
+}
+
+function streamOf(name: string): string {
+  const kinds = Object.keys(streams) as Prefixed[]
+  const kind = kinds.find((each) => name.toLowerCase().startsWith(`${prefixes[each]}_`))
+  const id = kind && identity(name, kind)
+  if (id) return streamName(streams[kind]!.category, id)
+  const category = name.slice(0, Math.max(0, name.indexOf('-')))
+  if (deciders.some((decider) => decider.category === category)) return name
+  const known = [
+    ...new Set(kinds.map((each) => `${prefixes[each]}_…`)),
+    `${book.category}-<book>`,
+    '<category>-<uuid>',
+  ]
+  throw new CannotDo(
+    `"${name}" names no stream: it takes ${known.join(', ')}, with one of the categories ${categories()}.`,
+  )
+}
+
+function categories(): string {
+  return deciders.map(({ category }) => category).join(', ')
+}
+
+function paragraph({ revision, position, type, data, metadata }: StoredEvent): string {
+  const { at, actor, causation } = metadata
+  const cause = causation ? `, after position ${causation.position}` : ''
+  const head = `${revision}  ${type}  ${at}  by ${actor}  (position ${position}${cause})`
+  return `${head}\n${indented(JSON.stringify(data, undefined, 2))}`
+}
+
+function indented(text: string): string {
+  return text.replaceAll(/^/gm, '   ')
+}

@@ -1,0 +1,43 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readConfiguration, type Configuration } from '../../infra/configuration.ts'
+import type { Credentials } from '../composition/first-merchant.ts'
+import type { Opened } from '../composition/house.ts'
+import { CannotDo } from './failure.ts'
+
+/**
+ * Opens what the service works with, from the same settings. The embedded server is shared with a running
+ * service, or started for as long as this takes.
+ */
+export async function withHouse<Result>(work: (opened: Opened) => Promise<Result>): Promise<Result> {
+  const configuration = readConfiguration()
+  requireData(configuration)
+  // Every adapter comes with its libraries, which take longer to load than a mistyped command is worth.
+  const { openHouse } = await import('../composition/house.ts')
+  const opened = await openHouse(configuration)
+  try {
+    return await work(opened)
+  } finally {
+    await opened.close()
+  }
+}
+
+/** Opening would make what is missing: a new database and a new master key, where nobody wants them. */
+function requireData({ dataDirectory, postgresUrl, masterKey }: Configuration): void {
+  const hint = 'start the service once with `make run`, or set DATA_DIR to its data directory'
+  if (postgresUrl === undefined && !existsSync(join(dataDirectory, 'postgres', 'PG_VERSION'))) {
+    throw new CannotDo(`There is no database in ${dataDirectory}: ${hint}, or POSTGRES_URL to its database.`)
+  }
+  if (masterKey === undefined && !existsSync(join(dataDirectory, 'master.key'))) {
+    throw new CannotDo(`There is no master.key in ${dataDirectory}: ${hint}, or MASTER_KEY to its key.`)
+  }
+}
+
+/** What the first start of the service has written down. */
+export function readCredentials({ dataDirectory }: Configuration): Credentials {
+  const file = join(dataDirectory, 'credentials.json')
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Credentials
+  throw new CannotDo(
+    `There is no ${file}: start the service once with \`make run\`, or set DATA_DIR to its data directory.`,
+  )
+}

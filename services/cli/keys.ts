@@ -1,0 +1,234 @@
+import { createHash } from 'node:crypto'
+import { InvalidArgumentError, type Command } from 'commander'
+import ipaddr from 'ipaddr.js'
+import { scopes } from '../../packages/contract/scopes.ts'
+import { apiKey, apiKeyId, type ApiKey, type ApiKeyCommands } from '../../packages/domain/api-keys/api-key.ts'
+import { merchant } from '../../packages/domain/merchants/merchant.ts'
+import { readState } from '../../packages/kernel/history.ts'
+import type { DocumentRow } from '../../packages/kernel/ports.ts'
+import { apiKeys } from '../../projections/api-keys.ts'
+import { newSecret } from '../composition/first-merchant.ts'
+import type { Opened } from '../composition/house.ts'
+import { commandOf, idOf, list, time, word } from './arguments.ts'
+import { CannotDo } from './failure.ts'
+import { readCredentials, withHouse } from './house.ts'
+import { print, table, type Printing } from './output.ts'
+import { upToDate, whileProjecting } from './projecting.ts'
+
+const environments = ['sandbox', 'live'] as const
+
+interface CreateOptions extends Printing {
+  readonly name: string
+  readonly scopes: readonly string[]
+  readonly environment: (typeof environments)[number]
+  readonly app?: true
+  readonly expires?: Date
+  readonly addresses: readonly string[]
+  readonly merchant?: string
+}
+
+export function addKeys(program: Command): void {
+  const keys = program.command('keys').description('API keys and app tokens')
+
+  commandOf(keys, 'create', 'issue a key; it is shown once and kept nowhere')
+    .requiredOption('--name <name>', 'what people call it')
+    .requiredOption('--scopes <scopes>', `comma-separated: * or some of ${scopes.join(', ')}`, readScopes)
+    .requiredOption('--environment <environment>', 'sandbox or live', word(environments))
+    .option('--app', 'an app token instead of an API key')
+    .option('--expires <time>', 'day or time at which it ends', time)
+    .option(
+      '--addresses <addresses>',
+      'comma-separated addresses or CIDR blocks that may use it',
+      readAddresses,
+      [],
+    )
+    .option('--merchant <id>', 'merchant; the first one when left out', idOf())
+    .action((options: CreateOptions) => withHouse((opened) => create(opened, options)))
+
+  commandOf(keys, 'list', 'all keys, newest first; the keys themselves are not kept')
+    .option('--merchant <id>', 'only of this merchant', idOf())
+    .action((options: Printing & { merchant?: string }) => withHouse((opened) => showAll(opened, options)))
+
+  commandOf(keys, 'roll <id>', 'issue a new key with the same rights and revoke the old one at once')
+    .option('--app', 'an app token instead of an API key')
+    .action((id: string, options: Printing & { app?: true }) =>
+      withHouse((opened) => roll(opened, id, options)),
+    )
+
+  commandOf(keys, 'revoke <id>', 'end a key at once').action((id: string, options: Printing) =>
+    withHouse((opened) => revoke(opened, id, options)),
+  )
+}
+
+async function create(opened: Opened, options: CreateOptions): Promise<void> {
+  const { name, environment, app, expires, addresses } = options
+  const owner = options.merchant ?? readCredentials(opened.configuration).merchant_id
+  if ((await readState(opened.house.store, merchant, owner)).status === 'none') {
+    throw new CannotDo(`There is no merchant ${owner}.`)
+  }
+  if (expires && expires <= opened.house.clock()) throw new CannotDo('A key must end in the future.')
+  const expiresAt = expires?.toISOString() ?? null
+  const issued = await issue(opened, {
+    merchant: owner,
+    livemode: environment === 'live',
+    app,
+    details: { name, scopes: [...options.scopes], addresses: [...addresses], expiresAt },
+  })
+  print(issued, options, () => announce(issued))
+}
+
+type Details = Omit<ApiKeyCommands['IssueApiKey'], 'hash' | 'last4'>
+
+interface NewKey {
+  readonly merchant: string
+  readonly livemode: boolean
+  readonly app: true | undefined
+  readonly details: Details
+}
+
+interface Issued {
+  readonly id: string
+  readonly key: string
+  readonly name: string
+  readonly environment: (typeof environments)[number]
+  readonly scopes: readonly string[]
+}
+
+async function issue(
+  { house }: Opened,
+  { merchant: owner, livemode, app, details }: NewKey,
+): Promise<Issued> {
+  const kind = app ? ('ik_app_' as const) : ('ik_' as const)
+  const key = newSecret(`${kind}${livemode ? 'live' : 'test'}_`)
+  const hash = createHash('sha256').update(key).digest('hex')
+  const id = apiKeyId(hash)
+  const data = { ...details, hash, last4: key.slice(-4) }
+  await house.executor.send(
+    apiKey,
+    id,
+    { type: 'IssueApiKey', data },
+    {
+      merchant: owner,
+      livemode,
+      actor: 'cli',
+      correlation: house.newId(),
+      isNew: true,
+    },
+  )
+  return { id, key, name: details.name, environment: livemode ? 'live' : 'sandbox', scopes: details.scopes }
+}
+
+function announce({ id, key, name, environment }: Issued): string {
+  return `${key}\n\nThis is the ${environment} key "${name}" (${id}). It is not shown again.`
+}
+
+async function roll(
+  opened: Opened,
+  text: string,
+  options: Printing & { readonly app?: true },
+): Promise<void> {
+  const { id, key: old } = await known(opened, text)
+  if (old.status === 'revoked') {
+    throw new CannotDo(`Key ${id} is revoked already; make a new one with \`ikw keys create\`.`)
+  }
+  const { name, scopes: allowed, addresses, expiresAt, merchant: owner, livemode } = old
+  const details = { name, scopes: allowed, addresses, expiresAt }
+  const issued = await issue(opened, { merchant: owner, livemode, app: options.app, details })
+  await end(opened, { id, key: old, reason: 'rolled' })
+  print({ ...issued, revoked: id }, options, () => `${announce(issued)}\nThe old key ${id} is revoked.`)
+}
+
+async function revoke(opened: Opened, text: string, options: Printing): Promise<void> {
+  const { id, key } = await known(opened, text)
+  await end(opened, { id, key, reason: 'revoked on the command line' })
+  print({ id, status: 'revoked' }, options, () => `Key ${id} ("${key.name}") is revoked.`)
+}
+
+type KnownKey = Exclude<ApiKey, { status: 'none' }>
+
+async function known(
+  { house }: Opened,
+  text: string,
+): Promise<{ readonly id: string; readonly key: KnownKey }> {
+  const id = text.toLowerCase()
+  const key = await readState(house.store, apiKey, id)
+  if (key.status !== 'none') return { id, key }
+  throw new CannotDo(`There is no key ${text}: \`ikw keys list\` shows their ids.`)
+}
+
+interface Ending {
+  readonly id: string
+  readonly key: KnownKey
+  readonly reason: string
+}
+
+async function end({ house }: Opened, { id, key, reason }: Ending): Promise<void> {
+  const { merchant: owner, livemode } = key
+  const envelope = { merchant: owner, livemode, actor: 'cli', correlation: house.newId() }
+  await house.executor.send(apiKey, id, { type: 'RevokeApiKey', data: { reason } }, envelope)
+}
+
+type KeyRow = DocumentRow & { readonly state: KnownKey }
+
+async function showAll(opened: Opened, options: Printing & { readonly merchant?: string }): Promise<void> {
+  const rows = await whileProjecting(opened, async () => {
+    await upToDate(opened)
+    return allRows(opened, options.merchant)
+  })
+  const shown = rows.map(({ id, state }) => ({
+    id,
+    name: state.name,
+    environment: state.livemode ? 'live' : 'sandbox',
+    status: state.status,
+    last4: state.last4,
+    scopes: state.scopes,
+    addresses: state.addresses,
+    expires_at: state.expiresAt,
+    created_at: state.at,
+    merchant: state.merchant,
+  }))
+  const flat = shown.map((key) => ({
+    ...key,
+    scopes: key.scopes.join(','),
+    addresses: key.addresses.join(','),
+  }))
+  print(shown, options, () => table(flat, 'There are no keys.'))
+}
+
+const pageRows = 100
+
+async function allRows({ house: { reads } }: Opened, owner: string | undefined): Promise<readonly KeyRow[]> {
+  const where = owner === undefined ? [] : [{ column: 'merchant', operator: '=' as const, value: owner }]
+  const found: KeyRow[] = []
+  for (;;) {
+    const { rows } = await reads.page<KeyRow>({
+      from: apiKeys.name,
+      where,
+      order: 'created',
+      limit: pageRows,
+      offset: found.length,
+    })
+    found.push(...rows)
+    if (rows.length < pageRows) return found
+  }
+}
+
+function readScopes(text: string): readonly string[] {
+  const asked = list(text)
+  const unknown = asked.find((scope) => scope !== '*' && !scopes.some((each) => each === scope))
+  if (unknown !== undefined || asked.length === 0) {
+    throw new InvalidArgumentError(
+      `${unknown === undefined ? 'None is given' : `"${unknown}" is none`}: take * or ${scopes.join(', ')}.`,
+    )
+  }
+  return asked
+}
+
+function readAddresses(text: string): readonly string[] {
+  const asked = list(text)
+  const wrong = asked.find((address) => !ipaddr.isValidCIDR(address) && !ipaddr.isValid(address))
+  if (wrong !== undefined) {
+    throw new InvalidArgumentError(`"${wrong}" is neither an address nor a CIDR block.`)
+  }
+  return asked
+}

@@ -1,0 +1,126 @@
+import type { Command } from 'commander'
+import { Checkpoints } from '../../infra/postgres/checkpoints.ts'
+import { readModels } from '../../projections/index.ts'
+import { deciders } from '../composition/deciders.ts'
+import { commandOf } from './arguments.ts'
+import { foldBooks, type BookBalances, type Replayed } from './audit/balances.ts'
+import { compareReadModels, type Comparison, type Difference } from './audit/replay.ts'
+import { verifyLog, type Verified } from './audit/verify.ts'
+import { rules, type Rule, type Violation } from './audit/violations.ts'
+import { exitCodes } from './failure.ts'
+import { withHouse } from './house.ts'
+import { counted, grouped, print, progress, table, type Printing } from './output.ts'
+
+export function addLedger(program: Command): void {
+  const ledger = program.command('ledger').description('the books, counted again from the log')
+  commandOf(
+    ledger,
+    'replay',
+    'fold the log from its first event, print all balances, and compare with every read model',
+  ).action(replay)
+  commandOf(
+    ledger,
+    'verify',
+    'check the rules of double entry over the whole log, with arithmetic of its own',
+  ).action(verify)
+}
+
+async function replay(options: Printing): Promise<void> {
+  const { replayed, compared } = await withHouse(async ({ postgres: { pool }, house: { store } }) => {
+    const folding = progress('folding books ')
+    const replayed = await foldBooks({ store, deciders, onProgress: folding.show })
+    folding.end()
+    const comparing = progress('comparing rows')
+    const compared = await compareReadModels({
+      pool,
+      store,
+      deciders,
+      models: readModels,
+      onProgress: comparing.show,
+    })
+    comparing.end()
+    return { replayed, compared }
+  })
+  const differences = [...faultsOf(replayed), ...compared.differences]
+  const { position, events, books } = replayed
+  const report = { position, entries: events, books, models: compared.models, differences }
+  print(report, options, () => replayText(replayed, { ...compared, differences }))
+  if (differences.length > 0) process.exitCode = exitCodes.found
+}
+
+function faultsOf({ faults }: Replayed): readonly Difference[] {
+  return [...faults].map(([stream, fault]) => ({
+    model: 'log',
+    row: stream,
+    problem: `cannot be folded: ${fault}`,
+  }))
+}
+
+function replayText({ position, events, books }: Replayed, { models, differences }: Comparison): string {
+  const rows = models.reduce((sum, each) => sum + each.rows, 0)
+  const compared = models.map(({ name, ...rest }) => ({ 'read model': name, ...rest }))
+  const verdict =
+    differences.length === 0
+      ? `All ${models.length} read models say what the log says (${grouped(rows)} rows).`
+      : `${counted(differences.length, 'difference')}:\n${differences.map(sentence).join('\n')}`
+  return [
+    ...books.map(bookText),
+    `${grouped(events)} journal entries in ${counted(books.length, 'book')}, up to position ${position}`,
+    table(compared, ''),
+    verdict,
+  ].join('\n\n')
+}
+
+function bookText({ environment, currency, merchant, accounts }: BookBalances): string {
+  const lines = accounts.map(({ account, class: kind, balance }) => ({ account, class: kind, balance }))
+  return `${currency} ${environment}, merchant ${merchant}\n${table(lines, 'All accounts are at zero.')}`
+}
+
+function sentence({ model, row, problem }: Difference): string {
+  return `  ${model}${row && ` ${row}`}: ${problem}`
+}
+
+async function verify(options: Printing): Promise<void> {
+  const verified = await withHouse(async ({ postgres: { pool }, house: { store, clock } }) => {
+    const { position: policiesThrough } = await new Checkpoints(pool).load('policies')
+    const bar = progress('counting')
+    const result = await verifyLog({ store, deciders, policiesThrough, now: clock(), onProgress: bar.show })
+    bar.end()
+    return result
+  })
+  print({ ...verified, rules: counts(verified) }, options, () => verifyText(verified))
+  if (verified.violations.length > 0) process.exitCode = exitCodes.found
+}
+
+function counts({ violations }: Verified) {
+  return (Object.keys(rules) as Rule[]).map((rule) => {
+    return {
+      rule,
+      meaning: rules[rule],
+      violations: violations.filter((violation) => violation.rule === rule).length,
+    }
+  })
+}
+
+function verifyText(verified: Verified): string {
+  const { position, events, streams, entries, books, openHolds, pending, violations } = verified
+  const lines = counts(verified).map(({ rule, meaning, violations: broken }) => {
+    const verdict = broken === 0 ? 'ok' : `${broken} times broken`
+    return `  ${rule.padEnd(8)} ${meaning}: ${verdict}`
+  })
+  const verdict =
+    violations.length === 0
+      ? 'No rule is broken.'
+      : `${counted(violations.length, 'violation')}:\n${violations.map(violationText).join('\n')}`
+  return [
+    `${counted(events, 'event')} in ${counted(streams, 'stream')} up to position ${position}`,
+    `${grouped(entries)} journal entries in ${counted(books, 'book')}, ${pending} on their way; ` +
+      counted(openHolds, 'open hold'),
+    lines.join('\n'),
+    verdict,
+  ].join('\n\n')
+}
+
+function violationText({ rule, problem }: Violation): string {
+  return `  ${rule}: ${problem}`
+}

@@ -1,0 +1,26 @@
+import { once } from 'node:events'
+import { lead, type Reign } from '../../infra/postgres/leader.ts'
+import type { Subscription } from '../../packages/kernel/ports.ts'
+import type { Opened } from './house.ts'
+
+/** Runs in one process at a time, whichever is elected; the others stand by and take over. */
+export function leading(
+  { postgres: { pool }, configuration: { instance }, health, house: { log } }: Opened,
+  name: string,
+  start: (reign: Reign) => Promise<Subscription>,
+): Subscription {
+  health.leads.set(name, false)
+  return lead({ pool, name, instance }, async (reign) => {
+    try {
+      const running = await start(reign)
+      health.leads.set(name, true)
+      if (!reign.signal.aborted) await once(reign.signal, 'abort')
+      await running.close()
+    } catch (error) {
+      // Mostly the database is away: the next election starts over.
+      log.warn({ name, error }, 'leading failed, and is tried again')
+    } finally {
+      health.leads.set(name, false)
+    }
+  })
+}

@@ -1,0 +1,66 @@
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** Prometheus metrics of this process. */
+export class Metrics {
+  readonly #registry = new Registry()
+  readonly #durations: Histogram
+
+  constructor() {
+    collectDefaultMetrics({ register: this.#registry })
+    this.#durations = new Histogram({
+      name: 'http_request_duration_seconds',
+      help: 'Time from the first byte of a request to its answer',
+      labelNames: ['operation', 'status'],
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+      registers: [this.#registry],
+    })
+  }
+
+  observe(operation: string, status: number, durationMs: number): void {
+    this.#durations.observe({ operation, status }, durationMs / 1000)
+  }
+
+  /** A number that is asked for when the metrics are read; it is left out when it cannot be had. */
+  gauge(name: string, help: string, read: () => Promise<number> | number): void {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      collect: async () => {
+        gauge.reset()
+        const value = await Promise.resolve().then(read).catch(() => undefined)
+        if (value === undefined) gauge.remove()
+        else gauge.set(value)
+      },
+    })
+  }
+
+  /** The same, for several things of one kind. */
+  gauges(name: string, help: string, { label, read }: Labelled): void {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [this.#registry],
+      collect: async () => {
+        const values = await read().catch(() => ({}))
+        gauge.reset()
+        for (const [key, value] of Object.entries(values)) gauge.set({ [label]: key }, value)
+      },
+    })
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType
+  }
+
+  text(): Promise<string> {
+    return this.#registry.metrics()
+  }
+}
+
+export interface Labelled {
+  readonly label: string
+  /** Numbers by the value of the label. */
+  readonly read: () => Promise<Readonly<Record<string, number>>>
+}

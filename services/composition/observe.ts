@@ -1,0 +1,35 @@
+import { listParked } from '../../infra/postgres/parked.ts'
+import { backlog } from '../../infra/postgres/backlog.ts'
+import type { Postgres } from '../../infra/postgres/connect.ts'
+import type { House } from '../../packages/contract/routes.ts'
+import type { Health } from './health.ts'
+
+/** What every process of the service knows of the whole: what it stands on, how far it is, and what is set aside. */
+export function observe(health: Health, { house, postgres: { pool } }: Observed): void {
+  const { metrics } = health
+  health.depend({ name: 'event_store', ping: () => house.store.ping() })
+  health.depend({ name: 'postgres', ping: () => pool.query('select 1') })
+  health.tell(async () => {
+    const parked = await listParked(pool)
+    return {
+      position: { log: await house.store.head(), read_models: await house.reads.position() },
+      parked: parked.map(({ consumer, stream, type, error }) => ({ consumer, stream, type, error })),
+    }
+  })
+  metrics.gauge('log_position', 'Position of the newest event', () => house.store.head())
+  metrics.gauges('consumer_position', 'How far a consumer of the log has come', {
+    label: 'consumer',
+    read: async () => ({ ...(await backlog(pool)).positions, read_models: await house.reads.position() }),
+  })
+  metrics.gauges('parked_events', 'Events that a consumer has set aside', {
+    label: 'consumer',
+    read: async () => (await backlog(pool)).parked,
+  })
+  const pending = async () => (await backlog(pool)).deliveriesPending
+  metrics.gauge('webhook_deliveries_pending', 'Webhook deliveries to be made; counted up to 100,000', pending)
+}
+
+interface Observed {
+  readonly house: House
+  readonly postgres: Postgres
+}

@@ -1,0 +1,50 @@
+import type { AnyRoute, Caller, House } from '../../packages/contract/routes.ts'
+import { answeredByStream, answeredOnce, keyOf, startedStream } from '../../services/api/idempotency.ts'
+import { kinds } from '../../services/api/kinds.ts'
+import { HttpRequest } from '../../services/api/request.ts'
+import { balanceRoutes } from '../../services/api/routes/balances.ts'
+import { paymentIntentRoutes } from '../../services/api/routes/payment-intents.ts'
+import { paymentRoutes } from '../../services/api/routes/payments.ts'
+import { payoutRoutes } from '../../services/api/routes/payouts.ts'
+import { testRoutes } from '../../services/api/routes/test.ts'
+
+export interface Asked {
+  readonly operation: string
+  readonly caller: Caller
+  readonly key: string | undefined
+  readonly params: Readonly<Record<string, string>>
+  readonly body: object | undefined
+}
+
+const table: readonly AnyRoute[] = [
+  ...payoutRoutes, ...paymentIntentRoutes, ...paymentRoutes, ...testRoutes, ...balanceRoutes,
+]
+const routes: ReadonlyMap<string, AnyRoute> = new Map(table.map((route) => [route.operation, route]))
+
+/** What services/api/handle.ts does behind authentication and validation: the same rows, kinds and keys. */
+export async function ask(house: House, { operation, caller, key, params, body }: Asked): Promise<unknown> {
+  const route = routes.get(operation)
+  if (!route) throw new Error(`${operation} is no operation`)
+  const isRead = operation.startsWith('GET ')
+  const keyed = isRead ? undefined : keyOf(route, { header: key, caller, params, body })
+  const correlation = house.newId()
+  const request = new HttpRequest({
+    house, params, body,
+    envelope: {
+      ...caller, correlation,
+      ...(keyed && { idempotencyKey: keyed.answerKey.key, fingerprint: keyed.fingerprint }),
+    },
+    id: keyed?.id ?? house.newId(),
+    hasKey: keyed !== undefined,
+    path: operation,
+    query: {},
+    minPosition: undefined,
+    lastWritten: 0,
+  })
+  const work = async () => ({ status: route.status ?? 200, body: await kinds[route.kind](route, request) })
+  if (!keyed) return (await work()).body
+  const started = startedStream(route)
+  if (!started) return (await answeredOnce(house.answers, keyed, work)).body
+  const earlier = await answeredByStream(keyed, { store: house.store, ...started })
+  return earlier === undefined ? (await work()).body : earlier
+}

@@ -1,0 +1,119 @@
+import { Deposed } from '../../infra/postgres/fenced.ts'
+import type { DueTimer, Timers } from '../../packages/kernel/ports.ts'
+import { BrokenConnection, type SimulatedDatabase } from './database.ts'
+import type { Life } from './scheduler.ts'
+import type { Stage } from './stage.ts'
+
+/** What a leader may do: it asks with each write whether it still is one. */
+export interface Rule {
+  readonly role: string
+  readonly life: Life
+  isLeading(): boolean
+  /** The leader has noticed that it is none any more. */
+  abdicate(): void
+}
+
+interface Attempts {
+  readonly dueAt: string
+  readonly attempts: number
+  readonly againAt: number
+}
+
+/** What processes keep beside the log and the read models. It survives them all. */
+export class Notebook {
+  readonly checkpoints = new Map<string, { position: number; attempted: number }>()
+  readonly parked = new Map<string, string>()
+  readonly timerAttempts = new Map<string, Attempts>()
+  readonly #stage: Stage
+
+  constructor(stage: Stage) {
+    this.#stage = stage
+  }
+
+  /** One transaction behind the leader's fence; the connection may break before or after it. */
+  write(rule: Rule, work: () => void): Promise<void> {
+    const { scheduler } = this.#stage
+    const { random, weather } = scheduler
+    const fate = random.chance(weather.brokenWrite) ? random.pick(['before', 'after'] as const) : 'done'
+    return scheduler.call(rule.life, () => {
+      assertLeading(rule)
+      if (fate !== 'before') work()
+      if (fate !== 'done') throw new BrokenConnection('the connection broke')
+    })
+  }
+}
+
+export function assertLeading(rule: Rule): void {
+  if (rule.isLeading()) return
+  rule.abdicate()
+  throw new Deposed(rule.role)
+}
+
+/** How far consumers have come, like infra/postgres/checkpoints.ts. */
+export function simulatedCheckpoints(notebook: Notebook, rule: Rule) {
+  const of = (name: string) => {
+    const known = notebook.checkpoints.get(name)
+    if (known) return known
+    const begun = { position: 0, attempted: 0 }
+    notebook.checkpoints.set(name, begun)
+    return begun
+  }
+  return {
+    load: async (name: string) => ({ ...of(name) }),
+    attempt: (name: string, through: number) => notebook.write(rule, () => {
+      of(name).attempted = Math.max(of(name).attempted, through)
+    }),
+    save: (name: string, position: number) => notebook.write(rule, () => {
+      of(name).position = position
+    }),
+  }
+}
+
+/** Money that an operator keeps is a matter for people by design; nothing else may ever be parked. */
+const meantForPeople = /the provider keeps what was paid late/
+
+/** What consumers set aside, like infra/postgres/parked.ts. */
+export function simulatedParked(stage: Stage, notebook: Notebook, rule: Rule) {
+  return {
+    has: (target: string) => notebook.parked.has(`${rule.role} ${target}`),
+    park: async (target: string, _: readonly unknown[], error: string) => {
+      await notebook.write(rule, () => void notebook.parked.set(`${rule.role} ${target}`, error))
+      const isExpected = meantForPeople.test(error) || error.startsWith('an earlier')
+      if (!isExpected) stage.violate('R7', `${rule.role} parks ${target}: ${error}`)
+    },
+    eventsOf: async () => [],
+    release: async () => undefined,
+    wishes: async () => [],
+  }
+}
+
+/** The read model `timers` and its attempts, like infra/postgres/timers.ts. */
+export function simulatedTimers(notebook: Notebook, database: SimulatedDatabase, rule: Rule): Timers {
+  return {
+    async due(now, limit) {
+      const rows = [...database.table('timers').values()] as unknown as TimerRow[]
+      const due = rows.filter((row) => Date.parse(row.due_at) <= now.getTime() && !isPostponed(notebook, row, now))
+      return due.sort((one, other) => (one.due_at < other.due_at ? -1 : 1)).slice(0, limit).map((row) => timerOf(notebook, row))
+    },
+    postpone: ({ id, dueAt }, until) => notebook.write(rule, () => {
+      const known = notebook.timerAttempts.get(id)
+      const attempts = known?.dueAt === dueAt ? known.attempts + 1 : 1
+      notebook.timerAttempts.set(id, { dueAt, attempts, againAt: until.getTime() })
+    }),
+    sweep: async () => undefined,
+  }
+}
+
+interface TimerRow extends Omit<DueTimer, 'dueAt' | 'attempts'> {
+  readonly due_at: string
+}
+
+function isPostponed(notebook: Notebook, { id, due_at }: TimerRow, now: Date): boolean {
+  const known = notebook.timerAttempts.get(id)
+  return known?.dueAt === due_at && known.againAt > now.getTime()
+}
+
+function timerOf(notebook: Notebook, { due_at: dueAt, ...row }: TimerRow): DueTimer {
+  const known = notebook.timerAttempts.get(row.id)
+  return { ...row, dueAt, attempts: known?.dueAt === dueAt ? known.attempts : 0 }
+}

@@ -1,0 +1,140 @@
+import { Projector } from '../../infra/postgres/projector.ts'
+import type { Subscription } from '../../packages/kernel/ports.ts'
+import { readModels } from '../../projections/index.ts'
+import { deciders } from '../../services/composition/deciders.ts'
+import { runDue } from '../../services/processes/due-timers.ts'
+import { processes } from '../../services/processes/families.ts'
+import { subscribePolicies, toolsOf } from '../../services/processes/main.ts'
+import { PolicyRunner } from '../../services/processes/policies.ts'
+import { startReactions } from '../../services/processes/reactions.ts'
+import { Renderer, type RenderedEvent } from '../../services/relay/render.ts'
+import { publicSources } from '../../services/relay/sources.ts'
+import type { StoredEvent } from '../../packages/kernel/ports.ts'
+import {
+  assertLeading, simulatedCheckpoints, simulatedParked, simulatedTimers, type Rule,
+} from './consumers.ts'
+import { fenceOf, simulatedPool } from './database.ts'
+import { Deposed } from '../../infra/postgres/fenced.ts'
+import type { SimulatedProcess } from './process.ts'
+
+export const roles = ['processes', 'projector', 'relay'] as const
+export type Role = (typeof roles)[number]
+
+/** What a leader runs, and what it can be told to do. */
+export interface Work extends Subscription {
+  /** Looks once for timers that are due; false when it is still at it. */
+  look?(): boolean
+}
+
+export interface Reigning {
+  readonly process: SimulatedProcess
+  readonly rule: Rule
+}
+
+export const work: Readonly<Record<Role, (reigning: Reigning) => Promise<Work>>> = {
+  processes: runProcesses,
+  projector: runProjector,
+  relay: runRelay,
+}
+
+const decidersByCategory = new Map(deciders.map((decider) => [decider.category, decider]))
+const policies = processes.flatMap((process) => process.policies)
+
+/** As services/processes/main.ts puts it together, with the timers looked at when the simulation says so. */
+async function runProcesses({ process, rule }: Reigning): Promise<Work> {
+  const { house, world } = process
+  const { stage, notebook } = world
+  const tools = toolsOf(house)
+  const { store, log } = house
+  const checkpoints = simulatedCheckpoints(notebook, rule)
+  const parkedOrders = simulatedParked(stage, notebook, { ...rule, role: 'policies' })
+  const options = { policies, deciders: decidersByCategory, executor: house.executor, parked: parkedOrders, log }
+  const runner = stage.mistake === 'checkpoint before work'
+    ? new HastyRunner(options, (through) => checkpoints.save('policies', through))
+    : new PolicyRunner(options)
+  const leading = () => assertLeading(rule)
+  const parked = simulatedParked(stage, notebook, { ...rule, role: 'reactions' })
+  const subscriptions = await Promise.all([
+    subscribePolicies(house, checkpoints, runner),
+    startReactions({
+      processes, deciders: decidersByCategory, store, checkpoints, parked, tools, log, assertLeading: leading,
+    }),
+  ])
+  const callbacks = house.rail.onCallback(async (callback) => {
+    leading()
+    for (const each of processes) await each.callbacks?.[callback.kind]?.(callback, tools)
+  })
+  const timers = simulatedTimers(notebook, world.database, rule)
+  let looking = false
+  const look = () => {
+    if (looking) return false
+    looking = true
+    runDue({ processes, timers, tools, log, assertLeading: leading })
+      .catch((error: unknown) => log.warn({ error }, 'timers are tried again'))
+      .finally(() => (looking = false))
+    return true
+  }
+  return { look, close: () => closeAll([...subscriptions, callbacks]) }
+}
+
+/** A mistake: what is noted as done is lost with the process that was about to do it. */
+class HastyRunner extends PolicyRunner {
+  readonly #save: (through: number) => Promise<void>
+
+  constructor(options: ConstructorParameters<typeof PolicyRunner>[0], save: (through: number) => Promise<void>) {
+    super(options)
+    this.#save = save
+  }
+
+  override async handle(events: readonly StoredEvent[]): Promise<void> {
+    await this.#save(events.at(-1)!.position)
+    await super.handle(events)
+  }
+}
+
+/** As services/projector/main.ts, for read models that are all published. */
+async function runProjector({ process, rule }: Reigning): Promise<Work> {
+  const { house: { store, log }, world: { stage, database } } = process
+  const { life } = process
+  const fence = stage.mistake === 'projector without fence'
+    ? undefined
+    : fenceOf(() => rule.isLeading(), () => {
+        rule.abdicate()
+        return new Deposed(rule.role)
+      })
+  const projector = new Projector({ pool: simulatedPool({ stage, database, life }), store, deciders, log, fence })
+  const tracks = await Promise.all(readModels.map((model) => projector.open(model, 1)))
+  return store.subscribe({
+    after: Math.min(...tracks.map(({ position }) => position)),
+    batchSize: 5_000,
+    handle: (batch, through) => projector.apply(tracks, batch, through),
+    onError: (error) => log.warn({ error }, 'projecting is tried again'),
+  })
+}
+
+/** As services/relay/main.ts: public events are kept, then published, then the checkpoint moves. */
+async function runRelay({ process, rule }: Reigning): Promise<Work> {
+  const { house: { store, log }, world: { stage, notebook, bus }, life } = process
+  const checkpoints = simulatedCheckpoints(notebook, rule)
+  const renderer = new Renderer({ sources: publicSources, store, snapshots: process.world.snapshots })
+  const { position } = await checkpoints.load('relay')
+  return store.subscribe({
+    after: position,
+    categories: renderer.categories,
+    batchSize: 500,
+    onError: (error) => log.warn({ error }, 'relaying is tried again'),
+    async handle(events, through) {
+      const rendered: RenderedEvent[] = []
+      for (const event of events) {
+        const one = await renderer.render(event)
+        if (one) rendered.push(one)
+      }
+      if (rendered.length > 0) await stage.scheduler.call(life, () => bus.publish(rendered))
+      await checkpoints.save('relay', through)
+    },
+  })
+}
+
+async function closeAll(subscriptions: readonly Subscription[]): Promise<void> {
+  await Promise.all(subscriptions.map((subscription) => subscription.close()))
+}

@@ -1,0 +1,26 @@
+import type { House } from '../../packages/contract/routes.ts'
+import { houseOf } from './house.ts'
+import type { Life } from './scheduler.ts'
+import type { World } from './world.ts'
+
+/** One process of the service: what it knows is in its memory and dies with it. */
+export class SimulatedProcess {
+  readonly name: string
+  readonly world: World
+  life: Life
+  house: House
+
+  constructor(name: string, world: World) {
+    this.name = name
+    this.world = world
+    this.life = { name, alive: true }
+    this.house = houseOf(world, this.life)
+  }
+
+  /** Killed and started again. */
+  crash(): void {
+    this.life.alive = false
+    this.life = { name: this.name, alive: true }
+    this.house = houseOf(this.world, this.life)
+  }
+}

@@ -1,0 +1,181 @@
+import { magicValueOf } from '../../packages/contract/sandbox.ts'
+import {
+  RailTimeout, RailUnavailable,
+  type RailCallback, type RailRequest, type RailState, type SandboxRail, type Subscription,
+} from '../../packages/kernel/ports.ts'
+import type { Script } from '../../infra/rails/sandbox-book.ts'
+import { sandboxDelaysMs, scriptOf } from '../../infra/rails/sandbox-script.ts'
+import { nobody, type Life } from './scheduler.ts'
+import type { Stage } from './stage.ts'
+
+type Handle = (callback: RailCallback) => Promise<void>
+
+interface Operation {
+  readonly request: RailRequest | undefined
+  readonly answers: boolean
+  state: RailState
+  steps: Script['steps']
+}
+
+/** What the laws want to hear of the operators. */
+export interface RailWitness {
+  called(request: RailRequest): void
+  received(request: RailRequest): void
+  moved(request: RailRequest, kind: 'executed' | 'returned'): void
+}
+
+const endings: readonly string[] = ['succeeded', 'failed', 'returned']
+const callbackRetryMs = 5_000
+
+/**
+ * The operators: each reference is executed at most once, by the scripts of the sandbox. Their answers and
+ * callbacks come late, twice, never and in any order.
+ */
+export class SimulatedRail {
+  readonly operations = new Map<string, Operation>()
+  readonly #stage: Stage
+  readonly #witness: RailWitness
+  /** Whoever asks about an unknown reference is promised that requests sent before are not carried out. */
+  readonly #deniedUpTo = new Map<string, number>()
+  readonly #listeners = new Set<{ readonly life: Life; readonly handle: Handle }>()
+  #calls = 0
+
+  constructor(stage: Stage, witness: RailWitness) {
+    this.#stage = stage
+    this.#witness = witness
+  }
+
+  /** The operators as one process reaches them. */
+  reachedFrom(life: Life): SandboxRail {
+    const { scheduler } = this.#stage
+    return {
+      submit: (request) => this.#submit(life, request),
+      status: (reference) => this.#status(life, reference),
+      health: (method) => scheduler.call(life, () => (magicValueOf(method)?.behaviour === 'is_down' ? 'down' : 'up')),
+      resolve: (reference, result) => scheduler.call(life, () => this.#resolve(reference, result)),
+      onCallback: (handle) => this.#listen(life, handle),
+    }
+  }
+
+  #submit(life: Life, request: RailRequest): Promise<RailState> {
+    const { scheduler } = this.#stage
+    const { random, weather } = scheduler
+    const number = ++this.#calls
+    const fate = random.chance(weather.faultyOperator) ? random.pick(['down', 'lost', 'silent', 'late'] as const) : 'fine'
+    this.#witness.called(request)
+    this.#stage.note(() => `  ${life.name} submits ${request.kind} ${request.reference}: ${fate}`)
+    return scheduler.call(life, () => {
+      if (fate === 'down') throw new RailUnavailable('the operator is down')
+      if (fate === 'late') scheduler.after(random.below(120_000), nobody, () => this.#receiveLate(request, number))
+      if (fate === 'lost' || fate === 'late') throw new RailTimeout('no answer')
+      const state = this.#receive(request, number)
+      if (fate === 'silent' || !state) throw new RailTimeout('no answer')
+      return state
+    })
+  }
+
+  #receiveLate(request: RailRequest, number: number): void {
+    try {
+      this.#receive(request, number)
+    } catch (error) {
+      if (!(error instanceof RailUnavailable)) throw error
+    }
+  }
+
+  /** `undefined` for a request that came too late, and throws RailUnavailable for one that is not taken. */
+  #receive(request: RailRequest, number: number): RailState | undefined {
+    const { reference } = request
+    const known = this.operations.get(reference)
+    if (known?.request) return known.state
+    if (number <= (this.#deniedUpTo.get(reference) ?? 0)) return undefined
+    const script = scriptOf(request, `https://pay.example/${reference}`, sandboxDelaysMs)
+    if (!script) throw new RailUnavailable('the operator is down')
+    const { state, steps, answers } = known ? { state: known.state, steps: [], answers: true } : script
+    const operation: Operation = { request, state, steps, answers }
+    this.operations.set(reference, operation)
+    this.#witness.received(request)
+    if (state.state === 'succeeded') this.#witness.moved(request, 'executed')
+    this.#planStep(operation)
+    return state
+  }
+
+  #planStep(operation: Operation): void {
+    const [step] = operation.steps
+    if (!step) return
+    this.#stage.scheduler.after(step.afterMs, nobody, () => {
+      if (operation.steps[0] !== step) return
+      operation.steps = operation.steps.slice(1)
+      this.#enter(operation, step.state)
+      for (let nth = 0; nth < step.callbacks; nth++) this.#planCallback(operation)
+      this.#planStep(operation)
+    })
+  }
+
+  #enter(operation: Operation, state: RailState): void {
+    operation.state = state
+    const { request } = operation
+    if (!request) return
+    this.#stage.note(() => `  the operator of ${request.reference} says ${state.state}`)
+    if (state.state === 'succeeded') this.#witness.moved(request, 'executed')
+    if (state.state === 'returned') this.#witness.moved(request, 'returned')
+  }
+
+  #planCallback({ request, state }: Operation): void {
+    const { random, weather } = this.#stage.scheduler
+    if (!request || random.chance(weather.lostCallback)) return
+    const { reference, kind, merchant, livemode } = request
+    const callback = { reference, kind, merchant, livemode, result: state }
+    const times = random.chance(weather.repeatedCallback) ? 2 : 1
+    for (let nth = 0; nth < times; nth++) {
+      const delayMs = random.below(random.chance(weather.lateCallback) ? 6 * 3_600_000 : 2_000)
+      this.#stage.scheduler.after(delayMs, nobody, () => void this.#callBack(callback))
+    }
+  }
+
+  /** A callback that nobody takes comes again. */
+  async #callBack(callback: RailCallback): Promise<void> {
+    const { scheduler, note } = this.#stage
+    const listeners = [...this.#listeners].filter(({ life }) => life.alive)
+    const listener = listeners[scheduler.random.below(listeners.length)]
+    const again = () => scheduler.after(callbackRetryMs, nobody, () => void this.#callBack(callback))
+    note(() => `  callback ${callback.result.state} of ${callback.reference} to ${listener?.life.name ?? 'nobody'}`)
+    if (!listener) return again()
+    // Whoever dies with a callback in its hands has not accepted it.
+    scheduler.after(callbackRetryMs, nobody, () => {
+      if (!listener.life.alive) again()
+    })
+    await listener.handle(callback).catch(again)
+  }
+
+  #listen(life: Life, handle: Handle): Subscription {
+    const listener = { life, handle }
+    this.#listeners.add(listener)
+    return { close: async () => void this.#listeners.delete(listener) }
+  }
+
+  #status(life: Life, reference: string): Promise<RailState> {
+    const { scheduler } = this.#stage
+    const isSilent = scheduler.random.chance(scheduler.weather.faultyOperator)
+    return scheduler.call(life, () => {
+      const known = this.operations.get(reference)
+      if (isSilent || (known && !known.answers && !endings.includes(known.state.state))) {
+        throw new RailTimeout('the operator does not answer')
+      }
+      if (known) return known.state
+      this.#deniedUpTo.set(reference, this.#calls)
+      return { state: 'never_received' }
+    })
+  }
+
+  #resolve(reference: string, result: RailState): void {
+    const known = this.operations.get(reference)
+    if (!known) {
+      this.operations.set(reference, { request: undefined, answers: true, state: result, steps: [] })
+      return
+    }
+    const isOpen = known.state.state === 'pending' || known.state.state === 'redirect'
+    if (!isOpen) return
+    known.steps = []
+    this.#enter(known, result)
+  }
+}

@@ -1,0 +1,107 @@
+import type { Snapshots, StoredEvent } from '../../packages/kernel/ports.ts'
+import { SimulatedBus } from './bus.ts'
+import { Notebook } from './consumers.ts'
+import { SimulatedDatabase } from './database.ts'
+import type { SendingWitness } from './executor.ts'
+import { SimulatedAnswers, simulatedSnapshots } from './house.ts'
+import { roles, type Role } from './leaders.ts'
+import { LedgerLaws } from './ledger-laws.ts'
+import { Merchants } from './merchants.ts'
+import { SimulatedProcess } from './process.ts'
+import { SimulatedRail } from './rail.ts'
+import type { Scheduler } from './scheduler.ts'
+import type { Mistake, Stage } from './stage.ts'
+import { SimulatedLog } from './store.ts'
+import { StreamLaws } from './stream-laws.ts'
+import { Throne } from './throne.ts'
+
+export interface Violation {
+  readonly law: string
+  readonly fact: string
+}
+
+export interface WorldOptions {
+  readonly scheduler: Scheduler
+  readonly mistake: Mistake | undefined
+  /** Told what happens, when somebody wants to read it. */
+  readonly tell: ((line: string) => void) | undefined
+}
+
+/** One service as several processes, with everything around it and the laws that look on. */
+export class World {
+  readonly stage: Stage
+  readonly log: SimulatedLog
+  readonly database = new SimulatedDatabase()
+  readonly notebook: Notebook
+  readonly rail: SimulatedRail
+  readonly bus: SimulatedBus
+  readonly answers: SimulatedAnswers
+  readonly snapshots: Snapshots = simulatedSnapshots()
+  readonly ledger: LedgerLaws
+  readonly streams: StreamLaws
+  readonly merchants: Merchants
+  readonly apis: readonly SimulatedProcess[]
+  readonly workers: readonly SimulatedProcess[]
+  readonly thrones: Readonly<Record<Role, Throne>>
+  violation: Violation | undefined
+  #ids = 0
+
+  constructor({ scheduler, mistake, tell }: WorldOptions) {
+    const violate = (law: string, fact: string) => void (this.violation ??= { law, fact })
+    const note = (line: () => string) => tell?.(line())
+    this.stage = { scheduler, mistake, newId: () => this.#newId(), violate, note }
+    this.ledger = new LedgerLaws(violate)
+    this.streams = new StreamLaws(violate)
+    this.log = new SimulatedLog(this.stage, (event) => this.#committed(event))
+    this.notebook = new Notebook(this.stage)
+    this.rail = new SimulatedRail(this.stage, this.streams)
+    this.bus = new SimulatedBus(this.stage)
+    this.answers = new SimulatedAnswers(scheduler)
+    this.apis = [new SimulatedProcess('api 1', this), new SimulatedProcess('api 2', this)]
+    this.workers = [new SimulatedProcess('worker 1', this), new SimulatedProcess('worker 2', this)]
+    this.thrones = { processes: new Throne('processes'), projector: new Throne('projector'), relay: new Throne('relay') }
+    this.merchants = new Merchants(this)
+  }
+
+  get sendings(): SendingWitness {
+    return this.streams
+  }
+
+  anyApi(): SimulatedProcess {
+    return this.stage.scheduler.random.pick(this.apis)
+  }
+
+  /** Whoever is alive takes the roles that are free. */
+  elect(): void {
+    for (const role of roles) {
+      const throne = this.thrones[role]
+      if (!throne.leader) throne.enthrone(this.stage.scheduler.random.pick(this.workers))
+    }
+  }
+
+  depose(): void {
+    const { random } = this.stage.scheduler
+    const throne = this.thrones[random.pick(roles)]
+    const next = random.pick(this.workers)
+    this.stage.note(() => `${next.name} takes over as ${throne.role} from ${throne.leader?.name ?? 'nobody'}`)
+    throne.enthrone(next)
+  }
+
+  crash(): void {
+    const process = this.stage.scheduler.random.pick([...this.apis, ...this.workers])
+    this.stage.note(() => `${process.name} is killed`)
+    process.crash()
+    for (const role of roles) if (this.thrones[role].leader === process) this.thrones[role].vacate()
+  }
+
+  #committed(event: StoredEvent): void {
+    const { stream, revision, type, metadata } = event
+    this.stage.note(() => `  + ${stream} ${revision} ${type} by ${metadata.actor}`)
+    this.ledger.onCommit(event)
+    this.streams.onCommit(event)
+  }
+
+  #newId(): string {
+    return `00000000-0000-7000-8000-${(++this.#ids).toString(16).padStart(12, '0')}`
+  }
+}

@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import type { TestService } from './service.ts'
+
+export interface Run {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export type Settings = Readonly<Record<string, string>>
+
+/** Compiled or not, the command line runs as these tests do. */
+const isCompiled = import.meta.url.endsWith('.js')
+const program = fileURLToPath(new URL(`../../services/cli/main.${isCompiled ? 'js' : 'ts'}`, import.meta.url))
+const loader = isCompiled ? [] : ['--import', 'tsx']
+
+/** Runs `ikw` as a process of its own, with these settings and nothing else of the environment. */
+export async function ikw(settings: Settings, ...parameters: readonly string[]): Promise<Run> {
+  const options = { env: { PATH: process.env['PATH'], LOG_LEVEL: 'error', ...settings } }
+  const child = spawn(process.execPath, [...loader, program, ...parameters], {
+    ...options,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = once(child, 'close')
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  const [code] = (await exited) as [number | null]
+  return { code, stdout, stderr }
+}
+
+/** The settings of a running service, as its own user has them. */
+export function settingsOf({ service: { opened, port } }: TestService): Settings {
+  const { dataDirectory, postgresUrl } = opened.configuration
+  return {
+    DATA_DIR: dataDirectory,
+    PORT: String(port),
+    ...(postgresUrl !== undefined && { POSTGRES_URL: postgresUrl }),
+  }
+}
+
+export function jsonOf<Value>({ code, stdout, stderr }: Run): Value {
+  if (stdout === '') throw new Error(`exit code ${code}, nothing printed: ${stderr}`)
+  return JSON.parse(stdout) as Value
+}

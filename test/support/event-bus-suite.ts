@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto'
+import type { Test } from 'tap'
+import type { EventBus, PublicEvent } from '../../packages/kernel/ports.ts'
+import { eventually } from './eventually.ts'
+
+export interface BusSuite {
+  /** One more process on the same bus, with nothing in common but the bus; a bus in process has only one. */
+  readonly open: (t: Test) => Promise<EventBus>
+}
+
+const merchant = randomUUID()
+let sequence = 0
+
+export function publicEvent(resource: string): PublicEvent {
+  sequence += 1
+  const id = `evt_${randomUUID().replaceAll('-', '')}`
+  const payload = JSON.stringify({ id, data: { note: `é ${resource}` } })
+  return { id, type: 'payout.paid', merchant, livemode: false, resource, sequence, payload }
+}
+
+/** Events of several resources, one after the other in turn. */
+export function eventsOf(resources: number, each: number): PublicEvent[] {
+  const names = Array.from({ length: resources }, () => `payout/${randomUUID()}`)
+  return Array.from({ length: each }, () => names.map(publicEvent)).flat()
+}
+
+/** A group that nobody else uses. */
+export const newGroup = () => `group-${randomUUID()}`
+
+/** Publishes as the relay does: until the bus keeps it. */
+export function publish(bus: EventBus, events: readonly PublicEvent[]): Promise<unknown> {
+  return eventually(() => bus.publish(events).then(() => true, () => false), (isKept) => isKept)
+}
+
+/** What consumers got of the events that one test has published, without what came twice. */
+export class Inbox {
+  readonly #wanted: ReadonlySet<string>
+  readonly #byId = new Map<string, PublicEvent>()
+
+  constructor(wanted: readonly PublicEvent[]) {
+    this.#wanted = new Set(wanted.map(({ id }) => id))
+  }
+
+  /** Of the others of the topic, earlier tests have told. */
+  take(events: readonly PublicEvent[]): PublicEvent[] {
+    const mine = events.filter(({ id }) => this.#wanted.has(id))
+    for (const event of mine) if (!this.#byId.has(event.id)) this.#byId.set(event.id, event)
+    return mine
+  }
+
+  get events(): readonly PublicEvent[] {
+    return [...this.#byId.values()]
+  }
+
+  filled(): Promise<unknown> {
+    return eventually(async () => this.#byId.size, (size) => size === this.#wanted.size)
+  }
+}
+
+const byResource = (events: readonly PublicEvent[]) => {
+  const resources = [...new Set(events.map(({ resource }) => resource))].sort()
+  return resources.map((resource) => events.filter((event) => event.resource === resource))
+}
+
+/** What every event bus promises. */
+export function eventBusSuite(t: Test, { open }: BusSuite): void {
+  t.test('events arrive as they were published, those of one resource in their order', async (t) => {
+    const bus = await open(t)
+    const published = eventsOf(20, 10)
+    const inbox = new Inbox(published)
+    await bus.subscribe(newGroup(), async (events) => void inbox.take(events))
+    await publish(bus, published.slice(0, 77))
+    await publish(bus, published.slice(77))
+    await inbox.filled()
+    t.same(byResource(inbox.events), byResource(published))
+  })
+
+  t.test('each group gets every event', async (t) => {
+    const bus = await open(t)
+    const published = eventsOf(5, 2)
+    const inboxes = [new Inbox(published), new Inbox(published)]
+    for (const inbox of inboxes) await bus.subscribe(newGroup(), async (events) => void inbox.take(events))
+    await publish(bus, published)
+    await Promise.all(inboxes.map((inbox) => inbox.filled()))
+    for (const inbox of inboxes) t.same(byResource(inbox.events), byResource(published))
+  })
+
+  t.test('a batch whose handler rejects comes again, and nothing of its resources overtakes it', async (t) => {
+    const bus = await open(t)
+    const published = eventsOf(3, 4)
+    const inbox = new Inbox(published)
+    let failures = 2
+    await bus.subscribe(newGroup(), async (events) => {
+      const isMine = new Inbox(published).take(events).length > 0
+      if (isMine && failures > 0) {
+        failures -= 1
+        throw new Error('the database is away')
+      }
+      inbox.take(events)
+    })
+    await publish(bus, published)
+    await inbox.filled()
+    t.equal(failures, 0)
+    t.same(byResource(inbox.events), byResource(published))
+  })
+
+  t.test('when one of two consumers of a group leaves, the other gets what follows', async (t) => {
+    const bus = await open(t)
+    const group = newGroup()
+    const before = eventsOf(30, 3)
+    const after = eventsOf(30, 3)
+    const inbox = new Inbox([...before, ...after])
+    const counts = [0, 0]
+    const member = (index: number) => async (events: readonly PublicEvent[]) => {
+      counts[index]! += inbox.take(events).length
+    }
+    const first = await bus.subscribe(group, member(0))
+    await bus.subscribe(group, member(1))
+    await publish(bus, before)
+    await eventually(async () => inbox.events.length, (count) => count === before.length)
+    await first.close()
+    const firstHad = counts[0]
+    await publish(bus, after)
+    await inbox.filled()
+    t.equal(counts[0], firstHad, 'who has left gets nothing more')
+    t.same(byResource(inbox.events), byResource([...before, ...after]))
+  })
+
+  t.test('what was published while nobody of the group was there is not lost', async (t) => {
+    const bus = await open(t)
+    const group = newGroup()
+    const published = eventsOf(10, 4)
+    const inbox = new Inbox(published)
+    const first = await bus.subscribe(group, async (events) => void inbox.take(events))
+    await publish(bus, published.slice(0, 20))
+    await eventually(async () => inbox.events.length, (count) => count === 20)
+    await first.close()
+    const publishing = publish(bus, published.slice(20))
+    await bus.subscribe(group, async (events) => void inbox.take(events))
+    await publishing
+    await inbox.filled()
+    t.same(byResource(inbox.events), byResource(published))
+  })
+}

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto'
+import { examplesOf } from '../../packages/contract/openapi-operation.ts'
+import { partsOf } from '../../packages/contract/openapi-names.ts'
+import type { AnyRoute } from '../../packages/contract/routes.ts'
+import { eventually } from './eventually.ts'
+import type { TestService } from './service.ts'
+
+type Body = Readonly<Record<string, unknown>>
+
+/** A request that an operation accepts. */
+export interface Sample {
+  readonly path: string
+  readonly body?: Body
+}
+
+/** Operations whose body names a resource that must exist. */
+const naming: Readonly<Record<string, (service: TestService) => Promise<Body>>> = {
+  'POST /api/v1/webhook-replays': async (service) => ({
+    event_id: await anEvent(service),
+    reason: 'Lost on our side',
+  }),
+  'POST /api/test/payouts/callback': async (service) => ({
+    payout_id: await made.payout(service),
+    status: 'paid',
+  }),
+  'POST /api/test/mobile-money/callback': async (service) => ({
+    payment_intent_id: await made.confirmedIntent(service),
+    status: 'succeeded',
+  }),
+}
+
+/** Operations that take nothing twice, or that would have the service call somewhere else. */
+const own: Readonly<Record<string, () => Body>> = {
+  'POST /api/v1/merchant/settings/payouts/destinations': () => ({ ...account, account_number: randomUUID() }),
+  'POST /api/v1/webhook-endpoints': () => ({ url: nowhere(), enabled_events: ['payout.failed'] }),
+}
+
+/** An address on this machine where nobody listens. */
+const nowhere = () => `http://127.0.0.1:9/${randomUUID()}`
+
+const account = { type: 'bank', bank_code: 'CI093', account_name: 'Awa Koné' }
+
+/** Makes one resource of each family over HTTP, and answers its id. */
+const made = {
+  async payout(service: TestService) {
+    return idOf(service, '/api/v1/payouts', { amount: 500, currency: 'XOF', destination: waiting })
+  },
+  async intent(service: TestService) {
+    return idOf(service, '/api/v1/payment-intents', {
+      ...payment,
+      customer_email: `${randomUUID()}@example.com`,
+    })
+  },
+  async confirmedIntent(service: TestService) {
+    const id = await made.intent(service)
+    const { type, ...mobile_money } = waiting
+    await idOf(service, `/api/v1/payment-intents/${id}/confirm`, { payment_method: { type, mobile_money } })
+    return id
+  },
+  async payment(service: TestService) {
+    const id = await made.confirmedIntent(service)
+    return idOf(service, '/api/test/mobile-money/callback', { payment_intent_id: id, status: 'succeeded' })
+  },
+  async customer(service: TestService) {
+    const { body } = await service.get(`/api/v1/payment-intents/${await made.intent(service)}`)
+    return String(body['customer'])
+  },
+  async operation(service: TestService) {
+    const { body } = await service.get(`/api/v1/payment-intents/${await made.confirmedIntent(service)}`)
+    return String(body['operation_id'])
+  },
+  async destination(service: TestService) {
+    return idOf(service, '/api/v1/merchant/settings/payouts/destinations', {
+      ...account,
+      account_number: randomUUID(),
+    })
+  },
+  async endpoint(service: TestService) {
+    return idOf(service, '/api/v1/webhook-endpoints', { url: nowhere() })
+  },
+  async key(service: TestService) {
+    const key = randomUUID()
+    await service.post('/api/v1/payment-intents', payment, { headers: { 'idempotency-key': key } })
+    return key
+  },
+}
+
+/** No magic number: it waits until its operator is played. */
+const waiting = { type: 'mobile_money', country: 'CI', operator: 'orange_money', msisdn: '+2250700000042' }
+const payment = { amount: 5000, currency: 'XOF', transaction_country: 'CI' }
+
+/** What the parameter of a path names, by the beginning of the path. */
+const families: readonly (readonly [prefix: string, make: (service: TestService) => Promise<string>])[] = [
+  ['/api/v1/payouts/', made.payout],
+  ['/api/v1/merchant/payouts/', made.payout],
+  ['/api/v1/payment-intents/', made.intent],
+  ['/api/v1/merchant/payments/', made.payment],
+  ['/api/v1/merchant/customers/', made.customer],
+  ['/api/v1/merchant/settings/payouts/destinations/', made.destination],
+  ['/api/v1/webhook-endpoints/', made.endpoint],
+  ['/api/v1/idempotency-keys/', made.key],
+  ['/operations/status/', made.operation],
+]
+
+export function namesResource(route: AnyRoute): boolean {
+  return route.operation.includes('{') || route.operation in naming
+}
+
+/** A request with resources of its own. Bodies are those of the documentation. */
+export async function sample(service: TestService, route: AnyRoute): Promise<Sample> {
+  const { path } = partsOf(route)
+  const body = await (naming[route.operation]?.(service) ?? usualBody(route))
+  if (!path.includes('{')) return { path, ...(body && { body }) }
+  const make = families.find(([prefix]) => path.startsWith(prefix))?.[1]
+  if (!make) throw new Error(`test/support/samples.ts makes nothing for ${route.operation}`)
+  return { path: path.replace(/\{\w+\}/, await make(service)), ...(body && { body }) }
+}
+
+/** A request that is right in form, and names what does not exist. */
+export function unknownSample(route: AnyRoute): Sample {
+  const path = partsOf(route).path.replace(/\{\w+\}/, randomUUID())
+  const body = usualBody(route)
+  return { path, ...(body && { body }) }
+}
+
+function usualBody(route: AnyRoute): Body | undefined {
+  if (!route.body) return undefined
+  const made = own[route.operation]
+  if (made) return made()
+  const { value } = Object.values(examplesOf(route, route.body))[0]!
+  return structuredClone(value) as Body
+}
+
+async function idOf(service: TestService, path: string, body: Body): Promise<string> {
+  const answer = await service.post(path, body)
+  if (answer.status >= 300) throw new Error(`POST ${path} answers ${JSON.stringify(answer.body)}`)
+  return String(answer.body['id'])
+}
+
+async function anEvent(service: TestService): Promise<string> {
+  await made.intent(service)
+  const feed = await eventually(
+    () => service.get<{ data: readonly { id: string }[] }>('/api/v1/events'),
+    ({ body }) => body.data.length > 0,
+  )
+  return feed.body.data[0]!.id
+}
