@@ -10,7 +10,9 @@ export interface Load {
   readonly plan: FlowPlan
   readonly warmMs: number
   readonly measuredMs: number
-  /** Units that begin in a second, in even steps, whatever the answers do. Left out: one follows the other. */
+  /**
+   * Units that begin in a second, in even steps, whatever the answers do. Left out: one follows the other.
+   */
   readonly perSecond?: number
   /** Ends after so many units, if that is earlier. */
   readonly unitsMax?: number
@@ -68,7 +70,10 @@ interface Work {
 }
 
 /** Each connection begins its next unit when the one before has ended. */
-async function follow({ unitsMax = Infinity }: Load, { connections, flow, clock, durations }: Work): Promise<void> {
+async function follow(
+  { unitsMax = Infinity }: Load,
+  { connections, flow, clock, durations }: Work,
+): Promise<void> {
   let units = 0
   const run = async (connection: Connection) => {
     while (performance.now() < clock.end && units < unitsMax) {

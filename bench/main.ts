@@ -8,7 +8,8 @@ import { headings, isReached, line, number, writeReport, type Result } from './s
 import { median } from './support/statistics.ts'
 
 /*
- * `make bench`, or with names of rows for some of them; `QUICK=1` for a run of a few minutes. Ours and the peer take
+ * `make bench`, or with names of rows for some of them; `QUICK=1` for a run of a few minutes. Ours and the
+ * peer take
  * turns, and what counts is the median of their rounds.
  */
 
@@ -30,7 +31,8 @@ try {
     results.push({ row, result })
     print(`${line(row, result)}\n${' '.repeat(16)}${result.note}`)
   }
-  const directory = names.length === 0 ? join(root, 'bench') : join(bench.directory, '..', 'ikw-bench-partial')
+  const directory =
+    names.length === 0 ? join(root, 'bench') : join(bench.directory, '..', 'ikw-bench-partial')
   writeReport(directory, { facts, results })
   const reached = results.filter(({ row, result }) => isReached(row, result)).length
   const minutes = number((performance.now() - started) / 60_000)
@@ -45,8 +47,9 @@ async function runFacts(): Promise<Readonly<Record<string, string>>> {
   const size = quick ? 'QUICK=1: smaller stores and short rounds, so read it as a direction only' : 'whole'
   return {
     run: `${size}; ${rounds} rounds of ${measuredMs / 1_000} s a side, ${new Date().toISOString()}`,
-    'load generator': `a process of its own; against a server that does nothing it makes ${number(perSecond)} requests/s `
-      + `with ${number(cpuPercent)} % of one core`,
+    'load generator':
+      `a process of its own; against a server that does nothing it makes ${number(perSecond)} requests/s ` +
+      `with ${number(cpuPercent)} % of one core`,
   }
 }
 

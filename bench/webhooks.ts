@@ -4,12 +4,13 @@ import { addressBlocks } from '../infra/http/addresses.ts'
 import { guardedPools } from '../infra/http/egress.ts'
 import { Deliveries } from '../infra/postgres/deliveries.ts'
 import { Replays } from '../infra/postgres/replays.ts'
-import type { PublicEvent } from '../packages/kernel/ports.ts'
+import type { PublicEvent } from '../packages/kernel/message-ports.ts'
 import { openHouse } from '../services/composition/house.ts'
 import { startWebhooks } from '../services/webhooks/main.ts'
 
 /**
- * The webhook service in a process of its own, as in the distributed mode. A message names public events that are kept
+ * The webhook service in a process of its own, as in the distributed mode. A message names public events that
+ * are kept
  * in Postgres; they are handed to it by the bus, in batches as the relay makes them.
  */
 
@@ -26,7 +27,11 @@ export interface Published {
 const batchSize = 500
 /** As in the whole service. */
 const calls = {
-  connectTimeoutMs: 5_000, timeoutMs: 15_000, answerBytesMax: 4_096, originsMax: 1_000, connectionsPerOriginMax: 16,
+  connectTimeoutMs: 5_000,
+  timeoutMs: 15_000,
+  answerBytesMax: 4_096,
+  originsMax: 1_000,
+  connectionsPerOriginMax: 16,
 }
 
 const configuration = readConfiguration()
@@ -45,7 +50,14 @@ const webhooks = await startWebhooks({
 process.on('message', ({ after, through }: Publication) => {
   void publish(after, through).then(() => say('published'))
 })
-process.once('SIGTERM', () => void webhooks.close().then(() => opened.close()).then(() => process.exit()))
+process.once(
+  'SIGTERM',
+  () =>
+    void webhooks
+      .close()
+      .then(() => opened.close())
+      .then(() => process.exit()),
+)
 say('ready')
 
 async function publish(after: number, through: number): Promise<void> {

@@ -56,12 +56,16 @@ export function readConfiguration(environment: Environment = process.env): Confi
     egressAllow: blocks(text('EGRESS_ALLOW')),
     rateLimit: word('RATE_LIMIT', text('RATE_LIMIT') ?? 'on', ['on', 'off']) === 'on',
     requireEnvironmentHeader:
-      word('REQUIRE_ENVIRONMENT_HEADER', text('REQUIRE_ENVIRONMENT_HEADER') ?? 'true', ['true', 'false']) === 'true',
+      word('REQUIRE_ENVIRONMENT_HEADER', text('REQUIRE_ENVIRONMENT_HEADER') ?? 'true', ['true', 'false']) ===
+      'true',
     logLevel: word('LOG_LEVEL', text('LOG_LEVEL') ?? 'warn', logLevels),
     masterKey: masterKey(text('MASTER_KEY')),
     smtpUrl: url('SMTP_URL', text('SMTP_URL'), ['smtp:', 'smtps:']),
     mailFrom: text('MAIL_FROM') ?? 'payments@localhost',
-    baseUrl: (url('BASE_URL', text('BASE_URL'), ['http:', 'https:']) ?? `http://localhost:${port}`).replace(/\/$/, ''),
+    baseUrl: (url('BASE_URL', text('BASE_URL'), ['http:', 'https:']) ?? `http://localhost:${port}`).replace(
+      /\/$/,
+      '',
+    ),
     instance: text('INSTANCE') ?? randomUUID().slice(0, 8),
     copies: integer('COPIES', text('COPIES') ?? '1', { least: 1, most: 9 }),
   }
@@ -80,7 +84,11 @@ function integer(name: string, text: string, { least, most }: { least: number; m
   return value
 }
 
-function word<const Words extends readonly string[]>(name: string, text: string, words: Words): Words[number] {
+function word<const Words extends readonly string[]>(
+  name: string,
+  text: string,
+  words: Words,
+): Words[number] {
   const found = words.find((one) => one === text.toLowerCase())
   if (!found) throw new ConfigurationError(`${name} is "${text}", but must be one of ${words.join(', ')}`)
   return found
@@ -90,23 +98,31 @@ function word<const Words extends readonly string[]>(name: string, text: string,
 function url(name: string, text: string | undefined, protocols: readonly string[]): string | undefined {
   if (text === undefined) return undefined
   const known = protocols.some((protocol) => text.startsWith(`${protocol}//`))
-  const hosts = protocols[0] === 'esdb:' || protocols[0] === 'postgres:' ? true : URL.canParse(text)
-  if (!known || !hosts) throw new ConfigurationError(`${name} must be a URL that starts with ${protocols.join('// or ')}//`)
+  // These two may list several hosts, which no URL parser knows.
+  const isList = protocols[0] === 'esdb:' || protocols[0] === 'postgres:'
+  if (!known || !(isList || hasHost(text)))
+    throw new ConfigurationError(`${name} must be a URL that starts with ${protocols.join('// or ')}//`)
   return text
+}
+
+function hasHost(text: string): boolean {
+  return URL.canParse(text) && new URL(text).hostname !== ''
 }
 
 function brokers(text: string | undefined): readonly string[] | undefined {
   if (text === undefined) return undefined
   const list = text.split(',').map((broker) => broker.trim())
   const wrong = list.find((broker) => !/^[^\s:]+:\d{1,5}$/.test(broker))
-  if (wrong !== undefined) throw new ConfigurationError(`KAFKA_BROKERS holds "${wrong}", but takes host:port, separated by commas`)
+  if (wrong !== undefined)
+    throw new ConfigurationError(`KAFKA_BROKERS holds "${wrong}", but takes host:port, separated by commas`)
   return list
 }
 
 function blocks(text: string | undefined): readonly string[] {
   const list = text?.split(',').map((block) => block.trim()) ?? []
   const wrong = list.find((block) => !ipaddr.isValidCIDR(block))
-  if (wrong !== undefined) throw new ConfigurationError(`EGRESS_ALLOW holds "${wrong}", but takes CIDR blocks such as 127.0.0.0/8`)
+  if (wrong !== undefined)
+    throw new ConfigurationError(`EGRESS_ALLOW holds "${wrong}", but takes CIDR blocks such as 127.0.0.0/8`)
   return list
 }
 

@@ -12,7 +12,10 @@ export const payouts = documents(payout, {
     const { status, money } = state
     return { status, currency: money.currency, amount: money.amount }
   },
-  indexes: [['merchant', 'livemode', 'status', 'created'], ['merchant', 'livemode', 'created_at']],
+  indexes: [
+    ['merchant', 'livemode', 'status', 'created'],
+    ['merchant', 'livemode', 'created_at'],
+  ],
 })
 
 /** A destination that was removed is shown nowhere. */

@@ -34,7 +34,14 @@ export function timersOf(families: readonly TimerHandlers[]) {
   return projection<Record<string, never>>()({
     name: 'timers',
     version: 1,
-    columns: { id: 'text', kind: 'text', subject: 'text', merchant: 'text', livemode: 'boolean', due_at: 'timestamptz' },
+    columns: {
+      id: 'text',
+      kind: 'text',
+      subject: 'text',
+      merchant: 'text',
+      livemode: 'boolean',
+      due_at: 'timestamptz',
+    },
     key: ['id'],
     indexes: [['due_at']],
     on,

@@ -4,8 +4,20 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import ts from 'typescript'
 
-const root = join(dirname(fileURLToPath(import.meta.url)), import.meta.url.includes('/dist/') ? '../..' : '..')
-const layers = ['packages/kernel', 'packages/contract', 'packages/domain', 'projections', 'infra', 'services', 'bench', 'test'] as const
+const root = join(
+  dirname(fileURLToPath(import.meta.url)),
+  import.meta.url.includes('/dist/') ? '../..' : '..',
+)
+const layers = [
+  'packages/kernel',
+  'packages/contract',
+  'packages/domain',
+  'projections',
+  'infra',
+  'services',
+  'bench',
+  'test',
+] as const
 type Layer = (typeof layers)[number]
 
 /** Who may import whom, beside itself. */
@@ -16,8 +28,24 @@ const mayImport: Record<Layer, readonly Layer[]> = {
   projections: ['packages/kernel', 'packages/contract', 'packages/domain'],
   infra: ['packages/kernel', 'packages/contract'],
   services: ['packages/kernel', 'packages/contract', 'packages/domain', 'projections', 'infra'],
-  bench: ['packages/kernel', 'packages/contract', 'packages/domain', 'projections', 'infra', 'services', 'test'],
-  test: ['packages/kernel', 'packages/contract', 'packages/domain', 'projections', 'infra', 'services', 'bench'],
+  bench: [
+    'packages/kernel',
+    'packages/contract',
+    'packages/domain',
+    'projections',
+    'infra',
+    'services',
+    'test',
+  ],
+  test: [
+    'packages/kernel',
+    'packages/contract',
+    'packages/domain',
+    'projections',
+    'infra',
+    'services',
+    'bench',
+  ],
 }
 
 /** Libraries that are seen from one place only; everything else reaches them through a port. */
@@ -65,21 +93,33 @@ function source(path: string, layer: Layer): Source {
     if (!isImport && !ts.isExportDeclaration(statement)) return []
     const specifier = statement.moduleSpecifier
     if (!specifier || !ts.isStringLiteral(specifier)) return []
-    return [{ from: specifier.text, typeOnly: isImport ? Boolean(statement.importClause?.isTypeOnly) : statement.isTypeOnly }]
+    return [
+      {
+        from: specifier.text,
+        typeOnly: isImport ? Boolean(statement.importClause?.isTypeOnly) : statement.isTypeOnly,
+      },
+    ]
   })
   return { path, layer, text, tree, imports }
 }
 
 const targetOf = ({ path }: Source, from: string) => relative('.', join(dirname(path), from))
 const layerOf = (path: string) => layers.find((layer) => path.startsWith(`${layer}/`))
-const packageOf = (from: string) => from.split('/').slice(0, from.startsWith('@') ? 2 : 1).join('/')
+const packageOf = (from: string) =>
+  from
+    .split('/')
+    .slice(0, from.startsWith('@') ? 2 : 1)
+    .join('/')
 const ours = (from: string) => from.startsWith('.')
 
 t.test('a layer imports only the layers below it', async (t) => {
   for (const file of sources) {
     for (const { from } of file.imports.filter((one) => ours(one.from))) {
       const target = layerOf(targetOf(file, from))
-      t.ok(target === file.layer || (target && mayImport[file.layer].includes(target)), `${file.path} may import ${from}`)
+      t.ok(
+        target === file.layer || (target && mayImport[file.layer].includes(target)),
+        `${file.path} may import ${from}`,
+      )
     }
   }
 })
@@ -97,19 +137,22 @@ t.test('families of the domain do not know each other, and all may know the ledg
   }
 })
 
-t.test('services do not import each other; the whole, its tools and the composition root put them together', async (t) => {
-  const serviceOf = (path: string) => path.split('/')[1]
-  const shared = ['composition']
-  for (const file of sources.filter(({ layer }) => layer === 'services')) {
-    const own = serviceOf(file.path)
-    if (own === 'all-in-one' || own === 'cli') continue
-    for (const { from } of file.imports.filter((one) => ours(one.from))) {
-      const target = targetOf(file, from)
-      if (!target.startsWith('services/')) continue
-      t.ok([own, ...shared].includes(serviceOf(target)), `${file.path} may import ${target}`)
+t.test(
+  'services do not import each other; the whole, its tools and the composition root put them together',
+  async (t) => {
+    const serviceOf = (path: string) => path.split('/')[1]
+    const shared = ['composition']
+    for (const file of sources.filter(({ layer }) => layer === 'services')) {
+      const own = serviceOf(file.path)
+      if (own === 'all-in-one' || own === 'cli') continue
+      for (const { from } of file.imports.filter((one) => ours(one.from))) {
+        const target = targetOf(file, from)
+        if (!target.startsWith('services/')) continue
+        t.ok([own, ...shared].includes(serviceOf(target)), `${file.path} may import ${target}`)
+      }
     }
-  }
-})
+  },
+)
 
 t.test('a library is seen from its home only', async (t) => {
   for (const file of sources.filter(({ layer }) => layer !== 'test' && layer !== 'bench')) {
@@ -123,19 +166,29 @@ t.test('a library is seen from its home only', async (t) => {
   }
 })
 
-t.test('the environment is read in one file, and packages and projections know neither clock nor chance', async (t) => {
-  for (const { path, layer, text } of sources.filter((one) => one.layer !== 'test' && one.layer !== 'bench')) {
-    if (path !== 'infra/configuration.ts') t.notMatch(text, /process\.env/, `${path} leaves the environment alone`)
-    if (!layer.startsWith('packages') && layer !== 'projections') continue
-    t.notMatch(text, /new Date\(\)|Date\.now\(|Math\.random\(|randomUUID\(|setTimeout\(/, `${path} is pure`)
-  }
-})
+t.test(
+  'the environment is read in one file, and packages and projections know neither clock nor chance',
+  async (t) => {
+    for (const { path, layer, text } of sources.filter(
+      (one) => one.layer !== 'test' && one.layer !== 'bench',
+    )) {
+      if (path !== 'infra/configuration.ts')
+        t.notMatch(text, /process\.env/, `${path} leaves the environment alone`)
+      if (!layer.startsWith('packages') && layer !== 'projections') continue
+      t.notMatch(text, /new Date\(\)|Date\.now\(|Math\.random\(|randomUUID\(|setTimeout\(/, `${path} is pure`)
+    }
+  },
+)
 
 t.test('imports have no cycles', async (t) => {
-  const graph = new Map(sources.map((file) => [
-    file.path,
-    file.imports.filter(({ from, typeOnly }) => ours(from) && !typeOnly).map(({ from }) => targetOf(file, from)),
-  ]))
+  const graph = new Map(
+    sources.map((file) => [
+      file.path,
+      file.imports
+        .filter(({ from, typeOnly }) => ours(from) && !typeOnly)
+        .map(({ from }) => targetOf(file, from)),
+    ]),
+  )
   const done = new Set<string>()
   const visit = (path: string, way: readonly string[]): readonly string[] | undefined => {
     if (way.includes(path)) return [...way.slice(way.indexOf(path)), path]
@@ -150,16 +203,21 @@ t.test('imports have no cycles', async (t) => {
   for (const path of graph.keys()) t.equal(visit(path, [])?.join(' -> '), undefined, `${path} is in no cycle`)
 })
 
-t.test('limits are visible: 110 columns, 300 lines a file, 40 lines a function, 4 parameters', async (t) => {
-  for (const { path, text, tree, layer } of sources) {
-    const lines = text.split('\n')
-    t.ok(lines.length <= 301, `${path} has ${lines.length} lines`)
-    const wide = lines.findIndex((line) => line.length > columnsMax)
-    t.equal(wide, -1, `${path}:${wide + 1} is too wide`)
-    // A test is a list of facts, however many its scenario has.
-    if (layer !== 'test') visitFunctions(tree, (problem) => t.fail(`${path}: ${problem}`))
-  }
-})
+t.test(
+  'limits are visible: 110 columns, 300 lines a file beside its imports, 40 lines a function, 4 parameters',
+  async (t) => {
+    for (const { path, text, tree, layer } of sources) {
+      const lines = text.split('\n')
+      const length = lines.length - importLines(tree)
+      t.ok(length <= 301, `${path} has ${length} lines`)
+      // A text is not cut.
+      const wide = lines.findIndex((line) => line.length > columnsMax && !/['"`].{30,}|[`'"],?$/.test(line))
+      t.equal(wide, -1, `${path}:${wide + 1} is too wide`)
+      // A test is a list of facts, however many its scenario has.
+      if (layer !== 'test') visitFunctions(tree, (problem) => t.fail(`${path}: ${problem}`))
+    }
+  },
+)
 
 t.test('names say something: no utils, helpers, common, types or misc; no default exports', async (t) => {
   for (const { path, tree } of sources) {
@@ -173,6 +231,13 @@ const columnsMax = 110
 const linesMax = 40
 const parametersMax = 4
 
+/** The formatter gives each imported name a line of its own; they are not what a reader has to keep in mind. */
+function importLines(tree: ts.SourceFile): number {
+  const lineOf = (position: number) => tree.getLineAndCharacterOfPosition(position).line
+  const imports = tree.statements.filter((statement) => ts.isImportDeclaration(statement))
+  return imports.reduce((sum, one) => sum + lineOf(one.end) - lineOf(one.getStart()) + 1, 0)
+}
+
 function visitFunctions(node: ts.Node, report: (problem: string) => void): void {
   if (ts.isFunctionLike(node) && 'body' in node && node.body) {
     const tree = node.getSourceFile()
@@ -180,7 +245,8 @@ function visitFunctions(node: ts.Node, report: (problem: string) => void): void 
     const last = tree.getLineAndCharacterOfPosition(node.end).line
     const name = node.name?.getText() ?? 'a function'
     if (last - first + 1 > linesMax) report(`${name} at line ${first + 1} has ${last - first + 1} lines`)
-    if (node.parameters.length > parametersMax) report(`${name} at line ${first + 1} takes ${node.parameters.length} parameters`)
+    if (node.parameters.length > parametersMax)
+      report(`${name} at line ${first + 1} takes ${node.parameters.length} parameters`)
   }
   ts.forEachChild(node, (child) => visitFunctions(child, report))
 }

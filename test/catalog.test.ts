@@ -1,6 +1,12 @@
 import t from 'tap'
 import {
-  geography, markets, msisdnFits, operatorIn, operatorOfAlias, operators, paymentCurrencies,
+  geography,
+  markets,
+  msisdnFits,
+  operatorIn,
+  operatorOfAlias,
+  operators,
+  paymentCurrencies,
 } from '../packages/contract/catalog.ts'
 import { countryOf } from '../packages/contract/countries.ts'
 import { currencyExponent, isCurrency } from '../packages/contract/currencies.ts'
@@ -48,11 +54,25 @@ t.test('currencies have the exponent of ISO 4217', async (t) => {
 })
 
 t.test('operators are those of the catalog', async (t) => {
-  t.same(operators.map(({ code, country }) => `${code} ${country}`), [
-    'orange_money BF', 'moov BF', 'mtn CD', 'orange_money CI', 'mtn CI', 'moov CI', 'wave CI',
-    'orange_money CM', 'mtn CM',
-    'orange_money GN', 'orange_money ML', 'orange_money SN', 'wave SN', 'free_money SN',
-  ])
+  t.same(
+    operators.map(({ code, country }) => `${code} ${country}`),
+    [
+      'orange_money BF',
+      'moov BF',
+      'mtn CD',
+      'orange_money CI',
+      'mtn CI',
+      'moov CI',
+      'wave CI',
+      'orange_money CM',
+      'mtn CM',
+      'orange_money GN',
+      'orange_money ML',
+      'orange_money SN',
+      'wave SN',
+      'free_money SN',
+    ],
+  )
 })
 
 t.test('an operator is found by its name in any casing and by an alias with the country', async (t) => {
@@ -73,7 +93,10 @@ t.test('an alias of another country, and an operator of another country, is not 
 t.test('a number fits its own country only', async (t) => {
   for (const { country, msisdnExample } of markets) {
     const fitting = markets.filter((other) => msisdnFits(other.country, msisdnExample))
-    t.same(fitting.map((other) => other.country), [country])
+    t.same(
+      fitting.map((other) => other.country),
+      [country],
+    )
     t.notOk(msisdnFits(country, `${msisdnExample}0`), 'one digit more')
     t.notOk(msisdnFits(country, msisdnExample.slice(0, -1)), 'one digit less')
     t.notOk(msisdnFits(country, msisdnExample.slice(1)), 'without the plus')
@@ -82,14 +105,22 @@ t.test('a number fits its own country only', async (t) => {
 
 t.test('a country is paid in its own currency and in those of cards', async (t) => {
   t.same(paymentCurrencies('GN'), ['GNF', 'XOF', 'XAF', 'EUR', 'USD'])
-  t.equal(refusalOf(() => admitPayment({ country: 'GN', currency: 'GNF' })), undefined)
-  t.same(refusalOf(() => admitPayment({ country: 'SN', currency: 'GNF' })), [
-    'payment_must_be_eligible', '/currency', '"GNF" cannot be paid in SN; one of XOF, XAF, EUR, USD',
-  ])
-  t.same(refusalOf(() => admitPayment({ country: 'FR', currency: 'EUR' })), [
-    'payment_must_be_eligible', '/transaction_country',
-    '"FR" is not a supported country; one of BF, CD, CI, CM, GN, ML, SN',
-  ])
+  t.equal(
+    refusalOf(() => admitPayment({ country: 'GN', currency: 'GNF' })),
+    undefined,
+  )
+  t.same(
+    refusalOf(() => admitPayment({ country: 'SN', currency: 'GNF' })),
+    ['payment_must_be_eligible', '/currency', '"GNF" cannot be paid in SN; one of XOF, XAF, EUR, USD'],
+  )
+  t.same(
+    refusalOf(() => admitPayment({ country: 'FR', currency: 'EUR' })),
+    [
+      'payment_must_be_eligible',
+      '/transaction_country',
+      '"FR" is not a supported country; one of BF, CD, CI, CM, GN, ML, SN',
+    ],
+  )
 })
 
 t.test('a payment is confirmed with an operator that collects, under its canonical name', async (t) => {
@@ -99,37 +130,69 @@ t.test('a payment is confirmed with an operator that collects, under its canonic
 })
 
 const refusedMethods: Record<string, [Partial<typeof terms>, object, Expected]> = {
-  'a method of another country': [{}, { ...wave, country: 'CI' }, [
-    'method_country_must_be_the_transactions', '/payment_method/mobile_money/country',
-    '"CI" is not the transaction_country of the intent, SN',
-  ]],
-  'an operator that is not in the country': [{}, { ...wave, operator: 'tigo' }, [
-    'payment_method_must_be_valid', '/payment_method/mobile_money/operator',
-    '"tigo" is not an operator in SN; one of orange_money, wave, free_money',
-  ]],
-  'a number of another country': [{}, { ...wave, msisdn: '+2250700000001' }, [
-    'payment_method_must_be_valid', '/payment_method/mobile_money/msisdn',
-    '"+2250700000001" is not a number in SN; it must look like +221770000001',
-  ]],
-  'mobile money in a currency that is not the operator\'s': [{ currency: 'EUR' }, wave, [
-    'payment_must_be_eligible', '/payment_method/mobile_money/operator', 'wave in SN moves XOF, not EUR',
-  ]],
-  'an amount above the operator\'s limit': [{ amountMinor: 2_000_001 }, wave, [
-    'payment_must_be_eligible', '/payment_method/mobile_money/operator',
-    'wave in SN moves 100 to 2000000 XOF; the amount is 2000001',
-  ]],
-  'a card in a currency that cards do not pay': [{ country: 'GN', currency: 'GNF' }, card, [
-    'payment_must_be_eligible', '/payment_method/type', 'cards do not pay GNF; one of XOF, XAF, EUR, USD',
-  ]],
-  'a bank account': [{}, bank, [
-    'payment_must_be_eligible', '/payment_method/type',
-    '"bank" does not take payments; one of mobile_money, card',
-  ]],
+  'a method of another country': [
+    {},
+    { ...wave, country: 'CI' },
+    [
+      'method_country_must_be_the_transactions',
+      '/payment_method/mobile_money/country',
+      '"CI" is not the transaction_country of the intent, SN',
+    ],
+  ],
+  'an operator that is not in the country': [
+    {},
+    { ...wave, operator: 'tigo' },
+    [
+      'payment_method_must_be_valid',
+      '/payment_method/mobile_money/operator',
+      '"tigo" is not an operator in SN; one of orange_money, wave, free_money',
+    ],
+  ],
+  'a number of another country': [
+    {},
+    { ...wave, msisdn: '+2250700000001' },
+    [
+      'payment_method_must_be_valid',
+      '/payment_method/mobile_money/msisdn',
+      '"+2250700000001" is not a number in SN; it must look like +221770000001',
+    ],
+  ],
+  "mobile money in a currency that is not the operator's": [
+    { currency: 'EUR' },
+    wave,
+    ['payment_must_be_eligible', '/payment_method/mobile_money/operator', 'wave in SN moves XOF, not EUR'],
+  ],
+  "an amount above the operator's limit": [
+    { amountMinor: 2_000_001 },
+    wave,
+    [
+      'payment_must_be_eligible',
+      '/payment_method/mobile_money/operator',
+      'wave in SN moves 100 to 2000000 XOF; the amount is 2000001',
+    ],
+  ],
+  'a card in a currency that cards do not pay': [
+    { country: 'GN', currency: 'GNF' },
+    card,
+    ['payment_must_be_eligible', '/payment_method/type', 'cards do not pay GNF; one of XOF, XAF, EUR, USD'],
+  ],
+  'a bank account': [
+    {},
+    bank,
+    [
+      'payment_must_be_eligible',
+      '/payment_method/type',
+      '"bank" does not take payments; one of mobile_money, card',
+    ],
+  ],
 }
 
 for (const [what, [changes, method, expected]] of Object.entries(refusedMethods)) {
   t.test(`a payment is not confirmed with ${what}`, async (t) => {
-    t.same(refusalOf(() => admitPaymentMethod({ ...terms, ...changes }, method as MobileMoney)), expected)
+    t.same(
+      refusalOf(() => admitPaymentMethod({ ...terms, ...changes }, method as MobileMoney)),
+      expected,
+    )
   })
 }
 
@@ -142,37 +205,69 @@ t.test('a payout goes to an operator that takes payouts, or to a bank', async (t
 })
 
 const refusedPayouts: Record<string, [object, object, Expected]> = {
-  'an unsupported country': [{}, { ...wave, country: 'FR' }, [
-    'operator_must_be_known', '/destination/country',
-    '"FR" is not a supported country; one of BF, CD, CI, CM, GN, ML, SN',
-  ]],
-  'an operator that is not in the country': [{}, { ...wave, operator: 'tigo' }, [
-    'operator_must_be_known', '/destination/operator',
-    '"tigo" is not an operator in SN; one of orange_money, wave, free_money',
-  ]],
-  'an operator that only collects': [{}, { ...wave, operator: 'free_money' }, [
-    'operator_must_take_payouts', '/destination/operator',
-    '"free_money" does not take payouts in SN; one of orange_money, wave',
-  ]],
-  'an operator of another currency': [{ currency: 'XAF' }, wave, [
-    'payout_must_have_one_valid_destination', '/currency', 'wave in SN moves XOF, not XAF',
-  ]],
-  'a number of another country': [{}, { ...wave, msisdn: '+33612345678' }, [
-    'payout_must_have_one_valid_destination', '/destination/msisdn',
-    '"+33612345678" is not a number in SN; it must look like +221770000001',
-  ]],
-  'an operator with less than its least amount': [{ amountMinor: 99 }, wave, [
-    'amount_must_be_within_the_limits', '/amount', 'wave in SN moves 100 to 2000000 XOF; the amount is 99',
-  ]],
-  'a bank in a currency that banks are not paid in': [{ currency: 'GNF' }, bank, [
-    'payout_must_have_one_valid_destination', '/currency',
-    '"GNF" is not paid out to banks; one of XOF, XAF, EUR, USD',
-  ]],
+  'an unsupported country': [
+    {},
+    { ...wave, country: 'FR' },
+    [
+      'operator_must_be_known',
+      '/destination/country',
+      '"FR" is not a supported country; one of BF, CD, CI, CM, GN, ML, SN',
+    ],
+  ],
+  'an operator that is not in the country': [
+    {},
+    { ...wave, operator: 'tigo' },
+    [
+      'operator_must_be_known',
+      '/destination/operator',
+      '"tigo" is not an operator in SN; one of orange_money, wave, free_money',
+    ],
+  ],
+  'an operator that only collects': [
+    {},
+    { ...wave, operator: 'free_money' },
+    [
+      'operator_must_take_payouts',
+      '/destination/operator',
+      '"free_money" does not take payouts in SN; one of orange_money, wave',
+    ],
+  ],
+  'an operator of another currency': [
+    { currency: 'XAF' },
+    wave,
+    ['payout_must_have_one_valid_destination', '/currency', 'wave in SN moves XOF, not XAF'],
+  ],
+  'a number of another country': [
+    {},
+    { ...wave, msisdn: '+33612345678' },
+    [
+      'payout_must_have_one_valid_destination',
+      '/destination/msisdn',
+      '"+33612345678" is not a number in SN; it must look like +221770000001',
+    ],
+  ],
+  'an operator with less than its least amount': [
+    { amountMinor: 99 },
+    wave,
+    ['amount_must_be_within_the_limits', '/amount', 'wave in SN moves 100 to 2000000 XOF; the amount is 99'],
+  ],
+  'a bank in a currency that banks are not paid in': [
+    { currency: 'GNF' },
+    bank,
+    [
+      'payout_must_have_one_valid_destination',
+      '/currency',
+      '"GNF" is not paid out to banks; one of XOF, XAF, EUR, USD',
+    ],
+  ],
 }
 
 for (const [what, [changes, destination, expected]] of Object.entries(refusedPayouts)) {
   t.test(`a payout does not go to ${what}`, async (t) => {
-    t.same(refusalOf(() => admitPayout({ ...terms, ...changes }, destination as MobileMoney)), expected)
+    t.same(
+      refusalOf(() => admitPayout({ ...terms, ...changes }, destination as MobileMoney)),
+      expected,
+    )
   })
 }
 
@@ -187,7 +282,11 @@ t.test('an endpoint gets events of a type, of a resource and of everything', asy
 
 t.test('every pattern that may be enabled matches some type', async (t) => {
   const types = Object.keys(webhookTypes)
-  for (const pattern of webhookTypePatterns) t.ok(types.some((type) => matches([pattern], type)), pattern)
+  for (const pattern of webhookTypePatterns)
+    t.ok(
+      types.some((type) => matches([pattern], type)),
+      pattern,
+    )
 })
 
 t.test('magic values are the last four digits of a number or account, or a whole card token', async (t) => {

@@ -4,7 +4,13 @@ import { noStream, type Appended, type EventStore, type NewEvent } from '../pack
 import { Script } from './support/child-process.ts'
 import { LossyProxy } from './support/lossy-proxy.ts'
 import {
-  Follower, ids, misplaced, newCategory, newEvent, newEvents, newStream,
+  Follower,
+  ids,
+  misplaced,
+  newCategory,
+  newEvent,
+  newEvents,
+  newStream,
 } from './support/event-store-samples.ts'
 import { testDatabase } from './support/postgres.ts'
 
@@ -95,9 +101,18 @@ t.test('when one append of a batch cannot be stored, then only that one fails', 
   const append = (event: NewEvent) => store.append(newStream(category), noStream, [event])
   const outcomes = await Promise.allSettled([...unstorable, nameless, huge, ...storable].map(append))
   const refused = outcomes.slice(0, 5)
-  t.match(refused, refused.map(() => ({ status: 'rejected', reason: { name: 'TypeError' } })))
-  t.match(outcomes.slice(5), outcomes.slice(5).map(() => ({ status: 'fulfilled' })))
-  t.same((await store.readAll(0, 10)).map(({ data }) => data), [huge, ...storable].map(({ data }) => data))
+  t.match(
+    refused,
+    refused.map(() => ({ status: 'rejected', reason: { name: 'TypeError' } })),
+  )
+  t.match(
+    outcomes.slice(5),
+    outcomes.slice(5).map(() => ({ status: 'fulfilled' })),
+  )
+  t.same(
+    (await store.readAll(0, 10)).map(({ data }) => data),
+    [huge, ...storable].map(({ data }) => data),
+  )
 })
 
 t.test('when the server refuses the data of one append, then its neighbours are stored', async (t) => {
@@ -119,7 +134,10 @@ t.test('when more appends wait than may, then the next are not accepted and not 
   const append = () => store.append(newStream(category), noStream, newEvents(1))
   const outcomes = await Promise.allSettled(Array.from({ length: 25 }, append))
   const refused = outcomes.slice(10)
-  t.match(refused, refused.map(() => ({ status: 'rejected', reason: { name: 'StoreOverloaded' } })))
+  t.match(
+    refused,
+    refused.map(() => ({ status: 'rejected', reason: { name: 'StoreOverloaded' } })),
+  )
   t.equal((await store.readAll(0, 100)).length, 10)
   await t.resolves(append())
 })
@@ -130,7 +148,10 @@ t.test('when a stream with an impossible name is read, then it is empty and othe
   await store.append(stream, noStream, newEvents(1))
   const names = [`${stream}\0`, stream, '', '\ud800']
   const reads = await Promise.all(names.map((name) => store.readStream(name, 0)))
-  t.same(reads.map(({ length }) => length), [0, 1, 0, 0])
+  t.same(
+    reads.map(({ length }) => length),
+    [0, 1, 0, 0],
+  )
   t.same(await store.readStream(stream, Number.MAX_SAFE_INTEGER), [])
 })
 

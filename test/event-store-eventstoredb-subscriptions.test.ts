@@ -82,7 +82,10 @@ t.test('given checkpoints, when a filtered subscription is renewed, then after i
   await follower.received(3)
   await follower.close()
   t.same(follower.events, await store.readStream(stream, 0))
-  t.same(checkpoints.map(({ through }) => through), checkpoints.map(({ last }) => last))
+  t.same(
+    checkpoints.map(({ through }) => through),
+    checkpoints.map(({ last }) => last),
+  )
 })
 
 t.test('given a failing handler, when the connection breaks, then the same batch comes again', async (t) => {

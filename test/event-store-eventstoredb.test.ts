@@ -26,7 +26,10 @@ t.test('given appends in flight, when the connection breaks, then all outcomes a
   const outcomes = Promise.allSettled(first)
   await peer.until(({ appends }) => appends === 50)
   peer.line.cut()
-  t.match(await outcomes, appends.map(() => ({ status: 'rejected', reason: unknown })))
+  t.match(
+    await outcomes,
+    appends.map(() => ({ status: 'rejected', reason: unknown })),
+  )
   gate.open()
   for (const { stream, events } of appends) {
     const { revision } = await appendUntilKnown(store, stream, { events })
@@ -35,8 +38,12 @@ t.test('given appends in flight, when the connection breaks, then all outcomes a
   }
 })
 
-const refused = (code: status, details: string, written: boolean): AppendFault =>
-  ({ fault: 'refused', code, details, written })
+const refused = (code: status, details: string, written: boolean): AppendFault => ({
+  fault: 'refused',
+  code,
+  details,
+  written,
+})
 
 const uncertain: Record<string, AppendFault> = {
   'the connection breaks before the answer': { fault: 'answer lost' },
@@ -114,7 +121,10 @@ t.test('when events cannot be stored, then the append is a mistake of the progra
   const { peer, store } = await peerAndStore(t)
   const circular: Record<string, unknown> = {}
   circular['self'] = circular
-  const [id, type] = [{ ...newEvent(), id: 'evt_1' }, { ...newEvent(), type: '$metadata' }]
+  const [id, type] = [
+    { ...newEvent(), id: 'evt_1' },
+    { ...newEvent(), type: '$metadata' },
+  ]
   for (const events of [[], [id], [type], [newEvent(circular)], [newEvent({ amount: 1n })]]) {
     await t.rejects(store.append(newStream(newCategory()), noStream, events), TypeError)
   }
@@ -142,7 +152,10 @@ t.test('given events of the server itself, when the log is read, then they do no
   const stream = newStream(newCategory())
   const { position } = await store.append(stream, noStream, newEvents(1))
   t.equal(await store.head(), position)
-  t.same((await store.readAll(0, 10)).map(({ stream }) => stream), [stream])
+  t.same(
+    (await store.readAll(0, 10)).map(({ stream }) => stream),
+    [stream],
+  )
 })
 
 t.test('given many newer events of the server, when the head is read, then it is ours', async (t) => {
@@ -188,7 +201,10 @@ t.test('when the server goes away and comes back, then reads and pings fail and 
 
 t.test('given a cluster, when its leader goes away and comes back, then all goes on', async (t) => {
   const { peer } = await peerAndStore(t)
-  const store = await openEventStoreDb({ url: peer.url.replace('esdb:', 'esdb+discover:'), appendTimeoutMs: 300 })
+  const store = await openEventStoreDb({
+    url: peer.url.replace('esdb:', 'esdb+discover:'),
+    appendTimeoutMs: 300,
+  })
   t.teardown(() => store.close())
   const category = newCategory()
   const follower = new Follower(store, { after: 0, batchSize: 10, categories: [category] })
@@ -204,20 +220,29 @@ t.test('given a cluster, when its leader goes away and comes back, then all goes
   t.same(ids(follower.events), ids([...first, ...second]))
 })
 
-t.test('given a cluster, when another node has become the leader, then a repeated append finds it', async (t) => {
-  const [former, leader] = [await peerAndStore(t), await peerAndStore(t)]
-  const metadata = new Metadata()
-  metadata.set('exception', 'not-leader')
-  metadata.set('leader-endpoint-host', '127.0.0.1')
-  metadata.set('leader-endpoint-port', String(leader.peer.line.port))
-  const details = 'Leader info available'
-  former.peer.failNextAppend({ fault: 'refused', code: status.NOT_FOUND, details, metadata, written: false })
-  const [stream, events] = [newStream(newCategory()), newEvents(2)]
-  await t.rejects(former.store.append(stream, noStream, events), unknown)
-  await appendUntilKnown(former.store, stream, { events })
-  t.same(ids(await leader.store.readStream(stream, 0)), ids(events))
-  t.equal(former.peer.appends, 1)
-})
+t.test(
+  'given a cluster, when another node has become the leader, then a repeated append finds it',
+  async (t) => {
+    const [former, leader] = [await peerAndStore(t), await peerAndStore(t)]
+    const metadata = new Metadata()
+    metadata.set('exception', 'not-leader')
+    metadata.set('leader-endpoint-host', '127.0.0.1')
+    metadata.set('leader-endpoint-port', String(leader.peer.line.port))
+    const details = 'Leader info available'
+    former.peer.failNextAppend({
+      fault: 'refused',
+      code: status.NOT_FOUND,
+      details,
+      metadata,
+      written: false,
+    })
+    const [stream, events] = [newStream(newCategory()), newEvents(2)]
+    await t.rejects(former.store.append(stream, noStream, events), unknown)
+    await appendUntilKnown(former.store, stream, { events })
+    t.same(ids(await leader.store.readStream(stream, 0)), ids(events))
+    t.equal(former.peer.appends, 1)
+  },
+)
 
 t.test('when no server answers at the url, then one sentence says so without the password', async (t) => {
   const { peer } = await peerAndStore(t)

@@ -5,7 +5,11 @@ import { record, Type } from '../packages/contract/vocabulary.ts'
 
 t.test('every event of a decider is declared and can be applied', async (t) => {
   for (const { category, events, evolve } of deciders) {
-    t.strictSame(Object.keys(events).sort(), Object.keys(evolve).sort(), `${category} declares what it applies`)
+    t.strictSame(
+      Object.keys(events).sort(),
+      Object.keys(evolve).sort(),
+      `${category} declares what it applies`,
+    )
   }
 })
 
@@ -25,7 +29,11 @@ t.test('data of an older version is brought up to the newest, step by step', asy
   })
   t.strictSame(upcast(type, 1, { amount: 1 }), { amount: 1, currency: 'XOF', note: '' })
   t.strictSame(upcast(type, 2, { amount: 1, currency: 'XAF' }), { amount: 1, currency: 'XAF', note: '' })
-  t.strictSame(upcast(type, 3, { amount: 1, currency: 'XAF', note: 'n' }), { amount: 1, currency: 'XAF', note: 'n' })
+  t.strictSame(upcast(type, 3, { amount: 1, currency: 'XAF', note: 'n' }), {
+    amount: 1,
+    currency: 'XAF',
+    note: 'n',
+  })
 })
 
 t.test('a version without an upcast from the one before it cannot be declared', async (t) => {

@@ -98,7 +98,13 @@ t.test('the most specific tariff wins: merchant before operator, country, method
   const question = { ...payment, amountMinor: 10_000, country: 'SN', operator: 'wave', merchant: 'm1' }
   for (const count of [1, 2, 3, 4, 5, 6]) t.equal(quote(question, table.slice(0, count)).feeMinor, count)
   t.equal(quote({ ...question, merchant: 'm2' }, table.toReversed()).feeMinor, 5, 'not of another merchant')
-  t.equal(quote(question, table.filter(({ merchant }) => !merchant)).feeMinor, 5)
+  t.equal(
+    quote(
+      question,
+      table.filter(({ merchant }) => !merchant),
+    ).feeMinor,
+    5,
+  )
 })
 
 t.test('the newest of the tariffs that are valid already wins', async (t) => {
@@ -120,35 +126,49 @@ const ownTariffs = fc.record({
   validFrom: fc.constant(tariff.validFrom),
 })
 
-t.test('by any tariff the details add up to the fee, the fee is within its limits, the totals agree', async () => {
-  fc.assert(fc.property(amounts, ownTariffs, fc.boolean(), (amountMinor, own, isPayer) => {
-    const question = { ...payment, operation: own.operation, amountMinor: Math.min(amountMinor, 2 ** 52) }
-    const { feeMinor, details, totalMinor, netMinor } = quote(
-      { ...question, feeMode: isPayer ? 'customer_pays' : 'merchant_pays' },
-      [own],
+t.test(
+  'by any tariff the details add up to the fee, the fee is within its limits, the totals agree',
+  async () => {
+    fc.assert(
+      fc.property(amounts, ownTariffs, fc.boolean(), (amountMinor, own, isPayer) => {
+        const question = { ...payment, operation: own.operation, amountMinor: Math.min(amountMinor, 2 ** 52) }
+        const { feeMinor, details, totalMinor, netMinor } = quote(
+          { ...question, feeMode: isPayer ? 'customer_pays' : 'merchant_pays' },
+          [own],
+        )
+        const sum = details.reduce((total, detail) => total + BigInt(detail.amountMinor), 0n)
+        const cap = Math.min(own.maximumMinor, own.operation === 'payment' ? question.amountMinor : Infinity)
+        return (
+          sum === BigInt(feeMinor) &&
+          feeMinor >= Math.min(own.minimumMinor, cap) &&
+          feeMinor <= cap &&
+          totalMinor - netMinor === feeMinor &&
+          (totalMinor === question.amountMinor || netMinor === question.amountMinor)
+        )
+      }),
+      { numRuns: 2_000 },
     )
-    const sum = details.reduce((total, detail) => total + BigInt(detail.amountMinor), 0n)
-    const cap = Math.min(own.maximumMinor, own.operation === 'payment' ? question.amountMinor : Infinity)
-    return sum === BigInt(feeMinor)
-      && feeMinor >= Math.min(own.minimumMinor, cap) && feeMinor <= cap
-      && totalMinor - netMinor === feeMinor
-      && (totalMinor === question.amountMinor || netMinor === question.amountMinor)
-  }), { numRuns: 2_000 })
-})
+  },
+)
 
 t.test('a percentage is the exact quotient, rounded half up', async () => {
-  fc.assert(fc.property(amounts, fc.integer({ min: 1, max: 9_999 }), (amountMinor, basisPoints) => {
-    const { feeMinor } = quote({ ...payment, amountMinor }, [{ ...tariff, basisPoints }])
-    const twiceTheError = 2n * (BigInt(feeMinor) * 10_000n - BigInt(amountMinor) * BigInt(basisPoints))
-    return twiceTheError > -10_000n && twiceTheError <= 10_000n
-  }), { numRuns: 2_000 })
+  fc.assert(
+    fc.property(amounts, fc.integer({ min: 1, max: 9_999 }), (amountMinor, basisPoints) => {
+      const { feeMinor } = quote({ ...payment, amountMinor }, [{ ...tariff, basisPoints }])
+      const twiceTheError = 2n * (BigInt(feeMinor) * 10_000n - BigInt(amountMinor) * BigInt(basisPoints))
+      return twiceTheError > -10_000n && twiceTheError <= 10_000n
+    }),
+    { numRuns: 2_000 },
+  )
 })
 
 t.test('a greater amount never costs less', async () => {
   const countable = amounts.map((amount) => Math.min(amount, 2 ** 52))
-  fc.assert(fc.property(countable, countable, fc.constantFrom(...tariffs), (one, other, known) => {
-    const { operation, method, currency = 'XOF' } = known
-    const fee = (amount: number) => quote({ operation, method, currency, amountMinor: amount }).feeMinor
-    return fee(Math.min(one, other)) <= fee(Math.max(one, other))
-  }))
+  fc.assert(
+    fc.property(countable, countable, fc.constantFrom(...tariffs), (one, other, known) => {
+      const { operation, method, currency = 'XOF' } = known
+      const fee = (amount: number) => quote({ operation, method, currency, amountMinor: amount }).feeMinor
+      return fee(Math.min(one, other)) <= fee(Math.max(one, other))
+    }),
+  )
 })

@@ -1,8 +1,27 @@
 import t from 'tap'
 import type { Entry } from '../packages/domain/ledger/events.ts'
 import {
-  advance, after, type Command, entryPosted, giveBack, held, paid, paidByCard, payment, payout, payoutAsked,
-  place, post, refund, refundAsked, refundHeld, release, settle, toppedUp, topup, wave,
+  advance,
+  after,
+  type Command,
+  entryPosted,
+  giveBack,
+  held,
+  paid,
+  paidByCard,
+  payment,
+  payout,
+  payoutAsked,
+  place,
+  post,
+  refund,
+  refundAsked,
+  refundHeld,
+  release,
+  settle,
+  toppedUp,
+  topup,
+  wave,
 } from './support/ledger-commands.ts'
 
 // Domain model 2.3: what the last of the commands writes
@@ -33,37 +52,25 @@ const journal: Record<string, { given: readonly Command[]; writes: Record<string
   'a payment by card is released': {
     given: [paidByCard, release],
     writes: {
-      'payment.available': [
-        'debit merchant.pending 9610',
-        'credit merchant.available 9610',
-      ],
+      'payment.available': ['debit merchant.pending 9610', 'credit merchant.available 9610'],
     },
   },
   'a payment by card is released less what refunds took': {
     given: [paidByCard, refundHeld, release],
     writes: {
-      'payment.available': [
-        'debit merchant.pending 5610',
-        'credit merchant.available 5610',
-      ],
+      'payment.available': ['debit merchant.pending 5610', 'credit merchant.available 5610'],
     },
   },
   'what a failed refund gives back after the release is released too': {
     given: [paidByCard, refundHeld, release, giveBack(refund.id), release],
     writes: {
-      'payment.available': [
-        'debit merchant.pending 4000',
-        'credit merchant.available 4000',
-      ],
+      'payment.available': ['debit merchant.pending 4000', 'credit merchant.available 4000'],
     },
   },
   "money that arrives after its intent has failed is nobody's": {
     given: [post({ template: 'payment.late', subject: payment, rail: wave, amount: 10_000 })],
     writes: {
-      'payment.late': [
-        'debit provider:mobile_money.SN.wave 10000',
-        'credit suspense.unmatched 10000',
-      ],
+      'payment.late': ['debit provider:mobile_money.SN.wave 10000', 'credit suspense.unmatched 10000'],
     },
   },
   'late money is refunded': {
@@ -72,19 +79,13 @@ const journal: Record<string, { given: readonly Command[]; writes: Record<string
       post({ template: 'payment.late_refund', subject: payment, rail: wave, amount: 10_000 }),
     ],
     writes: {
-      'payment.late_refund': [
-        'debit suspense.unmatched 10000',
-        'credit provider:mobile_money.SN.wave 10000',
-      ],
+      'payment.late_refund': ['debit suspense.unmatched 10000', 'credit provider:mobile_money.SN.wave 10000'],
     },
   },
   'a refund is held from what is available': {
     given: [paid, refundHeld],
     writes: {
-      'refund.hold': [
-        'debit merchant.available 4000',
-        'credit merchant.reserved 4000',
-      ],
+      'refund.hold': ['debit merchant.available 4000', 'credit merchant.reserved 4000'],
     },
   },
   'a refund of a pending payment is held from what is pending, and from available what that is short of': {
@@ -110,28 +111,19 @@ const journal: Record<string, { given: readonly Command[]; writes: Record<string
   'a refund is settled': {
     given: [paid, refundHeld, settle(refund.id)],
     writes: {
-      'refund.settle': [
-        'debit merchant.reserved 4000',
-        'credit provider:mobile_money.SN.wave 4000',
-      ],
+      'refund.settle': ['debit merchant.reserved 4000', 'credit provider:mobile_money.SN.wave 4000'],
     },
   },
   'a payout is held with its fee': {
     given: [paid, held],
     writes: {
-      'payout.hold': [
-        'debit merchant.available 5050',
-        'credit merchant.reserved 5050',
-      ],
+      'payout.hold': ['debit merchant.available 5050', 'credit merchant.reserved 5050'],
     },
   },
   'a payout that was sent is in clearing, its fee is not': {
     given: [paid, held, advance(payout.id)],
     writes: {
-      'payout.submit': [
-        'debit merchant.reserved 5000',
-        'credit clearing.payout 5000',
-      ],
+      'payout.submit': ['debit merchant.reserved 5000', 'credit clearing.payout 5000'],
     },
   },
   'a payout is settled': {
@@ -148,10 +140,7 @@ const journal: Record<string, { given: readonly Command[]; writes: Record<string
   'a payout that is settled before we know that it was sent is sent and settled': {
     given: [paid, held, settle(payout.id)],
     writes: {
-      'payout.submit': [
-        'debit merchant.reserved 5000',
-        'credit clearing.payout 5000',
-      ],
+      'payout.submit': ['debit merchant.reserved 5000', 'credit clearing.payout 5000'],
       'payout.settle': [
         'debit clearing.payout 5000',
         'debit merchant.reserved 50',
@@ -163,10 +152,7 @@ const journal: Record<string, { given: readonly Command[]; writes: Record<string
   'a payout that was never sent gives everything back': {
     given: [paid, held, giveBack(payout.id)],
     writes: {
-      'payout.cancel': [
-        'debit merchant.reserved 5050',
-        'credit merchant.available 5050',
-      ],
+      'payout.cancel': ['debit merchant.reserved 5050', 'credit merchant.available 5050'],
     },
   },
   'a payout that the operator refused gives everything back': {
@@ -182,19 +168,15 @@ const journal: Record<string, { given: readonly Command[]; writes: Record<string
   'a payout without a fee moves no zeros': {
     given: [paid, place({ ...payoutAsked, fee: 0 }), settle(payout.id)],
     writes: {
-      'payout.submit': [
-        'debit merchant.reserved 5000',
-        'credit clearing.payout 5000',
-      ],
-      'payout.settle': [
-        'debit clearing.payout 5000',
-        'credit provider:mobile_money.SN.wave 5000',
-      ],
+      'payout.submit': ['debit merchant.reserved 5000', 'credit clearing.payout 5000'],
+      'payout.settle': ['debit clearing.payout 5000', 'credit provider:mobile_money.SN.wave 5000'],
     },
   },
   'a payout that came back makes its source whole': {
     given: [
-      paid, held, settle(payout.id),
+      paid,
+      held,
+      settle(payout.id),
       post({ template: 'payout.return', subject: payout, rail: wave, amount: 5_000, fee: 50, source }),
     ],
     writes: {
@@ -208,10 +190,7 @@ const journal: Record<string, { given: readonly Command[]; writes: Record<string
   'play money is topped up': {
     given: [toppedUp(1_000)],
     writes: {
-      'sandbox.topup': [
-        'debit sandbox.funding 1000',
-        'credit merchant.available 1000',
-      ],
+      'sandbox.topup': ['debit sandbox.funding 1000', 'credit merchant.available 1000'],
     },
   },
   'a correction mirrors the entry': {

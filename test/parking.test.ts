@@ -9,7 +9,7 @@ import { record, Type } from '../packages/contract/vocabulary.ts'
 import { streamName, type Decider } from '../packages/kernel/decider.ts'
 import { stored, type EventsOf } from '../packages/kernel/event-types.ts'
 import { policy, to } from '../packages/kernel/policy.ts'
-import type { PublicEvent } from '../packages/kernel/ports.ts'
+import type { PublicEvent } from '../packages/kernel/message-ports.ts'
 import { projection } from '../packages/kernel/projection.ts'
 import { startApi } from '../services/api/main.ts'
 import { openHouse, type Opened } from '../services/composition/house.ts'
@@ -19,7 +19,9 @@ import { startRelay } from '../services/relay/main.ts'
 import { eventually } from './support/eventually.ts'
 import { temporaryDirectory, testDatabase } from './support/postgres.ts'
 
-/** The smallest family there is: a diary takes notes, and what is noted is counted in a tally of the same id. */
+/**
+ * The smallest family there is: a diary takes notes, and what is noted is counted in a tally of the same id.
+ */
 const noteEvents = { NoteTaken: stored(1, record({ number: Type.Integer() })) }
 type NoteEvents = EventsOf<typeof noteEvents>
 const tallyEvents = { NoteCounted: stored(1, record({ number: Type.Integer() })) }
@@ -94,9 +96,10 @@ async function openParts(t: Test): Promise<Parts> {
 }
 
 async function take({ opened }: Parts, id: string, numbers: readonly number[]): Promise<void> {
-  const { executor, newId } = opened.house
-  const envelope = { merchant: newId(), livemode: false, actor: 'test', correlation: 'test' }
-  for (const number of numbers) await executor.sendAll(diary, id, [{ command: { type: 'TakeNote', data: { number } }, envelope }])
+  const { executor } = opened.house
+  const envelope = { merchant: id, livemode: false, actor: 'test', correlation: 'test' }
+  for (const number of numbers)
+    await executor.sendAll(diary, id, [{ command: { type: 'TakeNote', data: { number } }, envelope }])
 }
 
 async function parkedStreams({ url }: Parts): Promise<readonly string[]> {
@@ -117,12 +120,25 @@ const consumers: readonly Consumer[] = [
     name: 'the projector',
     shownAs: (id) => `read.notes_v1_1 | ${streamName('diary', id)}`,
     async start(t, { opened }) {
-      const { postgres: { pool }, house: { store, log } } = opened
+      const {
+        postgres: { pool },
+        house: { store, log },
+      } = opened
       await publishMissing(pool, [notes], '')
-      const projector = await startProjector({ pool, store, models: [notes], deciders: [diary, tally], dependents: '', log })
+      const projector = await startProjector({
+        pool,
+        store,
+        models: [notes],
+        deciders: [diary, tally],
+        dependents: '',
+        log,
+      })
       t.teardown(() => projector.close())
       return async (id) => {
-        const { rows } = await pool.query<{ number: number }>('select number from read.notes where diary = $1 order by place', [id])
+        const { rows } = await pool.query<{ number: number }>(
+          'select number from read.notes where diary = $1 order by place',
+          [id],
+        )
         return rows.map(({ number }) => number)
       }
     },
@@ -131,9 +147,18 @@ const consumers: readonly Consumer[] = [
     name: 'policies',
     shownAs: (id) => `policies ${streamName('tally', id)} | ${streamName('diary', id)}`,
     async start(t, { opened }) {
-      const { postgres: { pool }, house } = opened
+      const {
+        postgres: { pool },
+        house,
+      } = opened
       const timers = new PostgresTimers(pool)
-      const running = await startProcesses({ house, pool, deciders: [diary, tally], processes: [{ policies: [counting] }], timers })
+      const running = await startProcesses({
+        house,
+        pool,
+        deciders: [diary, tally],
+        processes: [{ policies: [counting] }],
+        timers,
+      })
       t.teardown(() => running.close())
       return async (id) => {
         const events = await house.store.readStream(streamName('tally', id), 0)
@@ -145,24 +170,29 @@ const consumers: readonly Consumer[] = [
     name: 'the relay',
     shownAs: (id) => `relay ${streamName('diary', id)} | ${streamName('diary', id)}`,
     async start(t, { opened }) {
-      const { postgres: { pool }, house: { store, log }, snapshots } = opened
+      const {
+        postgres: { pool },
+        house: { store, log },
+        snapshots,
+      } = opened
       const bus = new InProcessBus()
       const told: PublicEvent[] = []
       await bus.subscribe('test', async (events) => void told.push(...events))
       const source = {
         decider: diary,
         resource: 'diary',
-        typeOf: () => 'payout.created',
+        typeOf: () => 'payout.created' as const,
         view: (id: string, _: never, { data }: { data: object }) => {
           taste(id, (data as { number: number }).number)
           return data
         },
-      } as const
+      }
       const relay = await startRelay({ pool, store, snapshots, bus, sources: [source], log })
       t.teardown(() => relay.close())
-      return async (id) => told
-        .filter(({ resource }) => resource === `diary/${id}`)
-        .map(({ payload }) => (JSON.parse(payload) as { data: { number: number } }).data.number)
+      return async (id) =>
+        told
+          .filter(({ resource }) => resource === `diary/${id}`)
+          .map(({ payload }) => (JSON.parse(payload) as { data: { number: number } }).data.number)
     },
   },
 ]
@@ -170,35 +200,57 @@ const consumers: readonly Consumer[] = [
 const all = [0, 1, 2, 3]
 
 for (const { name, shownAs, start } of consumers) {
-  t.test(`a poisoned event parks its stream and not ${name}; a retry brings the stream up to date in order`, async (t) => {
-    const parts = await openParts(t)
-    const { pool } = parts.opened.postgres
-    const seen = await start(t, parts)
-    const reaching = (id: string, numbers: readonly number[]) => {
-      return eventually(() => seen(id), (now) => now.length >= numbers.length).then((now) => t.strictSame(now, numbers))
-    }
-    const [first, second, well] = [parts.opened.house.newId(), parts.opened.house.newId(), parts.opened.house.newId()]
-    const parked = (ids: readonly string[]) => eventually(() => parkedStreams(parts), (streams) => {
-      return [first, second, well].every((id) => streams.includes(shownAs(id)) === ids.includes(id))
-    })
-    poisoned.add(first).add(second)
-    for (const id of [first, second, well]) await take(parts, id, [0, 1, 2])
-    await reaching(well, [0, 1, 2])
-    await parked([first, second])
-    t.strictSame([await seen(first), await seen(second)], [[0], [0]], 'later events of a parked stream wait')
+  t.test(
+    `a poisoned event parks its stream and not ${name}; a retry brings the stream up to date in order`,
+    async (t) => {
+      const parts = await openParts(t)
+      const { pool } = parts.opened.postgres
+      const seen = await start(t, parts)
+      const reaching = (id: string, numbers: readonly number[]) => {
+        return eventually(
+          () => seen(id),
+          (now) => now.length >= numbers.length,
+        ).then((now) => t.strictSame(now, numbers))
+      }
+      const [first, second, well] = [
+        parts.opened.house.newId(),
+        parts.opened.house.newId(),
+        parts.opened.house.newId(),
+      ]
+      const parked = (ids: readonly string[]) =>
+        eventually(
+          () => parkedStreams(parts),
+          (streams) => {
+            return [first, second, well].every((id) => streams.includes(shownAs(id)) === ids.includes(id))
+          },
+        )
+      poisoned.add(first).add(second)
+      for (const id of [first, second, well]) await take(parts, id, [0, 1, 2])
+      await reaching(well, [0, 1, 2])
+      await parked([first, second])
+      t.strictSame(
+        [await seen(first), await seen(second)],
+        [[0], [0]],
+        'later events of a parked stream wait',
+      )
 
-    poisoned.delete(second)
-    await wishRetry(pool)
-    await reaching(second, [0, 1, 2])
-    await parked([first])
-    t.strictSame(await seen(first), [0], 'what is still poisoned stays parked, and keeps no other from its retry')
+      poisoned.delete(second)
+      await wishRetry(pool)
+      await reaching(second, [0, 1, 2])
+      await parked([first])
+      t.strictSame(
+        await seen(first),
+        [0],
+        'what is still poisoned stays parked, and keeps no other from its retry',
+      )
 
-    poisoned.delete(first)
-    await take(parts, first, [3])
-    await wishRetry(pool, streamName('diary', first))
-    await reaching(first, all)
-    await parked([])
-    await take(parts, second, [3])
-    await reaching(second, all)
-  })
+      poisoned.delete(first)
+      await take(parts, first, [3])
+      await wishRetry(pool, streamName('diary', first))
+      await reaching(first, all)
+      await parked([])
+      await take(parts, second, [3])
+      await reaching(second, all)
+    },
+  )
 }

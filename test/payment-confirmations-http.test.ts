@@ -15,7 +15,10 @@ t.before(async () => {
 })
 
 function reaching(intent: Body, status: string): Promise<Body> {
-  return eventually(() => payments.shown(intent), (body) => body['status'] === status)
+  return eventually(
+    () => payments.shown(intent),
+    (body) => body['status'] === status,
+  )
 }
 
 t.test('mobile money waits for the payer, and the operator ends it', async (t) => {
@@ -24,14 +27,17 @@ t.test('mobile money waits for the payer, and the operator ends it', async (t) =
   t.match(confirmed, {
     status: 200,
     body: {
-      status: 'processing', payment_method_type: 'mobile_money', operation_id: /^op_[0-9a-f]{32}$/,
+      status: 'processing',
+      payment_method_type: 'mobile_money',
+      operation_id: /^op_[0-9a-f]{32}$/,
       next_action: { type: 'mobile_money_ussd', mobile_money_ussd: { message: String } },
     },
   })
   const again = await payments.confirm(intent)
   t.strictSame(again.body, confirmed.body, 'confirming again answers the same object')
   t.match(await payments.play(intent, 'succeeded'), {
-    status: 200, body: { status: 'succeeded', next_action: null },
+    status: 200,
+    body: { status: 'succeeded', next_action: null },
   })
   t.match(await payments.play(intent, 'failed'), { status: 409, body: { code: 'IKW-TRANSFER-003' } })
   const cancel = await payments.cancel(intent)
@@ -62,10 +68,13 @@ t.test('the simulated operators answer by themselves', async (t) => {
 t.test('a provider that takes nothing leaves the intent to be confirmed again', async (t) => {
   const intent = await payments.create()
   t.match(await payments.confirm(intent, orange('0006')), {
-    status: 502, body: { code: 'IKW-TRANSFER-006', retryable: true },
+    status: 502,
+    body: { code: 'IKW-TRANSFER-006', retryable: true },
   })
   t.match(await payments.shown(intent), {
-    status: 'requires_payment_method', operation_id: null, payment_method_type: null,
+    status: 'requires_payment_method',
+    operation_id: null,
+    payment_method_type: null,
   })
   t.match(await payments.confirm(intent), { status: 200, body: { status: 'processing' } })
 })
@@ -77,16 +86,20 @@ t.test('a method that does not fit the intent is refused', async (t) => {
     payment_method: { type: 'mobile_money', mobile_money: { ...mobile_money, ...change } },
   })
   t.match(await payments.confirm(intent, by({ country: 'CI' })), {
-    status: 400, body: { code: 'IKW-TRANSFER-008', param: '/payment_method/mobile_money/country' },
+    status: 400,
+    body: { code: 'IKW-TRANSFER-008', param: '/payment_method/mobile_money/country' },
   })
   t.match(await payments.confirm(intent, by({ operator: 'mtn' })), {
-    status: 400, body: { code: 'IKW-TRANSFER-002' },
+    status: 400,
+    body: { code: 'IKW-TRANSFER-002' },
   })
   t.match(await payments.confirm(intent, { payment_method: { type: 'card' } }), {
-    status: 400, body: { code: 'IKW-TRANSFER-002', param: '/payment_method/card' },
+    status: 400,
+    body: { code: 'IKW-TRANSFER-002', param: '/payment_method/card' },
   })
   t.match(await payments.confirm(intent, card('tok_ok', { return_url: 'javascript:alert(1)' })), {
-    status: 400, body: { code: 'IKW-REQ-001', param: '/return_url' },
+    status: 400,
+    body: { code: 'IKW-REQ-001', param: '/return_url' },
   })
   t.match(await payments.shown(intent), { status: 'requires_payment_method' })
 })
@@ -102,17 +115,25 @@ t.test('a redirected payer is sent back to the return URL with the outcome', asy
   const operation = String(confirmed.body['operation_id'])
   const open = await payments.get(`/operations/status/${operation}`, { key: '' })
   t.match(open.body, {
-    id: operation, object: 'operation', type: 'payment', status: 'pending', redirect_url: /^http/,
+    id: operation,
+    object: 'operation',
+    type: 'payment',
+    status: 'pending',
+    redirect_url: /^http/,
   })
   await payments.play(intent, 'succeeded')
   const done = await payments.get(`/operations/status/${operation}`, { key: '' })
   t.match(done.body, { status: 'succeeded', resource: { object: 'payment_intent', id: intent['id'] } })
   const back = new URL(String(done.body['redirect_url']))
   t.strictSame(Object.fromEntries(back.searchParams), {
-    cart: '7', status: 'succeeded', payment_intent: intent['id'], operation_id: operation,
+    cart: '7',
+    status: 'succeeded',
+    payment_intent: intent['id'],
+    operation_id: operation,
   })
   const page = await payments.get<string>(`/operations/status/${operation}`, {
-    key: '', headers: { accept: 'text/html' },
+    key: '',
+    headers: { accept: 'text/html' },
   })
   t.match(page.headers.get('content-type'), /text\/html/)
   t.match(
@@ -142,7 +163,8 @@ t.test('money that arrives after the cancel is given back to the payer', async (
     status: 'requires_action',
   })
   t.match(await payments.cancel(intent), {
-    status: 200, body: { status: 'canceled' },
+    status: 200,
+    body: { status: 'canceled' },
   })
   const timeline = () => payments.get<{ data: Body[] }>(`${intentsPath}/${String(intent['id'])}/timeline`)
   const told = await eventually(timeline, ({ body }) => body.data[0]?.['type'] === 'late_payment_refunded')
@@ -180,9 +202,14 @@ t.test('of 200 confirmations at once over two processes, one reaches the provide
   const final = await payments.shown(intent)
   for (const { status, body } of answers) {
     if (status === 200) t.equal(body['operation_id'], final['operation_id'])
-    else t.match({ status, body }, {
-      status: 409, body: { code: 'IKW-RES-003', retryable: true, message: lockMessage },
-    })
+    else
+      t.match(
+        { status, body },
+        {
+          status: 409,
+          body: { code: 'IKW-RES-003', retryable: true, message: lockMessage },
+        },
+      )
   }
   const operation = identity(String(final['operation_id']), 'operation')
   const calls = 'select calls from sandbox_operations where reference = $1'
@@ -193,4 +220,3 @@ t.test('of 200 confirmations at once over two processes, one reaches the provide
 })
 
 const lockMessage = 'Payment intent confirmation is already in progress'
-

@@ -10,7 +10,10 @@ t.before(async () => {
 t.test('a payment intent is created as the specification shows it', async (t) => {
   const metadata = { order: '7', count: 7, Description: 'x', 'internal.a': 'x', nothing: null }
   const answer = await payments.post(intentsPath, {
-    ...order, description: 'Two shirts', metadata, payer_country: 'ci',
+    ...order,
+    description: 'Two shirts',
+    metadata,
+    payer_country: 'ci',
   })
   t.equal(answer.status, 201)
   const { id, created, ...rest } = answer.body
@@ -18,27 +21,43 @@ t.test('a payment intent is created as the specification shows it', async (t) =>
   t.type(created, 'number')
   t.equal(answer.headers.get('location'), `${intentsPath}/${String(id)}`)
   t.strictSame(rest, {
-    object: 'payment_intent', livemode: false, amount: 5_000, currency: 'XOF',
-    status: 'requires_payment_method', description: 'Two shirts', metadata: { order: '7' },
-    next_action: null, customer: null, transaction_country: 'SN', payer_country: 'CI',
-    rail_country: null, payment_method_type: null, operation_id: null, failure_code: null,
-    failure_message: null, canceled_at: null,
+    object: 'payment_intent',
+    livemode: false,
+    amount: 5_000,
+    currency: 'XOF',
+    status: 'requires_payment_method',
+    description: 'Two shirts',
+    metadata: { order: '7' },
+    next_action: null,
+    customer: null,
+    transaction_country: 'SN',
+    payer_country: 'CI',
+    rail_country: null,
+    payment_method_type: null,
+    operation_id: null,
+    failure_code: null,
+    failure_message: null,
+    canceled_at: null,
   })
   t.strictSame(await payments.shown(answer.body), answer.body)
 })
 
 t.test('what cannot be paid is refused', async (t) => {
   t.match(await payments.post(intentsPath, { ...order, transaction_country: 'FR' }), {
-    status: 400, body: { code: 'IKW-TRANSFER-001', param: '/transaction_country' },
+    status: 400,
+    body: { code: 'IKW-TRANSFER-001', param: '/transaction_country' },
   })
   t.match(await payments.post(intentsPath, { ...order, currency: 'GNF' }), {
-    status: 400, body: { code: 'IKW-TRANSFER-001', param: '/currency' },
+    status: 400,
+    body: { code: 'IKW-TRANSFER-001', param: '/currency' },
   })
   t.match(await payments.post(intentsPath, { ...order, customer: `cus_${'0'.repeat(32)}` }), {
-    status: 400, body: { code: 'IKW-TRANSFER-009', param: '/customer' },
+    status: 400,
+    body: { code: 'IKW-TRANSFER-009', param: '/customer' },
   })
   t.match(await payments.post(intentsPath, { ...order, metadata: { a: 'x'.repeat(513) } }), {
-    status: 400, body: { code: 'IKW-REQ-001' },
+    status: 400,
+    body: { code: 'IKW-REQ-001' },
   })
 })
 
@@ -49,7 +68,8 @@ t.test('the same idempotency key creates one intent', async (t) => {
   t.strictSame(second.body, first.body)
   t.equal(second.headers.get('idempotent-replayed'), 'true')
   t.match(await payments.post(intentsPath, { ...order, amount: 1 }, { headers }), {
-    status: 409, body: { code: 'IKW-REQ-003' },
+    status: 409,
+    body: { code: 'IKW-REQ-003' },
   })
 })
 
@@ -77,7 +97,8 @@ t.test('a customer is found by e-mail address first, then by number, or made', a
     '/api/v1/merchant/customers?search=MOUSSA',
   )
   t.match(found.body, {
-    total_count: 1, data: [{ id: moussa['customer'], email: 'moussa@example.com', balance: 0 }],
+    total_count: 1,
+    data: [{ id: moussa['customer'], email: 'moussa@example.com', balance: 0 }],
   })
   const one = await payments.get(`/api/v1/merchant/customers/${String(moussa['customer'])}`)
   t.match(one.body, { object: 'customer', phone: '+221771111111', currency: 'XOF', name: null, metadata: {} })
@@ -87,7 +108,8 @@ t.test('description and metadata can be changed, keys are added or replaced', as
   const intent = await payments.create({ metadata: { a: '1', b: '2' } })
   const path = `${intentsPath}/${String(intent['id'])}`
   const changed = await payments.call('PATCH', path, {
-    metadata: { b: '3', c: 4, 'technical.x': 'y' }, description: 'New',
+    metadata: { b: '3', c: 4, 'technical.x': 'y' },
+    description: 'New',
   })
   t.match(changed, { status: 200, body: { description: 'New', metadata: { a: '1', b: '3' } } })
   t.strictSame(changed.body['metadata'], { a: '1', b: '3' })
@@ -107,7 +129,10 @@ t.test('intents are listed newest first, by status and by customer', async (t) =
   const second = await payments.get<{ data: Body[] }>(next)
   t.match(second.body, { has_more: false, next_cursor: null, data: [{ id: older['id'] }] })
   const processing = await payments.get<{ data: Body[] }>(`${byCustomer}&status=processing`)
-  t.strictSame(processing.body.data.map(({ id }) => id), [newer['id']])
+  t.strictSame(
+    processing.body.data.map(({ id }) => id),
+    [newer['id']],
+  )
 })
 
 t.test('the timeline tells each step, newest first', async (t) => {
@@ -116,11 +141,15 @@ t.test('the timeline tells each step, newest first', async (t) => {
   await payments.play(intent, 'succeeded')
   const path = `${intentsPath}/${String(intent['id'])}/timeline`
   const first = await payments.get<{ data: Body[]; next_cursor: string }>(`${path}?limit=3`)
-  t.strictSame(first.body.data.map(({ type }) => type), ['succeeded', 'submitted', 'confirmation_started'])
+  t.strictSame(
+    first.body.data.map(({ type }) => type),
+    ['succeeded', 'submitted', 'confirmation_started'],
+  )
   t.match(first.body, { has_more: true, data: [{ status: 'succeeded', operation_id: body['operation_id'] }] })
   const rest = await payments.get<{ data: Body[] }>(`${path}?cursor=${first.body.next_cursor}`)
   t.match(rest.body, {
-    has_more: false, data: [{ type: 'created', status: 'requires_payment_method', operation_id: null }],
+    has_more: false,
+    data: [{ type: 'created', status: 'requires_payment_method', operation_id: null }],
   })
   t.equal(rest.body.data.length, 1)
 })

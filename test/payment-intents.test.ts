@@ -1,6 +1,7 @@
 import type { PaymentIntentEvents } from '../packages/domain/payment-intents/events.ts'
 import {
-  paymentIntent, type PaymentIntentCommands,
+  paymentIntent,
+  type PaymentIntentCommands,
 } from '../packages/domain/payment-intents/payment-intent.ts'
 import { derivedId } from '../packages/contract/identity.ts'
 import type { Message } from '../packages/kernel/decider.ts'
@@ -14,7 +15,10 @@ const at = '2026-01-01T12:00:00.000Z'
 const operationId = derivedId(id, 'confirmation 1')
 const secondOperationId = derivedId(id, 'confirmation 2')
 const orange = {
-  type: 'mobile_money', country: 'SN', operator: 'orange_money', msisdn: '+221770000000',
+  type: 'mobile_money',
+  country: 'SN',
+  operator: 'orange_money',
+  msisdn: '+221770000000',
 } as const
 const card = { type: 'card', token: 'tok_ok' } as const
 const refund = '0190a1b2-0000-7000-8000-00000000000f'
@@ -29,7 +33,8 @@ const wanted = {
   customer: null,
 }
 const created: Event = {
-  type: 'PaymentIntentCreated', data: { ...wanted, merchant, livemode, at, metadata: {} },
+  type: 'PaymentIntentCreated',
+  data: { ...wanted, merchant, livemode, at, metadata: {} },
 }
 
 function createWith(change: Partial<PaymentIntentCommands['CreateIntent']>): Command {
@@ -38,7 +43,10 @@ function createWith(change: Partial<PaymentIntentCommands['CreateIntent']>): Com
 
 function confirm(method: PaymentIntentCommands['ConfirmIntent']['method']): Command {
   const data = {
-    method, preferredFlow: null, returnUrl: null, statusPages: 'https://pay.test/operations/status',
+    method,
+    preferredFlow: null,
+    returnUrl: null,
+    statusPages: 'https://pay.test/operations/status',
   }
   return { type: 'ConfirmIntent', data }
 }
@@ -47,7 +55,13 @@ function started(method: typeof orange | typeof card, operation = operationId): 
   const statusUrl = `https://pay.test/operations/status/op_${operation.replaceAll('-', '')}`
   const lease = { leaseUntil: '2026-01-01T12:01:00.000Z' }
   const data = {
-    at, operationId: operation, method, preferredFlow: null, returnUrl: null, statusUrl, ...lease,
+    at,
+    operationId: operation,
+    method,
+    preferredFlow: null,
+    returnUrl: null,
+    statusUrl,
+    ...lease,
   }
   return { type: 'PaymentIntentConfirmationStarted', data }
 }
@@ -147,7 +161,9 @@ scenarios(paymentIntent, {
     then: [],
   },
   'a succeeded intent is answered unchanged by another confirmation': {
-    given: paid, when: confirm(card), then: [],
+    given: paid,
+    when: confirm(card),
+    then: [],
   },
   'a failed intent is answered unchanged by another confirmation': {
     given: [...locked, submitted, failed],

@@ -22,7 +22,10 @@ import { startService, type TestService } from './support/service.ts'
 type Body = Record<string, unknown>
 
 const orange = {
-  type: 'mobile_money', country: 'SN', operator: 'orange_money', msisdn: '+221770000000',
+  type: 'mobile_money',
+  country: 'SN',
+  operator: 'orange_money',
+  msisdn: '+221770000000',
 } as const
 const minute = 60_000
 
@@ -46,7 +49,8 @@ async function runTimer(kind: string, subject: string, laterMs = 0): Promise<Dat
   const { house } = service.service.opened
   const clock = () => new Date(Date.now() + laterMs)
   const tools: Tools = {
-    house: { ...house, clock }, send: (order) => send(order.decider, order.id, order.command),
+    house: { ...house, clock },
+    send: (order) => send(order.decider, order.id, order.command),
   }
   const timers = { ...paymentIntentProcess.timers, ...refundProcess.timers }
   const id = `${kind}:${subject}`
@@ -56,14 +60,19 @@ async function runTimer(kind: string, subject: string, laterMs = 0): Promise<Dat
 async function isDue(id: string): Promise<boolean> {
   const { reads } = service.service.opened.house
   const { rows } = await reads.page({
-    from: 'timers', where: [{ column: 'id', operator: '=', value: id }], order: 'id', limit: 1,
+    from: 'timers',
+    where: [{ column: 'id', operator: '=', value: id }],
+    order: 'id',
+    limit: 1,
   })
   return rows.length > 0
 }
 
 async function create(): Promise<string> {
   const { body } = await service.post('/api/v1/payment-intents', {
-    amount: 5_000, currency: 'XOF', transaction_country: 'SN',
+    amount: 5_000,
+    currency: 'XOF',
+    transaction_country: 'SN',
   })
   return identity(String(body['id']), 'payment_intent')!
 }
@@ -95,11 +104,17 @@ const byOrange = { type, mobile_money: payer }
 t.test('a confirmation that died before its call is freed after the provider has denied it', async (t) => {
   const id = await create()
   await lock(id)
-  await eventually(() => isDue(`intent_lock:${id}`), (due) => due)
+  await eventually(
+    () => isDue(`intent_lock:${id}`),
+    (due) => due,
+  )
   t.match(await confirm(id, byOrange), { status: 409, body: { code: 'IKW-RES-003' } })
   await runTimer('intent_lock', id)
   t.match(await shown(id), { status: 'requires_payment_method', operation_id: null })
-  await eventually(() => isDue(`intent_lock:${id}`), (due) => !due)
+  await eventually(
+    () => isDue(`intent_lock:${id}`),
+    (due) => !due,
+  )
   t.match(await confirm(id, byOrange), { status: 200, body: { status: 'processing' } })
 })
 
@@ -145,7 +160,10 @@ t.test('a payer who never comes to the provider lets the payment fail after fift
   t.match(await shown(id), { status: 'requires_action' })
   await runTimer('intent_status', id, 15 * minute)
   t.match(await shown(id), { status: 'failed', failure_code: 'payment_timeout' })
-  await eventually(() => isDue(`intent_status:${id}`), (due) => !due)
+  await eventually(
+    () => isDue(`intent_status:${id}`),
+    (due) => !due,
+  )
 })
 
 t.test('a success whose callback was lost is found by asking', async (t) => {
@@ -161,17 +179,26 @@ t.test('money from a card becomes available, but for what refunds have taken', a
   const id = await create()
   await confirm(id, { type: 'card', card: { token: 'tok_anything' } })
   const before = await eventually(money, ({ pending }) => pending === 4_755)
-  await eventually(() => isDue(`payment_available:${id}.XOF`), (due) => due)
+  await eventually(
+    () => isDue(`payment_available:${id}.XOF`),
+    (due) => due,
+  )
   await service.post(`/api/v1/merchant/payments/${id}/refund`, { amount: 1_000 })
   const refunded = await eventually(money, ({ pending, reserved }) => pending === 3_755 && reserved === 0)
   t.equal(refunded.available, before.available)
   await runTimer('payment_available', `${id}.XOF`)
   t.strictSame(await money(), { available: before.available + 3_755, pending: 0, reserved: 0 })
-  await eventually(() => isDue(`payment_available:${id}.XOF`), (due) => !due)
+  await eventually(
+    () => isDue(`payment_available:${id}.XOF`),
+    (due) => !due,
+  )
   const path = `/api/v1/balance-transactions?source=${id}`
-  const { body } = await eventually(() => service.get<{ data: Body[] }>(path), (answer) => {
-    return answer.body.data[0]?.['status'] === 'available'
-  })
+  const { body } = await eventually(
+    () => service.get<{ data: Body[] }>(path),
+    (answer) => {
+      return answer.body.data[0]?.['status'] === 'available'
+    },
+  )
   t.match(body.data, [{ type: 'payment', net: 4_755 }])
 })
 
@@ -190,7 +217,10 @@ t.test('a refund whose request died gives back what it had reserved and held', a
     source: merchantAvailable,
   }
   await send(book, bookId(owner().merchant, false, 'XOF'), { type: 'PlaceHold', data: hold })
-  await eventually(() => isDue(`refund_unclaimed:${refund}.XOF`), (due) => due)
+  await eventually(
+    () => isDue(`refund_unclaimed:${refund}.XOF`),
+    (due) => due,
+  )
   t.match(await service.post(`/api/v1/merchant/payments/${id}/refund`), { status: 409 })
   await runTimer('refund_unclaimed', `${refund}.XOF`)
   t.equal((await money()).reserved, 5_000, 'the refund is given up first')
@@ -203,6 +233,7 @@ t.test('a refund whose request died gives back what it had reserved and held', a
     return now.status === 'succeeded' && Object.keys(now.payment.refunds).length === 0
   })
   t.match(await service.post(`/api/v1/merchant/payments/${id}/refund`), {
-    status: 201, body: { amount: 5_000 },
+    status: 201,
+    body: { amount: 5_000 },
   })
 })

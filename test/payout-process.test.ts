@@ -7,8 +7,12 @@ import { payout } from '../packages/domain/payouts/payout.ts'
 import { payoutSettingsId } from '../packages/domain/payouts/settings.ts'
 import { recorded, readState } from '../packages/kernel/history.ts'
 import {
-  RailTimeout, RailUnavailable, type DueTimer, type PaymentRail, type RailState,
-} from '../packages/kernel/ports.ts'
+  RailTimeout,
+  RailUnavailable,
+  type PaymentRail,
+  type RailState,
+} from '../packages/kernel/rail-ports.ts'
+import type { DueTimer } from '../packages/kernel/read-ports.ts'
 import type { Recorded } from '../packages/kernel/projection.ts'
 import { payoutProcess } from '../services/processes/payouts.ts'
 import type { Tools } from '../services/processes/process.ts'
@@ -69,7 +73,10 @@ async function shown(id: string): Promise<Body> {
 async function inTransit(body: object = order): Promise<string> {
   const { body: created } = await service.post('/api/v1/payouts', body)
   const id = identity(String(created['id']), 'payout')!
-  await eventually(() => shown(id), ({ status }) => status === 'in_transit')
+  await eventually(
+    () => shown(id),
+    ({ status }) => status === 'in_transit',
+  )
   return id
 }
 
@@ -77,7 +84,11 @@ async function inTransit(body: object = order): Promise<string> {
 async function submitted(body: object): Promise<string> {
   const { rail } = service.service.opened.house
   const id = await inTransit(body)
-  const heard = () => rail.status(id).then(({ state }) => state, () => 'silent')
+  const heard = () =>
+    rail.status(id).then(
+      ({ state }) => state,
+      () => 'silent',
+    )
   if (body !== down) await eventually(heard, (state) => state !== 'never_received')
   return id
 }
@@ -115,7 +126,7 @@ async function money() {
   return balances(await readState(house.store, book, bookId(owner().merchant, false, 'XOF')))
 }
 
-t.test('a payout is submitted under its own id, and the operator\'s answer is believed', async (t) => {
+t.test("a payout is submitted under its own id, and the operator's answer is believed", async (t) => {
   const id = await inTransit()
   const rail = new NotingRail({ submit: { state: 'succeeded' } })
   await react(id, rail, false)
@@ -174,7 +185,9 @@ t.test('an operator that answers a question ends the payout', async (t) => {
 
 t.test('a late payout says why: the operator is silent, has it pending, or is down', async (t) => {
   const reasons = [
-    [silent, 'operator_timeout'], [waiting, 'operator_pending'], [down, 'operator_down'],
+    [silent, 'operator_timeout'],
+    [waiting, 'operator_pending'],
+    [down, 'operator_down'],
   ] as const
   for (const [body, delay_reason] of reasons) {
     const id = await submitted(body)

@@ -2,12 +2,17 @@ import t from 'tap'
 import { Refusal } from '../packages/contract/refusals.ts'
 import { readDestination, type DestinationRequest } from '../packages/domain/payouts/destination-request.ts'
 import {
-  destinationId, payoutDestination, usableDestination, type PayoutDestinationEvents,
+  destinationId,
+  payoutDestination,
+  usableDestination,
+  type PayoutDestinationEvents,
 } from '../packages/domain/payouts/destination.ts'
 import { viewPayoutSettings } from '../packages/domain/payouts/resource.ts'
 import { agreeScheduled, nextPayoutDay } from '../packages/domain/payouts/schedule.ts'
 import {
-  payoutSettings, payoutSettingsId, type PayoutSettingsEvents,
+  payoutSettings,
+  payoutSettingsId,
+  type PayoutSettingsEvents,
 } from '../packages/domain/payouts/settings.ts'
 import { agreeTerms } from '../packages/domain/payouts/terms.ts'
 import { fold, type Message } from '../packages/kernel/decider.ts'
@@ -63,7 +68,10 @@ scenarios(payoutDestination, {
 const one = '0190a1b2-0000-7000-8000-0000000000d1'
 const other = '0190a1b2-0000-7000-8000-0000000000d2'
 const initial = {
-  frequency: 'manual', keepMinimumBalance: false, minimumBalance: 0, defaultDestination: null,
+  frequency: 'manual',
+  keepMinimumBalance: false,
+  minimumBalance: 0,
+  defaultDestination: null,
 } as const
 
 type Revised = PayoutSettingsEvents['PayoutSettingsRevised']
@@ -111,7 +119,7 @@ t.test('the same destination of a merchant is the same stream, whoever is called
 
 type Who = Parameters<typeof usableDestination>[1]
 
-t.test('a saved destination must be the merchant\'s, be active and be past its safety delay', async (t) => {
+t.test("a saved destination must be the merchant's, be active and be past its safety delay", async (t) => {
   const now = context.now
   const live = { merchant: owner.merchant, livemode: true }
   const use = (history: readonly Message<PayoutDestinationEvents>[], who: Who) =>
@@ -120,7 +128,10 @@ t.test('a saved destination must be the merchant\'s, be active and be past its s
   t.equal(use([savedInLive], { ...live, now: new Date(dayLater) }).destination, wave)
   const early = refusal(() => use([savedInLive], { ...live, now }))
   t.match(early, { reason: 'destination_must_be_past_its_safety_delay' })
-  t.match(refusal(() => use([saved, removed], { ...owner, now })), { reason: 'destination_must_be_active' })
+  t.match(
+    refusal(() => use([saved, removed], { ...owner, now })),
+    { reason: 'destination_must_be_active' },
+  )
   for (const [history, who] of [
     [[], owner],
     [[saved], live],
@@ -150,10 +161,13 @@ t.test('a destination needs the fields of its type and takes none of the other',
     ['account_name', { type: 'bank', bank_code: 'SN010', account_number: '1' }],
     ['country', { type: 'bank', bank_code: 'SN010', account_number: '1', account_name: 'A', country: 'SN' }],
   ] as const satisfies readonly (readonly [string, DestinationRequest])[]) {
-    t.match(refusal(() => readDestination(request, '/destination')), {
-      reason: 'payout_must_have_one_valid_destination',
-      details: { faults: [{ pointer: `/destination/${field}` }] },
-    })
+    t.match(
+      refusal(() => readDestination(request, '/destination')),
+      {
+        reason: 'payout_must_have_one_valid_destination',
+        details: { faults: [{ pointer: `/destination/${field}` }] },
+      },
+    )
   }
 })
 

@@ -7,7 +7,19 @@ import { fold, type Message } from '../packages/kernel/decider.ts'
 import type { Recorded } from '../packages/kernel/projection.ts'
 import { payoutTimers } from '../projections/payout-timers.ts'
 import {
-  at, owner, wave, bank, money, requested, sent, paid, failed, canceled, returned, abandoned, delayed,
+  at,
+  owner,
+  wave,
+  bank,
+  money,
+  requested,
+  sent,
+  paid,
+  failed,
+  canceled,
+  returned,
+  abandoned,
+  delayed,
   requestedFrom,
 } from './support/payouts.ts'
 import { context } from './support/scenarios.ts'
@@ -49,7 +61,11 @@ t.test('a payout shows the fields of the specification', async (t) => {
 
 t.test('a bank destination shows the fields of the request and its currency', async (t) => {
   t.strictSame(viewAfter(requestedFrom({ destination: bank }))?.destination, {
-    type: 'bank', currency: 'XOF', bank_code: 'SN010', account_number: '0012345678', account_name: 'A',
+    type: 'bank',
+    currency: 'XOF',
+    bank_code: 'SN010',
+    account_number: '0012345678',
+    account_name: 'A',
   })
 })
 

@@ -36,7 +36,10 @@ async function create(body: object): Promise<Body> {
 }
 
 function reaching(id: unknown, status: string): Promise<Body> {
-  return eventually(() => shown(id), (body) => body['status'] === status)
+  return eventually(
+    () => shown(id),
+    (body) => body['status'] === status,
+  )
 }
 
 function play(id: unknown, status: string, more: object = {}) {
@@ -173,7 +176,9 @@ t.test('in live a payout needs a key, money, and nobody can play the operator', 
   const subject = { type: 'payment', id: house.newId() }
   const income = { template: 'payment.succeeded', subject, amount: 10_000, fee: 0, rail: 'card' } as const
   await house.executor.send(
-    book, bookId(merchant, true, 'XOF'), { type: 'PostEntry', data: income },
+    book,
+    bookId(merchant, true, 'XOF'),
+    { type: 'PostEntry', data: income },
     { merchant, livemode: true, actor: 'cli', correlation: 'test' },
   )
   const created = await service.post('/api/v1/payouts', order, { key, headers })
@@ -196,7 +201,10 @@ t.test('payouts are listed newest first, by page, status, currency and time', as
   await play(first['id'], 'failed')
   const listed = (query: string) => service.get<Page>(`/api/v1/merchant/payouts?${query}`)
   const { body: all } = await listed('limit=2')
-  t.strictSame(all.data.map(({ id }) => id), [second['id'], first['id']])
+  t.strictSame(
+    all.data.map(({ id }) => id),
+    [second['id'], first['id']],
+  )
   const { body: page } = await listed('limit=1&page=2')
   t.match(page, { page: 2, data: [{ id: first['id'], status: 'failed' }] })
   const { body: failed } = await listed('status=failed&limit=100&currency=xof')
@@ -223,7 +231,8 @@ t.test('a saved destination is used by its id or as the default, and is gone whe
   t.match(saved, { status: 201, body: resource })
   refused(t, await service.post(`${settings}/destinations`, wave), [409, 'RES-004'])
   t.match((await service.get(settings)).body, {
-    default_destination_id: id, destinations: [{ id, msisdn: '****0000', is_default: true }],
+    default_destination_id: id,
+    destinations: [{ id, msisdn: '****0000', is_default: true }],
   })
   const payouts = [
     await service.post('/api/v1/merchant/payouts', unnamed),

@@ -1,7 +1,23 @@
 import { payout } from '../packages/domain/payouts/payout.ts'
 import {
-  at, wave, bank, money, failure, requested, sent, paid, failed, canceled, returned, abandoned,
-  delayed, mine, savedBank, late, lateAt, requestedFrom,
+  at,
+  wave,
+  bank,
+  money,
+  failure,
+  requested,
+  sent,
+  paid,
+  failed,
+  canceled,
+  returned,
+  abandoned,
+  delayed,
+  mine,
+  savedBank,
+  late,
+  lateAt,
+  requestedFrom,
 } from './support/payouts.ts'
 import { context, scenarios } from './support/scenarios.ts'
 
@@ -12,17 +28,25 @@ scenarios(payout, {
   },
   'a payout to a bank is expected a day after its creation in live': {
     when: { type: 'RequestPayout', data: { money, destination: bank, metadata: { order: '7' } } },
-    then: [requestedFrom({
-      livemode: true, destination: bank, metadata: { order: '7' }, expectedBy: '2026-01-02T12:00:00.000Z',
-    })],
+    then: [
+      requestedFrom({
+        livemode: true,
+        destination: bank,
+        metadata: { order: '7' },
+        expectedBy: '2026-01-02T12:00:00.000Z',
+      }),
+    ],
     context: { livemode: true },
   },
-  'an inline bank payout of the sandbox is the engine\'s: expected at once, with source and environment': {
+  "an inline bank payout of the sandbox is the engine's: expected at once, with source and environment": {
     when: { type: 'RequestPayout', data: { money, destination: bank, metadata: { ...mine, order: '7' } } },
-    then: [requestedFrom({
-      destination: bank, expectedBy: at,
-      metadata: { source: 'payout_engine', order: '7', environment: 'sandbox' },
-    })],
+    then: [
+      requestedFrom({
+        destination: bank,
+        expectedBy: at,
+        metadata: { source: 'payout_engine', order: '7', environment: 'sandbox' },
+      }),
+    ],
   },
   'a payout to a saved bank keeps the metadata of the merchant': {
     when: { type: 'RequestPayout', data: { money, ...savedBank } },
@@ -54,14 +78,16 @@ scenarios(payout, {
   'a payout whose operator is no longer eligible fails instead of being sent': {
     given: [requestedFrom({ destination: { ...wave, operator: 'free_money' } })],
     when: { type: 'SendPayout', data: {} },
-    then: [{
-      type: 'PayoutFailed',
-      data: {
-        money,
-        failure: { code: 'operator_unavailable', message: 'The operator takes no such payouts any more' },
-        at,
+    then: [
+      {
+        type: 'PayoutFailed',
+        data: {
+          money,
+          failure: { code: 'operator_unavailable', message: 'The operator takes no such payouts any more' },
+          at,
+        },
       },
-    }],
+    ],
   },
   'a canceled payout is never sent': {
     given: [requested, canceled],

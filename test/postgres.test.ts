@@ -1,7 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
-  lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -98,7 +105,10 @@ t.test('symlinks that npm left out are made', async (t) => {
   const directory = temporaryDirectory(t)
   mkdirSync(join(directory, 'native', 'lib'), { recursive: true })
   const source = 'native/lib/libpq.so.5.18'
-  const links = [{ source, target: 'native/lib/libpq.so' }, { source, target: 'native/lib/libpq.so.5' }]
+  const links = [
+    { source, target: 'native/lib/libpq.so' },
+    { source, target: 'native/lib/libpq.so.5' },
+  ]
   writeFileSync(join(directory, 'native', 'pg-symlinks.json'), JSON.stringify(links))
   writeFileSync(join(directory, 'native', 'lib', 'libpq.so.5.18'), 'library')
   writeFileSync(join(directory, 'native', 'lib', 'libpq.so.5'), 'already there')

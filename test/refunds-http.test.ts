@@ -16,16 +16,22 @@ t.before(async () => {
 /** An intent that its payer has paid, and whose money is in the book. */
 async function paid(method: object, currency = 'XOF'): Promise<Body> {
   const created = await service.post('/api/v1/payment-intents', {
-    amount: 5_000, currency, transaction_country: 'SN',
+    amount: 5_000,
+    currency,
+    transaction_country: 'SN',
   })
   const path = `/api/v1/payment-intents/${String(created.body['id'])}`
   const confirmed = await service.post(`${path}/confirm`, { payment_method: method })
   if (confirmed.body['status'] === 'processing' && 'mobile_money' in method) {
     await service.post('/api/test/mobile-money/callback', {
-      payment_intent_id: created.body['id'], status: 'succeeded',
+      payment_intent_id: created.body['id'],
+      status: 'succeeded',
     })
   }
-  await eventually(() => service.get(path), ({ body }) => body['status'] === 'succeeded')
+  await eventually(
+    () => service.get(path),
+    ({ body }) => body['status'] === 'succeeded',
+  )
   const payment = paymentOf(created.body)
   const entries = () => service.get<Page>(`/api/v1/balance-transactions?source=${payment}`)
   await eventually(entries, ({ body }) => body.data.length === 1)
@@ -68,8 +74,15 @@ t.test('a payment is refunded in parts, and never beyond what was paid', async (
   const first = await refund(paymentOf(intent), { amount: 2_000, reason: 'requested_by_customer' })
   t.equal(first.status, 201)
   t.match(first.body, {
-    id: /^re_[0-9a-f]{32}$/, object: 'refund', amount: 2_000, currency: 'xof', payment_intent: intent['id'],
-    payment: paymentOf(intent), reason: 'requested_by_customer', failure_code: null, source: null,
+    id: /^re_[0-9a-f]{32}$/,
+    object: 'refund',
+    amount: 2_000,
+    currency: 'xof',
+    payment_intent: intent['id'],
+    payment: paymentOf(intent),
+    reason: 'requested_by_customer',
+    failure_code: null,
+    source: null,
   })
   t.match(await refund(intent['id'], { amount: 3_001 }), { status: 400, body: { code: 'IKW-TRANSFER-004' } })
   await reaching(first.body['id'], intent, 'succeeded')
@@ -82,9 +95,19 @@ t.test('a payment is refunded in parts, and never beyond what was paid', async (
   const shown = () => service.get(`/api/v1/merchant/payments/${paymentOf(intent)}`)
   const payment = await eventually(shown, ({ body }) => body['status'] === 'refunded')
   t.match(payment.body, {
-    object: 'payment', amount: 5_000, amount_received: 5_000, refunded_amount: 5_000, can_refund: false,
-    fee: 100, net: 4_900, payment_method: 'mobile_money', operator: 'orange_money', country: 'SN',
-    customer_phone: '0000', purpose: 'payment', source: null,
+    object: 'payment',
+    amount: 5_000,
+    amount_received: 5_000,
+    refunded_amount: 5_000,
+    can_refund: false,
+    fee: 100,
+    net: 4_900,
+    payment_method: 'mobile_money',
+    operator: 'orange_money',
+    country: 'SN',
+    customer_phone: '0000',
+    purpose: 'payment',
+    source: null,
     refunds: [{ id: rest.body['id'] }, { id: first.body['id'] }],
     timeline: [{ type: 'created' }, { type: 'confirmation_started' }],
   })
@@ -121,7 +144,8 @@ t.test('a refund that the provider refuses gives its amount back', async (t) => 
   )
   const path = `/operations/status/${String(body['id'])}`
   const operation = await eventually(
-    () => service.get(path, { key: '' }), ({ body }) => body['status'] === 'failed',
+    () => service.get(path, { key: '' }),
+    ({ body }) => body['status'] === 'failed',
   )
   t.match(operation.body, { type: 'refund', resource: { object: 'refund', id: body['id'] } })
 })
@@ -145,7 +169,9 @@ t.test('a refund that the balance does not cover leaves no trace', async (t) => 
 
 t.test('what is no payment cannot be refunded', async (t) => {
   const created = await service.post('/api/v1/payment-intents', {
-    amount: 5_000, currency: 'XOF', transaction_country: 'SN',
+    amount: 5_000,
+    currency: 'XOF',
+    transaction_country: 'SN',
   })
   t.match(await refund(created.body['id']), { status: 409, body: { code: 'IKW-TRANSFER-007' } })
   t.match(await refund(`pay_${'0'.repeat(32)}`), { status: 404, body: { code: 'IKW-RES-001' } })
@@ -158,7 +184,10 @@ t.test('payments are listed by page, status, period and search', async (t) => {
   await service.call('PATCH', path, { metadata: { order: 'needle-4711' } })
   const found = await service.get<Page>('/api/v1/merchant/payments?search=NEEDLE')
   t.match(found.body, {
-    total_count: 1, page: 1, limit: 20, data: [{ id: paymentOf(intent), status: 'succeeded' }],
+    total_count: 1,
+    page: 1,
+    limit: 20,
+    data: [{ id: paymentOf(intent), status: 'succeeded' }],
   })
   const later = new Date(Date.now() + 60_000).toISOString()
   t.match((await service.get<Page>(`/api/v1/merchant/payments?from=${later}`)).body, { total_count: 0 })
@@ -177,7 +206,8 @@ t.test('the balance of a time is what was there then', async (t) => {
     available: [{ amount: 700, currency: 'GNF' }],
   })
   t.match((await service.get('/api/v1/balance', { key: service.liveKey })).body, {
-    livemode: true, available: [],
+    livemode: true,
+    available: [],
   })
 })
 
@@ -191,8 +221,15 @@ t.test('balance transactions name their source, and are found by either spelling
     )
     t.match(body.data, [
       {
-        id: /^txn_/, type: 'payment', status: 'pending', amount: 5_000, fee: 245, net: 4_755, currency: 'XOF',
-        source: id, fee_details: [{ type: 'payment_fee', amount: 245 }],
+        id: /^txn_/,
+        type: 'payment',
+        status: 'pending',
+        amount: 5_000,
+        fee: 245,
+        net: 4_755,
+        currency: 'XOF',
+        source: id,
+        fee_details: [{ type: 'payment_fee', amount: 245 }],
       },
     ])
   }
@@ -207,20 +244,31 @@ t.test('a fee is quoted without being charged', async (t) => {
   t.match(await service.post('/api/v1/fees/quote', quote), {
     status: 200,
     body: {
-      object: 'fee_quote', operation: 'payment', currency: 'XOF', fee: 390, total_amount: 10_390,
+      object: 'fee_quote',
+      operation: 'payment',
+      currency: 'XOF',
+      fee: 390,
+      total_amount: 10_390,
       net_amount: 10_000,
-      fee_details: [{ type: 'percent', bps: 290, amount: 290 }, { type: 'fixed', bps: null, amount: 100 }],
+      fee_details: [
+        { type: 'percent', bps: 290, amount: 290 },
+        { type: 'fixed', bps: null, amount: 100 },
+      ],
     },
   })
   const nothing = { amount: 1, currency: 'JPY', operation: 'payout' }
   t.match(await service.post('/api/v1/fees/quote', nothing), {
-    status: 400, body: { code: 'IKW-TRANSFER-001' },
+    status: 400,
+    body: { code: 'IKW-TRANSFER-001' },
   })
 })
 
 t.test('countries can be searched, and tell whether payments are taken there', async (t) => {
   const supported = await service.get<Page>('/api/v1/geography/countries?supported=true', { key: '' })
-  t.strictSame(supported.body.data.map(({ id }) => id), ['BF', 'CD', 'CI', 'CM', 'GN', 'ML', 'SN'])
+  t.strictSame(
+    supported.body.data.map(({ id }) => id),
+    ['BF', 'CD', 'CI', 'CM', 'GN', 'ML', 'SN'],
+  )
   const found = await service.get<Page>('/api/v1/geography/countries?search=senegal', { key: '' })
   t.match(found.body.data, [
     { id: 'SN', object: 'country', name: 'Senegal', calling_code: '+221', currency: 'XOF', supported: true },

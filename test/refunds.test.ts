@@ -13,13 +13,15 @@ const request = { ...money, reason: 'duplicate', method: { type: 'card', token: 
 const requested: Event = { type: 'RefundRequested', data: { merchant, livemode, at, ...request } }
 const succeeded: Event = { type: 'RefundSucceeded', data: { at, ...money } }
 const failed: Event = {
-  type: 'RefundFailed', data: { at, ...money, code: 'could_not_process', message: 'No' },
+  type: 'RefundFailed',
+  data: { at, ...money, code: 'could_not_process', message: 'No' },
 }
 const abandoned: Event = { type: 'RefundAbandoned', data: { merchant, livemode, at, paymentIntent } }
 
 scenarios(refund, {
   'a refund is pending when it is requested': {
-    when: { type: 'RequestRefund', data: request }, then: [requested],
+    when: { type: 'RequestRefund', data: request },
+    then: [requested],
   },
   'a refund succeeds when the provider has paid it back': {
     given: [requested],

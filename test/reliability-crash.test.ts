@@ -36,10 +36,15 @@ t.test('what was answered survives 20 crashes, money moves once, and the books b
   await load.stop()
 
   const configuration = readConfiguration({
-    PORT: '0', DATA_DIR: dataDirectory, RATE_LIMIT: 'off', LOG_LEVEL: 'error',
+    PORT: '0',
+    DATA_DIR: dataDirectory,
+    RATE_LIMIT: 'off',
+    LOG_LEVEL: 'error',
   })
   const service = await settle(configuration, load)
-  t.comment(`${load.answered.length} answers, ${load.answered.filter(isRepeated).length} of them to repeated requests`)
+  t.comment(
+    `${load.answered.length} answers, ${load.answered.filter(isRepeated).length} of them to repeated requests`,
+  )
   t.ok(load.answered.some(isRepeated), 'requests were cut off')
   t.strictSame(load.answered.filter(isFailure).slice(0, 5), [], 'nothing has failed')
   await keepsItsWord(t, load, clientOf(service))
@@ -86,7 +91,9 @@ async function settle(configuration: Configuration, load: Load): Promise<Running
   const service = await start(configuration, { clock })
   const { pool } = service.opened.postgres
   // Keys of requests that died are free again after a minute, by the clock of the server.
-  await pool.query(`update answers set started_at = started_at - interval '2 minutes' where status = 'running'`)
+  await pool.query(
+    `update answers set started_at = started_at - interval '2 minutes' where status = 'running'`,
+  )
   load.aim(clientOf(service))
   await load.finish()
   const openOnes = async () => {
@@ -98,7 +105,10 @@ async function settle(configuration: Configuration, load: Load): Promise<Running
   return service
 }
 
-/** What has not come to its end, what an operator will still say, and what is not followed to the end of the log. */
+/**
+ * What has not come to its end, what an operator will still say, and what is not followed to the end of the
+ * log.
+ */
 const unsettled = `
   select (select count(*) from read.payouts where status in ('pending', 'in_transit') and state->>'delay' is null)
     + (select count(*) from read.refunds where status = 'pending')
@@ -118,7 +128,11 @@ const later: Readonly<Record<string, readonly string[]>> = {
 
 const kept = [
   { resource: 'payout', path: '/api/v1/payouts', fields: ['id', 'amount', 'currency', 'fee', 'created'] },
-  { resource: 'payment_intent', path: '/api/v1/payment-intents', fields: ['id', 'amount', 'currency', 'created'] },
+  {
+    resource: 'payment_intent',
+    path: '/api/v1/payment-intents',
+    fields: ['id', 'amount', 'currency', 'created'],
+  },
 ] as const
 
 async function keepsItsWord(t: Test, load: Load, client: MerchantClient): Promise<void> {
@@ -129,7 +143,8 @@ async function keepsItsWord(t: Test, load: Load, client: MerchantClient): Promis
     for (const { answer } of acknowledged) {
       const { status, body } = await client.get(`${path}/${String(answer.body['id'])}`)
       const isSame = fields.every((field) => body[field] === answer.body[field])
-      if (status !== 200 || !isSame || !isLater(answer, body)) broken.push({ answered: answer.body, now: body })
+      if (status !== 200 || !isSame || !isLater(answer, body))
+        broken.push({ answered: answer.body, now: body })
     }
   }
   t.strictSame(broken.slice(0, 5), [], 'everything is there, as it was answered or later')
@@ -148,7 +163,9 @@ async function answersRepeatsAlike(t: Test, load: Load, client: MerchantClient):
     t.ok(acknowledged.length > 0, `${acknowledged.length} × ${resource}`)
     for (const { errand, answer } of acknowledged.slice(0, repeatsMax)) {
       const again = await ask(client, errand)
-      const isSame = again.status === answer.status && ['id', 'status'].every((field) => again.body[field] === answer.body[field])
+      const isSame =
+        again.status === answer.status &&
+        ['id', 'status'].every((field) => again.body[field] === answer.body[field])
       if (!isSame) changed.push({ errand, answer: answer.body, again: again.body })
     }
   }

@@ -7,18 +7,27 @@ import { fileURLToPath } from 'node:url'
 import { startEmbeddedPostgres } from '../infra/postgres/embedded.ts'
 
 /*
- * Runs the whole suite, or the files named on the command line, on one PostgreSQL of its own. Prints a line per file, the
+ * Runs the whole suite, or the files named on the command line, on one PostgreSQL of its own. Prints a line
+ * per file, the
  * whole output of files that failed, and at the end `N passed, N failed`.
  */
 
 const here = dirname(fileURLToPath(import.meta.url))
 const named = process.argv.slice(2)
-const files = named.length > 0 ? named : readdirSync(here).filter((name) => name.endsWith('.test.js')).map((name) => join(here, name))
+const files =
+  named.length > 0
+    ? named
+    : readdirSync(here)
+        .filter((name) => name.endsWith('.test.js'))
+        .map((name) => join(here, name))
 
 const directory = mkdtempSync(join(tmpdir(), 'ikw-suite-'))
 const postgres = await startEmbeddedPostgres({ directory })
 try {
-  const { passed, failed, exitCode } = await runTap(files, { ...process.env, IKW_TEST_POSTGRES: postgres.url })
+  const { passed, failed, exitCode } = await runTap(files, {
+    ...process.env,
+    IKW_TEST_POSTGRES: postgres.url,
+  })
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`)
   process.exitCode = exitCode === 0 && failed === 0 && passed > 0 ? 0 : 1
 } finally {
@@ -34,7 +43,10 @@ interface Totals {
 
 async function runTap(paths: readonly string[], environment: NodeJS.ProcessEnv): Promise<Totals> {
   const tap = join(here, '../../node_modules/.bin/tap')
-  const run = spawn(tap, ['run', '--reporter=tap', '--timeout=300', ...paths], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] })
+  const run = spawn(tap, ['run', '--reporter=tap', '--timeout=300', ...paths], {
+    env: environment,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const ended = new Promise<number>((resolve) => run.once('close', (code) => resolve(code ?? 1)))
   let block: string[] = []
   let totals = { passed: 0, failed: 0 }

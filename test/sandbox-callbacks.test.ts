@@ -2,7 +2,14 @@ import t from 'tap'
 import { SandboxOperations } from '../infra/postgres/sandbox-operations.ts'
 import { testDatabase } from './support/postgres.ts'
 import {
-  booked, minute, mobile, operators, owedCallbacks, request, second, until,
+  booked,
+  minute,
+  mobile,
+  operators,
+  owedCallbacks,
+  request,
+  second,
+  until,
 } from './support/sandbox-operators.ts'
 
 const { pool } = await testDatabase(t)
@@ -42,13 +49,16 @@ t.test('a return is never called back before its payment was accepted', async (t
 })
 
 t.test('the number 0008 and injected repeats call back more than once', async (t) => {
-  for (const [ending, repeatCallbacks, count] of [['0008', 0, 2], ['0001', 2, 3]] as const) {
+  for (const [ending, repeatCallbacks, count] of [
+    ['0008', 0, 2],
+    ['0001', 2, 3],
+  ] as const) {
     const { rail, pass, listen, callbacks } = operators(t, pool, { repeatCallbacks })
     const each = request('disbursement', mobile(ending))
     await rail.submit(each)
     pass(2 * second)
     listen()
-    await until(async () => callbacks.length > 0 && await owedCallbacks(pool) === 0)
+    await until(async () => callbacks.length > 0 && (await owedCallbacks(pool)) === 0)
     t.equal(callbacks.length, count)
     t.match(await booked(pool, each.reference), { executions: 1 })
   }
@@ -66,7 +76,7 @@ t.test('a callback whose handler rejects comes again until it is accepted', asyn
   })
   await until(async () => {
     pass(minute)
-    return calls > 0 && await owedCallbacks(pool) === 0
+    return calls > 0 && (await owedCallbacks(pool)) === 0
   })
   t.equal(calls, 4)
 })
@@ -113,7 +123,7 @@ t.test('several processes share the callbacks: each one is given once when it is
   await Promise.all(requests.map((each) => rail.submit(each)))
   pass(2 * second)
   for (const _ of [1, 2, 3]) listen()
-  await until(async () => callbacks.length >= requests.length && await owedCallbacks(pool) === 0)
+  await until(async () => callbacks.length >= requests.length && (await owedCallbacks(pool)) === 0)
   const references = (all: readonly { reference: string }[]) => all.map(({ reference }) => reference).sort()
   t.same(references(callbacks), references(requests))
 })

@@ -2,11 +2,24 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { SandboxOperations } from '../infra/postgres/sandbox-operations.ts'
 import {
-  RailTimeout, RailUnavailable, type RailMethod, type RailRequest, type RailState,
-} from '../packages/kernel/ports.ts'
+  RailTimeout,
+  RailUnavailable,
+  type RailMethod,
+  type RailRequest,
+  type RailState,
+} from '../packages/kernel/rail-ports.ts'
 import { testDatabase } from './support/postgres.ts'
 import {
-  account, booked, card, minute, mobile, operators, redirectBase, request, second, until,
+  account,
+  booked,
+  card,
+  minute,
+  mobile,
+  operators,
+  redirectBase,
+  request,
+  second,
+  until,
 } from './support/sandbox-operators.ts'
 
 const { pool } = await testDatabase(t)

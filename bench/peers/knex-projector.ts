@@ -43,7 +43,8 @@ export class KnexProjector {
         if (!decider) continue
         const known = recorded(decider, event)
         for (const target of this.#targets) {
-          for (const change of changesOf(target, known, category)) await write(transaction, target.table, change)
+          for (const change of changesOf(target, known, category))
+            await write(transaction, target.table, change)
         }
       }
     })
@@ -60,14 +61,21 @@ function changesOf({ model, fold }: Target, event: Recorded, category: string): 
 async function write(knex: Knex, table: Table, change: Change): Promise<void> {
   const [schema, name] = table.name.split('.') as [string, string]
   const rows = () => knex.withSchema(schema).table(name)
-  if ('put' in change) await rows().insert(plain(change.put)).onConflict([...table.key]).merge()
+  if ('put' in change)
+    await rows()
+      .insert(plain(change.put))
+      .onConflict([...table.key])
+      .merge()
   else if ('patch' in change) await rows().where(plain(change.key)).update(plain(change.patch))
   else if ('remove' in change) await rows().where(plain(change.remove)).del()
   else {
     const sums = Object.keys(change.add)
     const merged = sums.map((column) => [column, knex.raw('?? + excluded.??', [`${name}.${column}`, column])])
     const row = plain({ ...change.key, ...change.add })
-    await rows().insert(row).onConflict([...table.key]).merge(Object.fromEntries(merged))
+    await rows()
+      .insert(row)
+      .onConflict([...table.key])
+      .merge(Object.fromEntries(merged))
   }
 }
 

@@ -40,7 +40,8 @@ async function latenciesMs(prefix: string): Promise<readonly number[]> {
   const names = readdirSync(directory).filter((name) => join(directory, name).startsWith(prefix))
   for (const name of names) {
     const path = join(directory, name)
-    for await (const line of createInterface(createReadStream(path))) durations.push(Number(line.split(' ')[2]) / 1_000)
+    for await (const line of createInterface(createReadStream(path)))
+      durations.push(Number(line.split(' ')[2]) / 1_000)
     rmSync(path)
   }
   return durations
@@ -50,12 +51,16 @@ function run({ url }: BenchDatabase, options: readonly string[]): Promise<string
   const { host, port, user = '', database = '' } = new pg.Client(url)
   const connection = [`--host=${host}`, `--port=${port}`, `--username=${user}`]
   return new Promise((resolve, reject) => {
-    const child = spawn(program(), [...connection, ...options, database], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(program(), [...connection, ...options, database], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     let output = ''
     let errors = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
     child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
     child.once('error', reject)
-    child.once('close', (code) => (code === 0 ? resolve(output) : reject(new Error(`pgbench failed: ${errors}`))))
+    child.once('close', (code) =>
+      code === 0 ? resolve(output) : reject(new Error(`pgbench failed: ${errors}`)),
+    )
   })
 }

@@ -3,10 +3,18 @@ import type { AddressInfo } from 'node:net'
 import { Ajv } from 'ajv'
 import express, { type NextFunction, type Request, type Response } from 'express'
 import pg from 'pg'
-import { confirmIntent, createIntent, listPayouts, requestPayout, showPayout, succeedIntent } from './statements.ts'
+import {
+  confirmIntent,
+  createIntent,
+  listPayouts,
+  requestPayout,
+  showPayout,
+  succeedIntent,
+} from './statements.ts'
 
 /**
- * The same service as a good engineer would write it in a day with express and pg: rows that are updated in place, one
+ * The same service as a good engineer would write it in a day with express and pg: rows that are updated in
+ * place, one
  * transaction for each request, prepared statements, keys kept in memory, validated bodies.
  */
 
@@ -22,10 +30,14 @@ const keys = new Map<string, string>()
 
 async function authenticate(request: Request, response: Response, next: NextFunction): Promise<void> {
   const [, secret] = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '') ?? []
-  const hash = createHash('sha256').update(secret ?? '').digest('hex')
+  const hash = createHash('sha256')
+    .update(secret ?? '')
+    .digest('hex')
   let merchant = keys.get(hash)
   if (merchant === undefined) {
-    const { rows } = await pool.query<{ merchant: string }>('select merchant from api_keys where hash = $1', [hash])
+    const { rows } = await pool.query<{ merchant: string }>('select merchant from api_keys where hash = $1', [
+      hash,
+    ])
     merchant = rows[0]?.merchant
     if (merchant === undefined) return void response.status(401).json({ error: 'unauthorized' })
     keys.set(hash, merchant)
@@ -35,7 +47,10 @@ async function authenticate(request: Request, response: Response, next: NextFunc
 }
 
 const ajv = new Ajv()
-const money = { amount: { type: 'integer', minimum: 1 }, currency: { type: 'string', minLength: 3, maxLength: 3 } }
+const money = {
+  amount: { type: 'integer', minimum: 1 },
+  currency: { type: 'string', minLength: 3, maxLength: 3 },
+}
 const metadata = { type: 'object', additionalProperties: { type: 'string', maxLength: 500 } }
 const method = {
   type: 'object',
@@ -97,7 +112,10 @@ function inTransaction(status: number, isValid: (body: unknown) => boolean, work
 app.post('/api/v1/payouts', inTransaction(201, isPayout, requestPayout))
 app.post('/api/v1/payment-intents', inTransaction(201, isIntent, createIntent))
 app.post('/api/v1/payment-intents/:id/confirm', inTransaction(200, isConfirmation, confirmIntent))
-app.post('/api/test/mobile-money/callback', inTransaction(200, () => true, succeedIntent))
+app.post(
+  '/api/test/mobile-money/callback',
+  inTransaction(200, () => true, succeedIntent),
+)
 
 app.get('/api/v1/payouts/:id', async (request, response) => {
   const payout = await showPayout(pool, response.locals['merchant'] as string, request.params.id)
@@ -106,7 +124,9 @@ app.get('/api/v1/payouts/:id', async (request, response) => {
 })
 app.get('/api/v1/merchant/payouts', async (request, response) => {
   const { status, limit } = request.query
-  response.json(await listPayouts(pool, [response.locals['merchant'] as string, String(status), Number(limit)]))
+  response.json(
+    await listPayouts(pool, [response.locals['merchant'] as string, String(status), Number(limit)]),
+  )
 })
 
 const server = app.listen(0, '127.0.0.1', () => {

@@ -1,7 +1,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A merchant's server: `/hang` never answers, all other paths answer at once. Tells how many it has taken. */
+/**
+ * A merchant's server: `/hang` never answers, all other paths answer at once. Tells how many it has taken.
+ */
 
 export interface SinkReport {
   readonly port: number

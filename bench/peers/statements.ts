@@ -33,11 +33,17 @@ export async function createPeerTables(pool: pg.Pool): Promise<void> {
       status text not null, created_at timestamptz not null default now())`)
 }
 
-export async function seedPeer(pool: pg.Pool, merchants: readonly BenchMerchant[], payouts: number): Promise<void> {
+export async function seedPeer(
+  pool: pg.Pool,
+  merchants: readonly BenchMerchant[],
+  payouts: number,
+): Promise<void> {
   const hashes = merchants.map(({ key }) => createHash('sha256').update(key).digest('hex'))
   const ids = merchants.map(({ id }) => id)
   await pool.query('insert into api_keys select * from unnest($1::text[], $2::uuid[])', [hashes, ids])
-  await pool.query(`insert into balances select id, 'XOF', 1000000000000 from unnest($1::uuid[]) as id`, [ids])
+  await pool.query(`insert into balances select id, 'XOF', 1000000000000 from unnest($1::uuid[]) as id`, [
+    ids,
+  ])
   await pool.query(
     `
     insert into payouts (id, merchant, status, amount, fee, currency, destination, metadata)
@@ -61,7 +67,11 @@ interface Asked {
 type Connection = Pick<pg.PoolClient, 'query'>
 
 /** Every statement is prepared once per connection. */
-async function run<Row extends pg.QueryResultRow>(connection: Connection, name: string, [text, values]: [string, unknown[]]) {
+async function run<Row extends pg.QueryResultRow>(
+  connection: Connection,
+  name: string,
+  [text, values]: [string, unknown[]],
+) {
   return (await connection.query<Row>({ name, text, values })).rows
 }
 
@@ -71,7 +81,11 @@ async function remember(connection: Connection, { merchant, key, id }: Asked): P
   return (await run(connection, 'remember', [text, [merchant, key, id]])).length === 1
 }
 
-async function notify(connection: Connection, type: string, payload: object & { readonly merchant: string }): Promise<void> {
+async function notify(
+  connection: Connection,
+  type: string,
+  payload: object & { readonly merchant: string },
+): Promise<void> {
   const text = 'insert into webhook_events (merchant, type, payload) values ($1, $2, $3)'
   await run(connection, 'notify', [text, [payload.merchant, type, JSON.stringify(payload)]])
 }
@@ -87,7 +101,15 @@ export async function requestPayout(connection: Connection, asked: Asked): Promi
   if (held.length === 0) return undefined
   const insert = `insert into payouts (id, merchant, status, amount, fee, currency, destination, metadata)
     values ($1, $2, 'pending', $3, $4, $5, $6, $7) returning *`
-  const values = [id, merchant, amount, fee, currency, JSON.stringify(destination), JSON.stringify(metadata ?? {})]
+  const values = [
+    id,
+    merchant,
+    amount,
+    fee,
+    currency,
+    JSON.stringify(destination),
+    JSON.stringify(metadata ?? {}),
+  ]
   const [payout] = await run<{ merchant: string }>(connection, 'payout', [insert, values])
   const entries = `insert into ledger_entries (merchant, subject, account, amount)
     values ($1, $2, 'available', -$3::bigint), ($1, $2, 'reserved', $3::bigint)`
@@ -108,7 +130,10 @@ export async function createIntent(connection: Connection, asked: Asked): Promis
   return intent
 }
 
-export async function confirmIntent(connection: Connection, { merchant, id, body }: Asked): Promise<object | undefined> {
+export async function confirmIntent(
+  connection: Connection,
+  { merchant, id, body }: Asked,
+): Promise<object | undefined> {
   const lock = 'select status from payment_intents where id = $1 and merchant = $2 for update'
   const [known] = await run<{ status: string }>(connection, 'lock', [lock, [id, merchant]])
   if (known?.status !== 'requires_payment_method') return undefined
@@ -121,10 +146,16 @@ export async function confirmIntent(connection: Connection, { merchant, id, body
   return intent
 }
 
-export async function succeedIntent(connection: Connection, { merchant, body }: Asked): Promise<object | undefined> {
+export async function succeedIntent(
+  connection: Connection,
+  { merchant, body }: Asked,
+): Promise<object | undefined> {
   const id = String(body['payment_intent_id'])
   const lock = 'select status, amount from payment_intents where id = $1 and merchant = $2 for update'
-  const [known] = await run<{ status: string; amount: string }>(connection, 'lock-amount', [lock, [id, merchant]])
+  const [known] = await run<{ status: string; amount: string }>(connection, 'lock-amount', [
+    lock,
+    [id, merchant],
+  ])
   if (known?.status !== 'processing') return undefined
   const update = `update payment_intents set status = 'succeeded', updated_at = now() where id = $1 returning *`
   const [intent] = await run<{ merchant: string }>(connection, 'succeed', [update, [id]])
@@ -140,13 +171,20 @@ export async function succeedIntent(connection: Connection, { merchant, body }: 
   return intent
 }
 
-export async function showPayout(connection: Connection, merchant: string, id: string): Promise<object | undefined> {
+export async function showPayout(
+  connection: Connection,
+  merchant: string,
+  id: string,
+): Promise<object | undefined> {
   const text = 'select * from payouts where id = $1 and merchant = $2'
   return (await run(connection, 'show', [text, [id, merchant]]))[0]
 }
 
 /** One more than asked for tells whether there are more. */
-export async function listPayouts(connection: Connection, [merchant, status, limit]: [string, string, number]): Promise<object> {
+export async function listPayouts(
+  connection: Connection,
+  [merchant, status, limit]: [string, string, number],
+): Promise<object> {
   const text = 'select * from payouts where merchant = $1 and status = $2 order by number desc limit $3'
   const rows = await run(connection, 'list', [text, [merchant, status, limit + 1]])
   return { object: 'list', data: rows.slice(0, limit), has_more: rows.length > limit }

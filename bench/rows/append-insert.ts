@@ -40,7 +40,7 @@ async function prepare(bench: Bench): Promise<Contest> {
   return {
     ours: () => ours.measure(bench.scale),
     peer: () => keepInFlight({ ...bench.scale, workers: inFlightMax, work }),
-    note: () => 'the same columns and types on both sides; the peer\'s statement is prepared',
+    note: () => "the same columns and types on both sides; the peer's statement is prepared",
     async close() {
       await ours.close()
       await pool.end()

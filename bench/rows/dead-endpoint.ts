@@ -20,18 +20,24 @@ async function prepare(bench: Bench): Promise<Contest> {
   const common = { events: rounds * 2 * perEndpoint * endpoints.all }
   const { all, healthy, hangingOfTen } = endpoints
   const some = await openDesk(bench, sink, { ...common, name: 'bench_dead', endpoints: all, hangingOfTen })
-  const none = await openDesk(bench, sink, { ...common, name: 'bench_alive', endpoints: healthy, hangingOfTen: 0 })
+  const none = await openDesk(bench, sink, {
+    ...common,
+    name: 'bench_alive',
+    endpoints: healthy,
+    hangingOfTen: 0,
+  })
   return {
     async ours() {
-      await some.deliver(endpoints.all * perEndpoint / 2)
+      await some.deliver((endpoints.all * perEndpoint) / 2)
       return { value: await some.deliver(endpoints.all * perEndpoint) }
     },
     async peer() {
-      await none.deliver(healthy * perEndpoint / 2)
+      await none.deliver((healthy * perEndpoint) / 2)
       return { value: await none.deliver(healthy * perEndpoint) }
     },
-    note: () => `${endpoints.all - healthy} of ${endpoints.all} endpoints hang until the time-out of 15 s; each endpoint `
-      + `has an origin of its own and gets ${perEndpoint} events a round`,
+    note: () =>
+      `${endpoints.all - healthy} of ${endpoints.all} endpoints hang until the time-out of 15 s; each endpoint ` +
+      `has an origin of its own and gets ${perEndpoint} events a round`,
     async close() {
       await some.close()
       await none.close()

@@ -37,7 +37,8 @@ async function prepare(bench: Bench): Promise<Contest> {
       await post(warm)
       return post(count)
     },
-    note: () => `${count} deliveries of ${payload.length} bytes a round, ${endpoints} endpoints, one event each`,
+    note: () =>
+      `${count} deliveries of ${payload.length} bytes a round, ${endpoints} endpoints, one event each`,
     async close() {
       await desk.close()
       await endChild(poster)

@@ -25,12 +25,20 @@ interface Store {
 
 async function prepare(bench: Bench): Promise<Contest> {
   const { scale, generator } = bench
-  const sizes = scale.quick ? { entries: 20_000, events: 200_000 } : { entries: 1_000_000, events: 10_000_000 }
+  const sizes = scale.quick
+    ? { entries: 20_000, events: 200_000 }
+    : { entries: 1_000_000, events: 10_000_000 }
   const big = await openStore(bench, 'bench_growth_big', sizes)
   const empty = await openStore(bench, 'bench_growth_empty')
   const run = async ({ service, merchant }: Store): Promise<Measured> => {
     const plan = { flow: 'payout', keys: [merchant.key] } as const
-    const { p50Ms, p99Ms, cpuPercent } = await generator.run({ port: service.port, connections, plan, perSecond, ...scale })
+    const { p50Ms, p99Ms, cpuPercent } = await generator.run({
+      port: service.port,
+      connections,
+      plan,
+      perSecond,
+      ...scale,
+    })
     await service.settled()
     return { value: p50Ms, p50Ms, p99Ms, generatorPercent: cpuPercent }
   }
@@ -45,7 +53,11 @@ async function prepare(bench: Bench): Promise<Contest> {
   }
 }
 
-async function openStore(bench: Bench, name: string, sizes?: { readonly entries: number; readonly events: number }): Promise<Store> {
+async function openStore(
+  bench: Bench,
+  name: string,
+  sizes?: { readonly entries: number; readonly events: number },
+): Promise<Store> {
   const database = await bench.database(name)
   const opened = await openBenchHouse(database)
   const [merchant, template, ...others] = await makeMerchants(opened.house, 100)

@@ -14,6 +14,16 @@ import { rebuild } from './rebuild.ts'
 
 /** All comparisons, in the order of the table. */
 export const rows: readonly Row[] = [
-  append, appendInsert, payout, payoutHot, intent, read, list, rebuild, deliver, deadEndpoint,
-  growth, memory,
+  append,
+  appendInsert,
+  payout,
+  payoutHot,
+  intent,
+  read,
+  list,
+  rebuild,
+  deliver,
+  deadEndpoint,
+  growth,
+  memory,
 ]

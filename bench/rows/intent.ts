@@ -35,7 +35,8 @@ async function prepare(bench: Bench): Promise<Contest> {
       return measured(result)
     },
     peer: async () => measured(await generator.run({ port: peer.port, connections, plan, ...scale })),
-    note: () => `read models and recorded webhooks are done ${Math.round(median(behindMs))} ms after the last answer`,
+    note: () =>
+      `read models and recorded webhooks are done ${Math.round(median(behindMs))} ms after the last answer`,
     async close() {
       await service.close()
       await peer.close()

@@ -38,7 +38,8 @@ async function prepare(bench: Bench): Promise<Contest> {
       return { value: await make(counts.many - counts.few) }
     },
     peer: async () => ({ value: few }),
-    note: () => `${counts.many} payouts against ${counts.few}, measured when all that follows from them is done`,
+    note: () =>
+      `${counts.many} payouts against ${counts.few}, measured when all that follows from them is done`,
     async close() {
       await service.close()
       await database.drop()

@@ -38,8 +38,8 @@ async function prepare(bench: Bench): Promise<Contest> {
     },
     peer: () => runPgbench(pgbench, scale),
     note: () =>
-      `${merchants.length} merchants, pgbench scale ${pgbenchScale}; all that follows from a payout runs in the same `
-      + `process at the same time and is done ${Math.round(median(behindMs))} ms after the last answer`,
+      `${merchants.length} merchants, pgbench scale ${pgbenchScale}; all that follows from a payout runs in the same ` +
+      `process at the same time and is done ${Math.round(median(behindMs))} ms after the last answer`,
     async close() {
       await service.close()
       await database.drop()

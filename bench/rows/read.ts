@@ -20,7 +20,12 @@ const writesPerSecond = 500
 async function prepare(bench: Bench): Promise<Contest> {
   const { scale, generator } = bench
   const payouts = scale.quick ? 10_000 : 100_000
-  const store = await seededStore(bench, 'bench_read', { merchants: 100, payouts, withEvents: true, withRows: true })
+  const store = await seededStore(bench, 'bench_read', {
+    merchants: 100,
+    payouts,
+    withEvents: true,
+    withRows: true,
+  })
   const { merchants } = store
   const service = await startService(store.database)
   const peer = await startPeerService(bench, 'bench_read_peer', { merchants, payouts })
@@ -42,8 +47,9 @@ async function prepare(bench: Bench): Promise<Contest> {
       return result
     },
     peer: () => run(peer.port),
-    note: () => `${payouts} payouts; the writes reached ${written.map((rate) => Math.round(rate)).join(', ')} a second `
-      + '(ours and the peer in turns)',
+    note: () =>
+      `${payouts} payouts; the writes reached ${written.map((rate) => Math.round(rate)).join(', ')} a second ` +
+      '(ours and the peer in turns)',
     async close() {
       await writer.close()
       await service.close()

@@ -7,7 +7,7 @@ import { deciders } from '../../services/composition/deciders.ts'
 import { KnexProjector } from '../peers/knex-projector.ts'
 import type { Bench } from '../support/bench.ts'
 import type { Contest, Measured, Row } from '../support/contest.ts'
-import { seededStore } from '../support/seeded.ts'
+import { seededStore, type SeededStore } from '../support/seeded.ts'
 import { startService } from '../support/service.ts'
 
 export const rebuild: Row = {
@@ -34,9 +34,10 @@ async function prepare(bench: Bench): Promise<Contest> {
   const peerEvents = bench.scale.quick ? 500 : 2_000
   return {
     ours: async () => perSecond(store.events, () => rebuildAll(postgres)),
-    peer: async () => rowByRow({ postgres, url: store.database.url, events: peerEvents }),
-    note: () => `${store.events} events, ${readModels.length} read models; the peer was given the ${peerEvents} `
-      + 'events behind the merchants\' own',
+    peer: () => rowByRow({ postgres, store, events: peerEvents }),
+    note: () =>
+      `${store.events} events, ${readModels.length} read models; the peer was given the ${peerEvents} ` +
+      "events behind the merchants' own",
     async close() {
       await postgres.close()
       await service.close()
@@ -65,20 +66,23 @@ async function rebuildAll({ pool }: Postgres): Promise<void> {
 
 interface RowByRow {
   readonly postgres: Postgres
-  readonly url: string
+  readonly store: SeededStore
   readonly events: number
 }
 
 const peerGeneration = 900_000
 
-async function rowByRow({ postgres, url, events }: RowByRow): Promise<Measured> {
-  const store = await openEmbeddedStore({ url })
+/** Merchants and their keys come first in any log, so what is measured are the payouts behind them. */
+async function rowByRow({
+  postgres,
+  store: { database, eventsBefore },
+  events,
+}: RowByRow): Promise<Measured> {
+  const store = await openEmbeddedStore({ url: database.url })
   const projector = new KnexProjector(postgres.knex, deciders)
   await projector.open(readModels, peerGeneration)
-  // Merchants and their keys come first in the log, and are few in any other.
-  const first = merchantsCount * 3 + 100
   const result = await perSecond(events, async () => {
-    for (let after = first; after < first + events; after += batchSize) {
+    for (let after = eventsBefore; after < eventsBefore + events; after += batchSize) {
       await projector.apply(await store.readAll(after, batchSize))
     }
   })

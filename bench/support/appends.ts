@@ -8,7 +8,9 @@ import { keepInFlight } from './in-flight.ts'
 export const inFlightMax = 64
 const streamsPerWorker = Math.ceil(10_000 / inFlightMax)
 
-const streams = Array.from({ length: inFlightMax }, () => Array.from({ length: streamsPerWorker }, () => `payout-${v7()}`))
+const streams = Array.from({ length: inFlightMax }, () =>
+  Array.from({ length: streamsPerWorker }, () => `payout-${v7()}`),
+)
 const turns = new Array<number>(inFlightMax).fill(0)
 
 /** The next stream of a worker. Workers share no stream, so that no append waits for another. */
@@ -20,7 +22,11 @@ export function streamOf(worker: number): string {
 /** An event of the size that a payout's have. */
 export function sampleEvent(stream: string): NewEvent {
   const money = {
-    amount: 5_000, fee: 50, currency: 'XOF', source: 'merchant.available', rail: 'mobile_money.SN.wave',
+    amount: 5_000,
+    fee: 50,
+    currency: 'XOF',
+    source: 'merchant.available',
+    rail: 'mobile_money.SN.wave',
   }
   const destination = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '+221775550123' }
   const at = new Date().toISOString()

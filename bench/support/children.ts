@@ -23,7 +23,11 @@ function watched(child: ChildProcess): void {
 /** A process that takes messages. */
 export function forkChild(name: string, environment: Readonly<Record<string, string>> = {}): ChildProcess {
   const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const
-  const child = fork(file(name), { execArgv: loader, stdio: [...stdio], env: { ...process.env, ...environment } })
+  const child = fork(file(name), {
+    execArgv: loader,
+    stdio: [...stdio],
+    env: { ...process.env, ...environment },
+  })
   watched(child)
   return child
 }
@@ -32,7 +36,8 @@ export function forkChild(name: string, environment: Readonly<Record<string, str
 export async function message<Message>(child: ChildProcess): Promise<Message> {
   const ended = new AbortController()
   const received = once(child, 'message', { signal: ended.signal }) as Promise<[Message]>
-  const onExit = (code: number | null) => ended.abort(new Error(`a process of the benchmark ended with code ${code}`))
+  const onExit = (code: number | null) =>
+    ended.abort(new Error(`a process of the benchmark ended with code ${code}`))
   child.once('exit', onExit)
   try {
     return (await received)[0]

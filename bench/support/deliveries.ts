@@ -89,9 +89,16 @@ export async function openDesk(bench: Bench, sink: Sink, options: DeskOptions): 
   }
 }
 
-async function furnish(database: BenchDatabase, port: number, { endpoints, hangingOfTen, events }: DeskOptions): Promise<void> {
+async function furnish(
+  database: BenchDatabase,
+  port: number,
+  { endpoints, hangingOfTen, events }: DeskOptions,
+): Promise<void> {
   const opened = await openBenchHouse(database)
-  const { house, postgres: { pool } } = opened
+  const {
+    house,
+    postgres: { pool },
+  } = opened
   const merchants = await makeMerchants(house, endpoints)
   const isHanging = (index: number) => index % 10 < hangingOfTen
   for (const [index, merchant] of merchants.entries()) {
@@ -99,14 +106,25 @@ async function furnish(database: BenchDatabase, port: number, { endpoints, hangi
     await register(house, merchant, url)
   }
   const { store, log } = house
-  const projector = await startProjector({ pool, store, models: readModels, deciders, dependents: financeViews, log })
+  const projector = await startProjector({
+    pool,
+    store,
+    models: readModels,
+    deciders,
+    dependents: financeViews,
+    log,
+  })
   await house.reads.reached(await store.head(), 60_000)
   await projector.close()
   await keepEvents(pool, { merchants, events })
   await opened.close()
 }
 
-async function register({ executor, vault }: House, { id: merchant }: BenchMerchant, url: string): Promise<void> {
+async function register(
+  { executor, vault }: House,
+  { id: merchant }: BenchMerchant,
+  url: string,
+): Promise<void> {
   const id = v7()
   const sealedSecret = vault.seal(secretOfAll, secretContext(id))
   const data = { url, enabledEvents: ['*'], sealedSecret, secretLast4: secretOfAll.slice(-4) }
@@ -119,7 +137,9 @@ interface Kept {
   readonly events: number
 }
 
-/** Public events 1 to n as the relay would have kept them, in a log that is long enough for their sequences. */
+/**
+ * Public events 1 to n as the relay would have kept them, in a log that is long enough for their sequences.
+ */
 async function keepEvents(pool: pg.Pool, { merchants, events }: Kept): Promise<void> {
   await pool.query(
     `insert into events (position, stream, revision, id, type, data, metadata)

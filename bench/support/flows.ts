@@ -37,7 +37,12 @@ function payoutFlow({ keys }: Merchants): Flow {
     const order = {
       amount: 5_000,
       currency: 'XOF',
-      destination: { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: `+22177${digits(unique, 7)}` },
+      destination: {
+        type: 'mobile_money',
+        country: 'SN',
+        operator: 'wave',
+        msisdn: `+22177${digits(unique, 7)}`,
+      },
       metadata: { order: `order-${unique}`, note: 'supplier invoice' },
     }
     expect(yield post(key, '/api/v1/payouts', order, unique), 201)
@@ -48,7 +53,12 @@ function intentFlow({ keys }: Merchants): Flow {
   const next = inTurn(keys)
   return function* () {
     const { key, unique } = next()
-    const order = { amount: 5_000, currency: 'XOF', transaction_country: 'SN', metadata: { order: `order-${unique}` } }
+    const order = {
+      amount: 5_000,
+      currency: 'XOF',
+      transaction_country: 'SN',
+      metadata: { order: `order-${unique}` },
+    }
     const created = yield post(key, '/api/v1/payment-intents', order, unique)
     expect(created, 201)
     const { id } = JSON.parse(created.body) as { id: string }

@@ -15,7 +15,10 @@ export interface BigBook {
   readonly entries: number
 }
 
-/** Payouts from one book until it has so many entries, and the snapshot that the service would have kept of it. */
+/**
+ * Payouts from one book until it has so many entries, and the snapshot that the service would have kept of
+ * it.
+ */
 export async function seedBook(opened: Opened, { merchant, template, entries }: BigBook): Promise<void> {
   const { pool } = opened.postgres
   const stream = streamName(book.category, bookId(merchant.id, false, 'XOF'))
@@ -24,7 +27,11 @@ export async function seedBook(opened: Opened, { merchant, template, entries }: 
   const perPayout = paid.events.filter((event) => event.stream.startsWith('ledger-')).length
   const payouts = Math.ceil(entries / perPayout)
   await seedEvents({ pool, merchants: [merchant], payouts }, paid)
-  const state = afterPayouts(before, await readState(opened.house.store, book, bookId(template.id, false, 'XOF')), payouts)
+  const state = afterPayouts(
+    before,
+    await readState(opened.house.store, book, bookId(template.id, false, 'XOF')),
+    payouts,
+  )
   const snapshot = { revision: payouts * perPayout, state }
   await opened.snapshots.save(stream, book.snapshot!.version, snapshot)
 }

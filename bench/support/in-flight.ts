@@ -8,7 +8,9 @@ export interface InFlight extends Pick<Scale, 'warmMs' | 'measuredMs'> {
   readonly work: (worker: number) => Promise<unknown>
 }
 
-/** Keeps so many pieces of work under way in this process, and counts those per second after the warming up. */
+/**
+ * Keeps so many pieces of work under way in this process, and counts those per second after the warming up.
+ */
 export async function keepInFlight({ workers, warmMs, measuredMs, work }: InFlight): Promise<Measured> {
   const begin = performance.now() + warmMs
   const end = begin + measuredMs

@@ -5,12 +5,23 @@ import type pg from 'pg'
 import { median } from './statistics.ts'
 
 const settings = [
-  'fsync', 'synchronous_commit', 'full_page_writes', 'wal_sync_method', 'wal_level', 'data_checksums',
-  'shared_buffers', 'max_wal_size', 'wal_compression', 'max_connections',
+  'fsync',
+  'synchronous_commit',
+  'full_page_writes',
+  'wal_sync_method',
+  'wal_level',
+  'data_checksums',
+  'shared_buffers',
+  'max_wal_size',
+  'wal_compression',
+  'max_connections',
 ]
 
 /** What the figures were measured on, as lines of `name: value`. */
-export async function machineFacts(directory: string, pool: pg.Pool): Promise<Readonly<Record<string, string>>> {
+export async function machineFacts(
+  directory: string,
+  pool: pg.Pool,
+): Promise<Readonly<Record<string, string>>> {
   const [cpu] = cpus()
   const { rows } = await pool.query<{ name: string; value: string }>(
     'select name, current_setting(name) as value from unnest($1::text[]) as name',

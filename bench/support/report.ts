@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { chart } from './chart.ts'
 import type { Row } from './contest.ts'
 
-/** A row as `results.json` keeps it. Of a row that could not be measured only the name, the unit and the note. */
+/**
+ * A row as `results.json` keeps it. Of a row that could not be measured only the name, the unit and the note.
+ */
 export interface Result {
   readonly name: string
   readonly ours: number | null
@@ -37,11 +39,21 @@ const widths = [15, 11, 11, 8, 22, 10, 10]
 export function line(row: Row, result: Result): string {
   const { name, ours, peer, ratio, unit, p50_ms, p99_ms } = result
   const reached = ratio === null ? 'not measured' : isReached(row, result) ? 'reached' : 'MISSED'
-  const cells = [name, number(ours), number(peer), number(ratio), targetOf(row), number(p50_ms), number(p99_ms)]
+  const cells = [
+    name,
+    number(ours),
+    number(peer),
+    number(ratio),
+    targetOf(row),
+    number(p50_ms),
+    number(p99_ms),
+  ]
   return `${cells.map((cell, index) => padded(cell, index)).join(' ')}  ${reached}  ${unit}`
 }
 
-export const headings = ['name', 'ours', 'peer', 'ratio', 'to reach', 'p50 ms', 'p99 ms'].map(padded).join(' ')
+export const headings = ['name', 'ours', 'peer', 'ratio', 'to reach', 'p50 ms', 'p99 ms']
+  .map(padded)
+  .join(' ')
 
 function padded(cell: string, index: number): string {
   const width = widths[index] ?? 0

@@ -64,15 +64,28 @@ async function writeTemplate(pool: pg.Pool, { events }: PayoutTemplate): Promise
   for (const [index, event] of events.entries()) {
     const { stream, type, data, metadata } = event
     const nth = events.slice(0, index).filter((one) => one.stream === stream).length
-    const values = [index + 1, events.length, nth, ledgerSize, stream, type, JSON.stringify(data), JSON.stringify(metadata)]
+    const values = [
+      index + 1,
+      events.length,
+      nth,
+      ledgerSize,
+      stream,
+      type,
+      JSON.stringify(data),
+      JSON.stringify(metadata),
+    ]
     await pool.query('insert into bench_template values ($1, $2, $3, $4, $5, $6, $7, $8)', values)
   }
 }
 
 /** Fills the read model of payouts, whose ends take turns. */
-export async function seedPayoutRows({ pool, merchants, payouts, first = 0 }: Seed, ends: readonly PayoutTemplate[]): Promise<void> {
+export async function seedPayoutRows(
+  { pool, merchants, payouts, first = 0 }: Seed,
+  ends: readonly PayoutTemplate[],
+): Promise<void> {
   for (const [index, end] of ends.entries()) {
-    if (end.state.status === 'none' || end.state.status === 'abandoned') throw new Error('a template shows nothing')
+    if (end.state.status === 'none' || end.state.status === 'abandoned')
+      throw new Error('a template shows nothing')
     const { status, money, at } = end.state
     const ids = merchants.map(({ id }) => id)
     const values = [payouts, ids, first, JSON.stringify(end.state), status, money.currency, money.amount, at]

@@ -6,8 +6,9 @@ import { payoutTemplate, type PayoutEnd, type PayoutTemplate } from './template.
 export interface SeededStore {
   readonly database: BenchDatabase
   readonly merchants: readonly BenchMerchant[]
-  /** Events in the log. */
+  /** Events in the log, and how many of them stand before those of the seeded payouts. */
   readonly events: number
+  readonly eventsBefore: number
 }
 
 export interface SeededOptions {
@@ -30,10 +31,11 @@ export async function seededStore(bench: Bench, name: string, options: SeededOpt
   const templates: PayoutTemplate[] = []
   for (const end of ends) templates.push(await payoutTemplate(opened.house, first!, end))
   const paid = templates[ends.indexOf('paid')]!
+  const eventsBefore = await opened.house.store.head()
   if (withEvents) await seedEvents({ pool, merchants, payouts }, paid)
   if (withRows) await seedPayoutRows({ pool, merchants, payouts }, withEvents ? [paid] : templates)
   await skipToHead(pool)
   const events = await opened.house.store.head()
   await opened.close()
-  return { database, merchants, events }
+  return { database, merchants, events, eventsBefore }
 }

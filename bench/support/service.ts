@@ -19,8 +19,15 @@ interface Ready {
 
 const lookEveryMs = 20
 
-export async function startService(database: BenchDatabase, options: readonly string[] = []): Promise<BenchService> {
-  const { child, port } = await startProgram('../../services/all-in-one/main', environmentOf(database), options)
+export async function startService(
+  database: BenchDatabase,
+  options: readonly string[] = [],
+): Promise<BenchService> {
+  const { child, port } = await startProgram(
+    '../../services/all-in-one/main',
+    environmentOf(database),
+    options,
+  )
   return { port, settled, residentMegabytes, close: () => endChild(child) }
 
   /** The log stands still, and the read models are at its end. */

@@ -20,18 +20,39 @@ export interface PayoutTemplate {
 export type PayoutEnd = 'pending' | 'in_transit' | 'paid' | 'failed' | 'canceled'
 
 const money = {
-  amount: 5_000, fee: 50, currency: 'XOF', source: 'merchant.available', rail: 'mobile_money.SN.wave',
+  amount: 5_000,
+  fee: 50,
+  currency: 'XOF',
+  source: 'merchant.available',
+  rail: 'mobile_money.SN.wave',
 } as const
-const destination = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '+221775550123' } as const
+const destination = {
+  type: 'mobile_money',
+  country: 'SN',
+  operator: 'wave',
+  msisdn: '+221775550123',
+} as const
 
 /** Sends the commands that a payout's way to this end consists of. */
-export async function payoutTemplate(house: House, { id: merchant }: BenchMerchant, end: PayoutEnd): Promise<PayoutTemplate> {
+export async function payoutTemplate(
+  house: House,
+  { id: merchant }: BenchMerchant,
+  end: PayoutEnd,
+): Promise<PayoutTemplate> {
   const { store } = house
   const id = v7()
   const after = await store.head()
-  const envelope = { merchant, livemode: false, actor: 'key:bench', correlation: `req_${id.replaceAll('-', '')}` }
-  const send = <S, C extends Payloads, E extends Payloads>(decider: Decider<S, C, E>, to: string, command: Message<C>) =>
-    house.executor.send(decider, to, command, envelope)
+  const envelope = {
+    merchant,
+    livemode: false,
+    actor: 'key:bench',
+    correlation: `req_${id.replaceAll('-', '')}`,
+  }
+  const send = <S, C extends Payloads, E extends Payloads>(
+    decider: Decider<S, C, E>,
+    to: string,
+    command: Message<C>,
+  ) => house.executor.send(decider, to, command, envelope)
   const inBook = bookId(merchant, false, money.currency)
   const { amount, fee, source, rail } = money
   const metadata = { order: 'order-5550123', note: 'supplier invoice' }

@@ -1,4 +1,5 @@
-import type { EventBus, PublicEvent, Subscription } from '../../packages/kernel/ports.ts'
+import type { EventBus, PublicEvent } from '../../packages/kernel/message-ports.ts'
+import type { Subscription } from '../../packages/kernel/ports.ts'
 
 type Handle = (events: readonly PublicEvent[]) => Promise<void>
 
@@ -10,7 +11,8 @@ export class InProcessBus implements EventBus {
   readonly #groups = new Map<string, readonly Handle[]>()
 
   async publish(events: readonly PublicEvent[]): Promise<void> {
-    if (this.#groups.size === 0) throw new Error('nobody is subscribed yet, so nobody would keep the messages')
+    if (this.#groups.size === 0)
+      throw new Error('nobody is subscribed yet, so nobody would keep the messages')
     for (const [handle] of this.#groups.values()) await handle!(events)
   }
 

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs'
-import type { Log, PublicEvent } from '../../packages/kernel/ports.ts'
+import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
+import type { Log } from '../../packages/kernel/ports.ts'
 import { decode, type Poison } from './kafka-messages.ts'
 
 export interface MemberOptions {
@@ -21,7 +22,8 @@ const waitMs = 500
 const retryMs = { first: 100, most: 5_000 }
 
 /**
- * One consumer of a group. Offsets are committed when the handler has resolved: after a crash or when partitions
+ * One consumer of a group. Offsets are committed when the handler has resolved: after a crash or when
+ * partitions
  * move, messages come again, and whoever handles them knows what it has seen.
  */
 export class KafkaGroupMember {
@@ -73,7 +75,10 @@ export class KafkaGroupMember {
     for (let delayMs = retryMs.first; !this.#closing.signal.aborted; delayMs = longer(delayMs)) {
       await this.#pause(delayMs)
       if (this.#closing.signal.aborted) return
-      const failed = await this.open().then(() => false, () => true)
+      const failed = await this.open().then(
+        () => false,
+        () => true,
+      )
       if (!failed) return
       await this.#consumer?.disconnect().catch(() => undefined)
     }
@@ -98,7 +103,10 @@ export class KafkaGroupMember {
     const { batch, heartbeat, isRunning } = payload
     let failure: unknown
     // The broker takes a consumer that is silent for dead, however long its handler works.
-    const beating = setInterval(() => void heartbeat().catch((error: unknown) => (failure = error)), heartbeatMs)
+    const beating = setInterval(
+      () => void heartbeat().catch((error: unknown) => (failure = error)),
+      heartbeatMs,
+    )
     try {
       for (let delayMs = retryMs.first; isRunning(); delayMs = longer(delayMs)) {
         if (await this.#isHandled(messages, batch.partition)) return true

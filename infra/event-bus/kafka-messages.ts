@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type { PublicEvent } from '../../packages/kernel/ports.ts'
+import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
 
 /** A message that is no public event of ours: nothing can be done with it but to set it aside. */
 export interface Poison {

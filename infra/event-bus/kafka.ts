@@ -1,5 +1,6 @@
 import { Kafka, logLevel, Partitioners, type Admin, type Producer } from 'kafkajs'
-import type { EventBus, Log, PublicEvent, Subscription } from '../../packages/kernel/ports.ts'
+import type { EventBus, PublicEvent } from '../../packages/kernel/message-ports.ts'
+import type { Log, Subscription } from '../../packages/kernel/ports.ts'
 import { KafkaGroupMember } from './kafka-consumer.ts'
 import { batches, encode, type Poison } from './kafka-messages.ts'
 
@@ -19,7 +20,9 @@ export interface KafkaBus extends EventBus {
 }
 
 export const topic = 'ikw.public-events'
-/** As many consumers of a group can share the work. More partitions can be added, but then keys change places. */
+/**
+ * As many consumers of a group can share the work. More partitions can be added, but then keys change places.
+ */
 const partitions = 12
 const replicasMax = 3
 const connectTimeoutMs = 3_000
@@ -107,7 +110,10 @@ class Bus implements KafkaBus {
     return producer
   }
 
-  async subscribe(group: string, handle: (events: readonly PublicEvent[]) => Promise<void>): Promise<Subscription> {
+  async subscribe(
+    group: string,
+    handle: (events: readonly PublicEvent[]) => Promise<void>,
+  ): Promise<Subscription> {
     const { park, log } = this.#options
     const parkOne = (poison: Poison) => park(group, poison)
     const member = new KafkaGroupMember({ kafka: this.#kafka, topic, group, handle, park: parkOne, log })

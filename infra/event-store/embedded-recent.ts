@@ -6,12 +6,16 @@ const keptMax = 20_000
 const readMax = 5_000
 
 /**
- * The end of the log in memory. All subscriptions of a process that have caught up follow the same events, so each event is
+ * The end of the log in memory. All subscriptions of a process that have caught up follow the same events, so
+ * each event is
  * read and decoded once, whoever wrote it; those that are further behind read for themselves.
  */
 export class RecentEvents {
   readonly #reader: Reader
-  /** All events behind `from` up to `through`, in the order of the log; from the first time that anybody reached its end. */
+  /**
+   * All events behind `from` up to `through`, in the order of the log; from the first time that anybody
+   * reached its end.
+   */
   #kept: { events: StoredEvent[]; from: number; through: number } | undefined
   #reading: Promise<void> | undefined
 

@@ -1,7 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import {
-  OutcomeUnknown, StoreOverloaded, VersionConflict, type Appended, type NewEvent, type StoredEvent,
+  OutcomeUnknown,
+  StoreOverloaded,
+  VersionConflict,
+  type Appended,
+  type NewEvent,
+  type StoredEvent,
 } from '../../packages/kernel/ports.ts'
 import { Batch, columnsOf, type Append } from './embedded-batch.ts'
 import { openWriteConnection } from './embedded-session.ts'

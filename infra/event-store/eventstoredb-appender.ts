@@ -1,9 +1,19 @@
 import {
-  ErrorType, NO_STREAM,
-  type AppendExpectedRevision, type AppendResult, type EventData, type EventStoreDBClient,
+  ErrorType,
+  NO_STREAM,
+  type AppendExpectedRevision,
+  type AppendResult,
+  type EventData,
+  type EventStoreDBClient,
 } from '@eventstore/db-client'
 import {
-  noStream, OutcomeUnknown, StoreOverloaded, VersionConflict, type Appended, type NewEvent, type StoredEvent,
+  noStream,
+  OutcomeUnknown,
+  StoreOverloaded,
+  VersionConflict,
+  type Appended,
+  type NewEvent,
+  type StoredEvent,
 } from '../../packages/kernel/ports.ts'
 import { isOfType, wasRefused, within } from './eventstoredb-errors.ts'
 import { proposedEvents, safePosition } from './eventstoredb-events.ts'

@@ -2,8 +2,11 @@ import { ErrorType, isCommandError } from '@eventstore/db-client'
 
 /** After these answers to an append nothing was written; all other errors leave open what happened. */
 const refusals: readonly string[] = [
-  ErrorType.ACCESS_DENIED, ErrorType.STREAM_DELETED, ErrorType.INVALID_ARGUMENT,
-  ErrorType.INVALID_TRANSACTION, ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED,
+  ErrorType.ACCESS_DENIED,
+  ErrorType.STREAM_DELETED,
+  ErrorType.INVALID_ARGUMENT,
+  ErrorType.INVALID_TRANSACTION,
+  ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED,
   ErrorType.MISSING_REQUIRED_METADATA_PROPERTY,
 ]
 /** The gRPC codes INVALID_ARGUMENT, PERMISSION_DENIED and UNIMPLEMENTED: some come without a type. */

@@ -1,6 +1,12 @@
 import {
-  jsonEvent, START, streamNameFilter,
-  type AllStreamResolvedEvent, type EventData, type Filter, type ReadPosition, type ResolvedEvent,
+  jsonEvent,
+  START,
+  streamNameFilter,
+  type AllStreamResolvedEvent,
+  type EventData,
+  type Filter,
+  type ReadPosition,
+  type ResolvedEvent,
 } from '@eventstore/db-client'
 import type { EventMetadata, LogFilter, NewEvent, StoredEvent } from '../../packages/kernel/ports.ts'
 

@@ -1,7 +1,10 @@
 import type { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import type {
-  AllStreamResolvedEvent, AllStreamSubscription, ResolvedEvent, StreamingRead,
+  AllStreamResolvedEvent,
+  AllStreamSubscription,
+  ResolvedEvent,
+  StreamingRead,
 } from '@eventstore/db-client'
 
 export type Resolved = ResolvedEvent | AllStreamResolvedEvent

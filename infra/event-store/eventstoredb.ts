@@ -50,7 +50,8 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     await Promise.all([appender.close(), ...[...subscriptions].map((subscription) => subscription.close())])
     reader.close()
     await client.dispose()
-    // Protected, and the only way: `dispose` leaves the connection open. There may be none, and no server for one.
+    // Protected, and the only way: `dispose` leaves the connection open. There may be none, and no server for
+    // one.
     const disconnected = client['getChannel']().then((channel) => channel.close())
     await within(disconnectTimeoutMs, disconnected).catch(() => undefined)
   }

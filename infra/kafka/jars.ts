@@ -19,7 +19,9 @@ export function kafkaJars(parent: string): string {
   return directory
 }
 
-/** Fetched beside its place and then renamed: being killed in the middle leaves nothing that looks finished. */
+/**
+ * Fetched beside its place and then renamed: being killed in the middle leaves nothing that looks finished.
+ */
 function fetchInto(directory: string, parent: string): void {
   mkdirSync(parent, { recursive: true })
   const unfinished = mkdtempSync(join(parent, 'unfinished-'))

@@ -1,5 +1,11 @@
 import type pg from 'pg'
-import type { Answer, AnswerKey, Answers, AnswerState, KnownAnswer } from '../../packages/kernel/ports.ts'
+import type {
+  Answer,
+  AnswerKey,
+  Answers,
+  AnswerState,
+  KnownAnswer,
+} from '../../packages/kernel/read-ports.ts'
 
 /** Whoever began longer ago than this has died. */
 const leaseSeconds = 60
@@ -20,16 +26,19 @@ export class PostgresAnswers implements Answers {
     const begun = await this.#pool.query(
       `insert into answers as a (merchant, livemode, operation, key, fingerprint, status, started_at)
        values ($1, $2, $3, $4, $5, 'running', now())
-       on conflict (merchant, livemode, operation, key) do update set fingerprint = $5, status = 'running', started_at = now()
+       on conflict (merchant, livemode, operation, key)
+         do update set fingerprint = $5, status = 'running', started_at = now()
        where (a.status = 'running' and a.fingerprint = $5 and a.started_at < now() - interval '${leaseSeconds} seconds')
           or a.started_at < now() - interval '${keptDays} days'`,
       [...values(key), fingerprint],
     )
     if (begun.rowCount === 1) return { state: 'begun' }
-    const { rows } = await this.#pool.query<{ fingerprint: string; status: string; http_status: number; body: unknown }>(
-      `select fingerprint, status, http_status, body from answers where ${mine}`,
-      values(key),
-    )
+    const { rows } = await this.#pool.query<{
+      fingerprint: string
+      status: string
+      http_status: number
+      body: unknown
+    }>(`select fingerprint, status, http_status, body from answers where ${mine}`, values(key))
     const [row] = rows
     if (!row) return this.begin(key, fingerprint)
     if (row.fingerprint !== fingerprint) return { state: 'other_request' }

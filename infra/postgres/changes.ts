@@ -39,7 +39,8 @@ export class TableChanges {
     const pending = [...this.#pending.values()]
     this.#pending = new Map()
     const groups = groupBy(pending, shape)
-    for (const group of groups.values()) await this.#run(statement(this.#table, group[0]!), group.map(parameters))
+    for (const group of groups.values())
+      await this.#run(statement(this.#table, group[0]!), group.map(parameters))
   }
 
   #toPending(change: Change): Pending {
@@ -58,18 +59,27 @@ export class TableChanges {
 function merged(earlier: Pending, next: Pending): Pending | undefined {
   if (next.kind === 'put' || next.kind === 'remove') return next
   if (earlier.kind === 'put') {
-    const row = next.kind === 'patch' ? { ...earlier.row, ...next.columns } : { ...earlier.row, ...summed(earlier.row, next.sums) }
+    const row =
+      next.kind === 'patch'
+        ? { ...earlier.row, ...next.columns }
+        : { ...earlier.row, ...summed(earlier.row, next.sums) }
     return { kind: 'put', row }
   }
-  if (earlier.kind === 'patch' && next.kind === 'patch') return { ...earlier, columns: { ...earlier.columns, ...next.columns } }
+  if (earlier.kind === 'patch' && next.kind === 'patch')
+    return { ...earlier, columns: { ...earlier.columns, ...next.columns } }
   if (earlier.kind === 'add' && next.kind === 'add' && shape(earlier) === shape(next)) {
     return { ...earlier, sums: summed(earlier.sums, next.sums) }
   }
   return undefined
 }
 
-function summed(row: Readonly<Record<string, Value | undefined>>, sums: Readonly<Record<string, number>>): Record<string, number> {
-  return Object.fromEntries(Object.entries(sums).map(([column, sum]) => [column, Number(row[column] ?? 0) + sum]))
+function summed(
+  row: Readonly<Record<string, Value | undefined>>,
+  sums: Readonly<Record<string, number>>,
+): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(sums).map(([column, sum]) => [column, Number(row[column] ?? 0) + sum]),
+  )
 }
 
 function shape(pending: Pending): string {

@@ -18,17 +18,18 @@ export interface StoredDocument extends Known {
 
 export type LoadDocuments = (ids: readonly string[]) => Promise<readonly StoredDocument[]>
 
-const statesMax = 50_000
+const statesMaxDefault = 50_000
 
 /** Folds the events of a documents read model stream by stream and keeps the newest states in memory. */
 export class DocumentFold {
   readonly #model: Documents<never>
   readonly #load: LoadDocuments
-  readonly #known = new LRUCache<string, Known>({ max: statesMax })
+  readonly #known: LRUCache<string, Known>
 
-  constructor(model: Documents<never>, load: LoadDocuments) {
+  constructor(model: Documents<never>, load: LoadDocuments, statesMax = statesMaxDefault) {
     this.#model = model
     this.#load = load
+    this.#known = new LRUCache({ max: statesMax })
   }
 
   /** Forgets all states, for when what was folded has not been written. */
@@ -47,12 +48,15 @@ export class DocumentFold {
     for (const { id, ...known } of await this.#load([...missing])) this.#known.set(id, known)
   }
 
-  /** The row after one more event; `undefined` when the read model shows none, or has seen the event before. */
+  /**
+   * The row after one more event; `undefined` when the read model shows none, or has seen the event before.
+   */
   apply(event: Recorded): Row | undefined {
     const { id, revision, position, metadata } = event
     const known = this.#known.get(id)
     if (known && revision <= known.revision) return undefined
-    if (revision !== (known?.revision ?? -1) + 1) throw new Error(`the read model has not seen revision ${revision - 1}`)
+    if (revision !== (known?.revision ?? -1) + 1)
+      throw new Error(`the read model has not seen revision ${revision - 1}`)
     const { decider } = this.#model
     const state = evolve(decider, known ? known.state : decider.initial(), event)
     const { merchant, livemode } = metadata

@@ -38,7 +38,10 @@ export async function healSymlinks(packageDirectory: string): Promise<void> {
 }
 
 async function exists(path: string): Promise<boolean> {
-  return lstat(path).then(() => true, () => false)
+  return lstat(path).then(
+    () => true,
+    () => false,
+  )
 }
 
 async function link(source: string, path: string): Promise<void> {

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
 import {
-  existsSync, lstatSync, mkdirSync, openSync, readFileSync, realpathSync, statSync, writeFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'

@@ -45,7 +45,9 @@ export function serverUser(reach: Reach): ServerUser {
 function unprivilegedAccount(cluster: string): Account {
   const owner = statSync(cluster, { throwIfNoEntry: false })
   if (owner && owner.uid !== 0) return { name: `user ${owner.uid}`, uid: owner.uid, gid: owner.gid }
-  const accounts = readFileSync('/etc/passwd', 'utf8').split('\n').map((line) => line.split(':'))
+  const accounts = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
   for (const name of ['postgres', 'nobody']) {
     const found = accounts.find((fields) => fields[0] === name)
     if (found) return { name, uid: Number(found[2]), gid: Number(found[3]) }

@@ -1,14 +1,28 @@
 import type { ChildProcess } from 'node:child_process'
 import {
-  closeSync, fsyncSync, mkdtempSync, openSync, readdirSync, renameSync, rmSync, statSync,
+  closeSync,
+  fsyncSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Guest, isPassing } from './embedded-guest.ts'
 import {
-  clusterVersion, disownStaleLock, hasCluster, lastWords, openLog, prepareHome, runningServer,
-  type Home, type RunningServer,
+  clusterVersion,
+  disownStaleLock,
+  hasCluster,
+  lastWords,
+  openLog,
+  prepareHome,
+  runningServer,
+  type Home,
+  type RunningServer,
 } from './embedded-home.ts'
 
 export interface EmbeddedOptions {

@@ -28,7 +28,11 @@ const fenceStatement = `
 /** The fence of the leader of this name in this epoch; `onDeposed` is told before Deposed is thrown. */
 export function fenceOf(name: string, epoch: number, onDeposed: () => void): Fence {
   return async (connection) => {
-    const { rowCount } = await connection.query({ name: 'fence', text: fenceStatement, values: [name, epoch] })
+    const { rowCount } = await connection.query({
+      name: 'fence',
+      text: fenceStatement,
+      values: [name, epoch],
+    })
     if (rowCount === 1) return
     onDeposed()
     throw new Deposed(name)
@@ -50,7 +54,10 @@ export async function fenced<Result>(
     connection.release()
     return result
   } catch (error) {
-    const isGone = await connection.query('rollback').then(() => false, () => true)
+    const isGone = await connection.query('rollback').then(
+      () => false,
+      () => true,
+    )
     connection.release(isGone)
     throw error
   }

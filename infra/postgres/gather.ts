@@ -23,7 +23,8 @@ export class Gather<Row> {
     this.#waiting = new Map()
     this.#running++
     const rows = this.#query([...asked.keys()])
-    for (const [key, resolves] of asked) for (const resolve of resolves) resolve(rows.then((found) => found.get(key)))
+    for (const [key, resolves] of asked)
+      for (const resolve of resolves) resolve(rows.then((found) => found.get(key)))
     await rows.catch(() => undefined)
     this.#running--
     await this.#ask()

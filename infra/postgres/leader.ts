@@ -108,7 +108,9 @@ class Candidacy {
 
   async #locked(): Promise<boolean> {
     const text = `select pg_try_advisory_lock(hashtextextended($1, 0)) as locked`
-    const { rows } = await this.#client.query<{ locked: boolean }>(text, [`leader of ${this.#candidate.name}`])
+    const { rows } = await this.#client.query<{ locked: boolean }>(text, [
+      `leader of ${this.#candidate.name}`,
+    ])
     return rows[0]?.locked ?? false
   }
 
@@ -141,7 +143,9 @@ class Candidacy {
     }
   }
 
-  /** Waking up after a long sleep, a process reads its clock before it hears that its connection is closed. */
+  /**
+   * Waking up after a long sleep, a process reads its clock before it hears that its connection is closed.
+   */
   #assertLeading(): void {
     const isCertain = performance.now() - this.#provedAt < certainMs
     if (this.#over.signal.aborted || !isCertain) throw new Deposed(this.#candidate.name)

@@ -1,4 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
+import type { Log } from '../../packages/kernel/ports.ts'
 import { fenced, type Fence } from './fenced.ts'
 
 /** A stream that one consumer has set aside: the first event that it could not handle, and why. */
@@ -23,7 +25,10 @@ export async function listParked(pool: pg.Pool): Promise<readonly Parked[]> {
 
 /** Asks the consumers to try parked streams again; answers how many there are. */
 export async function wishRetry(pool: pg.Pool, stream?: string): Promise<number> {
-  const { rowCount } = await pool.query('update parked set retry = true where stream = coalesce($1, stream)', [stream ?? null])
+  const { rowCount } = await pool.query(
+    'update parked set retry = true where stream = coalesce($1, stream)',
+    [stream ?? null],
+  )
   return rowCount ?? 0
 }
 
@@ -98,15 +103,15 @@ export class ParkedEvents {
   }
 
   /** Its events in the order of the log. */
-  async eventsOf(target: string): Promise<readonly { readonly stream: string; readonly revision: number }[]> {
-    const { rows } = await this.#pool.query<{ stream: string; revision: number }>(
+  async eventsOf(target: string): Promise<readonly Place[]> {
+    const { rows } = await this.#pool.query<Place>(
       'select stream, revision from parked where consumer = $1 order by position',
       [`${this.#consumer} ${target}`],
     )
     return rows
   }
 
-  async release(target: string, event: { readonly stream: string; readonly revision: number }): Promise<void> {
+  async release(target: string, event: Place): Promise<void> {
     const text = `
       with gone as (delete from parked where consumer = $1 and stream = $2 and revision = $3)
       select count(*)::int - 1 as left from parked where consumer = $1`
@@ -118,6 +123,50 @@ export class ParkedEvents {
 }
 
 export type ParkedEvent = Omit<Parked, 'consumer' | 'error' | 'parkedAt'>
+
+/** Where an event stands. */
+export interface Place {
+  readonly stream: string
+  readonly revision: number
+}
+
+export interface Retry {
+  readonly parked: Pick<ParkedEvents, 'wishes' | 'eventsOf' | 'release'>
+  readonly retry: (target: string, event: Place) => Promise<void>
+}
+
+const wishesEveryMs = 500
+
+/** Tries parked work again when somebody asks for it, until the signal aborts. */
+export async function followWishes(retries: readonly Retry[], log: Log, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      for (const retry of retries) await grantWishes(retry, log)
+    } catch (error) {
+      log.warn({ error }, 'parked work stays parked')
+    }
+    await pause(wishesEveryMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+/** Wishes are taken once: a target that fails again must not take those of the others with it. */
+async function grantWishes(retry: Retry, log: Log): Promise<void> {
+  for (const target of await retry.parked.wishes()) {
+    await retryTarget(retry, target).catch((error: unknown) => log.warn({ target, error }, 'stays parked'))
+  }
+}
+
+/** Oldest first, and what is parked behind it meanwhile. */
+async function retryTarget({ parked, retry }: Retry, target: string): Promise<void> {
+  for (;;) {
+    const events = await parked.eventsOf(target)
+    if (events.length === 0) return
+    for (const event of events) {
+      await retry(target, event)
+      await parked.release(target, event)
+    }
+  }
+}
 
 export interface ParkedMessage {
   readonly group: string

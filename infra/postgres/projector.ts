@@ -17,6 +17,8 @@ export interface Track {
   /** Streams set aside because a handler threw; the others go on. */
   readonly parked: Set<string>
   position: number
+  /** A write has failed and may have happened: how far it came is read again before the next one. */
+  isUnsure: boolean
 }
 
 export interface ProjectorOptions {
@@ -25,6 +27,8 @@ export interface ProjectorOptions {
   readonly deciders: readonly AnyDecider[]
   readonly log: Log
   readonly fence?: Fence | undefined
+  /** Of each read model, the states that are kept in memory. */
+  readonly statesMax?: number
 }
 
 /** Applies batches of events to read models: tables and checkpoints move in one transaction. */
@@ -39,37 +43,60 @@ export class Projector {
 
   /** Makes the table of a read model when it is not there, and finds out how far it has come. */
   async open(model: ReadModel, generation: number): Promise<Track> {
-    const { pool, fence } = this.#options
+    const { pool, fence, statesMax } = this.#options
     const table = tableOf(model, generation)
-    const position = await fenced(pool, fence, (connection) => begin(connection, model, table))
-    const text = 'select distinct stream from parked where consumer = $1'
-    const { rows } = await pool.query<{ stream: string }>(text, [table.name])
-    const parked = new Set(rows.map(({ stream }) => stream))
+    await fenced(pool, fence, (connection) => begin(connection, model, table))
     const documents = (ids: readonly string[]) => this.#documents(table, ids)
-    const fold = model.kind === 'documents' ? new DocumentFold(model, documents) : undefined
-    return { model, generation, table, fold, parked, position }
+    const fold = model.kind === 'documents' ? new DocumentFold(model, documents, statesMax) : undefined
+    const track: Track = { model, generation, table, fold, parked: new Set(), position: 0, isUnsure: true }
+    await this.#find(track)
+    return track
   }
 
-  /** Applies one batch to tracks that may have seen a part of it, and moves their checkpoints to `through`. */
+  /** Reads what memory cannot tell: how far a read model has come, and which of its streams are set aside. */
+  async #find(track: Track): Promise<void> {
+    const { pool } = this.#options
+    const values = [track.table.name]
+    const checkpoint = 'select position from checkpoints where name = $1'
+    const { rows } = await pool.query<{ position: number }>(checkpoint, values)
+    const text = 'select distinct stream from parked where consumer = $1'
+    const parked = await pool.query<{ stream: string }>(text, values)
+    track.fold?.clear()
+    track.parked.clear()
+    for (const { stream } of parked.rows) track.parked.add(stream)
+    track.position = Number(rows[0]!.position)
+    track.isUnsure = false
+  }
+
+  /**
+   * Applies one batch to tracks that may have seen a part of it, and moves their checkpoints to `through`.
+   */
   async apply(tracks: readonly Track[], events: readonly StoredEvent[], through: number): Promise<void> {
+    for (const track of tracks) if (track.isUnsure) await this.#find(track)
     const behind = tracks.filter(({ position }) => position < through)
+    if (behind.length === 0) return
     const recordedOnce = this.#recordedOnce()
     const { pool, fence } = this.#options
     try {
       await fenced(pool, fence, async (connection) => {
         for (const track of behind) await this.#applyTo(track, events, { connection, recordedOnce })
-        const names = behind.map(({ table }) => table.name)
-        await connection.query('update checkpoints set position = $2, updated_at = now() where name = any($1)', [names, through])
+        await moveCheckpoints(connection, behind, through)
       })
     } catch (error) {
-      for (const { fold } of behind) fold?.clear()
+      for (const track of behind) track.isUnsure = true
       throw error
     }
     for (const track of behind) track.position = through
   }
 
-  async #applyTo(track: Track, events: readonly StoredEvent[], { connection, recordedOnce }: Batch): Promise<void> {
-    const relevant = events.filter(({ stream, position }) => position > track.position && !track.parked.has(stream)).filter(follows(track))
+  async #applyTo(
+    track: Track,
+    events: readonly StoredEvent[],
+    { connection, recordedOnce }: Batch,
+  ): Promise<void> {
+    const relevant = events
+      .filter(({ stream, position }) => position > track.position && !track.parked.has(stream))
+      .filter(follows(track))
     if (relevant.length === 0) return
     const changes = new TableChanges(track.table, runOn(connection))
     await track.fold?.prepare(relevant)
@@ -85,7 +112,11 @@ export class Projector {
   }
 
   /** A poisoned event parks its stream, not the projector: its later events wait, all other streams go on. */
-  async #park(track: Track, event: StoredEvent, { error, connection }: { error: unknown; connection: pg.ClientBase }): Promise<void> {
+  async #park(
+    track: Track,
+    event: StoredEvent,
+    { error, connection }: { error: unknown; connection: pg.ClientBase },
+  ): Promise<void> {
     const { stream, revision, position, id, type } = event
     this.#options.log.error({ consumer: track.table.name, stream, revision, type, error }, 'parked')
     await connection.query(
@@ -109,13 +140,20 @@ export class Projector {
     const recordedOnce = this.#recordedOnce()
     track.fold?.clear()
     await track.fold?.prepare(missed)
+    // Until it is surely done, its outcome is as unknown as that of any other write.
+    track.isUnsure = true
     await fenced(pool, fence, async (connection) => {
       const changes = new TableChanges(track.table, runOn(connection))
-      for (const event of missed) for (const change of changesOf(track, recordedOnce(event))) await changes.apply(change)
+      for (const event of missed)
+        for (const change of changesOf(track, recordedOnce(event))) await changes.apply(change)
       await changes.flush()
-      await connection.query('delete from parked where consumer = $1 and stream = $2', [track.table.name, stream])
+      await connection.query('delete from parked where consumer = $1 and stream = $2', [
+        track.table.name,
+        stream,
+      ])
     })
     track.parked.delete(stream)
+    track.isUnsure = false
   }
 
   async #documents(table: Table, ids: readonly string[]): Promise<readonly StoredDocument[]> {
@@ -141,13 +179,25 @@ export class Projector {
   }
 }
 
-async function begin(connection: pg.ClientBase, model: ReadModel, table: Table): Promise<number> {
+async function begin(connection: pg.ClientBase, model: ReadModel, table: Table): Promise<void> {
   await connection.query(createTable(model, table))
   const text = 'insert into checkpoints (name, position) values ($1, 0) on conflict do nothing'
   await connection.query(text, [table.name])
-  const position = 'select position from checkpoints where name = $1'
-  const { rows } = await connection.query<{ position: number }>(position, [table.name])
-  return Number(rows[0]!.position)
+}
+
+/** Moves them from where this batch began: one that has moved meanwhile has seen the batch already. */
+async function moveCheckpoints(
+  connection: pg.ClientBase,
+  tracks: readonly Track[],
+  through: number,
+): Promise<void> {
+  const text = `
+    update checkpoints set position = $3, updated_at = now()
+    from unnest($1::text[], $2::bigint[]) as known (name, position)
+    where checkpoints.name = known.name and checkpoints.position = known.position`
+  const names = tracks.map(({ table }) => table.name)
+  const { rowCount } = await connection.query(text, [names, tracks.map(({ position }) => position), through])
+  if (rowCount !== tracks.length) throw new Error('these read models have been moved by somebody else')
 }
 
 interface Batch {

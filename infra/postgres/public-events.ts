@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { MissedEvents, PublicEvent, PublicEvents } from '../../packages/kernel/ports.ts'
+import type { MissedEvents, PublicEvent, PublicEvents } from '../../packages/kernel/message-ports.ts'
 
 export interface DatedPublicEvent extends PublicEvent {
   /** RFC 3339. */

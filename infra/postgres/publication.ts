@@ -14,15 +14,22 @@ export interface Published {
 }
 
 export async function publications(pool: pg.Pool): Promise<ReadonlyMap<string, Published>> {
-  const { rows } = await pool.query<Published & { name: string }>(`select name, version, generation, wanted from ${readSchema}.published`)
+  const { rows } = await pool.query<Published & { name: string }>(
+    `select name, version, generation, wanted from ${readSchema}.published`,
+  )
   return new Map(rows.map(({ name, ...published }) => [name, published]))
 }
 
 /**
- * Every read model has a table and a view before anything starts that reads them. Processes that start at the same time wait
+ * Every read model has a table and a view before anything starts that reads them. Processes that start at the
+ * same time wait
  * for the first one.
  */
-export async function publishMissing(pool: pg.Pool, models: readonly ReadModel[], dependents: string): Promise<void> {
+export async function publishMissing(
+  pool: pg.Pool,
+  models: readonly ReadModel[],
+  dependents: string,
+): Promise<void> {
   const connection = await pool.connect()
   try {
     await connection.query('begin')
@@ -46,11 +53,13 @@ async function publishFirst(connection: pg.ClientBase, model: ReadModel): Promis
   const table = tableOf(model, 1)
   await connection.query(createTable(model, table))
   await connection.query(`create view ${table.view} as select * from ${table.name}`)
-  await connection.query('insert into checkpoints (name, position) values ($1, 0) on conflict do nothing', [table.name])
-  await connection.query(`insert into ${readSchema}.published (name, version, generation, wanted) values ($1, $2, 1, 1)`, [
-    model.name,
-    model.version,
+  await connection.query('insert into checkpoints (name, position) values ($1, 0) on conflict do nothing', [
+    table.name,
   ])
+  await connection.query(
+    `insert into ${readSchema}.published (name, version, generation, wanted) values ($1, $2, 1, 1)`,
+    [model.name, model.version],
+  )
 }
 
 /** Asks the active projector to build a read model anew beside the one that is shown. */
@@ -65,7 +74,9 @@ export interface Publishing {
   readonly dependents: string
 }
 
-/** Shows a track's table under the read model's name, in one transaction, and drops what stood there before. */
+/**
+ * Shows a track's table under the read model's name, in one transaction, and drops what stood there before.
+ */
 export function publish({ pool, fence, dependents }: Publishing, track: Track): Promise<void> {
   const { model, generation, table } = track
   return fenced(pool, fence, async (connection) => {
@@ -81,7 +92,10 @@ export function publish({ pool, fence, dependents }: Publishing, track: Track): 
   })
 }
 
-async function dropOlder(connection: pg.ClientBase, { name, shown }: { name: string; shown: string }): Promise<void> {
+async function dropOlder(
+  connection: pg.ClientBase,
+  { name, shown }: { name: string; shown: string },
+): Promise<void> {
   const { rows } = await connection.query<{ name: string }>(
     `select schemaname || '.' || tablename as name from pg_tables where schemaname = $1 and tablename ~ ('^' || $2 || '_v[0-9]+_[0-9]+$')`,
     [readSchema, name],

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type pg from 'pg'
-import type { DocumentRow, PageQuery, ReadStore } from '../../packages/kernel/ports.ts'
+import type { DocumentRow, PageQuery, ReadStore } from '../../packages/kernel/read-ports.ts'
 import type { ReadModel } from '../../packages/kernel/projection.ts'
 import { Gather } from './gather.ts'
 import { publications } from './publication.ts'
@@ -47,7 +47,10 @@ export class PostgresReadStore implements ReadStore {
       else matching.where(column, operator, value as string)
     }
     const counted = query.count ? matching.clone().count<{ count: number }[]>({ count: '*' }) : undefined
-    const rows = matching.orderBy(query.order, query.ascending ? 'asc' : 'desc').limit(query.limit).offset(query.offset ?? 0)
+    const rows = matching
+      .orderBy(query.order, query.ascending ? 'asc' : 'desc')
+      .limit(query.limit)
+      .offset(query.offset ?? 0)
     const [page, count] = await Promise.all([rows, counted])
     return { rows: page as Row[], ...(count && { total: Number(count[0]!.count) }) }
   }

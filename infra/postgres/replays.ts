@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { MissedEvents } from '../../packages/kernel/ports.ts'
+import type { MissedEvents } from '../../packages/kernel/message-ports.ts'
 import { missedCondition, missedValues } from './public-events.ts'
 
 export interface ReplayPlan {

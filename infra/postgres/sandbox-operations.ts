@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { RailState } from '../../packages/kernel/ports.ts'
+import type { RailState } from '../../packages/kernel/rail-ports.ts'
 import type { CalledBack, ClaimedCallback, Known, SandboxBook, Submission } from '../rails/sandbox-book.ts'
 
 const statementsAtOnce = 2
@@ -69,9 +69,10 @@ export class SandboxOperations implements SandboxBook {
   }
 
   async advance({ now, limit, reference }: Parameters<SandboxBook['advance']>[0]): Promise<number> {
-    const [name, condition, values] = reference === undefined
-      ? ['sandbox-advance', 'order by due_at', []]
-      : ['sandbox-advance-one', 'and reference = $3', [reference]]
+    const [name, condition, values] =
+      reference === undefined
+        ? ['sandbox-advance', 'order by due_at', []]
+        : ['sandbox-advance-one', 'and reference = $3', [reference]]
     const text = advanceStatement(condition)
     const { rowCount } = await this.#pool.query({ name, text, values: [now, limit, ...values] })
     return rowCount ?? 0
@@ -112,10 +113,19 @@ export class SandboxOperations implements SandboxBook {
 function valuesOf({ request, script, now }: Submission): readonly unknown[] {
   const [first] = script.steps
   return [
-    request.reference, request.kind, request.merchant, request.livemode,
-    request.amountMinor, request.currency, JSON.stringify(request.method),
-    JSON.stringify(script.state), JSON.stringify(script.steps),
-    first ? new Date(now.getTime() + first.afterMs) : null, script.answers, executions(script.state), now,
+    request.reference,
+    request.kind,
+    request.merchant,
+    request.livemode,
+    request.amountMinor,
+    request.currency,
+    JSON.stringify(request.method),
+    JSON.stringify(script.state),
+    JSON.stringify(script.steps),
+    first ? new Date(now.getTime() + first.afterMs) : null,
+    script.answers,
+    executions(script.state),
+    now,
   ]
 }
 
@@ -125,15 +135,26 @@ function executions({ state }: RailState): number {
 }
 
 const submissionColumns = {
-  reference: 'text', kind: 'text', merchant: 'text', livemode: 'boolean',
-  amount: 'bigint', currency: 'text', method: 'json',
-  state: 'jsonb', steps: 'jsonb',
-  due_at: 'timestamptz', answers: 'boolean', executions: 'integer', created_at: 'timestamptz',
+  reference: 'text',
+  kind: 'text',
+  merchant: 'text',
+  livemode: 'boolean',
+  amount: 'bigint',
+  currency: 'text',
+  method: 'json',
+  state: 'jsonb',
+  steps: 'jsonb',
+  due_at: 'timestamptz',
+  answers: 'boolean',
+  executions: 'integer',
+  created_at: 'timestamptz',
   calls: 'integer',
 }
 
 const names = Object.keys(submissionColumns).join(', ')
-const arrays = Object.values(submissionColumns).map((type, index) => `$${index + 1}::${type}[]`).join(', ')
+const arrays = Object.values(submissionColumns)
+  .map((type, index) => `$${index + 1}::${type}[]`)
+  .join(', ')
 
 /** A known reference is never entered again. One that was resolved before its submission gets its request. */
 const submitStatement = `

@@ -38,8 +38,13 @@ const collation = ' collate "C"'
 
 /** The statement that makes the table with its indexes; nothing happens when it is there. */
 export function createTable(model: ReadModel, { name, columns, key }: Table): string {
-  const lines = Object.entries(columns).map(([column, type]) => `"${column}" ${type}${type === 'text' ? collation : ''}`)
-  const indexes = model.kind === 'documents' ? [['merchant', 'livemode', 'shown', 'created'], ...model.indexes] : model.indexes
+  const lines = Object.entries(columns).map(
+    ([column, type]) => `"${column}" ${type}${type === 'text' ? collation : ''}`,
+  )
+  const indexes =
+    model.kind === 'documents'
+      ? [['merchant', 'livemode', 'shown', 'created'], ...model.indexes]
+      : model.indexes
   return [
     `create table if not exists ${name} (${lines.join(', ')}, primary key (${quoted(key)}));`,
     ...indexes.map((index) => {
@@ -72,7 +77,9 @@ export function upsertRows(table: Table): string {
 
 export function addToRows(table: Table, sums: readonly string[]): string {
   const columns = [...table.key, ...sums]
-  const set = sums.map((column) => `"${column}" = coalesce(r."${column}", 0) + excluded."${column}"`).join(', ')
+  const set = sums
+    .map((column) => `"${column}" = coalesce(r."${column}", 0) + excluded."${column}"`)
+    .join(', ')
   return `insert into ${table.name} as r (${quoted(columns)}) select ${quoted(columns)} from ${recordset(table, columns)}
     on conflict (${quoted(table.key)}) do update set ${set}`
 }

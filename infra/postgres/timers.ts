@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { DueTimer, Timers } from '../../packages/kernel/ports.ts'
+import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
 import { fenced, type Fence } from './fenced.ts'
 import { readSchema } from './tables.ts'
 

@@ -1,4 +1,4 @@
-import type { RailCallback, RailRequest, RailState } from '../../packages/kernel/ports.ts'
+import type { RailCallback, RailRequest, RailState } from '../../packages/kernel/rail-ports.ts'
 
 /** Something that happens to an operation by itself. */
 export interface Step {

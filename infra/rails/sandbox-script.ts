@@ -1,5 +1,5 @@
 import { magicValueOf, type MagicValue, type SandboxBehaviour } from '../../packages/contract/sandbox.ts'
-import type { RailRequest, RailState } from '../../packages/kernel/ports.ts'
+import type { RailRequest, RailState } from '../../packages/kernel/rail-ports.ts'
 import type { Script, Step } from './sandbox-book.ts'
 
 /** Domain model 4 and 7. */

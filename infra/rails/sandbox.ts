@@ -1,9 +1,14 @@
 import { magicValueOf } from '../../packages/contract/sandbox.ts'
+import type { Clock, Subscription } from '../../packages/kernel/ports.ts'
 import {
-  RailTimeout, RailUnavailable,
-  type Clock, type RailCallback, type RailMethod, type RailRequest, type RailState, type SandboxRail,
-  type Subscription,
-} from '../../packages/kernel/ports.ts'
+  RailTimeout,
+  RailUnavailable,
+  type RailCallback,
+  type RailMethod,
+  type RailRequest,
+  type RailState,
+  type SandboxRail,
+} from '../../packages/kernel/rail-ports.ts'
 import type { Known, SandboxBook, Script, Step } from './sandbox-book.ts'
 import { SandboxCallbacks } from './sandbox-callbacks.ts'
 import { sandboxDelaysMs, scriptOf, type SandboxDelays } from './sandbox-script.ts'

@@ -18,7 +18,10 @@ const codesByExponent = {
 /** How many digits stand behind the decimal point: an amount of 1 is 10 to the power of minus this. */
 const exponents: ReadonlyMap<string, number> = new Map(
   Object.entries(codesByExponent).flatMap(([exponent, codes]) =>
-    codes.trim().split(/\s+/).map((code) => [code, Number(exponent)] as const),
+    codes
+      .trim()
+      .split(/\s+/)
+      .map((code) => [code, Number(exponent)] as const),
   ),
 )
 

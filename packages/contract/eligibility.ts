@@ -1,7 +1,15 @@
-import type { RailMethod } from '../kernel/ports.ts'
+import type { RailMethod } from '../kernel/rail-ports.ts'
 import {
-  bankCurrencies, cardCurrencies, marketOf, markets, msisdnFits, operatorIn, paymentCurrencies,
-  type Direction, type Market, type Operator,
+  bankCurrencies,
+  cardCurrencies,
+  marketOf,
+  markets,
+  msisdnFits,
+  operatorIn,
+  paymentCurrencies,
+  type Direction,
+  type Market,
+  type Operator,
 } from './catalog.ts'
 import { refuseField, type RefusalName } from './refusals.ts'
 
@@ -71,7 +79,9 @@ export interface PayoutTerms {
   readonly amountMinor?: number
 }
 
-/** Spec, Payouts 4. Checks where a payout goes; answers the destination with the operator's canonical name. */
+/**
+ * Spec, Payouts 4. Checks where a payout goes; answers the destination with the operator's canonical name.
+ */
 export function admitPayout(
   terms: PayoutTerms,
   destination: Destination,

@@ -2,12 +2,7 @@ import { refuseField } from './refusals.ts'
 import { amountMinorMax } from './vocabulary.ts'
 
 export type ChargedOperation =
-  | 'payment'
-  | 'payout'
-  | 'refund'
-  | 'wallet_apply'
-  | 'escrow_release'
-  | 'campaign_withdrawal'
+  'payment' | 'payout' | 'refund' | 'wallet_apply' | 'escrow_release' | 'campaign_withdrawal'
 export type FeeMode = 'merchant_pays' | 'customer_pays'
 type MethodType = 'mobile_money' | 'card' | 'bank'
 
@@ -83,7 +78,9 @@ export interface FeeQuote {
   readonly netMinor: number
 }
 
-/** The fee of an operation by the tariffs valid now. Refused where none fits or the total is not countable. */
+/**
+ * The fee of an operation by the tariffs valid now. Refused where none fits or the total is not countable.
+ */
 export function quoteFee(question: FeeQuestion, now: Date, table: readonly Tariff[] = tariffs): FeeQuote {
   const { operation, amountMinor, currency, method, feeMode = 'merchant_pays' } = question
   const tariff = mostSpecific(table.filter((candidate) => fits(candidate, question, now)))
@@ -104,9 +101,11 @@ export function quoteFee(question: FeeQuestion, now: Date, table: readonly Tarif
 }
 
 function fits(tariff: Tariff, question: FeeQuestion, now: Date): boolean {
-  return tariff.operation === question.operation
-    && Date.parse(tariff.validFrom) <= now.getTime()
-    && conditions.every((name) => tariff[name] === undefined || tariff[name] === question[name])
+  return (
+    tariff.operation === question.operation &&
+    Date.parse(tariff.validFrom) <= now.getTime() &&
+    conditions.every((name) => tariff[name] === undefined || tariff[name] === question[name])
+  )
 }
 
 /** From what outweighs all that follow to what outweighs none. */

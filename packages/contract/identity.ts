@@ -1,7 +1,8 @@
 import { v5 } from 'uuid'
 
 /**
- * One identity, two spellings: objects that the specification shows with a public string id are written as a prefix and 32 hex
+ * One identity, two spellings: objects that the specification shows with a public string id are written as a
+ * prefix and 32 hex
  * digits, all others as a bare UUID. Every id that comes in may have either spelling.
  */
 export const prefixes = {
@@ -24,7 +25,8 @@ export function publicId(kind: Prefixed, uuid: string): string {
   return `${prefixes[kind]}_${uuid.replaceAll('-', '')}`
 }
 
-const spelling = /^(?:([a-z]{2,8})_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/i
+const spelling =
+  /^(?:([a-z]{2,8})_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/i
 
 /** The UUID behind either spelling; `undefined` for what is none, or carries the prefix of something else. */
 export function identity(text: string, ...kinds: readonly Prefixed[]): string | undefined {

@@ -12,8 +12,8 @@ export const families: readonly Family[] = [
   {
     tag: 'Payment intents',
     description:
-      "A payment intent collects one payment. Create it, confirm it with the payer's mobile money number " +
-      'or card token, then wait for a webhook or read it again. Confirming an intent that is already under way ' +
+      "A payment intent collects one payment. Create it, confirm it with the payer's mobile money number or " +
+      'card token, then wait for a webhook or read it again. Confirming an intent that is already under way ' +
       'answers the intent as it is and never calls the operator twice.',
     prefixes: ['/api/v1/payment-intents'],
   },

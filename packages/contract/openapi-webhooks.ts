@@ -92,7 +92,7 @@ export const webhookParameters: Json = {
   WebhookSignature: header(
     'webhook-signature',
     'Standard Webhooks: `v1,` and base64 of HMAC-SHA256 over `id.timestamp.body`; several, separated by ' +
-    'spaces, after a rotation',
+      'spaces, after a rotation',
     'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
   ),
   IkwSignature: header(

@@ -1,20 +1,52 @@
 /**
- * Every way this service says no. A refusal is named after the rule that was broken. Each line is status, code, whether
- * the same request may succeed later, and the message. Inferred, but for IKW-RES-003: the specification shows only that one.
+ * Every way this service says no. A refusal is named after the rule that was broken. Each line is status,
+ * code, whether
+ * the same request may succeed later, and the message. Inferred, but for IKW-RES-003: the specification shows
+ * only that one.
  */
 export const refusals = {
   credential_must_be_valid: [401, 'IKW-AUTH-001', false, 'Credential is missing or not valid'],
   credential_must_not_be_expired: [401, 'IKW-AUTH-002', false, 'Credential has expired or was revoked'],
   credential_must_have_the_scope: [403, 'IKW-AUTHZ-001', false, 'Credential lacks the scope'],
-  environment_must_be_the_credentials: [403, 'IKW-AUTHZ-002', false, 'Credential belongs to the other environment'],
-  address_must_be_on_the_allow_list: [403, 'IKW-AUTHZ-005', false, "Caller address is not on the key's allow list"],
+  environment_must_be_the_credentials: [
+    403,
+    'IKW-AUTHZ-002',
+    false,
+    'Credential belongs to the other environment',
+  ],
+  address_must_be_on_the_allow_list: [
+    403,
+    'IKW-AUTHZ-005',
+    false,
+    "Caller address is not on the key's allow list",
+  ],
   merchant_must_not_be_suspended: [403, 'IKW-MERCHANT-002', false, 'Merchant is suspended'],
 
   request_must_be_valid: [400, 'IKW-REQ-001', false, 'Request is not valid (see errors)'],
-  live_payout_must_have_an_idempotency_key: [400, 'IKW-REQ-002', false, 'Idempotency-Key header is required in live'],
-  idempotency_key_must_be_for_one_request: [409, 'IKW-REQ-003', false, 'Idempotency key was used for another request'],
-  idempotent_request_must_have_ended: [409, 'IKW-REQ-004', true, 'A request with this idempotency key is still running'],
-  environment_header_must_be_given: [400, 'IKW-REQ-005', false, 'Header Ikw-Environment (sandbox or live) is required'],
+  live_payout_must_have_an_idempotency_key: [
+    400,
+    'IKW-REQ-002',
+    false,
+    'Idempotency-Key header is required in live',
+  ],
+  idempotency_key_must_be_for_one_request: [
+    409,
+    'IKW-REQ-003',
+    false,
+    'Idempotency key was used for another request',
+  ],
+  idempotent_request_must_have_ended: [
+    409,
+    'IKW-REQ-004',
+    true,
+    'A request with this idempotency key is still running',
+  ],
+  environment_header_must_be_given: [
+    400,
+    'IKW-REQ-005',
+    false,
+    'Header Ikw-Environment (sandbox or live) is required',
+  ],
   body_must_not_be_too_large: [413, 'IKW-REQ-006', false, 'Body is too large'],
   body_must_be_json: [400, 'IKW-REQ-007', false, 'Body is not JSON'],
   body_must_arrive_in_time: [408, 'IKW-REQ-008', true, 'Request did not arrive in time'],
@@ -24,7 +56,12 @@ export const refusals = {
   resource_must_exist: [404, 'IKW-RES-001', false, 'Not found'],
   resource_state_must_allow_it: [409, 'IKW-RES-002', false, 'State of the resource does not allow this'],
   /** Spec, Errors. */
-  confirmation_must_be_the_only_one: [409, 'IKW-RES-003', true, 'Payment intent confirmation is already in progress'],
+  confirmation_must_be_the_only_one: [
+    409,
+    'IKW-RES-003',
+    true,
+    'Payment intent confirmation is already in progress',
+  ],
   resource_must_not_have_changed: [409, 'IKW-RES-003', true, 'Changed by someone else meanwhile'],
   resource_must_not_exist_yet: [409, 'IKW-RES-004', false, 'Already exists'],
 
@@ -37,34 +74,95 @@ export const refusals = {
 
   payment_must_be_eligible: [400, 'IKW-TRANSFER-001', false, 'Country, currency or method is not eligible'],
   payment_method_must_be_valid: [400, 'IKW-TRANSFER-002', false, 'Payment method data is not valid'],
-  intent_must_be_cancelable: [409, 'IKW-TRANSFER-003', false, 'Intent cannot be canceled or finished in this state'],
-  refund_must_not_exceed_the_payment: [400, 'IKW-TRANSFER-004', false, 'Refund is larger than what is left of the payment'],
+  intent_must_be_cancelable: [
+    409,
+    'IKW-TRANSFER-003',
+    false,
+    'Intent cannot be canceled or finished in this state',
+  ],
+  refund_must_not_exceed_the_payment: [
+    400,
+    'IKW-TRANSFER-004',
+    false,
+    'Refund is larger than what is left of the payment',
+  ],
   balance_must_cover_the_refund: [402, 'IKW-TRANSFER-005', false, 'Balance does not cover the refund'],
-  provider_must_accept_the_payment: [502, 'IKW-TRANSFER-006', true, 'Provider did not accept the payment; nothing was charged'],
+  provider_must_accept_the_payment: [
+    502,
+    'IKW-TRANSFER-006',
+    true,
+    'Provider did not accept the payment; nothing was charged',
+  ],
   payment_must_be_refundable: [409, 'IKW-TRANSFER-007', false, 'Payment is not refundable'],
-  method_country_must_be_the_transactions: [400, 'IKW-TRANSFER-008', false, 'Method country must equal transaction_country'],
+  method_country_must_be_the_transactions: [
+    400,
+    'IKW-TRANSFER-008',
+    false,
+    'Method country must equal transaction_country',
+  ],
   customer_must_exist: [400, 'IKW-TRANSFER-009', false, 'Customer does not exist'],
 
-  payout_must_have_one_valid_destination: [400, 'IKW-PAYOUT-001', false, 'Destination is missing, doubled or not valid'],
+  payout_must_have_one_valid_destination: [
+    400,
+    'IKW-PAYOUT-001',
+    false,
+    'Destination is missing, doubled or not valid',
+  ],
   operator_must_be_known: [400, 'IKW-PAYOUT-002', false, 'Operator is not known in this country'],
-  balance_must_cover_amount_and_fees: [402, 'IKW-PAYOUT-003', false, 'Available balance must cover the amount and its fees'],
+  balance_must_cover_amount_and_fees: [
+    402,
+    'IKW-PAYOUT-003',
+    false,
+    'Available balance must cover the amount and its fees',
+  ],
   operator_must_take_payouts: [400, 'IKW-PAYOUT-004', false, 'Operator does not take payouts'],
-  destination_must_be_past_its_safety_delay: [403, 'IKW-PAYOUT-005', false, 'Saved destination is still in its safety delay'],
+  destination_must_be_past_its_safety_delay: [
+    403,
+    'IKW-PAYOUT-005',
+    false,
+    'Saved destination is still in its safety delay',
+  ],
   destination_must_be_active: [403, 'IKW-PAYOUT-006', false, 'Saved destination is not active'],
-  amount_must_be_within_the_limits: [400, 'IKW-PAYOUT-009', false, 'Amount is outside the limits of the operator'],
+  amount_must_be_within_the_limits: [
+    400,
+    'IKW-PAYOUT-009',
+    false,
+    'Amount is outside the limits of the operator',
+  ],
 
   account_must_cover_the_amount: [402, 'IKW-LEDGER-001', false, 'Account does not cover the amount'],
-  balance_must_stay_countable: [400, 'IKW-LEDGER-004', false, 'Balance would exceed the greatest exact amount'],
+  balance_must_stay_countable: [
+    400,
+    'IKW-LEDGER-004',
+    false,
+    'Balance would exceed the greatest exact amount',
+  ],
 
   webhook_url_must_be_acceptable: [400, 'IKW-WEBHOOK-001', false, 'URL is not accepted'],
   webhook_event_type_must_be_known: [400, 'IKW-WEBHOOK-002', false, 'Event type is not known'],
-  replay_must_name_an_event_or_an_endpoint: [400, 'IKW-WEBHOOK-003', false, 'Give an event, an endpoint or both'],
-  webhook_endpoints_must_not_be_too_many: [409, 'IKW-WEBHOOK-004', false, 'Too many endpoints (20 per environment)'],
-} as const satisfies Record<string, readonly [status: number, code: string, retryable: boolean, message: string]>
+  replay_must_name_an_event_or_an_endpoint: [
+    400,
+    'IKW-WEBHOOK-003',
+    false,
+    'Give an event, an endpoint or both',
+  ],
+  webhook_endpoints_must_not_be_too_many: [
+    409,
+    'IKW-WEBHOOK-004',
+    false,
+    'Too many endpoints (20 per environment)',
+  ],
+} as const satisfies Record<
+  string,
+  readonly [status: number, code: string, retryable: boolean, message: string]
+>
 
 export type RefusalName = keyof typeof refusals
 
-/** One broken rule, at a place in the request: a JSON pointer into the body, or `query:limit`, `header:Ikw-Environment`, `path:id`. */
+/**
+ * One broken rule, at a place in the request: a JSON pointer into the body, or `query:limit`,
+ * `header:Ikw-Environment`, `path:id`.
+ */
 export interface Fault {
   readonly pointer: string
   readonly code: string
@@ -94,7 +192,10 @@ export function refuse(reason: RefusalName, details: RefusalDetails = {}): never
   throw new Refusal(reason, details)
 }
 
-/** Refuses one field of the body: `refuseField('operator_must_be_known', '/destination/operator', '"tigo" is not …')`. */
+/**
+ * Refuses one field of the body: `refuseField('operator_must_be_known', '/destination/operator', '"tigo" is
+ * not …')`.
+ */
 export function refuseField(reason: RefusalName, pointer: string, message: string): never {
   throw new Refusal(reason, { detail: message, faults: [{ pointer, code: reason, message }] })
 }

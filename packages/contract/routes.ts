@@ -1,8 +1,9 @@
 import type { AnyDecider, Context, Decider, Message, Payloads } from '../kernel/decider.ts'
 import type { Envelope, Executor, Outcome } from '../kernel/execute.ts'
-import type {
-  Answers, Clock, EventStore, Log, Mailer, NewId, PaymentRail, PublicEvents, ReadStore, SandboxRail, Vault,
-} from '../kernel/ports.ts'
+import type { PublicEvents } from '../kernel/message-ports.ts'
+import type { Clock, EventStore, Log, Mailer, NewId, Vault } from '../kernel/ports.ts'
+import type { PaymentRail, SandboxRail } from '../kernel/rail-ports.ts'
+import type { Answers, ReadStore } from '../kernel/read-ports.ts'
 import type { Columns, Documents, Projection } from '../kernel/projection.ts'
 import type { Prefixed } from './identity.ts'
 import type { RefusalName } from './refusals.ts'
@@ -93,7 +94,12 @@ type Mapping<Body extends TSchema, Data> = [Static<Body>, keyof Static<Body>] ex
 
 /** Starts a new stream with one command. Answers 201 and the view of the new state. */
 export function create<
-  S, C extends Payloads, E extends Payloads, Type extends keyof C & string, Body extends TSchema, Returns extends TSchema,
+  S,
+  C extends Payloads,
+  E extends Payloads,
+  Type extends keyof C & string,
+  Body extends TSchema,
+  Returns extends TSchema,
 >(
   operation: Operation,
   row: Common & {
@@ -111,24 +117,34 @@ export function create<
 
 /** Sends one command to the stream named by `{id}` in the path. Answers 200 and the view of the new state. */
 export function change<
-  S, C extends Payloads, E extends Payloads, Type extends keyof C & string, Body extends TSchema, Returns extends TSchema,
+  S,
+  C extends Payloads,
+  E extends Payloads,
+  Type extends keyof C & string,
+  Body extends TSchema,
+  Returns extends TSchema,
 >(
   operation: Operation,
-  row: Common & Named & {
-    readonly body?: Body
-    readonly returns: Returns
-    readonly decider: Decider<S, C, E>
-    readonly command: Type
-    readonly view: View<S, Returns>
-  } & Mapping<Body, C[Type]>,
+  row: Common &
+    Named & {
+      readonly body?: Body
+      readonly returns: Returns
+      readonly decider: Decider<S, C, E>
+      readonly command: Type
+      readonly view: View<S, Returns>
+    } & Mapping<Body, C[Type]>,
 ) {
   return { kind: 'change', operation, ...row } as const
 }
 
-/** One row of a read model, brought up to date from its stream. 404 when there is none or it is another merchant's. */
+/**
+ * One row of a read model, brought up to date from its stream. 404 when there is none or it is another
+ * merchant's.
+ */
 export function show<S, Returns extends TSchema>(
   operation: Operation,
-  row: Common & Named & { readonly returns: Returns; readonly from: Documents<S>; readonly view: View<S, Returns> },
+  row: Common &
+    Named & { readonly returns: Returns; readonly from: Documents<S>; readonly view: View<S, Returns> },
 ) {
   return { kind: 'show', operation, ...row } as const
 }
@@ -149,7 +165,8 @@ interface Listing {
 /** Pages, filters and sorts one read model, newest first. */
 export function list<S, Returns extends TSchema>(
   operation: Operation,
-  row: Common & Listing & { readonly returns: Returns; readonly from: Documents<S>; readonly view: View<S, Returns> },
+  row: Common &
+    Listing & { readonly returns: Returns; readonly from: Documents<S>; readonly view: View<S, Returns> },
 ) {
   return { kind: 'list', operation, ...row } as const
 }
@@ -157,49 +174,59 @@ export function list<S, Returns extends TSchema>(
 /** The same for a read model across streams, whose rows are shown as they are. */
 export function listRows<Returns extends TSchema>(
   operation: Operation,
-  row: Common & Named & Listing & {
-    readonly returns: Returns
-    readonly from: Projection
-    readonly order: string
-    readonly view: (row: Readonly<Record<keyof Columns, unknown>>) => Static<Returns>
-  },
+  row: Common &
+    Named &
+    Listing & {
+      readonly returns: Returns
+      readonly from: Projection
+      readonly order: string
+      readonly view: (row: Readonly<Record<keyof Columns, unknown>>) => Static<Returns>
+    },
 ) {
   return { kind: 'list', operation, ...row } as const
 }
 
 /** Anything else: one named function in `services/api/actions/<family>.ts`. */
 export function perform<
-  Returns extends TSchema, Body extends TSchema | undefined = undefined, Query extends TSchema | undefined = undefined,
+  Returns extends TSchema,
+  Body extends TSchema | undefined = undefined,
+  Query extends TSchema | undefined = undefined,
 >(
   operation: Operation,
-  row: Common & Named & {
-    readonly body?: Body
-    readonly query?: Query
-    readonly returns: Returns
-    readonly status?: 200 | 201 | 202
-    readonly idempotency?: 'required in live'
-    /**
-     * The action starts this stream with the request's own id: a repeated idempotency key is answered from the stream's first
-     * events. Without it the answer of a keyed request is kept.
-     */
-    readonly creates?: { readonly decider: AnyDecider; readonly view: (id: string, state: never) => Static<Returns> | undefined }
-    /** The answer shows a secret: it is kept sealed for the repeats of its idempotency key. */
-    readonly showsSecret?: true
-    /** Shown instead of JSON to a browser. */
-    readonly page?: (body: Static<Returns>) => string
-    readonly action: (
-      request: Request<
-        Body extends TSchema ? Static<Body> : undefined,
-        Query extends TSchema ? Static<Query> : Readonly<Record<string, never>>
-      >,
-    ) => Promise<Static<Returns>>
-  },
+  row: Common &
+    Named & {
+      readonly body?: Body
+      readonly query?: Query
+      readonly returns: Returns
+      readonly status?: 200 | 201 | 202
+      readonly idempotency?: 'required in live'
+      /**
+       * The action starts this stream with the request's own id: a repeated idempotency key is answered from
+       * the stream's first
+       * events. Without it the answer of a keyed request is kept.
+       */
+      readonly creates?: {
+        readonly decider: AnyDecider
+        readonly view: (id: string, state: never) => Static<Returns> | undefined
+      }
+      /** The answer shows a secret: it is kept sealed for the repeats of its idempotency key. */
+      readonly showsSecret?: true
+      /** Shown instead of JSON to a browser. */
+      readonly page?: (body: Static<Returns>) => string
+      readonly action: (
+        request: Request<
+          Body extends TSchema ? Static<Body> : undefined,
+          Query extends TSchema ? Static<Query> : Readonly<Record<string, never>>
+        >,
+      ) => Promise<Static<Returns>>
+    },
 ) {
   return { kind: 'perform', operation, ...row } as const
 }
 
 /**
- * A row as the mounting code and the documentation see it: the generics have done their work when the table was written.
+ * A row as the mounting code and the documentation see it: the generics have done their work when the table
+ * was written.
  * `never` in the place of a parameter accepts every row; only `services/api` calls these functions.
  */
 export interface AnyRoute extends Common, Named, Partial<Listing> {

@@ -1,4 +1,4 @@
-import type { RailRequest } from '../kernel/ports.ts'
+import type { RailRequest } from '../kernel/rail-ports.ts'
 
 /** What the simulated operators can do with an operation. */
 export type SandboxBehaviour =
@@ -24,7 +24,9 @@ export interface MagicValue {
   readonly effect: string
 }
 
-/** Domain model 7: magic numbers of mobile money and of bank accounts. Inferred: `0009`, with failing refunds. */
+/**
+ * Domain model 7: magic numbers of mobile money and of bank accounts. Inferred: `0009`, with failing refunds.
+ */
 export const magicNumbers: readonly MagicValue[] = [
   { value: '0001', behaviour: 'succeeds_soon', effect: 'Succeeds, or is paid, by itself after 2 s.' },
   {
@@ -43,20 +45,23 @@ export const magicNumbers: readonly MagicValue[] = [
     value: '0004',
     behaviour: 'never_answers',
     failureCodes: { collection: 'payment_timeout' },
-    effect: 'The operator takes it and answers no question about it: a payment fails with payment_timeout '
-      + 'after 5 min, a payout becomes delayed with operator_timeout.',
+    effect:
+      'The operator takes it and answers no question about it: a payment fails with payment_timeout ' +
+      'after 5 min, a payout becomes delayed with operator_timeout.',
   },
   {
     value: '0005',
     behaviour: 'stays_pending',
-    effect: 'The operator reports it as pending, so that a payout becomes delayed with operator_pending; '
-      + 'it succeeds after 15 min.',
+    effect:
+      'The operator reports it as pending, so that a payout becomes delayed with operator_pending; ' +
+      'it succeeds after 15 min.',
   },
   {
     value: '0006',
     behaviour: 'is_down',
-    effect: 'The operator is down: confirming a payment answers 502 IKW-TRANSFER-006, '
-      + 'a payout becomes delayed with operator_down.',
+    effect:
+      'The operator is down: confirming a payment answers 502 IKW-TRANSFER-006, ' +
+      'a payout becomes delayed with operator_down.',
   },
   {
     value: '0007',
@@ -78,9 +83,11 @@ export const magicNumbers: readonly MagicValue[] = [
 
 /** Domain model 7, and the spellings that other payment services have made usual. */
 export const magicCardTokens: readonly MagicValue[] = [
-  ...['tok_ok', 'tok_visa'].map((value): MagicValue => (
-    { value, behaviour: 'succeeds_soon', effect: 'Succeeds by itself after 2 s.' }
-  )),
+  ...['tok_ok', 'tok_visa'].map((value): MagicValue => ({
+    value,
+    behaviour: 'succeeds_soon',
+    effect: 'Succeeds by itself after 2 s.',
+  })),
   ...['tok_declined', 'tok_chargeDeclined'].map((value) => declined(value, 'card_declined')),
   declined('tok_chargeDeclinedInsufficientFunds', 'insufficient_funds'),
   declined('tok_chargeDeclinedExpiredCard', 'expired_card'),
@@ -99,8 +106,9 @@ function declined(value: string, collection: string): MagicValue {
 
 /** What happens without a magic value. */
 export const sandboxDefaults = {
-  mobile_money: 'Waits for a test trigger (POST /api/test/…); without one a payment fails with payment_timeout '
-    + 'after 5 min.',
+  mobile_money:
+    'Waits for a test trigger (POST /api/test/…); without one a payment fails with payment_timeout ' +
+    'after 5 min.',
   card: 'Succeeds at once.',
   bank: 'Is paid at once.',
   refund: 'Succeeds at once.',

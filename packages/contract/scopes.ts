@@ -1,4 +1,7 @@
-/** What a credential may be allowed to do. Spec, Authentication names the payout scopes; the others are inferred in its form. */
+/**
+ * What a credential may be allowed to do. Spec, Authentication names the payout scopes; the others are
+ * inferred in its form.
+ */
 export const scopes = [
   'payments.read',
   'payments.write',

@@ -2,8 +2,14 @@ import { Type, type Static, type TObject, type TProperties, type TSchema } from 
 
 export { Type, type Static, type TObject, type TSchema }
 
-/** A body or resource with exactly these fields: a field that is not named is refused, so that a misspelled one is not lost. */
-export function record<Fields extends TProperties>(fields: Fields, options: { readonly description?: string } = {}) {
+/**
+ * A body or resource with exactly these fields: a field that is not named is refused, so that a misspelled
+ * one is not lost.
+ */
+export function record<Fields extends TProperties>(
+  fields: Fields,
+  options: { readonly description?: string } = {},
+) {
   return Type.Object(fields, { additionalProperties: false, ...options })
 }
 
@@ -11,9 +17,17 @@ export const optional = Type.Optional
 
 /** Emits `type: [x, 'null']` where it can: one clear error, and a serializer that need not try branches. */
 export function nullable<S extends TSchema>(schema: S) {
-  const { type, enum: values, ...rest } = schema as TSchema & { readonly type?: string; readonly enum?: readonly unknown[] }
+  const {
+    type,
+    enum: values,
+    ...rest
+  } = schema as TSchema & { readonly type?: string; readonly enum?: readonly unknown[] }
   if (type === undefined) return Type.Unsafe<Static<S> | null>({ anyOf: [schema, { type: 'null' }] })
-  return Type.Unsafe<Static<S> | null>({ ...rest, type: [type, 'null'], ...(values && { enum: [...values, null] }) })
+  return Type.Unsafe<Static<S> | null>({
+    ...rest,
+    type: [type, 'null'],
+    ...(values && { enum: [...values, null] }),
+  })
 }
 
 /** Optional strings may be null in requests; absent and null mean the same. */
@@ -26,7 +40,10 @@ export function literals<const Values extends readonly string[]>(...values: Valu
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values] })
 }
 
-/** Input of an enumeration: compared after lower-casing and dropping `_`, `-` and spaces, so `MobileMoney` is `mobile_money`. */
+/**
+ * Input of an enumeration: compared after lower-casing and dropping `_`, `-` and spaces, so `MobileMoney` is
+ * `mobile_money`.
+ */
 export function choice<const Values extends readonly string[]>(...values: Values) {
   return Type.Unsafe<Values[number]>({ type: 'string', 'x-normalize': 'choice', enum: [...values] })
 }
@@ -62,7 +79,10 @@ export const Country = Type.String({
   pattern: '^[A-Z]{2}$',
   description: 'ISO 3166-1 alpha-2 code',
 })
-export const LowerCurrency = Type.String({ pattern: '^[a-z]{3}$', description: 'Three-letter ISO 4217 code in lower case' })
+export const LowerCurrency = Type.String({
+  pattern: '^[a-z]{3}$',
+  description: 'Three-letter ISO 4217 code in lower case',
+})
 export const Timestamp = Type.String({ format: 'date-time', description: 'RFC 3339, UTC, with milliseconds' })
 export const UnixSeconds = Type.Integer({ minimum: 0, description: 'Unix time in seconds' })
 export const Identity = Type.String({

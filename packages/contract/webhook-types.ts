@@ -1,4 +1,6 @@
-/** Public events and what they mean. Domain model 6; types which the specification does not name are inferred. */
+/**
+ * Public events and what they mean. Domain model 6; types which the specification does not name are inferred.
+ */
 export const webhookTypes = {
   'payment_intent.created': 'A payment intent was created.',
   'payment_intent.processing': 'The operator has asked the payer to approve the payment.',

@@ -48,8 +48,10 @@ export interface Decider<State, Commands extends Payloads, Events extends Payloa
 }
 
 /**
- * A decider whose types have done their work when it was declared. Tables of deciders, the executor and the projector
- * hold many kinds at once, and TypeScript has no existential types, so this is the one place where generics are erased.
+ * A decider whose types have done their work when it was declared. Tables of deciders, the executor and the
+ * projector
+ * hold many kinds at once, and TypeScript has no existential types, so this is the one place where generics
+ * are erased.
  */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyDecider = Decider<any, any, any>
@@ -65,7 +67,11 @@ export function decide<S, C extends Payloads, E extends Payloads>(
   return decision(command.data as C[typeof command.type], state, context)
 }
 
-export function evolve<S, C extends Payloads, E extends Payloads>(decider: Decider<S, C, E>, state: S, event: Message<E>): S {
+export function evolve<S, C extends Payloads, E extends Payloads>(
+  decider: Decider<S, C, E>,
+  state: S,
+  event: Message<E>,
+): S {
   const step = decider.evolve[event.type]
   if (!step) throw new Error(`${decider.category} knows no event ${event.type}`)
   return step(state, event.data as E[typeof event.type])

@@ -1,6 +1,9 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 
-/** Turns data as an older version stored it into data of the next version. It is JSON, so its shape is not known here. */
+/**
+ * Turns data as an older version stored it into data of the next version. It is JSON, so its shape is not
+ * known here.
+ */
 type Upcast = (older: Record<string, never>) => object
 
 export interface EventType<Schema extends TSchema = TSchema> {
@@ -11,9 +14,14 @@ export interface EventType<Schema extends TSchema = TSchema> {
 }
 
 export type EventTypes = Readonly<Record<string, EventType>>
-export type EventsOf<Types extends EventTypes> = { [Type in keyof Types & string]: Static<Types[Type]['schema']> & object }
+export type EventsOf<Types extends EventTypes> = {
+  [Type in keyof Types & string]: Static<Types[Type]['schema']> & object
+}
 
-/** Declares how one type of event is stored. Stored events are for ever, so each older version needs its upcast. */
+/**
+ * Declares how one type of event is stored. Stored events are for ever, so each older version needs its
+ * upcast.
+ */
 export function stored<Schema extends TSchema>(
   version: number,
   schema: Schema,

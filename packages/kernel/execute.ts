@@ -1,4 +1,11 @@
-import { streamName, type AnyDecider, type Cause, type Decider, type Message, type Payloads } from './decider.ts'
+import {
+  streamName,
+  type AnyDecider,
+  type Cause,
+  type Decider,
+  type Message,
+  type Payloads,
+} from './decider.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Clock, EventStore, Log, NewId, Snapshots } from './ports.ts'
 
@@ -14,7 +21,10 @@ export interface Envelope {
   readonly idempotencyKey?: string
   readonly fingerprint?: string
   readonly cause?: Cause & { readonly event: string }
-  /** The id has just been made, so the stream is taken to be empty without reading it. Wrong guesses cost a retry. */
+  /**
+   * The id has just been made, so the stream is taken to be empty without reading it. Wrong guesses cost a
+   * retry.
+   */
   readonly isNew?: boolean
   /** A stream without events is refused as not found. */
   readonly mustExist?: boolean
@@ -64,7 +74,9 @@ export interface ExecutorOptions {
   readonly streamsMax?: number
 }
 
-/** Read, fold, decide, append. One mailbox per stream, so that commands of one process never race each other. */
+/**
+ * Read, fold, decide, append. One mailbox per stream, so that commands of one process never race each other.
+ */
 export class Executor {
   readonly #options: ExecutorOptions
   readonly #mailboxes = new Map<string, Mailbox>()

@@ -1,19 +1,33 @@
-import { evolve, parseStreamName, streamName, type AnyDecider, type Decider, type Payloads } from './decider.ts'
+import {
+  evolve,
+  parseStreamName,
+  streamName,
+  type AnyDecider,
+  type Decider,
+  type Payloads,
+} from './decider.ts'
 import { upcast } from './event-types.ts'
 import type { EventStore, StoredEvent } from './ports.ts'
 import type { Recorded } from './projection.ts'
 
-/** A stored event as its decider understands it today: data of an older version is brought up to the newest. */
+/**
+ * A stored event as its decider understands it today: data of an older version is brought up to the newest.
+ */
 export function recorded(decider: AnyDecider, event: StoredEvent): Recorded {
   const { stream, revision, position, type, metadata } = event
   const declaration = decider.events[type]
-  if (!declaration) throw new Error(`${decider.category} knows no event ${type}, found in ${stream} at revision ${revision}`)
+  if (!declaration)
+    throw new Error(`${decider.category} knows no event ${type}, found in ${stream} at revision ${revision}`)
   const data = upcast(declaration, metadata.version, event.data)
   return { ...parseStreamName(stream), stream, revision, position, type, data, metadata, eventId: event.id }
 }
 
 /** The state of a stream after some more of its stored events. */
-export function foldStored(decider: AnyDecider, events: Iterable<StoredEvent>, start: unknown = decider.initial()): unknown {
+export function foldStored(
+  decider: AnyDecider,
+  events: Iterable<StoredEvent>,
+  start: unknown = decider.initial(),
+): unknown {
   let state = start
   for (const event of events) state = evolve(decider, state, recorded(decider, event))
   return state
@@ -26,6 +40,7 @@ export async function readState<S, C extends Payloads, E extends Payloads>(
   id: string,
 ): Promise<S> {
   const events = await store.readStream(streamName(decider.category, id), 0)
-  // The decider's own events folded by its own `evolve`: only the erasure in `foldStored` hides that this is its state.
+  // The decider's own events folded by its own `evolve`: only the erasure in `foldStored` hides that this is
+  // its state.
   return foldStored(decider, events) as S
 }

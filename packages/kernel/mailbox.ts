@@ -1,7 +1,14 @@
 import { decide, evolve, streamName, type AnyDecider, type Context } from './decider.ts'
 import type { Envelope, Errand, ExecutorOptions, Outcome } from './execute.ts'
 import { foldStored } from './history.ts'
-import { noStream, OutcomeUnknown, VersionConflict, type Appended, type EventMetadata, type NewEvent } from './ports.ts'
+import {
+  noStream,
+  OutcomeUnknown,
+  VersionConflict,
+  type Appended,
+  type EventMetadata,
+  type NewEvent,
+} from './ports.ts'
 
 /** A version conflict means that another process wrote: the commands are decided again so many times. */
 const decisionsMax = 3
@@ -20,7 +27,9 @@ interface Letter {
 interface Known {
   state: unknown
   revision: number
-  /** Whose stream it is, by its first event; unknown for one that starts with a snapshot, whose name tells. */
+  /**
+   * Whose stream it is, by its first event; unknown for one that starts with a snapshot, whose name tells.
+   */
   owner: Owner | undefined
   /** From an earlier round: another process may have gone on since. */
   isRemembered: boolean
@@ -55,7 +64,8 @@ export class Mailbox {
   }
 
   post(errands: readonly Errand[]): Promise<Outcome<unknown>> {
-    if (this.#letters.length >= lettersMax) return Promise.reject(this.#options.refuse.overloaded(this.#stream))
+    if (this.#letters.length >= lettersMax)
+      return Promise.reject(this.#options.refuse.overloaded(this.#stream))
     return new Promise((resolve, reject) => {
       this.#letters.push({ errands, resolve, reject, decisions: 0 })
       if (!this.busy) void this.#work()
@@ -90,7 +100,8 @@ export class Mailbox {
   async #load(letters: readonly Letter[]): Promise<Known> {
     const { store, snapshots } = this.#options
     const isNew = letters.every(({ errands, decisions }) => decisions === 0 && errands[0]?.envelope.isNew)
-    if (isNew) return { state: this.#decider.initial(), revision: noStream, owner: undefined, isRemembered: false }
+    if (isNew)
+      return { state: this.#decider.initial(), revision: noStream, owner: undefined, isRemembered: false }
     const version = this.#decider.snapshot?.version
     const snapshot = version === undefined ? undefined : await snapshots.load(this.#stream, version)
     this.#snapshotRevision = snapshot?.revision ?? noStream
@@ -100,7 +111,10 @@ export class Mailbox {
     return { state, revision: events.at(-1)?.revision ?? this.#snapshotRevision, owner, isRemembered: false }
   }
 
-  /** Decides as many letters as it can and appends what they decided. Nothing is answered before it is written. */
+  /**
+   * Decides as many letters as it can and appends what they decided. Nothing is answered before it is
+   * written.
+   */
   async #write(letters: readonly Letter[], known: Known): Promise<void> {
     const before = known.revision
     const events: NewEvent[] = []
@@ -118,13 +132,20 @@ export class Mailbox {
       }
     }
     // An append proves that nobody has gone on. What decides nothing, or refuses, has to look.
-    if (events.length === 0 && known.isRemembered && (await this.#isBehind(before))) return this.#again(letters)
+    if (events.length === 0 && known.isRemembered && (await this.#isBehind(before)))
+      return this.#again(letters)
     const position = events.length > 0 ? (await this.#append(before, events)).position : 0
     let through = 0
     for (const { letter, state, revision: reached, appended } of decided) {
       const own = appended - through
       through = appended
-      letter.resolve({ id: this.#id, state, revision: reached, appended: own, position: own > 0 ? position : 0 })
+      letter.resolve({
+        id: this.#id,
+        state,
+        revision: reached,
+        appended: own,
+        position: own > 0 ? position : 0,
+      })
     }
     for (const [letter, error] of refused) letter.reject(error)
     this.#keepSnapshot()
@@ -151,7 +172,11 @@ export class Mailbox {
           known.state = evolve(this.#decider, known.state, event)
           known.revision++
           known.owner ??= envelope
-          events.push({ id: this.#options.newId(), ...event, metadata: this.#metadata(event.type, envelope, context.now) })
+          events.push({
+            id: this.#options.newId(),
+            ...event,
+            metadata: this.#metadata(event.type, envelope, context.now),
+          })
         }
       }
       return undefined
@@ -171,15 +196,36 @@ export class Mailbox {
 
   #context({ merchant, livemode, cause }: Envelope): Context {
     const now = this.#options.clock()
-    return { id: this.#id, merchant, livemode, now, ...(cause && { cause: { policy: cause.policy, position: cause.position } }) }
+    return {
+      id: this.#id,
+      merchant,
+      livemode,
+      now,
+      ...(cause && { cause: { policy: cause.policy, position: cause.position } }),
+    }
   }
 
   #metadata(type: string, envelope: Envelope, now: Date): EventMetadata {
-    const { merchant, livemode, actor, correlation, request, traceparent, idempotencyKey, fingerprint, cause } = envelope
+    const {
+      merchant,
+      livemode,
+      actor,
+      correlation,
+      request,
+      traceparent,
+      idempotencyKey,
+      fingerprint,
+      cause,
+    } = envelope
     const version = this.#decider.events[type]?.version
     if (version === undefined) throw new Error(`${this.#decider.category} does not declare its event ${type}`)
     return {
-      merchant, livemode, actor, correlation, version, at: now.toISOString(),
+      merchant,
+      livemode,
+      actor,
+      correlation,
+      version,
+      at: now.toISOString(),
       ...(request && { request }),
       ...(traceparent && { traceparent }),
       ...(idempotencyKey && { idempotencyKey }),
@@ -188,20 +234,30 @@ export class Mailbox {
     }
   }
 
-  /** An append whose outcome nobody knows is repeated with the same ids until it is known: it is never answered as failed. */
+  /**
+   * An append whose outcome nobody knows is repeated with the same ids until it is known: it is never
+   * answered as failed.
+   */
   async #append(expected: number, events: readonly NewEvent[]): Promise<Appended> {
+    let unknown: OutcomeUnknown | undefined
     for (const delayMs of [...repeatDelaysMs, undefined]) {
       try {
         return await this.#options.store.append(this.#stream, expected, events)
       } catch (error) {
-        if (!(error instanceof OutcomeUnknown) || delayMs === undefined) throw error
+        if (error instanceof OutcomeUnknown) unknown = error
+        // That a repeat was not accepted says nothing of the try before; a conflict says it cannot happen.
+        if (!unknown || error instanceof VersionConflict) throw error
+        if (delayMs === undefined) throw unknown
         await this.#options.pause(delayMs)
       }
     }
     throw new Error('unreachable')
   }
 
-  /** After a conflict the letters are decided again on what the other process wrote; other failures are answered. */
+  /**
+   * After a conflict the letters are decided again on what the other process wrote; other failures are
+   * answered.
+   */
   #fail(letters: readonly Letter[], error: unknown): void {
     const again: Letter[] = []
     for (const letter of letters) {
@@ -223,7 +279,9 @@ export class Mailbox {
     this.#options.snapshots
       .save(this.#stream, snapshot.version, { revision, state })
       .then(() => (this.#snapshotRevision = revision))
-      .catch((error: unknown) => this.#options.log.warn({ stream: this.#stream, error }, 'snapshot not kept, the next one will be'))
+      .catch((error: unknown) =>
+        this.#options.log.warn({ stream: this.#stream, error }, 'snapshot not kept, the next one will be'),
+      )
       .finally(() => (this.#saving = false))
   }
 }

@@ -12,7 +12,9 @@ export interface Order {
 export interface Policy<Events extends Payloads> {
   /** Stored with what it caused: renaming a policy makes it forget what it has done. */
   readonly name: string
-  readonly on: { readonly [Type in keyof Events & string]?: (event: Recorded<Events[Type]>) => readonly Order[] }
+  readonly on: {
+    readonly [Type in keyof Events & string]?: (event: Recorded<Events[Type]>) => readonly Order[]
+  }
 }
 
 export type AnyPolicy = Policy<Payloads>
@@ -22,6 +24,10 @@ export function policy<Events extends Payloads>(name: string, on: Policy<Events>
 }
 
 /** Addresses a command; the compiler checks that the decider knows it. */
-export function to<S, C extends Payloads, E extends Payloads>(decider: Decider<S, C, E>, id: string, command: Message<C>): Order {
+export function to<S, C extends Payloads, E extends Payloads>(
+  decider: Decider<S, C, E>,
+  id: string,
+  command: Message<C>,
+): Order {
   return { decider, id, command }
 }

@@ -1,20 +1,12 @@
-import { readConfiguration } from '../../infra/configuration.ts'
+import { run, warnOfOddities } from '../composition/serve.ts'
 import { startService } from './start.ts'
 
-try {
-  const configuration = readConfiguration()
+await run(async (configuration) => {
+  warnOfOddities(configuration, { isApart: false })
   const service = await startService(configuration)
   greet(service.port, service.credentials.sandbox_key, configuration.dataDirectory)
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop(service))
-} catch (error) {
-  process.stderr.write(`${(error as Error).message}\n`)
-  process.exit(1)
-}
-
-async function stop(service: { close(): Promise<void> }): Promise<void> {
-  await service.close()
-  process.exit(0)
-}
+  return () => service.close()
+})
 
 function greet(port: number, key: string, dataDirectory: string): void {
   const base = `http://localhost:${port}`

@@ -16,7 +16,8 @@ const format = /^Bearer (ik_(?:app_)?(?:test|live)_[A-Za-z0-9_-]{32,64})$/
 export type Credential = Caller & { readonly key: Extract<ApiKey, { status: 'active' | 'revoked' }> }
 
 /**
- * API keys and app tokens. A key's stream is found by the key's own hash, so no read model stands between; what is known is
+ * API keys and app tokens. A key's stream is found by the key's own hash, so no read model stands between;
+ * what is known is
  * kept in memory and forgotten as soon as the stream goes on, in whatever process.
  */
 export class Authentication {
@@ -50,8 +51,10 @@ export class Authentication {
     if (key.status === 'none' || key.hash !== hash) refuse('credential_must_be_valid')
     const expired = key.expiresAt !== null && Date.parse(key.expiresAt) <= this.#clock().getTime()
     if (key.status === 'revoked' || expired) refuse('credential_must_not_be_expired')
-    if (key.addresses.length > 0 && !isListed(address, key.addresses)) refuse('address_must_be_on_the_allow_list')
-    if ((await this.#state(merchant, key.merchant)).status === 'suspended') refuse('merchant_must_not_be_suspended')
+    if (key.addresses.length > 0 && !isListed(address, key.addresses))
+      refuse('address_must_be_on_the_allow_list')
+    if ((await this.#state(merchant, key.merchant)).status === 'suspended')
+      refuse('merchant_must_not_be_suspended')
     return { merchant: key.merchant, livemode: key.livemode, actor: `key:${id}`, key }
   }
 
@@ -84,7 +87,9 @@ function isListed(address: string | undefined, blocks: readonly string[]): boole
   if (!address || !ipaddr.isValid(address)) return false
   const caller = ipaddr.process(address)
   return blocks.some((block) => {
-    const [range, bits] = ipaddr.parseCIDR(block.includes('/') ? block : `${block}/${ipaddr.parse(block).kind() === 'ipv4' ? 32 : 128}`)
+    const [range, bits] = ipaddr.parseCIDR(
+      block.includes('/') ? block : `${block}/${ipaddr.parse(block).kind() === 'ipv4' ? 32 : 128}`,
+    )
     return caller.kind() === range.kind() && caller.match(range, bits)
   })
 }

@@ -5,10 +5,14 @@ import { refuse } from '../../packages/contract/refusals.ts'
 export const bodyBytesMax = 256 * 1024
 const depthMax = 20
 
-/** Reads a JSON body; `undefined` when there is none. Refuses what is too large, too slow, too deep, ambiguous or not JSON. */
+/**
+ * Reads a JSON body; `undefined` when there is none. Refuses what is too large, too slow, too deep, ambiguous
+ * or not JSON.
+ */
 export async function readBody(request: IncomingMessage, arrivalMs: number): Promise<unknown> {
   const declared = Number(request.headers['content-length'] ?? 0)
-  if (declared > bodyBytesMax) refuse('body_must_not_be_too_large', { detail: `Body is larger than ${bodyBytesMax} bytes` })
+  if (declared > bodyBytesMax)
+    refuse('body_must_not_be_too_large', { detail: `Body is larger than ${bodyBytesMax} bytes` })
   const bytes = await readBytes(request, arrivalMs)
   if (bytes.length === 0) return undefined
   const type = request.headers['content-type']
@@ -37,11 +41,15 @@ function readBytes(request: IncomingMessage, arrivalMs: number): Promise<Buffer>
       chunks.push(chunk)
       length += chunk.length
       if (length > bodyBytesMax) {
-        end(() => refuse('body_must_not_be_too_large', { detail: `Body is larger than ${bodyBytesMax} bytes` }))
+        end(() =>
+          refuse('body_must_not_be_too_large', { detail: `Body is larger than ${bodyBytesMax} bytes` }),
+        )
       }
     })
     request.once('end', () => end(() => (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))))
-    request.once('error', () => end(() => refuse('body_must_arrive_in_time', { detail: 'Request was cut off' })))
+    request.once('error', () =>
+      end(() => refuse('body_must_arrive_in_time', { detail: 'Request was cut off' })),
+    )
   })
 }
 
@@ -72,7 +80,8 @@ interface Level {
 const stringToken = /"(?:[^"\\]|\\.)*"/y
 
 /**
- * JSON.parse keeps the last of two equal names and follows any depth; a payment must not hang on which of two amounts
+ * JSON.parse keeps the last of two equal names and follows any depth; a payment must not hang on which of two
+ * amounts
  * a parser prefers. The text is known to be JSON here, so strings and brackets are all there is to see.
  */
 function checkStructure(text: string): void {
@@ -89,7 +98,8 @@ function checkStructure(text: string): void {
       isName = false
     } else if (character === '{' || character === '[') {
       levels.push({ names: character === '{' ? new Set() : undefined })
-      if (levels.length > depthMax) refuse('body_must_be_json', { detail: `Body is nested more than ${depthMax} levels deep` })
+      if (levels.length > depthMax)
+        refuse('body_must_be_json', { detail: `Body is nested more than ${depthMax} levels deep` })
       isName = character === '{'
     } else if (character === '}' || character === ']') {
       levels.pop()
@@ -102,7 +112,8 @@ function checkStructure(text: string): void {
 
 /** What no database stores: it is refused here, so that it fails nowhere else. */
 function checkText(token: string): void {
-  if (token.includes('\\u0000')) refuse('request_must_be_valid', { detail: 'Text must not contain the character U+0000' })
+  if (token.includes('\\u0000'))
+    refuse('request_must_be_valid', { detail: 'Text must not contain the character U+0000' })
   if (/\\u[dD][89a-fA-F]/.test(token) && !(JSON.parse(token) as string).isWellFormed()) {
     refuse('request_must_be_valid', { detail: 'Text must not contain half of a surrogate pair' })
   }

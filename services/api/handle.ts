@@ -27,8 +27,16 @@ export interface Api {
 /** Nobody: the caller of public operations. */
 const nobody: Caller = { merchant: '00000000-0000-0000-0000-000000000000', livemode: false, actor: 'public' }
 
-/** Everything that every operation has in common, in the order in which a request is refused; then the kind of row does its work. */
-export async function handle(api: Api, route: AnyRoute, request: HttpRequestIn, response: HttpResponse): Promise<Reply> {
+/**
+ * Everything that every operation has in common, in the order in which a request is refused; then the kind of
+ * row does its work.
+ */
+export async function handle(
+  api: Api,
+  route: AnyRoute,
+  request: HttpRequestIn,
+  response: HttpResponse,
+): Promise<Reply> {
   const caller = await admit(api, route, request, response)
   checkAddress(request.url)
   const params = pathParameters(route, request.params as Record<string, string>)
@@ -62,9 +70,17 @@ export async function handle(api: Api, route: AnyRoute, request: HttpRequestIn, 
   return reply
 }
 
-async function admit(api: Api, route: AnyRoute, request: HttpRequestIn, response: HttpResponse): Promise<Caller> {
+async function admit(
+  api: Api,
+  route: AnyRoute,
+  request: HttpRequestIn,
+  response: HttpResponse,
+): Promise<Caller> {
   if (route.scope === 'public') return nobody
-  const { key, ...caller } = await api.authentication.authenticate(request.headers.authorization, request.socket.remoteAddress)
+  const { key, ...caller } = await api.authentication.authenticate(
+    request.headers.authorization,
+    request.socket.remoteAddress,
+  )
   await api.rateLimit(caller, response)
   checkEnvironment(api, { route, caller, header: request.headers['ikw-environment'] as string | undefined })
   requireScope(key, route.scope)
@@ -77,18 +93,25 @@ interface EnvironmentCheck {
   readonly header: string | undefined
 }
 
-function checkEnvironment({ requireEnvironmentHeader }: Api, { route, caller, header }: EnvironmentCheck): void {
+function checkEnvironment(
+  { requireEnvironmentHeader }: Api,
+  { route, caller, header }: EnvironmentCheck,
+): void {
   const own = caller.livemode ? 'live' : 'sandbox'
   if (header === undefined) {
-    if (route.environment === 'required' && requireEnvironmentHeader) refuse('environment_header_must_be_given')
+    if (route.environment === 'required' && requireEnvironmentHeader)
+      refuse('environment_header_must_be_given')
   } else if (header !== own) {
-    refuse('environment_must_be_the_credentials', { detail: `Ikw-Environment is "${header}", but the credential belongs to ${own}` })
+    refuse('environment_must_be_the_credentials', {
+      detail: `Ikw-Environment is "${header}", but the credential belongs to ${own}`,
+    })
   }
 }
 
 /** PostgreSQL cannot hold the character, so nothing can be named or found by it. */
 function checkAddress(url: string): void {
-  if (url.includes('%00')) refuse('request_must_be_valid', { detail: 'The address must not contain the character U+0000' })
+  if (url.includes('%00'))
+    refuse('request_must_be_valid', { detail: 'The address must not contain the character U+0000' })
 }
 
 /** `{id}` becomes a UUID, whatever its spelling; what can be no id of this kind cannot be found. */
@@ -116,11 +139,16 @@ function rememberListQuery(route: AnyRoute): ReturnType<typeof listQuery> {
   return schema
 }
 
-async function bodyOf({ bodyArrivalMs }: Api, route: AnyRoute, request: HttpRequestIn): Promise<object | undefined> {
+async function bodyOf(
+  { bodyArrivalMs }: Api,
+  route: AnyRoute,
+  request: HttpRequestIn,
+): Promise<object | undefined> {
   if (request.method === 'GET') return undefined
   const body = await readBody(request, bodyArrivalMs)
   if (!route.body) {
-    const isEmpty = body === undefined || body === null || (typeof body === 'object' && Object.keys(body).length === 0)
+    const isEmpty =
+      body === undefined || body === null || (typeof body === 'object' && Object.keys(body).length === 0)
     if (!isEmpty) refuseField('request_must_be_valid', '', 'Body is not taken here')
     return undefined
   }
@@ -132,7 +160,8 @@ async function bodyOf({ bodyArrivalMs }: Api, route: AnyRoute, request: HttpRequ
 function minPosition(request: HttpRequestIn): number | undefined {
   const text = request.headers['min-position'] as string | undefined
   if (text === undefined) return undefined
-  if (!/^\d{1,15}$/.test(text)) refuseField('request_must_be_valid', 'header:Min-Position', 'Min-Position must be a whole number')
+  if (!/^\d{1,15}$/.test(text))
+    refuseField('request_must_be_valid', 'header:Min-Position', 'Min-Position must be a whole number')
   return Number(text)
 }
 

@@ -5,7 +5,8 @@ import { refuse, refuseField } from '../../packages/contract/refusals.ts'
 import type { AnyRoute, Caller } from '../../packages/contract/routes.ts'
 import { streamName, type AnyDecider } from '../../packages/kernel/decider.ts'
 import { foldStored } from '../../packages/kernel/history.ts'
-import type { Answer, AnswerKey, Answers, EventStore } from '../../packages/kernel/ports.ts'
+import type { EventStore } from '../../packages/kernel/ports.ts'
+import type { Answer, AnswerKey, Answers } from '../../packages/kernel/read-ports.ts'
 
 const requests = '8e0b9a4c-63c5-5a1f-9d38-3c1a5d6f7b20'
 const visibleAscii = /^[\x21-\x7e]{1,255}$/
@@ -29,12 +30,15 @@ export interface KeyedRequest {
 export function keyOf(route: AnyRoute, { header, caller, params, body }: KeyedRequest): Keyed | undefined {
   const key = givenKey(header, body)
   if (key === undefined) {
-    if (route.idempotency === 'required in live' && caller.livemode) refuse('live_payout_must_have_an_idempotency_key')
+    if (route.idempotency === 'required in live' && caller.livemode)
+      refuse('live_payout_must_have_an_idempotency_key')
     return undefined
   }
   const { merchant, livemode } = caller
   const { operation } = route
-  const fingerprint = createHash('sha256').update(canonicalize({ params, body: body ?? null })!).digest('hex')
+  const fingerprint = createHash('sha256')
+    .update(canonicalize({ params, body: body ?? null })!)
+    .digest('hex')
   const id = keyedId(caller, operation, key)
   return { answerKey: { merchant, livemode, operation, key }, fingerprint, id }
 }
@@ -48,10 +52,18 @@ function givenKey(header: string | undefined, body: unknown): string | undefined
   const fields = (body ?? {}) as { idempotencyKey?: string | null; idempotency_key?: string | null }
   const field = fields.idempotencyKey ?? fields.idempotency_key ?? undefined
   if (header !== undefined && !visibleAscii.test(header)) {
-    refuseField('request_must_be_valid', 'header:Idempotency-Key', 'Idempotency-Key must be 1 to 255 visible ASCII characters')
+    refuseField(
+      'request_must_be_valid',
+      'header:Idempotency-Key',
+      'Idempotency-Key must be 1 to 255 visible ASCII characters',
+    )
   }
   if (header !== undefined && field !== undefined && header !== field) {
-    refuseField('request_must_be_valid', 'header:Idempotency-Key', 'Idempotency-Key differs from the key in the body')
+    refuseField(
+      'request_must_be_valid',
+      'header:Idempotency-Key',
+      'Idempotency-Key differs from the key in the body',
+    )
   }
   return header ?? field
 }
@@ -70,10 +82,15 @@ interface StreamAnswer {
 }
 
 /**
- * What the first request with this key was answered: the view of the stream as that request left it. `undefined` when it
- * has not started the stream. No answer is stored, so the stream can never be started twice, however late the repeat.
+ * What the first request with this key was answered: the view of the stream as that request left it.
+ * `undefined` when it
+ * has not started the stream. No answer is stored, so the stream can never be started twice, however late the
+ * repeat.
  */
-export async function answeredByStream({ answerKey, fingerprint, id }: Keyed, { store, decider, view }: StreamAnswer): Promise<unknown> {
+export async function answeredByStream(
+  { answerKey, fingerprint, id }: Keyed,
+  { store, decider, view }: StreamAnswer,
+): Promise<unknown> {
   const events = await store.readStream(streamName(decider.category, id), 0)
   if (events[0]?.metadata.idempotencyKey !== answerKey.key) return undefined
   if (events[0].metadata.fingerprint !== fingerprint) refuse('idempotency_key_must_be_for_one_request')
@@ -82,7 +99,11 @@ export async function answeredByStream({ answerKey, fingerprint, id }: Keyed, { 
 }
 
 /** Carries out a keyed request that starts no stream of its own, or answers as its first try was answered. */
-export async function answeredOnce(answers: Answers, keyed: Keyed, work: () => Promise<Answer>): Promise<Answer & { replayed: boolean }> {
+export async function answeredOnce(
+  answers: Answers,
+  keyed: Keyed,
+  work: () => Promise<Answer>,
+): Promise<Answer & { replayed: boolean }> {
   const known = await answers.begin(keyed.answerKey, keyed.fingerprint)
   if (known.state === 'other_request') refuse('idempotency_key_must_be_for_one_request')
   if (known.state === 'running') refuse('idempotent_request_must_have_ended', { retryAfterSeconds: 1 })

@@ -8,7 +8,9 @@ import { page } from './list.ts'
 import type { AnyRequest } from './request.ts'
 
 /** One short function carries out each kind of row. */
-export const kinds: Readonly<Record<AnyRoute['kind'], (route: AnyRoute, request: AnyRequest) => Promise<unknown>>> = {
+export const kinds: Readonly<
+  Record<AnyRoute['kind'], (route: AnyRoute, request: AnyRequest) => Promise<unknown>>
+> = {
   async create(route, request) {
     const decider = route.decider!
     const id = route.identity?.((request.body ?? {}) as never, request.caller) ?? request.id
@@ -19,7 +21,9 @@ export const kinds: Readonly<Record<AnyRoute['kind'], (route: AnyRoute, request:
 
   async change(route, request) {
     const id = request.params['id']!
-    const { state } = await request.send(route.decider!, id, commandOf(route, request, id), { mustExist: true })
+    const { state } = await request.send(route.decider!, id, commandOf(route, request, id), {
+      mustExist: true,
+    })
     return route.view!(...([id, state] as never)) ?? refuse('resource_must_exist')
   },
 
@@ -43,14 +47,22 @@ function commandOf(route: AnyRoute, { body, caller, house }: AnyRequest, id: str
 }
 
 /**
- * The state of one stream as it is now: what memory or the read model knows, and what the stream has beyond that, which is
+ * The state of one stream as it is now: what memory or the read model knows, and what the stream has beyond
+ * that, which is
  * mostly nothing. `undefined` when there is none, or it is another merchant's or the other environment's.
  */
-export async function currentState({ caller, house }: Pick<AnyRequest, 'caller' | 'house'>, from: Documents<never>, id: string) {
+export async function currentState(
+  { caller, house }: Pick<AnyRequest, 'caller' | 'house'>,
+  from: Documents<never>,
+  id: string,
+) {
   const { decider } = from
   const known = house.executor.remembered(decider, id) ?? (await documentOf(house, from, id))
   if (known?.owner && !owns(caller, known.owner)) return undefined
-  const tail = await house.store.readStream(streamName(decider.category, id), (known?.revision ?? noStream) + 1)
+  const tail = await house.store.readStream(
+    streamName(decider.category, id),
+    (known?.revision ?? noStream) + 1,
+  )
   if (!known && !startsFor(caller, tail[0])) return undefined
   return stateAfter(decider, tail, known?.state)
 }

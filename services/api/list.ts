@@ -1,7 +1,7 @@
 import { identity } from '../../packages/contract/identity.ts'
 import { refuse, refuseField } from '../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
-import type { PageQuery, Where } from '../../packages/kernel/ports.ts'
+import type { PageQuery, Where } from '../../packages/kernel/read-ports.ts'
 import type { AnyRequest } from './request.ts'
 
 const waitForOwnWritesMs = 1_000
@@ -37,7 +37,9 @@ export async function page(route: AnyRoute, request: AnyRequest): Promise<unknow
   return {
     object: 'list',
     url: request.path,
-    data: shown.map((row) => (route.from!.kind === 'documents' ? viewed(route, row) : route.view!(...([row] as never)))),
+    data: shown.map((row) =>
+      route.from!.kind === 'documents' ? viewed(route, row) : route.view!(...([row] as never)),
+    ),
     has_more: more,
     next_cursor: more && !backwards ? encodeCursor(Number(shown.at(-1)![order])) : null,
     ...(route.paging === 'page' && { page: number, limit, total_count: total ?? 0 }),
@@ -56,9 +58,19 @@ async function waitForWrites({ house, minPosition, lastWritten }: AnyRequest): P
 }
 
 function owned({ merchant, livemode }: AnyRequest['caller'], route: AnyRoute): Where[] {
-  const shown: Where[] = route.from!.kind === 'documents' ? [{ column: 'shown', operator: '=', value: true }] : []
-  const only = Object.entries(route.only ?? {}).map(([column, value]): Where => ({ column, operator: '=', value }))
-  return [{ column: 'merchant', operator: '=', value: merchant }, { column: 'livemode', operator: '=', value: livemode }, ...shown, ...only]
+  const shown: Where[] =
+    route.from!.kind === 'documents' ? [{ column: 'shown', operator: '=', value: true }] : []
+  const only = Object.entries(route.only ?? {}).map(([column, value]): Where => ({
+    column,
+    operator: '=',
+    value,
+  }))
+  return [
+    { column: 'merchant', operator: '=', value: merchant },
+    { column: 'livemode', operator: '=', value: livemode },
+    ...shown,
+    ...only,
+  ]
 }
 
 function conditions(route: AnyRoute, query: ListQuery): Where[] {
@@ -67,8 +79,10 @@ function conditions(route: AnyRoute, query: ListQuery): Where[] {
     const value = query[name]
     if (value !== undefined) where.push({ column: name, operator: '=', value })
   }
-  if (route.period && query['from'] !== undefined) where.push({ column: route.period, operator: '>=', value: query['from'] })
-  if (route.period && query['to'] !== undefined) where.push({ column: route.period, operator: '<=', value: query['to'] })
+  if (route.period && query['from'] !== undefined)
+    where.push({ column: route.period, operator: '>=', value: query['from'] })
+  if (route.period && query['to'] !== undefined)
+    where.push({ column: route.period, operator: '<=', value: query['to'] })
   if (route.search && query['search'] !== undefined) {
     const pattern = `%${String(query['search']).replaceAll(/[\\%_]/g, '\\$&')}%`
     where.push({ column: route.search, operator: 'ilike', value: pattern })
@@ -84,16 +98,26 @@ interface CursorContext {
 
 async function cursorBounds(query: ListQuery, { route, order, request }: CursorContext): Promise<Where[]> {
   const bounds: Where[] = []
-  if (query['cursor'] !== undefined) bounds.push({ column: order, operator: '<', value: decodeCursor(String(query['cursor'])) })
-  for (const [name, operator] of [['starting_after', '<'], ['ending_before', '>']] as const) {
+  if (query['cursor'] !== undefined)
+    bounds.push({ column: order, operator: '<', value: decodeCursor(String(query['cursor'])) })
+  for (const [name, operator] of [
+    ['starting_after', '<'],
+    ['ending_before', '>'],
+  ] as const) {
     const text = query[name]
     if (text === undefined) continue
     const id = identity(String(text), ...(route.kinds ?? []))
-    const row = id && (await request.house.reads.page<Record<string, number>>({
-      from: route.from!.name, where: [{ column: 'id', operator: '=', value: id }, ...owned(request.caller, route)], order, limit: 1,
-    }))
+    const row =
+      id &&
+      (await request.house.reads.page<Record<string, number>>({
+        from: route.from!.name,
+        where: [{ column: 'id', operator: '=', value: id }, ...owned(request.caller, route)],
+        order,
+        limit: 1,
+      }))
     const at = row && row.rows[0]?.[order]
-    if (at === undefined || at === '') refuseField('request_must_be_valid', `query:/${name}`, `${name} names nothing in this list`)
+    if (at === undefined || at === '')
+      refuseField('request_must_be_valid', `query:/${name}`, `${name} names nothing in this list`)
     bounds.push({ column: order, operator, value: Number(at) })
   }
   return bounds
@@ -106,6 +130,7 @@ function encodeCursor(place: number): string {
 
 function decodeCursor(cursor: string): number {
   const [, place] = /^1:(\d{1,16})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
-  if (place === undefined) refuseField('request_must_be_valid', 'query:/cursor', 'cursor is none that a list has answered')
+  if (place === undefined)
+    refuseField('request_must_be_valid', 'query:/cursor', 'cursor is none that a list has answered')
   return Number(place)
 }

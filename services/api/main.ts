@@ -31,9 +31,17 @@ export interface ApiOptions {
 }
 
 /** Serves the table of endpoints, its documentation and the health of this process. */
-export async function startApi({ opened, table = routes, bodyArrivalMs = 10_000 }: ApiOptions): Promise<RunningApi> {
+export async function startApi({
+  opened,
+  table = routes,
+  bodyArrivalMs = 10_000,
+}: ApiOptions): Promise<RunningApi> {
   const { house, configuration, health } = opened
-  const authentication = new Authentication({ store: house.store, clock: house.clock, head: await house.store.head() })
+  const authentication = new Authentication({
+    store: house.store,
+    clock: house.clock,
+    head: await house.store.head(),
+  })
   const api: Api = {
     house,
     authentication,

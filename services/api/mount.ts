@@ -25,7 +25,9 @@ export function mount(api: Api, routes: readonly AnyRoute[], metrics: Metrics): 
 
 /** Answers what no row and no page has answered. */
 export function mountEnd(app: Express, api: Api): void {
-  app.use((_request: Request, response: Response) => respondRefusal(response, new Refusal('resource_must_exist')))
+  app.use((_request: Request, response: Response) =>
+    respondRefusal(response, new Refusal('resource_must_exist')),
+  )
   app.use((error: unknown, _request: Request, response: Response, _next: unknown) => {
     // A path that cannot be decoded names nothing.
     fail(api, response, error instanceof URIError ? new Refusal('resource_must_exist') : error)
@@ -42,7 +44,9 @@ interface Place {
 function placesOf(route: AnyRoute): Place[] {
   const [method, path] = route.operation.split(' ') as [string, string]
   // Spec, Versioning 2: legacy-compatible merchant paths exist beside the versioned ones.
-  const legacy = path.startsWith(merchantPrefix) ? [{ method, path: path.replace(merchantPrefix, legacyPrefix), route }] : []
+  const legacy = path.startsWith(merchantPrefix)
+    ? [{ method, path: path.replace(merchantPrefix, legacyPrefix), route }]
+    : []
   return [{ method, path, route }, ...legacy]
 }
 
@@ -111,7 +115,8 @@ async function serve(api: Api, { route, request, response, metrics }: Exchange):
 
 function fail({ house }: Api, response: Response, error: unknown): void {
   const refusal = asRefusal(error)
-  if (refusal !== error) house.log.error({ error, request: response.locals['requestId'] as string }, 'request failed')
+  if (refusal !== error)
+    house.log.error({ error, request: response.locals['requestId'] as string }, 'request failed')
   if (response.headersSent) response.destroy()
   else respondRefusal(response, refusal)
 }
@@ -122,24 +127,36 @@ const requestId = /^[\x21-\x7e]{1,128}$/
 function begin({ house }: Api) {
   return (request: Request, response: Response, next: () => void) => {
     const given = request.headers['x-request-id']
-    const id = typeof given === 'string' && requestId.test(given) ? given : `req_${randomUUID().replaceAll('-', '')}`
+    const id =
+      typeof given === 'string' && requestId.test(given) ? given : `req_${randomUUID().replaceAll('-', '')}`
     const started = performance.now()
     response.locals['requestId'] = id
     response.locals['path'] = request.path
     const trace = request.headers['traceparent']
     if (typeof trace === 'string' && traceparent.test(trace)) response.locals['traceparent'] = trace
     response.setHeader('Ikw-Request-Id', id)
-    for (const name in securityHeaders) response.setHeader(name, securityHeaders[name as keyof typeof securityHeaders])
+    for (const name in securityHeaders)
+      response.setHeader(name, securityHeaders[name as keyof typeof securityHeaders])
     response.once('finish', () => {
       const durationMs = Math.round(performance.now() - started)
-      house.log.info({ request: id, method: request.method, path: request.originalUrl, status: response.statusCode, durationMs }, 'answered')
+      house.log.info(
+        {
+          request: id,
+          method: request.method,
+          path: request.originalUrl,
+          status: response.statusCode,
+          durationMs,
+        },
+        'answered',
+      )
     })
     next()
   }
 }
 
 /**
- * Express gives every request and response a new prototype, which makes V8 forget their shape: half of its cost. Objects
+ * Express gives every request and response a new prototype, which makes V8 forget their shape: half of its
+ * cost. Objects
  * that are born with express's prototypes are left as they are.
  */
 export function messageClasses(app: Express) {

@@ -1,9 +1,13 @@
 import { STATUS_CODES } from 'node:http'
 import type { Problem } from '../../packages/contract/problem.ts'
 import { Refusal, refusals } from '../../packages/contract/refusals.ts'
-import { OutcomeUnknown, RailTimeout, RailUnavailable, StoreOverloaded } from '../../packages/kernel/ports.ts'
+import { OutcomeUnknown, StoreOverloaded } from '../../packages/kernel/ports.ts'
+import { RailTimeout, RailUnavailable } from '../../packages/kernel/rail-ports.ts'
 
-export function problem(refusal: Refusal, place: { readonly instance: string; readonly requestId: string }): Problem {
+export function problem(
+  refusal: Refusal,
+  place: { readonly instance: string; readonly requestId: string },
+): Problem {
   const [status, code, retryable, message] = refusals[refusal.reason]
   const errors = [...(refusal.details.faults ?? [])]
   return {
@@ -21,15 +25,34 @@ export function problem(refusal: Refusal, place: { readonly instance: string; re
   }
 }
 
-const connectionCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P01', '57P03', '08006', '08003', '53300'])
+const connectionCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  '57P01',
+  '57P03',
+  '08006',
+  '08003',
+  '53300',
+])
 
-/** What a thrown error is to the outside. Everything that is not a refusal is a bug or a dependency that failed. */
+/**
+ * What a thrown error is to the outside. Everything that is not a refusal is a bug or a dependency that
+ * failed.
+ */
 export function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
-  if (error instanceof StoreOverloaded) return new Refusal('service_must_not_be_overloaded', { retryAfterSeconds: 1 })
-  if (error instanceof OutcomeUnknown || error instanceof RailTimeout) return new Refusal('dependency_must_answer_in_time')
-  if (error instanceof RailUnavailable) return new Refusal('dependency_must_be_available', { retryAfterSeconds: 5 })
+  if (error instanceof StoreOverloaded)
+    return new Refusal('service_must_not_be_overloaded', { retryAfterSeconds: 1 })
+  if (error instanceof OutcomeUnknown || error instanceof RailTimeout)
+    return new Refusal('dependency_must_answer_in_time')
+  if (error instanceof RailUnavailable)
+    return new Refusal('dependency_must_be_available', { retryAfterSeconds: 5 })
   const { code, message } = error as { code?: string; message?: string }
-  const broken = (code && connectionCodes.has(code)) || /Connection terminated|timeout exceeded when trying to connect/.test(message ?? '')
-  return broken ? new Refusal('dependency_must_be_available', { retryAfterSeconds: 1 }) : new Refusal('service_must_not_fail')
+  const broken =
+    (code && connectionCodes.has(code)) ||
+    /Connection terminated|timeout exceeded when trying to connect/.test(message ?? '')
+  return broken
+    ? new Refusal('dependency_must_be_available', { retryAfterSeconds: 1 })
+    : new Refusal('service_must_not_fail')
 }

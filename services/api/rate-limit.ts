@@ -21,7 +21,9 @@ export function rateLimits(on: boolean): RateLimit {
     } catch (state) {
       if (!(state instanceof RateLimiterRes)) throw state
       writeHeaders(response, points, state)
-      throw new Refusal('rate_must_be_within_the_limit', { retryAfterSeconds: Math.ceil(state.msBeforeNext / 1000) })
+      throw new Refusal('rate_must_be_within_the_limit', {
+        retryAfterSeconds: Math.ceil(state.msBeforeNext / 1000),
+      })
     }
   }
 }

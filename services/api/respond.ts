@@ -40,13 +40,17 @@ export function respond(route: AnyRoute, response: Response, { status, body, rep
     return
   }
   const { id } = body as { id?: string }
-  if (status === 201 && id !== undefined) response.setHeader('Location', `${(response.locals['path'] as string).replace(/\/$/, '')}/${id}`)
+  if (status === 201 && id !== undefined)
+    response.setHeader('Location', `${(response.locals['path'] as string).replace(/\/$/, '')}/${id}`)
   response.setHeader('Content-Type', 'application/json; charset=utf-8')
   end(response, status, serializer(route)(body))
 }
 
 export function respondRefusal(response: Response, refusal: Refusal): void {
-  const place = { instance: response.locals['path'] as string, requestId: response.locals['requestId'] as string }
+  const place = {
+    instance: response.locals['path'] as string,
+    requestId: response.locals['requestId'] as string,
+  }
   const body = problem(refusal, place)
   const { retryAfterSeconds } = refusal.details
   if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', retryAfterSeconds)

@@ -5,17 +5,21 @@ import type { House } from '../../packages/contract/routes.ts'
 import type { OperationRow } from '../../packages/domain/payment-intents/operation.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import { commandAfter } from '../../packages/domain/payment-intents/rail.ts'
-import type { RailState } from '../../packages/kernel/ports.ts'
+import type { RailState } from '../../packages/kernel/rail-ports.ts'
 import { findOperation } from './actions/operations.ts'
 import { html } from './docs/html.ts'
 import { layout } from './docs/layout.ts'
 
 const path = '/sandbox/pay'
-const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const policy =
+  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 const declined: RailState = { state: 'failed', code: 'payer_declined', message: 'The payer declined' }
 const waitMs = 1_000
 
-/** Where simulated wallets and banks send the payer's browser: the payer decides here what the operator will say. */
+/**
+ * Where simulated wallets and banks send the payer's browser: the payer decides here what the operator will
+ * say.
+ */
 export function mountSandboxPayer(app: Express, house: House): void {
   app.get(`${path}/:reference`, async (request, response) => {
     await openPayment(house, request)
@@ -23,8 +27,12 @@ export function mountSandboxPayer(app: Express, house: House): void {
     response.setHeader('Content-Security-Policy', policy)
     response.end(page(request.params['reference'] as string))
   })
-  app.post(`${path}/:reference/approve`, (request, response) => play(house, { request, response, result: { state: 'succeeded' } }))
-  app.post(`${path}/:reference/decline`, (request, response) => play(house, { request, response, result: declined }))
+  app.post(`${path}/:reference/approve`, (request, response) =>
+    play(house, { request, response, result: { state: 'succeeded' } }),
+  )
+  app.post(`${path}/:reference/decline`, (request, response) =>
+    play(house, { request, response, result: declined }),
+  )
 }
 
 interface Play {
@@ -39,7 +47,12 @@ async function play(house: House, { request, response, result }: Play): Promise<
   if (status === 'pending') {
     await house.sandboxRail.resolve(id, result)
     const envelope = { merchant, livemode: false, actor: 'rail', correlation: house.newId() }
-    await house.executor.send(paymentIntent, resource, commandAfter(id, await house.rail.status(id)), envelope)
+    await house.executor.send(
+      paymentIntent,
+      resource,
+      commandAfter(id, await house.rail.status(id)),
+      envelope,
+    )
   }
   response.redirect(303, `/operations/status/${publicId('operation', id)}`)
 }
@@ -54,7 +67,9 @@ async function openPayment(house: House, { params }: Request): Promise<Operation
 
 function page(reference: string): string {
   const form = (verb: string, label: string) =>
-    html`<form method="post" action="${path}/${reference}/${verb}"><p><button>${label}</button></p></form>`
+    html`<form method="post" action="${path}/${reference}/${verb}">
+      <p><button>${label}</button></p>
+    </form>`
   return layout({
     path,
     title: 'Play the payer',

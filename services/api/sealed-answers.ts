@@ -1,4 +1,5 @@
-import type { AnswerKey, Answers, Vault } from '../../packages/kernel/ports.ts'
+import type { Vault } from '../../packages/kernel/ports.ts'
+import type { AnswerKey, Answers } from '../../packages/kernel/read-ports.ts'
 
 interface SealedBody {
   readonly id: string | null

@@ -14,24 +14,37 @@ const everyPrefix = Object.keys(prefixes) as Prefixed[]
 /** How input is brought to its canonical spelling before it is checked. */
 const normalisations: Readonly<Record<string, Normalise>> = {
   upper: (text) => text.toUpperCase(),
-  choice: (text, schema) => schema.enum?.find((value) => value !== null && fold(value) === fold(text)) ?? text,
+  choice: (text, schema) =>
+    schema.enum?.find((value) => value !== null && fold(value) === fold(text)) ?? text,
   msisdn: (text) => text.replace(/(?<=[\d+])[ .()-]+(?=\d)/g, ''),
   uuid: (text) => identity(text, ...everyPrefix) ?? text,
 }
 
 function newAjv(coerceTypes: false | 'array'): Ajv2020 {
-  const ajv = new Ajv2020({ strict: true, allErrors: true, useDefaults: true, coerceTypes, verbose: true, strictTypes: false })
-  // The package is CommonJS: its default export is the module itself for Node, and a namespace for TypeScript.
+  const ajv = new Ajv2020({
+    strict: true,
+    allErrors: true,
+    useDefaults: true,
+    coerceTypes,
+    verbose: true,
+    strictTypes: false,
+  })
+  // The package is CommonJS: its default export is the module itself for Node, and a namespace for
+  // TypeScript.
   const addFormats = formats as unknown as (ajv: Ajv2020) => void
   addFormats(ajv)
   ajv.addKeyword({
     keyword: 'x-normalize',
     modifying: true,
-    // Keywords of all types come before those of strings, so this one goes before `enum` and looks at the type itself.
+    // Keywords of all types come before those of strings, so this one goes before `enum` and looks at the
+    // type itself.
     before: 'enum',
     compile: (name: string, schema) => (value: unknown, place?: DataValidationCxt) => {
       if (!place || typeof value !== 'string') return true
-      place.parentData[place.parentDataProperty] = normalisations[name]!(value, schema as { enum?: readonly string[] })
+      place.parentData[place.parentDataProperty] = normalisations[name]!(
+        value,
+        schema as { enum?: readonly string[] },
+      )
       return true
     },
   })
@@ -51,7 +64,10 @@ function validator(ajv: Ajv2020, schema: TSchema): ValidateFunction {
   return validate
 }
 
-/** Checks a body and brings its values to their canonical spelling. Refuses with every fault, the first one first. */
+/**
+ * Checks a body and brings its values to their canonical spelling. Refuses with every fault, the first one
+ * first.
+ */
 export function checkBody(schema: TSchema, body: unknown): void {
   check(validator(bodies, schema), body, '')
 }
@@ -69,7 +85,11 @@ function check(validate: ValidateFunction, value: unknown, place: '' | 'query:')
   refuse('request_must_be_valid', { detail: `${named(first!.pointer)} ${first!.message}`, faults: shown })
 }
 
-const named = (pointer: string) => pointer.replace(/^query:\/?/, 'query parameter ').replace(/^\//, '').replaceAll('/', '.') || 'Body'
+const named = (pointer: string) =>
+  pointer
+    .replace(/^query:\/?/, 'query parameter ')
+    .replace(/^\//, '')
+    .replaceAll('/', '.') || 'Body'
 
 function fault({ keyword, instancePath, params, message, data }: ErrorObject, place: '' | 'query:'): Fault {
   const missing = (params as { missingProperty?: string }).missingProperty
@@ -78,7 +98,11 @@ function fault({ keyword, instancePath, params, message, data }: ErrorObject, pl
   if (missing !== undefined) return { pointer, code: 'required', message: 'is required' }
   if (unknown !== undefined) return { pointer, code: 'unknown', message: 'is not known here' }
   if (keyword === 'enum') {
-    return { pointer, code: keyword, message: `must be one of ${(params as { allowedValues: unknown[] }).allowedValues.map((value) => value ?? 'null').join(', ')}` }
+    return {
+      pointer,
+      code: keyword,
+      message: `must be one of ${(params as { allowedValues: unknown[] }).allowedValues.map((value) => value ?? 'null').join(', ')}`,
+    }
   }
   if (keyword === 'type' && data === undefined) return { pointer, code: 'required', message: 'is required' }
   return { pointer, code: keyword, message: message ?? 'is not valid' }

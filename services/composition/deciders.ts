@@ -13,5 +13,15 @@ import type { AnyDecider } from '../../packages/kernel/decider.ts'
 
 /** Every kind of stream. */
 export const deciders: readonly AnyDecider[] = [
-  apiKey, book, customer, merchant, paymentIntent, payout, payoutDestination, payoutSettings, refund, webhookEndpoint, webhookReplay,
+  apiKey,
+  book,
+  customer,
+  merchant,
+  paymentIntent,
+  payout,
+  payoutDestination,
+  payoutSettings,
+  refund,
+  webhookEndpoint,
+  webhookReplay,
 ]

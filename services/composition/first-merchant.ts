@@ -19,8 +19,10 @@ export interface Credentials {
 const sandboxGrant = { amount: 1_000_000, currency: 'XOF' }
 
 /**
- * The first start makes a merchant, writes its credentials where only their owner can read them, and grants play money.
- * The file is written first: a crash in between is repaired by the next start, which issues the same keys again.
+ * The first start makes a merchant, writes its credentials where only their owner can read them, and grants
+ * play money.
+ * The file is written first: a crash in between is repaired by the next start, which issues the same keys
+ * again.
  */
 export async function firstMerchant(house: House, dataDirectory: string): Promise<Credentials> {
   const file = join(dataDirectory, 'credentials.json')
@@ -28,7 +30,12 @@ export async function firstMerchant(house: House, dataDirectory: string): Promis
   const credentials = JSON.parse(readFileSync(file, 'utf8')) as Credentials
   const id = credentials.merchant_id
   const envelope = { merchant: id, livemode: false, actor: 'first start', correlation: house.newId() }
-  const details = { name: 'First merchant', country: 'SN', currency: sandboxGrant.currency, email: 'merchant@localhost' }
+  const details = {
+    name: 'First merchant',
+    country: 'SN',
+    currency: sandboxGrant.currency,
+    email: 'merchant@localhost',
+  }
   await house.executor.send(merchant, id, { type: 'CreateMerchant', data: details }, envelope)
   await issueKey(house, credentials.sandbox_key, { ...envelope, livemode: false })
   await issueKey(house, credentials.live_key, { ...envelope, livemode: true })
@@ -54,7 +61,14 @@ export function newSecret(prefix: 'ik_test_' | 'ik_live_' | 'ik_app_test_' | 'ik
 
 async function issueKey({ executor }: House, secret: string, envelope: Envelope): Promise<void> {
   const hash = createHash('sha256').update(secret).digest('hex')
-  const data = { hash, last4: secret.slice(-4), name: 'First key', scopes: ['*'], addresses: [], expiresAt: null }
+  const data = {
+    hash,
+    last4: secret.slice(-4),
+    name: 'First key',
+    scopes: ['*'],
+    addresses: [],
+    expiresAt: null,
+  }
   await executor.send(apiKey, apiKeyId(hash), { type: 'IssueApiKey', data }, envelope)
 }
 
@@ -65,5 +79,10 @@ async function grant({ executor, store }: House, envelope: Envelope): Promise<vo
   if ((await store.readStream(books, 0, 1)).length > 0) return
   const subject = { type: 'merchant', id }
   const data = { template: 'sandbox.topup' as const, subject, amount: sandboxGrant.amount }
-  await executor.send(book, bookId(id, livemode, sandboxGrant.currency), { type: 'PostEntry', data }, envelope)
+  await executor.send(
+    book,
+    bookId(id, livemode, sandboxGrant.currency),
+    { type: 'PostEntry', data },
+    envelope,
+  )
 }

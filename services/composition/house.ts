@@ -49,7 +49,10 @@ export interface HouseOptions {
 /** Opens every adapter; a dependency that is missing is one sentence that says what to set. */
 export async function openHouse(configuration: Configuration, options: HouseOptions = {}): Promise<Opened> {
   const log = openLog(configuration)
-  const postgres = await connectPostgres({ url: configuration.postgresUrl, dataDirectory: configuration.dataDirectory })
+  const postgres = await connectPostgres({
+    url: configuration.postgresUrl,
+    dataDirectory: configuration.dataDirectory,
+  })
   const store = await openData(configuration, postgres).catch(async (error: unknown) => {
     await postgres.close()
     throw error
@@ -83,7 +86,10 @@ interface Adapters {
   readonly clock: Clock
 }
 
-function furnish(configuration: Configuration, { postgres, store, snapshots, mailer, log, clock }: Adapters): House {
+function furnish(
+  configuration: Configuration,
+  { postgres, store, snapshots, mailer, log, clock }: Adapters,
+): House {
   const { pool, knex } = postgres
   const allow = addressBlocks(configuration.egressAllow)
   const rail = new SimulatedOperators({
@@ -127,9 +133,22 @@ function openMailer({ smtpUrl, mailFrom, dataDirectory }: Configuration): Mailer
 }
 
 /** Phone numbers, accounts and credentials are kept out of logs here, not where something is logged. */
-const redacted = ['*.msisdn', '*.accountNumber', '*.account_number', '*.secret', '*.authorization', '*.token', 'headers.authorization']
+const redacted = [
+  '*.msisdn',
+  '*.accountNumber',
+  '*.account_number',
+  '*.secret',
+  '*.authorization',
+  '*.token',
+  'headers.authorization',
+]
 
 function openLog({ logLevel, instance }: Configuration): Log {
-  const options = { level: logLevel, base: { instance }, redact: redacted, serializers: { error: pino.stdSerializers.err } }
+  const options = {
+    level: logLevel,
+    base: { instance },
+    redact: redacted,
+    serializers: { error: pino.stdSerializers.err },
+  }
   return pino(options, pino.destination({ dest: 2, sync: false, minLength: 4_096 }))
 }

@@ -1,7 +1,14 @@
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { ConfigurationError } from '../../infra/configuration.ts'
 import type { Health } from './health.ts'
+
+/** So long kept connections are told with each answer that they end; then those that only wait are closed. */
+const partingMs = 100
+/** Longer than any request may take. */
+const closingMsMax = 20_000
 
 export interface Listening {
   readonly port: number
@@ -11,21 +18,41 @@ export interface Listening {
 
 /** Listens on a port, any free one for 0; the setting that it comes from is named when it is taken. */
 export function listen(server: Server, port: number, setting: 'PORT' | 'HEALTH_PORT'): Promise<Listening> {
+  const connections = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket)
+    socket.once('close', () => connections.delete(socket))
+  })
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const isTaken = error.code === 'EADDRINUSE'
-      reject(isTaken ? new ConfigurationError(`port ${port} is in use: set ${setting} to another one`) : error)
+      reject(
+        isTaken ? new ConfigurationError(`port ${port} is in use: set ${setting} to another one`) : error,
+      )
     })
-    server.listen(port, () => resolve({ port: (server.address() as AddressInfo).port, close: () => close(server) }))
+    server.listen(port, () =>
+      resolve({ port: (server.address() as AddressInfo).port, close: () => close(server, connections) }),
+    )
   })
 }
 
-/** Requests in flight are answered; connections that only wait are closed. */
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
+/**
+ * Requests in flight are answered. A connection that is closed while its client sends the next request loses that
+ * request, so busy clients first hear that it ends. Node checks no time-outs from here on, so silence is ended here.
+ */
+async function close(server: Server, connections: ReadonlySet<Socket>): Promise<void> {
+  server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'))
+  await pause(partingMs)
+  let isClosed = false
+  const closed = once(server, 'close').then(() => (isClosed = true))
+  const deadline = setTimeout(() => server.closeAllConnections(), closingMsMax)
+  server.close()
+  while (!isClosed) {
+    await Promise.race([closed, pause(partingMs)])
     server.closeIdleConnections()
-  })
+    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
+  }
+  clearTimeout(deadline)
 }
 
 /** The small server of a process that serves nothing else. */

@@ -28,7 +28,9 @@ export class Metrics {
       registers: [this.#registry],
       collect: async () => {
         gauge.reset()
-        const value = await Promise.resolve().then(read).catch(() => undefined)
+        const value = await Promise.resolve()
+          .then(read)
+          .catch(() => undefined)
         if (value === undefined) gauge.remove()
         else gauge.set(value)
       },

@@ -4,7 +4,10 @@ import type { Postgres } from '../../infra/postgres/connect.ts'
 import type { House } from '../../packages/contract/routes.ts'
 import type { Health } from './health.ts'
 
-/** What every process of the service knows of the whole: what it stands on, how far it is, and what is set aside. */
+/**
+ * What every process of the service knows of the whole: what it stands on, how far it is, and what is set
+ * aside.
+ */
 export function observe(health: Health, { house, postgres: { pool } }: Observed): void {
   const { metrics } = health
   health.depend({ name: 'event_store', ping: () => house.store.ping() })

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { DueTimer, Log, Timers } from '../../packages/kernel/ports.ts'
+import type { Log } from '../../packages/kernel/ports.ts'
+import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
 import { isPassing } from './failures.ts'
 import type { Process, Tools } from './process.ts'
 import { forEach } from './reactions.ts'
@@ -8,7 +9,10 @@ const lookEveryMs = 200
 const perLook = 500
 const atOnce = 32
 const sweepEveryLooks = 3_000
-/** A timer that has done its work is gone once the read model has seen the event; until then it is not run again. */
+/**
+ * A timer that has done its work is gone once the read model has seen the event; until then it is not run
+ * again.
+ */
 const settleMs = 5_000
 const passingFailureMs = 2_000
 /** A timer whose work throws is looked at by people; it is not given up meanwhile. */
@@ -48,7 +52,9 @@ async function run(options: TimerRunnerOptions, timer: DueTimer): Promise<void> 
   const { processes, timers, tools, log, assertLeading } = options
   assertLeading()
   const later = (delayMs: number) => new Date(tools.house.clock().getTime() + delayMs)
-  const work = processes.find((process) => process.timers && timer.kind in process.timers)?.timers?.[timer.kind]
+  const work = processes.find((process) => process.timers && timer.kind in process.timers)?.timers?.[
+    timer.kind
+  ]
   if (!work) throw new Error(`nobody knows what to do for the timer ${timer.id}`)
   try {
     await timers.postpone(timer, (await work(timer, tools)) ?? later(settleMs))

@@ -1,5 +1,6 @@
 import { Refusal, refusals } from '../../packages/contract/refusals.ts'
-import { OutcomeUnknown, RailTimeout, RailUnavailable, StoreOverloaded } from '../../packages/kernel/ports.ts'
+import { OutcomeUnknown, StoreOverloaded } from '../../packages/kernel/ports.ts'
+import { RailTimeout, RailUnavailable } from '../../packages/kernel/rail-ports.ts'
 
 /** True for what may work when it is tried again; false for what is wrong with the event or the code. */
 export function isPassing(error: unknown): boolean {

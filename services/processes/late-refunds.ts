@@ -3,7 +3,8 @@ import { paymentIntent } from '../../packages/domain/payment-intents/payment-int
 import { attemptOf, created, lateRefundIdOf } from '../../packages/domain/payment-intents/state.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
-import type { DueTimer, RailRequest, RailState } from '../../packages/kernel/ports.ts'
+import type { RailRequest, RailState } from '../../packages/kernel/rail-ports.ts'
+import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import type { Recorded } from '../../packages/kernel/projection.ts'
 import type { Owner, Reaction, Tools } from './process.ts'
 import { pursueRefund } from './rail-refund.ts'
@@ -22,7 +23,13 @@ export async function giveBackLatePayment({ event, mayHaveRun, tools }: Reaction
   const { operationId, amount, currency, method, refund } = data
   const { merchant, livemode } = metadata
   const request = {
-    reference: refund, kind: 'refund', merchant, livemode, amountMinor: amount, currency, method,
+    reference: refund,
+    kind: 'refund',
+    merchant,
+    livemode,
+    amountMinor: amount,
+    currency,
+    method,
   } as const
   const payment = { paymentIntent: id, operationId, merchant, livemode }
   await giveBack(payment, { request, isFirstTry: !mayHaveRun, tools })
@@ -36,7 +43,13 @@ export async function askLateRefund({ subject, merchant, livemode }: DueTimer, t
   const { method } = attemptOf(intent, operationId)
   const reference = lateRefundIdOf(operationId)
   const request = {
-    reference, kind: 'refund', merchant, livemode, amountMinor: amount, currency, method,
+    reference,
+    kind: 'refund',
+    merchant,
+    livemode,
+    amountMinor: amount,
+    currency,
+    method,
   } as const
   const payment = { paymentIntent: id, operationId, merchant, livemode }
   await giveBack(payment, { request, isFirstTry: false, tools })

@@ -1,19 +1,18 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { Checkpoints } from '../../infra/postgres/checkpoints.ts'
 import type { Reign } from '../../infra/postgres/leader.ts'
-import { ParkedEvents } from '../../infra/postgres/parked.ts'
+import { followWishes, ParkedEvents, type Retry } from '../../infra/postgres/parked.ts'
 import type { House } from '../../packages/contract/routes.ts'
 import type { AnyDecider } from '../../packages/kernel/decider.ts'
 import type { Order } from '../../packages/kernel/policy.ts'
-import type { EventStore, StoredEvent, Subscription, Timers } from '../../packages/kernel/ports.ts'
+import type { Subscription } from '../../packages/kernel/ports.ts'
+import type { Timers } from '../../packages/kernel/read-ports.ts'
 import { runTimers } from './due-timers.ts'
 import { PolicyRunner } from './policies.ts'
 import type { Owner, Process, Tools } from './process.ts'
-import { retryReactions, startReactions, type ReactionRunnerOptions } from './reactions.ts'
+import { retryReaction, startReactions, type ReactionRunnerOptions } from './reactions.ts'
 
 const batchSize = 1_000
-const wishesEveryMs = 500
 
 export interface ProcessesOptions {
   readonly house: House
@@ -27,37 +26,57 @@ export interface ProcessesOptions {
 
 /** Starts policies, reactions, timers and the callbacks of payment rails. */
 export async function startProcesses(options: ProcessesOptions): Promise<Subscription> {
-  const { house, pool, processes, reign } = options
-  const assertLeading = () => reign?.assertLeading()
-  const deciders = new Map(options.deciders.map((decider) => [decider.category, decider]))
-  const checkpoints = new Checkpoints(pool, reign?.fence)
-  const tools = toolsOf(house)
+  const { house, processes, timers, reign } = options
+  const { log } = house
+  const doing = { tools: toolsOf(house), assertLeading: () => reign?.assertLeading() }
+  const { subscriptions, retries } = await followLog(options, doing)
   const stop = new AbortController()
-
-  const orders = new ParkedEvents(pool, 'policies', reign?.fence)
-  await orders.load()
-  const policies = processes.flatMap((process) => process.policies)
-  const runner = new PolicyRunner({ policies, deciders, executor: house.executor, parked: orders, log: house.log })
-  const policySubscription = await subscribePolicies(house, checkpoints, runner)
-
-  const events = new ParkedEvents(pool, 'reactions', reign?.fence)
-  await events.load()
-  const { store, log } = house
-  const reactions = { processes, deciders, store, checkpoints, parked: events, tools, log, assertLeading }
-  const reactionSubscription = await startReactions(reactions)
-
-  const timers = runTimers({ processes, timers: options.timers, tools, log, assertLeading }, stop.signal)
+  const timing = runTimers({ processes, timers, log, ...doing }, stop.signal)
   const callbacks = house.rail.onCallback(async (callback) => {
-    assertLeading()
-    for (const process of processes) await process.callbacks?.[callback.kind]?.(callback, tools)
+    doing.assertLeading()
+    for (const process of processes) await process.callbacks?.[callback.kind]?.(callback, doing.tools)
   })
-  const wishes = grantWishes({ runner, orders, reactions, store }, stop.signal)
-
+  const wishes = followWishes(retries, log, stop.signal)
   const close = async () => {
     stop.abort()
-    await Promise.all([policySubscription.close(), reactionSubscription.close(), callbacks.close(), timers, wishes])
+    const closed = [...subscriptions, callbacks].map((subscription) => subscription.close())
+    await Promise.all([...closed, timing, wishes])
   }
   return { close }
+}
+
+type Doing = Pick<ReactionRunnerOptions, 'tools' | 'assertLeading'>
+
+interface Following {
+  readonly subscriptions: readonly Subscription[]
+  readonly retries: readonly Retry[]
+}
+
+/** Policies and reactions: what follows from events. */
+async function followLog(options: ProcessesOptions, doing: Doing): Promise<Following> {
+  const { house, pool, processes, reign } = options
+  const { store, executor, log } = house
+  const deciders = new Map(options.deciders.map((decider) => [decider.category, decider]))
+  const checkpoints = new Checkpoints(pool, reign?.fence)
+  const orders = new ParkedEvents(pool, 'policies', reign?.fence)
+  const events = new ParkedEvents(pool, 'reactions', reign?.fence)
+  await Promise.all([orders.load(), events.load()])
+
+  const policies = processes.flatMap((process) => process.policies)
+  const runner = new PolicyRunner({ policies, deciders, executor, parked: orders, log })
+  const following = await subscribePolicies(house, checkpoints, runner)
+  const reactions = { processes, deciders, store, checkpoints, parked: events, log, ...doing }
+  const reacting = await startReactions(reactions).catch(async (error: unknown) => {
+    await following.close()
+    throw error
+  })
+  const retryOrders: Retry = {
+    parked: orders,
+    retry: async (target, { stream, revision }) =>
+      runner.retry(target, await store.readStream(stream, revision, 1)),
+  }
+  const retryReactions: Retry = { parked: events, retry: (_, place) => retryReaction(reactions, place) }
+  return { subscriptions: [following, reacting], retries: [retryOrders, retryReactions] }
 }
 
 /** Sends what policies order about every event of the log, from the checkpoint on. */
@@ -82,39 +101,12 @@ export function toolsOf(house: House): Tools {
   return { house, send: (order, owner, actor) => sendFor(house, order, { ...owner, actor }) }
 }
 
-async function sendFor(house: House, { decider, id, command }: Order, owner: Owner & { readonly actor: string }): Promise<unknown> {
-  return house.executor.sendAll(decider, id, [{ command, envelope: { ...owner, correlation: house.newId() } }])
-}
-
-interface Wishes {
-  readonly runner: PolicyRunner
-  readonly orders: ParkedEvents
-  readonly reactions: ReactionRunnerOptions
-  readonly store: EventStore
-}
-
-/** Tries parked work again when the command line asks for it. */
-async function grantWishes({ runner, orders, reactions, store }: Wishes, signal: AbortSignal): Promise<void> {
-  const { log, parked } = reactions
-  while (!signal.aborted) {
-    try {
-      for (const target of await orders.wishes()) await retryOrders({ runner, orders, store, target })
-      for (const stream of await parked.wishes()) await retryReactions(reactions, stream)
-    } catch (error) {
-      log.warn({ error }, 'parked work stays parked')
-    }
-    await pause(wishesEveryMs, undefined, { signal }).catch(() => undefined)
-  }
-}
-
-interface Retry extends Omit<Wishes, 'reactions'> {
-  readonly target: string
-}
-
-async function retryOrders({ runner, orders, store, target }: Retry): Promise<void> {
-  for (const place of await orders.eventsOf(target)) {
-    const events: readonly StoredEvent[] = await store.readStream(place.stream, place.revision, 1)
-    await runner.retry(target, events)
-    await orders.release(target, place)
-  }
+async function sendFor(
+  house: House,
+  { decider, id, command }: Order,
+  owner: Owner & { readonly actor: string },
+): Promise<unknown> {
+  return house.executor.sendAll(decider, id, [
+    { command, envelope: { ...owner, correlation: house.newId() } },
+  ])
 }

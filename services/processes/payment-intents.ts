@@ -7,8 +7,12 @@ import { isLocked, type CreatedIntent } from '../../packages/domain/payment-inte
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import {
-  RailTimeout, type DueTimer, type PaymentRail, type RailCallback, type RailState,
-} from '../../packages/kernel/ports.ts'
+  RailTimeout,
+  type PaymentRail,
+  type RailCallback,
+  type RailState,
+} from '../../packages/kernel/rail-ports.ts'
+import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import { askLateRefund, giveBackLatePayment } from './late-refunds.ts'
 import { operationOf } from './operations.ts'
 import type { Process, Tools } from './process.ts'

@@ -2,13 +2,19 @@ import { Refusal } from '../../packages/contract/refusals.ts'
 import type { Destination } from '../../packages/domain/payouts/destination-request.ts'
 import { failureOf } from '../../packages/domain/payouts/failure.ts'
 import {
-  payout, type DelayReason, type PayoutCommands, type PayoutMoney,
+  payout,
+  type DelayReason,
+  type PayoutCommands,
+  type PayoutMoney,
 } from '../../packages/domain/payouts/payout.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import {
-  RailTimeout, RailUnavailable, type PaymentRail, type RailState,
-} from '../../packages/kernel/ports.ts'
+  RailTimeout,
+  RailUnavailable,
+  type PaymentRail,
+  type RailState,
+} from '../../packages/kernel/rail-ports.ts'
 import type { Owner, Tools } from './process.ts'
 
 /** A payout on its way to an operator. */

@@ -13,7 +13,7 @@ import { agreeTerms, type Terms } from '../../packages/domain/payouts/terms.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
-import type { DueTimer } from '../../packages/kernel/ports.ts'
+import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import { isPassing } from './failures.ts'
 import type { Tools } from './process.ts'
 

@@ -2,12 +2,16 @@ import { Refusal } from '../../packages/contract/refusals.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import {
-  payout, type DelayReason, type PayoutEvents, type RequestedPayout,
+  payout,
+  type DelayReason,
+  type PayoutEvents,
+  type RequestedPayout,
 } from '../../packages/domain/payouts/payout.ts'
 import { payoutPolicies } from '../../packages/domain/payouts/policies.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
-import type { DueTimer, RailCallback } from '../../packages/kernel/ports.ts'
+import type { RailCallback } from '../../packages/kernel/rail-ports.ts'
+import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import type { Recorded } from '../../packages/kernel/projection.ts'
 import { pursue, report, type Disbursement } from './payout-rail.ts'
 import { payScheduled } from './payout-schedule.ts'
@@ -68,9 +72,10 @@ function nextAsked(sentAt: number, now: number): Date {
 async function markDelayed({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {
   const state = await readState(tools.house.store, payout, subject)
   if (state.status !== 'pending' && state.status !== 'in_transit') return
-  const reason = state.status === 'in_transit'
-    ? await pursue(disbursement(subject, state), { isFirstTry: false, tools })
-    : await whyUnsent(state, tools)
+  const reason =
+    state.status === 'in_transit'
+      ? await pursue(disbursement(subject, state), { isFirstTry: false, tools })
+      : await whyUnsent(state, tools)
   const order = to(payout, subject, { type: 'MarkDelayed', data: { reason } })
   await tools.send(order, { merchant, livemode }, 'timer')
 }

@@ -23,10 +23,14 @@ export interface PolicyRunnerOptions {
 }
 
 /**
- * Sends what policies order. The orders of one stream go in the order of their causes and in one write, those of different
- * streams side by side. A stream that refuses an order is parked together with all later orders for it, so that their order
- * is kept: the ledger recognises repeats by the position of their cause (docs/decisions/0004). That is also why
- * appends need no fence: what a deposed runner orders, its successor orders too, and only the first has effects.
+ * Sends what policies order. The orders of one stream go in the order of their causes and in one write, those
+ * of different
+ * streams side by side. A stream that refuses an order is parked together with all later orders for it, so
+ * that their order
+ * is kept: the ledger recognises repeats by the position of their cause (docs/decisions/0004). That is also
+ * why
+ * appends need no fence: what a deposed runner orders, its successor orders too, and only the first has
+ * effects.
  */
 export class PolicyRunner {
   readonly #options: PolicyRunnerOptions
@@ -47,18 +51,17 @@ export class PolicyRunner {
     await Promise.all([...byTarget].map(([target, orders]) => this.#send(target, orders)))
   }
 
-  /** Tries the parked orders of a target again, oldest first; stops at the first that is refused again. */
-  async retry(target: string, events: readonly StoredEvent[]): Promise<number> {
-    let sent = 0
+  /** Tries the parked orders for a target again; throws when one is refused again. */
+  async retry(target: string, events: readonly StoredEvent[]): Promise<void> {
     for (const stored of events) {
       const event = this.#recorded(stored)
       const orders = event ? this.#orders(event) : []
-      for (const { order, errand } of orders.filter((one) => streamName(one.order.decider.category, one.order.id) === target)) {
+      for (const { order, errand } of orders.filter(
+        (one) => streamName(one.order.decider.category, one.order.id) === target,
+      )) {
         await this.#options.executor.sendAll(order.decider, order.id, [errand])
       }
-      sent++
     }
-    return sent
   }
 
   #recorded(event: StoredEvent): Recorded | undefined {
@@ -87,7 +90,11 @@ export class PolicyRunner {
     if (parked.has(target)) return this.#park(target, orders, 'an earlier order for this stream is parked')
     const [{ order }] = orders as readonly [Caused]
     try {
-      await executor.sendAll(order.decider, order.id, orders.map(({ errand }) => errand))
+      await executor.sendAll(
+        order.decider,
+        order.id,
+        orders.map(({ errand }) => errand),
+      )
     } catch (error) {
       if (isPassing(error)) throw error
       await this.#sendOneByOne(target, orders)
@@ -107,7 +114,11 @@ export class PolicyRunner {
 
   async #park(target: string, orders: readonly Caused[], error: string): Promise<void> {
     this.#options.log.error({ target, event: orders[0]!.event.eventId, error }, 'parked')
-    await this.#options.parked.park(target, orders.map(({ event }) => event), error)
+    await this.#options.parked.park(
+      target,
+      orders.map(({ event }) => event),
+      error,
+    )
   }
 }
 

@@ -1,6 +1,7 @@
 import type { House } from '../../packages/contract/routes.ts'
 import type { Order } from '../../packages/kernel/policy.ts'
-import type { DueTimer, RailCallback } from '../../packages/kernel/ports.ts'
+import type { RailCallback } from '../../packages/kernel/rail-ports.ts'
+import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import type { AnyPolicy } from '../../packages/kernel/policy.ts'
 import type { Recorded } from '../../packages/kernel/projection.ts'
 
@@ -13,20 +14,26 @@ export interface Owner {
 /** What the work of a process may use. */
 export interface Tools {
   readonly house: House
-  /** Sends a command in the name of the rail or of a timer; a repeat decides nothing. Throws what the decision refuses. */
+  /**
+   * Sends a command in the name of the rail or of a timer; a repeat decides nothing. Throws what the decision
+   * refuses.
+   */
   send(order: Order, owner: Owner, actor: 'rail' | 'timer'): Promise<unknown>
 }
 
 /** An event whose work in the outside world is done at least once. */
 export interface Reaction {
   readonly event: Recorded<never>
-  /** True after a crash: the work may have been begun before, so ask what became of it before doing it again. */
+  /**
+   * True after a crash: the work may have been begun before, so ask what became of it before doing it again.
+   */
   readonly mayHaveRun: boolean
   readonly tools: Tools
 }
 
 /**
- * What a family does without being asked: policies (event -> commands), reactions (event -> the outside world), timers
+ * What a family does without being asked: policies (event -> commands), reactions (event -> the outside
+ * world), timers
  * (rows of the read model `timers`, by kind) and callbacks of payment rails (by kind of operation).
  */
 export interface Process {
@@ -34,5 +41,7 @@ export interface Process {
   readonly reactions?: Readonly<Record<string, (reaction: Reaction) => Promise<void>>>
   /** Answers when to run again; `undefined` when an event has removed the timer, or is about to. */
   readonly timers?: Readonly<Record<string, (timer: DueTimer, tools: Tools) => Promise<Date | undefined>>>
-  readonly callbacks?: Readonly<Partial<Record<RailCallback['kind'], (callback: RailCallback, tools: Tools) => Promise<void>>>>
+  readonly callbacks?: Readonly<
+    Partial<Record<RailCallback['kind'], (callback: RailCallback, tools: Tools) => Promise<void>>>
+  >
 }

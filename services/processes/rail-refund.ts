@@ -1,6 +1,10 @@
 import {
-  RailTimeout, RailUnavailable, type PaymentRail, type RailRequest, type RailState,
-} from '../../packages/kernel/ports.ts'
+  RailTimeout,
+  RailUnavailable,
+  type PaymentRail,
+  type RailRequest,
+  type RailState,
+} from '../../packages/kernel/rail-ports.ts'
 
 /**
  * Finds out what became of a refund, and submits it if the provider surely has not got it. `undefined`:

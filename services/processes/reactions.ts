@@ -1,5 +1,5 @@
 import type { Checkpoints } from '../../infra/postgres/checkpoints.ts'
-import type { ParkedEvents } from '../../infra/postgres/parked.ts'
+import type { ParkedEvents, Place } from '../../infra/postgres/parked.ts'
 import type { AnyDecider } from '../../packages/kernel/decider.ts'
 import { recorded } from '../../packages/kernel/history.ts'
 import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
@@ -16,7 +16,7 @@ export interface ReactionRunnerOptions {
   readonly deciders: ReadonlyMap<string, AnyDecider>
   readonly store: EventStore
   readonly checkpoints: Pick<Checkpoints, 'load' | 'attempt' | 'save'>
-  readonly parked: Pick<ParkedEvents, 'has' | 'park' | 'eventsOf' | 'release' | 'wishes'>
+  readonly parked: Pick<ParkedEvents, 'has' | 'park'>
   readonly tools: Tools
   readonly log: Log
   /** Throws when another process may be leading: what is to be done is then that one's work. */
@@ -54,7 +54,8 @@ type Work = ReadonlyMap<string, readonly NonNullable<Process['reactions']>[strin
 function reactionsByType(processes: readonly Process[]): Work {
   const work = new Map<string, NonNullable<Process['reactions']>[string][]>()
   for (const { reactions } of processes) {
-    for (const [type, reaction] of Object.entries(reactions ?? {})) work.set(type, [...(work.get(type) ?? []), reaction])
+    for (const [type, reaction] of Object.entries(reactions ?? {}))
+      work.set(type, [...(work.get(type) ?? []), reaction])
   }
   return work
 }
@@ -68,13 +69,15 @@ interface Due {
 async function react(options: ReactionRunnerOptions, { event, work, attempted }: Due): Promise<void> {
   const { deciders, parked, tools, log, assertLeading } = options
   const { stream, revision, position, id, type } = event
-  const note = (error: string) => parked.park(stream, [{ stream, revision, position, eventId: id, type }], error)
+  const note = (error: string) =>
+    parked.park(stream, [{ stream, revision, position, eventId: id, type }], error)
   if (parked.has(stream)) return note('an earlier event of this stream is parked')
   assertLeading()
   try {
     const decider = deciders.get(stream.slice(0, stream.indexOf('-')))!
     const known = recorded(decider, event) as Recorded<never>
-    for (const reaction of work.get(type) ?? []) await reaction({ event: known, mayHaveRun: position <= attempted, tools })
+    for (const reaction of work.get(type) ?? [])
+      await reaction({ event: known, mayHaveRun: position <= attempted, tools })
   } catch (error) {
     if (isPassing(error)) throw error
     log.error({ stream, revision, type, error }, 'parked')
@@ -82,21 +85,25 @@ async function react(options: ReactionRunnerOptions, { event, work, attempted }:
   }
 }
 
-/** Tries the parked events of a stream again, oldest first. */
-export async function retryReactions(options: ReactionRunnerOptions, stream: string): Promise<void> {
-  const { processes, deciders, store, parked, tools, assertLeading } = options
+/** Tries a parked event again. */
+export async function retryReaction(
+  options: ReactionRunnerOptions,
+  { stream, revision }: Place,
+): Promise<void> {
+  const { processes, deciders, store, tools, assertLeading } = options
   const work = reactionsByType(processes)
-  for (const { revision } of await parked.eventsOf(stream)) {
-    assertLeading()
-    const [event] = await store.readStream(stream, revision, 1)
-    const known = recorded(deciders.get(stream.slice(0, stream.indexOf('-')))!, event!) as Recorded<never>
-    for (const reaction of work.get(known.type) ?? []) await reaction({ event: known, mayHaveRun: true, tools })
-    await parked.release(stream, { stream, revision })
-  }
+  assertLeading()
+  const [event] = await store.readStream(stream, revision, 1)
+  const known = recorded(deciders.get(stream.slice(0, stream.indexOf('-')))!, event!) as Recorded<never>
+  for (const reaction of work.get(known.type) ?? []) await reaction({ event: known, mayHaveRun: true, tools })
 }
 
 /** Works on several items at a time; rejects with the first failure after all that were begun have ended. */
-export async function forEach<Item>(items: readonly Item[], limit: number, work: (item: Item) => Promise<void>): Promise<void> {
+export async function forEach<Item>(
+  items: readonly Item[],
+  limit: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
   const rest = items[Symbol.iterator]()
   const failures: unknown[] = []
   const worker = async () => {

@@ -4,12 +4,16 @@ import { paymentIntent } from '../../packages/domain/payment-intents/payment-int
 import { created, lateRefundIdOf } from '../../packages/domain/payment-intents/state.ts'
 import { refundPolicies } from '../../packages/domain/refunds/policies.ts'
 import {
-  refund, type RefundCommands, type RefundEvents, type RequestedRefund,
+  refund,
+  type RefundCommands,
+  type RefundEvents,
+  type RequestedRefund,
 } from '../../packages/domain/refunds/refund.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { policy, to } from '../../packages/kernel/policy.ts'
-import type { DueTimer, RailCallback, RailRequest, RailState } from '../../packages/kernel/ports.ts'
+import type { RailCallback, RailRequest, RailState } from '../../packages/kernel/rail-ports.ts'
+import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import type { Recorded } from '../../packages/kernel/projection.ts'
 import { reportLateRefund } from './late-refunds.ts'
 import { operationOf } from './operations.ts'

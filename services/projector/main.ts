@@ -22,7 +22,10 @@ export interface ProjectorServiceOptions {
   readonly fence?: Fence
 }
 
-/** Keeps every read model at the end of the log, and builds those whose version or generation has changed beside the old ones. */
+/**
+ * Keeps every read model at the end of the log, and builds those whose version or generation has changed
+ * beside the old ones.
+ */
 export async function startProjector(options: ProjectorServiceOptions): Promise<Subscription> {
   const service = new ProjectorService(options)
   await service.open()
@@ -48,7 +51,8 @@ class ProjectorService {
     const shown = await publications(pool)
     for (const model of models) {
       const published = shown.get(model.name)
-      // A table of another version was folded by other code: it stands still until the new one is built beside it.
+      // A table of another version was folded by other code: it stands still until the new one is built
+      // beside it.
       if (published?.version !== model.version) continue
       this.#live.set(model.name, await this.#projector.open(model, published.generation))
     }
@@ -56,9 +60,14 @@ class ProjectorService {
 
   run(): Subscription {
     const subscription = this.#options.store.subscribe({
-      after: [...this.#live.values()].reduce((least, { position }) => Math.min(least, position), Number.MAX_SAFE_INTEGER) % Number.MAX_SAFE_INTEGER,
+      after:
+        [...this.#live.values()].reduce(
+          (least, { position }) => Math.min(least, position),
+          Number.MAX_SAFE_INTEGER,
+        ) % Number.MAX_SAFE_INTEGER,
       batchSize,
-      handle: (batch, through) => this.#exclusively(() => this.#projector.apply([...this.#live.values()], batch, through)),
+      handle: (batch, through) =>
+        this.#exclusively(() => this.#projector.apply([...this.#live.values()], batch, through)),
       onError: (error) => this.#options.log.warn({ error }, 'projecting is tried again'),
     })
     const background = this.#background()
@@ -96,13 +105,17 @@ class ProjectorService {
     const shown = await publications(this.#options.pool)
     for (const model of this.#options.models) {
       const published = shown.get(model.name)
-      const wanted = published && (published.version === model.version ? published.wanted : published.generation + 1)
+      const wanted =
+        published && (published.version === model.version ? published.wanted : published.generation + 1)
       if (!wanted || wanted === published.generation || this.#rebuilding.has(model.name)) continue
       this.#rebuilding.set(model.name, await this.#projector.open(model, wanted))
     }
   }
 
-  /** Reads the log from the track's checkpoint on; the last steps are gone while the live read models stand still. */
+  /**
+   * Reads the log from the track's checkpoint on; the last steps are gone while the live read models stand
+   * still.
+   */
   async #rebuild(track: Track): Promise<void> {
     await this.#catchUp(track)
     if (this.#closed) return
@@ -127,7 +140,11 @@ class ProjectorService {
     const { pool, fence } = this.#options
     for (const { consumer, stream } of await parkedWishes(pool, fence)) {
       const track = [...this.#live.values()].find(({ table }) => table.name === consumer)
-      if (track) await this.#exclusively(() => this.#projector.unpark(track, stream))
+      const unparked = track && this.#exclusively(() => this.#projector.unpark(track, stream))
+      // Wishes are taken once: a stream that fails again must not take those of the others with it.
+      await unparked?.catch((error: unknown) =>
+        this.#options.log.warn({ consumer, stream, error }, 'stays parked'),
+      )
     }
   }
 

@@ -1,9 +1,10 @@
 import type pg from 'pg'
 import { Checkpoints } from '../../infra/postgres/checkpoints.ts'
 import { fenced, type Fence } from '../../infra/postgres/fenced.ts'
-import { ParkedEvents } from '../../infra/postgres/parked.ts'
+import { followWishes, ParkedEvents, type Place } from '../../infra/postgres/parked.ts'
 import { keepPublicEvents } from '../../infra/postgres/public-events.ts'
-import type { EventBus, EventStore, Log, Snapshots, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
+import type { EventBus } from '../../packages/kernel/message-ports.ts'
+import type { EventStore, Log, Snapshots, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
 import { Renderer, type PublicSource, type RenderedEvent } from './render.ts'
 
 const batchSize = 500
@@ -26,26 +27,47 @@ export interface RelayOptions {
  * with the same ids, again. So does a relay that is deposed in between; whoever consumes them knows them.
  */
 export async function startRelay(options: RelayOptions): Promise<Subscription> {
-  const { pool, store, snapshots, bus, sources, log, fence } = options
+  const { pool, store, sources, log, fence, snapshots } = options
   const checkpoints = new Checkpoints(pool, fence)
   const parked = new ParkedEvents(pool, consumer, fence)
   await parked.load()
   const renderer = new Renderer({ sources, store, snapshots })
   const { position } = await checkpoints.load(consumer)
-  return store.subscribe({
+  const subscription = store.subscribe({
     after: position,
     categories: renderer.categories,
     batchSize,
     onError: (error) => log.warn({ error }, 'relaying is tried again'),
     async handle(events, through) {
-      const rendered = await renderAll({ renderer, parked, log }, events)
-      if (rendered.length > 0) {
-        await fenced(pool, fence, (connection) => keepPublicEvents(connection, rendered))
-        await bus.publish(rendered)
-      }
+      await tell(options, await renderAll({ renderer, parked, log }, events))
       await checkpoints.save(consumer, through)
     },
   })
+  const stop = new AbortController()
+  const retry = (_: string, place: Place) => tellAgain(options, renderer, place)
+  const wishes = followWishes([{ parked, retry }], log, stop.signal)
+  const close = async () => {
+    stop.abort()
+    await Promise.all([subscription.close(), wishes])
+  }
+  return { close }
+}
+
+async function tell({ pool, fence, bus }: RelayOptions, rendered: readonly RenderedEvent[]): Promise<void> {
+  if (rendered.length === 0) return
+  await fenced(pool, fence, (connection) => keepPublicEvents(connection, rendered))
+  await bus.publish(rendered)
+}
+
+/** An event that was parked is told late: behind others that came after it. */
+async function tellAgain(
+  options: RelayOptions,
+  renderer: Renderer,
+  { stream, revision }: Place,
+): Promise<void> {
+  const [event] = await options.store.readStream(stream, revision, 1)
+  const rendered = await renderer.render(event!)
+  if (rendered) await tell(options, [rendered])
 }
 
 interface Rendering {
@@ -54,11 +76,15 @@ interface Rendering {
   readonly log: Log
 }
 
-async function renderAll({ renderer, parked, log }: Rendering, events: readonly StoredEvent[]): Promise<readonly RenderedEvent[]> {
+async function renderAll(
+  { renderer, parked, log }: Rendering,
+  events: readonly StoredEvent[],
+): Promise<readonly RenderedEvent[]> {
   const rendered: RenderedEvent[] = []
   for (const event of events) {
     const { stream, revision, position, id, type } = event
-    const note = (error: string) => parked.park(stream, [{ stream, revision, position, eventId: id, type }], error)
+    const note = (error: string) =>
+      parked.park(stream, [{ stream, revision, position, eventId: id, type }], error)
     if (parked.has(stream)) {
       await note('an earlier event of this stream is parked')
       continue

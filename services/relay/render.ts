@@ -4,7 +4,8 @@ import { unixSeconds } from '../../packages/contract/vocabulary.ts'
 import type { WebhookType } from '../../packages/contract/webhook-types.ts'
 import { evolve, type AnyDecider } from '../../packages/kernel/decider.ts'
 import { foldStored, recorded } from '../../packages/kernel/history.ts'
-import { noStream, type EventStore, type PublicEvent, type Snapshots, type StoredEvent } from '../../packages/kernel/ports.ts'
+import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
+import { noStream, type EventStore, type Snapshots, type StoredEvent } from '../../packages/kernel/ports.ts'
 import type { Recorded } from '../../packages/kernel/projection.ts'
 
 /** Which events of one kind of stream merchants are told about, and how the resource looks to them. */
@@ -26,7 +27,7 @@ interface Known {
   revision: number
 }
 
-const statesMax = 20_000
+const statesMaxDefault = 20_000
 const ids = 'b6c8f9d2-2a57-5f0c-8e9b-4d1a7c3e5f68'
 const apiVersion = 'v1'
 
@@ -35,17 +36,26 @@ export function publicEventId(eventId: string): string {
   return publicId('event', derivedId(ids, eventId))
 }
 
+export interface RendererOptions {
+  readonly sources: readonly PublicSource[]
+  readonly store: EventStore
+  readonly snapshots: Snapshots
+  /** Streams whose state is kept in memory. */
+  readonly statesMax?: number
+}
+
 /** Turns domain events into public ones: the resource as it was when the event happened. */
 export class Renderer {
   readonly #sources: ReadonlyMap<string, PublicSource>
   readonly #store: EventStore
   readonly #snapshots: Snapshots
-  readonly #known = new LRUCache<string, Known>({ max: statesMax })
+  readonly #known: LRUCache<string, Known>
 
-  constructor({ sources, store, snapshots }: { sources: readonly PublicSource[]; store: EventStore; snapshots: Snapshots }) {
+  constructor({ sources, store, snapshots, statesMax = statesMaxDefault }: RendererOptions) {
     this.#sources = new Map(sources.map((source) => [source.decider.category, source]))
     this.#store = store
     this.#snapshots = snapshots
+    this.#known = new LRUCache({ max: statesMax })
   }
 
   get categories(): readonly string[] {
@@ -68,7 +78,8 @@ export class Renderer {
 
   /** The state after the event, when the state before it is in memory. */
   #follow(decider: AnyDecider, event: Recorded): unknown {
-    const known = event.revision === 0 ? { state: decider.initial(), revision: noStream } : this.#known.get(event.stream)
+    const known =
+      event.revision === 0 ? { state: decider.initial(), revision: noStream } : this.#known.get(event.stream)
     if (known?.revision !== event.revision - 1) return undefined
     known.state = evolve(decider, known.state, event)
     known.revision = event.revision
@@ -91,8 +102,25 @@ export class Renderer {
     const { merchant, livemode, at } = event.metadata
     const id = publicEventId(event.eventId)
     const sequence = event.position
-    const payload = JSON.stringify({ id, type, created: unixSeconds(at), livemode, api_version: apiVersion, sequence, data })
-    return { id, type, merchant, livemode, resource: `${source.resource}/${event.id}`, sequence, payload, createdAt: at }
+    const payload = JSON.stringify({
+      id,
+      type,
+      created: unixSeconds(at),
+      livemode,
+      api_version: apiVersion,
+      sequence,
+      data,
+    })
+    return {
+      id,
+      type,
+      merchant,
+      livemode,
+      resource: `${source.resource}/${event.id}`,
+      sequence,
+      payload,
+      createdAt: at,
+    }
   }
 }
 

@@ -7,16 +7,25 @@ import { book } from '../../packages/domain/ledger/book.ts'
 import type { LedgerEvents } from '../../packages/domain/ledger/events.ts'
 import { balances, type Book } from '../../packages/domain/ledger/state.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
-import { paymentIntentPublicEvents, paymentIntentWebhook } from '../../packages/domain/payment-intents/resource.ts'
+import {
+  paymentIntentPublicEvents,
+  paymentIntentWebhook,
+} from '../../packages/domain/payment-intents/resource.ts'
 import { payoutDestination } from '../../packages/domain/payouts/destination.ts'
 import { payout } from '../../packages/domain/payouts/payout.ts'
 import {
-  payoutDestinationPublicEvents, payoutDestinationWebhook, payoutPublicEvents, payoutWebhook,
+  payoutDestinationPublicEvents,
+  payoutDestinationWebhook,
+  payoutPublicEvents,
+  payoutWebhook,
 } from '../../packages/domain/payouts/resource.ts'
 import { refund } from '../../packages/domain/refunds/refund.ts'
 import { refundPublicEvents, refundWebhook } from '../../packages/domain/refunds/resource.ts'
 import { viewWebhookEndpoint } from '../../packages/domain/webhook-endpoints/resource.ts'
-import { webhookEndpoint, type WebhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import {
+  webhookEndpoint,
+  type WebhookEndpoint,
+} from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import type { Decider, Payloads } from '../../packages/kernel/decider.ts'
 import type { Recorded } from '../../packages/kernel/projection.ts'
 import type { PublicSource } from './render.ts'
@@ -43,7 +52,10 @@ export const publicSources: readonly PublicSource[] = [
   {
     ...source(
       webhookEndpoint,
-      { WebhookEndpointMarkedFailing: 'webhook_endpoint.failing', WebhookEndpointRecovered: 'webhook_endpoint.recovered' },
+      {
+        WebhookEndpointMarkedFailing: 'webhook_endpoint.failing',
+        WebhookEndpointRecovered: 'webhook_endpoint.recovered',
+      },
       () => undefined,
     ),
     view: (id, state: WebhookEndpoint, { metadata }) => viewWebhookEndpoint(id, state, new Date(metadata.at)),
@@ -53,7 +65,9 @@ export const publicSources: readonly PublicSource[] = [
     resource: 'balance',
     typeOf: ({ type, data }) => {
       if (type !== 'EntryPosted') return undefined
-      return availableTemplates.includes((data as LedgerEvents['EntryPosted']).template) ? 'balance.available' : undefined
+      return availableTemplates.includes((data as LedgerEvents['EntryPosted']).template)
+        ? 'balance.available'
+        : undefined
     },
     view: viewBookBalance,
   },
@@ -61,5 +75,8 @@ export const publicSources: readonly PublicSource[] = [
 
 function viewBookBalance(id: string, state: Book, { position, metadata }: Recorded): unknown {
   const { currency } = parseBookId(id)
-  return balanceWebhook({ ...balances(state), currency, position }, { livemode: metadata.livemode, asOf: metadata.at })
+  return balanceWebhook(
+    { ...balances(state), currency, position },
+    { livemode: metadata.livemode, asOf: metadata.at },
+  )
 }

@@ -4,14 +4,8 @@ import {
   webhookEndpoint,
   type WebhookEndpoint,
 } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
-import type {
-  DocumentRow,
-  EventStore,
-  Log,
-  ReadStore,
-  Subscription,
-  Vault,
-} from '../../packages/kernel/ports.ts'
+import type { EventStore, Log, Subscription, Vault } from '../../packages/kernel/ports.ts'
+import type { DocumentRow, ReadStore } from '../../packages/kernel/read-ports.ts'
 import { signingKey, type SigningKey } from './signature.ts'
 
 export type RegisteredEndpoint = Exclude<WebhookEndpoint, { status: 'none' }>

@@ -1,5 +1,6 @@
 import type { Deliveries, Delivery, NewDelivery } from '../../infra/postgres/deliveries.ts'
-import type { Clock, Log, NewId, PublicEvent } from '../../packages/kernel/ports.ts'
+import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
+import type { Clock, Log, NewId } from '../../packages/kernel/ports.ts'
 import type { Completions } from './completions.ts'
 import type { Lanes } from './lanes.ts'
 

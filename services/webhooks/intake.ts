@@ -1,6 +1,6 @@
 import { matches } from '../../packages/contract/webhook-types.ts'
 import { webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
-import type { PublicEvent } from '../../packages/kernel/ports.ts'
+import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
 import type { Directory, Endpoint, Owner } from './directory.ts'
 import type { Match } from './hands.ts'
 

@@ -3,19 +3,17 @@ import type { Attempted, Deliveries, Delivery } from '../../infra/postgres/deliv
 import type { Replays } from '../../infra/postgres/replays.ts'
 import { webhookReplay } from '../../packages/domain/webhook-endpoints/webhook-replay.ts'
 import type { Executor } from '../../packages/kernel/execute.ts'
+import type { EventBus, PublicEvent, PublicEvents } from '../../packages/kernel/message-ports.ts'
 import type {
   Clock,
-  EventBus,
   EventStore,
   Log,
   Mailer,
   NewId,
-  PublicEvent,
-  PublicEvents,
-  ReadStore,
   Subscription,
   Vault,
 } from '../../packages/kernel/ports.ts'
+import type { ReadStore } from '../../packages/kernel/read-ports.ts'
 import { attempt } from './attempt.ts'
 import { Completions } from './completions.ts'
 import { carryOutConsequences } from './consequences.ts'

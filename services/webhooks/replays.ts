@@ -2,7 +2,9 @@ import type { ReplayPlan, Replays } from '../../infra/postgres/replays.ts'
 import { isEnabledFor, missedBy } from '../../packages/domain/webhook-endpoints/replay-scope.ts'
 import { webhookReplay, type WebhookReplay } from '../../packages/domain/webhook-endpoints/webhook-replay.ts'
 import type { Executor } from '../../packages/kernel/execute.ts'
-import type { Clock, DocumentRow, PublicEvents, ReadStore } from '../../packages/kernel/ports.ts'
+import type { PublicEvents } from '../../packages/kernel/message-ports.ts'
+import type { Clock } from '../../packages/kernel/ports.ts'
+import type { DocumentRow, ReadStore } from '../../packages/kernel/read-ports.ts'
 import type { Directory } from './directory.ts'
 
 export interface ReplayTools {

@@ -1,4 +1,4 @@
-import type { PublicEvent } from '../../packages/kernel/ports.ts'
+import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
 import { BrokenConnection } from './database.ts'
 import { nobody } from './scheduler.ts'
 import type { Stage } from './stage.ts'

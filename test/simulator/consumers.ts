@@ -1,5 +1,5 @@
 import { Deposed } from '../../infra/postgres/fenced.ts'
-import type { DueTimer, Timers } from '../../packages/kernel/ports.ts'
+import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
 import { BrokenConnection, type SimulatedDatabase } from './database.ts'
 import type { Life } from './scheduler.ts'
 import type { Stage } from './stage.ts'

@@ -1,7 +1,6 @@
 import type pg from 'pg'
-import type { Fence } from '../../infra/postgres/fenced.ts'
 import { tableOf, type Table } from '../../infra/postgres/tables.ts'
-import type { DocumentRow, PageQuery, ReadStore } from '../../packages/kernel/ports.ts'
+import type { DocumentRow, PageQuery, ReadStore } from '../../packages/kernel/read-ports.ts'
 import { readModels } from '../../projections/index.ts'
 import type { Life } from './scheduler.ts'
 import type { Stage } from './stage.ts'
@@ -71,6 +70,8 @@ interface Connection {
   readonly stage: Stage
   readonly database: SimulatedDatabase
   readonly life: Life
+  /** Throws when another process leads. Its lock and the commit are one moment, as with the real fence. */
+  readonly fence?: (() => void) | undefined
 }
 
 interface Statement {
@@ -78,15 +79,17 @@ interface Statement {
   readonly values: readonly unknown[]
 }
 
-/** As much of a pool as the projector uses: its transactions are all or nothing, and their end may get lost. */
-export function simulatedPool({ stage, database, life }: Connection): pg.Pool {
+/**
+ * As much of a pool as the projector uses: its transactions are all or nothing, and their end may get lost.
+ */
+export function simulatedPool(connection: Connection): pg.Pool {
   const query = (given: unknown, values: readonly unknown[] = []) => {
-    return answer({ stage, database, life }, statementOf(given, values), undefined)
+    return answer(connection, statementOf(given, values), undefined)
   }
   const connect = async () => {
     const writes: Write[] = []
     const run = (given: unknown, values: readonly unknown[] = []) => {
-      return answer({ stage, database, life }, statementOf(given, values), writes)
+      return answer(connection, statementOf(given, values), writes)
     }
     return { query: run, release: () => undefined }
   }
@@ -108,11 +111,7 @@ async function answer(at: Connection, { text, values }: Statement, writes: Write
   }
   if (text.startsWith('select distinct stream from parked')) return result([])
   if (/^select id, .* from read\./.test(text)) return documents(at, { text, values })
-  if (text.startsWith('update checkpoints set position')) {
-    const [names, through] = values as [readonly string[], number]
-    writes!.push(() => names.forEach((name) => database.checkpoints.set(name, through)))
-    return result([])
-  }
+  if (text.startsWith('update checkpoints set position')) return moveCheckpoints(at, values, writes!)
   if (text.startsWith('insert into parked')) {
     at.stage.violate('R7', `the projector parks ${values.slice(0, 3).join(' ')}: ${values.at(-1)}`)
     return result([])
@@ -120,6 +119,17 @@ async function answer(at: Connection, { text, values }: Statement, writes: Write
   const rows = JSON.parse(String(values[0])) as readonly Row[]
   writes!.push(() => database.write(text, rows))
   return result([])
+}
+
+type Move = readonly [names: readonly string[], from: readonly number[], through: number]
+
+function moveCheckpoints({ stage, database }: Connection, values: readonly unknown[], writes: Write[]) {
+  const [names, from, through] = values as Move
+  const isCompared = stage.mistake !== 'projector without fence'
+  const isThere = names.every((name, index) => (database.checkpoints.get(name) ?? 0) === from[index])
+  if (isCompared && !isThere) return { rows: [], rowCount: 0 }
+  writes.push(() => names.forEach((name) => database.checkpoints.set(name, through)))
+  return { rows: [], rowCount: names.length }
 }
 
 function documents({ stage, database, life }: Connection, { text, values }: Statement) {
@@ -131,11 +141,12 @@ function documents({ stage, database, life }: Connection, { text, values }: Stat
   })
 }
 
-async function commit({ stage, database, life }: Connection, writes: readonly Write[]) {
+async function commit({ stage, database, life, fence }: Connection, writes: readonly Write[]) {
   if (writes.length === 0) return result([])
   const { random, weather } = stage.scheduler
   const fate = random.chance(weather.brokenWrite) ? random.pick(['before', 'after'] as const) : 'done'
   return stage.scheduler.call(life, () => {
+    fence?.()
     if (fate !== 'before') {
       for (const write of writes) write()
       database.onCommit()
@@ -147,13 +158,6 @@ async function commit({ stage, database, life }: Connection, writes: readonly Wr
 
 function result(rows: readonly Row[]) {
   return { rows, rowCount: rows.length }
-}
-
-/** The fence of a simulated leader: the transaction fails when another one leads by then. */
-export function fenceOf(isLeading: () => boolean, deposed: () => Error): Fence {
-  return async () => {
-    if (!isLeading()) throw deposed()
-  }
 }
 
 /** Read models as the API sees them. */

@@ -1,12 +1,16 @@
 import { Refusal } from '../../packages/contract/refusals.ts'
 import type { House } from '../../packages/contract/routes.ts'
-import type { Answer, AnswerKey, Answers, Log, Snapshots } from '../../packages/kernel/ports.ts'
+import type { Log, Snapshots } from '../../packages/kernel/ports.ts'
+import type { Answer, AnswerKey, Answers } from '../../packages/kernel/read-ports.ts'
 import { simulatedReads } from './database.ts'
 import { WatchedExecutor } from './executor.ts'
 import type { Life, Scheduler } from './scheduler.ts'
 import type { Stage } from './stage.ts'
 import { SimulatedStore } from './store.ts'
 import type { World } from './world.ts'
+
+/** So few that memory is given up in every longer run. */
+export const streamsMax = 8
 
 /** How the executor says no, as in services/composition/house.ts. */
 const refuse = {

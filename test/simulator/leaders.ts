@@ -1,5 +1,5 @@
 import { Projector } from '../../infra/postgres/projector.ts'
-import type { Subscription } from '../../packages/kernel/ports.ts'
+import type { StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
 import { readModels } from '../../projections/index.ts'
 import { deciders } from '../../services/composition/deciders.ts'
 import { runDue } from '../../services/processes/due-timers.ts'
@@ -9,12 +9,11 @@ import { PolicyRunner } from '../../services/processes/policies.ts'
 import { startReactions } from '../../services/processes/reactions.ts'
 import { Renderer, type RenderedEvent } from '../../services/relay/render.ts'
 import { publicSources } from '../../services/relay/sources.ts'
-import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import {
   assertLeading, simulatedCheckpoints, simulatedParked, simulatedTimers, type Rule,
 } from './consumers.ts'
-import { fenceOf, simulatedPool } from './database.ts'
-import { Deposed } from '../../infra/postgres/fenced.ts'
+import { simulatedPool } from './database.ts'
+import { streamsMax } from './house.ts'
 import type { SimulatedProcess } from './process.ts'
 
 export const roles = ['processes', 'projector', 'relay'] as const
@@ -96,13 +95,9 @@ class HastyRunner extends PolicyRunner {
 async function runProjector({ process, rule }: Reigning): Promise<Work> {
   const { house: { store, log }, world: { stage, database } } = process
   const { life } = process
-  const fence = stage.mistake === 'projector without fence'
-    ? undefined
-    : fenceOf(() => rule.isLeading(), () => {
-        rule.abdicate()
-        return new Deposed(rule.role)
-      })
-  const projector = new Projector({ pool: simulatedPool({ stage, database, life }), store, deciders, log, fence })
+  const fence = stage.mistake === 'projector without fence' ? undefined : () => assertLeading(rule)
+  const pool = simulatedPool({ stage, database, life, fence })
+  const projector = new Projector({ pool, store, deciders, log, statesMax: streamsMax })
   const tracks = await Promise.all(readModels.map((model) => projector.open(model, 1)))
   return store.subscribe({
     after: Math.min(...tracks.map(({ position }) => position)),
@@ -116,7 +111,8 @@ async function runProjector({ process, rule }: Reigning): Promise<Work> {
 async function runRelay({ process, rule }: Reigning): Promise<Work> {
   const { house: { store, log }, world: { stage, notebook, bus }, life } = process
   const checkpoints = simulatedCheckpoints(notebook, rule)
-  const renderer = new Renderer({ sources: publicSources, store, snapshots: process.world.snapshots })
+  const { snapshots } = process.world
+  const renderer = new Renderer({ sources: publicSources, store, snapshots, statesMax: streamsMax })
   const { position } = await checkpoints.load('relay')
   return store.subscribe({
     after: position,

@@ -25,7 +25,7 @@ for (let nth = 0; nth < seeds; nth++) {
   failures++
   print(`seed ${options.seed} breaks ${result.violation.law}: ${result.violation.fact}`)
   print(`repeat it: make simulate SEED=${options.seed} STEPS=${steps}`)
-  await explain(options, result.violation.law)
+  if (settings.get('SHRINK') !== 'no') await explain(options, result.violation.law)
   process.exitCode = 1
   if (failures === 5) break
 }

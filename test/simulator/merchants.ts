@@ -28,7 +28,10 @@ const digits = ['0000', '0001', '0001', '0002', '0003', '0004', '0005', '0006', 
 const cards = ['tok_new', 'tok_ok', 'tok_declined', 'tok_3ds']
 const retriesAfter = ['POST /api/v1/payouts', 'POST /api/v1/payment-intents', 'POST /api/v1/merchant/payments/{id}/refund']
 
-/** The clients: they ask for what merchants ask for, twice when they hear nothing, and from several places at once. */
+/**
+ * The clients: they ask for what merchants ask for, twice when they hear nothing, and from several places at
+ * once.
+ */
 export class Merchants {
   readonly #world: World
   readonly #sent: Sent[] = []

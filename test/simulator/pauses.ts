@@ -4,7 +4,8 @@ import timers from 'node:timers/promises'
 const real = timers.setTimeout
 
 /**
- * Code of ours waits by `node:timers/promises` and nothing else. While this is on, the simulator waits for it,
+ * Code of ours waits by `node:timers/promises` and nothing else. While this is on, the simulator waits for
+ * it,
  * so that nothing in a run depends on real time.
  */
 export function takePauses(pause: (delayMs: number) => Promise<void>): () => void {

@@ -1,8 +1,6 @@
 import { magicValueOf } from '../../packages/contract/sandbox.ts'
-import {
-  RailTimeout, RailUnavailable,
-  type RailCallback, type RailRequest, type RailState, type SandboxRail, type Subscription,
-} from '../../packages/kernel/ports.ts'
+import type { Subscription } from '../../packages/kernel/ports.ts'
+import { RailTimeout, RailUnavailable, type RailCallback, type RailRequest, type RailState, type SandboxRail } from '../../packages/kernel/rail-ports.ts'
 import type { Script } from '../../infra/rails/sandbox-book.ts'
 import { sandboxDelaysMs, scriptOf } from '../../infra/rails/sandbox-script.ts'
 import { nobody, type Life } from './scheduler.ts'

@@ -31,7 +31,8 @@ export class Random {
 }
 
 /**
- * The numbers of one step of a run. Each step has its own, so that leaving out some steps of a history changes
+ * The numbers of one step of a run. Each step has its own, so that leaving out some steps of a history
+ * changes
  * no choice of the others: that is what makes a history that fails shorter.
  */
 export function randomOf(seed: number, step: number): Random {

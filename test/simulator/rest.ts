@@ -17,6 +17,7 @@ import { nobody } from './scheduler.ts'
 import { SimulatedStore } from './store.ts'
 import type { World } from './world.ts'
 
+const statesMax = 1_000
 const quietLog = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /** What must be true when nothing is under way any more. */
@@ -129,7 +130,8 @@ async function checkReadModels(world: World): Promise<void> {
   const database = new SimulatedDatabase()
   stage.scheduler.weather = { ...stage.scheduler.weather, instant: 1 }
   const store = new SimulatedStore(log, stage, nobody)
-  const projector = new Projector({ pool: simulatedPool({ stage, database, life: nobody }), store, deciders, log: quietLog })
+  const pool = simulatedPool({ stage, database, life: nobody })
+  const projector = new Projector({ pool, store, deciders, log: quietLog, statesMax })
   const tracks = await Promise.all(readModels.map((model) => projector.open(model, 1)))
   await projector.apply(tracks, log.events, log.head)
   for (const { name } of readModels) {
@@ -149,7 +151,7 @@ function byKey([one]: readonly [string, unknown], [other]: readonly [string, unk
 /** R5: each public event was delivered, once, and nothing else was. */
 async function checkDeliveries({ stage, log, bus }: World): Promise<void> {
   const store = new SimulatedStore(log, stage, nobody)
-  const renderer = new Renderer({ sources: publicSources, store, snapshots: simulatedSnapshots() })
+  const renderer = new Renderer({ sources: publicSources, store, snapshots: simulatedSnapshots(), statesMax })
   const expected = new Map<string, unknown>()
   for (const event of log.events) {
     const rendered = await renderer.render(event)

@@ -73,7 +73,9 @@ function takeStep(world: World, step: number): void {
   for (let completions = random.below(4); completions > 0; completions--) scheduler.deliver()
 }
 
-/** Between looks at what is due, in the calm: in a week everything has come to its end or to people's notice. */
+/**
+ * Between looks at what is due, in the calm: in a week everything has come to its end or to people's notice.
+ */
 const restMs = [1_000, 40_000, 3 * minuteMs, 6 * minuteMs, 20 * minuteMs, 3_600_000, 7 * 3_600_000, 26 * 3_600_000, 48 * 3_600_000, 3_600_000]
 
 /** Nothing breaks any more, and nobody asks for anything: all that is under way ends. */

@@ -1,7 +1,4 @@
-import {
-  OutcomeUnknown, StoreOverloaded, VersionConflict,
-  type Appended, type EventStore, type NewEvent, type StoredEvent, type Subscription, type SubscriptionOptions,
-} from '../../packages/kernel/ports.ts'
+import { OutcomeUnknown, StoreOverloaded, VersionConflict, type Appended, type EventStore, type NewEvent, type StoredEvent, type Subscription, type SubscriptionOptions } from '../../packages/kernel/ports.ts'
 import { nobody, type Life } from './scheduler.ts'
 import type { Stage } from './stage.ts'
 

@@ -1,5 +1,6 @@
 import { parseStreamName } from '../../packages/kernel/decider.ts'
-import type { RailRequest, StoredEvent } from '../../packages/kernel/ports.ts'
+import type { StoredEvent } from '../../packages/kernel/ports.ts'
+import type { RailRequest } from '../../packages/kernel/rail-ports.ts'
 import type { RailWitness } from './rail.ts'
 import type { SendingWitness } from './executor.ts'
 

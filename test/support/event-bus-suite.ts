@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
-import type { EventBus, PublicEvent } from '../../packages/kernel/ports.ts'
+import type { EventBus, PublicEvent } from '../../packages/kernel/message-ports.ts'
 import { eventually } from './eventually.ts'
 
 export interface BusSuite {
@@ -29,7 +29,14 @@ export const newGroup = () => `group-${randomUUID()}`
 
 /** Publishes as the relay does: until the bus keeps it. */
 export function publish(bus: EventBus, events: readonly PublicEvent[]): Promise<unknown> {
-  return eventually(() => bus.publish(events).then(() => true, () => false), (isKept) => isKept)
+  return eventually(
+    () =>
+      bus.publish(events).then(
+        () => true,
+        () => false,
+      ),
+    (isKept) => isKept,
+  )
 }
 
 /** What consumers got of the events that one test has published, without what came twice. */
@@ -53,7 +60,10 @@ export class Inbox {
   }
 
   filled(): Promise<unknown> {
-    return eventually(async () => this.#byId.size, (size) => size === this.#wanted.size)
+    return eventually(
+      async () => this.#byId.size,
+      (size) => size === this.#wanted.size,
+    )
   }
 }
 
@@ -85,24 +95,27 @@ export function eventBusSuite(t: Test, { open }: BusSuite): void {
     for (const inbox of inboxes) t.same(byResource(inbox.events), byResource(published))
   })
 
-  t.test('a batch whose handler rejects comes again, and nothing of its resources overtakes it', async (t) => {
-    const bus = await open(t)
-    const published = eventsOf(3, 4)
-    const inbox = new Inbox(published)
-    let failures = 2
-    await bus.subscribe(newGroup(), async (events) => {
-      const isMine = new Inbox(published).take(events).length > 0
-      if (isMine && failures > 0) {
-        failures -= 1
-        throw new Error('the database is away')
-      }
-      inbox.take(events)
-    })
-    await publish(bus, published)
-    await inbox.filled()
-    t.equal(failures, 0)
-    t.same(byResource(inbox.events), byResource(published))
-  })
+  t.test(
+    'a batch whose handler rejects comes again, and nothing of its resources overtakes it',
+    async (t) => {
+      const bus = await open(t)
+      const published = eventsOf(3, 4)
+      const inbox = new Inbox(published)
+      let failures = 2
+      await bus.subscribe(newGroup(), async (events) => {
+        const isMine = new Inbox(published).take(events).length > 0
+        if (isMine && failures > 0) {
+          failures -= 1
+          throw new Error('the database is away')
+        }
+        inbox.take(events)
+      })
+      await publish(bus, published)
+      await inbox.filled()
+      t.equal(failures, 0)
+      t.same(byResource(inbox.events), byResource(published))
+    },
+  )
 
   t.test('when one of two consumers of a group leaves, the other gets what follows', async (t) => {
     const bus = await open(t)
@@ -117,7 +130,10 @@ export function eventBusSuite(t: Test, { open }: BusSuite): void {
     const first = await bus.subscribe(group, member(0))
     await bus.subscribe(group, member(1))
     await publish(bus, before)
-    await eventually(async () => inbox.events.length, (count) => count === before.length)
+    await eventually(
+      async () => inbox.events.length,
+      (count) => count === before.length,
+    )
     await first.close()
     const firstHad = counts[0]
     await publish(bus, after)
@@ -133,7 +149,10 @@ export function eventBusSuite(t: Test, { open }: BusSuite): void {
     const inbox = new Inbox(published)
     const first = await bus.subscribe(group, async (events) => void inbox.take(events))
     await publish(bus, published.slice(0, 20))
-    await eventually(async () => inbox.events.length, (count) => count === 20)
+    await eventually(
+      async () => inbox.events.length,
+      (count) => count === 20,
+    )
     await first.close()
     const publishing = publish(bus, published.slice(20))
     await bus.subscribe(group, async (events) => void inbox.take(events))

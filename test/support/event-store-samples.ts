@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { v7 } from 'uuid'
 import type {
-  EventMetadata, EventStore, NewEvent, StoredEvent, Subscription, SubscriptionOptions,
+  EventMetadata,
+  EventStore,
+  NewEvent,
+  StoredEvent,
+  Subscription,
+  SubscriptionOptions,
 } from '../../packages/kernel/ports.ts'
 
 type FollowerOptions = Omit<SubscriptionOptions, 'handle'> & Partial<SubscriptionOptions>

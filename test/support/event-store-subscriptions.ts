@@ -1,8 +1,6 @@
 import type { Test } from 'tap'
 import { noStream, type EventStore, type StoredEvent } from '../../packages/kernel/ports.ts'
-import {
-  Follower, ids, misplaced, newCategory, newEvents, newStream,
-} from './event-store-samples.ts'
+import { Follower, ids, misplaced, newCategory, newEvents, newStream } from './event-store-samples.ts'
 
 export async function subscriptionTests(suite: Test, store: EventStore): Promise<void> {
   await followTests(suite, store)
@@ -52,7 +50,10 @@ async function followTests(suite: Test, store: EventStore): Promise<void> {
     await second.received(10 - first.events.length)
     await second.close()
     const seen = [...first.events, ...second.events].map(({ stream }) => stream)
-    t.same(seen, streams.filter((stream) => stream.startsWith(category)))
+    t.same(
+      seen,
+      streams.filter((stream) => stream.startsWith(category)),
+    )
     t.ok(first.through >= (first.events.at(-1)?.position ?? Infinity))
   })
 }

@@ -32,7 +32,10 @@ async function appendTests(suite: Test, store: EventStore): Promise<void> {
     const appended = await store.append(stream, noStream, events)
     const stored = await store.readStream(stream, 0)
     t.equal(appended.revision, 2)
-    t.same(stored.map(({ revision }) => revision), [0, 1, 2])
+    t.same(
+      stored.map(({ revision }) => revision),
+      [0, 1, 2],
+    )
     t.same(ids(stored), ids(events))
     t.equal(stored.at(-1)?.position, appended.position)
   })
@@ -44,7 +47,10 @@ async function appendTests(suite: Test, store: EventStore): Promise<void> {
     t.equal(second.revision, 3)
     t.ok(second.position > first.position)
     const positions = (await store.readStream(stream, 0)).map(({ position }) => position)
-    t.same(positions, [...new Set(positions)].sort((a, b) => a - b))
+    t.same(
+      positions,
+      [...new Set(positions)].sort((a, b) => a - b),
+    )
     t.ok(positions.every((position) => position > 0 && Number.isSafeInteger(position)))
   })
 
@@ -69,7 +75,10 @@ async function appendTests(suite: Test, store: EventStore): Promise<void> {
     const stream = newStream(newCategory())
     const text = 'é'.repeat(100_000)
     await store.append(stream, noStream, [newEvent({ text }), newEvent({ text })])
-    t.same((await store.readStream(stream, 0)).map(({ data }) => data), [{ text }, { text }])
+    t.same(
+      (await store.readStream(stream, 0)).map(({ data }) => data),
+      [{ text }, { text }],
+    )
   })
 }
 
@@ -100,7 +109,10 @@ async function conflictTests(suite: Test, store: EventStore): Promise<void> {
     t.equal(winners.length, 1)
     t.same(ids(await store.readStream(stream, 1)), ids(winners[0] ?? []))
     const refused = outcomes.filter(({ status }) => status === 'rejected')
-    t.match(refused, refused.map(() => ({ reason: conflict })))
+    t.match(
+      refused,
+      refused.map(() => ({ reason: conflict })),
+    )
   })
 
   await suite.test('when some of many concurrent appends conflict, then the others are stored', async (t) => {
@@ -191,7 +203,10 @@ async function streamReadTests(suite: Test, store: EventStore): Promise<void> {
     const reads = await Promise.all(streams.map((stream, index) => store.readStream(stream, index % 3)))
     reads.forEach((events, index) => {
       const expected = [0, 1].slice(index % 3).map((revision) => ({ stream: streams[index], revision }))
-      t.same(events.map(({ stream, revision }) => ({ stream, revision })), expected)
+      t.same(
+        events.map(({ stream, revision }) => ({ stream, revision })),
+        expected,
+      )
     })
   })
 }
@@ -225,7 +240,10 @@ async function logReadTests(suite: Test, store: EventStore): Promise<void> {
       positions.push(...page.map(({ position }) => position))
     }
     t.equal(positions.length, 75)
-    t.same(positions, [...new Set(positions)].sort((a, b) => a - b))
+    t.same(
+      positions,
+      [...new Set(positions)].sort((a, b) => a - b),
+    )
     t.ok(appended.every(({ position }) => positions.includes(position)))
   })
 

@@ -4,7 +4,10 @@ const pollEveryMs = 20
 const patienceMs = 20_000
 
 /** Asks until the answer is what the test waits for; throws with the last answer when it never is. */
-export async function eventually<Answer>(ask: () => Promise<Answer>, isReached: (answer: Answer) => boolean): Promise<Answer> {
+export async function eventually<Answer>(
+  ask: () => Promise<Answer>,
+  isReached: (answer: Answer) => boolean,
+): Promise<Answer> {
   const until = performance.now() + patienceMs
   for (;;) {
     const answer = await ask()

@@ -25,7 +25,7 @@ const orange = { country: 'SN', operator: 'orange_money', msisdn: '+221770000000
 const byPhone = { type: 'mobile_money', mobile_money: orange }
 const byCard = { type: 'card', card: { token: 'tok_visa' } }
 
-/** Something of everything that moves money, made over HTTP as a merchant does: paid, failed, refunded and under way. */
+/** Some of everything that moves money, made over HTTP: paid, failed, refunded and under way. */
 export async function makeHistory(service: TestService): Promise<History> {
   const deafEndpoint = await registerDeafEndpoint(service)
   const [paidPayout, failedPayout] = await Promise.all([played(service, 'paid'), played(service, 'failed')])

@@ -24,18 +24,34 @@ export const post = (data: PostEntry): Command => ({ type: 'PostEntry', data })
 export const place = (data: PlaceHold): Command => ({ type: 'PlaceHold', data })
 export const toppedUp = (amount: number) => post({ template: 'sandbox.topup', subject: topup, amount })
 export const paid = post({
-  template: 'payment.succeeded', subject: payment, rail: wave, amount: 10_000, fee: 200,
+  template: 'payment.succeeded',
+  subject: payment,
+  rail: wave,
+  amount: 10_000,
+  fee: 200,
 })
 export const paidByCard = post({
-  template: 'payment.succeeded_deferred', subject: payment, rail: 'card', amount: 10_000, fee: 390,
+  template: 'payment.succeeded_deferred',
+  subject: payment,
+  rail: 'card',
+  amount: 10_000,
+  fee: 390,
   availableAt: later,
 })
 const source = 'merchant.available'
 export const payoutAsked: PlaceHold = {
-  template: 'payout.hold', subject: payout, amount: 5_000, fee: 50, source,
+  template: 'payout.hold',
+  subject: payout,
+  amount: 5_000,
+  fee: 50,
+  source,
 }
 export const refundAsked: PlaceHold = {
-  template: 'refund.hold', subject: refund, amount: 4_000, source, payment: payment.id,
+  template: 'refund.hold',
+  subject: refund,
+  amount: 4_000,
+  source,
+  payment: payment.id,
 }
 export const held = place(payoutAsked)
 export const refundHeld = place(refundAsked)

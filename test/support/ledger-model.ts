@@ -30,9 +30,28 @@ export interface Choice {
 }
 
 export const kinds = [
-  'topup', 'payment', 'card', 'late', 'late refund', 'payout', 'payout', 'refund', 'refund',
-  'advance', 'advance', 'settle', 'settle', 'void', 'void', 'return', 'release', 'reverse',
-  'repeat', 'repeat', 'stranger', 'other amount',
+  'topup',
+  'payment',
+  'card',
+  'late',
+  'late refund',
+  'payout',
+  'payout',
+  'refund',
+  'refund',
+  'advance',
+  'advance',
+  'settle',
+  'settle',
+  'void',
+  'void',
+  'return',
+  'release',
+  'reverse',
+  'repeat',
+  'repeat',
+  'stranger',
+  'other amount',
 ] as const
 
 const causedAlways: readonly string[] = ['payment', 'card', 'late', 'return']
@@ -167,7 +186,10 @@ export class Notes {
 
   #return(pick: number): Command | undefined {
     const payouts = [...this.holds.values()].filter(({ placed }) => placed.template === 'payout.hold')
-    const paid = one(payouts.filter(({ status, returned }) => status === 'posted' && !returned), pick)
+    const paid = one(
+      payouts.filter(({ status, returned }) => status === 'posted' && !returned),
+      pick,
+    )
     if (!paid) return undefined
     const { subject, amounts } = paid.placed
     return post({ template: 'payout.return', subject, rail, ...amounts, source })

@@ -19,7 +19,10 @@ export interface Answered {
   readonly tries: number
 }
 
-/** Simulated operators: soon, wrong number, refused late, silent, pending, down, returned, said twice, waiting. */
+/**
+ * Simulated operators: soon, wrong number, refused late, silent, pending, down, returned, said twice,
+ * waiting.
+ */
 const numbers = ['0001', '0002', '0003', '0004', '0005', '0006', '0007', '0008', '0000']
 const paying = ['0001', '0002', '0004', '0008', '0009', '0000']
 const cards = ['tok_ok', 'tok_declined', 'tok_3ds', 'tok_any']
@@ -75,8 +78,8 @@ export class Load {
   async #work(): Promise<void> {
     while (!this.#stopped) {
       const dice = this.#random()
-      if (dice < 0.55) await this.#insist(this.#payout())
-      else if (dice < 0.9) await this.#pay()
+      if (dice < 0.5) await this.#insist(this.#payout())
+      else if (dice < 0.8) await this.#pay()
       else await this.#refund()
     }
   }
@@ -100,7 +103,7 @@ export class Load {
     const payment_method = this.#random() < 0.5 ? card : { type: 'mobile_money', mobile_money: wallet }
     const path = `/api/v1/payment-intents/${id}/confirm`
     const confirmed = await this.#insist(errand('confirmation', path, { payment_method }))
-    if (confirmed) this.#payments.push(id)
+    if (confirmed?.answer.status === 200) this.#payments.push(id)
   }
 
   async #refund(): Promise<void> {
@@ -110,7 +113,8 @@ export class Load {
   }
 
   /**
-   * Sends one request until it is answered; `undefined` when the load stops before, or when its first try has died
+   * Sends one request until it is answered; `undefined` when the load stops before, or when its first try has
+   * died
    * and left a lock behind, which takes its time.
    */
   async #insist(wanted: Errand, triesBefore = 0): Promise<Answered | undefined> {

@@ -7,13 +7,23 @@ type Event = Message<PayoutEvents>
 export const at = context.now.toISOString()
 export const owner = { merchant: context.merchant, livemode: false }
 export const wave = {
-  type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '+221770000000',
+  type: 'mobile_money',
+  country: 'SN',
+  operator: 'wave',
+  msisdn: '+221770000000',
 } as const
 export const bank = {
-  type: 'bank', bankCode: 'SN010', accountNumber: '0012345678', accountName: 'A',
+  type: 'bank',
+  bankCode: 'SN010',
+  accountNumber: '0012345678',
+  accountName: 'A',
 } as const
 export const money = {
-  amount: 5_000, fee: 50, currency: 'XOF', source: 'merchant.available', rail: 'mobile_money.SN.wave',
+  amount: 5_000,
+  fee: 50,
+  currency: 'XOF',
+  source: 'merchant.available',
+  rail: 'mobile_money.SN.wave',
 } as const
 export const failure = { code: 'recipient_not_found', message: 'No such wallet' } as const
 

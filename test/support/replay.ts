@@ -9,12 +9,15 @@ import type { Opened } from '../../services/composition/house.ts'
 const generation = 1_000_000
 const batchSize = 5_000
 
-/** Rows in which a read model differs from what the whole log makes of it, by read model; none when they are equal. */
+/**
+ * Rows in which a read model differs from what the whole log makes of it, by read model; none when they are
+ * equal.
+ */
 export async function replayDifferences({ postgres: { pool }, house }: Opened, models: readonly ReadModel[]) {
   const { store, log } = house
   const projector = new Projector({ pool, store, deciders, log })
   const tracks = await Promise.all(models.map((model) => projector.open(model, generation)))
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const events = await store.readAll(after, batchSize)
     if (events.length === 0) break
     after = events.at(-1)!.position

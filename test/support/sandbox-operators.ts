@@ -4,7 +4,7 @@ import type pg from 'pg'
 import type { Test } from 'tap'
 import { SandboxOperations } from '../../infra/postgres/sandbox-operations.ts'
 import { SimulatedOperators, type SandboxOptions } from '../../infra/rails/sandbox.ts'
-import type { RailCallback, RailMethod, RailRequest } from '../../packages/kernel/ports.ts'
+import type { RailCallback, RailMethod, RailRequest } from '../../packages/kernel/rail-ports.ts'
 
 export const redirectBase = 'http://localhost/sandbox/redirect'
 export const second = 1_000

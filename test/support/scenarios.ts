@@ -1,7 +1,12 @@
 import t from 'tap'
 import { Refusal, type RefusalName } from '../../packages/contract/refusals.ts'
 import {
-  decide, fold, type Context, type Decider, type Message, type Payloads,
+  decide,
+  fold,
+  type Context,
+  type Decider,
+  type Message,
+  type Payloads,
 } from '../../packages/kernel/decider.ts'
 
 export interface Scenario<Commands extends Payloads, Events extends Payloads> {

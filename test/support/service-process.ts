@@ -60,13 +60,19 @@ function credentialsIn(dataDirectory: string): Credentials {
 }
 
 /** Starts the service; whatever is left of it when the test ends is killed. */
-export async function serviceProcess(t: Test, dataDirectory: string, environment: Readonly<Record<string, string>> = {}) {
+export async function serviceProcess(
+  t: Test,
+  dataDirectory: string,
+  environment: Readonly<Record<string, string>> = {},
+) {
   const service = new ServiceProcess({ DATA_DIR: dataDirectory, ...environment })
   t.teardown(() => service.end('SIGKILL'))
   return { service, client: await service.ready(dataDirectory) }
 }
 
-/** As a crash of the machine would: the server of a data directory, which outlives the processes that use it. */
+/**
+ * As a crash of the machine would: the server of a data directory, which outlives the processes that use it.
+ */
 export function killPostgres(dataDirectory: string): boolean {
   const file = join(dataDirectory, 'postgres/postmaster.pid')
   if (!existsSync(file)) return false

@@ -23,8 +23,17 @@ export interface MerchantClient {
   readonly sandboxKey: string
   readonly liveKey: string
   get<Body = Record<string, unknown>>(path: string, options?: CallOptions): Promise<Answer<Body>>
-  post<Body = Record<string, unknown>>(path: string, body?: unknown, options?: CallOptions): Promise<Answer<Body>>
-  call<Body = Record<string, unknown>>(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer<Body>>
+  post<Body = Record<string, unknown>>(
+    path: string,
+    body?: unknown,
+    options?: CallOptions,
+  ): Promise<Answer<Body>>
+  call<Body = Record<string, unknown>>(
+    method: string,
+    path: string,
+    body?: unknown,
+    options?: CallOptions,
+  ): Promise<Answer<Body>>
 }
 
 /** A whole service on embedded parts and a database of its own. */
@@ -33,11 +42,19 @@ export interface TestService extends MerchantClient {
 }
 
 /** Starts the service for one test file; it ends with the test. */
-export async function startService(t: Test, environment: Readonly<Record<string, string>> = {}): Promise<TestService> {
+export async function startService(
+  t: Test,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<TestService> {
   const { url: postgresUrl } = await testDatabase(t)
   const dataDirectory = mkdtempSync(join(tmpdir(), 'ikw-test-'))
   const configuration = readConfiguration({
-    PORT: '0', DATA_DIR: dataDirectory, POSTGRES_URL: postgresUrl, RATE_LIMIT: 'off', EGRESS_ALLOW: '127.0.0.0/8', LOG_LEVEL: 'error',
+    PORT: '0',
+    DATA_DIR: dataDirectory,
+    POSTGRES_URL: postgresUrl,
+    RATE_LIMIT: 'off',
+    EGRESS_ALLOW: '127.0.0.0/8',
+    LOG_LEVEL: 'error',
     ...environment,
   })
   const service = await start(configuration)
@@ -49,11 +66,19 @@ export async function startService(t: Test, environment: Readonly<Record<string,
 }
 
 /** The environment header goes along with the key, unless the test says otherwise. */
-export function clientOf({ port, credentials }: Pick<RunningService, 'port' | 'credentials'>): MerchantClient {
+export function clientOf({
+  port,
+  credentials,
+}: Pick<RunningService, 'port' | 'credentials'>): MerchantClient {
   const url = `http://127.0.0.1:${port}`
   const { sandbox_key: sandboxKey, live_key: liveKey } = credentials
 
-  async function call<Body>(method: string, path: string, body?: unknown, { key = sandboxKey, headers = {} }: CallOptions = {}) {
+  async function call<Body>(
+    method: string,
+    path: string,
+    body?: unknown,
+    { key = sandboxKey, headers = {} }: CallOptions = {},
+  ) {
     const environment = key.includes('_live_') ? 'live' : 'sandbox'
     const response = await fetch(url + path, {
       method,
@@ -67,7 +92,11 @@ export function clientOf({ port, credentials }: Pick<RunningService, 'port' | 'c
     })
     const text = await response.text()
     const isJson = /json/.test(response.headers.get('content-type') ?? '')
-    return { status: response.status, headers: response.headers, body: (isJson ? JSON.parse(text) : text) as Body }
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (isJson ? JSON.parse(text) : text) as Body,
+    }
   }
 
   return {

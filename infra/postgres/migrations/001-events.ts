@@ -16,7 +16,10 @@ export async function up(knex: Knex): Promise<void> {
       metadata jsonb not null,
       constraint events_stream_revision unique (stream, revision)
     )`)
-  await knex.raw(`
+  await knex.raw(appendEvents)
+}
+
+const appendEvents = `
     create function append_events(
       append_streams text, append_expected text,
       event_appends text, event_streams text, event_revisions text, event_ids text, event_types text,
@@ -57,5 +60,4 @@ export async function up(knex: Knex): Promise<void> {
         unnest(string_to_array(event_metadata, separator))
       ) with ordinality as event (append, stream, revision, id, type, data, metadata, number)
       where event.append <> all (conflicts);
-    end $$`)
-}
+    end $$`

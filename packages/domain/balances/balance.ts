@@ -1,5 +1,13 @@
 import {
-  AmountMinor, Currency, literals, optional, record, SignedMinor, Timestamp, Type, type Static,
+  AmountMinor,
+  Currency,
+  literals,
+  optional,
+  record,
+  SignedMinor,
+  Timestamp,
+  Type,
+  type Static,
 } from '../../contract/vocabulary.ts'
 import type { Balances } from '../ledger/state.ts'
 

@@ -1,5 +1,9 @@
 import {
-  clearingPayout, merchantAvailable, merchantPending, merchantReserved, type AccountCode,
+  clearingPayout,
+  merchantAvailable,
+  merchantPending,
+  merchantReserved,
+  type AccountCode,
 } from '../ledger/accounts.ts'
 import type { Entry } from '../ledger/events.ts'
 import { effect } from '../ledger/postings.ts'

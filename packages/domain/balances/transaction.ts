@@ -1,6 +1,16 @@
 import { publicId, type Prefixed } from '../../contract/identity.ts'
 import {
-  base, choice, Currency, literals, nullable, record, SignedMinor, Timestamp, Type, unixSeconds, type Static,
+  base,
+  choice,
+  Currency,
+  literals,
+  nullable,
+  record,
+  SignedMinor,
+  Timestamp,
+  Type,
+  unixSeconds,
+  type Static,
 } from '../../contract/vocabulary.ts'
 import type { Entry } from '../ledger/events.ts'
 import type { Template } from '../ledger/templates.ts'

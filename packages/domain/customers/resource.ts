@@ -1,6 +1,14 @@
 import { publicId } from '../../contract/identity.ts'
 import {
-  base, Currency, Metadata, nullable, record, SignedMinor, Type, unixSeconds, type Static,
+  base,
+  Currency,
+  Metadata,
+  nullable,
+  record,
+  SignedMinor,
+  Type,
+  unixSeconds,
+  type Static,
 } from '../../contract/vocabulary.ts'
 import type { WebhookType } from '../../contract/webhook-types.ts'
 import type { Customer, CustomerEvents } from './customer.ts'

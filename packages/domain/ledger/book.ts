@@ -4,14 +4,26 @@ import type { Context, Decider } from '../../kernel/decider.ts'
 import { merchantPending, parseBookId, type AccountCode } from './accounts.ts'
 import { ledgerEvents, type Entry, type LedgerEvents, type Subject } from './events.ts'
 import {
-  guardBalances, guardFreeAccounts, guardSource, isRepeated, openHold, pendingAfter, stamp,
+  guardBalances,
+  guardFreeAccounts,
+  guardSource,
+  isRepeated,
+  openHold,
+  pendingAfter,
+  stamp,
 } from './guards.ts'
 import { advanced, posted, voided } from './hold-steps.ts'
 import { placing, type Hold, type Source } from './holds.ts'
 import { sum, type Posting } from './postings.ts'
 import { recall } from './recent.ts'
 import {
-  afterAdvancing, afterEnding, afterEntry, afterPlacing, emptyBook, isApplied, type Book,
+  afterAdvancing,
+  afterEnding,
+  afterEntry,
+  afterPlacing,
+  emptyBook,
+  isApplied,
+  type Book,
 } from './state.ts'
 import { entryTemplates, holdTemplates, type HoldTemplate, type PostedTemplate } from './templates.ts'
 
@@ -96,7 +108,7 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
       const postings = entryTemplates.reversal(mistake)
       const entry = stamp({ entryId: derivedId(reverses, 'reversal'), subject, amounts, postings }, context)
       const pendingTaken = sum(entry.postings, 'debit', merchantPending)
-      const pendingNow = pending ? book.pending[pending.payment]?.amount ?? 0 : 0
+      const pendingNow = pending ? (book.pending[pending.payment]?.amount ?? 0) : 0
       if (pendingTaken > pendingNow) refuse('account_must_cover_the_amount')
       guardFreeAccounts(entry.postings)
       guardBalances(book, entry.postings, 'account_must_cover_the_amount')
@@ -176,13 +188,16 @@ function isReversible({ template, currency }: LedgerEvents['EntryPosted'], { id 
 }
 
 /**
- * The same request decides nothing. A keyed request that was cut short after its hold may come again with other money:
+ * The same request decides nothing. A keyed request that was cut short after its hold may come again with
+ * other money:
  * until the hold is given back, the key stands for what it was first used for.
  */
 function repeatedHold({ template, amounts }: Hold, { subject, amount, fee = 0, ...asked }: PlaceHold): [] {
   const isSame = template === asked.template && amounts.amount === amount && amounts.fee === fee
   if (!isSame) {
-    refuse('idempotency_key_must_be_for_one_request', { detail: `Money is held for ${subject.type} ${subject.id} already` })
+    refuse('idempotency_key_must_be_for_one_request', {
+      detail: `Money is held for ${subject.type} ${subject.id} already`,
+    })
   }
   return []
 }
@@ -200,6 +215,9 @@ function sourcesOf({ amount, fee = 0, source, payment }: PlaceHold, book: Book):
 
 /** The steps of a hold move what it holds, so that they are covered is known. */
 function proven<Step extends { readonly data: Entry }>(book: Book, steps: readonly Step[]): readonly Step[] {
-  guardBalances(book, steps.flatMap(({ data }) => data.postings))
+  guardBalances(
+    book,
+    steps.flatMap(({ data }) => data.postings),
+  )
   return steps
 }

@@ -1,5 +1,12 @@
 import {
-  CountMinor, Currency, optional, record, Timestamp, Type, Uuid, type Static,
+  CountMinor,
+  Currency,
+  optional,
+  record,
+  Timestamp,
+  Type,
+  Uuid,
+  type Static,
 } from '../../contract/vocabulary.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
 import { Posting } from './postings.ts'

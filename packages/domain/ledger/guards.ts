@@ -1,8 +1,15 @@
 import { refuse, type RefusalName } from '../../contract/refusals.ts'
 import type { Context } from '../../kernel/decider.ts'
 import {
-  classOf, clearingPayout, isHeld, mayGoBelowZero, merchantPending, merchantReserved, parseBookId,
-  sandboxFunding, type AccountCode,
+  classOf,
+  clearingPayout,
+  isHeld,
+  mayGoBelowZero,
+  merchantPending,
+  merchantReserved,
+  parseBookId,
+  sandboxFunding,
+  type AccountCode,
 } from './accounts.ts'
 import type { Entry } from './events.ts'
 import type { Hold, Outcome } from './holds.ts'

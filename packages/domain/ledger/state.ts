@@ -1,6 +1,10 @@
 import type { Cause } from '../../kernel/decider.ts'
 import {
-  clearingPayout, merchantAvailable, merchantPending, merchantReserved, type AccountCode,
+  clearingPayout,
+  merchantAvailable,
+  merchantPending,
+  merchantReserved,
+  type AccountCode,
 } from './accounts.ts'
 import type { Entry, LedgerEvents } from './events.ts'
 import type { Hold, Outcome } from './holds.ts'

@@ -1,6 +1,12 @@
 import type { RefusalName } from '../../contract/refusals.ts'
 import {
-  merchantAvailable, merchantPending, paymentFees, payoutFees, provider, sandboxFunding, suspenseUnmatched,
+  merchantAvailable,
+  merchantPending,
+  paymentFees,
+  payoutFees,
+  provider,
+  sandboxFunding,
+  suspenseUnmatched,
   type AccountCode,
 } from './accounts.ts'
 import { credit, debit, mirror, type Posting } from './postings.ts'

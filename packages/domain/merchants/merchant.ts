@@ -8,7 +8,13 @@ import { stored, type EventsOf } from '../../kernel/event-types.ts'
 export const merchantEvents = {
   MerchantCreated: stored(
     1,
-    record({ name: Type.String(), country: Type.String(), currency: Type.String(), email: Type.String(), at: Timestamp }),
+    record({
+      name: Type.String(),
+      country: Type.String(),
+      currency: Type.String(),
+      email: Type.String(),
+      at: Timestamp,
+    }),
   ),
   MerchantSuspended: stored(1, record({ at: Timestamp, reason: Type.String() })),
 }

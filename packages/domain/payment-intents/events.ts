@@ -1,12 +1,25 @@
 import {
-  AmountMinor, CountMinor, Country, Currency, literals, Metadata, nullable, optional, record, Timestamp,
-  Type, Uuid,
+  AmountMinor,
+  CountMinor,
+  Country,
+  Currency,
+  literals,
+  Metadata,
+  nullable,
+  optional,
+  record,
+  Timestamp,
+  Type,
+  Uuid,
 } from '../../contract/vocabulary.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
 
 export const PaymentMethod = Type.Union([
   record({
-    type: literals('mobile_money'), country: Country, operator: Type.String(), msisdn: Type.String(),
+    type: literals('mobile_money'),
+    country: Country,
+    operator: Type.String(),
+    msisdn: Type.String(),
   }),
   record({ type: literals('card'), token: Type.String() }),
 ])

@@ -2,13 +2,22 @@ import { admitPayment, admitPaymentMethod } from '../../contract/eligibility.ts'
 import { derivedId, publicId } from '../../contract/identity.ts'
 import { refuse } from '../../contract/refusals.ts'
 import type { Decider } from '../../kernel/decider.ts'
-import type { RailMethod } from '../../kernel/ports.ts'
+import type { RailMethod } from '../../kernel/rail-ports.ts'
 import { paymentIntentEvents, type PaymentFailureCode, type PaymentIntentEvents } from './events.ts'
 import { admitMetadata, businessMetadata, changedMetadata } from './metadata.ts'
 import { actionRequired, collected, lateSuccess, leaseUntil, submitted, succeeded } from './outcomes.ts'
 import {
-  attemptOf, created, details, isAwaiting, isLocked, lateRefundIdOf, refundableMinor, type Attempt,
-  type CreatedIntent, type Payment, type PaymentIntent,
+  attemptOf,
+  created,
+  details,
+  isAwaiting,
+  isLocked,
+  lateRefundIdOf,
+  refundableMinor,
+  type Attempt,
+  type CreatedIntent,
+  type Payment,
+  type PaymentIntent,
 } from './state.ts'
 
 type PaymentMethod = Exclude<RailMethod, { type: 'bank' }>
@@ -195,10 +204,15 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       locked: true,
     }),
     PaymentIntentSubmitted: (state, { expiresAt }) => ({
-      ...details(state), status: 'processing', expiresAt,
+      ...details(state),
+      status: 'processing',
+      expiresAt,
     }),
     PaymentIntentActionRequired: (state, { expiresAt, url }) => ({
-      ...details(state), status: 'requires_action', expiresAt, url,
+      ...details(state),
+      status: 'requires_action',
+      expiresAt,
+      url,
     }),
     PaymentIntentConfirmationAborted: (state, { operationId }) => ({
       ...details(state),
@@ -213,7 +227,9 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       return { ...details(state), status: 'succeeded', payment }
     },
     PaymentIntentFailed: (state, { code, message }) => ({
-      ...details(state), status: 'failed', failure: { code, message },
+      ...details(state),
+      status: 'failed',
+      failure: { code, message },
     }),
     PaymentIntentCanceled: (state, { at }) => ({ ...details(state), status: 'canceled', canceledAt: at }),
     PaymentIntentLateSuccessRecorded: (state, { operationId }) => {

@@ -1,7 +1,18 @@
 import { publicId } from '../../contract/identity.ts'
 import {
-  AmountMinor, base, CountMinor, choice, Country, Currency, literals, Metadata, nullable, record, Timestamp,
-  Type, unixSeconds,
+  AmountMinor,
+  base,
+  CountMinor,
+  choice,
+  Country,
+  Currency,
+  literals,
+  Metadata,
+  nullable,
+  record,
+  Timestamp,
+  Type,
+  unixSeconds,
   type Static,
 } from '../../contract/vocabulary.ts'
 import { refundableMinor, refundedMinor, type Payment, type PaymentIntent } from './state.ts'

@@ -13,9 +13,10 @@ const money = policy<PaymentIntentEvents>('payment_money', {
   PaymentIntentSucceeded: (event) => {
     const { amount, fee, rail, at, availableOn } = event.data
     const entry = { subject: { type: 'payment', id: event.id }, amount, fee, rail }
-    const data = availableOn <= at
-      ? ({ template: 'payment.succeeded', ...entry } as const)
-      : ({ template: 'payment.succeeded_deferred', ...entry, availableAt: availableOn } as const)
+    const data =
+      availableOn <= at
+        ? ({ template: 'payment.succeeded', ...entry } as const)
+        : ({ template: 'payment.succeeded_deferred', ...entry, availableAt: availableOn } as const)
     return inBook(event, { type: 'PostEntry', data })
   },
   PaymentIntentLateSuccessRecorded: (event) => inBook(event, late('payment.late', event)),

@@ -1,6 +1,6 @@
 import { quoteFee } from '../../contract/fees.ts'
 import type { Message } from '../../kernel/decider.ts'
-import type { RailMethod, RailState } from '../../kernel/ports.ts'
+import type { RailMethod, RailState } from '../../kernel/rail-ports.ts'
 import { paymentFailureCodes, type PaymentFailureCode } from './events.ts'
 import type { PaymentIntentCommands } from './payment-intent.ts'
 import type { CreatedIntent } from './state.ts'

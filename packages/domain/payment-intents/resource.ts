@@ -1,8 +1,23 @@
 import { publicId } from '../../contract/identity.ts'
 import {
-  AmountMinor, base, Country, Currency, Email, Identity, literals, maybe, Metadata, Msisdn, nullable,
-  optional, record,
-  Timestamp, Type, unixSeconds, choice, type Static,
+  AmountMinor,
+  base,
+  Country,
+  Currency,
+  Email,
+  Identity,
+  literals,
+  maybe,
+  Metadata,
+  Msisdn,
+  nullable,
+  optional,
+  record,
+  Timestamp,
+  Type,
+  unixSeconds,
+  choice,
+  type Static,
 } from '../../contract/vocabulary.ts'
 import type { WebhookType } from '../../contract/webhook-types.ts'
 import { paymentFailureCodes, type PaymentIntentEvents } from './events.ts'

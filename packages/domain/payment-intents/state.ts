@@ -39,8 +39,8 @@ interface Failure {
 }
 
 export type CreatedIntent = Details &
+  /** Locked: the call to a provider is running, or nobody knows yet what became of it. */
   (
-    /** Locked: the call to a provider is running, or nobody knows yet what became of it. */
     | { readonly status: 'requires_payment_method'; readonly locked: boolean }
     | { readonly status: 'processing'; readonly expiresAt: string }
     | { readonly status: 'requires_action'; readonly expiresAt: string; readonly url: string }
@@ -59,14 +59,36 @@ export function created(state: PaymentIntent): CreatedIntent {
 /** What a change of status leaves as it is. */
 export function details(state: PaymentIntent): Details {
   const {
-    merchant, livemode, createdAt, amount, currency, transactionCountry, payerCountry, railCountry,
+    merchant,
+    livemode,
+    createdAt,
+    amount,
+    currency,
+    transactionCountry,
+    payerCountry,
+    railCountry,
     description,
-    metadata, customer, attempts, late, lateRefunded,
+    metadata,
+    customer,
+    attempts,
+    late,
+    lateRefunded,
   } = created(state)
   return {
-    merchant, livemode, createdAt, amount, currency, transactionCountry, payerCountry, railCountry,
+    merchant,
+    livemode,
+    createdAt,
+    amount,
+    currency,
+    transactionCountry,
+    payerCountry,
+    railCountry,
     description,
-    metadata, customer, attempts, late, lateRefunded,
+    metadata,
+    customer,
+    attempts,
+    late,
+    lateRefunded,
   }
 }
 

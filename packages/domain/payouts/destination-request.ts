@@ -1,6 +1,14 @@
 import { refuseField } from '../../contract/refusals.ts'
 import {
-  choice, Country, Currency, literals, maybe, Msisdn, record, Type, type Static,
+  choice,
+  Country,
+  Currency,
+  literals,
+  maybe,
+  Msisdn,
+  record,
+  Type,
+  type Static,
 } from '../../contract/vocabulary.ts'
 
 const BankText = Type.String({ minLength: 1, maxLength: 140 })

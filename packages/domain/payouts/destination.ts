@@ -52,7 +52,9 @@ export type PayoutDestinationCommands = {
 const safetyDelayMs = 24 * 3_600_000
 
 export const payoutDestination: Decider<
-  PayoutDestination, PayoutDestinationCommands, PayoutDestinationEvents
+  PayoutDestination,
+  PayoutDestinationCommands,
+  PayoutDestinationEvents
 > = {
   category: 'payout_destination',
   events: payoutDestinationEvents,
@@ -92,9 +94,10 @@ const destinationIds = 'b5f0f3a6-61b7-5d56-9a3c-2f4f0f1e8c77'
 
 /** The same destination of a merchant is the same stream, so it cannot be saved twice while it is active. */
 export function destinationId({ merchant, livemode }: Owner, destination: Destination): string {
-  const parts = destination.type === 'bank'
-    ? [destination.bankCode, destination.accountNumber]
-    : [destination.country, destination.operator, destination.msisdn]
+  const parts =
+    destination.type === 'bank'
+      ? [destination.bankCode, destination.accountNumber]
+      : [destination.country, destination.operator, destination.msisdn]
   return derivedId(destinationIds, JSON.stringify([merchant, livemode, destination.type, ...parts]))
 }
 

@@ -1,7 +1,16 @@
 import { admitPayout } from '../../contract/eligibility.ts'
 import { Refusal, refuse } from '../../contract/refusals.ts'
 import {
-  AmountMinor, CountMinor, Currency, literals, Metadata, nullable, record, Timestamp, Type, type Static,
+  AmountMinor,
+  CountMinor,
+  Currency,
+  literals,
+  Metadata,
+  nullable,
+  record,
+  Timestamp,
+  Type,
+  type Static,
 } from '../../contract/vocabulary.ts'
 import type { Context, Decider } from '../../kernel/decider.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
@@ -191,21 +200,29 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
   },
 
   evolve: {
-    PayoutRequested: (_, details) => (
-      { ...details, status: 'pending', delay: null, contradictions: [], escalated: false }
-    ),
+    PayoutRequested: (_, details) => ({
+      ...details,
+      status: 'pending',
+      delay: null,
+      contradictions: [],
+      escalated: false,
+    }),
     PayoutAbandoned: () => ({ status: 'abandoned' }),
     PayoutSent: (state, { at }) => ({ ...details(state), status: 'in_transit', sentAt: at }),
     PayoutPaid: (state, { at }) => ({ ...details(state), status: 'paid', paidAt: at }),
     PayoutFailed: (state, { failure }) => ({ ...details(state), status: 'failed', failure, paidAt: null }),
     PayoutCanceled: (state) => ({ ...details(state), status: 'canceled' }),
-    PayoutReturned: (state) => (
-      { ...details(state), status: 'failed', failure: returned, paidAt: paidAt(state) }
-    ),
+    PayoutReturned: (state) => ({
+      ...details(state),
+      status: 'failed',
+      failure: returned,
+      paidAt: paidAt(state),
+    }),
     PayoutDelayed: (state, { reason, at }) => ({ ...requested(state), delay: { reason, at } }),
-    PayoutDelayReasonRevised: (state, { reason }) => (
-      { ...requested(state), delay: revisedDelay(state, reason) }
-    ),
+    PayoutDelayReasonRevised: (state, { reason }) => ({
+      ...requested(state),
+      delay: revisedDelay(state, reason),
+    }),
     PayoutContradicted: (state, { claim }) => {
       const known = requested(state)
       return { ...known, contradictions: [...known.contradictions, claim] }
@@ -273,12 +290,9 @@ export function requested(state: Payout): RequestedPayout {
   return state
 }
 
-/** What a change of status leaves as it is. */
 function details(state: Payout): Details {
-  const { merchant, livemode, money, destination, payoutMethod, batch, metadata, ...rest } = requested(state)
-  const { expectedBy, at, delay, contradictions, escalated } = rest
-  const request = { merchant, livemode, money, destination, payoutMethod, batch, metadata, expectedBy, at }
-  return { ...request, delay, contradictions, escalated }
+  const { status: _, ...known } = requested(state)
+  return known
 }
 
 function refuseState(detail: string): never {

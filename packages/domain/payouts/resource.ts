@@ -1,7 +1,22 @@
 import { publicId } from '../../contract/identity.ts'
 import {
-  AmountMinor, base, choice, CountMinor, Currency, Identity, literals, LowerCurrency, maybe, Metadata,
-  nullable, optional, record, Timestamp, Type, unixSeconds, type Static,
+  AmountMinor,
+  base,
+  choice,
+  CountMinor,
+  Currency,
+  Identity,
+  literals,
+  LowerCurrency,
+  maybe,
+  Metadata,
+  nullable,
+  optional,
+  record,
+  Timestamp,
+  Type,
+  unixSeconds,
+  type Static,
 } from '../../contract/vocabulary.ts'
 import type { WebhookType } from '../../contract/webhook-types.ts'
 import { DelayReason, isUnderWay, type Payout, type PayoutEvents } from './payout.ts'

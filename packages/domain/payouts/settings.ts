@@ -1,6 +1,12 @@
 import { derivedId } from '../../contract/identity.ts'
 import {
-  CountMinor, literals, nullable, record, Timestamp, Type, type Static,
+  CountMinor,
+  literals,
+  nullable,
+  record,
+  Timestamp,
+  Type,
+  type Static,
 } from '../../contract/vocabulary.ts'
 import type { Context, Decider, Message } from '../../kernel/decider.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
@@ -69,9 +75,11 @@ export const payoutSettings: Decider<PayoutSettings, PayoutSettingsCommands, Pay
   },
 
   evolve: {
-    PayoutSettingsRevised: ({ createdAt }, { at, merchant: _merchant, livemode: _livemode, ...chosen }) => (
-      { ...chosen, createdAt: createdAt ?? at, revisedAt: at }
-    ),
+    PayoutSettingsRevised: ({ createdAt }, { at, merchant: _merchant, livemode: _livemode, ...chosen }) => ({
+      ...chosen,
+      createdAt: createdAt ?? at,
+      revisedAt: at,
+    }),
   },
 }
 

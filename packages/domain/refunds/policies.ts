@@ -10,9 +10,11 @@ import type { RefundEvents } from './refund.ts'
  * where both are known.
  */
 const money = policy<RefundEvents>('refund_money', {
-  RefundSucceeded: (event) => inBook(event, {
-    type: 'PostHold', data: { holdId: event.id, rail: event.data.rail },
-  }),
+  RefundSucceeded: (event) =>
+    inBook(event, {
+      type: 'PostHold',
+      data: { holdId: event.id, rail: event.data.rail },
+    }),
   RefundFailed: (event) => inBook(event, { type: 'VoidHold', data: { holdId: event.id } }),
 })
 

@@ -1,17 +1,27 @@
 import { refuse } from '../../contract/refusals.ts'
 import {
-  AmountMinor, Currency, literals, nullable, record, Timestamp, Type, Uuid,
+  AmountMinor,
+  Currency,
+  literals,
+  nullable,
+  record,
+  Timestamp,
+  Type,
+  Uuid,
 } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
-import type { RailMethod } from '../../kernel/ports.ts'
+import type { RailMethod } from '../../kernel/rail-ports.ts'
 
 /** Spec, merchant routes. */
 export const refundReasons = ['duplicate', 'fraudulent', 'requested_by_customer'] as const
 
 const Method = Type.Union([
   record({
-    type: literals('mobile_money'), country: Type.String(), operator: Type.String(), msisdn: Type.String(),
+    type: literals('mobile_money'),
+    country: Type.String(),
+    operator: Type.String(),
+    msisdn: Type.String(),
   }),
   record({ type: literals('card'), token: Type.String() }),
 ])
@@ -118,11 +128,16 @@ export const refund: Decider<Refund, RefundCommands, RefundEvents> = {
 
   evolve: {
     RefundRequested: (_, { at, ...request }) => ({
-      ...request, createdAt: at, escalated: false, status: 'pending',
+      ...request,
+      createdAt: at,
+      escalated: false,
+      status: 'pending',
     }),
     RefundSucceeded: (state) => ({ ...requested(state), status: 'succeeded' }),
     RefundFailed: (state, { code, message }) => ({
-      ...requested(state), status: 'failed', failure: { code, message },
+      ...requested(state),
+      status: 'failed',
+      failure: { code, message },
     }),
     RefundAbandoned: () => ({ status: 'abandoned' }),
     RefundEscalated: (state) => ({ ...requested(state), escalated: true }),

@@ -1,6 +1,16 @@
 import { publicId } from '../../contract/identity.ts'
 import {
-  AmountMinor, base, choice, literals, LowerCurrency, maybe, nullable, record, Type, unixSeconds, type Static,
+  AmountMinor,
+  base,
+  choice,
+  literals,
+  LowerCurrency,
+  maybe,
+  nullable,
+  record,
+  Type,
+  unixSeconds,
+  type Static,
 } from '../../contract/vocabulary.ts'
 import type { WebhookType } from '../../contract/webhook-types.ts'
 import { refundReasons, type Refund, type RefundEvents } from './refund.ts'

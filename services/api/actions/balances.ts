@@ -3,7 +3,11 @@ import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Caller, House, Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import {
-  viewBalance, type BalanceQuery, type BalanceView, type CurrencyBalance, type TopUpRequest,
+  viewBalance,
+  type BalanceQuery,
+  type BalanceView,
+  type CurrencyBalance,
+  type TopUpRequest,
 } from '../../../packages/domain/balances/balance.ts'
 import { movementOf, nothing, sumOf } from '../../../packages/domain/balances/movement.ts'
 import { bookId, type BookKey } from '../../../packages/domain/ledger/accounts.ts'
@@ -12,7 +16,7 @@ import type { Entry } from '../../../packages/domain/ledger/events.ts'
 import type { Balances } from '../../../packages/domain/ledger/state.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { recorded } from '../../../packages/kernel/history.ts'
-import type { PageQuery, Where } from '../../../packages/kernel/ports.ts'
+import type { PageQuery, Where } from '../../../packages/kernel/read-ports.ts'
 import type { Recorded } from '../../../packages/kernel/projection.ts'
 import { balanceDays, balances } from '../../../projections/balances.ts'
 
@@ -24,9 +28,11 @@ const daysMax = 8_000
 const allCurrencies = [...new Set([...markets.map(({ currency }) => currency), ...cardCurrencies])]
 
 /** As it is now, or as it was: read models are only where the reading of the books themselves begins. */
-export async function showBalance(
-  { caller, house, query }: Request<undefined, Static<typeof BalanceQuery>>,
-): Promise<BalanceView> {
+export async function showBalance({
+  caller,
+  house,
+  query,
+}: Request<undefined, Static<typeof BalanceQuery>>): Promise<BalanceView> {
   const asOf = query.as_of && new Date(query.as_of).toISOString()
   const currencies = query.currency ? [query.currency] : undefined
   return balanceOf(house, { ...caller, currencies, until: asOf })
@@ -103,9 +109,10 @@ async function summed({ reads }: House, { merchant, livemode, currency, until }:
     { column: 'livemode', operator: '=', value: livemode },
     { column: 'currency', operator: '=', value: currency },
   ]
-  const query: PageQuery = until === undefined
-    ? { from: balances.name, where, order: 'currency', limit: 1 }
-    : { from: balanceDays.name, where: [...where, before(until)], order: 'day', limit: daysMax }
+  const query: PageQuery =
+    until === undefined
+      ? { from: balances.name, where, order: 'currency', limit: 1 }
+      : { from: balanceDays.name, where: [...where, before(until)], order: 'day', limit: daysMax }
   const { rows } = await reads.page<SumRow>(query)
   return {
     sum: rows.reduce<Balances>(sumOf, nothing),

@@ -1,12 +1,24 @@
 import { identity, publicId } from '../../../packages/contract/identity.ts'
 import { refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
-import { literals, nullable, optional, record, Type, UnixSeconds, type Static } from '../../../packages/contract/vocabulary.ts'
+import {
+  literals,
+  nullable,
+  optional,
+  record,
+  Type,
+  UnixSeconds,
+  type Static,
+} from '../../../packages/contract/vocabulary.ts'
 import { webhookTypes } from '../../../packages/contract/webhook-types.ts'
 
 export const FeedQuery = record({
-  after: optional(Type.String({ maxLength: 64, description: 'Id or sequence of the last event that was seen' })),
-  'types[]': optional(Type.Array(Type.Unsafe<string>({ type: 'string', enum: Object.keys(webhookTypes) }), { maxItems: 100 })),
+  after: optional(
+    Type.String({ maxLength: 64, description: 'Id or sequence of the last event that was seen' }),
+  ),
+  'types[]': optional(
+    Type.Array(Type.Unsafe<string>({ type: 'string', enum: Object.keys(webhookTypes) }), { maxItems: 100 }),
+  ),
   limit: optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })),
 })
 
@@ -17,7 +29,11 @@ export const EventResource = record({
   livemode: Type.Boolean(),
   api_version: Type.String(),
   sequence: Type.Integer({ description: 'Grows along the feed; not without gaps' }),
-  data: Type.Unsafe<object>({ type: 'object', additionalProperties: true, description: 'The resource as it was then' }),
+  data: Type.Unsafe<object>({
+    type: 'object',
+    additionalProperties: true,
+    description: 'The resource as it was then',
+  }),
 })
 
 export const Feed = record({
@@ -28,18 +44,38 @@ export const Feed = record({
   next_cursor: nullable(Type.String()),
 })
 
-/** The events of the merchant in the order in which they happened: nothing ever appears before what was already answered. */
-export async function listEvents(request: Request<undefined, Static<typeof FeedQuery>>): Promise<Static<typeof Feed>> {
+/**
+ * The events of the merchant in the order in which they happened: nothing ever appears before what was
+ * already answered.
+ */
+export async function listEvents(
+  request: Request<undefined, Static<typeof FeedQuery>>,
+): Promise<Static<typeof Feed>> {
   const { caller, query, house, path } = request
   const { merchant, livemode } = caller
   const limit = query.limit ?? 10
   const after = query.after === undefined ? 0 : await sequenceOf(request, query.after)
-  const found = await house.publicEvents.feed({ merchant, livemode, after, types: query['types[]'], limit: limit + 1 })
+  const found = await house.publicEvents.feed({
+    merchant,
+    livemode,
+    after,
+    types: query['types[]'],
+    limit: limit + 1,
+  })
   const data = found.slice(0, limit).map(({ payload }) => JSON.parse(payload) as Static<typeof EventResource>)
-  return { object: 'list', url: path, data, has_more: found.length > limit, next_cursor: data.at(-1)?.id ?? null }
+  return {
+    object: 'list',
+    url: path,
+    data,
+    has_more: found.length > limit,
+    next_cursor: data.at(-1)?.id ?? null,
+  }
 }
 
-async function sequenceOf({ caller, house }: Pick<Request, 'caller' | 'house'>, after: string): Promise<number> {
+async function sequenceOf(
+  { caller, house }: Pick<Request, 'caller' | 'house'>,
+  after: string,
+): Promise<number> {
   if (/^\d{1,15}$/.test(after)) return Number(after)
   const id = identity(after, 'event')
   const event = id && (await house.publicEvents.find(publicId('event', id), caller))

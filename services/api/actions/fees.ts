@@ -1,8 +1,18 @@
 import { quoteFee, type FeeDetail } from '../../../packages/contract/fees.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import {
-  AmountMinor, choice, CountMinor, Country, Currency, literals, maybe, nullable, record, SignedMinor,
-  Timestamp, Type,
+  AmountMinor,
+  choice,
+  CountMinor,
+  Country,
+  Currency,
+  literals,
+  maybe,
+  nullable,
+  record,
+  SignedMinor,
+  Timestamp,
+  Type,
   type Static,
 } from '../../../packages/contract/vocabulary.ts'
 
@@ -46,9 +56,11 @@ export const FeeQuoteResource = record({
 const validMs = 15 * 60_000
 
 /** Nothing is stored. */
-export async function quote(
-  { body, caller, house }: Request<Static<typeof FeeQuoteRequest>>,
-): Promise<Static<typeof FeeQuoteResource>> {
+export async function quote({
+  body,
+  caller,
+  house,
+}: Request<Static<typeof FeeQuoteRequest>>): Promise<Static<typeof FeeQuoteResource>> {
   const { amount, currency } = body
   const operation = body.operation ?? 'payment'
   const country = body.country ?? null

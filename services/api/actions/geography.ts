@@ -2,7 +2,12 @@ import { geography, type CountryFacts } from '../../../packages/contract/catalog
 import { onePage, type Listed } from '../../../packages/contract/listed.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import {
-  literals, nullable, optional, record, Type, type Static,
+  literals,
+  nullable,
+  optional,
+  record,
+  Type,
+  type Static,
 } from '../../../packages/contract/vocabulary.ts'
 
 export const CountryQuery = record({

@@ -31,12 +31,16 @@ export const History = record({
 type View<S> = (id: string, state: S) => Readonly<Record<string, unknown>> | undefined
 
 /** Every event of one resource, oldest first, with what it changed in the resource as merchants see it. */
-export function historyOf<S, C extends Payloads, E extends Payloads>(decider: Decider<S, C, E>, view: View<S>) {
+export function historyOf<S, C extends Payloads, E extends Payloads>(
+  decider: Decider<S, C, E>,
+  view: View<S>,
+) {
   return async ({ caller, params, house, path }: Request): Promise<Static<typeof History>> => {
     const id = identity(params['id']!) ?? refuse('resource_must_exist')
     const events = await house.store.readStream(streamName(decider.category, id), 0)
     const owner = events[0]?.metadata
-    if (owner?.merchant !== caller.merchant || owner.livemode !== caller.livemode) refuse('resource_must_exist')
+    if (owner?.merchant !== caller.merchant || owner.livemode !== caller.livemode)
+      refuse('resource_must_exist')
     let state = decider.initial()
     let before: Readonly<Record<string, unknown>> = {}
     const data = events.map((stored): Static<typeof HistoryItem> => {

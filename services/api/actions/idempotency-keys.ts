@@ -1,6 +1,13 @@
 import { refuse } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute, Request } from '../../../packages/contract/routes.ts'
-import { literals, nullable, record, Timestamp, Type, type Static } from '../../../packages/contract/vocabulary.ts'
+import {
+  literals,
+  nullable,
+  record,
+  Timestamp,
+  Type,
+  type Static,
+} from '../../../packages/contract/vocabulary.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { keyedId, startedStream } from '../idempotency.ts'
 
@@ -39,7 +46,9 @@ export function showIdempotencyKey(table: readonly AnyRoute[]) {
       const id = keyedId(caller, operation, key)
       const [first] = await house.store.readStream(streamName(decider.category, id), 0, 1)
       if (first?.metadata.idempotencyKey !== key) return []
-      return [{ operation, status: 'done', http_status: status, resource_id: id, started_at: first.metadata.at }]
+      return [
+        { operation, status: 'done', http_status: status, resource_id: id, started_at: first.metadata.at },
+      ]
     })
     const uses = [...answered, ...(await Promise.all(started)).flat()]
     if (uses.length === 0) refuse('resource_must_exist')

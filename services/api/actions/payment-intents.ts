@@ -5,16 +5,23 @@ import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import type { Customer } from '../../../packages/domain/customers/customer.ts'
 import {
-  paymentIntent, type PaymentIntentCommands,
+  paymentIntent,
+  type PaymentIntentCommands,
 } from '../../../packages/domain/payment-intents/payment-intent.ts'
 import { commandAfter } from '../../../packages/domain/payment-intents/rail.ts'
 import {
-  viewPaymentIntent, type ConfirmationRequest, type PaymentIntentRequest, type PaymentIntentView,
+  viewPaymentIntent,
+  type ConfirmationRequest,
+  type PaymentIntentRequest,
+  type PaymentIntentView,
 } from '../../../packages/domain/payment-intents/resource.ts'
 import {
-  created, type Attempt, type CreatedIntent, type PaymentIntent,
+  created,
+  type Attempt,
+  type CreatedIntent,
+  type PaymentIntent,
 } from '../../../packages/domain/payment-intents/state.ts'
-import { RailTimeout, RailUnavailable, type RailState } from '../../../packages/kernel/ports.ts'
+import { RailTimeout, RailUnavailable, type RailState } from '../../../packages/kernel/rail-ports.ts'
 import { customers } from '../../../projections/customers.ts'
 import { currentState } from '../kinds.ts'
 import { findOrCreateCustomer } from './customers.ts'
@@ -23,9 +30,8 @@ type Creation = Request<Static<typeof PaymentIntentRequest>>
 type Confirmation = Request<Static<typeof ConfirmationRequest>>
 
 export async function createPaymentIntent(request: Creation): Promise<PaymentIntentView> {
-  const {
-    amount, currency, transaction_country, payer_country, rail_country, description, metadata,
-  } = request.body
+  const { amount, currency, transaction_country, payer_country, rail_country, description, metadata } =
+    request.body
   // Nobody becomes a customer by a payment that cannot be.
   admitPayment({ country: transaction_country, currency })
   const data = {

@@ -5,15 +5,23 @@ import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import { readDestination, refuseDestination } from '../../../packages/domain/payouts/destination-request.ts'
 import {
-  admitSaved, destinationId, payoutDestination, type PayoutDestination,
+  admitSaved,
+  destinationId,
+  payoutDestination,
+  type PayoutDestination,
 } from '../../../packages/domain/payouts/destination.ts'
 import {
-  viewPayoutDestination, viewPayoutSettings,
-  type PayoutDestinationRequest, type PayoutDestinationResource, type PayoutSettingsResource,
+  viewPayoutDestination,
+  viewPayoutSettings,
+  type PayoutDestinationRequest,
+  type PayoutDestinationResource,
+  type PayoutSettingsResource,
   type PayoutSettingsRevision,
 } from '../../../packages/domain/payouts/resource.ts'
 import {
-  payoutSettings, payoutSettingsId, type PayoutSettingsCommands,
+  payoutSettings,
+  payoutSettingsId,
+  type PayoutSettingsCommands,
 } from '../../../packages/domain/payouts/settings.ts'
 import { readState } from '../../../packages/kernel/history.ts'
 

@@ -9,12 +9,15 @@ import { payoutDestination, usableDestination } from '../../../packages/domain/p
 import { failureOf } from '../../../packages/domain/payouts/failure.ts'
 import { payout, type Payout } from '../../../packages/domain/payouts/payout.ts'
 import {
-  viewPayout, type PayoutCallback, type PayoutRequest, type PayoutResource,
+  viewPayout,
+  type PayoutCallback,
+  type PayoutRequest,
+  type PayoutResource,
 } from '../../../packages/domain/payouts/resource.ts'
 import { payoutSettings, payoutSettingsId } from '../../../packages/domain/payouts/settings.ts'
 import { agreeTerms, type Wanted } from '../../../packages/domain/payouts/terms.ts'
 import { readState } from '../../../packages/kernel/history.ts'
-import type { RailState } from '../../../packages/kernel/ports.ts'
+import type { RailState } from '../../../packages/kernel/rail-ports.ts'
 
 type PayoutBody = Static<typeof PayoutRequest>
 type Created = Static<typeof PayoutResource>
@@ -94,8 +97,9 @@ export async function playOperator(request: Request<Static<typeof PayoutCallback
   const failure = failureOf(body.failure_code, body.failure_message)
   const result: RailState = body.status === 'paid' ? { state: 'succeeded' } : { state: 'failed', ...failure }
   await house.sandboxRail.resolve(id, result)
-  const { state } = body.status === 'paid'
-    ? await request.send(payout, id, { type: 'SettlePayout', data: {} })
-    : await request.send(payout, id, { type: 'FailPayout', data: { failure } })
+  const { state } =
+    body.status === 'paid'
+      ? await request.send(payout, id, { type: 'SettlePayout', data: {} })
+      : await request.send(payout, id, { type: 'FailPayout', data: { failure } })
   return shown(id, state)
 }

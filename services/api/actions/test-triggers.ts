@@ -6,7 +6,7 @@ import { paymentIntent } from '../../../packages/domain/payment-intents/payment-
 import { commandAfter } from '../../../packages/domain/payment-intents/rail.ts'
 import type { PaymentIntentView } from '../../../packages/domain/payment-intents/resource.ts'
 import type { PaymentIntent } from '../../../packages/domain/payment-intents/state.ts'
-import type { RailState } from '../../../packages/kernel/ports.ts'
+import type { RailState } from '../../../packages/kernel/rail-ports.ts'
 import { paymentIntents } from '../../../projections/payment-intents.ts'
 import { currentState } from '../kinds.ts'
 import { seen } from './payment-intents.ts'

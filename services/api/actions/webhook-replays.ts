@@ -15,7 +15,8 @@ import {
 import { webhookReplay } from '../../../packages/domain/webhook-endpoints/webhook-replay.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
-import type { DocumentRow, PublicEvent } from '../../../packages/kernel/ports.ts'
+import type { PublicEvent } from '../../../packages/kernel/message-ports.ts'
+import type { DocumentRow } from '../../../packages/kernel/read-ports.ts'
 import { webhookEndpoints } from '../../../projections/webhook-endpoints.ts'
 
 type Asker = Pick<Request, 'house' | 'caller'>

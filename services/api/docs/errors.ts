@@ -26,19 +26,22 @@ export function errorsPage(routes: readonly AnyRoute[]): string {
   const sections = grouped([...codes], ([code]) => code.split('-')[1]!)
   const operations = operationsOf(routes)
   const content = [...sections].map(
-    ([module, found]) => html`<h2 id="${module}">${modules[module] ?? module}</h2>
-${found.map(([code, names]) => entry(code, names, operations))}`,
+    ([module, found]) =>
+      html`<h2 id="${module}">${modules[module] ?? module}</h2>
+        ${found.map(([code, names]) => entry(code, names, operations))}`,
   )
   return layout({
     path: '/docs/errors',
     title: 'Errors',
     lead: sentence(
       'Every refusal is `application/problem+json` with a stable `code`. Decide by the code and by ' +
-      '`retryable`, never by the text. A request that is repeated with its `Idempotency-Key` does nothing ' +
-      'twice.',
+        '`retryable`, never by the text. A request that is repeated with its `Idempotency-Key` does nothing ' +
+        'twice.',
     ),
-    content: html`<ul class="toc">${[...sections.keys()].map(contentsLine)}</ul>
-${content}`,
+    content: html`<ul class="toc">
+        ${[...sections.keys()].map(contentsLine)}
+      </ul>
+      ${content}`,
   })
 }
 
@@ -73,18 +76,23 @@ function entry(
   const places = names.map(operations)
   const all = places.includes(undefined) ? undefined : [...new Set(places.flatMap((place) => place ?? []))]
   return html`<section class="error" id="${code}">
-<h3><a href="#${code}">${code}</a> <span class="status">${status} ${STATUS_CODES[status]}</span>
-<span class="retry ${retryable ? 'yes' : ''}">${retryable ? 'retryable' : 'not retryable'}</span></h3>
-${names.map((name) => html`<p><b>${refusals[name][3]}.</b> ${sentence(advice[name])}</p>`)}
-${whereabouts(all)}
-</section>
-`
+    <h3>
+      <a href="#${code}">${code}</a> <span class="status">${status} ${STATUS_CODES[status]}</span>
+      <span class="retry ${retryable ? 'yes' : ''}">${retryable ? 'retryable' : 'not retryable'}</span>
+    </h3>
+    ${names.map((name) => html`<p><b>${refusals[name][3]}.</b> ${sentence(advice[name])}</p>`)}
+    ${whereabouts(all)}
+  </section> `
 }
 
 function whereabouts(operations: readonly string[] | undefined): Html {
   if (operations === undefined) return html`<p class="status">Answered by every operation.</p>`
   if (operations.length === 0) return html``
   const count = operations.length === 1 ? 'one operation' : `${operations.length} operations`
-  return html`<details><summary>Answered by ${count}</summary>
-<ul>${operations.map((operation) => html`<li><code>${operation}</code></li>`)}</ul></details>`
+  return html`<details>
+    <summary>Answered by ${count}</summary>
+    <ul>
+      ${operations.map((operation) => html`<li><code>${operation}</code></li>`)}
+    </ul>
+  </details>`
 }

@@ -15,38 +15,37 @@ export function sandboxPage(baseUrl: string): string {
     title: 'Sandbox',
     lead: sentence(
       'With a key that begins with `ik_test_` no money moves, and the operators are simulated. The number ' +
-      'or token that you send decides what happens, so every outcome can be tested.',
+        'or token that you send decides what happens, so every outcome can be tested.',
     ),
-    content: html`
-<h2 id="numbers">Magic numbers</h2>
-<p>${sentence('The last four digits of a mobile money number or of a bank account number.')}</p>
-${table(['Ends in', 'What happens'], magicNumbers.map(row))}
-<h2 id="cards">Magic card tokens</h2>
-${table(['Token', 'What happens'], magicCardTokens.map(row))}
-<h2 id="defaults">Everything else</h2>
-${table(
-  ['Method', 'What happens'],
-  Object.entries(sandboxDefaults).map(([name, effect]) => [
-    html`${name.replace('_', ' ')}`,
-    sentence(effect),
-  ]),
-)}
-<h2 id="triggers">Playing the operator</h2>
-<p>${sentence('A payment or payout that waits can be finished by a call with a sandbox key:')}</p>
-${code(trigger(baseUrl, 'mobile-money/callback', { payment_intent_id: 'pi_…', status: 'succeeded' }))}
-${code(trigger(baseUrl, 'payouts/callback', failedPayout))}
-${code(trigger(baseUrl, 'balance/topup', { amount: 100_000, currency: 'XOF' }))}
-<h2 id="operators">Operators and numbers</h2>
-<p>${sentence('These numbers belong to nobody here; each ends in `0001` and succeeds.')}</p>
-${table(
-  ['Country', 'Currency', 'Number', 'Operators'],
-  markets.map((market) => [
-    html`${market.country}`,
-    html`${market.currency}`,
-    html`<code>${market.msisdnExample}</code>`,
-    html`${market.operators.map(operatorName)}`,
-  ]),
-)}`,
+    content: html` <h2 id="numbers">Magic numbers</h2>
+      <p>${sentence('The last four digits of a mobile money number or of a bank account number.')}</p>
+      ${table(['Ends in', 'What happens'], magicNumbers.map(row))}
+      <h2 id="cards">Magic card tokens</h2>
+      ${table(['Token', 'What happens'], magicCardTokens.map(row))}
+      <h2 id="defaults">Everything else</h2>
+      ${table(
+        ['Method', 'What happens'],
+        Object.entries(sandboxDefaults).map(([name, effect]) => [
+          html`${name.replace('_', ' ')}`,
+          sentence(effect),
+        ]),
+      )}
+      <h2 id="triggers">Playing the operator</h2>
+      <p>${sentence('A payment or payout that waits can be finished by a call with a sandbox key:')}</p>
+      ${code(trigger(baseUrl, 'mobile-money/callback', { payment_intent_id: 'pi_…', status: 'succeeded' }))}
+      ${code(trigger(baseUrl, 'payouts/callback', failedPayout))}
+      ${code(trigger(baseUrl, 'balance/topup', { amount: 100_000, currency: 'XOF' }))}
+      <h2 id="operators">Operators and numbers</h2>
+      <p>${sentence('These numbers belong to nobody here; each ends in `0001` and succeeds.')}</p>
+      ${table(
+        ['Country', 'Currency', 'Number', 'Operators'],
+        markets.map((market) => [
+          html`${market.country}`,
+          html`${market.currency}`,
+          html`<code>${market.msisdnExample}</code>`,
+          html`${market.operators.map(operatorName)}`,
+        ]),
+      )}`,
   })
 }
 

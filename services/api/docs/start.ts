@@ -16,18 +16,19 @@ export function startPage(baseUrl: string): string {
     title: 'IKW Payments',
     lead: sentence(
       'Payments in, payouts out, and the books between them: mobile money and cards for merchants in West ' +
-      'and Central Africa.',
+        'and Central Africa.',
     ),
-    content: html`
-<div class="cards">${cards.map(card)}</div>
-<h2 id="first">A first payment</h2>
-<p>${sentence('With a sandbox key; the number ends in `0001`, so the payer approves after two seconds.')}</p>
-${code(firstPayment(baseUrl))}`,
+    content: html` <div class="cards">${cards.map(card)}</div>
+      <h2 id="first">A first payment</h2>
+      <p>
+        ${sentence('With a sandbox key; the number ends in `0001`, so the payer approves after two seconds.')}
+      </p>
+      ${code(firstPayment(baseUrl))}`,
   })
 }
 
 function card([path, name, text]: (typeof cards)[number]): Html {
-  return html`<a class="card" href="${path}"><b>${name}</b><span>${text}</span></a>\n`
+  return html`<a class="card" href="${path}"><b>${name}</b><span>${text}</span></a> `
 }
 
 function firstPayment(baseUrl: string): string {

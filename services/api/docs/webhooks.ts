@@ -9,23 +9,21 @@ export function webhooksPage(): string {
     title: 'Webhooks',
     lead: sentence(
       'When something happens, its event is posted to every endpoint that is enabled for its type. Verify ' +
-      'the signature, answer with a 2xx status within 15 seconds, and do the work afterwards.',
+        'the signature, answer with a 2xx status within 15 seconds, and do the work afterwards.',
     ),
-    content: html`
-<h2 id="delivery">A delivery</h2>
-${code(delivery)}
-${table(['Header', 'Meaning'], headers.map(named))}
-<p>Compute it over the bytes as they arrive: a body that is parsed and written again differs.</p>
-<h2 id="node">Verify in Node</h2>
-<p>Any library of Standard Webhooks does it. Without a library:</p>
-${code(verifyInNode)}
-<h2 id="shell">Verify by openssl</h2>
-${code(verifyByOpenssl)}
-<h2 id="retries">Retries</h2>
-<p>${sentence(retries)}</p>
-<h2 id="types">Event types</h2>
-<p>${sentence(selection)}</p>
-${table(['Type', 'Meaning'], Object.entries(webhookTypes).map(named))}`,
+    content: html` <h2 id="delivery">A delivery</h2>
+      ${code(delivery)} ${table(['Header', 'Meaning'], headers.map(named))}
+      <p>Compute it over the bytes as they arrive: a body that is parsed and written again differs.</p>
+      <h2 id="node">Verify in Node</h2>
+      <p>Any library of Standard Webhooks does it. Without a library:</p>
+      ${code(verifyInNode)}
+      <h2 id="shell">Verify by openssl</h2>
+      ${code(verifyByOpenssl)}
+      <h2 id="retries">Retries</h2>
+      <p>${sentence(retries)}</p>
+      <h2 id="types">Event types</h2>
+      <p>${sentence(selection)}</p>
+      ${table(['Type', 'Meaning'], Object.entries(webhookTypes).map(named))}`,
   })
 }
 

@@ -3,7 +3,10 @@ import { listRows, perform } from '../../../packages/contract/routes.ts'
 import { Currency } from '../../../packages/contract/vocabulary.ts'
 import { BalanceQuery, BalanceResource } from '../../../packages/domain/balances/balance.ts'
 import {
-  BalanceTransactionResource, TransactionType, viewTransaction, type TransactionRow,
+  BalanceTransactionResource,
+  TransactionType,
+  viewTransaction,
+  type TransactionRow,
 } from '../../../packages/domain/balances/transaction.ts'
 import { balanceTransactions } from '../../../projections/balances.ts'
 import { showBalance } from '../actions/balances.ts'

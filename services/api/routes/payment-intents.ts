@@ -2,7 +2,10 @@ import { IdentityFilter, listed } from '../../../packages/contract/listed.ts'
 import { change, list, perform, show } from '../../../packages/contract/routes.ts'
 import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
 import {
-  ConfirmationRequest, PaymentIntentRequest, PaymentIntentResource, PaymentIntentRevision,
+  ConfirmationRequest,
+  PaymentIntentRequest,
+  PaymentIntentResource,
+  PaymentIntentRevision,
   PaymentIntentStatus,
   viewPaymentIntent,
 } from '../../../packages/domain/payment-intents/resource.ts'

@@ -1,7 +1,9 @@
 import { listed } from '../../../packages/contract/listed.ts'
 import { list, perform } from '../../../packages/contract/routes.ts'
 import {
-  PaymentResource, PaymentStatus, viewPayment,
+  PaymentResource,
+  PaymentStatus,
+  viewPayment,
 } from '../../../packages/domain/payment-intents/payment.ts'
 import { refund } from '../../../packages/domain/refunds/refund.ts'
 import { RefundRequest, RefundResource, viewRefund } from '../../../packages/domain/refunds/resource.ts'

@@ -3,9 +3,17 @@ import { Currency } from '../../../packages/contract/vocabulary.ts'
 import { payoutDestination } from '../../../packages/domain/payouts/destination.ts'
 import { payout } from '../../../packages/domain/payouts/payout.ts'
 import {
-  DeletedPayoutDestination, PayoutCallback, PayoutDestinationRequest, PayoutDestinationResource,
-  PayoutRequest, PayoutResource, PayoutSettingsResource, PayoutSettingsRevision, PayoutStatus,
-  viewDeletedDestination, viewPayout,
+  DeletedPayoutDestination,
+  PayoutCallback,
+  PayoutDestinationRequest,
+  PayoutDestinationResource,
+  PayoutRequest,
+  PayoutResource,
+  PayoutSettingsResource,
+  PayoutSettingsRevision,
+  PayoutStatus,
+  viewDeletedDestination,
+  viewPayout,
 } from '../../../packages/domain/payouts/resource.ts'
 import { payouts } from '../../../projections/payouts.ts'
 import { revisePayoutSettings, saveDestination, showPayoutSettings } from '../actions/payout-settings.ts'

@@ -8,8 +8,12 @@ import type { SupportedMethods } from '@eventstore/db-client/generated/serverfea
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type streams from '@eventstore/db-client/generated/streams_pb.js'
 import {
-  answerAppend, answerBatchAppend,
-  type AnswerAppend, type AppendCall, type BatchAppendCall, type ProposedAppend,
+  answerAppend,
+  answerBatchAppend,
+  type AnswerAppend,
+  type AppendCall,
+  type BatchAppendCall,
+  type ProposedAppend,
 } from './append.ts'
 import { Line } from './line.ts'
 import { Log, type AppendOutcome } from './log.ts'

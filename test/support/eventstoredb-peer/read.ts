@@ -3,7 +3,13 @@ import type { ServerWritableStream } from '@grpc/grpc-js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { Log, LogRecord } from './log.ts'
 import {
-  caughtUpAnswer, checkpointAnswer, confirmationAnswer, eventAnswer, filterOf, notFoundAnswer, streamName,
+  caughtUpAnswer,
+  checkpointAnswer,
+  confirmationAnswer,
+  eventAnswer,
+  filterOf,
+  notFoundAnswer,
+  streamName,
 } from './messages.ts'
 
 export type ReadCall = ServerWritableStream<streams.ReadReq, streams.ReadResp>

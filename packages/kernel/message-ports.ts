@@ -1,0 +1,57 @@
+import type { Subscription } from './ports.ts'
+
+/** Ports of what merchants are told: public events and the bus that carries them. */
+
+/** A public event as the merchant gets it; `payload` holds the exact bytes of the webhook body. */
+export interface PublicEvent {
+  /** `evt_` and 32 hex digits. */
+  readonly id: string
+  readonly type: string
+  readonly merchant: string
+  readonly livemode: boolean
+  /** `payout/<uuid>`: messages of one resource stay in order. */
+  readonly resource: string
+  /** Position of the event in the log. */
+  readonly sequence: number
+  readonly payload: string
+}
+
+/** Events that an endpoint may be sent again, when it is asked for all that it missed. */
+export interface MissedEvents {
+  /** UUID. */
+  readonly endpoint: string
+  readonly merchant: string
+  readonly livemode: boolean
+  readonly types: readonly string[]
+  /** RFC 3339. */
+  readonly since: string
+  /** Only events behind this position of the log: the endpoint's registration. */
+  readonly after: number
+  readonly through: number
+}
+
+/** All public events that were ever made, whether an endpoint got them or not. */
+export interface PublicEvents {
+  /** An event of this merchant and environment. */
+  find(id: string, owner: Pick<PublicEvent, 'merchant' | 'livemode'>): Promise<PublicEvent | undefined>
+  countMissed(missed: MissedEvents): Promise<number>
+  /** The next events of a merchant and environment behind a sequence, oldest first. */
+  feed(query: FeedQuery): Promise<readonly PublicEvent[]>
+}
+
+export interface FeedQuery {
+  readonly merchant: string
+  readonly livemode: boolean
+  readonly after: number
+  /** Left out: all types. */
+  readonly types?: readonly string[] | undefined
+  readonly limit: number
+}
+
+export interface EventBus {
+  /** Resolves when the bus keeps the messages; they may be published again after a failure. */
+  publish(events: readonly PublicEvent[]): Promise<void>
+  /** Hands over batches in order per resource; a batch whose handler rejects comes again. */
+  subscribe(group: string, handle: (events: readonly PublicEvent[]) => Promise<void>): Promise<Subscription>
+  close(): Promise<void>
+}

@@ -1,0 +1,78 @@
+import type { Subscription } from './ports.ts'
+
+/** The port of operators, acquirers and banks. */
+
+export type RailMethod =
+  | {
+      readonly type: 'mobile_money'
+      readonly country: string
+      readonly operator: string
+      readonly msisdn: string
+    }
+  | { readonly type: 'card'; readonly token: string }
+  | {
+      readonly type: 'bank'
+      readonly bankCode: string
+      readonly accountNumber: string
+      readonly accountName: string
+    }
+
+export interface RailRequest {
+  /**
+   * Ours, unique per operation: the payout's id, the confirmation attempt's id, the refund's id. A rail
+   * executes it at most once.
+   */
+  readonly reference: string
+  readonly kind: 'collection' | 'disbursement' | 'refund'
+  readonly merchant: string
+  readonly livemode: boolean
+  readonly amountMinor: number
+  readonly currency: string
+  readonly method: RailMethod
+  /** Where a payer's browser is sent back to, when the rail redirects. */
+  readonly returnUrl?: string
+}
+
+export type RailState =
+  /** The operator guarantees that it has not executed and will not execute this reference. */
+  | { readonly state: 'never_received' }
+  | { readonly state: 'pending' }
+  | { readonly state: 'redirect'; readonly url: string }
+  | { readonly state: 'succeeded' }
+  | { readonly state: 'failed'; readonly code: string; readonly message: string }
+  /** Money came back after it had arrived. */
+  | { readonly state: 'returned' }
+
+export interface RailCallback {
+  readonly reference: string
+  readonly kind: RailRequest['kind']
+  readonly merchant: string
+  readonly livemode: boolean
+  readonly result: RailState
+}
+
+/** The call was made, but the rail did not answer in time: it may have been executed. */
+export class RailTimeout extends Error {
+  override readonly name = 'RailTimeout'
+}
+
+/** The rail said before doing anything that it does nothing now. */
+export class RailUnavailable extends Error {
+  override readonly name = 'RailUnavailable'
+}
+
+export interface PaymentRail {
+  /** Throws RailTimeout (outcome unknown) or RailUnavailable (surely not executed). */
+  submit(request: RailRequest): Promise<RailState>
+  /** What became of a reference. Throws RailTimeout when the operator does not answer. */
+  status(reference: string): Promise<RailState>
+  health(method: RailMethod): Promise<'up' | 'degraded' | 'down'>
+  /** Callbacks come at least once, in any order; one whose handler rejects comes again. */
+  onCallback(handle: (callback: RailCallback) => Promise<void>): Subscription
+}
+
+/** What only the simulated operators have: a way to play the operator. */
+export interface SandboxRail extends PaymentRail {
+  /** Ends an operation as asked, without a callback; what the operator then reports is the same. */
+  resolve(reference: string, result: RailState): Promise<void>
+}

@@ -1,0 +1,102 @@
+/** Ports of what is read: read models, timers, and answers kept for idempotency keys. */
+
+export interface DocumentRow {
+  readonly id: string
+  readonly merchant: string
+  readonly livemode: boolean
+  readonly created: number
+  readonly revision: number
+  readonly position: number
+  readonly state: unknown
+}
+
+export interface Where {
+  readonly column: string
+  readonly operator: '=' | '<' | '<=' | '>' | '>=' | 'ilike' | 'in'
+  readonly value: string | number | boolean | readonly string[]
+}
+
+export interface PageQuery {
+  readonly from: string
+  readonly where: readonly Where[]
+  /** Ordered by this column, descending unless said otherwise; it must be unique. */
+  readonly order: string
+  readonly ascending?: boolean
+  readonly limit: number
+  /** Rows skipped, for the merchant routes' `page`. */
+  readonly offset?: number
+  readonly count?: boolean
+}
+
+export interface ReadStore {
+  /** One row of a documents read model. */
+  document(name: string, id: string): Promise<DocumentRow | undefined>
+  /** Rows of any read model; bigint and numeric columns arrive as numbers, times as RFC 3339. */
+  page<Row = Record<string, unknown>>(
+    query: PageQuery,
+  ): Promise<{ readonly rows: readonly Row[]; readonly total?: number }>
+  /** Waits until every read model has reached the position; false when time runs out before. */
+  reached(position: number, timeoutMs: number): Promise<boolean>
+  /** What every read model has reached. */
+  position(): Promise<number>
+}
+
+/** What is due: rows of the read model `timers`. */
+export interface DueTimer {
+  /** `<kind>:<subject>`. */
+  readonly id: string
+  readonly kind: string
+  readonly subject: string
+  readonly merchant: string
+  readonly livemode: boolean
+  readonly dueAt: string
+  /** How often it has been run without an event that removed it. */
+  readonly attempts: number
+}
+
+export interface Timers {
+  /** What is due now, oldest first. */
+  due(now: Date, limit: number): Promise<readonly DueTimer[]>
+  /** Counts an attempt and runs the timer again later, unless an event removes it before. */
+  postpone(timer: Pick<DueTimer, 'id' | 'dueAt'>, until: Date): Promise<void>
+  /** Forgets the attempts of timers that are gone. */
+  sweep(): Promise<void>
+}
+
+/** Answers kept for idempotency keys of operations that do not start one stream. */
+export interface AnswerKey {
+  readonly merchant: string
+  readonly livemode: boolean
+  /** As the row spells it: `POST /api/v1/webhook-replays`. */
+  readonly operation: string
+  readonly key: string
+}
+
+export interface Answer {
+  readonly status: number
+  readonly body: unknown
+}
+
+export type AnswerState =
+  /** Nobody has asked before, or the one who did has died: it is now the caller's to carry out. */
+  | { readonly state: 'begun' }
+  | { readonly state: 'running' }
+  | { readonly state: 'done'; readonly fingerprint: string; readonly answer: Answer }
+  | { readonly state: 'other_request' }
+
+export interface Answers {
+  begin(key: AnswerKey, fingerprint: string): Promise<AnswerState>
+  finish(key: AnswerKey, answer: Answer): Promise<void>
+  /** Refused or failed: the next try starts over. */
+  abandon(key: AnswerKey): Promise<void>
+  /** What is known of a key, in all operations. */
+  lookup(merchant: string, livemode: boolean, key: string): Promise<readonly KnownAnswer[]>
+}
+
+export interface KnownAnswer {
+  readonly operation: string
+  readonly status: 'running' | 'done'
+  readonly httpStatus: number | null
+  readonly body: unknown
+  readonly startedAt: string
+}

@@ -1,0 +1,31 @@
+import { ConfigurationError } from '../../infra/configuration.ts'
+import { InProcessBus } from '../../infra/event-bus/in-process.ts'
+import { openKafkaBus, topic } from '../../infra/event-bus/kafka.ts'
+import { parkMessage } from '../../infra/postgres/parked.ts'
+import type { EventBus } from '../../packages/kernel/message-ports.ts'
+import type { Opened } from './house.ts'
+
+/** The bus that its settings name; in process only where all who use it are in this process. */
+export async function openBus(
+  opened: Opened,
+  { isShared }: { readonly isShared: boolean },
+): Promise<EventBus> {
+  const { configuration, postgres, house, health } = opened
+  const { kafkaBrokers: brokers, instance } = configuration
+  if (brokers === undefined) {
+    if (isShared) throw new ConfigurationError(needsKafka)
+    return new InProcessBus()
+  }
+  const bus = await openKafkaBus({
+    brokers,
+    clientId: `ikw-${instance}`,
+    log: house.log,
+    park: (group, poison) => parkMessage(postgres.pool, { group, topic, ...poison }),
+  })
+  health.depend({ name: 'kafka', ping: () => bus.ping() })
+  return bus
+}
+
+const needsKafka =
+  'KAFKA_BROKERS must be set where services run apart (make kafka starts a broker on this machine): ' +
+  'the bus in process reaches no other process'

@@ -1,0 +1,76 @@
+import { readConfiguration, type Configuration } from '../../infra/configuration.ts'
+import type { Subscription } from '../../packages/kernel/ports.ts'
+import { openHouse, type Opened } from './house.ts'
+import { serveHealth } from './listen.ts'
+
+export interface Served extends Subscription {
+  /** Where it serves its own health; left out, it gets a small server for that. */
+  readonly port?: number
+}
+
+/** Runs one service as a process of its own, until SIGTERM or SIGINT. */
+export function serve(name: string, start: (opened: Opened) => Promise<Served>): Promise<void> {
+  return run(async (configuration) => {
+    // Whoever started this process has said it once for all.
+    if (!process.send) warnOfOddities(configuration, { isApart: true })
+    const opened = await openHouse(configuration)
+    const served = await start(opened)
+    const health =
+      served.port === undefined ? await serveHealth(opened.health, configuration.healthPort) : undefined
+    process.stdout.write(`${name} is ready: http://localhost:${served.port ?? health?.port}/readyz\n`)
+    return async () => {
+      opened.health.stop()
+      await served.close()
+      await health?.close()
+      await opened.close()
+    }
+  })
+}
+
+/**
+ * Starts something that answers how to stop it, and stops it when this process is asked to end or whoever
+ * started it is gone. What cannot be started is one sentence.
+ */
+export async function run(
+  start: (configuration: Configuration) => Promise<() => Promise<void>>,
+): Promise<void> {
+  try {
+    const stop = await start(readConfiguration())
+    const end = () => void stop().then(() => process.exit(0), fail)
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)
+    if (process.send) process.once('disconnect', end)
+  } catch (error) {
+    fail(error)
+  }
+}
+
+function fail(error: unknown): void {
+  process.stderr.write(`${(error as Error).message}\n`)
+  process.exit(1)
+}
+
+/** What works, but not everywhere: said at the start, so that nobody has to find out. */
+export function warnOfOddities(configuration: Configuration, options: OddityOptions): void {
+  for (const oddity of oddities(configuration, options)) process.stderr.write(`${oddity}\n`)
+}
+
+export interface OddityOptions {
+  /** Other processes do a part of the work. */
+  readonly isApart: boolean
+}
+
+function oddities(configuration: Configuration, { isApart }: OddityOptions): readonly string[] {
+  const { postgresUrl, eventStoreUrl, kafkaBrokers, masterKey, dataDirectory } = configuration
+  const isDistributed = isApart || eventStoreUrl !== undefined || kafkaBrokers !== undefined
+  const found: string[] = []
+  if (isDistributed && postgresUrl === undefined) {
+    const data = eventStoreUrl === undefined ? 'events and read models' : 'read models'
+    const where = `the embedded PostgreSQL of ${dataDirectory}`
+    found.push(`POSTGRES_URL is not set: ${data} are in ${where}, which only processes of this machine reach`)
+  }
+  if (isApart && masterKey === undefined && postgresUrl !== undefined) {
+    const key = `${dataDirectory}/master.key`
+    found.push(`MASTER_KEY is not set: webhook secrets are sealed with ${key}, which every process needs`)
+  }
+  return found
+}

@@ -1,0 +1,73 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
+
+export interface ChildOptions {
+  /** Stands before each line that it says. */
+  readonly name: string
+  readonly file: string
+  readonly environment: NodeJS.ProcessEnv
+}
+
+const restartMs = { first: 500, most: 30_000 }
+/** Who has run for so long has started well: its next end is a new trouble. */
+const steadyMs = 60_000
+const stopTimeoutMs = 30_000
+
+/** A process that is started again when it ends by itself. */
+export class Child {
+  readonly #options: ChildOptions
+  readonly #stopping = new AbortController()
+  readonly #running: Promise<void>
+  #process: ChildProcess | undefined
+
+  constructor(options: ChildOptions) {
+    this.#options = options
+    this.#running = this.#keepRunning()
+  }
+
+  /** Asks it to end, and ends it when it does not. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#process?.kill('SIGTERM')
+    const timer = setTimeout(() => this.#process?.kill('SIGKILL'), stopTimeoutMs)
+    await this.#running
+    clearTimeout(timer)
+  }
+
+  async #keepRunning(): Promise<void> {
+    const { signal } = this.#stopping
+    let delayMs = restartMs.first
+    while (!signal.aborted) {
+      const startedAt = performance.now()
+      const ending = await this.#run()
+      if (signal.aborted) return
+      if (performance.now() - startedAt > steadyMs) delayMs = restartMs.first
+      this.#say(process.stderr, `ended with ${ending}, starts again in ${delayMs} ms`)
+      await pause(delayMs, undefined, { signal }).catch(() => undefined)
+      delayMs = Math.min(2 * delayMs, restartMs.most)
+    }
+  }
+
+  /** Answers how it ended. It hears when its parent is gone, by the end of its channel. */
+  async #run(): Promise<string> {
+    const { file, environment } = this.#options
+    const parameters = [...process.execArgv, file]
+    const child = spawn(process.execPath, parameters, { env: environment, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+    this.#process = child
+    this.#relay(child.stdout!, process.stdout)
+    this.#relay(child.stderr!, process.stderr)
+    const [code, by] = (await once(child, 'exit')) as [number | null, string | null]
+    return by ?? `code ${code}`
+  }
+
+  #relay(from: Readable, to: NodeJS.WriteStream): void {
+    createInterface({ input: from }).on('line', (line) => this.#say(to, line))
+  }
+
+  #say(to: NodeJS.WriteStream, line: string): void {
+    to.write(`${this.#options.name.padEnd(12)}| ${line}\n`)
+  }
+}

@@ -1,0 +1,40 @@
+import { addressBlocks } from '../../infra/http/addresses.ts'
+import { guardedPools } from '../../infra/http/egress.ts'
+import { Deliveries } from '../../infra/postgres/deliveries.ts'
+import { Replays } from '../../infra/postgres/replays.ts'
+import { merchant } from '../../packages/domain/merchants/merchant.ts'
+import { readState } from '../../packages/kernel/history.ts'
+import type { EventBus } from '../../packages/kernel/message-ports.ts'
+import type { Subscription } from '../../packages/kernel/ports.ts'
+import type { Opened } from '../composition/house.ts'
+import { startWebhooks } from './main.ts'
+
+/**
+ * Domain model, section 4: a webhook has 5 s to connect and 15 s in all; the first 4 kB of its answer are
+ * kept.
+ */
+const webhookCalls = {
+  connectTimeoutMs: 5_000,
+  timeoutMs: 15_000,
+  answerBytesMax: 4_096,
+  originsMax: 1_000,
+  connectionsPerOriginMax: 128,
+}
+
+/** Delivers beside any number of others: each delivery is in one process's hands. */
+export function runWebhooks(
+  { postgres, house, configuration }: Opened,
+  bus: EventBus,
+): Promise<Subscription> {
+  return startWebhooks({
+    ...house,
+    bus,
+    deliveries: new Deliveries(postgres.pool),
+    replays: new Replays(postgres.pool),
+    egress: guardedPools({ ...webhookCalls, allow: addressBlocks(configuration.egressAllow) }),
+    addressOf: async (id) => {
+      const state = await readState(house.store, merchant, id)
+      return state.status === 'none' ? undefined : state.email
+    },
+  })
+}
