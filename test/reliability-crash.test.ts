@@ -5,10 +5,10 @@ import { readModels } from '../projections/index.ts'
 import { startService as start, type RunningService } from '../services/all-in-one/start.ts'
 import { openHouse } from '../services/composition/house.ts'
 import { brokenLaws } from './support/checker.ts'
-import { eventually } from './support/eventually.ts'
 import { ask, Load, seeded, type Answered } from './support/load.ts'
 import { temporaryDirectory } from './support/postgres.ts'
 import { replayDifferences } from './support/replay.ts'
+import { freeDeadKeys, settled, Time } from './support/settling.ts'
 import { killPostgres, ServiceProcess } from './support/service-process.ts'
 import { clientOf, type Answer, type MerchantClient } from './support/service.ts'
 
@@ -19,9 +19,6 @@ const merchants = 10
 /** A life ends after so many answers, or sooner. */
 const answersMax = 40
 const repeatsMax = 50
-/** The last life begins when most leases and expectations are over, and time flies in it. */
-const aheadMs = 15 * 60_000
-const timesFaster = 100
 
 t.test('what was answered survives 20 crashes, money moves once, and the books balance', async (t) => {
   const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
@@ -75,46 +72,25 @@ interface Life {
 async function live(load: Load, { dataDirectory, random, kill }: Life): Promise<void> {
   const service = new ServiceProcess({ DATA_DIR: dataDirectory })
   load.aim(await service.ready(dataDirectory))
-  if (process.env['TRACE']) console.error('ready', kill, Math.round(performance.now()), load.answered.length)
   await load.answers(1 + Math.floor(random() * answersMax))
   await pause(random() * 10)
   if (kill % killsPerPostgresKill === 0) killPostgres(dataDirectory)
-  if (process.env['TRACE']) console.error('kill', Math.round(performance.now()), load.answered.length)
   await service.end('SIGKILL')
   load.aim(undefined)
 }
 
 /** A last life, in which time flies until all is done that ever will be. */
 async function settle(configuration: Configuration, load: Load): Promise<RunningService> {
-  const began = Date.now()
-  const clock = () => new Date(Date.now() + aheadMs + (Date.now() - began) * timesFaster)
-  const service = await start(configuration, { clock })
+  const time = new Time()
+  time.fly()
+  const service = await start(configuration, { clock: time.clock })
   const { pool } = service.opened.postgres
-  // Keys of requests that died are free again after a minute, by the clock of the server.
-  await pool.query(
-    `update answers set started_at = started_at - interval '2 minutes' where status = 'running'`,
-  )
+  await freeDeadKeys(pool)
   load.aim(clientOf(service))
   await load.finish()
-  const openOnes = async () => {
-    const { rows } = await pool.query<{ count: number }>(unsettled)
-    if (process.env['TRACE']) console.error(rows[0], Math.round(performance.now()))
-    return rows[0]!.count
-  }
-  await eventually(openOnes, (count) => count === 0)
+  await settled(pool)
   return service
 }
-
-/**
- * What has not come to its end, what an operator will still say, and what is not followed to the end of the
- * log.
- */
-const unsettled = `
-  select (select count(*) from read.payouts where status in ('pending', 'in_transit') and state->>'delay' is null)
-    + (select count(*) from read.refunds where status = 'pending')
-    + (select count(*) from read.payment_intents where status in ('processing', 'requires_action'))
-    + (select count(*) from sandbox_operations where callbacks_owed > 0 or due_at is not null)
-    + (select count(*) from checkpoints where position < (select max(position) from events)) as count`
 
 /** States that may follow each state that was answered. */
 const later: Readonly<Record<string, readonly string[]>> = {

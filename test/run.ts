@@ -14,12 +14,10 @@ import { startEmbeddedPostgres } from '../infra/postgres/embedded.ts'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const named = process.argv.slice(2)
-const files =
-  named.length > 0
-    ? named
-    : readdirSync(here)
-        .filter((name) => name.endsWith('.test.js'))
-        .map((name) => join(here, name))
+const sources = join(here, '../../test')
+// What stands in `dist` may be older than the sources: a test that is gone is not run.
+const all = readdirSync(sources).filter((name) => name.endsWith('.test.ts'))
+const files = named.length > 0 ? named : all.map((name) => join(here, name.replace(/ts$/, 'js')))
 
 const directory = mkdtempSync(join(tmpdir(), 'ikw-suite-'))
 const postgres = await startEmbeddedPostgres({ directory })

@@ -14,6 +14,7 @@ function file(name: string): string {
 /** Those that live; whatever fails, none of them is left behind. */
 const living = new Set<ChildProcess>()
 process.once('exit', () => living.forEach((child) => child.kill('SIGKILL')))
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
 function watched(child: ChildProcess): void {
   living.add(child)

@@ -56,11 +56,11 @@ export const payload = JSON.stringify({ type: 'payment_intent.created', data: { 
 
 export async function openDesk(bench: Bench, sink: Sink, options: DeskOptions): Promise<Desk> {
   const database = await bench.database(options.name)
-  await furnish(database, await sink.port(), options)
+  const begin = await furnish(database, await sink.port(), options)
   const pool = peerPool(database, 1)
   const child = forkChild('../webhooks', environmentOf(database))
   await message(child)
-  let after = 0
+  let after = begin
   return { deliver, close }
 
   async function deliver(count: number): Promise<number> {
@@ -93,7 +93,7 @@ async function furnish(
   database: BenchDatabase,
   port: number,
   { endpoints, hangingOfTen, events }: DeskOptions,
-): Promise<void> {
+): Promise<number> {
   const opened = await openBenchHouse(database)
   const {
     house,
@@ -116,8 +116,9 @@ async function furnish(
   })
   await house.reads.reached(await store.head(), 60_000)
   await projector.close()
-  await keepEvents(pool, { merchants, events })
+  const begin = await keepEvents(pool, { merchants, events })
   await opened.close()
+  return begin
 }
 
 async function register(
@@ -138,22 +139,26 @@ interface Kept {
 }
 
 /**
- * Public events 1 to n as the relay would have kept them, in a log that is long enough for their sequences.
+ * Public events as the relay would have kept them, in a log that is long enough for their sequences. Answers
+ * the position behind which they begin: that of the last endpoint.
  */
-async function keepEvents(pool: pg.Pool, { merchants, events }: Kept): Promise<void> {
+async function keepEvents(pool: pg.Pool, { merchants, events }: Kept): Promise<number> {
+  const { rows } = await pool.query<{ begin: number }>('select max(position)::integer as begin from events')
+  const { begin } = rows[0]!
   await pool.query(
     `insert into events (position, stream, revision, id, type, data, metadata)
      select position, 'sample-' || position, 0, gen_random_uuid(), 'Sample', '{}', '{}'
-     from (select max(position) as head from events) log, generate_series(head + 1, $1::bigint) as position`,
-    [events],
+     from generate_series($1::bigint + 1, $1::bigint + $2::bigint) as position`,
+    [begin, events],
   )
   await pool.query(
     `insert into public_events (id, sequence, type, merchant, livemode, resource, payload, created_at)
-     select 'evt_' || md5(number::text), number, 'payment_intent.created',
-       ($2::uuid[])[1 + number % cardinality($2::uuid[])], false, 'payment_intent/' || number, $3, now()
-     from generate_series(1, $1::bigint) as number`,
-    [events, merchants.map(({ id }) => id), payload],
+     select 'evt_' || md5(number::text), $1::bigint + number, 'payment_intent.created',
+       ($3::uuid[])[1 + number % cardinality($3::uuid[])], false, 'payment_intent/' || number, $4, now()
+     from generate_series(1, $2::bigint) as number`,
+    [begin, events, merchants.map(({ id }) => id), payload],
   )
   await skipToHead(pool)
   await pool.query('vacuum analyze')
+  return begin
 }

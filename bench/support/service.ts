@@ -7,6 +7,7 @@ import { environmentOf } from './merchants.ts'
 /** The whole service in a process of its own, as `make run` starts it. */
 export interface BenchService {
   readonly port: number
+  readonly pid: number
   /** Waits until nothing is left to be done in the background; answers how long that took. */
   settled(): Promise<number>
   residentMegabytes(): number
@@ -28,7 +29,7 @@ export async function startService(
     environmentOf(database),
     options,
   )
-  return { port, settled, residentMegabytes, close: () => endChild(child) }
+  return { port, pid: child.pid!, settled, residentMegabytes, close: () => endChild(child) }
 
   /** The log stands still, and the read models are at its end. */
   async function settled(): Promise<number> {

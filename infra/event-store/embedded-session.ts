@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { connectionOptions } from '../postgres/connect.ts'
+import { connectionOptions, surviveBrokenConnections } from '../postgres/connect.ts'
 
 /**
  * On a young table the planner believes that reading all of it is cheapest, and goes on so when it has grown:
@@ -22,6 +22,7 @@ const queryTimeoutMs = 15_000
 /** The connection that writes: statements are sent without waiting for the answer to the one before. */
 export async function openWriteConnection(url: string): Promise<pg.Client> {
   const client = new pg.Client({ ...connectionOptions(url), pipeline: true, query_timeout: queryTimeoutMs })
+  client.on('error', () => undefined)
   try {
     await client.connect()
     await client.query(plannerSettings)
@@ -36,7 +37,6 @@ export function openReadPool(url: string): pg.Pool {
   const onConnect = async (client: pg.ClientBase) => void (await client.query(plannerSettings))
   const limits = { max: readersMax, query_timeout: queryTimeoutMs }
   const pool = new pg.Pool({ ...connectionOptions(url), ...limits, onConnect })
-  // A connection that breaks while it is idle is replaced by the pool; a read that fails says so itself.
-  pool.on('error', () => undefined)
+  surviveBrokenConnections(pool)
   return pool
 }

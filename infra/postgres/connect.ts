@@ -44,9 +44,7 @@ export function connectionOptions(url: string): pg.ClientConfig {
 
 async function openPool(url: string, stop: () => Promise<void>): Promise<Postgres> {
   const pool = new pg.Pool({ ...connectionOptions(url), max: connectionsMax })
-  // The pool drops a connection that breaks while it is idle and opens another when one is needed; a query
-  // that fails says so.
-  pool.on('error', () => undefined)
+  surviveBrokenConnections(pool)
   try {
     await checkVersion(pool, url)
   } catch (error) {
@@ -61,6 +59,15 @@ async function openPool(url: string, stop: () => Promise<void>): Promise<Postgre
     await stop()
   }
   return { url, pool, knex: builder, close }
+}
+
+/**
+ * The pool drops a connection that breaks and opens another when one is needed; a query that fails says so.
+ * A connection that is in use has no listener of the pool's: without one, its end would end this process.
+ */
+export function surviveBrokenConnections(pool: pg.Pool): void {
+  pool.on('error', () => undefined)
+  pool.on('connect', (client) => client.on('error', () => undefined))
 }
 
 async function checkVersion(pool: pg.Pool, url: string): Promise<void> {

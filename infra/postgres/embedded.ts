@@ -42,7 +42,7 @@ const settings = {
   listen_addresses: '',
   unix_socket_permissions: '0700',
   shared_buffers: '256MB',
-  max_connections: '100',
+  max_connections: '300',
   wal_compression: 'on',
   max_wal_size: '2GB',
   timezone: 'UTC',

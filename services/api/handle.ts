@@ -1,16 +1,15 @@
 import type { Request as HttpRequestIn, Response as HttpResponse } from 'express'
 import { identity } from '../../packages/contract/identity.ts'
-import { listQuery, statusOf } from '../../packages/contract/lists.ts'
+import { listQuery } from '../../packages/contract/lists.ts'
 import { refuse, refuseField } from '../../packages/contract/refusals.ts'
 import type { AnyRoute, Caller, House } from '../../packages/contract/routes.ts'
+import { answer } from './answer.ts'
 import { requireScope, type Authentication } from './authenticate.ts'
 import { readBody } from './body.ts'
-import { answeredByStream, answeredOnce, keyOf, startedStream, type Keyed } from './idempotency.ts'
-import { kinds } from './kinds.ts'
+import { keyOf } from './idempotency.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { HttpRequest } from './request.ts'
 import type { Reply } from './respond.ts'
-import { sealedAnswers } from './sealed-answers.ts'
 import { checkBody, checkQuery } from './validate.ts'
 import type { LastWrites } from './writes.ts'
 
@@ -62,7 +61,7 @@ export async function handle(
     minPosition: minPosition(request),
     lastWritten: api.writes.last(caller),
   })
-  const reply = await answer(api, { route, asked, keyed })
+  const reply = await answer(api.house, { route, asked, keyed })
   if (asked.position > 0) {
     if (request.method !== 'GET') api.writes.note(caller, asked.position)
     response.setHeader('Ledger-Position', asked.position)
@@ -163,22 +162,4 @@ function minPosition(request: HttpRequestIn): number | undefined {
   if (!/^\d{1,15}$/.test(text))
     refuseField('request_must_be_valid', 'header:Min-Position', 'Min-Position must be a whole number')
   return Number(text)
-}
-
-interface Asked {
-  readonly route: AnyRoute
-  readonly asked: HttpRequest
-  readonly keyed: Keyed | undefined
-}
-
-async function answer(api: Api, { route, asked, keyed }: Asked): Promise<Reply> {
-  const status = statusOf(route)
-  const work = async () => ({ status, body: await kinds[route.kind](route, asked) })
-  if (!keyed) return { ...(await work()), replayed: false }
-  const stream = startedStream(route)
-  const { answers, vault } = api.house
-  if (!stream) return answeredOnce(route.showsSecret ? sealedAnswers(answers, vault) : answers, keyed, work)
-  const earlier = await answeredByStream(keyed, { store: api.house.store, ...stream })
-  if (earlier !== undefined) return { status, body: earlier, replayed: true }
-  return { ...(await work()), replayed: false }
 }

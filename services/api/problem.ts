@@ -34,6 +34,12 @@ const connectionCodes = new Set([
   '08006',
   '08003',
   '53300',
+  '57P02',
+  'ENOENT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
 ])
 
 /**
@@ -51,7 +57,7 @@ export function asRefusal(error: unknown): Refusal {
   const { code, message } = error as { code?: string; message?: string }
   const broken =
     (code && connectionCodes.has(code)) ||
-    /Connection terminated|timeout exceeded when trying to connect/.test(message ?? '')
+    /Connection terminated|connection error|timeout exceeded when trying to connect/.test(message ?? '')
   return broken
     ? new Refusal('dependency_must_be_available', { retryAfterSeconds: 1 })
     : new Refusal('service_must_not_fail')

@@ -40,6 +40,7 @@ export class HttpRequest implements AnyRequest {
   readonly minPosition: number | undefined
   readonly lastWritten: number
   #position = 0
+  #hasStarted = false
 
   constructor(parts: RequestParts) {
     const { merchant, livemode, actor } = parts.envelope
@@ -60,6 +61,11 @@ export class HttpRequest implements AnyRequest {
     return this.#position
   }
 
+  /** It has written to the stream of its own identity. */
+  get hasStarted(): boolean {
+    return this.#hasStarted
+  }
+
   showed(position: number): void {
     this.#position = Math.max(this.#position, position)
   }
@@ -72,6 +78,7 @@ export class HttpRequest implements AnyRequest {
   ) {
     const outcome = await this.house.executor.send(decider, id, command, { ...this.envelope, ...options })
     this.showed(outcome.position)
+    if (id === this.id && outcome.appended > 0) this.#hasStarted = true
     return outcome
   }
 }

@@ -1,31 +1,14 @@
-import { financeViews } from '../../infra/postgres/finance.ts'
-import { lead } from '../../infra/postgres/leader.ts'
-import { readModels } from '../../projections/index.ts'
-import { deciders } from '../composition/deciders.ts'
 import type { Opened } from '../composition/house.ts'
-import { startProjector } from '../projector/main.ts'
+import { runProjector } from '../projector/service.ts'
 import { CannotDo } from './failure.ts'
 
 /** Where no service runs, the projector runs here while the work takes: one process leads it. */
 export async function whileProjecting<Result>(opened: Opened, work: () => Promise<Result>): Promise<Result> {
-  const {
-    postgres: { pool },
-    house: { store, log },
-    configuration: { instance },
-  } = opened
-  const leadership = lead({ pool, name: 'projector', instance }, async ({ signal, fence }) => {
-    const options = { pool, store, models: readModels, deciders, dependents: financeViews, log, fence }
-    const projector = await startProjector(options)
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve()
-      else signal.addEventListener('abort', () => resolve(), { once: true })
-    })
-    await projector.close()
-  })
+  const projector = runProjector(opened)
   try {
     return await work()
   } finally {
-    await leadership.close()
+    await projector.close()
   }
 }
 

@@ -8,5 +8,5 @@ export function isPassing(error: unknown): boolean {
   if (error instanceof OutcomeUnknown || error instanceof StoreOverloaded) return true
   if (error instanceof RailTimeout || error instanceof RailUnavailable) return true
   const { code, message } = error as { code?: unknown; message?: string }
-  return typeof code === 'string' || /Connection terminated|timeout/.test(message ?? '')
+  return typeof code === 'string' || /Connection terminated|connection error|timeout/.test(message ?? '')
 }

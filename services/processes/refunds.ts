@@ -89,7 +89,12 @@ function nextAsked(requestedAt: number, now: number): Date {
 async function abandon({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {
   const [id = '', intent = ''] = subject.split('.')
   const command = { type: 'AbandonRefund', data: { paymentIntent: intent } } as const
-  await tools.send(to(refund, id, command), { merchant, livemode }, 'timer')
+  const owner = { merchant, livemode }
+  await tools.send(to(refund, id, command), owner, 'timer')
+  const { status } = await readState(tools.house.store, refund, id)
+  if (status !== 'abandoned') return
+  // A request that came again after it was given up has reserved once more.
+  await tools.send(to(paymentIntent, intent, { type: 'ReleaseRefund', data: { refund: id } }), owner, 'timer')
 }
 
 /** Money is held for a refund that was abandoned. The timer comes again until the hold is gone. */

@@ -1,6 +1,6 @@
 import type { AnyRoute, Caller, House } from '../../packages/contract/routes.ts'
-import { answeredByStream, answeredOnce, keyOf, startedStream } from '../../services/api/idempotency.ts'
-import { kinds } from '../../services/api/kinds.ts'
+import { answer } from '../../services/api/answer.ts'
+import { keyOf } from '../../services/api/idempotency.ts'
 import { HttpRequest } from '../../services/api/request.ts'
 import { balanceRoutes } from '../../services/api/routes/balances.ts'
 import { paymentIntentRoutes } from '../../services/api/routes/payment-intents.ts'
@@ -17,11 +17,15 @@ export interface Asked {
 }
 
 const table: readonly AnyRoute[] = [
-  ...payoutRoutes, ...paymentIntentRoutes, ...paymentRoutes, ...testRoutes, ...balanceRoutes,
+  ...payoutRoutes,
+  ...paymentIntentRoutes,
+  ...paymentRoutes,
+  ...testRoutes,
+  ...balanceRoutes,
 ]
 const routes: ReadonlyMap<string, AnyRoute> = new Map(table.map((route) => [route.operation, route]))
 
-/** What services/api/handle.ts does behind authentication and validation: the same rows, kinds and keys. */
+/** What services/api/handle.ts does behind authentication and validation: the same rows and keys. */
 export async function ask(house: House, { operation, caller, key, params, body }: Asked): Promise<unknown> {
   const route = routes.get(operation)
   if (!route) throw new Error(`${operation} is no operation`)
@@ -29,9 +33,12 @@ export async function ask(house: House, { operation, caller, key, params, body }
   const keyed = isRead ? undefined : keyOf(route, { header: key, caller, params, body })
   const correlation = house.newId()
   const request = new HttpRequest({
-    house, params, body,
+    house,
+    params,
+    body,
     envelope: {
-      ...caller, correlation,
+      ...caller,
+      correlation,
       ...(keyed && { idempotencyKey: keyed.answerKey.key, fingerprint: keyed.fingerprint }),
     },
     id: keyed?.id ?? house.newId(),
@@ -41,10 +48,5 @@ export async function ask(house: House, { operation, caller, key, params, body }
     minPosition: undefined,
     lastWritten: 0,
   })
-  const work = async () => ({ status: route.status ?? 200, body: await kinds[route.kind](route, request) })
-  if (!keyed) return (await work()).body
-  const started = startedStream(route)
-  if (!started) return (await answeredOnce(house.answers, keyed, work)).body
-  const earlier = await answeredByStream(keyed, { store: house.store, ...started })
-  return earlier === undefined ? (await work()).body : earlier
+  return (await answer(house, { route, asked: request, keyed })).body
 }

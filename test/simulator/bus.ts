@@ -50,7 +50,8 @@ export class SimulatedBus {
     if (this.deliveries.has(event.id)) return
     this.deliveries.set(event.id, event)
     const newest = this.#newest.get(event.resource) ?? 0
-    if (event.sequence < newest) this.#stage.violate('R5', `${event.type} of ${event.resource} is delivered out of order`)
+    if (event.sequence < newest)
+      this.#stage.violate('R5', `${event.type} of ${event.resource} is delivered out of order`)
     this.#newest.set(event.resource, event.sequence)
   }
 }

@@ -60,12 +60,14 @@ export function simulatedCheckpoints(notebook: Notebook, rule: Rule) {
   }
   return {
     load: async (name: string) => ({ ...of(name) }),
-    attempt: (name: string, through: number) => notebook.write(rule, () => {
-      of(name).attempted = Math.max(of(name).attempted, through)
-    }),
-    save: (name: string, position: number) => notebook.write(rule, () => {
-      of(name).position = position
-    }),
+    attempt: (name: string, through: number) =>
+      notebook.write(rule, () => {
+        of(name).attempted = Math.max(of(name).attempted, through)
+      }),
+    save: (name: string, position: number) =>
+      notebook.write(rule, () => {
+        of(name).position = position
+      }),
   }
 }
 
@@ -92,14 +94,20 @@ export function simulatedTimers(notebook: Notebook, database: SimulatedDatabase,
   return {
     async due(now, limit) {
       const rows = [...database.table('timers').values()] as unknown as TimerRow[]
-      const due = rows.filter((row) => Date.parse(row.due_at) <= now.getTime() && !isPostponed(notebook, row, now))
-      return due.sort((one, other) => (one.due_at < other.due_at ? -1 : 1)).slice(0, limit).map((row) => timerOf(notebook, row))
+      const due = rows.filter(
+        (row) => Date.parse(row.due_at) <= now.getTime() && !isPostponed(notebook, row, now),
+      )
+      return due
+        .sort((one, other) => (one.due_at < other.due_at ? -1 : 1))
+        .slice(0, limit)
+        .map((row) => timerOf(notebook, row))
     },
-    postpone: ({ id, dueAt }, until) => notebook.write(rule, () => {
-      const known = notebook.timerAttempts.get(id)
-      const attempts = known?.dueAt === dueAt ? known.attempts + 1 : 1
-      notebook.timerAttempts.set(id, { dueAt, attempts, againAt: until.getTime() })
-    }),
+    postpone: ({ id, dueAt }, until) =>
+      notebook.write(rule, () => {
+        const known = notebook.timerAttempts.get(id)
+        const attempts = known?.dueAt === dueAt ? known.attempts + 1 : 1
+        notebook.timerAttempts.set(id, { dueAt, attempts, againAt: until.getTime() })
+      }),
     sweep: async () => undefined,
   }
 }

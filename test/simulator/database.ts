@@ -9,13 +9,17 @@ type Row = Record<string, unknown>
 type Write = () => void
 
 const generation = 1
-const tables: ReadonlyMap<string, Table> = new Map(readModels.map((model) => {
-  const table = tableOf(model, generation)
-  return [table.name, table]
-}))
-const tableNames: ReadonlyMap<string, string> = new Map(readModels.map((model) => {
-  return [model.name, tableOf(model, generation).name]
-}))
+const tables: ReadonlyMap<string, Table> = new Map(
+  readModels.map((model) => {
+    const table = tableOf(model, generation)
+    return [table.name, table]
+  }),
+)
+const tableNames: ReadonlyMap<string, string> = new Map(
+  readModels.map((model) => {
+    return [model.name, tableOf(model, generation).name]
+  }),
+)
 
 /** What the read models' PostgreSQL holds: their tables, and how far each has come. */
 export class SimulatedDatabase {
@@ -58,7 +62,10 @@ export class SimulatedDatabase {
 function summed({ key }: Table, known: Row | undefined, row: Row): Row {
   if (!known) return row
   const sums = Object.entries(row).filter(([column]) => !key.includes(column))
-  return { ...known, ...Object.fromEntries(sums.map(([column, sum]) => [column, Number(known[column] ?? 0) + Number(sum)])) }
+  return {
+    ...known,
+    ...Object.fromEntries(sums.map(([column, sum]) => [column, Number(known[column] ?? 0) + Number(sum)])),
+  }
 }
 
 /** An error as the driver reports a broken connection. */
@@ -164,10 +171,12 @@ function result(rows: readonly Row[]) {
 export function simulatedReads({ stage, database, life }: Connection): ReadStore {
   const { scheduler } = stage
   return {
-    document: (name, id) => scheduler.call(life, () => {
-      return structuredClone(database.table(name).get(id)) as DocumentRow | undefined
-    }),
-    page: <R>(query: PageQuery) => scheduler.call(life, () => ({ rows: structuredClone(page(database, query)) as R[] })),
+    document: (name, id) =>
+      scheduler.call(life, () => {
+        return structuredClone(database.table(name).get(id)) as DocumentRow | undefined
+      }),
+    page: <R>(query: PageQuery) =>
+      scheduler.call(life, () => ({ rows: structuredClone(page(database, query)) as R[] })),
     position: () => scheduler.call(life, () => database.position),
     async reached(position, timeoutMs) {
       const until = scheduler.now + timeoutMs
@@ -183,11 +192,13 @@ export function simulatedReads({ stage, database, life }: Connection): ReadStore
 const pollEveryMs = 250
 
 function page(database: SimulatedDatabase, { from, where, order, limit }: PageQuery): readonly Row[] {
-  const rows = [...database.table(from).values()].filter((row) => where.every(({ column, operator, value }) => {
-    if (operator === '=') return row[column] === value
-    if (operator === '<') return String(row[column]) < String(value)
-    throw new Error(`the simulated database does not compare by ${operator}`)
-  }))
+  const rows = [...database.table(from).values()].filter((row) =>
+    where.every(({ column, operator, value }) => {
+      if (operator === '=') return row[column] === value
+      if (operator === '<') return String(row[column]) < String(value)
+      throw new Error(`the simulated database does not compare by ${operator}`)
+    }),
+  )
   return rows.sort((one, other) => compared(other[order], one[order])).slice(0, limit)
 }
 

@@ -2,6 +2,7 @@ import { Refusal, refusals } from '../../packages/contract/refusals.ts'
 import type { AnyDecider } from '../../packages/kernel/decider.ts'
 import { Executor, type Errand, type ExecutorOptions, type Outcome } from '../../packages/kernel/execute.ts'
 import { OutcomeUnknown, StoreOverloaded } from '../../packages/kernel/ports.ts'
+import { RailTimeout, RailUnavailable } from '../../packages/kernel/rail-ports.ts'
 import type { Stage } from './stage.ts'
 
 /** Which events each sending has left in the log, by the mark that it puts into their metadata. */
@@ -24,9 +25,16 @@ export class WatchedExecutor extends Executor {
     this.#witness = witness
   }
 
-  override async sendAll(decider: AnyDecider, id: string, errands: readonly Errand[]): Promise<Outcome<unknown>> {
+  override async sendAll(
+    decider: AnyDecider,
+    id: string,
+    errands: readonly Errand[],
+  ): Promise<Outcome<unknown>> {
     const mark = this.#stage.newId()
-    const marked = errands.map(({ command, envelope }) => ({ command, envelope: { ...envelope, request: mark } }))
+    const marked = errands.map(({ command, envelope }) => ({
+      command,
+      envelope: { ...envelope, request: mark },
+    }))
     const what = `${errands.map(({ command }) => command.type).join(', ')} to ${decider.category}-${id}`
     let outcome: Outcome<unknown>
     try {
@@ -37,7 +45,10 @@ export class WatchedExecutor extends Executor {
     }
     const happened = this.#witness.eventsOf(mark)
     if (happened !== outcome.appended) {
-      this.#stage.violate('R6', `${what} was answered with ${outcome.appended} events, the log has ${happened}`)
+      this.#stage.violate(
+        'R6',
+        `${what} was answered with ${outcome.appended} events, the log has ${happened}`,
+      )
     }
     return outcome
   }
@@ -45,12 +56,14 @@ export class WatchedExecutor extends Executor {
   #checkFailure(error: unknown, mark: string, what: string): void {
     this.#stage.note(() => `  ${what}: ${String(error)}`)
     if (error instanceof OutcomeUnknown) return
-    if (this.#witness.eventsOf(mark) > 0) this.#stage.violate('R6', `${what} has happened and was answered: ${String(error)}`)
+    if (this.#witness.eventsOf(mark) > 0)
+      this.#stage.violate('R6', `${what} has happened and was answered: ${String(error)}`)
   }
 }
 
 /** What a caller may be answered instead of a result, in any weather. */
 export function isForeseen(error: unknown): boolean {
   if (error instanceof Refusal) return refusals[error.reason][0] !== 500
+  if (error instanceof RailTimeout || error instanceof RailUnavailable) return true
   return error instanceof OutcomeUnknown || error instanceof StoreOverloaded
 }

@@ -26,7 +26,11 @@ export function houseOf(world: World, life: Life): House {
   const { clock } = scheduler
   const store = new SimulatedStore(log, stage, life)
   const options = {
-    store, clock, newId, refuse,
+    store,
+    clock,
+    newId,
+    refuse,
+    streamsMax,
     log: silentLog(stage),
     snapshots: world.snapshots,
     pause: (delayMs: number) => scheduler.pause(life, delayMs),
@@ -71,7 +75,8 @@ export function simulatedSnapshots(): Snapshots {
       const text = kept.get(`${stream} ${version}`)
       return text === undefined ? undefined : JSON.parse(text)
     },
-    save: async (stream, version, snapshot) => void kept.set(`${stream} ${version}`, JSON.stringify(snapshot)),
+    save: async (stream, version, snapshot) =>
+      void kept.set(`${stream} ${version}`, JSON.stringify(snapshot)),
   }
 }
 
@@ -96,13 +101,16 @@ export class SimulatedAnswers {
     const call = <Result>(work: () => Result) => this.#scheduler.call(life, work)
     return {
       begin: (key, fingerprint) => call(() => this.#begin(nameOf(key), fingerprint)),
-      finish: (key, answer) => call(() => {
-        const known = this.#kept.get(nameOf(key))
-        if (known) this.#kept.set(nameOf(key), { ...known, answer: JSON.parse(JSON.stringify(answer)) as Answer })
-      }),
-      abandon: (key) => call(() => {
-        if (!this.#kept.get(nameOf(key))?.answer) this.#kept.delete(nameOf(key))
-      }),
+      finish: (key, answer) =>
+        call(() => {
+          const known = this.#kept.get(nameOf(key))
+          if (known)
+            this.#kept.set(nameOf(key), { ...known, answer: JSON.parse(JSON.stringify(answer)) as Answer })
+        }),
+      abandon: (key) =>
+        call(() => {
+          if (!this.#kept.get(nameOf(key))?.answer) this.#kept.delete(nameOf(key))
+        }),
       lookup: async () => [],
     }
   }
@@ -110,7 +118,8 @@ export class SimulatedAnswers {
   #begin(name: string, fingerprint: string): Awaited<ReturnType<Answers['begin']>> {
     const known = this.#kept.get(name)
     const { now } = this.#scheduler
-    const hasDied = known && !known.answer && known.fingerprint === fingerprint && known.startedAt < now - leaseMs
+    const hasDied =
+      known && !known.answer && known.fingerprint === fingerprint && known.startedAt < now - leaseMs
     if (!known || hasDied) {
       this.#kept.set(name, { fingerprint, startedAt: now, answer: undefined })
       return { state: 'begun' }

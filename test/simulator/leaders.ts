@@ -10,7 +10,11 @@ import { startReactions } from '../../services/processes/reactions.ts'
 import { Renderer, type RenderedEvent } from '../../services/relay/render.ts'
 import { publicSources } from '../../services/relay/sources.ts'
 import {
-  assertLeading, simulatedCheckpoints, simulatedParked, simulatedTimers, type Rule,
+  assertLeading,
+  simulatedCheckpoints,
+  simulatedParked,
+  simulatedTimers,
+  type Rule,
 } from './consumers.ts'
 import { simulatedPool } from './database.ts'
 import { streamsMax } from './house.ts'
@@ -47,16 +51,30 @@ async function runProcesses({ process, rule }: Reigning): Promise<Work> {
   const { store, log } = house
   const checkpoints = simulatedCheckpoints(notebook, rule)
   const parkedOrders = simulatedParked(stage, notebook, { ...rule, role: 'policies' })
-  const options = { policies, deciders: decidersByCategory, executor: house.executor, parked: parkedOrders, log }
-  const runner = stage.mistake === 'checkpoint before work'
-    ? new HastyRunner(options, (through) => checkpoints.save('policies', through))
-    : new PolicyRunner(options)
+  const options = {
+    policies,
+    deciders: decidersByCategory,
+    executor: house.executor,
+    parked: parkedOrders,
+    log,
+  }
+  const runner =
+    stage.mistake === 'checkpoint before work'
+      ? new HastyRunner(options, (through) => checkpoints.save('policies', through))
+      : new PolicyRunner(options)
   const leading = () => assertLeading(rule)
   const parked = simulatedParked(stage, notebook, { ...rule, role: 'reactions' })
   const subscriptions = await Promise.all([
     subscribePolicies(house, checkpoints, runner),
     startReactions({
-      processes, deciders: decidersByCategory, store, checkpoints, parked, tools, log, assertLeading: leading,
+      processes,
+      deciders: decidersByCategory,
+      store,
+      checkpoints,
+      parked,
+      tools,
+      log,
+      assertLeading: leading,
     }),
   ])
   const callbacks = house.rail.onCallback(async (callback) => {
@@ -80,7 +98,10 @@ async function runProcesses({ process, rule }: Reigning): Promise<Work> {
 class HastyRunner extends PolicyRunner {
   readonly #save: (through: number) => Promise<void>
 
-  constructor(options: ConstructorParameters<typeof PolicyRunner>[0], save: (through: number) => Promise<void>) {
+  constructor(
+    options: ConstructorParameters<typeof PolicyRunner>[0],
+    save: (through: number) => Promise<void>,
+  ) {
     super(options)
     this.#save = save
   }
@@ -93,7 +114,10 @@ class HastyRunner extends PolicyRunner {
 
 /** As services/projector/main.ts, for read models that are all published. */
 async function runProjector({ process, rule }: Reigning): Promise<Work> {
-  const { house: { store, log }, world: { stage, database } } = process
+  const {
+    house: { store, log },
+    world: { stage, database },
+  } = process
   const { life } = process
   const fence = stage.mistake === 'projector without fence' ? undefined : () => assertLeading(rule)
   const pool = simulatedPool({ stage, database, life, fence })
@@ -109,7 +133,11 @@ async function runProjector({ process, rule }: Reigning): Promise<Work> {
 
 /** As services/relay/main.ts: public events are kept, then published, then the checkpoint moves. */
 async function runRelay({ process, rule }: Reigning): Promise<Work> {
-  const { house: { store, log }, world: { stage, notebook, bus }, life } = process
+  const {
+    house: { store, log },
+    world: { stage, notebook, bus },
+    life,
+  } = process
   const checkpoints = simulatedCheckpoints(notebook, rule)
   const { snapshots } = process.world
   const renderer = new Renderer({ sources: publicSources, store, snapshots, statesMax: streamsMax })

@@ -1,4 +1,9 @@
-import { classOf, mayGoBelowZero, parseBookId, type AccountCode } from '../../packages/domain/ledger/accounts.ts'
+import {
+  classOf,
+  mayGoBelowZero,
+  parseBookId,
+  type AccountCode,
+} from '../../packages/domain/ledger/accounts.ts'
 import type { Entry } from '../../packages/domain/ledger/events.ts'
 import { parseStreamName } from '../../packages/kernel/decider.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
@@ -40,7 +45,8 @@ export class LedgerLaws {
     this.#move(id, book, entry)
     this.#follow(event, book, entry)
     const held = balance(book, 'merchant.reserved') + balance(book, 'clearing.payout')
-    if (held !== book.heldTotal) this.#violate('L3', `${id} reserves ${held}, its open holds are ${book.heldTotal}`)
+    if (held !== book.heldTotal)
+      this.#violate('L3', `${id} reserves ${held}, its open holds are ${book.heldTotal}`)
   }
 
   #checkEntry({ stream, metadata }: StoredEvent, { postings, currency }: Entry): void {
@@ -67,7 +73,11 @@ export class LedgerLaws {
     }
   }
 
-  #follow({ type, stream }: StoredEvent, book: ShadowBook, entry: Entry & { holdId?: string; reverses?: string }): void {
+  #follow(
+    { type, stream }: StoredEvent,
+    book: ShadowBook,
+    entry: Entry & { holdId?: string; reverses?: string },
+  ): void {
     const { entryId, amounts, holdId = '', reverses } = entry
     if (book.entries.has(entryId)) this.#violate('L5', `entry ${entryId} stands twice in ${stream}`)
     book.entries.set(entryId, `${entry.template} ${entry.subject.id}`)
@@ -81,7 +91,11 @@ export class LedgerLaws {
       book.heldTotal += amounts.amount + amounts.fee
       return
     }
-    if (!hold) return this.#violate('L4', `${type} of ${holdId}, which is not open (${book.ended.get(holdId) ?? 'never placed'})`)
+    if (!hold)
+      return this.#violate(
+        'L4',
+        `${type} of ${holdId}, which is not open (${book.ended.get(holdId) ?? 'never placed'})`,
+      )
     if (type === 'HoldAdvanced') {
       if (hold.state === 'advanced') this.#violate('L4', `hold ${holdId} is advanced twice`)
       hold.state = 'advanced'
@@ -99,6 +113,11 @@ export function balance({ balances }: ShadowBook, account: string): number {
 
 function emptyBook(): ShadowBook {
   return {
-    balances: new Map(), holds: new Map(), ended: new Map(), entries: new Map(), reversed: new Set(), heldTotal: 0,
+    balances: new Map(),
+    holds: new Map(),
+    ended: new Map(),
+    entries: new Map(),
+    reversed: new Set(),
+    heldTotal: 0,
   }
 }

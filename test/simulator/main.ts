@@ -30,7 +30,9 @@ for (let nth = 0; nth < seeds; nth++) {
   if (failures === 5) break
 }
 const seconds = (performance.now() - started) / 1_000
-print(`${seeds} ${seeds === 1 ? 'seed' : 'seeds'} from ${seed}, ${events} events, ${failures} failed, ${seconds.toFixed(1)} s`)
+print(
+  `${seeds} ${seeds === 1 ? 'seed' : 'seeds'} from ${seed}, ${events} events, ${failures} failed, ${seconds.toFixed(1)} s`,
+)
 
 async function explain(options: RunOptions, law: string): Promise<void> {
   const shortest = await shrink(options, law)

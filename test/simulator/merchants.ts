@@ -26,7 +26,11 @@ const callers: readonly Caller[] = [
 /** Ends of numbers, and cards, that make the simulated operators behave in all of their ways. */
 const digits = ['0000', '0001', '0001', '0002', '0003', '0004', '0005', '0006', '0007', '0008', '0009']
 const cards = ['tok_new', 'tok_ok', 'tok_declined', 'tok_3ds']
-const retriesAfter = ['POST /api/v1/payouts', 'POST /api/v1/payment-intents', 'POST /api/v1/merchant/payments/{id}/refund']
+const retriesAfter = [
+  'POST /api/v1/payouts',
+  'POST /api/v1/payment-intents',
+  'POST /api/v1/merchant/payments/{id}/refund',
+]
 
 /**
  * The clients: they ask for what merchants ask for, twice when they hear nothing, and from several places at
@@ -55,15 +59,37 @@ export class Merchants {
 
   topUp(): void {
     const body = { amount: 1_000 + this.#random.below(20_000), currency: 'XOF' }
-    this.#begin({ operation: 'POST /api/test/balance/topup', caller: this.#sandboxCaller(), key: this.#newKey(), params: {}, body })
+    this.#begin({
+      operation: 'POST /api/test/balance/topup',
+      caller: this.#sandboxCaller(),
+      key: this.#newKey(),
+      params: {},
+      body,
+    })
   }
 
   pay(): void {
     const destination = this.#random.chance(0.15)
-      ? { type: 'bank', bank_code: 'SN010', account_number: `00123${this.#random.pick(digits)}`, account_name: 'A' }
-      : { type: 'mobile_money', country: 'SN', operator: 'orange_money', msisdn: `+22177000${this.#random.pick(digits)}` }
+      ? {
+          type: 'bank',
+          bank_code: 'SN010',
+          account_number: `00123${this.#random.pick(digits)}`,
+          account_name: 'A',
+        }
+      : {
+          type: 'mobile_money',
+          country: 'SN',
+          operator: 'orange_money',
+          msisdn: `+22177000${this.#random.pick(digits)}`,
+        }
     const body = { amount: 500 + this.#random.below(8_000), currency: 'XOF', destination }
-    this.#begin({ operation: 'POST /api/v1/payouts', caller: this.#anyCaller(), key: this.#newKey(), params: {}, body })
+    this.#begin({
+      operation: 'POST /api/v1/payouts',
+      caller: this.#anyCaller(),
+      key: this.#newKey(),
+      params: {},
+      body,
+    })
   }
 
   /** Support cancels a payout; there is no operation for it. */
@@ -80,7 +106,13 @@ export class Merchants {
 
   createIntent(): void {
     const body = { amount: 500 + this.#random.below(8_000), currency: 'XOF', transaction_country: 'SN' }
-    this.#begin({ operation: 'POST /api/v1/payment-intents', caller: this.#anyCaller(), key: this.#newKey(), params: {}, body })
+    this.#begin({
+      operation: 'POST /api/v1/payment-intents',
+      caller: this.#anyCaller(),
+      key: this.#newKey(),
+      params: {},
+      body,
+    })
   }
 
   /** Once, or at the same time in several places. */
@@ -117,9 +149,18 @@ export class Merchants {
   playCollection(): void {
     const owned = this.#one(this.#intents.filter(({ caller }) => !caller.livemode))
     if (!owned) return this.createIntent()
-    const body = { payment_intent_id: owned.id, status: this.#random.pick(['succeeded', 'succeeded', 'failed']) }
+    const body = {
+      payment_intent_id: owned.id,
+      status: this.#random.pick(['succeeded', 'succeeded', 'failed']),
+    }
     const { caller } = owned
-    this.#begin({ operation: 'POST /api/test/mobile-money/callback', caller, key: undefined, params: {}, body })
+    this.#begin({
+      operation: 'POST /api/test/mobile-money/callback',
+      caller,
+      key: undefined,
+      params: {},
+      body,
+    })
   }
 
   /** Nothing was heard, or the client is not sure: the same request again, maybe elsewhere. */
@@ -129,11 +170,26 @@ export class Merchants {
     else this.topUp()
   }
 
+  /** The operator is played for a payout, too. */
+  playOperator(): void {
+    const owned = this.#one(this.#payouts.filter(({ caller }) => !caller.livemode))
+    if (!owned) return this.pay()
+    const body = { payout_id: owned.id, status: this.#random.pick(['paid', 'failed']) }
+    const { caller } = owned
+    this.#begin({ operation: 'POST /api/test/payouts/callback', caller, key: undefined, params: {}, body })
+  }
+
   show(): void {
     const owned = this.#one(this.#payouts)
     if (!owned) return this.pay()
     const { caller, id } = owned
-    this.#begin({ operation: 'GET /api/v1/payouts/{id}', caller, key: undefined, params: { id }, body: undefined })
+    this.#begin({
+      operation: 'GET /api/v1/payouts/{id}',
+      caller,
+      key: undefined,
+      params: { id },
+      body: undefined,
+    })
   }
 
   #onIntent(operation: string, { caller, id }: Owned, body: object | undefined): void {
@@ -148,8 +204,12 @@ export class Merchants {
 
   #send(sent: Sent): void {
     const process = this.#world.anyApi()
-    this.#note(`${sent.operation} ${JSON.stringify({ ...sent.params, ...sent.body, key: sent.key })} at ${process.name}`)
-    this.#watch(process, ask(process.house, sent), (answer) => this.#answered(sent, answer as Record<string, unknown>))
+    this.#note(
+      `${sent.operation} ${JSON.stringify({ ...sent.params, ...sent.body, key: sent.key })} at ${process.name}`,
+    )
+    this.#watch(process, ask(process.house, sent), (answer) =>
+      this.#answered(sent, answer as Record<string, unknown>),
+    )
   }
 
   #watch(process: SimulatedProcess, work: Promise<unknown>, answered: (answer: unknown) => void): void {
@@ -159,14 +219,19 @@ export class Merchants {
       (answer) => life.alive && answered(answer),
       (error: unknown) => {
         if (!life.alive || isForeseen(error)) return
-        stage.violate('R10', `a client is answered 500: ${error instanceof Error ? error.stack ?? error.message : String(error)}`)
+        stage.violate(
+          'R10',
+          `a client is answered 500: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+        )
       },
     )
   }
 
   /** R1: the repeat of a request is answered as it was answered first. */
   #answered(sent: Sent, answer: Record<string, unknown>): void {
-    this.#note(`${sent.operation} key ${sent.key} is answered ${String(answer['id'])} ${String(answer['status'])}`)
+    this.#note(
+      `${sent.operation} key ${sent.key} is answered ${String(answer['id'])} ${String(answer['status'])}`,
+    )
     const { operation, caller } = sent
     if (!retriesAfter.includes(operation)) return
     if (sent.answer && !isDeepStrictEqual(sent.answer, answer)) {
@@ -218,6 +283,7 @@ const acts: readonly ((merchants: Merchants) => void)[] = [
   (merchants) => merchants.confirm(),
   (merchants) => merchants.cancelIntent(),
   (merchants) => merchants.playCollection(),
+  (merchants) => merchants.playOperator(),
   (merchants) => merchants.refund(),
   (merchants) => merchants.refund(),
   (merchants) => merchants.repeat(),

@@ -1,6 +1,13 @@
 import { magicValueOf } from '../../packages/contract/sandbox.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
-import { RailTimeout, RailUnavailable, type RailCallback, type RailRequest, type RailState, type SandboxRail } from '../../packages/kernel/rail-ports.ts'
+import {
+  RailTimeout,
+  RailUnavailable,
+  type RailCallback,
+  type RailRequest,
+  type RailState,
+  type SandboxRail,
+} from '../../packages/kernel/rail-ports.ts'
 import type { Script } from '../../infra/rails/sandbox-book.ts'
 import { sandboxDelaysMs, scriptOf } from '../../infra/rails/sandbox-script.ts'
 import { nobody, type Life } from './scheduler.ts'
@@ -19,7 +26,8 @@ interface Operation {
 export interface RailWitness {
   called(request: RailRequest): void
   received(request: RailRequest): void
-  moved(request: RailRequest, kind: 'executed' | 'returned'): void
+  /** Played: a merchant of the sandbox said so before the request came. */
+  moved(request: RailRequest, how: 'executed' | 'played' | 'returned'): void
 }
 
 const endings: readonly string[] = ['succeeded', 'failed', 'returned']
@@ -36,6 +44,7 @@ export class SimulatedRail {
   /** Whoever asks about an unknown reference is promised that requests sent before are not carried out. */
   readonly #deniedUpTo = new Map<string, number>()
   readonly #listeners = new Set<{ readonly life: Life; readonly handle: Handle }>()
+  readonly #lost: RailCallback[] = []
   #calls = 0
 
   constructor(stage: Stage, witness: RailWitness) {
@@ -49,7 +58,8 @@ export class SimulatedRail {
     return {
       submit: (request) => this.#submit(life, request),
       status: (reference) => this.#status(life, reference),
-      health: (method) => scheduler.call(life, () => (magicValueOf(method)?.behaviour === 'is_down' ? 'down' : 'up')),
+      health: (method) =>
+        scheduler.call(life, () => (magicValueOf(method)?.behaviour === 'is_down' ? 'down' : 'up')),
       resolve: (reference, result) => scheduler.call(life, () => this.#resolve(reference, result)),
       onCallback: (handle) => this.#listen(life, handle),
     }
@@ -59,12 +69,15 @@ export class SimulatedRail {
     const { scheduler } = this.#stage
     const { random, weather } = scheduler
     const number = ++this.#calls
-    const fate = random.chance(weather.faultyOperator) ? random.pick(['down', 'lost', 'silent', 'late'] as const) : 'fine'
+    const fate = random.chance(weather.faultyOperator)
+      ? random.pick(['down', 'lost', 'silent', 'late'] as const)
+      : 'fine'
     this.#witness.called(request)
     this.#stage.note(() => `  ${life.name} submits ${request.kind} ${request.reference}: ${fate}`)
     return scheduler.call(life, () => {
       if (fate === 'down') throw new RailUnavailable('the operator is down')
-      if (fate === 'late') scheduler.after(random.below(120_000), nobody, () => this.#receiveLate(request, number))
+      if (fate === 'late')
+        scheduler.after(random.below(120_000), nobody, () => this.#receiveLate(request, number))
       if (fate === 'lost' || fate === 'late') throw new RailTimeout('no answer')
       const state = this.#receive(request, number)
       if (fate === 'silent' || !state) throw new RailTimeout('no answer')
@@ -91,8 +104,8 @@ export class SimulatedRail {
     const { state, steps, answers } = known ? { state: known.state, steps: [], answers: true } : script
     const operation: Operation = { request, state, steps, answers }
     this.operations.set(reference, operation)
-    this.#witness.received(request)
-    if (state.state === 'succeeded') this.#witness.moved(request, 'executed')
+    if (!known) this.#witness.received(request)
+    if (state.state === 'succeeded') this.#witness.moved(request, known ? 'played' : 'executed')
     this.#planStep(operation)
     return state
   }
@@ -120,13 +133,25 @@ export class SimulatedRail {
 
   #planCallback({ request, state }: Operation): void {
     const { random, weather } = this.#stage.scheduler
-    if (!request || random.chance(weather.lostCallback)) return
+    if (!request) return
     const { reference, kind, merchant, livemode } = request
     const callback = { reference, kind, merchant, livemode, result: state }
+    if (random.chance(weather.lostCallback)) return void this.#lost.push(callback)
     const times = random.chance(weather.repeatedCallback) ? 2 : 1
     for (let nth = 0; nth < times; nth++) {
       const delayMs = random.below(random.chance(weather.lateCallback) ? 6 * 3_600_000 : 2_000)
       this.#stage.scheduler.after(delayMs, nobody, () => void this.#callBack(callback))
+    }
+  }
+
+  /**
+   * Callbacks come at least once: of what nobody asks about any more, operators tell again when they compare
+   * their books. What is still asked about stays lost.
+   */
+  reconcile(isAskedAbout: (reference: string) => boolean): void {
+    const lost = this.#lost.splice(0)
+    for (const callback of lost) {
+      if (!isAskedAbout(callback.reference)) void this.#callBack(callback)
     }
   }
 
@@ -136,13 +161,21 @@ export class SimulatedRail {
     const listeners = [...this.#listeners].filter(({ life }) => life.alive)
     const listener = listeners[scheduler.random.below(listeners.length)]
     const again = () => scheduler.after(callbackRetryMs, nobody, () => void this.#callBack(callback))
-    note(() => `  callback ${callback.result.state} of ${callback.reference} to ${listener?.life.name ?? 'nobody'}`)
+    note(
+      () =>
+        `  callback ${callback.result.state} of ${callback.reference} to ${listener?.life.name ?? 'nobody'}`,
+    )
     if (!listener) return again()
+    let isAnswered = false
     // Whoever dies with a callback in its hands has not accepted it.
-    scheduler.after(callbackRetryMs, nobody, () => {
-      if (!listener.life.alive) again()
-    })
+    const watch = () => {
+      if (isAnswered) return
+      if (listener.life.alive) scheduler.after(callbackRetryMs, nobody, watch)
+      else again()
+    }
+    scheduler.after(callbackRetryMs, nobody, watch)
     await listener.handle(callback).catch(again)
+    isAnswered = true
   }
 
   #listen(life: Life, handle: Handle): Subscription {

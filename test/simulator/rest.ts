@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { Projector } from '../../infra/postgres/projector.ts'
 import type { CreatedIntent, PaymentIntent } from '../../packages/domain/payment-intents/state.ts'
 import { lateRefundIdOf } from '../../packages/domain/payment-intents/state.ts'
-import type { Payout } from '../../packages/domain/payouts/payout.ts'
+import { bookId } from '../../packages/domain/ledger/accounts.ts'
+import type { Payout, PayoutEvents } from '../../packages/domain/payouts/payout.ts'
 import type { Refund } from '../../packages/domain/refunds/refund.ts'
 import { parseStreamName } from '../../packages/kernel/decider.ts'
 import { foldStored } from '../../packages/kernel/history.ts'
@@ -53,21 +54,33 @@ function unfinishedPayout({ rail }: World, id: string, state: Payout): string | 
   if (state.status !== 'pending' && state.status !== 'in_transit') return undefined
   if (state.status === 'pending') return 'was never sent'
   const known = rail.operations.get(id)
-  if (known && known.answers && known.state.state !== 'pending') return `has not heard that it ${known.state.state}`
+  if (known && known.answers && known.state.state !== 'pending')
+    return `has not heard that it ${known.state.state}`
   return state.delay ? undefined : 'waits and is not shown as delayed'
 }
 
-function unfinishedIntent({ rail }: World, _: string, state: PaymentIntent): string | undefined {
+function unfinishedIntent({ rail, streams }: World, _: string, state: PaymentIntent): string | undefined {
   if (state.status === 'none') return undefined
   if (state.status === 'requires_payment_method') return state.locked ? 'is locked for ever' : undefined
   if (state.status === 'processing' || state.status === 'requires_action') return `is ${state.status}`
-  return state.late.map((operation) => keptLate(rail.operations, state, operation)).find((fault) => fault !== undefined)
+  const shares = state.status === 'succeeded' ? Object.entries(state.payment.refunds) : []
+  for (const [refund, { done }] of shares) {
+    const isDone = streams.statuses.get(`refund-${refund}`) === 'succeeded'
+    if (!done || !isDone) return `sets a part aside for refund ${refund}`
+  }
+  return state.late
+    .map((operation) => keptLate(rail.operations, state, operation))
+    .find((fault) => fault !== undefined)
 }
 
 type Operations = World['rail']['operations']
 
 /** What was paid late is given back, unless the operator keeps it: then people know. */
-function keptLate(operations: Operations, { lateRefunded }: CreatedIntent, operation: string): string | undefined {
+function keptLate(
+  operations: Operations,
+  { lateRefunded }: CreatedIntent,
+  operation: string,
+): string | undefined {
   if (lateRefunded.includes(operation)) return undefined
   const refund = operations.get(lateRefundIdOf(operation))
   return refund?.state.state === 'failed' ? undefined : `keeps what operation ${operation} paid late`
@@ -81,23 +94,30 @@ function unfinishedRefund(_: World, __: string, { status }: Refund): string | un
 function checkHolds(world: World): void {
   for (const [id, book] of world.ledger.books) {
     for (const holdId of book.holds.keys()) {
-      const status = world.streams.statuses.get(`payout-${holdId}`) ?? world.streams.statuses.get(`refund-${holdId}`)
+      const status =
+        world.streams.statuses.get(`payout-${holdId}`) ?? world.streams.statuses.get(`refund-${holdId}`)
       const isOpen = status === 'in_transit'
-      if (!isOpen) world.stage.violate('L4', `at rest, ${id} holds money for ${holdId}, which is ${status ?? 'nothing'}`)
+      if (!isOpen)
+        world.stage.violate('L4', `at rest, ${id} holds money for ${holdId}, which is ${status ?? 'nothing'}`)
     }
     for (const [holdId, end] of book.ended) checkEnd(world, holdId, end)
   }
 }
 
 const endOf: Readonly<Record<string, 'HoldPosted' | 'HoldVoided'>> = {
-  paid: 'HoldPosted', returned: 'HoldPosted', succeeded: 'HoldPosted',
-  failed: 'HoldVoided', canceled: 'HoldVoided', abandoned: 'HoldVoided',
+  paid: 'HoldPosted',
+  returned: 'HoldPosted',
+  succeeded: 'HoldPosted',
+  failed: 'HoldVoided',
+  canceled: 'HoldVoided',
+  abandoned: 'HoldVoided',
 }
 
 function checkEnd(world: World, holdId: string, end: 'HoldPosted' | 'HoldVoided'): void {
   const { statuses } = world.streams
   const status = statuses.get(`payout-${holdId}`) ?? statuses.get(`refund-${holdId}`) ?? 'none'
-  if (endOf[status] !== end) world.stage.violate('L4', `at rest, ${holdId} is ${status} and its hold ended by ${end}`)
+  if (endOf[status] !== end)
+    world.stage.violate('L4', `at rest, ${holdId} is ${status} and its hold ended by ${end}`)
 }
 
 /** The books say that the operators have what the operators have. */
@@ -106,16 +126,34 @@ function checkFloats(world: World): void {
   for (const name of names) {
     const book = world.ledger.books.get(name)
     const booked = book ? floatOf(book) : 0
-    const real = world.streams.floats.get(name) ?? 0
-    if (booked !== real) world.stage.violate('R2', `at rest, ${name} has ${booked} at operators by the book, and ${real} by them`)
+    const real = (world.streams.floats.get(name) ?? 0) - playedMinor(world, name)
+    if (booked !== real)
+      world.stage.violate(
+        'R2',
+        `at rest, ${name} has ${booked} at operators by the book, and ${real} by them`,
+      )
     const unmatched = book ? balance(book, 'suspense.unmatched') : 0
     const isKept = [...world.notebook.parked.values()].length > 0 || isKeptByOperators(world)
     if (unmatched !== 0 && !isKept) world.stage.violate('L7', `at rest, ${name} has ${unmatched} unmatched`)
   }
 }
 
+/** What a merchant of the sandbox said was paid, and no operator was ever told of. */
+function playedMinor({ rail, log }: World, name: string): number {
+  let total = 0
+  for (const [reference, { request, state }] of rail.operations) {
+    const [requested] = log.streams.get(`payout-${reference}`) ?? []
+    if (request || state.state !== 'succeeded' || !requested) continue
+    const { money, merchant, livemode } = requested.data as PayoutEvents['PayoutRequested']
+    if (bookId(merchant, livemode, money.currency) === name) total += money.amount
+  }
+  return total
+}
+
 function isKeptByOperators({ rail }: World): boolean {
-  return [...rail.operations.values()].some(({ request, state }) => request?.kind === 'refund' && state.state === 'failed')
+  return [...rail.operations.values()].some(
+    ({ request, state }) => request?.kind === 'refund' && state.state === 'failed',
+  )
 }
 
 function floatOf({ balances }: ShadowBook): number {
@@ -158,7 +196,9 @@ async function checkDeliveries({ stage, log, bus }: World): Promise<void> {
     if (rendered) expected.set(rendered.id, rendered)
   }
   for (const [id, event] of expected) {
-    if (!isDeepStrictEqual(bus.deliveries.get(id), event)) stage.violate('R5', `event ${id} was not delivered as it is`)
+    if (!isDeepStrictEqual(bus.deliveries.get(id), event))
+      stage.violate('R5', `event ${id} was not delivered as it is`)
   }
-  if (bus.deliveries.size !== expected.size) stage.violate('R5', 'something was delivered that is no public event')
+  if (bus.deliveries.size !== expected.size)
+    stage.violate('R5', 'something was delivered that is no public event')
 }

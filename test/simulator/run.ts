@@ -76,7 +76,18 @@ function takeStep(world: World, step: number): void {
 /**
  * Between looks at what is due, in the calm: in a week everything has come to its end or to people's notice.
  */
-const restMs = [1_000, 40_000, 3 * minuteMs, 6 * minuteMs, 20 * minuteMs, 3_600_000, 7 * 3_600_000, 26 * 3_600_000, 48 * 3_600_000, 3_600_000]
+const restMs = [
+  1_000,
+  40_000,
+  3 * minuteMs,
+  6 * minuteMs,
+  20 * minuteMs,
+  3_600_000,
+  7 * 3_600_000,
+  26 * 3_600_000,
+  48 * 3_600_000,
+  3_600_000,
+]
 
 /** Nothing breaks any more, and nobody asks for anything: all that is under way ends. */
 async function comeToRest(world: World): Promise<void> {
@@ -87,14 +98,20 @@ async function comeToRest(world: World): Promise<void> {
     await quiet(world)
     scheduler.advance(delayMs)
     await quiet(world)
+    world.rail.reconcile((reference) => world.streams.isAskedAbout(reference))
+    await quiet(world)
     if (world.violation) return
   }
-  if (!world.log.isFollowed || !world.bus.isEmpty) world.stage.violate('R5', 'a consumer of the log stands still')
+  if (!world.log.isFollowed || !world.bus.isEmpty)
+    world.stage.violate('R5', 'a consumer of the log stands still')
 }
 
 /** Lets every call end and every timer that is due run. */
 async function quiet(world: World): Promise<void> {
-  const { thrones, stage: { scheduler } } = world
+  const {
+    thrones,
+    stage: { scheduler },
+  } = world
   for (let looks = 0; looks < looksMax; looks++) {
     await drain(world)
     if (world.violation || !thrones.processes.look()) return

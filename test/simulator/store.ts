@@ -1,4 +1,14 @@
-import { OutcomeUnknown, StoreOverloaded, VersionConflict, type Appended, type EventStore, type NewEvent, type StoredEvent, type Subscription, type SubscriptionOptions } from '../../packages/kernel/ports.ts'
+import {
+  OutcomeUnknown,
+  StoreOverloaded,
+  VersionConflict,
+  type Appended,
+  type EventStore,
+  type NewEvent,
+  type StoredEvent,
+  type Subscription,
+  type SubscriptionOptions,
+} from '../../packages/kernel/ports.ts'
 import { nobody, type Life } from './scheduler.ts'
 import type { Stage } from './stage.ts'
 
@@ -56,7 +66,8 @@ export class SimulatedLog {
   #repeated({ stream, expected, events }: Append): Appended {
     const stored = this.read(stream, expected + 1, events.length)
     const last = stored.at(-1)
-    const isSame = stored.length === events.length && stored.every(({ id }, index) => id === events[index]?.id)
+    const isSame =
+      stored.length === events.length && stored.every(({ id }, index) => id === events[index]?.id)
     if (isSame && last) return { revision: last.revision, position: last.position }
     throw new VersionConflict(stream, expected)
   }
@@ -78,7 +89,8 @@ export class SimulatedLog {
 
   /** Every subscription has handled all there is. */
   get isFollowed(): boolean {
-    return this.#followers.every(({ position }) => position >= this.head)
+    const following = this.#followers.filter(({ life, closed }) => life.alive && !closed)
+    return following.every(({ position }) => position >= this.head)
   }
 
   follow(life: Life, options: SubscriptionOptions): Subscription {
@@ -101,7 +113,10 @@ export class SimulatedLog {
 
   async #handOver(follower: Follower): Promise<void> {
     const { options, position } = follower
-    const window = this.behind(position, 1 + this.#stage.scheduler.random.below(Math.min(options.batchSize, 12)))
+    const window = this.behind(
+      position,
+      1 + this.#stage.scheduler.random.below(Math.min(options.batchSize, 12)),
+    )
     const through = window.at(-1)!.position
     const { categories } = options
     const batch = categories
@@ -140,7 +155,8 @@ export class SimulatedStore implements EventStore {
     if (random.chance(weather.overloaded)) {
       return scheduler.call(this.#life, () => fail(new StoreOverloaded(stream)))
     }
-    if (!random.chance(weather.unknownAppend)) return scheduler.call(this.#life, () => this.#log.commit(append))
+    if (!random.chance(weather.unknownAppend))
+      return scheduler.call(this.#life, () => this.#log.commit(append))
     this.#unknown.add(given[0]!.id)
     const fate = random.pick(['before', 'after', 'later'] as const)
     this.#stage.note(() => `  ${this.#life.name} loses the connection ${fate} an append to ${stream}`)

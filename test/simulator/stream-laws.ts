@@ -39,7 +39,9 @@ const refundSteps: Steps = {
 }
 
 const stepsOf: Readonly<Record<string, Steps>> = {
-  payout: payoutSteps, payment_intent: intentSteps, refund: refundSteps,
+  payout: payoutSteps,
+  payment_intent: intentSteps,
+  refund: refundSteps,
 }
 
 /** What the log and the operators may say of payouts, payments and refunds: R1, R2 and R4. */
@@ -74,6 +76,15 @@ export class StreamLaws implements RailWitness, SendingWitness {
     }
   }
 
+  /** A timer asks the operator about it, so that a lost callback is no loss. */
+  isAskedAbout(reference: string): boolean {
+    const intent = this.#intents.get(reference)
+    const status = intent
+      ? this.statuses.get(`payment_intent-${intent}`)
+      : (this.statuses.get(`payout-${reference}`) ?? this.statuses.get(`refund-${reference}`))
+    return ['locked', 'processing', 'requires_action', 'in_transit', 'pending'].includes(status ?? '')
+  }
+
   eventsOf(mark: string): number {
     return this.#sendings.get(mark) ?? 0
   }
@@ -81,7 +92,8 @@ export class StreamLaws implements RailWitness, SendingWitness {
   called({ kind, reference }: RailRequest): void {
     const calls = (this.#calls.get(reference) ?? 0) + 1
     this.#calls.set(reference, calls)
-    if (kind === 'collection' && calls > 1) this.#violate('R4', `confirmation ${reference} is submitted again`)
+    if (kind === 'collection' && calls > 1)
+      this.#violate('R4', `confirmation ${reference} is submitted again`)
   }
 
   received({ kind, reference }: RailRequest): void {
@@ -90,22 +102,26 @@ export class StreamLaws implements RailWitness, SendingWitness {
     const intent = this.#intents.get(reference)
     if (!intent) return this.#violate('R4', `${reference} reaches the provider and no intent knows it`)
     const other = this.#confirmations.get(intent)
-    if (other) this.#violate('R4', `two confirmations of intent ${intent} reach the provider: ${other}, ${reference}`)
+    if (other)
+      this.#violate('R4', `two confirmations of intent ${intent} reach the provider: ${other}, ${reference}`)
     this.#confirmations.set(intent, reference)
   }
 
-  moved({ kind, reference, merchant, livemode, currency, amountMinor }: RailRequest, what: string): void {
-    const executions = (this.#executions.get(reference) ?? 0) + (what === 'executed' ? 1 : 0)
+  moved(request: RailRequest, how: Parameters<RailWitness['moved']>[1]): void {
+    const { kind, reference, merchant, livemode, currency, amountMinor } = request
+    const isReturn = how === 'returned'
+    const executions = (this.#executions.get(reference) ?? 0) + (isReturn ? 0 : 1)
     this.#executions.set(reference, executions)
     if (executions > 1) this.#violate('R2', `${kind} ${reference} is executed ${executions} times`)
-    if (kind === 'disbursement' && what === 'executed') this.#checkSent(reference, 'is executed')
+    if (kind === 'disbursement' && how === 'executed') this.#checkSent(reference, 'is executed')
     const book = `${merchant}.${livemode ? 'live' : 'test'}.${currency}`
-    const comesIn = (kind === 'collection') === (what === 'executed')
+    const comesIn = (kind === 'collection') !== isReturn
     this.floats.set(book, (this.floats.get(book) ?? 0) + (comesIn ? amountMinor : -amountMinor))
   }
 
   #checkSent(payout: string, what: string): void {
     const status = this.statuses.get(`payout-${payout}`) ?? 'none'
-    if (status !== 'in_transit') this.#violate('R2', `payout ${payout} ${what} by its operator while it is ${status}`)
+    if (status !== 'in_transit')
+      this.#violate('R2', `payout ${payout} ${what} by its operator while it is ${status}`)
   }
 }

@@ -59,7 +59,11 @@ export class World {
     this.answers = new SimulatedAnswers(scheduler)
     this.apis = [new SimulatedProcess('api 1', this), new SimulatedProcess('api 2', this)]
     this.workers = [new SimulatedProcess('worker 1', this), new SimulatedProcess('worker 2', this)]
-    this.thrones = { processes: new Throne('processes'), projector: new Throne('projector'), relay: new Throne('relay') }
+    this.thrones = {
+      processes: new Throne('processes'),
+      projector: new Throne('projector'),
+      relay: new Throne('relay'),
+    }
     this.merchants = new Merchants(this)
   }
 

@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 const pollEveryMs = 20
-const patienceMs = 20_000
+const patientMs = 20_000
 
 /** Asks until the answer is what the test waits for; throws with the last answer when it never is. */
 export async function eventually<Answer>(
   ask: () => Promise<Answer>,
   isReached: (answer: Answer) => boolean,
+  patienceMs = patientMs,
 ): Promise<Answer> {
   const until = performance.now() + patienceMs
   for (;;) {

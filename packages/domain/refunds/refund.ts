@@ -96,7 +96,9 @@ export const refund: Decider<Refund, RefundCommands, RefundEvents> = {
   decide: {
     RequestRefund(request, { status }, { merchant, livemode, now }) {
       if (status === 'abandoned') {
-        refuse('resource_state_must_allow_it', { detail: 'The request took too long and was given up' })
+        refuse('resource_state_must_allow_it', {
+          detail: 'This request was given up; ask again with another idempotency key',
+        })
       }
       if (status !== 'none') return []
       return [{ type: 'RefundRequested', data: { merchant, livemode, at: now.toISOString(), ...request } }]

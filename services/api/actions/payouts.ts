@@ -97,9 +97,14 @@ export async function playOperator(request: Request<Static<typeof PayoutCallback
   const failure = failureOf(body.failure_code, body.failure_message)
   const result: RailState = body.status === 'paid' ? { state: 'succeeded' } : { state: 'failed', ...failure }
   await house.sandboxRail.resolve(id, result)
+  // The operator may have ended it by itself a moment ago: what it says counts.
+  const said = await house.sandboxRail.status(id)
   const { state } =
-    body.status === 'paid'
-      ? await request.send(payout, id, { type: 'SettlePayout', data: {} })
-      : await request.send(payout, id, { type: 'FailPayout', data: { failure } })
+    said.state === 'failed'
+      ? await request.send(payout, id, {
+          type: 'FailPayout',
+          data: { failure: failureOf(said.code, said.message) },
+        })
+      : await request.send(payout, id, { type: 'SettlePayout', data: {} })
   return shown(id, state)
 }

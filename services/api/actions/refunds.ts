@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Refusal, refuse } from '../../../packages/contract/refusals.ts'
+import { Refusal, refusals, refuse } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import { bookId, merchantAvailable } from '../../../packages/domain/ledger/accounts.ts'
@@ -55,10 +55,20 @@ async function hold(request: Asking, paid: PaidIntent, amount: number): Promise<
   try {
     await whileMoneyArrives(place, Date.parse(payment.succeededAt) - request.house.clock().getTime())
   } catch (error) {
-    const release = { type: 'ReleaseRefund', data: { refund: request.id } } as const
-    if (error instanceof Refusal) await request.send(paymentIntent, intent, release)
+    if (error instanceof Refusal && !refusals[error.reason][2]) await giveUp(request, intent)
     throw error
   }
+}
+
+/**
+ * The same request may be further ahead in another process, so the refund's own stream decides: what it has
+ * given up is never requested, and what was reserved for that is free.
+ */
+async function giveUp(request: Asking, intent: string): Promise<void> {
+  const abandon = { type: 'AbandonRefund', data: { paymentIntent: intent } } as const
+  const { state } = await request.send(refund, request.id, abandon)
+  const release = { type: 'ReleaseRefund', data: { refund: request.id } } as const
+  if (state.status === 'abandoned') await request.send(paymentIntent, intent, release)
 }
 
 const arrivesWithinMs = 5_000

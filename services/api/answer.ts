@@ -1,0 +1,29 @@
+import { statusOf } from '../../packages/contract/lists.ts'
+import type { AnyRoute, House } from '../../packages/contract/routes.ts'
+import { answeredByStream, answeredOnce, startedStream, type Keyed } from './idempotency.ts'
+import { kinds } from './kinds.ts'
+import type { HttpRequest } from './request.ts'
+import type { Reply } from './respond.ts'
+import { sealedAnswers } from './sealed-answers.ts'
+
+export interface Asked {
+  readonly route: AnyRoute
+  readonly asked: HttpRequest
+  readonly keyed: Keyed | undefined
+}
+
+/** Carries out a request, or answers it as its first try was answered. */
+export async function answer(house: House, { route, asked, keyed }: Asked): Promise<Reply> {
+  const status = statusOf(route)
+  const work = async () => ({ status, body: await kinds[route.kind](route, asked) })
+  if (!keyed) return { ...(await work()), replayed: false }
+  const started = startedStream(route)
+  const { answers, vault, store } = house
+  if (!started) return answeredOnce(route.showsSecret ? sealedAnswers(answers, vault) : answers, keyed, work)
+  const earlier = await answeredByStream(keyed, { store, ...started })
+  if (earlier !== undefined) return { status, body: earlier, replayed: true }
+  const reply = await work()
+  // The same request at the same moment may have been faster: then its answer is the answer of both.
+  const faster = asked.hasStarted ? undefined : await answeredByStream(keyed, { store, ...started })
+  return faster === undefined ? { ...reply, replayed: false } : { status, body: faster, replayed: true }
+}

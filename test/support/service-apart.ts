@@ -1,0 +1,83 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import type { Test } from 'tap'
+import { nodeArguments } from './child-process.ts'
+
+export type ServiceName = 'api' | 'processes' | 'projector' | 'relay' | 'webhooks' | 'setup' | 'distributed'
+
+export interface Readiness {
+  readonly status: number
+  readonly body: {
+    readonly status: string
+    readonly dependencies: Readonly<Record<string, { readonly status: string; readonly reason?: string }>>
+    readonly leads?: Readonly<Record<string, boolean>>
+  }
+}
+
+/** One service as its operators start it: a process of its own. */
+export class ServiceApart {
+  readonly name: ServiceName
+  readonly instance: string
+  /** How it ended: its code, or nothing after a signal. */
+  readonly ended: Promise<number | null>
+  readonly #child: ChildProcess
+  readonly #port: Promise<number>
+  #output = ''
+  #errors = ''
+
+  constructor(t: Test, name: ServiceName, environment: Readonly<Record<string, string>>) {
+    this.name = name
+    this.instance = environment['INSTANCE'] ?? name
+    const { PATH = '', JAVA_HOME = '', HOME = '' } = process.env
+    const env = { PATH, JAVA_HOME, HOME, ...environment }
+    const file = name === 'distributed' ? 'main' : 'serve'
+    const parameters = nodeArguments(`../../services/${name}/${file}`)
+    // A channel that ends with the test, so that nothing survives a test that is killed.
+    this.#child = spawn(process.execPath, [...parameters], { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+    this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.#errors += text))
+    this.ended = once(this.#child, 'close').then(([code]) => code as number | null)
+    this.#port = new Promise((resolve, reject) => {
+      this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+        this.#output += text
+        const [, port] = /ready: http:\/\/localhost:(\d+)/.exec(this.#output) ?? []
+        if (port) resolve(Number(port))
+      })
+      void this.ended.then(() => reject(new Error(`${this.instance} has ended: ${this.#errors}`)))
+    })
+    // Whoever asks for the port is told; nobody asks for that of a service which only sets up.
+    this.#port.catch(() => undefined)
+    t.teardown(() => this.end('SIGKILL'))
+  }
+
+  get output(): string {
+    return this.#output
+  }
+
+  get errors(): string {
+    return this.#errors
+  }
+
+  /** The port that it says it serves; rejects when it ends instead. */
+  port(): Promise<number> {
+    return this.#port
+  }
+
+  async readiness(): Promise<Readiness> {
+    const response = await fetch(`http://127.0.0.1:${await this.port()}/readyz`)
+    return { status: response.status, body: (await response.json()) as Readiness['body'] }
+  }
+
+  /** As a leader of what it is named after. */
+  async leads(): Promise<boolean> {
+    return (await this.readiness()).body.leads?.[this.name] ?? false
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
+  }
+
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
+    this.signal(signal)
+    return this.ended
+  }
+}
