@@ -2,10 +2,21 @@
 
 SOURCES := $(shell find packages projections infra services test bench -name '*.ts' 2>/dev/null)
 
-.PHONY: run test demo build check clean
+.PHONY: run run-distributed kafka kafka-stop test demo build check clean
 
 run: dist/.built
 	@node --enable-source-maps dist/services/all-in-one/main.js
+
+# Each service apart, on the engines that EVENTSTORE_URL, POSTGRES_URL and KAFKA_BROKERS name, or on what is here.
+run-distributed: dist/.built
+	@node --enable-source-maps dist/services/distributed/main.js
+
+# A real broker for this machine; it needs Java 17 and Maven.
+kafka: dist/.built
+	@node dist/infra/kafka/main.js start
+
+kafka-stop: dist/.built
+	@node dist/infra/kafka/main.js stop
 
 test: dist/.built
 	@node --enable-source-maps dist/test/run.js

@@ -63,6 +63,6 @@ function lines(event: Recorded<Entry>): readonly Change[] {
     occurred_at: metadata.at,
   }
   return postings.map((posting, index) => ({
-    put: { ...entry, line: index + 1, ...posting, class: classOf(posting.account) },
+    insert: { ...entry, line: index + 1, ...posting, class: classOf(posting.account) },
   }))
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import t, { type Test } from 'tap'
 import type { Credentials } from '../services/composition/first-merchant.ts'
+import type { Broker } from '../infra/kafka/broker.ts'
 import { listen, type Heard } from '../services/cli/demo-listener.ts'
 import { eventually as soon } from './support/eventually.ts'
 import { startTestBroker } from './support/kafka.ts'
@@ -19,6 +20,7 @@ const services = ['api', ...led, 'webhooks'] as const
 
 interface World {
   readonly pool: pg.Pool
+  readonly broker: Broker
   readonly credentials: Credentials
   readonly start: (name: ServiceName, instance: string) => ServiceApart
   readonly all: ServiceApart[]
@@ -44,20 +46,25 @@ async function world(t: Test): Promise<World> {
   const credentials = JSON.parse(readFileSync(join(dataDirectory, 'credentials.json'), 'utf8')) as Credentials
   for (const name of services) for (const copy of [1, 2]) start(name, `${name}-${copy}`)
   await Promise.all(all.filter(({ name }) => name !== 'setup').map((service) => service.port()))
-  return { pool, credentials, start, all }
+  return { pool, broker, credentials, start, all }
 }
 
-const { pool, credentials, start, all } = await world(t)
+const { pool, broker, credentials, start, all } = await world(t)
 const listener = await listen()
 t.teardown(() => listener.close())
-const clients = await Promise.all(all.filter(({ name }) => name === 'api').map(async (api) => {
-  return clientOf({ port: await api.port(), credentials })
-}))
+const clients = await Promise.all(
+  all
+    .filter(({ name }) => name === 'api')
+    .map(async (api) => {
+      return clientOf({ port: await api.port(), credentials })
+    }),
+)
 const [first, second] = clients as [MerchantClient, MerchantClient]
 
-const heard = (resource: string, type: string) => listener.heard.filter((one: Heard) => {
-  return one.resource === resource && one.type === type
-})
+const heard = (resource: string, type: string) =>
+  listener.heard.filter((one: Heard) => {
+    return one.resource === resource && one.type === type
+  })
 
 let payouts = 0
 
@@ -72,9 +79,18 @@ async function payOut(client: MerchantClient): Promise<string> {
   })
   if (status !== 201) throw new Error(`the payout was refused: ${JSON.stringify(body)}`)
   const id = String(body['id'])
-  await eventually(async () => (await client.get(`/api/v1/payouts/${id}`)).body['status'], (now) => now === 'paid')
-  await eventually(async () => listed(client, id), (now) => now === 'paid')
-  await eventually(async () => heard(id, 'payout.paid').length, (count) => count > 0)
+  await eventually(
+    async () => (await client.get(`/api/v1/payouts/${id}`)).body['status'],
+    (now) => now === 'paid',
+  )
+  await eventually(
+    async () => listed(client, id),
+    (now) => now === 'paid',
+  )
+  await eventually(
+    async () => heard(id, 'payout.paid').length,
+    (count) => count > 0,
+  )
   return id
 }
 
@@ -107,7 +123,8 @@ t.test('a payout is paid and told by services that share nothing but their engin
 t.test('of two copies one leads, both are ready, and each names what it stands on', async (t) => {
   for (const name of led) {
     await leaderOf(copies(name))
-    for (const copy of copies(name)) t.match(await copy.readiness(), { status: 200, body: { status: 'ready' } })
+    for (const copy of copies(name))
+      t.match(await copy.readiness(), { status: 200, body: { status: 'ready' } })
   }
   const [relay] = copies('relay')
   const up = { status: 'up' }
@@ -120,7 +137,9 @@ t.test('when leaders are killed, those that stand by take over', async (t) => {
   const leaders = await Promise.all(led.map((name) => leaderOf(copies(name))))
   const standby = (leader: ServiceApart) => copies(leader.name).filter((one) => one !== leader)
   await Promise.all(leaders.map((leader) => leader.end('SIGKILL')))
-  await Promise.all(leaders.map(async (leader) => t.ok(await leaderOf(standby(leader)), `${leader.name} is led`)))
+  await Promise.all(
+    leaders.map(async (leader) => t.ok(await leaderOf(standby(leader)), `${leader.name} is led`)),
+  )
   t.ok(await payOut(first))
   for (const leader of leaders) all.splice(all.indexOf(leader), 1)
   await Promise.all(led.map((name) => start(name, `${name}-3`).port()))
@@ -135,7 +154,10 @@ t.test('when a consumer is killed, what it had in hand is delivered by the other
   })
   await killed!.end('SIGKILL')
   all.splice(all.indexOf(killed!), 1)
-  await eventually(async () => heard(String(body['id']), 'payout.paid').length, (count) => count > 0)
+  await eventually(
+    async () => heard(String(body['id']), 'payout.paid').length,
+    (count) => count > 0,
+  )
   t.ok(await payOut(second))
 })
 
@@ -149,23 +171,49 @@ t.test('a leader that sleeps while another is elected writes nothing when it wak
   // Work for whoever wakes up and believes that it still leads.
   const pending = await Promise.all([first, second].map((client) => payOut(client)))
   t.equal(pending.length, 2)
-  const { rows: elected } = await pool.query<{ name: string; instance: string; since: string }>('select * from leaders')
+  const { rows: elected } = await pool.query<{ name: string; instance: string; since: string }>(
+    'select * from leaders',
+  )
   for (const sleeper of sleepers) sleeper.signal('SIGCONT')
-  for (const sleeper of sleepers) await eventually(() => sleeper.leads(), (leads) => !leads)
+  for (const sleeper of sleepers)
+    await eventually(
+      () => sleeper.leads(),
+      (leads) => !leads,
+    )
   await payOut(second)
   for (const { name, instance } of sleepers) {
     const { since } = elected.find((one) => one.name === name)!
     const text = 'select what from audit where who = $1 and at >= $2'
     t.same((await pool.query(text, [instance, since])).rows, [], `${instance} has written nothing`)
   }
+  const others = await pool.query('select distinct who from audit where not (who = any($1))', [
+    sleepers.map(({ instance }) => instance),
+  ])
+  t.ok(others.rowCount! >= led.length, 'those who lead have written')
   const { rows: still } = await pool.query('select * from leaders')
   t.same(still, elected, 'nobody was elected anew')
+})
+
+t.test('what is down is named, and found again', async (t) => {
+  const [relay] = copies('relay')
+  const kafka = async () => {
+    const { status, body } = await relay!.readiness()
+    return { status, kafka: body.dependencies['kafka']?.status }
+  }
+  process.kill(broker.pid, 'SIGSTOP')
+  t.match(await eventually(kafka, ({ status }) => status === 503), { kafka: 'down' })
+  process.kill(broker.pid, 'SIGCONT')
+  t.match(await eventually(kafka, ({ status }) => status === 200), { kafka: 'up' })
+  t.ok(await payOut(first))
 })
 
 t.test('every process stops when it is asked to', async (t) => {
   for (const service of all) service.signal('SIGTERM')
   const codes = await Promise.all(all.map(async ({ instance, ended }) => [instance, await ended]))
-  t.same(codes, all.map(({ instance }) => [instance, 0]))
+  t.same(
+    codes,
+    all.map(({ instance }) => [instance, 0]),
+  )
   t.same(all.map(({ errors }) => errors).join(''), '')
 })
 

@@ -25,7 +25,13 @@ function candidate(t: Test, pool: pg.Pool, instance: string) {
     if (!reign.signal.aborted) await once(reign.signal, 'abort')
   })
   t.teardown(() => leadership.close())
-  const reign = async () => (await eventually(async () => reigns.length, (count) => count > 0), reigns[0]!)
+  const reign = async () => (
+    await eventually(
+      async () => reigns.length,
+      (count) => count > 0,
+    ),
+    reigns[0]!
+  )
   return { reign, close: () => leadership.close() }
 }
 
@@ -39,13 +45,16 @@ async function deposed(t: Test, pool: pg.Pool): Promise<Reign> {
 }
 
 const mark = (connection: pg.ClientBase) => connection.query("insert into checkpoints values ('mark', 1)")
-const marks = async (pool: pg.Pool) => (await pool.query("select from checkpoints where name = 'mark'")).rowCount
+const marks = async (pool: pg.Pool) =>
+  (await pool.query("select from checkpoints where name = 'mark'")).rowCount
 
 t.test('a leader writes, and whoever was deposed does not', async (t) => {
   const { pool } = await testDatabase(t)
   const first = candidate(t, pool, 'first')
   const reign = await first.reign()
-  await fenced(pool, reign.fence, (connection) => connection.query("insert into checkpoints values ('first', 1)"))
+  await fenced(pool, reign.fence, (connection) =>
+    connection.query("insert into checkpoints values ('first', 1)"),
+  )
   await first.close()
   const { fence } = await candidate(t, pool, 'second').reign()
   await t.rejects(fenced(pool, reign.fence, mark), Deposed)
@@ -70,10 +79,16 @@ t.test('nobody leads before the transactions of the last leader have ended', asy
     })
   })
   const writing = begun.then((one) => one)
-  await eventually(async () => sessions(pool, 'idle in transaction'), (count) => count === 1)
+  await eventually(
+    async () => sessions(pool, 'idle in transaction'),
+    (count) => count === 1,
+  )
   await first.close()
   const second = candidate(t, pool, 'second')
-  await eventually(async () => waiting(pool), (count) => count === 1)
+  await eventually(
+    async () => waiting(pool),
+    (count) => count === 1,
+  )
   const before = await pool.query<{ instance: string }>('select instance from leaders')
   t.same(before.rows, [{ instance: 'first' }])
   finish()
@@ -100,14 +115,33 @@ t.test('the fence ends the reign of a leader that has not noticed', async (t) =>
   t.equal(reign.signal.aborted, true)
 })
 
-const payouts = documents(payout, { name: 'payouts', version: 1, columns: { status: 'text' }, row, indexes: [] })
+const payouts = documents(payout, {
+  name: 'payouts',
+  version: 1,
+  columns: { status: 'text' },
+  row,
+  indexes: [],
+})
 
 function row() {
   return { status: 'none' }
 }
 
-const event = { stream: 'payout-1', revision: 0, position: 1, eventId: '00000000-0000-4000-8000-000000000000', type: 'X' }
-const track = { model: payouts, generation: 2, fold: undefined, parked: new Set<string>(), position: 0, isUnsure: false }
+const event = {
+  stream: 'payout-1',
+  revision: 0,
+  position: 1,
+  eventId: '00000000-0000-4000-8000-000000000000',
+  type: 'X',
+}
+const track = {
+  model: payouts,
+  generation: 2,
+  fold: undefined,
+  parked: new Set<string>(),
+  position: 0,
+  isUnsure: false,
+}
 const table = { name: 'read.payouts_v1_2', view: 'read.payouts', columns: {}, key: ['id'] }
 
 /** All that leaders write, each as it is written. */
@@ -115,8 +149,10 @@ const writers: Readonly<Record<string, (pool: pg.Pool, fence: Fence) => Promise<
   'a checkpoint that is begun': (pool, fence) => new Checkpoints(pool, fence).load('new'),
   'how far work outside may have gone': (pool, fence) => new Checkpoints(pool, fence).attempt('relay', 9),
   'a checkpoint that moves': (pool, fence) => new Checkpoints(pool, fence).save('relay', 9),
-  'what is parked': (pool, fence) => new ParkedEvents(pool, 'relay', fence).park('payout-2', [event], 'poisoned'),
-  'what is parked no more': (pool, fence) => new ParkedEvents(pool, 'relay', fence).release('payout-1', event),
+  'what is parked': (pool, fence) =>
+    new ParkedEvents(pool, 'relay', fence).park('payout-2', [event], 'poisoned'),
+  'what is parked no more': (pool, fence) =>
+    new ParkedEvents(pool, 'relay', fence).release('payout-1', event),
   'wishes that are taken': (pool, fence) => new ParkedEvents(pool, 'relay', fence).wishes(),
   'wishes of read models that are taken': (pool, fence) => parkedWishes(pool, fence),
   'attempts of timers': (pool, fence) =>
@@ -133,15 +169,20 @@ function projectorOf(pool: pg.Pool, fence: Fence): Projector {
 }
 
 const tables = ['checkpoints', 'parked', 'timer_attempts', 'read.published']
-const everything = tables.map((one) => `(select json_agg(x order by x::text) from ${one} x) as "${one}"`).join(', ')
-const catalogue = "(select json_agg(tablename::text order by tablename) from pg_tables where schemaname = 'read') as made"
+const everything = tables
+  .map((one) => `(select json_agg(x order by x::text) from ${one} x) as "${one}"`)
+  .join(', ')
+const catalogue =
+  "(select json_agg(tablename::text order by tablename) from pg_tables where schemaname = 'read') as made"
 
 t.test('a deposed leader writes nothing, whatever it writes', async (t) => {
   const { pool } = await testDatabase(t)
   await publishMissing(pool, readModels, '')
   await new Checkpoints(pool).load('relay')
   await new ParkedEvents(pool, 'relay').park('payout-1', [event], 'poisoned')
-  await pool.query("insert into parked values ('read.payouts_v1_1', 'payout-1', 0, 1, $1, 'X', 'poisoned')", [event.eventId])
+  await pool.query("insert into parked values ('read.payouts_v1_1', 'payout-1', 0, 1, $1, 'X', 'poisoned')", [
+    event.eventId,
+  ])
   await new PostgresTimers(pool).postpone({ id: 'c:d', dueAt: '2026-01-01T00:00:00Z' }, new Date(0))
   await wishRetry(pool)
   const { fence } = await deposed(t, pool)

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { DocumentFold } from '../../infra/postgres/document-fold.ts'
-import { createTable, tableOf, type Table } from '../../infra/postgres/tables.ts'
+import { createIndexes, createTable, tableOf, type Table } from '../../infra/postgres/tables.ts'
 import type { AnyDecider } from '../../packages/kernel/decider.ts'
 import { recorded } from '../../packages/kernel/history.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
@@ -30,7 +30,7 @@ export class KnexProjector {
     })
     for (const { model, table } of this.#targets) {
       await this.#knex.raw(`drop table if exists ${table.name}`)
-      await this.#knex.raw(createTable(model, table))
+      await this.#knex.raw([createTable(table), ...createIndexes(model, table)].join(';'))
     }
   }
 

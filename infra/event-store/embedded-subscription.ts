@@ -86,7 +86,9 @@ export class EmbeddedSubscription implements Subscription {
       if (!window) continue
       if (window.through < window.head) ahead = this.#read(window.through)
       if (this.#mayBeSkipped(window)) continue
+      const startedAt = performance.now()
       await this.#handle(window)
+      if (!ahead) await this.#rest(startedAt)
     }
     await ahead
   }
@@ -105,6 +107,12 @@ export class EmbeddedSubscription implements Subscription {
       return true
     })
     if (done) this.#position = through
+  }
+
+  /** Each batch costs the same round trips however many events it carries. */
+  async #rest(startedAt: number): Promise<void> {
+    const leftMs = startedAt + (this.#options.everyMs ?? 0) - performance.now()
+    if (leftMs > 0) await pause(leftMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined)
   }
 
   #read(after: number): Promise<Window | undefined> {

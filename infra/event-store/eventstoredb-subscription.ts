@@ -46,15 +46,17 @@ export class EventStoreDbSubscription implements Subscription {
 
   /** One subscription of the client, from the last handled event on; throws when it ends. */
   async #follow(): Promise<void> {
-    const { batchSize } = this.#options
+    const { batchSize, everyMs = 0 } = this.#options
     const options = { fromPosition: positionAt(this.#position), filter: serverFilter(this.#options) }
     const feed = Feed.ofSubscription(this.#client.subscribeToAll(options, { highWaterMark: batchSize }))
     this.#feed = feed
     try {
       while (!this.#stopping.signal.aborted) {
         const batch = await feed.take(batchSize)
+        const startedAt = performance.now()
         if (batch.length > 0) await this.#handle(batch.map(storedEvent))
         else if (!this.#stopping.signal.aborted) throw new Error('EventStoreDB ended the subscription')
+        if (batch.length < batchSize) await this.#rest(startedAt + everyMs - performance.now())
       }
     } finally {
       feed.close()
@@ -74,6 +76,11 @@ export class EventStoreDbSubscription implements Subscription {
         await this.#pauseAfter(error)
       }
     }
+  }
+
+  /** Each batch costs the same round trips however many events it carries. */
+  async #rest(leftMs: number): Promise<void> {
+    if (leftMs > 0) await pause(leftMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined)
   }
 
   /** Pauses grow until a batch was handled. */

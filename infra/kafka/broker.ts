@@ -30,7 +30,10 @@ const stopTimeoutMs = 30_000
 const lookEveryMs = 100
 /** One broker for one machine: it needs little, and starts fast. */
 const javaOptions = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']
-const logOptions = ['-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-Dorg.slf4j.simpleLogger.showDateTime=true']
+const logOptions = [
+  '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+  '-Dorg.slf4j.simpleLogger.showDateTime=true',
+]
 
 /** Starts a real broker on this machine, for nobody but this machine, or finds the one that runs already. */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
@@ -71,10 +74,13 @@ interface Home {
 
 function homeOf(path: string): Home {
   const directory = resolve(path)
-  const [data, properties, log, pidFile] = ['data', 'server.properties', 'broker.log', 'broker.pid'].map((name) => {
-    return join(directory, name)
-  }) as [string, string, string, string]
-  return { directory, data, properties, log, pidFile }
+  return {
+    directory,
+    data: join(directory, 'data'),
+    properties: join(directory, 'server.properties'),
+    log: join(directory, 'broker.log'),
+    pidFile: join(directory, 'broker.pid'),
+  }
 }
 
 async function properties(address: string, { data }: Home): Promise<string> {
@@ -95,21 +101,37 @@ async function properties(address: string, { data }: Home): Promise<string> {
     'transaction.state.log.num.partitions': '1',
     'transaction.state.log.replication.factor': '1',
     'transaction.state.log.min.isr': '1',
-  }).map(([name, value]) => `${name}=${value}\n`).join('')
+  })
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('')
 }
 
 function format(classPath: string, propertiesFile: string): void {
   const clusterId = randomBytes(16).toString('base64url')
-  const parameters = ['kafka.tools.StorageTool', 'format', '--cluster-id', clusterId, '--config', propertiesFile]
-  const run = spawnSync('java', [...javaOptions, ...logOptions, '-cp', classPath, ...parameters], { encoding: 'utf8' })
-  if (run.status !== 0) throw new Error(`Kafka's storage cannot be made: ${(run.stderr || run.stdout).trim()}`)
+  const parameters = [
+    'kafka.tools.StorageTool',
+    'format',
+    '--cluster-id',
+    clusterId,
+    '--config',
+    propertiesFile,
+  ]
+  const run = spawnSync('java', [...javaOptions, ...logOptions, '-cp', classPath, ...parameters], {
+    encoding: 'utf8',
+  })
+  if (run.status !== 0)
+    throw new Error(`Kafka's storage cannot be made: ${(run.stderr || run.stdout).trim()}`)
 }
 
 /** It outlives us, and a key press that interrupts us does not reach it. */
 function launch(classPath: string, home: Home): number {
   const log = openSync(home.log, 'w')
   const parameters = [...javaOptions, ...logOptions, '-cp', classPath, 'kafka.Kafka', home.properties]
-  const child = spawn('java', parameters, { cwd: home.directory, detached: true, stdio: ['ignore', log, log] })
+  const child = spawn('java', parameters, {
+    cwd: home.directory,
+    detached: true,
+    stdio: ['ignore', log, log],
+  })
   closeSync(log)
   child.unref()
   if (child.pid === undefined) throw new Error('Kafka cannot be started: there is no java')
@@ -119,7 +141,8 @@ function launch(classPath: string, home: Home): number {
 async function untilItAnswers(pid: number, address: string, { log }: Home): Promise<void> {
   const deadline = Date.now() + startTimeoutMs
   while (!(await answers(address))) {
-    if (!isAlive(pid)) throw new Error(`Kafka does not start: ${readFileSync(log, 'utf8').trim().split('\n').at(-1)}`)
+    if (!isAlive(pid))
+      throw new Error(`Kafka does not start: ${readFileSync(log, 'utf8').trim().split('\n').at(-1)}`)
     if (Date.now() > deadline) throw new Error(`Kafka does not answer: see ${log}`)
     await pause(lookEveryMs)
   }

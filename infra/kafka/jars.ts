@@ -25,7 +25,14 @@ export function kafkaJars(parent: string): string {
 function fetchInto(directory: string, parent: string): void {
   mkdirSync(parent, { recursive: true })
   const unfinished = mkdtempSync(join(parent, 'unfinished-'))
-  const parameters = ['-q', '-B', '-f', pom, 'dependency:copy-dependencies', `-DoutputDirectory=${unfinished}`]
+  const parameters = [
+    '-q',
+    '-B',
+    '-f',
+    pom,
+    'dependency:copy-dependencies',
+    `-DoutputDirectory=${unfinished}`,
+  ]
   const run = spawnSync('mvn', parameters, { encoding: 'utf8' })
   if (run.status !== 0) {
     rmSync(unfinished, { recursive: true })

@@ -18,6 +18,8 @@ try {
 async function start(directory: string, jars: string): Promise<void> {
   const { address, pid, isNew } = await startBroker({ directory, jars, port })
   const state = isNew ? 'is ready' : 'runs already'
-  process.stdout.write(`Kafka ${state}: KAFKA_BROKERS=${address} (process ${pid}, data and log in ${directory})\n`)
+  process.stdout.write(
+    `Kafka ${state}: KAFKA_BROKERS=${address} (process ${pid}, data and log in ${directory})\n`,
+  )
   process.stdout.write('make kafka-stop stops it\n')
 }

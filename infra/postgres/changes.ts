@@ -1,10 +1,16 @@
 import type { Change, Row, Value } from '../../packages/kernel/projection.ts'
 import { addToRows, patchRows, removeRows, upsertRows, type Table } from './tables.ts'
 
-/** Runs one statement; its only parameter is a JSON array of rows. */
-export type Run = (statement: string, rows: readonly Row[]) => Promise<void>
+/** Where changes are written. */
+export interface Writing {
+  /** Runs one statement; its only parameter is a JSON array of rows. */
+  readonly run: (statement: string, rows: readonly Row[]) => Promise<void>
+  /** Adds rows that are not there. */
+  readonly copy: (table: Table, rows: readonly Row[]) => Promise<void>
+}
 
 type Pending =
+  | { readonly kind: 'insert'; readonly row: Row }
   | { readonly kind: 'put'; readonly row: Row }
   | { readonly kind: 'patch'; readonly key: Row; readonly columns: Row }
   | { readonly kind: 'add'; readonly key: Row; readonly sums: Readonly<Record<string, number>> }
@@ -13,18 +19,22 @@ type Pending =
 /** What a batch of events changes in one table, folded in memory to at most one change per row. */
 export class TableChanges {
   readonly #table: Table
-  readonly #run: Run
+  readonly #writing: Writing
   #pending = new Map<string, Pending>()
 
-  constructor(table: Table, run: Run) {
+  constructor(table: Table, writing: Writing) {
     this.#table = table
-    this.#run = run
+    this.#writing = writing
   }
 
   async apply(change: Change): Promise<void> {
-    const next = this.#toPending(change)
-    const key = this.#keyOf(next.kind === 'put' ? next.row : next.key)
+    const next = toPending(change)
+    const key = this.#keyOf('row' in next ? next.row : next.key)
     const earlier = this.#pending.get(key)
+    if (earlier?.kind === 'insert' && next.kind === 'remove') {
+      this.#pending.delete(key)
+      return
+    }
     const both = earlier ? merged(earlier, next) : next
     if (both) {
       this.#pending.set(key, both)
@@ -39,31 +49,36 @@ export class TableChanges {
     const pending = [...this.#pending.values()]
     this.#pending = new Map()
     const groups = groupBy(pending, shape)
-    for (const group of groups.values())
-      await this.#run(statement(this.#table, group[0]!), group.map(parameters))
+    for (const group of groups.values()) await this.#write(group[0]!, group.map(parameters))
   }
 
-  #toPending(change: Change): Pending {
-    if ('put' in change) return { kind: 'put', row: change.put }
-    if ('patch' in change) return { kind: 'patch', key: change.key, columns: change.patch }
-    if ('add' in change) return { kind: 'add', key: change.key, sums: change.add }
-    return { kind: 'remove', key: change.remove }
+  #write(pending: Pending, rows: readonly Row[]): Promise<void> {
+    if (pending.kind === 'insert') return this.#writing.copy(this.#table, rows)
+    return this.#writing.run(statement(this.#table, pending), rows)
   }
 
   #keyOf(row: Row): string {
-    return JSON.stringify(this.#table.key.map((column) => row[column]))
+    const [column, ...others] = this.#table.key
+    return others.reduce((key, other) => `${key}\x1f${String(row[other])}`, String(row[column!]))
   }
+}
+
+function toPending(change: Change): Pending {
+  if ('insert' in change) return { kind: 'insert', row: change.insert }
+  if ('put' in change) return { kind: 'put', row: change.put }
+  if ('patch' in change) return { kind: 'patch', key: change.key, columns: change.patch }
+  if ('add' in change) return { kind: 'add', key: change.key, sums: change.add }
+  return { kind: 'remove', key: change.remove }
 }
 
 /** Two changes of one row as one; `undefined` when no single statement does both. */
 function merged(earlier: Pending, next: Pending): Pending | undefined {
-  if (next.kind === 'put' || next.kind === 'remove') return next
-  if (earlier.kind === 'put') {
-    const row =
-      next.kind === 'patch'
-        ? { ...earlier.row, ...next.columns }
-        : { ...earlier.row, ...summed(earlier.row, next.sums) }
-    return { kind: 'put', row }
+  if (next.kind === 'insert') return earlier.kind === 'remove' ? { kind: 'put', row: next.row } : undefined
+  if (next.kind === 'put') return { kind: earlier.kind === 'insert' ? 'insert' : 'put', row: next.row }
+  if (next.kind === 'remove') return next
+  if ('row' in earlier) {
+    const columns = next.kind === 'patch' ? next.columns : summed(earlier.row, next.sums)
+    return { kind: earlier.kind, row: { ...earlier.row, ...columns } }
   }
   if (earlier.kind === 'patch' && next.kind === 'patch')
     return { ...earlier, columns: { ...earlier.columns, ...next.columns } }
@@ -96,7 +111,7 @@ function statement(table: Table, pending: Pending): string {
 }
 
 function parameters(pending: Pending): Row {
-  if (pending.kind === 'put') return pending.row
+  if ('row' in pending) return pending.row
   if (pending.kind === 'patch') return { ...pending.key, ...pending.columns }
   if (pending.kind === 'add') return { ...pending.key, ...pending.sums }
   return pending.key

@@ -42,6 +42,10 @@ export function connectionOptions(url: string): pg.ClientConfig {
   }
 }
 
+const ignore = () => undefined
+/** What fails is thrown; knex would write it to the console as well. */
+const quiet = { warn: ignore, error: ignore, debug: ignore }
+
 async function openPool(url: string, stop: () => Promise<void>): Promise<Postgres> {
   const pool = new pg.Pool({ ...connectionOptions(url), max: connectionsMax })
   surviveBrokenConnections(pool)
@@ -52,7 +56,7 @@ async function openPool(url: string, stop: () => Promise<void>): Promise<Postgre
     await stop()
     throw error
   }
-  const builder = knex({ client: 'pg', connectionPool: pool })
+  const builder = knex({ client: 'pg', connectionPool: pool, log: quiet })
   const close = async () => {
     await builder.destroy()
     await pool.end()

@@ -129,7 +129,6 @@ const payouts: FinanceView = {
     ['destination_country', `state #>> '{destination,country}'`, 'ISO 3166; null for banks'],
     ['batch_id', `state ->> 'batch'`, 'Batch it belongs to; mostly null'],
     ['created_at', 'created_at', 'When it was requested'],
-    ['sent_at', `(state ->> 'sentAt')::timestamptz`, 'When it was handed to the operator; null if it never was'],
     ['paid_at', `(state ->> 'paidAt')::timestamptz`, 'When the beneficiary had it, even if it came back'],
     ['failure_code', `state #>> '{failure,code}'`, 'Why it failed; returned when it came back'],
   ],

@@ -3,10 +3,11 @@ import type { AnyDecider } from '../../packages/kernel/decider.ts'
 import { recorded } from '../../packages/kernel/history.ts'
 import type { EventStore, Log, StoredEvent } from '../../packages/kernel/ports.ts'
 import type { ReadModel, Recorded } from '../../packages/kernel/projection.ts'
-import { TableChanges, type Run } from './changes.ts'
+import { TableChanges, type Writing } from './changes.ts'
+import { copyRows } from './copy.ts'
 import { DocumentFold, type StoredDocument } from './document-fold.ts'
 import { fenced, type Fence } from './fenced.ts'
-import { createTable, tableOf, type Table } from './tables.ts'
+import { createIndexes, createTable, tableOf, type Table } from './tables.ts'
 
 /** One read model on its way along the log. */
 export interface Track {
@@ -45,12 +46,21 @@ export class Projector {
   async open(model: ReadModel, generation: number): Promise<Track> {
     const { pool, fence, statesMax } = this.#options
     const table = tableOf(model, generation)
-    await fenced(pool, fence, (connection) => begin(connection, model, table))
+    await fenced(pool, fence, (connection) => begin(connection, table))
     const documents = (ids: readonly string[]) => this.#documents(table, ids)
     const fold = model.kind === 'documents' ? new DocumentFold(model, documents, statesMax) : undefined
     const track: Track = { model, generation, table, fold, parked: new Set(), position: 0, isUnsure: true }
     await this.#find(track)
     return track
+  }
+
+  /** Makes what the table of a read model lacks while it is filled for the first time. */
+  async finish({ model, table }: Track): Promise<void> {
+    const { pool, fence } = this.#options
+    await fenced(pool, fence, async (connection) => {
+      await connection.query(`set local maintenance_work_mem = '256MB'`)
+      for (const index of createIndexes(model, table)) await connection.query(index)
+    })
   }
 
   /** Reads what memory cannot tell: how far a read model has come, and which of its streams are set aside. */
@@ -98,7 +108,7 @@ export class Projector {
       .filter(({ stream, position }) => position > track.position && !track.parked.has(stream))
       .filter(follows(track))
     if (relevant.length === 0) return
-    const changes = new TableChanges(track.table, runOn(connection))
+    const changes = new TableChanges(track.table, writingOn(connection))
     await track.fold?.prepare(relevant)
     for (const event of relevant) {
       if (track.parked.has(event.stream)) continue
@@ -143,7 +153,7 @@ export class Projector {
     // Until it is surely done, its outcome is as unknown as that of any other write.
     track.isUnsure = true
     await fenced(pool, fence, async (connection) => {
-      const changes = new TableChanges(track.table, runOn(connection))
+      const changes = new TableChanges(track.table, writingOn(connection))
       for (const event of missed)
         for (const change of changesOf(track, recordedOnce(event))) await changes.apply(change)
       await changes.flush()
@@ -179,8 +189,8 @@ export class Projector {
   }
 }
 
-async function begin(connection: pg.ClientBase, model: ReadModel, table: Table): Promise<void> {
-  await connection.query(createTable(model, table))
+async function begin(connection: pg.ClientBase, table: Table): Promise<void> {
+  await connection.query(createTable(table))
   const text = 'insert into checkpoints (name, position) values ($1, 0) on conflict do nothing'
   await connection.query(text, [table.name])
 }
@@ -217,9 +227,13 @@ function follows({ model }: Track): (event: StoredEvent) => boolean {
 function changesOf({ model, fold }: Track, event: Recorded) {
   if (model.kind === 'projection') return model.on[event.type]!(event as Recorded<never>)
   const row = fold!.apply(event)
-  return row ? [{ put: row }] : []
+  if (!row) return []
+  return event.revision === 0 ? [{ insert: row }] : [{ put: row }]
 }
 
-function runOn(connection: pg.ClientBase): Run {
-  return async (statement, rows) => void (await connection.query(statement, [JSON.stringify(rows)]))
+function writingOn(connection: pg.ClientBase): Writing {
+  return {
+    run: async (statement, rows) => void (await connection.query(statement, [JSON.stringify(rows)])),
+    copy: (table, rows) => copyRows(connection, table, rows),
+  }
 }

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { ReadModel } from '../../packages/kernel/projection.ts'
 import { fenced, type Fence } from './fenced.ts'
 import type { Track } from './projector.ts'
-import { createTable, readSchema, tableOf } from './tables.ts'
+import { createIndexes, createTable, readSchema, tableOf } from './tables.ts'
 
 const publicationLock = 4_719_202_606
 
@@ -51,7 +51,7 @@ export async function publishMissing(
 
 async function publishFirst(connection: pg.ClientBase, model: ReadModel): Promise<void> {
   const table = tableOf(model, 1)
-  await connection.query(createTable(model, table))
+  await connection.query([createTable(table), ...createIndexes(model, table)].join(';'))
   await connection.query(`create view ${table.view} as select * from ${table.name}`)
   await connection.query('insert into checkpoints (name, position) values ($1, 0) on conflict do nothing', [
     table.name,

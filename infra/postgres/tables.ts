@@ -36,22 +36,22 @@ export function tableOf(model: ReadModel, generation: number): Table {
 
 const collation = ' collate "C"'
 
-/** The statement that makes the table with its indexes; nothing happens when it is there. */
-export function createTable(model: ReadModel, { name, columns, key }: Table): string {
+/** The statement that makes the table with its primary key; nothing happens when it is there. */
+export function createTable({ name, columns, key }: Table): string {
   const lines = Object.entries(columns).map(
     ([column, type]) => `"${column}" ${type}${type === 'text' ? collation : ''}`,
   )
-  const indexes =
-    model.kind === 'documents'
-      ? [['merchant', 'livemode', 'shown', 'created'], ...model.indexes]
-      : model.indexes
-  return [
-    `create table if not exists ${name} (${lines.join(', ')}, primary key (${quoted(key)}));`,
-    ...indexes.map((index) => {
-      const indexName = `${name.slice(readSchema.length + 1)}_${index.join('_')}`.slice(0, 63)
-      return `create index if not exists "${indexName}" on ${name} (${quoted(index)});`
-    }),
-  ].join('\n')
+  return `create table if not exists ${name} (${lines.join(', ')}, primary key (${quoted(key)}))`
+}
+
+/** The statements that make all other indexes. A table that is filled first is done in half the time. */
+export function createIndexes(model: ReadModel, { name }: Table): readonly string[] {
+  const listed = ['merchant', 'livemode', 'shown', 'created']
+  const indexes = model.kind === 'documents' ? [listed, ...model.indexes] : model.indexes
+  return indexes.map((index) => {
+    const indexName = `${name.slice(readSchema.length + 1)}_${index.join('_')}`.slice(0, 63)
+    return `create index if not exists "${indexName}" on ${name} (${quoted(index)})`
+  })
 }
 
 export function quoted(columns: readonly string[]): string {
@@ -59,7 +59,7 @@ export function quoted(columns: readonly string[]): string {
 }
 
 function recordset(table: Table, columns: readonly string[]): string {
-  return `jsonb_to_recordset($1::jsonb) as t(${columns.map((column) => `"${column}" ${table.columns[column]}`).join(', ')})`
+  return `json_to_recordset($1::json) as t(${columns.map((column) => `"${column}" ${table.columns[column]}`).join(', ')})`
 }
 
 function matching({ key }: Table): string {

@@ -19,7 +19,8 @@ export function recorded(decider: AnyDecider, event: StoredEvent): Recorded {
   if (!declaration)
     throw new Error(`${decider.category} knows no event ${type}, found in ${stream} at revision ${revision}`)
   const data = upcast(declaration, metadata.version, event.data)
-  return { ...parseStreamName(stream), stream, revision, position, type, data, metadata, eventId: event.id }
+  const { category, id } = parseStreamName(stream)
+  return { stream, category, id, revision, position, type, data, metadata, eventId: event.id }
 }
 
 /** The state of a stream after some more of its stored events. */

@@ -62,6 +62,11 @@ export interface SubscriptionOptions extends LogFilter {
   /** At most so many events are handed over at once. */
   readonly batchSize: number
   /**
+   * While events keep coming, a batch of what is newest begins at most this often, so that it carries many.
+   * The first event after a quiet time waits for nothing. Left out: as often as the handler allows.
+   */
+  readonly everyMs?: number
+  /**
    * Called for one batch after the other, never concurrently, in the order of the log. `through` is the
    * position up to which
    * nothing is left out, so it may be kept as the checkpoint even when a filter dropped the last events.

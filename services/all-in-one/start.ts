@@ -3,6 +3,7 @@ import { startApi } from '../api/main.ts'
 import { openBus } from '../composition/bus.ts'
 import { firstMerchant, type Credentials } from '../composition/first-merchant.ts'
 import { openHouse, type HouseOptions, type Opened } from '../composition/house.ts'
+import { orClose } from '../composition/serve.ts'
 import { runProcesses } from '../processes/service.ts'
 import { runProjector } from '../projector/service.ts'
 import { runRelay } from '../relay/service.ts'
@@ -26,14 +27,21 @@ export async function startService(
   // Whoever consumes is there before anything is published: a bus in process keeps nothing.
   const webhooks = await runWebhooks(opened, bus)
   const leaders = [runProjector(opened), runProcesses(opened), runRelay(opened, bus)]
-  const credentials = await firstMerchant(opened.house, configuration.dataDirectory)
-  const api = await startApi({ opened })
-  const close = async () => {
-    await api.close()
-    await Promise.all(leaders.map((leader) => leader.close()))
-    await webhooks.close()
-    await bus.close()
-    await opened.close()
+  const behind = {
+    close: async () => {
+      await Promise.all(leaders.map((leader) => leader.close()))
+      await webhooks.close()
+      await bus.close()
+      await opened.close()
+    },
   }
-  return { port: api.port, credentials, opened, close }
+  return orClose(behind, async () => {
+    const credentials = await firstMerchant(opened.house, configuration.dataDirectory)
+    const api = await startApi({ opened })
+    const close = async () => {
+      await api.close()
+      await behind.close()
+    }
+    return { port: api.port, credentials, opened, close }
+  })
 }

@@ -143,7 +143,8 @@ function begin({ house }: Api) {
         {
           request: id,
           method: request.method,
-          path: request.originalUrl,
+          // Without the query, which may look for a telephone number.
+          path: response.locals['path'] as string,
           status: response.statusCode,
           durationMs,
         },

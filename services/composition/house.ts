@@ -4,7 +4,6 @@ import { pino } from 'pino'
 import { v7 } from 'uuid'
 import type { Configuration } from '../../infra/configuration.ts'
 import { openEmbeddedStore } from '../../infra/event-store/embedded.ts'
-import { openEventStoreDb } from '../../infra/event-store/eventstoredb.ts'
 import { addressBlocks } from '../../infra/http/addresses.ts'
 import { urlFault } from '../../infra/http/egress.ts'
 import { fileMailer } from '../../infra/mail/files.ts'
@@ -123,8 +122,11 @@ const executorRefusals = {
   overloaded: () => new Refusal('service_must_not_be_overloaded', { retryAfterSeconds: 1 }),
 }
 
-function openStore({ eventStoreUrl }: Configuration, { url }: Postgres): Promise<EventStore> {
-  return eventStoreUrl === undefined ? openEmbeddedStore({ url }) : openEventStoreDb({ url: eventStoreUrl })
+async function openStore({ eventStoreUrl }: Configuration, { url }: Postgres): Promise<EventStore> {
+  if (eventStoreUrl === undefined) return openEmbeddedStore({ url })
+  // Its client takes long to load, so only who uses it waits for it.
+  const { openEventStoreDb } = await import('../../infra/event-store/eventstoredb.ts')
+  return openEventStoreDb({ url: eventStoreUrl })
 }
 
 function openMailer({ smtpUrl, mailFrom, dataDirectory }: Configuration): Mailer & { close?(): void } {

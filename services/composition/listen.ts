@@ -6,7 +6,7 @@ import { ConfigurationError } from '../../infra/configuration.ts'
 import type { Health } from './health.ts'
 
 /** So long kept connections are told with each answer that they end; then those that only wait are closed. */
-const partingMs = 100
+const partingMs = 250
 /** Longer than any request may take. */
 const closingMsMax = 20_000
 
@@ -37,12 +37,14 @@ export function listen(server: Server, port: number, setting: 'PORT' | 'HEALTH_P
 }
 
 /**
- * Requests in flight are answered. A connection that is closed while its client sends the next request loses that
- * request, so busy clients first hear that it ends. Node checks no time-outs from here on, so silence is ended here.
+ * Requests in flight are answered. A connection that is closed while its client sends the next request loses
+ * that
+ * request, so busy clients first hear that it ends. Node checks no time-outs from here on, so silence is
+ * ended here.
  */
 async function close(server: Server, connections: ReadonlySet<Socket>): Promise<void> {
   server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'))
-  await pause(partingMs)
+  if (connections.size > 0) await pause(partingMs)
   let isClosed = false
   const closed = once(server, 'close').then(() => (isClosed = true))
   const deadline = setTimeout(() => server.closeAllConnections(), closingMsMax)

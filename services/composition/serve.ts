@@ -14,17 +14,32 @@ export function serve(name: string, start: (opened: Opened) => Promise<Served>):
     // Whoever started this process has said it once for all.
     if (!process.send) warnOfOddities(configuration, { isApart: true })
     const opened = await openHouse(configuration)
-    const served = await start(opened)
-    const health =
-      served.port === undefined ? await serveHealth(opened.health, configuration.healthPort) : undefined
-    process.stdout.write(`${name} is ready: http://localhost:${served.port ?? health?.port}/readyz\n`)
-    return async () => {
-      opened.health.stop()
-      await served.close()
-      await health?.close()
-      await opened.close()
-    }
+    return orClose(opened, async () => {
+      const served = await start(opened)
+      const health =
+        served.port === undefined ? await serveHealth(opened.health, configuration.healthPort) : undefined
+      process.stdout.write(`${name} is ready: http://localhost:${served.port ?? health?.port}/readyz\n`)
+      return async () => {
+        opened.health.stop()
+        await served.close()
+        await health?.close()
+        await opened.close()
+      }
+    })
   })
+}
+
+/** What does not start leaves nothing open: an embedded server would outlive it. */
+export async function orClose<Result>(
+  opened: { close(): Promise<void> },
+  start: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await start()
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
 }
 
 /**
@@ -35,10 +50,11 @@ export async function run(
   start: (configuration: Configuration) => Promise<() => Promise<void>>,
 ): Promise<void> {
   try {
-    const stop = await start(readConfiguration())
-    const end = () => void stop().then(() => process.exit(0), fail)
+    const starting = start(readConfiguration())
+    const end = () => void starting.then((stop) => stop()).then(() => process.exit(0), fail)
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)
     if (process.send) process.once('disconnect', end)
+    await starting
   } catch (error) {
     fail(error)
   }

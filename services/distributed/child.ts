@@ -55,7 +55,10 @@ export class Child {
   async #run(): Promise<string> {
     const { file, environment } = this.#options
     const parameters = [...process.execArgv, file]
-    const child = spawn(process.execPath, parameters, { env: environment, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+    const child = spawn(process.execPath, parameters, {
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    })
     this.#process = child
     this.#relay(child.stdout!, process.stdout)
     this.#relay(child.stderr!, process.stderr)

@@ -49,7 +49,11 @@ function copiesOf(service: Service, { configuration, postgres }: Opened, brokers
     const ports = { PORT: String(service === 'api' ? port : configuration.port), HEALTH_PORT: '0' }
     const bases = { BASE_URL: configuration.baseUrl, INSTANCE: name.replace(' ', '-') }
     const places = { POSTGRES_URL: postgres.url, KAFKA_BROKERS: brokers }
-    return new Child({ name, file: fileOf(service), environment: environmentWith({ ...ports, ...bases, ...places }) })
+    return new Child({
+      name,
+      file: fileOf(service),
+      environment: environmentWith({ ...ports, ...bases, ...places }),
+    })
   })
 }
 

@@ -13,6 +13,7 @@ import type { Owner, Process, Tools } from './process.ts'
 import { retryReaction, startReactions, type ReactionRunnerOptions } from './reactions.ts'
 
 const batchSize = 1_000
+const everyMs = 25
 
 export interface ProcessesOptions {
   readonly house: House
@@ -89,6 +90,7 @@ export async function subscribePolicies(
   return store.subscribe({
     after: position,
     batchSize,
+    everyMs,
     onError: (error) => log.warn({ error }, 'policies are tried again'),
     async handle(events, through) {
       await runner.handle(events)

@@ -9,6 +9,7 @@ import type { Process, Tools } from './process.ts'
 
 const consumer = 'reactions'
 const batchSize = 500
+const everyMs = 25
 const atOnce = 64
 
 export interface ReactionRunnerOptions {
@@ -37,6 +38,7 @@ export async function startReactions(options: ReactionRunnerOptions): Promise<Su
   return store.subscribe({
     after: position,
     batchSize,
+    everyMs,
     onError: (error) => log.warn({ error }, 'reactions are tried again'),
     async handle(events, through) {
       const relevant = events.filter(({ type }) => work.has(type))

@@ -8,6 +8,9 @@ import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/
 import type { ReadModel } from '../../packages/kernel/projection.ts'
 
 const batchSize = 5_000
+const rebuildBatchSize = 10_000
+/** What a list may lag behind while events keep coming. */
+const everyMs = 50
 const wishesEveryMs = 500
 
 export interface ProjectorServiceOptions {
@@ -66,6 +69,7 @@ class ProjectorService {
           Number.MAX_SAFE_INTEGER,
         ) % Number.MAX_SAFE_INTEGER,
       batchSize,
+      everyMs,
       handle: (batch, through) =>
         this.#exclusively(() => this.#projector.apply([...this.#live.values()], batch, through)),
       onError: (error) => this.#options.log.warn({ error }, 'projecting is tried again'),
@@ -92,7 +96,7 @@ class ProjectorService {
     while (!this.#closed) {
       try {
         await this.#findRebuilds()
-        for (const track of this.#rebuilding.values()) await this.#rebuild(track)
+        if (this.#rebuilding.size > 0) await this.#rebuild([...this.#rebuilding.values()])
         await this.#retryParked()
       } catch (error) {
         this.#options.log.warn({ error }, 'work of the projector beside the log is tried again')
@@ -113,26 +117,38 @@ class ProjectorService {
   }
 
   /**
-   * Reads the log from the track's checkpoint on; the last steps are gone while the live read models stand
+   * Reads the log once for all that is built anew; the last steps are gone while the live read models stand
    * still.
    */
-  async #rebuild(track: Track): Promise<void> {
-    await this.#catchUp(track)
-    if (this.#closed) return
+  async #rebuild(tracks: readonly Track[]): Promise<void> {
+    await this.#catchUp(tracks)
+    for (const track of tracks) if (!this.#closed) await this.#projector.finish(track)
     await this.#exclusively(async () => {
-      await this.#catchUp(track)
-      if (this.#closed) return
-      await publish(this.#options, track)
-      this.#live.set(track.model.name, track)
-      this.#rebuilding.delete(track.model.name)
+      await this.#catchUp(tracks)
+      for (const track of tracks) if (!this.#closed) await this.#show(track)
     })
   }
 
-  async #catchUp(track: Track): Promise<void> {
-    while (!this.#closed) {
-      const events = await this.#options.store.readAll(track.position, batchSize)
-      if (events.length === 0) return
-      await this.#projector.apply([track], events, events.at(-1)!.position)
+  async #show(track: Track): Promise<void> {
+    await publish(this.#options, track)
+    this.#live.set(track.model.name, track)
+    this.#rebuilding.delete(track.model.name)
+  }
+
+  /** The next events are read while those before are written. */
+  async #catchUp(tracks: readonly Track[]): Promise<void> {
+    const { store } = this.#options
+    let position = Math.min(...tracks.map((track) => track.position))
+    let ahead = store.readAll(position, rebuildBatchSize)
+    for (;;) {
+      const events = await ahead
+      const last = events.at(-1)
+      if (!last || this.#closed) return
+      position = last.position
+      ahead = store.readAll(position, rebuildBatchSize)
+      // What is read in vain fails where it is awaited, or nobody asks for it any more.
+      ahead.catch(() => undefined)
+      await this.#projector.apply(tracks, events, position)
     }
   }
 

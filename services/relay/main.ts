@@ -8,6 +8,7 @@ import type { EventStore, Log, Snapshots, StoredEvent, Subscription } from '../.
 import { Renderer, type PublicSource, type RenderedEvent } from './render.ts'
 
 const batchSize = 500
+const everyMs = 50
 const consumer = 'relay'
 
 export interface RelayOptions {
@@ -37,6 +38,7 @@ export async function startRelay(options: RelayOptions): Promise<Subscription> {
     after: position,
     categories: renderer.categories,
     batchSize,
+    everyMs,
     onError: (error) => log.warn({ error }, 'relaying is tried again'),
     async handle(events, through) {
       await tell(options, await renderAll({ renderer, parked, log }, events))

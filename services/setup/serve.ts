@@ -7,6 +7,8 @@ await run(async (configuration) => {
   const opened = await openHouse(configuration)
   await firstMerchant(opened.house, configuration.dataDirectory)
   await opened.close()
-  process.stdout.write(`set up; the first merchant's keys are in ${configuration.dataDirectory}/credentials.json\n`)
+  process.stdout.write(
+    `set up; the first merchant's keys are in ${configuration.dataDirectory}/credentials.json\n`,
+  )
   process.exit(0)
 })

@@ -144,7 +144,7 @@ function documents({ stage, database, life }: Connection, { text, values }: Stat
   const ids = values[0] as readonly string[]
   return stage.scheduler.call(life, () => {
     const rows = ids.flatMap((id) => database.rows.get(name)!.get(id) ?? [])
-    return { rows: structuredClone(rows), rowCount: rows.length }
+    return { rows: copied(rows), rowCount: rows.length }
   })
 }
 
@@ -173,10 +173,10 @@ export function simulatedReads({ stage, database, life }: Connection): ReadStore
   return {
     document: (name, id) =>
       scheduler.call(life, () => {
-        return structuredClone(database.table(name).get(id)) as DocumentRow | undefined
+        return copied(database.table(name).get(id)) as DocumentRow | undefined
       }),
     page: <R>(query: PageQuery) =>
-      scheduler.call(life, () => ({ rows: structuredClone(page(database, query)) as R[] })),
+      scheduler.call(life, () => ({ rows: copied(page(database, query)) as R[] })),
     position: () => scheduler.call(life, () => database.position),
     async reached(position, timeoutMs) {
       const until = scheduler.now + timeoutMs
@@ -205,4 +205,9 @@ function page(database: SimulatedDatabase, { from, where, order, limit }: PageQu
 function compared(one: unknown, other: unknown): number {
   if (typeof one === 'number' && typeof other === 'number') return one - other
   return String(one) < String(other) ? -1 : 1
+}
+
+/** As what comes out of a database: nobody else holds it. */
+function copied<Value>(value: Value): Value {
+  return value === undefined ? value : (JSON.parse(JSON.stringify(value)) as Value)
 }

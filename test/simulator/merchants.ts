@@ -58,7 +58,7 @@ export class Merchants {
   }
 
   topUp(): void {
-    const body = { amount: 1_000 + this.#random.below(20_000), currency: 'XOF' }
+    const body = { amount: 5_000 + this.#random.below(40_000), currency: 'XOF' }
     this.#begin({
       operation: 'POST /api/test/balance/topup',
       caller: this.#sandboxCaller(),
@@ -256,12 +256,13 @@ export class Merchants {
     return newest[this.#random.below(newest.length)]
   }
 
+  /** Mostly the same, so that there is much going on in one book. */
   #anyCaller(): Caller {
-    return this.#random.pick(callers)
+    return this.#random.chance(0.6) ? callers[0]! : this.#random.pick(callers)
   }
 
   #sandboxCaller(): Caller {
-    return this.#random.chance(0.7) ? callers[0]! : callers[2]!
+    return this.#random.chance(0.8) ? callers[0]! : callers[2]!
   }
 
   #newKey(): string {

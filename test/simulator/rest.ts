@@ -18,7 +18,7 @@ import { nobody } from './scheduler.ts'
 import { SimulatedStore } from './store.ts'
 import type { World } from './world.ts'
 
-const statesMax = 1_000
+const statesMax = 100
 const quietLog = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /** What must be true when nothing is under way any more. */

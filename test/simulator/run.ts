@@ -65,12 +65,12 @@ function takeStep(world: World, step: number): void {
   if (random.chance(weather.deposition)) world.depose()
   if (random.chance(weather.clockJump)) scheduler.advance(random.pick(jumpsMs))
   else scheduler.advance(random.below(1_000))
-  if (random.chance(0.08)) {
+  if (random.chance(0.1)) {
     note(() => `${step}, at ${scheduler.clock().toISOString()}`)
     merchants.act()
   }
   if (random.chance(0.04)) thrones.processes.look()
-  for (let completions = random.below(4); completions > 0; completions--) scheduler.deliver()
+  for (let completions = random.below(5); completions > 0; completions--) scheduler.deliver()
 }
 
 /**

@@ -92,7 +92,8 @@ export class World {
   }
 
   crash(): void {
-    const process = this.stage.scheduler.random.pick([...this.apis, ...this.workers])
+    const { random } = this.stage.scheduler
+    const process = random.pick(random.chance(0.7) ? this.workers : this.apis)
     this.stage.note(() => `${process.name} is killed`)
     process.crash()
     for (const role of roles) if (this.thrones[role].leader === process) this.thrones[role].vacate()

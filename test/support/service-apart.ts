@@ -14,6 +14,11 @@ export interface Readiness {
   }
 }
 
+export interface ApartOptions {
+  /** Whether somebody else watches over it, who has told what is odd. */
+  readonly isSupervised?: boolean
+}
+
 /** One service as its operators start it: a process of its own. */
 export class ServiceApart {
   readonly name: ServiceName
@@ -25,7 +30,12 @@ export class ServiceApart {
   #output = ''
   #errors = ''
 
-  constructor(t: Test, name: ServiceName, environment: Readonly<Record<string, string>>) {
+  constructor(
+    t: Test,
+    name: ServiceName,
+    environment: Readonly<Record<string, string>>,
+    options: ApartOptions = {},
+  ) {
     this.name = name
     this.instance = environment['INSTANCE'] ?? name
     const { PATH = '', JAVA_HOME = '', HOME = '' } = process.env
@@ -33,7 +43,11 @@ export class ServiceApart {
     const file = name === 'distributed' ? 'main' : 'serve'
     const parameters = nodeArguments(`../../services/${name}/${file}`)
     // A channel that ends with the test, so that nothing survives a test that is killed.
-    this.#child = spawn(process.execPath, [...parameters], { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+    const channel = options.isSupervised === false ? 'ignore' : 'ipc'
+    this.#child = spawn(process.execPath, [...parameters], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe', channel],
+    })
     this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.#errors += text))
     this.ended = once(this.#child, 'close').then(([code]) => code as number | null)
     this.#port = new Promise((resolve, reject) => {

@@ -19,7 +19,10 @@ export class Time {
   }
 }
 
-/** What has not come to its end, what an operator will still say, and what is not followed to the end of the log. */
+/**
+ * What has not come to its end, what an operator will still say, and what is not followed to the end of the
+ * log.
+ */
 const unsettled = `
   select (select count(*) from read.payouts where status in ('pending', 'in_transit') and state->>'delay' is null)
     + (select count(*) from read.refunds where status = 'pending')
@@ -27,7 +30,9 @@ const unsettled = `
     + (select count(*) from sandbox_operations where callbacks_owed > 0 or due_at is not null)
     + (select count(*) from checkpoints where position < (select max(position) from events)) as count`
 
-/** Keys of requests that died are free again after a minute by the clock of the server: as if it were over. */
+/**
+ * Keys of requests that died are free again after a minute by the clock of the server: as if it were over.
+ */
 export async function freeDeadKeys(pool: pg.Pool): Promise<void> {
   await pool.query(
     `update answers set started_at = started_at - interval '2 minutes' where status = 'running'`,

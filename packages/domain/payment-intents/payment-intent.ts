@@ -257,7 +257,14 @@ function admittedMethod(intent: CreatedIntent, method: PaymentMethod): Attempt['
   const { transactionCountry: country, currency, amount: amountMinor } = intent
   const admitted = admitPaymentMethod({ country, currency, amountMinor }, method)
   if (admitted.type === 'bank') throw new Error('banks do not take payments')
-  return admitted
+  return admitted.type === 'card' ? { ...admitted, token: endOf(admitted.token) } : admitted
+}
+
+/**
+ * Whoever has a card's token can charge the card, so the history keeps no more of it than tells cards apart.
+ */
+function endOf(token: string): string {
+  return `…${token.slice(-4)}`
 }
 
 function refundable(state: PaymentIntent): Extract<CreatedIntent, { status: 'succeeded' }> {

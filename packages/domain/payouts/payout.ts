@@ -290,9 +290,12 @@ export function requested(state: Payout): RequestedPayout {
   return state
 }
 
+/** What a change of status leaves as it is. */
 function details(state: Payout): Details {
-  const { status: _, ...known } = requested(state)
-  return known
+  const { merchant, livemode, money, destination, payoutMethod, batch, metadata, ...known } = requested(state)
+  const { expectedBy, at, delay, contradictions, escalated } = known
+  const terms = { merchant, livemode, money, destination, payoutMethod, batch, metadata }
+  return { ...terms, expectedBy, at, delay, contradictions, escalated }
 }
 
 function refuseState(detail: string): never {

@@ -107,7 +107,11 @@ function confirmationOf({ body, house }: Confirmation): PaymentIntentCommands['C
   return { ...common, method: { type, country, operator, msisdn }, preferredFlow: preferred_flow ?? null }
 }
 
-async function submit({ house }: Confirmation, intent: CreatedIntent, attempt: Attempt): Promise<RailState> {
+async function submit(
+  { house, body }: Confirmation,
+  intent: CreatedIntent,
+  attempt: Attempt,
+): Promise<RailState> {
   const { merchant, livemode, amount, currency } = intent
   try {
     return await house.rail.submit({
@@ -117,7 +121,7 @@ async function submit({ house }: Confirmation, intent: CreatedIntent, attempt: A
       livemode,
       amountMinor: amount,
       currency,
-      method: attempt.method,
+      method: payingMethod(attempt, body),
       returnUrl: attempt.statusUrl,
     })
   } catch (error) {
@@ -125,6 +129,13 @@ async function submit({ house }: Confirmation, intent: CreatedIntent, attempt: A
     if (error instanceof RailTimeout) refuse('dependency_must_answer_in_time', { detail: unknownOutcome })
     throw error
   }
+}
+
+/**
+ * The history keeps the end of a card's token only; the whole of it goes from the request to the provider.
+ */
+function payingMethod({ method }: Attempt, { payment_method }: Confirmation['body']): Attempt['method'] {
+  return method.type === 'card' ? { ...method, token: payment_method.card!.token } : method
 }
 
 export const unknownOutcome = 'The provider did not answer in time; the intent will show the outcome'
