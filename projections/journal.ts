@@ -63,6 +63,7 @@ function lines(event: Recorded<Entry>): readonly Change[] {
     occurred_at: metadata.at,
   }
   return postings.map((posting, index) => ({
-    insert: { ...entry, line: index + 1, ...posting, class: classOf(posting.account) },
+    put: { ...entry, line: index + 1, ...posting, class: classOf(posting.account) },
+    isNew: true,
   }))
 }

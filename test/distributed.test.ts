@@ -236,6 +236,7 @@ const auditing = `
       select (schemaname || '.' || tablename)::regclass from pg_tables
       where schemaname = 'read' or tablename in ('checkpoints', 'parked', 'public_events', 'timer_attempts')
     loop
-      execute format('create trigger audit after insert or update or delete on %s execute function audit()', written);
+      execute format(
+        'create trigger audit after insert or update or delete on %s execute function audit()', written);
     end loop;
   end $$`

@@ -64,8 +64,7 @@ export class TableChanges {
 }
 
 function toPending(change: Change): Pending {
-  if ('insert' in change) return { kind: 'insert', row: change.insert }
-  if ('put' in change) return { kind: 'put', row: change.put }
+  if ('put' in change) return { kind: change.isNew ? 'insert' : 'put', row: change.put }
   if ('patch' in change) return { kind: 'patch', key: change.key, columns: change.patch }
   if ('add' in change) return { kind: 'add', key: change.key, sums: change.add }
   return { kind: 'remove', key: change.remove }

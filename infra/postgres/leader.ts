@@ -120,7 +120,8 @@ class Candidacy {
     const askedAt = performance.now()
     const { rows } = await this.#client.query<{ epoch: number }>(
       `insert into leaders (name, epoch, instance) values ($1, 1, $2)
-       on conflict (name) do update set epoch = leaders.epoch + 1, instance = $2, since = now() returning epoch`,
+       on conflict (name) do update set epoch = leaders.epoch + 1, instance = $2, since = now()
+       returning epoch`,
       [name, instance],
     )
     this.#epoch = rows[0]!.epoch

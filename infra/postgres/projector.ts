@@ -228,7 +228,7 @@ function changesOf({ model, fold }: Track, event: Recorded) {
   if (model.kind === 'projection') return model.on[event.type]!(event as Recorded<never>)
   const row = fold!.apply(event)
   if (!row) return []
-  return event.revision === 0 ? [{ insert: row }] : [{ put: row }]
+  return [{ put: row, ...(event.revision === 0 && { isNew: true as const }) }]
 }
 
 function writingOn(connection: pg.ClientBase): Writing {

@@ -8,9 +8,8 @@ export type Row = Readonly<Record<string, Value>>
 
 /** What one event changes in a table. Keys name a row, `add` takes a missing row as one of zeros. */
 export type Change =
-  /** A row that is not there: what no other event puts, patches or adds to before. Cheaper than `put`. */
-  | { readonly insert: Row }
-  | { readonly put: Row }
+  /** `isNew` promises that no other event has made this row before, which makes it cheaper. */
+  | { readonly put: Row; readonly isNew?: true }
   | { readonly patch: Row; readonly key: Row }
   | { readonly add: Readonly<Record<string, number>>; readonly key: Row }
   | { readonly remove: Row }

@@ -16,7 +16,7 @@ import {
   simulatedTimers,
   type Rule,
 } from './consumers.ts'
-import { simulatedPool } from './database.ts'
+import { simulatedPool } from './pool.ts'
 import { streamsMax } from './house.ts'
 import type { SimulatedProcess } from './process.ts'
 

@@ -74,11 +74,15 @@ export async function confirmPaymentIntent(request: Confirmation): Promise<Payme
   if (appended === 0) return seen(id, state)
   const intent = created(state)
   const attempt = intent.attempts.at(-1)!
-  const answer = await submit(request, intent, attempt)
+  // Writing the lock may have taken longer than it lasts: by now it may be another confirmation's.
+  const isOver = request.house.clock().getTime() >= Date.parse(attempt.leaseUntil)
+  const answer = isOver ? neverReceived : await submit(request, intent, attempt)
   const outcome = await request.send(paymentIntent, id, commandAfter(attempt.operationId, answer))
   if (answer.state === 'never_received') refuse('provider_must_accept_the_payment')
   return seen(id, outcome.state)
 }
+
+const neverReceived: RailState = { state: 'never_received' }
 
 async function lock(request: Confirmation, id: string) {
   const data = confirmationOf(request)
@@ -125,7 +129,7 @@ async function submit(
       returnUrl: attempt.statusUrl,
     })
   } catch (error) {
-    if (error instanceof RailUnavailable) return { state: 'never_received' }
+    if (error instanceof RailUnavailable) return neverReceived
     if (error instanceof RailTimeout) refuse('dependency_must_answer_in_time', { detail: unknownOutcome })
     throw error
   }
