@@ -2,7 +2,7 @@
 
 SOURCES := $(shell find packages projections infra services test bench -name '*.ts' 2>/dev/null)
 
-.PHONY: run run-distributed kafka kafka-stop test demo build check clean
+.PHONY: run run-distributed kafka kafka-stop test simulate demo build check clean
 
 run: dist/.built
 	@node --enable-source-maps dist/services/all-in-one/main.js
@@ -20,6 +20,10 @@ kafka-stop: dist/.built
 
 test: dist/.built
 	@node --enable-source-maps dist/test/run.js
+
+# Random histories against the laws: SEED=7 STEPS=300 for one, SEEDS=1000 for many (test/simulator/main.ts).
+simulate: dist/.built
+	@node --enable-source-maps dist/test/simulator/main.js SEED=$(SEED) STEPS=$(STEPS) SEEDS=$(SEEDS) ONLY=$(ONLY) SHRINK=$(SHRINK)
 
 demo: dist/.built
 	@node --enable-source-maps dist/services/cli/main.js demo

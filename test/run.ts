@@ -1,60 +1,72 @@
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { availableParallelism, tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startEmbeddedPostgres } from '../infra/postgres/embedded.ts'
 
 /*
  * Runs the whole suite, or the files named on the command line, on one PostgreSQL of its own. Prints a line
  * per file, the
- * whole output of files that failed, and at the end `N passed, N failed`.
+ * whole output of files that failed, and at the end `N passed, N failed`. A test file is a program that
+ * prints TAP, so
+ * each is started with node alone: tap's own runner takes seconds to start a file.
  */
 
 const here = dirname(fileURLToPath(import.meta.url))
+const fileTimeoutMs = 600_000
 const named = process.argv.slice(2)
-const sources = join(here, '../../test')
 // What stands in `dist` may be older than the sources: a test that is gone is not run.
-const all = readdirSync(sources).filter((name) => name.endsWith('.test.ts'))
+const all = readdirSync(join(here, '../../test')).filter((name) => name.endsWith('.test.ts'))
 const files = named.length > 0 ? named : all.map((name) => join(here, name.replace(/ts$/, 'js')))
+
+interface Result {
+  readonly passed: number
+  readonly failed: number
+}
 
 const directory = mkdtempSync(join(tmpdir(), 'ikw-suite-'))
 const postgres = await startEmbeddedPostgres({ directory })
 try {
-  const { passed, failed, exitCode } = await runTap(files, {
-    ...process.env,
-    IKW_TEST_POSTGRES: postgres.url,
-  })
+  const results = await runAll(files, { ...process.env, IKW_TEST_POSTGRES: postgres.url })
+  const passed = results.reduce((sum, result) => sum + result.passed, 0)
+  const failed = results.reduce((sum, result) => sum + result.failed, 0)
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`)
-  process.exitCode = exitCode === 0 && failed === 0 && passed > 0 ? 0 : 1
+  process.exitCode = failed === 0 && passed > 0 ? 0 : 1
 } finally {
   await postgres.stop()
   rmSync(directory, { recursive: true, force: true })
 }
 
-interface Totals {
-  readonly passed: number
-  readonly failed: number
-  readonly exitCode: number
+/** As many files at a time as there are processors. */
+async function runAll(paths: readonly string[], environment: NodeJS.ProcessEnv): Promise<readonly Result[]> {
+  const rest = [...paths]
+  const results: Result[] = []
+  const worker = async () => {
+    for (let path = rest.shift(); path !== undefined; path = rest.shift())
+      results.push(await run(path, environment))
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, worker))
+  return results
 }
 
-async function runTap(paths: readonly string[], environment: NodeJS.ProcessEnv): Promise<Totals> {
-  const tap = join(here, '../../node_modules/.bin/tap')
-  const run = spawn(tap, ['run', '--reporter=tap', '--timeout=300', ...paths], {
+async function run(path: string, environment: NodeJS.ProcessEnv): Promise<Result> {
+  const started = performance.now()
+  const child = spawn(process.execPath, ['--enable-source-maps', path], {
     env: environment,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: fileTimeoutMs,
   })
-  const ended = new Promise<number>((resolve) => run.once('close', (code) => resolve(code ?? 1)))
-  let block: string[] = []
-  let totals = { passed: 0, failed: 0 }
-  for await (const line of createInterface({ input: run.stdout })) {
-    block.push(line)
-    const summary = /^# \{ total: \d+(?:, pass: (\d+))?(?:, fail: (\d+))?/.exec(line)
-    if (summary) totals = { passed: Number(summary[1] ?? 0), failed: Number(summary[2] ?? 0) }
-    if (!/^(?:not )?ok \d+ - /.test(line)) continue
-    process.stdout.write(line.startsWith('not') ? `${block.join('\n')}\n` : `${line}\n`)
-    block = []
-  }
-  return { ...totals, exitCode: await ended }
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  const [, pass = '0', fail = '0'] =
+    /^# \{ total: \d+(?:, pass: (\d+))?(?:, fail: (\d+))?/m.exec(output) ?? []
+  // A file that ends badly has failed, also when no check of it has.
+  const failed = code === 0 ? Number(fail) : Math.max(1, Number(fail))
+  const seconds = ((performance.now() - started) / 1000).toFixed(1)
+  process.stdout.write(
+    `${failed > 0 ? `${output}\nnot ok` : 'ok'} ${basename(path)}: ${pass} passed, ${failed} failed, ${seconds} s\n`,
+  )
+  return { passed: Number(pass), failed }
 }

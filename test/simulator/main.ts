@@ -5,13 +5,14 @@ import { shrink } from './shrink.ts'
  * make simulate SEED=7 STEPS=600             one history
  * make simulate SEED=7 STEPS=600 ONLY=3,8    some steps of it
  * make simulate SEEDS=1000                   many histories, from SEED on
+ * make simulate … SHRINK=no                  only the seeds that fail, without the shortest history
  */
 
 const given = process.argv.slice(2).map((argument) => argument.split('='))
 const settings: ReadonlyMap<string, string> = new Map(given.map(([name = '', value = '']) => [name, value]))
 const seed = Number(settings.get('SEED') || Math.floor(Date.now() / 1_000) % 1_000_000)
 const seeds = Number(settings.get('SEEDS') || 1)
-const steps = Number(settings.get('STEPS') || 400)
+const steps = Number(settings.get('STEPS') || 300)
 const only = settings.get('ONLY')?.split(',').filter(Boolean).map(Number)
 
 const started = performance.now()

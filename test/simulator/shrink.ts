@@ -1,12 +1,18 @@
 import { run, type RunOptions } from './run.ts'
 
-const runsMax = 600
+const runsMaxDefault = 400
+
+export interface ShrinkOptions extends RunOptions {
+  /** So many histories are tried at most. */
+  readonly runsMax?: number
+}
 
 /**
  * The shortest history found that still breaks the same law: pieces of it are left out, ever smaller ones, as
  * long as it fails without them.
  */
-export async function shrink(options: RunOptions, law: string): Promise<readonly number[]> {
+export async function shrink(options: ShrinkOptions, law: string): Promise<readonly number[]> {
+  const { runsMax = runsMaxDefault } = options
   let kept = options.only ?? Array.from({ length: options.steps }, (_, step) => step)
   let runs = 0
   const fails = async (only: readonly number[]) => {

@@ -113,9 +113,10 @@ export class SimulatedLog {
 
   async #handOver(follower: Follower): Promise<void> {
     const { options, position } = follower
+    // A hundredth of what is asked for, so that batches end at any place.
     const window = this.behind(
       position,
-      1 + this.#stage.scheduler.random.below(Math.min(options.batchSize, 12)),
+      1 + this.#stage.scheduler.random.below(Math.ceil(options.batchSize / 100)),
     )
     const through = window.at(-1)!.position
     const { categories } = options

@@ -10,6 +10,8 @@ export interface BusSuite {
 
 const merchant = randomUUID()
 let sequence = 0
+/** A broker that starts again and waits for dead consumers takes its time. */
+const patienceMs = 60_000
 
 export function publicEvent(resource: string): PublicEvent {
   sequence += 1
@@ -36,6 +38,7 @@ export function publish(bus: EventBus, events: readonly PublicEvent[]): Promise<
         () => false,
       ),
     (isKept) => isKept,
+    patienceMs,
   )
 }
 
@@ -63,6 +66,7 @@ export class Inbox {
     return eventually(
       async () => this.#byId.size,
       (size) => size === this.#wanted.size,
+      patienceMs,
     )
   }
 }
