@@ -4,7 +4,8 @@ import { openBench, scales, type Bench } from './support/bench.ts'
 import { NotMeasured, type Contest, type Measured, type Row } from './support/contest.ts'
 import { generatorMaximum } from './support/generator.ts'
 import { machineFacts } from './support/machine.ts'
-import { headings, isReached, line, number, writeReport, type Result } from './support/report.ts'
+import { headings, line, writeReport } from './support/report.ts'
+import { isReached, number, type Result } from './support/result.ts'
 import { median } from './support/statistics.ts'
 
 /*

@@ -14,12 +14,8 @@ const { id, merchant, livemode } = context
 const at = '2026-01-01T12:00:00.000Z'
 const operationId = derivedId(id, 'confirmation 1')
 const secondOperationId = derivedId(id, 'confirmation 2')
-const orange = {
-  type: 'mobile_money',
-  country: 'SN',
-  operator: 'orange_money',
-  msisdn: '+221770000000',
-} as const
+const msisdn = '+221770000000'
+const orange = { type: 'mobile_money', country: 'SN', operator: 'orange_money', msisdn } as const
 const card = { type: 'card', token: 'tok_ok' } as const
 /** What the history keeps of it. */
 const keptCard = { type: 'card', token: '…k_ok' } as const
@@ -302,9 +298,7 @@ scenarios(paymentIntent, {
     then: [{ type: 'PaymentIntentRefundReserved', data: { at, refund: operationId, amount: 5_000 } }],
   },
   'a refund that is done is not released': {
-    given: [...paid, reserved, refunded],
-    when: { type: 'ReleaseRefund', data: { refund } },
-    then: [],
+    given: [...paid, reserved, refunded], when: { type: 'ReleaseRefund', data: { refund } }, then: [],
   },
   'a payment learns that a refund is done': {
     given: [...paid, reserved],

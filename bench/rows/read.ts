@@ -20,12 +20,8 @@ const writesPerSecond = 500
 async function prepare(bench: Bench): Promise<Contest> {
   const { scale, generator } = bench
   const payouts = scale.quick ? 10_000 : 100_000
-  const store = await seededStore(bench, 'bench_read', {
-    merchants: 100,
-    payouts,
-    withEvents: true,
-    withRows: true,
-  })
+  const size = { merchants: 100, payouts, withEvents: true, withRows: true }
+  const store = await seededStore(bench, 'bench_read', size)
   const { merchants } = store
   const service = await startService(store.database)
   const peer = await startPeerService(bench, 'bench_read_peer', { merchants, payouts })

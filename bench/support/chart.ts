@@ -1,4 +1,4 @@
-import { isReached, number, targetOf, type Report } from './report.ts'
+import { isReached, number, targetOf, type Report } from './result.ts'
 
 const rowHeight = 30
 const nameWidth = 120

@@ -42,12 +42,8 @@ export async function payoutTemplate(
   const { store } = house
   const id = v7()
   const after = await store.head()
-  const envelope = {
-    merchant,
-    livemode: false,
-    actor: 'key:bench',
-    correlation: `req_${id.replaceAll('-', '')}`,
-  }
+  const correlation = `req_${id.replaceAll('-', '')}`
+  const envelope = { merchant, livemode: false, actor: 'key:bench', correlation }
   const send = <S, C extends Payloads, E extends Payloads>(
     decider: Decider<S, C, E>,
     to: string,

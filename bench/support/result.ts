@@ -1,0 +1,38 @@
+import type { Row } from './contest.ts'
+
+/**
+ * A row as `results.json` keeps it. Of a row that could not be measured only the name, the unit and the note.
+ */
+export interface Result {
+  readonly name: string
+  readonly ours: number | null
+  readonly peer: number | null
+  readonly ratio: number | null
+  readonly unit: string
+  readonly p50_ms: number | null
+  readonly p99_ms: number | null
+  readonly note: string
+}
+
+export interface Report {
+  readonly facts: Readonly<Record<string, string>>
+  readonly results: readonly { readonly row: Row; readonly result: Result }[]
+}
+
+export function isReached({ target, valueLeast }: Row, { ours, ratio }: Result): boolean {
+  if (ratio === null || ours === null) return false
+  const within = 'least' in target ? ratio >= target.least : ratio <= target.most
+  return within && (valueLeast === undefined || ours >= valueLeast)
+}
+
+export function targetOf({ target, valueLeast, unit }: Row): string {
+  const ratio = 'least' in target ? `>= ${target.least}` : `<= ${target.most}`
+  return valueLeast === undefined ? ratio : `${ratio}, ${number(valueLeast)} ${unit}`
+}
+
+/** Three digits that matter. */
+export function number(value: number | null): string {
+  if (value === null || Number.isNaN(value)) return '–'
+  if (value >= 1_000) return Math.round(value).toLocaleString('en-US')
+  return String(Number(value.toPrecision(3)))
+}
