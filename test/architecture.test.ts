@@ -1,13 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import ts from 'typescript'
+import { root } from './support/root.ts'
 
-const root = join(
-  dirname(fileURLToPath(import.meta.url)),
-  import.meta.url.includes('/dist/') ? '../..' : '..',
-)
 const layers = [
   'packages/kernel',
   'packages/contract',

@@ -64,7 +64,8 @@ t.test('when the connection is cut under load, then repeats give one copy of eac
   for (const progress of [500, 1_500, 2_500]) {
     await follower.received(progress)
     const cut = await pool.query(`select pg_terminate_backend(pid) from pg_stat_activity
-      where pid <> pg_backend_pid() and query like '%append_events%' and query not like '%pg_stat_activity%'`)
+      where datname = current_database() and pid <> pg_backend_pid()
+        and query like '%append_events%' and query not like '%pg_stat_activity%'`)
     t.equal(cut.rowCount, 1)
   }
   await written

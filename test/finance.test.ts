@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import t from 'tap'
 import { financeViewTable } from '../infra/postgres/finance-views.ts'
 import { financeViews } from '../infra/postgres/finance.ts'
@@ -13,14 +12,10 @@ import { readState } from '../packages/kernel/history.ts'
 import { journal } from '../projections/journal.ts'
 import { eventually } from './support/eventually.ts'
 import { makeHistory, type History } from './support/history.ts'
+import { root } from './support/root.ts'
 import { startService, type TestService } from './support/service.ts'
 
 type Row = Readonly<Record<string, unknown>>
-
-const root = join(
-  dirname(fileURLToPath(import.meta.url)),
-  import.meta.url.includes('/dist/') ? '../..' : '..',
-)
 
 let service: TestService
 let history: History

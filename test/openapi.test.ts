@@ -15,6 +15,7 @@ import { routes } from '../services/api/routes/index.ts'
 import { webhookData } from '../services/api/webhook-data.ts'
 import { temporaryDirectory } from './support/postgres.ts'
 import { schemaFaults } from './support/schema-faults.ts'
+import { root } from './support/root.ts'
 
 const document = openapi(routes, { baseUrl: 'https://payments.ikw.test', webhookData })
 
@@ -38,14 +39,11 @@ const described = new Map(
   ),
 )
 
-const expected = readFileSync(join(import.meta.dirname, 'fixtures/operations.txt'), 'utf8')
-  .trim()
-  .split('\n')
+const expected = readFileSync(join(root, 'test/fixtures/operations.txt'), 'utf8').trim().split('\n')
 
 t.test('the document is valid and lint-clean', async (t) => {
   const file = join(temporaryDirectory(t), 'openapi.json')
   writeFileSync(file, JSON.stringify(document, undefined, 2))
-  const root = join(import.meta.dirname, '..')
   const redocly = join(root, 'node_modules/@redocly/cli/bin/cli.js')
   const offline = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
   const lint = promisify(execFile)(

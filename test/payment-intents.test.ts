@@ -298,7 +298,9 @@ scenarios(paymentIntent, {
     then: [{ type: 'PaymentIntentRefundReserved', data: { at, refund: operationId, amount: 5_000 } }],
   },
   'a refund that is done is not released': {
-    given: [...paid, reserved, refunded], when: { type: 'ReleaseRefund', data: { refund } }, then: [],
+    given: [...paid, reserved, refunded],
+    when: { type: 'ReleaseRefund', data: { refund } },
+    then: [],
   },
   'a payment learns that a refund is done': {
     given: [...paid, reserved],

@@ -28,7 +28,11 @@ interface Result {
 const directory = mkdtempSync(join(tmpdir(), 'ikw-suite-'))
 const postgres = await startEmbeddedPostgres({ directory })
 try {
-  const results = await runAll(files, { ...process.env, IKW_TEST_POSTGRES: postgres.url })
+  const results = await runAll(files, {
+    ...process.env,
+    IKW_TEST_POSTGRES: postgres.url,
+    TAP_TIMEOUT: String(fileTimeoutMs / 1_000),
+  })
   const passed = results.reduce((sum, result) => sum + result.passed, 0)
   const failed = results.reduce((sum, result) => sum + result.failed, 0)
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`)

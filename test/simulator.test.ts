@@ -3,6 +3,8 @@ import { run } from './simulator/run.ts'
 import { shrink } from './simulator/shrink.ts'
 import type { Mistake } from './simulator/stage.ts'
 
+t.setTimeout(120_000)
+
 const steps = 300
 
 t.test('random histories with crashes, duplicates and delays break no law', async (t) => {

@@ -44,7 +44,8 @@ export async function seedEvents(seed: Seed, template: PayoutTemplate): Promise<
         else template.nth end,
       gen_random_uuid(),
       template.type,
-      ${filled('template.data', template)}::jsonb,
+      replace(${filled('template.data', template)}, template.entry,
+        md5(template.entry || (payout.number + $3::bigint))::uuid::text)::jsonb,
       ${filled('template.metadata', template)}::jsonb
     from ${payoutsAndMerchants}
     cross join bench_template template
@@ -58,23 +59,16 @@ async function writeTemplate(pool: pg.Pool, { events }: PayoutTemplate): Promise
   await pool.query('drop table if exists bench_template')
   await pool.query(`create table bench_template (
     step integer, size integer, nth integer, ledger_size integer,
-    stream text, type text, data text, metadata text)`)
+    stream text, type text, entry text, data text, metadata text)`)
   const isLedger = ({ stream }: { readonly stream: string }) => stream.startsWith('ledger-')
   const ledgerSize = events.filter(isLedger).length
   for (const [index, event] of events.entries()) {
-    const { stream, type, data, metadata } = event
+    const { id, stream, type, data, metadata } = event
     const nth = events.slice(0, index).filter((one) => one.stream === stream).length
-    const values = [
-      index + 1,
-      events.length,
-      nth,
-      ledgerSize,
-      stream,
-      type,
-      JSON.stringify(data),
-      JSON.stringify(metadata),
-    ]
-    await pool.query('insert into bench_template values ($1, $2, $3, $4, $5, $6, $7, $8)', values)
+    const numbers = [index + 1, events.length, nth, ledgerSize]
+    const entry = 'entryId' in data ? String(data.entryId) : id
+    const values = [...numbers, stream, type, entry, JSON.stringify(data), JSON.stringify(metadata)]
+    await pool.query('insert into bench_template values ($1, $2, $3, $4, $5, $6, $7, $8, $9)', values)
   }
 }
 

@@ -1,0 +1,45 @@
+import t from 'tap'
+import { book } from '../packages/domain/ledger/book.ts'
+import { OutcomeUnknown, StoreOverloaded, type EventStore } from '../packages/kernel/ports.ts'
+import type { SimulatedStore } from './simulator/store.ts'
+import { envelope, hold, id, openLog, topUp } from './support/shared-log.ts'
+
+t.test('a process refuses by what the stream says now, not by what it remembers', async (t) => {
+  const { process } = openLog()
+  const one = process()
+  const other = process()
+  await one.send(book, id, topUp('first', 100), envelope)
+  await other.send(book, id, topUp('second', 900), envelope)
+  const placed = await one.send(book, id, hold('payout', 950), envelope)
+  t.equal(placed.appended, 1)
+})
+
+t.test('a process that remembers too little does not take an order for a mistake', async (t) => {
+  const { process } = openLog()
+  const api = process()
+  const worker = process()
+  await api.send(book, id, topUp('first', 100), envelope)
+  await worker.send(book, id, topUp('second', 100), envelope)
+  await api.send(book, id, hold('payout', 50), envelope)
+  const { subject } = hold('payout', 50).data
+  const advance = { type: 'AdvanceHold', data: { holdId: subject.id } } as const
+  t.equal((await worker.send(book, id, advance, envelope)).appended, 1)
+  t.equal((await api.send(book, id, advance, envelope)).appended, 0)
+})
+
+t.test('an append that may have happened is not answered as one that was not accepted', async (t) => {
+  const { log, store, process } = openLog()
+  let tries = 0
+  const faulty: Pick<EventStore, 'append'> = {
+    async append(stream, expected, events) {
+      if (++tries > 1) throw new StoreOverloaded(stream)
+      await store.append(stream, expected, events)
+      throw new OutcomeUnknown(stream, new Error('the connection broke'))
+    },
+  }
+  const reached = Object.assign(Object.create(store) as SimulatedStore, faulty, {
+    readStream: store.readStream.bind(store),
+  })
+  await t.rejects(process(reached).send(book, id, topUp('first', 100), envelope), OutcomeUnknown)
+  t.equal(log.events.length, 1)
+})

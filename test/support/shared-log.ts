@@ -1,0 +1,50 @@
+import { derivedId } from '../../packages/contract/identity.ts'
+import { Refusal } from '../../packages/contract/refusals.ts'
+import { bookId } from '../../packages/domain/ledger/accounts.ts'
+import { Executor } from '../../packages/kernel/execute.ts'
+import type { EventStore } from '../../packages/kernel/ports.ts'
+import { simulatedSnapshots } from '../simulator/house.ts'
+import { nobody, Scheduler } from '../simulator/scheduler.ts'
+import { SimulatedLog, SimulatedStore } from '../simulator/store.ts'
+import { calm } from '../simulator/weather.ts'
+
+const merchant = '00000000-0000-7000-8000-00000000000a'
+export const envelope = { merchant, livemode: false, actor: 'key:a', correlation: 'a test' }
+export const id = bookId(merchant, false, 'XOF')
+
+export const topUp = (name: string, amount: number) => {
+  const subject = { type: 'topup', id: derivedId(merchant, name) }
+  return { type: 'PostEntry', data: { template: 'sandbox.topup', subject, amount } } as const
+}
+
+export const hold = (name: string, amount: number) => {
+  const subject = { type: 'payout', id: derivedId(merchant, name) }
+  const data = { template: 'payout.hold', subject, amount, source: 'merchant.available' } as const
+  return { type: 'PlaceHold', data } as const
+}
+
+/** A log in memory, and processes that share it. */
+export function openLog() {
+  let ids = 0
+  const newId = () => `00000000-0000-7000-8000-${String(++ids).padStart(12, '0')}`
+  const scheduler = new Scheduler(1, { ...calm, instant: 1 })
+  const stage = { scheduler, mistake: undefined, newId, violate: () => undefined, note: () => undefined }
+  const log = new SimulatedLog(stage, () => undefined)
+  const store = new SimulatedStore(log, stage, nobody)
+  const process = (reached: EventStore = store) => {
+    return new Executor({
+      store: reached,
+      snapshots: simulatedSnapshots(),
+      clock: scheduler.clock,
+      newId,
+      log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+      refuse: {
+        notFound: () => new Refusal('resource_must_exist'),
+        changedMeanwhile: () => new Refusal('resource_must_not_have_changed'),
+        overloaded: () => new Refusal('service_must_not_be_overloaded'),
+      },
+      pause: async () => undefined,
+    })
+  }
+  return { log, store, process }
+}
