@@ -40,12 +40,8 @@ function createWith(change: Partial<PaymentIntentCommands['CreateIntent']>): Com
 }
 
 function confirm(method: PaymentIntentCommands['ConfirmIntent']['method']): Command {
-  const data = {
-    method,
-    preferredFlow: null,
-    returnUrl: null,
-    statusPages: 'https://pay.test/operations/status',
-  }
+  const statusPages = 'https://pay.test/operations/status'
+  const data = { method, preferredFlow: null, returnUrl: null, statusPages }
   return { type: 'ConfirmIntent', data }
 }
 
