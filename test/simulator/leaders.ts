@@ -112,6 +112,9 @@ class HastyRunner extends PolicyRunner {
   }
 }
 
+/** As few states as a batch may need. */
+const projectedMax = 50
+
 /** As services/projector/main.ts, for read models that are all published. */
 async function runProjector({ process, rule }: Reigning): Promise<Work> {
   const {
@@ -121,7 +124,7 @@ async function runProjector({ process, rule }: Reigning): Promise<Work> {
   const { life } = process
   const fence = stage.mistake === 'projector without fence' ? undefined : () => assertLeading(rule)
   const pool = simulatedPool({ stage, database, life, fence })
-  const projector = new Projector({ pool, store, deciders, log, statesMax: streamsMax })
+  const projector = new Projector({ pool, store, deciders, log, statesMax: projectedMax })
   const tracks = await Promise.all(readModels.map((model) => projector.open(model, 1)))
   return store.subscribe({
     after: Math.min(...tracks.map(({ position }) => position)),

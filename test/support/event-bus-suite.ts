@@ -11,7 +11,7 @@ export interface BusSuite {
 const merchant = randomUUID()
 let sequence = 0
 /** A broker that starts again and waits for dead consumers takes its time. */
-const patienceMs = 60_000
+const patienceMs = 240_000
 
 export function publicEvent(resource: string): PublicEvent {
   sequence += 1
