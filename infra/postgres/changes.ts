@@ -81,19 +81,24 @@ function merged(earlier: Pending, next: Pending): Pending | undefined {
   }
   if (earlier.kind === 'patch' && next.kind === 'patch')
     return { ...earlier, columns: { ...earlier.columns, ...next.columns } }
-  if (earlier.kind === 'add' && next.kind === 'add' && shape(earlier) === shape(next)) {
+  if (earlier.kind === 'add' && next.kind === 'add' && haveSameColumns(earlier.sums, next.sums)) {
     return { ...earlier, sums: summed(earlier.sums, next.sums) }
   }
   return undefined
+}
+
+function haveSameColumns(one: object, other: object): boolean {
+  const columns = Object.keys(one)
+  return columns.length === Object.keys(other).length && columns.every((column) => column in other)
 }
 
 function summed(
   row: Readonly<Record<string, Value | undefined>>,
   sums: Readonly<Record<string, number>>,
 ): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(sums).map(([column, sum]) => [column, Number(row[column] ?? 0) + sum]),
-  )
+  const total: Record<string, number> = {}
+  for (const column in sums) total[column] = Number(row[column] ?? 0) + sums[column]!
+  return total
 }
 
 function shape(pending: Pending): string {

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { AnyDecider } from '../../packages/kernel/decider.ts'
+import { streamName, type AnyDecider } from '../../packages/kernel/decider.ts'
 import { recorded } from '../../packages/kernel/history.ts'
 import type { EventStore, Log, StoredEvent } from '../../packages/kernel/ports.ts'
 import type { ReadModel, Recorded } from '../../packages/kernel/projection.ts'
@@ -28,7 +28,7 @@ export interface ProjectorOptions {
   readonly deciders: readonly AnyDecider[]
   readonly log: Log
   readonly fence?: Fence | undefined
-  /** Of each read model, the states that are kept in memory. */
+  /** Of each read model, the states that are kept in memory: no fewer than a batch has events. */
   readonly statesMax?: number
 }
 
@@ -104,9 +104,7 @@ export class Projector {
     events: readonly StoredEvent[],
     { connection, recordedOnce }: Batch,
   ): Promise<void> {
-    const relevant = events
-      .filter(({ stream, position }) => position > track.position && !track.parked.has(stream))
-      .filter(follows(track))
+    const relevant = relevantTo(track, events)
     if (relevant.length === 0) return
     const changes = new TableChanges(track.table, writingOn(connection))
     await track.fold?.prepare(relevant)
@@ -219,9 +217,19 @@ function categoryOf({ stream }: StoredEvent): string {
   return stream.slice(0, stream.indexOf('-'))
 }
 
-function follows({ model }: Track): (event: StoredEvent) => boolean {
+/** What a track has not seen, may see and follows. Each is asked about each event: it allocates nothing. */
+function relevantTo(
+  { model, parked, position }: Track,
+  events: readonly StoredEvent[],
+): readonly StoredEvent[] {
+  const follows = followsOf(model)
+  return events.filter((event) => event.position > position && follows(event) && !parked.has(event.stream))
+}
+
+function followsOf(model: ReadModel): (event: StoredEvent) => boolean {
   if (model.kind === 'projection') return ({ type }) => type in model.on
-  return (event) => categoryOf(event) === model.decider.category
+  const prefix = streamName(model.decider.category, '')
+  return ({ stream }) => stream.startsWith(prefix)
 }
 
 function changesOf({ model, fold }: Track, event: Recorded) {
