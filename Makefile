@@ -1,15 +1,21 @@
 # The two commands of a newcomer: `make run` and `make test`. Everything else is for those who work on it.
 
-SOURCES := $(shell find packages projections infra services test bench -name '*.ts' 2>/dev/null)
+SOURCES := $(shell find packages projections infra services test bench -name '*.ts' -not -path '*/node_modules/*' 2>/dev/null)
 
-.PHONY: run run-distributed kafka kafka-stop test simulate demo build check clean
+# Those that carry packages of their own.
+PEERS := bench/peers/emmett/node_modules/.installed
+
+.PHONY: run run-distributed kafka kafka-stop test test-distributed simulate bench soak demo build check clean
+
+# With its default of 16 MB for young objects, a fifth of the processor's time goes into moving them.
+SERVICE := node --enable-source-maps --max-semi-space-size=64
 
 run: dist/.built
-	@node --enable-source-maps dist/services/all-in-one/main.js
+	@$(SERVICE) dist/services/all-in-one/main.js
 
 # Each service apart, on the engines that EVENTSTORE_URL, POSTGRES_URL and KAFKA_BROKERS name, or on what is here.
 run-distributed: dist/.built
-	@node --enable-source-maps dist/services/distributed/main.js
+	@$(SERVICE) dist/services/distributed/main.js
 
 # A real broker for this machine; it needs Java 17 and Maven.
 kafka: dist/.built
@@ -21,9 +27,25 @@ kafka-stop: dist/.built
 test: dist/.built
 	@node --enable-source-maps dist/test/run.js
 
+# Every fault, alone and together, on real processes and engines: SEED repeats a run, ONLY=killed chooses faults.
+test-distributed: dist/.built
+	@node --enable-source-maps dist/test/faults/main.js
+
 # Random histories against the laws: SEED=7 STEPS=300 for one, SEEDS=1000 for many (test/simulator/main.ts).
 simulate: dist/.built
 	@node --enable-source-maps dist/test/simulator/main.js SEED=$(SEED) STEPS=$(STEPS) SEEDS=$(SEEDS) ONLY=$(ONLY) SHRINK=$(SHRINK)
+
+# Steady load while memory, lag and queues are watched; fails on growth: MODE=all-in-one, RATE, FILL, DIR (test/soak/main.ts).
+soak: dist/.built
+	@node --enable-source-maps dist/test/soak/main.js MINUTES=$(MINUTES) MODE=$(MODE) RATE=$(RATE) FILL=$(FILL) DIR=$(DIR)
+
+# Against peers, in turns: QUICK=1 for some minutes, ROWS="append read" for some rows (bench/README.md).
+bench: dist/.built $(PEERS)
+	@QUICK=$(QUICK) node --enable-source-maps dist/bench/main.js $(ROWS)
+
+bench/peers/%/node_modules/.installed: bench/peers/%/package.json bench/peers/%/package-lock.json
+	@npm ci --prefix bench/peers/$* --no-audit --no-fund --loglevel=error
+	@touch $@
 
 demo: dist/.built
 	@node --enable-source-maps dist/services/cli/main.js demo

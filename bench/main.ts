@@ -5,17 +5,15 @@ import { NotMeasured, type Contest, type Measured, type Row } from './support/co
 import { generatorMaximum } from './support/generator.ts'
 import { machineFacts } from './support/machine.ts'
 import { headings, line, writeReport } from './support/report.ts'
+import { root } from './support/root.ts'
 import { isReached, number, type Result } from './support/result.ts'
 import { median } from './support/statistics.ts'
 
 /*
  * `make bench`, or with names of rows for some of them; `QUICK=1` for a run of a few minutes. Ours and the
- * peer take
- * turns, and what counts is the median of their rounds.
+ * peer take turns, and what counts is the median of their rounds.
  */
 
-const here = import.meta.dirname
-const root = here.includes('/dist/') ? join(here, '../..') : join(here, '..')
 const quick = process.env['QUICK'] === '1'
 const names = process.argv.slice(2)
 const chosen = names.length === 0 ? rows : rows.filter(({ name }) => names.includes(name))
@@ -66,7 +64,9 @@ async function measure(bench: Bench, row: Row): Promise<Result> {
       ours.push(await contest.ours(round))
       peer.push(await contest.peer(round))
     }
-    return resultOf(row, { ours, peer, note: contest.note() })
+    const checked = await contest.check?.()
+    const note = contest.note()
+    return resultOf(row, { ours, peer, note: checked ? `${note}; ${checked}` : note })
   } catch (error) {
     if (!(error instanceof NotMeasured)) throw error
     return { ...nothing, note: error.message }

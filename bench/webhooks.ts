@@ -7,11 +7,11 @@ import { Replays } from '../infra/postgres/replays.ts'
 import type { PublicEvent } from '../packages/kernel/message-ports.ts'
 import { openHouse } from '../services/composition/house.ts'
 import { startWebhooks } from '../services/webhooks/main.ts'
+import { webhookCalls } from '../services/webhooks/service.ts'
 
 /**
  * The webhook service in a process of its own, as in the distributed mode. A message names public events that
- * are kept
- * in Postgres; they are handed to it by the bus, in batches as the relay makes them.
+ * are kept in Postgres; they are handed to it by the bus, in batches as the relay makes them.
  */
 
 export interface Publication {
@@ -25,15 +25,6 @@ export interface Published {
 }
 
 const batchSize = 500
-/** As in the whole service. */
-const calls = {
-  connectTimeoutMs: 5_000,
-  timeoutMs: 15_000,
-  answerBytesMax: 4_096,
-  originsMax: 1_000,
-  connectionsPerOriginMax: 16,
-}
-
 const configuration = readConfiguration()
 const opened = await openHouse(configuration)
 const { pool } = opened.postgres
@@ -41,9 +32,9 @@ const bus = new InProcessBus()
 const webhooks = await startWebhooks({
   ...opened.house,
   bus,
-  deliveries: new Deliveries(pool),
+  deliveries: new Deliveries(opened.postgres.url),
   replays: new Replays(pool),
-  egress: guardedPools({ ...calls, allow: addressBlocks(configuration.egressAllow) }),
+  egress: guardedPools({ ...webhookCalls, allow: addressBlocks(configuration.egressAllow) }),
   addressOf: async () => undefined,
 })
 
@@ -60,16 +51,25 @@ process.once(
 )
 say('ready')
 
+/** Reads ahead, as a consumer of Kafka does. */
 async function publish(after: number, through: number): Promise<void> {
+  let next = read(after, through)
   for (let from = after; from < through; from += batchSize) {
-    const { rows } = await pool.query<PublicEvent>({
-      name: 'publish',
-      text: `select id, type, merchant, livemode, resource, sequence, payload from public_events
-        where sequence > $1 and sequence <= $2 order by sequence`,
-      values: [from, Math.min(from + batchSize, through)],
-    })
-    await bus.publish(rows)
+    const events = await next
+    next = read(from + batchSize, through)
+    await bus.publish(events)
   }
+}
+
+async function read(from: number, through: number): Promise<readonly PublicEvent[]> {
+  if (from >= through) return []
+  const { rows } = await pool.query<PublicEvent>({
+    name: 'publish',
+    text: `select id, type, merchant, livemode, resource, sequence, payload from public_events
+      where sequence > $1 and sequence <= $2 order by sequence`,
+    values: [from, Math.min(from + batchSize, through)],
+  })
+  return rows
 }
 
 function say(event: Published['event']): void {

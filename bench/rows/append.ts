@@ -1,8 +1,12 @@
-import { getPostgreSQLEventStore } from '@event-driven-io/emmett-postgresql'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { root } from '../support/root.ts'
 import { peerPool, type Bench } from '../support/bench.ts'
-import type { Contest, Row } from '../support/contest.ts'
+import { NotMeasured, type Contest, type Row } from '../support/contest.ts'
 import { keepInFlight } from '../support/in-flight.ts'
 import { inFlightMax, ourAppends, sampleEvent, streamOf } from '../support/appends.ts'
+import type { Pool } from 'pg'
+import type { NewEvent } from '../../packages/kernel/ports.ts'
 
 export const append: Row = {
   name: 'append',
@@ -16,19 +20,14 @@ export const append: Row = {
 const poolMax = 16
 
 async function prepare(bench: Bench): Promise<Contest> {
+  const openEmmett = await importEmmett()
   const ours = await ourAppends(bench, 'bench_append')
   const database = await bench.database('bench_emmett')
   const pool = peerPool(database, poolMax)
-  const store = getPostgreSQLEventStore(database.url, { connectionOptions: { pooled: true, pool } })
-  await store.schema.migrate()
-  const versions = new Map<string, bigint>()
+  const emmett = await openEmmett(database.url, pool)
   const work = async (worker: number) => {
     const stream = streamOf(worker)
-    const { type, data, metadata } = sampleEvent(stream)
-    const options = { expectedStreamVersion: versions.get(stream) ?? ('STREAM_DOES_NOT_EXIST' as const) }
-    const event = { type, data: { ...data }, metadata: { ...metadata } }
-    const { nextExpectedStreamVersion } = await store.appendToStream(stream, [event], options)
-    versions.set(stream, nextExpectedStreamVersion)
+    await emmett.append(stream, sampleEvent(stream))
   }
   return {
     ours: () => ours.measure(bench.scale),
@@ -36,9 +35,27 @@ async function prepare(bench: Bench): Promise<Contest> {
     note: () => `one process on each side; Emmett with a pool of ${poolMax}`,
     async close() {
       await ours.close()
-      await store.close()
+      await emmett.close()
       await pool.end()
       await database.drop()
     },
+  }
+}
+
+interface Emmett {
+  append(stream: string, event: NewEvent): Promise<void>
+  close(): Promise<void>
+}
+
+/** The peer has packages of its own, so it is no part of this program. */
+async function importEmmett(): Promise<(url: string, pool: Pool) => Promise<Emmett>> {
+  const file = join(root, 'bench/peers/emmett/appends.js')
+  try {
+    const peer = (await import(pathToFileURL(file).href)) as {
+      openEmmett: (url: string, pool: Pool) => Promise<Emmett>
+    }
+    return peer.openEmmett
+  } catch (error) {
+    throw new NotMeasured(`not measured: install bench/peers/emmett first (${(error as Error).message})`)
   }
 }

@@ -16,8 +16,8 @@ export const deliver: Row = {
 const endpoints = 100
 
 async function prepare(bench: Bench): Promise<Contest> {
-  const count = bench.scale.quick ? 2_000 : 30_000
-  const warm = count / 2
+  const count = bench.scale.quick ? 6_000 : 30_000
+  const warm = count
   const sink = new Sink()
   const events = (count + warm) * (bench.scale.rounds + 1)
   const desk = await openDesk(bench, sink, { name: 'bench_deliver', endpoints, hangingOfTen: 0, events })

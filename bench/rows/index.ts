@@ -11,6 +11,7 @@ import { payout } from './payout.ts'
 import { payoutHot } from './payout-hot.ts'
 import { read } from './read.ts'
 import { rebuild } from './rebuild.ts'
+import { start } from './start.ts'
 
 /** All comparisons, in the order of the table. */
 export const rows: readonly Row[] = [
@@ -26,4 +27,5 @@ export const rows: readonly Row[] = [
   deadEndpoint,
   growth,
   memory,
+  start,
 ]

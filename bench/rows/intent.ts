@@ -3,6 +3,7 @@ import type { Contest, Row } from '../support/contest.ts'
 import { measured } from '../support/generator.ts'
 import { makeMerchants, openBenchHouse } from '../support/merchants.ts'
 import { startPeerService } from '../support/peer-service.ts'
+import { checkAfterwards } from '../support/afterwards.ts'
 import { startService } from '../support/service.ts'
 import { median } from '../support/statistics.ts'
 
@@ -28,13 +29,16 @@ async function prepare(bench: Bench): Promise<Contest> {
   await service.settled()
   const plan = { flow: 'intent', keys: merchants.map(({ key }) => key) } as const
   const behindMs: number[] = []
+  let units = 0
   return {
     async ours() {
       const result = await generator.run({ port: service.port, connections, plan, ...scale })
+      units += result.answered
       behindMs.push(await service.settled())
       return measured(result)
     },
     peer: async () => measured(await generator.run({ port: peer.port, connections, plan, ...scale })),
+    check: () => checkAfterwards(database, { event: 'PaymentIntentSucceeded', units }),
     note: () =>
       `read models and recorded webhooks are done ${Math.round(median(behindMs))} ms after the last answer`,
     async close() {

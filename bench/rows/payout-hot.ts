@@ -2,6 +2,7 @@ import type { Bench } from '../support/bench.ts'
 import type { Contest, Row } from '../support/contest.ts'
 import { measured } from '../support/generator.ts'
 import { makeMerchants, openBenchHouse } from '../support/merchants.ts'
+import { checkAfterwards } from '../support/afterwards.ts'
 import { startService } from '../support/service.ts'
 
 export const payoutHot: Row = {
@@ -24,15 +25,18 @@ async function prepare(bench: Bench): Promise<Contest> {
   const service = await startService(database)
   await service.settled()
   const keys = merchants.map(({ key }) => key)
+  let units = 0
   const run = async (some: readonly string[]) => {
     const plan = { flow: 'payout', keys: some } as const
     const result = await generator.run({ port: service.port, connections, plan, ...scale })
+    units += result.answered
     await service.settled()
     return measured(result)
   }
   return {
     ours: () => run(keys.slice(0, 1)),
     peer: () => run(keys),
+    check: () => checkAfterwards(database, { event: 'PayoutRequested', units }),
     note: () => `one book against ${merchants.length} books, the same service`,
     async close() {
       await service.close()

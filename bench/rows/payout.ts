@@ -4,6 +4,7 @@ import type { Contest, Row } from '../support/contest.ts'
 import { median } from '../support/statistics.ts'
 import { measured } from '../support/generator.ts'
 import { makeMerchants, openBenchHouse } from '../support/merchants.ts'
+import { checkAfterwards } from '../support/afterwards.ts'
 import { startService } from '../support/service.ts'
 
 export const payout: Row = {
@@ -30,13 +31,16 @@ async function prepare(bench: Bench): Promise<Contest> {
   await service.settled()
   const plan = { flow: 'payout', keys: merchants.map(({ key }) => key) } as const
   const behindMs: number[] = []
+  let units = 0
   return {
     async ours() {
       const result = await generator.run({ port: service.port, connections, plan, ...scale })
+      units += result.answered
       behindMs.push(await service.settled())
       return measured(result)
     },
     peer: () => runPgbench(pgbench, scale),
+    check: () => checkAfterwards(database, { event: 'PayoutRequested', units }),
     note: () =>
       `${merchants.length} merchants, pgbench scale ${pgbenchScale}; all that follows from a payout runs in the same ` +
       `process at the same time and is done ${Math.round(median(behindMs))} ms after the last answer`,

@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url'
 const extension = import.meta.url.slice(-3)
 const loader = extension === '.ts' ? ['--import', 'tsx'] : []
 
+/** As the Makefile starts services; the peers get the same. */
+const asServicesRun = ['--enable-source-maps', '--max-semi-space-size=64']
+
 /** A file of this project, named from this directory without its extension. */
 function file(name: string): string {
   return fileURLToPath(new URL(name + extension, import.meta.url))
@@ -68,7 +71,7 @@ export async function startProgram(
   given: readonly string[] = [],
 ): Promise<RunningProgram> {
   const { PATH = '', HOME = '' } = process.env
-  const parameters = [...loader, ...options, file(name), ...given]
+  const parameters = [...loader, ...asServicesRun, ...options, file(name), ...given]
   const child = spawn(process.execPath, parameters, {
     env: { PATH, HOME, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],

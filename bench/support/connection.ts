@@ -10,8 +10,7 @@ const lengthHeader = /\r\ncontent-length: *(\d+)/i
 
 /**
  * One kept-alive HTTP/1.1 connection with one request under way: what a load generator needs and no more, so
- * that
- * it leaves the machine to those who are measured. Answers must carry their length.
+ * that it leaves the machine to those who are measured. Answers must carry their length.
  */
 export class Connection {
   readonly #socket: Socket
@@ -19,8 +18,8 @@ export class Connection {
   #answered: ((answer: Answer) => void) | undefined
   #failed: ((error: Error) => void) | undefined
 
-  constructor(port: number) {
-    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  constructor(port: number, host = '127.0.0.1') {
+    this.#socket = connect({ port, host, noDelay: true })
     this.#socket.on('data', (bytes: Buffer) => this.#receive(bytes))
     this.#socket.on('error', (error) => this.#fail(error))
     this.#socket.on('close', () => this.#fail(new Error('the server has closed the connection')))

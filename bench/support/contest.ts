@@ -14,6 +14,8 @@ export interface Measured {
 export interface Contest {
   ours(round: number): Promise<Measured>
   peer(round: number): Promise<Measured>
+  /** Throws when what was measured was not done; what it answers is added to the note. */
+  check?(): Promise<string>
   /** What the reader of the table has to know; asked for when all rounds are over. */
   note(): string
   close(): Promise<void>
@@ -28,6 +30,9 @@ export interface Row {
   readonly target: { readonly least: number } | { readonly most: number }
   /** A value that ours must reach besides. */
   readonly valueLeast?: number
+  /** Values that ours and the peer's may reach at most. */
+  readonly valueMost?: number
+  readonly peerMost?: number
   /** Left out: as many as the run says. */
   readonly rounds?: number
   readonly prepare: (bench: Bench) => Promise<Contest>

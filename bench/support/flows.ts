@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { Answer } from './connection.ts'
+import { expect, type Flow } from './flow.ts'
 import { seededId } from './identities.ts'
-
-/** One unit of work of a client: it yields requests and is given their answers. */
-export type Flow = () => Generator<string, void, Answer>
+import { templateFlow, type TemplatePlan } from './request-template.ts'
 
 interface Merchants {
   /** API keys of the merchants that take turns. */
@@ -17,6 +15,7 @@ export type FlowPlan =
   /** Reads one of so many seeded payouts; payout n belongs to the merchant n modulo their number. */
   | ({ readonly flow: 'read'; readonly payouts: number } & Merchants)
   | ({ readonly flow: 'list'; readonly statuses: readonly string[] } & Merchants)
+  | TemplatePlan
   | { readonly flow: 'nothing' }
 
 /** A flow for each client. */
@@ -25,6 +24,7 @@ export function flowOf(plan: FlowPlan): Flow {
   if (plan.flow === 'intent') return intentFlow(plan)
   if (plan.flow === 'read') return readFlow(plan)
   if (plan.flow === 'list') return listFlow(plan)
+  if (plan.flow === 'template') return templateFlow(plan)
   return function* () {
     expect(yield get('', '/'), 200)
   }
@@ -101,10 +101,6 @@ function inTurn(keys: readonly string[]) {
 function digits(unique: string, length: number): string {
   const number = Number(unique.slice(unique.indexOf('-') + 1))
   return String((number % 900) * 10_000 + 5_555).padStart(length, '0')
-}
-
-function expect({ status, body }: Answer, wanted: number): void {
-  if (status !== wanted) throw new Error(`answered ${status}: ${body.slice(0, 500)}`)
 }
 
 function get(key: string, path: string): string {

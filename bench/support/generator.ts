@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import type { Load, LoadReply, LoadResult } from '../load.ts'
+import type { Load, LoadReply, LoadResult } from './load.ts'
 import { endChild, forkChild, message, startProgram } from './children.ts'
 import type { Measured } from './contest.ts'
 

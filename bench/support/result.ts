@@ -19,13 +19,16 @@ export interface Report {
   readonly results: readonly { readonly row: Row; readonly result: Result }[]
 }
 
-export function isReached({ target, valueLeast }: Row, { ours, ratio }: Result): boolean {
-  if (ratio === null || ours === null) return false
+export function isReached(row: Row, { ours, peer, ratio }: Result): boolean {
+  if (ratio === null || ours === null || peer === null) return false
+  const { target, valueLeast = -Infinity, valueMost = Infinity, peerMost = Infinity } = row
   const within = 'least' in target ? ratio >= target.least : ratio <= target.most
-  return within && (valueLeast === undefined || ours >= valueLeast)
+  return within && ours >= valueLeast && ours <= valueMost && peer <= peerMost
 }
 
-export function targetOf({ target, valueLeast, unit }: Row): string {
+export function targetOf({ target, valueLeast, valueMost, peerMost, unit }: Row): string {
+  if (valueMost !== undefined)
+    return `<= ${number(valueMost)} ${unit}, peer <= ${number(peerMost ?? null)} ${unit}`
   const ratio = 'least' in target ? `>= ${target.least}` : `<= ${target.most}`
   return valueLeast === undefined ? ratio : `${ratio}, ${number(valueLeast)} ${unit}`
 }

@@ -14,7 +14,7 @@ export interface Seed {
   readonly first?: number
 }
 
-const idOf = seededIdSql('(payout.number + $3::bigint)')
+const idOf = seededIdSql('(payout.number + $4::bigint)')
 
 /** The text of a template with the ids of payout `payout.number` and of merchant `merchant.id`. */
 function filled(column: string, { id, merchant }: PayoutTemplate): string {
@@ -22,37 +22,61 @@ function filled(column: string, { id, merchant }: PayoutTemplate): string {
 }
 
 const payoutsAndMerchants = `
-  generate_series(0, $1::bigint - 1) as payout (number)
-  join unnest($2::text[]) with ordinality as merchant (id, number)
-    on merchant.number - 1 = payout.number % cardinality($2::text[])`
+  generate_series($1::bigint, $2::bigint - 1) as payout (number)
+  join unnest($3::text[]) with ordinality as merchant (id, number)
+    on merchant.number - 1 = payout.number % cardinality($3::text[])`
 
 /**
  * Appends the events of many payouts to the log, as the deciders have made them for the template. Payout n is
  * merchant n modulo their number's; each merchant's book holds nothing but its grant before.
  */
 export async function seedEvents(seed: Seed, template: PayoutTemplate): Promise<void> {
-  const { pool, merchants, payouts, first = 0 } = seed
+  const { pool, payouts } = seed
   await writeTemplate(pool, template)
+  const { rows } = await pool.query<{ head: number }>('select max(position) as head from events')
+  const { head } = rows[0]!
+  // A table that is filled first and indexed then is done in half the time, and by two connections at once.
+  await pool.query('alter table events drop constraint events_pkey, drop constraint events_stream_revision')
+  const middle = Math.floor(payouts / 2)
+  await Promise.all([
+    insertEvents(seed, template, { head, from: 0, to: middle }),
+    insertEvents(seed, template, { head, from: middle, to: payouts }),
+  ])
+  await pool.query(`set maintenance_work_mem = '1GB'; alter table events
+    add primary key (position), add constraint events_stream_revision unique (stream, revision)`)
+  await pool.query('vacuum analyze events')
+}
+
+interface Range {
+  /** Position of the last event before those of all payouts. */
+  readonly head: number
+  readonly from: number
+  readonly to: number
+}
+
+async function insertEvents(
+  { pool, merchants, first = 0 }: Seed,
+  template: PayoutTemplate,
+  { head, from, to }: Range,
+): Promise<void> {
   await pool.query(
     `
     insert into events (position, stream, revision, id, type, data, metadata)
     select
-      log.head + payout.number * template.size + template.step,
+      $5::bigint + payout.number * template.size + template.step,
       ${filled('template.stream', template)},
       case when template.stream like 'ledger-%'
-        then 1 + payout.number / cardinality($2::text[]) * template.ledger_size + template.nth
+        then 1 + payout.number / cardinality($3::text[]) * template.ledger_size + template.nth
         else template.nth end,
       gen_random_uuid(),
       template.type,
       replace(${filled('template.data', template)}, template.entry,
-        md5(template.entry || (payout.number + $3::bigint))::uuid::text)::jsonb,
+        md5(template.entry || (payout.number + $4::bigint))::uuid::text)::jsonb,
       ${filled('template.metadata', template)}::jsonb
     from ${payoutsAndMerchants}
-    cross join bench_template template
-    cross join (select max(position) as head from events) log`,
-    [payouts, merchants.map(({ id }) => id), first],
+    cross join bench_template template`,
+    [from, to, merchants.map(({ id }) => id), first, head],
   )
-  await pool.query('vacuum analyze events')
 }
 
 async function writeTemplate(pool: pg.Pool, { events }: PayoutTemplate): Promise<void> {
@@ -82,16 +106,16 @@ export async function seedPayoutRows(
       throw new Error('a template shows nothing')
     const { status, money, at } = end.state
     const ids = merchants.map(({ id }) => id)
-    const values = [payouts, ids, first, JSON.stringify(end.state), status, money.currency, money.amount, at]
+    const columns = [JSON.stringify(end.state), status, money.currency, money.amount, at]
     await pool.query(
       `
       insert into ${readSchema}.payouts_v1_1 (
         id, merchant, livemode, created, created_at, shown, revision, position, state, status, currency, amount)
-      select ${idOf}, merchant.id, false, payout.number + 1, $8::timestamptz, true, ${lastRevision(end)},
-        payout.number + 1, ${filled('$4::text', end)}::jsonb, $5, $6, $7
+      select ${idOf}, merchant.id, false, payout.number + 1, $9::timestamptz, true, ${lastRevision(end)},
+        payout.number + 1, ${filled('$5::text', end)}::jsonb, $6, $7, $8
       from ${payoutsAndMerchants}
       where payout.number % ${ends.length} = ${index}`,
-      values,
+      [0, payouts, ids, first, ...columns],
     )
   }
   await pool.query(`vacuum analyze ${readSchema}.payouts_v1_1`)

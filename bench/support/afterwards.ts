@@ -1,0 +1,39 @@
+import { openEmbeddedStore } from '../../infra/event-store/embedded.ts'
+import { verifyLog } from '../../services/cli/audit/verify.ts'
+import { deciders } from '../../services/composition/deciders.ts'
+import { connected, type BenchDatabase } from './bench.ts'
+import { number } from './result.ts'
+
+/** What the clients of a load were told is done. */
+export interface Acknowledged {
+  /** The event that the log holds for each unit of work that was answered. */
+  readonly event: string
+  readonly units: number
+}
+
+/**
+ * Speed counts only when nothing was lost for it: throws when the log lacks an acknowledged unit, or when the
+ * ledger breaks one of its rules. Answers a sentence for the row's note.
+ */
+export async function checkAfterwards(
+  database: BenchDatabase,
+  { event, units }: Acknowledged,
+): Promise<string> {
+  const { pool, close } = await connected(database)
+  const store = await openEmbeddedStore({ url: database.url })
+  try {
+    const count = 'select count(*) as count from events where type = $1'
+    const found = (await pool.query<{ count: number }>(count, [event])).rows[0]?.count ?? 0
+    if (found < units)
+      throw new Error(`${units} units were acknowledged, but the log holds ${found} ${event}`)
+    const checkpoint = `select position from checkpoints where name = 'policies'`
+    const through = (await pool.query<{ position: number }>(checkpoint)).rows[0]?.position ?? 0
+    const options = { store, deciders, policiesThrough: Number(through), now: new Date() }
+    const { violations, books } = await verifyLog({ ...options, onProgress: () => undefined })
+    if (violations.length > 0) throw new Error(`the ledger is broken: ${JSON.stringify(violations[0])}`)
+    return `afterwards all ${number(units)} acknowledged are in the log and ${books} books balance`
+  } finally {
+    await store.close()
+    await close()
+  }
+}
