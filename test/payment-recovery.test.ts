@@ -141,7 +141,7 @@ t.test('a confirmation whose answer was lost keeps its lock, goes on, and is not
 function asking(id: string, house: House) {
   const body = { payment_method: byOrange }
   const envelope = { ...owner(), actor: 'test', correlation: 'test' }
-  const parts = { house, envelope, id, hasKey: false, path: '', params: { id }, query: {}, body }
+  const parts = { house, envelope, id, path: '', params: { id }, query: {}, body }
   const request = new HttpRequest({ ...parts, minPosition: undefined, lastWritten: 0 })
   return request as Parameters<typeof confirmPaymentIntent>[0]
 }

@@ -6,6 +6,9 @@ import type { RecentEvents } from './embedded-recent.ts'
 /** How soon events of other processes are seen; those of this process are told at once. */
 const pollMs = 75
 const retryMs = { first: 100, most: 5_000 }
+/** A batch of so many events doubles the time in which the next one gathers, up to so many times. */
+const manyEvents = 100
+const gatheredMost = 4
 
 /** Knows how far the log goes. One poll serves all subscriptions of the process. */
 export class Tail {
@@ -88,7 +91,7 @@ export class EmbeddedSubscription implements Subscription {
       if (this.#mayBeSkipped(window)) continue
       const startedAt = performance.now()
       await this.#handle(window)
-      if (!ahead) await this.#rest(startedAt)
+      if (!ahead) await this.#rest(startedAt, window.events.length)
     }
     await ahead
   }
@@ -109,9 +112,14 @@ export class EmbeddedSubscription implements Subscription {
     if (done) this.#position = through
   }
 
-  /** Each batch costs the same round trips however many events it carries. */
-  async #rest(startedAt: number): Promise<void> {
-    const leftMs = startedAt + (this.#options.everyMs ?? 0) - performance.now()
+  /**
+   * Each batch costs the same round trips however many events it carries, so the more there are, the longer
+   * the next one gathers.
+   */
+  async #rest(startedAt: number, events: number): Promise<void> {
+    const { everyMs = 0 } = this.#options
+    const gatheredMs = everyMs * Math.min(gatheredMost, 1 + events / manyEvents)
+    const leftMs = startedAt + gatheredMs - performance.now()
     if (leftMs > 0) await pause(leftMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined)
   }
 

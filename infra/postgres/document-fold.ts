@@ -18,7 +18,7 @@ export interface StoredDocument extends Known {
 
 export type LoadDocuments = (ids: readonly string[]) => Promise<readonly StoredDocument[]>
 
-const statesMaxDefault = 50_000
+const statesMaxDefault = 10_000
 
 /** Folds the events of a documents read model stream by stream and keeps the newest states in memory. */
 export class DocumentFold {

@@ -7,7 +7,9 @@ import { TableChanges, type Writing } from './changes.ts'
 import { copyRows } from './copy.ts'
 import { DocumentFold, type StoredDocument } from './document-fold.ts'
 import { fenced, type Fence } from './fenced.ts'
+import { planByKey, prepared } from './keyed-statements.ts'
 import { createIndexes, createTable, tableOf, type Table } from './tables.ts'
+import { createTotals } from './totals.ts'
 
 /** One read model on its way along the log. */
 export interface Track {
@@ -59,7 +61,8 @@ export class Projector {
     const { pool, fence } = this.#options
     await fenced(pool, fence, async (connection) => {
       await connection.query(`set local maintenance_work_mem = '256MB'`)
-      for (const index of createIndexes(model, table)) await connection.query(index)
+      const lacking = [...createIndexes(model, table), ...createTotals(model, table)]
+      for (const statement of lacking) await connection.query(statement)
     })
   }
 
@@ -89,6 +92,7 @@ export class Projector {
     const { pool, fence } = this.#options
     try {
       await fenced(pool, fence, async (connection) => {
+        await connection.query(planByKey)
         for (const track of behind) await this.#applyTo(track, events, { connection, recordedOnce })
         await moveCheckpoints(connection, behind, through)
       })
@@ -204,7 +208,8 @@ async function moveCheckpoints(
     from unnest($1::text[], $2::bigint[]) as known (name, position)
     where checkpoints.name = known.name and checkpoints.position = known.position`
   const names = tracks.map(({ table }) => table.name)
-  const { rowCount } = await connection.query(text, [names, tracks.map(({ position }) => position), through])
+  const values = [names, tracks.map(({ position }) => position), through]
+  const { rowCount } = await connection.query(prepared(text, values))
   if (rowCount !== tracks.length) throw new Error('these read models have been moved by somebody else')
 }
 
@@ -241,7 +246,9 @@ function changesOf({ model, fold }: Track, event: Recorded) {
 
 function writingOn(connection: pg.ClientBase): Writing {
   return {
-    run: async (statement, rows) => void (await connection.query(statement, [JSON.stringify(rows)])),
+    run: async (statement, rows) => {
+      await connection.query(prepared(statement, [JSON.stringify(rows)]))
+    },
     copy: (table, rows) => copyRows(connection, table, rows),
   }
 }

@@ -3,6 +3,7 @@ import type { ReadModel } from '../../packages/kernel/projection.ts'
 import { fenced, type Fence } from './fenced.ts'
 import type { Track } from './projector.ts'
 import { createIndexes, createTable, readSchema, tableOf } from './tables.ts'
+import { createTotals, dropTotals } from './totals.ts'
 
 const publicationLock = 4_719_202_606
 
@@ -51,7 +52,8 @@ export async function publishMissing(
 
 async function publishFirst(connection: pg.ClientBase, model: ReadModel): Promise<void> {
   const table = tableOf(model, 1)
-  await connection.query([createTable(table), ...createIndexes(model, table)].join(';'))
+  const statements = [createTable(table), ...createIndexes(model, table), ...createTotals(model, table)]
+  await connection.query(statements.join(';'))
   await connection.query(`create view ${table.view} as select * from ${table.name}`)
   await connection.query('insert into checkpoints (name, position) values ($1, 0) on conflict do nothing', [
     table.name,
@@ -101,7 +103,7 @@ async function dropOlder(
     [readSchema, name],
   )
   for (const table of rows.filter((row) => row.name !== shown)) {
-    await connection.query(`drop table ${table.name} cascade`)
+    await connection.query(`drop table ${table.name} cascade; ${dropTotals(table.name)}`)
     await connection.query('delete from checkpoints where name = $1', [table.name])
     await connection.query('delete from parked where consumer = $1', [table.name])
   }

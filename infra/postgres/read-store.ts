@@ -1,58 +1,53 @@
-import type { Knex } from 'knex'
 import type pg from 'pg'
-import type { DocumentRow, PageQuery, ReadStore } from '../../packages/kernel/read-ports.ts'
+import type { DocumentRow, Page, PageQuery, ReadStore } from '../../packages/kernel/read-ports.ts'
 import type { ReadModel } from '../../packages/kernel/projection.ts'
 import { Gather } from './gather.ts'
+import { pageOf, pageStatement, sourceOf, type PageRow, type Source } from './pages.ts'
 import { publications } from './publication.ts'
-import { readSchema, tableOf } from './tables.ts'
+import { totalsOf } from './totals.ts'
 
 const pollEveryMs = 5
-const publicationsKeptMs = 1_000
+const sourcesKeptMs = 1_000
 const undefinedTable = '42P01'
+
+type Sources = ReadonlyMap<string, Source>
 
 /** Read models in Postgres. Reads of single rows that are asked for at the same time go as one query. */
 export class PostgresReadStore implements ReadStore {
   readonly #pool: pg.Pool
-  readonly #knex: Knex
-  readonly #models: ReadonlyMap<string, ReadModel>
+  readonly #models: readonly ReadModel[]
   readonly #gathers = new Map<string, Gather<DocumentRow>>()
-  #tables: Promise<ReadonlyMap<string, string>> | undefined
+  /** Statements for pages, by their text. */
+  readonly #names = new Map<string, string>()
+  #sources: Promise<Sources> | undefined
   #reached = 0
   #polling: Promise<number> | undefined
 
-  constructor(pool: pg.Pool, knex: Knex, models: readonly ReadModel[]) {
+  constructor(pool: pg.Pool, models: readonly ReadModel[]) {
     this.#pool = pool
-    this.#knex = knex
-    this.#models = new Map(models.map((model) => [model.name, model]))
+    this.#models = models
   }
 
   async document(name: string, id: string): Promise<DocumentRow | undefined> {
-    // A table that older code has folded is not understood here: its streams are read from their first event.
-    const table = (await this.#currentTables()).get(name)
-    if (!table) return undefined
+    const source = (await this.#currentSources()).get(name)
+    // A table that other code has folded is not understood here: its streams are read from their first event.
+    if (!source || source.isOther) return undefined
+    const { table } = source
     let gather = this.#gathers.get(table)
     if (!gather) this.#gathers.set(table, (gather = new Gather((ids) => this.#documents(table, ids))))
-    return gather.get(id).catch((error: { code?: string }) => {
-      if (error.code !== undefinedTable) throw error
-      // Dropped a moment ago, because a newer one has taken its place.
-      this.#tables = undefined
+    return gather.get(id).catch((error: unknown) => {
+      this.#expectDropped(error)
       return undefined
     })
   }
 
-  async page<Row>(query: PageQuery): Promise<{ readonly rows: readonly Row[]; readonly total?: number }> {
-    const matching = this.#knex(`${readSchema}.${query.from}`)
-    for (const { column, operator, value } of query.where) {
-      if (operator === 'in') matching.whereIn(column, value as readonly string[])
-      else matching.where(column, operator, value as string)
+  async page<Row>(query: PageQuery): Promise<Page<Row>> {
+    try {
+      return await this.#page<Row>(query)
+    } catch (error) {
+      this.#expectDropped(error)
+      return this.#page<Row>(query)
     }
-    const counted = query.count ? matching.clone().count<{ count: number }[]>({ count: '*' }) : undefined
-    const rows = matching
-      .orderBy(query.order, query.ascending ? 'asc' : 'desc')
-      .limit(query.limit)
-      .offset(query.offset ?? 0)
-    const [page, count] = await Promise.all([rows, counted])
-    return { rows: page as Row[], ...(count && { total: Number(count[0]!.count) }) }
   }
 
   async reached(position: number, timeoutMs: number): Promise<boolean> {
@@ -72,13 +67,29 @@ export class PostgresReadStore implements ReadStore {
   }
 
   async #poll(): Promise<number> {
-    const tables = await this.#currentTables()
-    const { rows } = await this.#pool.query<{ position: number | null }>(
-      'select min(position) as position from checkpoints where name = any($1)',
-      [[...tables.values()]],
-    )
+    const sources = [...(await this.#currentSources()).values()]
+    const { rows } = await this.#pool.query<{ position: number | null }>({
+      name: 'reached',
+      text: 'select min(position) as position from checkpoints where name = any($1)',
+      values: [sources.filter(({ isOther }) => !isOther).map(({ table }) => table)],
+    })
     this.#reached = Math.max(this.#reached, Number(rows[0]?.position ?? 0))
     return this.#reached
+  }
+
+  async #page<Row>(query: PageQuery): Promise<Page<Row>> {
+    const source = (await this.#currentSources()).get(query.from)
+    if (!source) throw new Error(`the read model ${query.from} was never published`)
+    const { text, values } = pageStatement(source, query)
+    const name = this.#names.get(text) ?? this.#nameOf(text)
+    const { rows } = await this.#pool.query<PageRow<Row>>({ name, text, values: [...values] })
+    return pageOf(query, rows)
+  }
+
+  #nameOf(text: string): string {
+    const name = `page ${this.#names.size}`
+    this.#names.set(text, name)
+    return name
   }
 
   async #documents(table: string, ids: readonly string[]): Promise<ReadonlyMap<string, DocumentRow>> {
@@ -90,22 +101,37 @@ export class PostgresReadStore implements ReadStore {
     return new Map(rows.map((row) => [row.id, row]))
   }
 
-  /** Tables by read model, as far as the published version is the one that this code declares. */
-  #currentTables(): Promise<ReadonlyMap<string, string>> {
-    this.#tables ??= this.#readTables().catch((error: unknown) => {
-      this.#tables = undefined
-      throw error
-    })
-    return this.#tables
+  /** A table was dropped a moment ago, because a newer one has taken its place: look which. */
+  #expectDropped(error: unknown): void {
+    if ((error as { code?: string }).code !== undefinedTable) throw error
+    this.#sources = undefined
   }
 
-  async #readTables(): Promise<ReadonlyMap<string, string>> {
-    const tables = new Map<string, string>()
-    for (const [name, { version, generation }] of await publications(this.#pool)) {
-      const model = this.#models.get(name)
-      if (model?.version === version) tables.set(name, tableOf(model, generation).name)
-    }
-    setTimeout(() => (this.#tables = undefined), publicationsKeptMs).unref()
-    return tables
+  #currentSources(): Promise<Sources> {
+    this.#sources ??= this.#readSources().catch((error: unknown) => {
+      this.#sources = undefined
+      throw error
+    })
+    return this.#sources
+  }
+
+  async #readSources(): Promise<Sources> {
+    const published = await publications(this.#pool)
+    const known = this.#models.flatMap((model) => {
+      const one = published.get(model.name)
+      return one ? [sourceOf(model, one)] : []
+    })
+    const text = 'select name from unnest($1::text[]) as name where to_regclass(name) is not null'
+    const { rows } = await this.#pool.query<{ name: string }>(text, [
+      known.map(({ table }) => totalsOf({ name: table })),
+    ])
+    const totals = new Set(rows.map(({ name }) => name))
+    setTimeout(() => (this.#sources = undefined), sourcesKeptMs).unref()
+    return new Map(
+      known.map((source) => [
+        source.model.name,
+        { ...source, hasTotals: !source.isOther && totals.has(totalsOf({ name: source.table })) },
+      ]),
+    )
   }
 }

@@ -38,10 +38,14 @@ const collation = ' collate "C"'
 
 /** The statement that makes the table with its primary key; nothing happens when it is there. */
 export function createTable({ name, columns, key }: Table): string {
-  const lines = Object.entries(columns).map(
-    ([column, type]) => `"${column}" ${type}${type === 'text' ? collation : ''}`,
-  )
+  const lines = Object.keys(columns).map((column) => columnOf({ columns }, column))
   return `create table if not exists ${name} (${lines.join(', ')}, primary key (${quoted(key)}))`
+}
+
+/** The declaration of a column. */
+export function columnOf({ columns }: Pick<Table, 'columns'>, column: string): string {
+  const type = columns[column]
+  return `"${column}" ${type}${type === 'text' ? collation : ''}`
 }
 
 /** The statements that make all other indexes. A table that is filled first is done in half the time. */

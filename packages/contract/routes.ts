@@ -4,6 +4,7 @@ import type { PublicEvents } from '../kernel/message-ports.ts'
 import type { Clock, EventStore, Log, Mailer, NewId, Vault } from '../kernel/ports.ts'
 import type { PaymentRail, SandboxRail } from '../kernel/rail-ports.ts'
 import type { Answers, ReadStore } from '../kernel/read-ports.ts'
+import type { Tracing } from '../kernel/trace-ports.ts'
 import type { Columns, Documents, Projection } from '../kernel/projection.ts'
 import type { Prefixed } from './identity.ts'
 import type { RefusalName } from './refusals.ts'
@@ -37,6 +38,8 @@ export interface House {
   readonly clock: Clock
   readonly newId: NewId
   readonly log: Log
+  /** Left out where nobody listens to traces. */
+  readonly tracing?: Tracing
   /** Why a webhook URL is refused; `undefined` when it is accepted. */
   readonly urlFault: (url: string, livemode: boolean) => string | undefined
   /** Where merchants and payers reach this service, without a slash at the end. */
@@ -52,7 +55,6 @@ export interface Request<Body = undefined, Query = object> {
   readonly path: string
   /** The identity of what this request creates: derived from its idempotency key, else new. */
   readonly id: string
-  readonly hasKey: boolean
   /** UUIDs of the path, whatever spelling they came in; other parameters as they are. */
   readonly params: Readonly<Record<string, string>>
   readonly body: Body

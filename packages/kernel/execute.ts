@@ -22,8 +22,8 @@ export interface Envelope {
   readonly fingerprint?: string
   readonly cause?: Cause & { readonly event: string }
   /**
-   * The id has just been made, so the stream is taken to be empty without reading it. Wrong guesses cost a
-   * retry.
+   * The id has just been made, or belongs to an idempotency key that was seldom used before: the stream is
+   * taken to be empty without reading it. Wrong guesses cost a retry.
    */
   readonly isNew?: boolean
   /** A stream without events is refused as not found. */
@@ -84,7 +84,7 @@ export class Executor {
 
   constructor(options: ExecutorOptions) {
     this.#options = options
-    this.#streamsMax = options.streamsMax ?? 20_000
+    this.#streamsMax = options.streamsMax ?? 10_000
   }
 
   /** Carries out one command. Throws what the decision refuses. */

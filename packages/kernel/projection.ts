@@ -46,6 +46,8 @@ export interface Documents<State = unknown> {
   /** The declared columns of a state; `undefined` when this stream has no row. */
   readonly row: (state: State) => Row | undefined
   readonly indexes: readonly (readonly string[])[]
+  /** Columns that lists with a total filter by: it is kept for each of their values. Left out: none are. */
+  readonly counted?: readonly string[]
 }
 
 /** A read model across streams: a pure function from each event to what it changes. */

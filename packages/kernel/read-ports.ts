@@ -18,7 +18,11 @@ export interface Where {
 
 export interface PageQuery {
   readonly from: string
+  /** Left out: all. */
+  readonly columns?: readonly string[]
   readonly where: readonly Where[]
+  /** Where the page begins or ends: `count` counts without these. */
+  readonly bounds?: readonly Where[]
   /** Ordered by this column, descending unless said otherwise; it must be unique. */
   readonly order: string
   readonly ascending?: boolean
@@ -28,13 +32,20 @@ export interface PageQuery {
   readonly count?: boolean
 }
 
+/** All of it as of one moment. */
+export interface Page<Row> {
+  readonly rows: readonly Row[]
+  /** Where the query counts: how many rows there are on all pages. */
+  readonly total?: number
+  /** What the read model had reached. */
+  readonly position: number
+}
+
 export interface ReadStore {
   /** One row of a documents read model. */
   document(name: string, id: string): Promise<DocumentRow | undefined>
   /** Rows of any read model; bigint and numeric columns arrive as numbers, times as RFC 3339. */
-  page<Row = Record<string, unknown>>(
-    query: PageQuery,
-  ): Promise<{ readonly rows: readonly Row[]; readonly total?: number }>
+  page<Row = Record<string, unknown>>(query: PageQuery): Promise<Page<Row>>
   /** Waits until every read model has reached the position; false when time runs out before. */
   reached(position: number, timeoutMs: number): Promise<boolean>
   /** What every read model has reached. */

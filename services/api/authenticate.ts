@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash as digest } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import { refuse } from '../../packages/contract/refusals.ts'
@@ -15,6 +15,12 @@ const format = /^Bearer (ik_(?:app_)?(?:test|live)_[A-Za-z0-9_-]{32,64})$/
 
 export type Credential = Caller & { readonly key: Extract<ApiKey, { status: 'active' | 'revoked' }> }
 
+/** The key that a header names: whether there is such a key is another question. */
+interface Named {
+  readonly hash: string
+  readonly id: string
+}
+
 /**
  * API keys and app tokens. A key's stream is found by the key's own hash, so no read model stands between;
  * what is known is
@@ -25,6 +31,7 @@ export class Authentication {
   readonly #clock: Clock
   /** States of API keys and merchants by stream. */
   readonly #known = new LRUCache<string, ApiKey | Merchant>({ max: keysKept })
+  readonly #names = new LRUCache<string, Named>({ max: keysKept })
   #changes = 0
   readonly #subscription: Subscription
 
@@ -43,10 +50,7 @@ export class Authentication {
   }
 
   async authenticate(authorization: string | undefined, address: string | undefined): Promise<Credential> {
-    const [, secret] = format.exec(authorization ?? '') ?? []
-    if (!secret) refuse('credential_must_be_valid')
-    const hash = createHash('sha256').update(secret).digest('hex')
-    const id = apiKeyId(hash)
+    const { hash, id } = this.#named(authorization)
     const key = await this.#state(apiKey, id)
     if (key.status === 'none' || key.hash !== hash) refuse('credential_must_be_valid')
     const expired = key.expiresAt !== null && Date.parse(key.expiresAt) <= this.#clock().getTime()
@@ -56,6 +60,18 @@ export class Authentication {
     if ((await this.#state(merchant, key.merchant)).status === 'suspended')
       refuse('merchant_must_not_be_suspended')
     return { merchant: key.merchant, livemode: key.livemode, actor: `key:${id}`, key }
+  }
+
+  /** A client sends the same header with each request, so it is hashed once. */
+  #named(authorization: string | undefined): Named {
+    const known = authorization && this.#names.get(authorization)
+    if (known) return known
+    const [, secret] = format.exec(authorization ?? '') ?? []
+    if (!authorization || !secret) refuse('credential_must_be_valid')
+    const hash = digest('sha256', secret)
+    const named = { hash, id: apiKeyId(hash) }
+    this.#names.set(authorization, named)
+    return named
   }
 
   async #state<S extends ApiKey | Merchant, C extends Payloads, E extends Payloads>(

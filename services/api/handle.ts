@@ -53,7 +53,6 @@ export async function handle(
       ...(keyed && { idempotencyKey: keyed.answerKey.key, fingerprint: keyed.fingerprint }),
     },
     id: keyed?.id ?? api.house.newId(),
-    hasKey: keyed !== undefined,
     path: response.locals['path'] as string,
     params,
     query,

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { derivedId } from '../../packages/contract/identity.ts'
 import { refuse, refuseField } from '../../packages/contract/refusals.ts'
@@ -36,9 +36,7 @@ export function keyOf(route: AnyRoute, { header, caller, params, body }: KeyedRe
   }
   const { merchant, livemode } = caller
   const { operation } = route
-  const fingerprint = createHash('sha256')
-    .update(canonicalize({ params, body: body ?? null })!)
-    .digest('hex')
+  const fingerprint = hash('sha256', canonicalize({ params, body: body ?? null })!)
   const id = keyedId(caller, operation, key)
   return { answerKey: { merchant, livemode, operation, key }, fingerprint, id }
 }

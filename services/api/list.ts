@@ -15,22 +15,21 @@ export async function page(route: AnyRoute, request: AnyRequest): Promise<unknow
   await waitForWrites(request)
   const { name } = route.from!
   const order = route.order ?? 'created'
-  const where = [...conditions(route, query), ...owned(caller, route)]
   const limit = Number(query['limit'] ?? 10)
   const number = Number(query['page'] ?? 1)
-  const position = await house.reads.position()
   const backwards = query['ending_before'] !== undefined
-  const bounds = await cursorBounds(query, { route, order, request })
   const asked: PageQuery = {
     from: name,
-    where: [...where, ...bounds],
+    ...(route.from!.kind === 'documents' && { columns: ['id', 'state', order] }),
+    where: [...conditions(route, query), ...owned(caller, route)],
+    bounds: await cursorBounds(query, { route, order, request }),
     order,
     ascending: backwards,
     limit: limit + 1,
     offset: (number - 1) * limit,
     count: route.paging === 'page',
   }
-  const { rows, total } = await house.reads.page<Readonly<Record<string, unknown>>>(asked)
+  const { rows, total, position } = await house.reads.page<Readonly<Record<string, unknown>>>(asked)
   const shown = backwards ? rows.slice(0, limit).toReversed() : rows.slice(0, limit)
   const more = rows.length > limit
   request.showed(position)

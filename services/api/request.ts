@@ -18,7 +18,6 @@ export interface RequestParts {
   readonly house: House
   readonly envelope: Envelope
   readonly id: string
-  readonly hasKey: boolean
   readonly path: string
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, unknown>>
@@ -32,7 +31,6 @@ export class HttpRequest implements AnyRequest {
   readonly house: House
   readonly envelope: Envelope
   readonly id: string
-  readonly hasKey: boolean
   readonly path: string
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, unknown>>
@@ -48,7 +46,6 @@ export class HttpRequest implements AnyRequest {
     this.house = parts.house
     this.envelope = parts.envelope
     this.id = parts.id
-    this.hasKey = parts.hasKey
     this.path = parts.path
     this.params = parts.params
     this.query = parts.query

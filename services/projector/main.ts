@@ -8,7 +8,9 @@ import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/
 import type { ReadModel } from '../../packages/kernel/projection.ts'
 
 const batchSize = 5_000
-const rebuildBatchSize = 10_000
+const rebuildBatchSize = 5_000
+/** Read models that are built anew share the log, but not their transactions. */
+const rebuildGroups = 4
 /** What a list may lag behind while events keep coming. */
 const everyMs = 50
 const wishesEveryMs = 500
@@ -148,7 +150,7 @@ class ProjectorService {
       ahead = store.readAll(position, rebuildBatchSize)
       // What is read in vain fails where it is awaited, or nobody asks for it any more.
       ahead.catch(() => undefined)
-      await this.#projector.apply(tracks, events, position)
+      await Promise.all(groupsOf(tracks).map((group) => this.#projector.apply(group, events, position)))
     }
   }
 
@@ -173,4 +175,11 @@ class ProjectorService {
       }
     })
   }
+}
+
+/** While the rows of one group are on their way to the database, those of another are made. */
+function groupsOf(tracks: readonly Track[]): readonly (readonly Track[])[] {
+  const groups = Array.from({ length: Math.min(rebuildGroups, tracks.length) }, (): Track[] => [])
+  for (const [index, track] of tracks.entries()) groups[index % groups.length]!.push(track)
+  return groups
 }

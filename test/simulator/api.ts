@@ -42,7 +42,6 @@ export async function ask(house: House, { operation, caller, key, params, body }
       ...(keyed && { idempotencyKey: keyed.answerKey.key, fingerprint: keyed.fingerprint }),
     },
     id: keyed?.id ?? house.newId(),
-    hasKey: keyed !== undefined,
     path: operation,
     query: {},
     minPosition: undefined,

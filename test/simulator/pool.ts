@@ -39,7 +39,8 @@ export function simulatedPool(connection: Connection): pg.Pool {
 }
 
 function statementOf(given: unknown, values: readonly unknown[]): Statement {
-  return typeof given === 'string' ? { text: given.trim(), values } : (given as Statement)
+  const statement = typeof given === 'string' ? { text: given, values } : (given as Statement)
+  return { text: statement.text.trim(), values: statement.values }
 }
 
 async function answer(at: Connection, { text, values }: Statement, writes: Write[] | undefined) {

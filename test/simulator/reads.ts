@@ -11,7 +11,10 @@ export function simulatedReads({ stage, database, life }: Connection): ReadStore
         return copied(database.table(name).get(id)) as DocumentRow | undefined
       }),
     page: <R>(query: PageQuery) =>
-      scheduler.call(life, () => ({ rows: copied(page(database, query)) as R[] })),
+      scheduler.call(life, () => ({
+        rows: copied(page(database, query)) as R[],
+        position: database.position,
+      })),
     position: () => scheduler.call(life, () => database.position),
     async reached(position, timeoutMs) {
       const until = scheduler.now + timeoutMs
@@ -26,9 +29,10 @@ export function simulatedReads({ stage, database, life }: Connection): ReadStore
 
 const pollEveryMs = 250
 
-function page(database: SimulatedDatabase, { from, where, order, limit }: PageQuery): readonly Row[] {
+function page(database: SimulatedDatabase, query: PageQuery): readonly Row[] {
+  const { from, where, bounds = [], order, limit } = query
   const rows = [...database.table(from).values()].filter((row) =>
-    where.every(({ column, operator, value }) => {
+    [...where, ...bounds].every(({ column, operator, value }) => {
       if (operator === '=') return row[column] === value
       if (operator === '<') return String(row[column]) < String(value)
       throw new Error(`the simulated database does not compare by ${operator}`)

@@ -45,7 +45,7 @@ export async function createPaymentIntent(request: Creation): Promise<PaymentInt
     customer: await customerOf(request),
   }
   const command = { type: 'CreateIntent', data } as const
-  const { state } = await request.send(paymentIntent, request.id, command, { isNew: !request.hasKey })
+  const { state } = await request.send(paymentIntent, request.id, command, { isNew: true })
   return seen(request.id, state)
 }
 

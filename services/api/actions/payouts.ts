@@ -42,7 +42,7 @@ export async function createMerchantPayout(request: Request<PayoutBody>): Promis
  */
 async function requestPayout(request: Request<PayoutBody>, found: Target): Promise<Created> {
   const { payoutMethod, ...target } = found
-  const { id, body, caller, house, hasKey } = request
+  const { id, body, caller, house } = request
   const { merchant, livemode } = caller
   const { amount, currency, metadata } = body
   const { money, destination } = agreeTerms({ merchant, amount, currency, ...target }, house.clock())
@@ -50,7 +50,7 @@ async function requestPayout(request: Request<PayoutBody>, found: Target): Promi
   const hold = { template: 'payout.hold', subject: { type: 'payout', id }, amount, fee, source } as const
   await request.send(book, bookId(merchant, livemode, currency), { type: 'PlaceHold', data: hold })
   const data = { money, destination, payoutMethod, ...(metadata && { metadata }) }
-  const { state } = await request.send(payout, id, { type: 'RequestPayout', data }, { isNew: !hasKey })
+  const { state } = await request.send(payout, id, { type: 'RequestPayout', data }, { isNew: true })
   return shown(id, state)
 }
 

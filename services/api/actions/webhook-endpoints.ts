@@ -29,7 +29,7 @@ const overlapSeconds = 86_400
 export async function registerEndpoint(
   request: Request<Static<typeof WebhookEndpointRequest>>,
 ): Promise<Static<typeof NewWebhookEndpointResource>> {
-  const { body, house, id, hasKey } = request
+  const { body, house, id } = request
   checkUrl(request, body.url)
   await checkNumber(request)
   const data = { url: body.url, enabledEvents: body.enabled_events ?? ['*'], ...newSecret(house, id) }
@@ -37,7 +37,7 @@ export async function registerEndpoint(
     webhookEndpoint,
     id,
     { type: 'RegisterEndpoint', data },
-    { isNew: !hasKey },
+    { isNew: true },
   )
   const shown = viewWebhookEndpoint(id, state, house.clock())
   if (!shown || state.status === 'none') throw new Error(`endpoint ${id} was registered and is not there`)

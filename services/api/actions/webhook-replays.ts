@@ -37,7 +37,7 @@ const endpointsMax = 100
 export async function requestReplay(
   request: Request<Static<typeof WebhookReplayRequest>>,
 ): Promise<Static<typeof WebhookReplayResource>> {
-  const { body, id, hasKey } = request
+  const { body, id } = request
   const event = body.event_id ? await findEvent(request, body.event_id) : undefined
   const endpoint = body.webhook_endpoint_id
     ? await findEndpoint(request, body.webhook_endpoint_id)
@@ -49,7 +49,7 @@ export async function requestReplay(
     reason: body.reason ?? null,
     deliveries,
   }
-  const { state } = await request.send(webhookReplay, id, { type: 'RequestReplay', data }, { isNew: !hasKey })
+  const { state } = await request.send(webhookReplay, id, { type: 'RequestReplay', data }, { isNew: true })
   return viewWebhookReplay(id, state) ?? refuse('resource_must_exist')
 }
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type pg from 'pg'
 import { atOneMoment, type Moment } from '../../../infra/postgres/moment.ts'
 import { countRows, shownTables, type ShownTable } from '../../../infra/postgres/shown-tables.ts'
+import { wrongTotals } from '../../../infra/postgres/totals.ts'
 import type { AnyDecider } from '../../../packages/kernel/decider.ts'
 import type { EventStore } from '../../../packages/kernel/ports.ts'
 import type { ReadModel, Row } from '../../../packages/kernel/projection.ts'
@@ -141,6 +142,7 @@ async function compareTable(
   for (const [stream, revision] of parked)
     note('', `${stream} is parked since revision ${revision}: see \`ikw parked list\``)
   for (const [stream, fault] of fold.faults) note('', `${stream} cannot be folded: ${fault}`)
+  for (const problem of await wrongTotals(moment, model, table)) note('', problem)
   for await (const rows of moment.batches<Row>(`select * from ${table.name}`)) {
     for (const actual of rows) {
       const key = keyOf(actual, table.key)
