@@ -8,7 +8,8 @@ import t, { type Test } from 'tap'
 import { connectPostgres } from '../infra/postgres/connect.ts'
 import { eventually } from './support/eventually.ts'
 import { temporaryDirectory } from './support/postgres.ts'
-import { killPostgres, serviceProcess } from './support/service-process.ts'
+import { killPostgres } from './support/postmaster.ts'
+import { serviceProcess } from './support/service-process.ts'
 import type { Answer, MerchantClient } from './support/service.ts'
 
 /** Where the service itself keeps them, for their owner alone. */

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { loadMasterKey } from '../infra/secrets/master-key.ts'
+import { loadMasterKeys } from '../infra/secrets/master-key.ts'
 import { openVault } from '../infra/secrets/vault.ts'
 
 const secret = 'whsec_c2VjcmV0IG9mIGEgd2ViaG9vayBlbmRwb2ludCE='
 const current = randomBytes(32)
-const vault = openVault({ current })
+const vault = openVault(() => ({ current, older: [] }))
 
 t.test('a sealed secret is opened by the vault that sealed it', async (t) => {
   t.equal(vault.open(vault.seal(secret, 'endpoint 1'), 'endpoint 1'), secret)
@@ -44,34 +44,35 @@ t.test('a sealed secret that was changed or cut off does not open', async (t) =>
 t.test(
   'after the master key was replaced, older secrets still open and new ones are sealed with the new key',
   async (t) => {
-    const next = openVault({ current: randomBytes(32), older: [current] })
+    const keys = { current: randomBytes(32), older: [current] }
+    const next = openVault(() => keys)
     t.equal(next.open(vault.seal(secret, 'endpoint 1'), 'endpoint 1'), secret)
     t.throws(() => vault.open(next.seal(secret, 'endpoint 1'), 'endpoint 1'), /not here/)
   },
 )
 
 t.test('a master key of another length is refused', async (t) => {
-  t.throws(() => openVault({ current: randomBytes(16) }), /32 bytes/)
+  t.throws(() => openVault(() => ({ current: randomBytes(16), older: [] })), /32 bytes/)
 })
 
 t.test('the master key is made once, kept for its owner alone, and can be given instead', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'vault-'))
   t.teardown(() => rmSync(directory, { recursive: true }))
-  const made = loadMasterKey(directory)
+  const made = loadMasterKeys(directory)
   const file = join(directory, 'master.key')
-  t.equal(made.length, 32)
+  t.equal(made.current.length, 32)
   t.equal(statSync(file).mode & 0o777, 0o600)
   chmodSync(file, 0o644)
-  t.strictSame(loadMasterKey(directory), made)
+  t.strictSame(loadMasterKeys(directory), made)
   t.equal(statSync(file).mode & 0o777, 0o600, 'a door left open is closed again')
   t.strictSame(readdirSync(directory), ['master.key'], 'no draft is left behind')
-  t.strictSame(loadMasterKey(directory, current.toString('base64')), current)
+  t.strictSame(loadMasterKeys(directory, current.toString('base64')), { current, older: [] })
 })
 
 t.test('a damaged master key stops the start instead of being replaced', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'vault-'))
   t.teardown(() => rmSync(directory, { recursive: true }))
   writeFileSync(join(directory, 'master.key'), 'c2hvcnQ=')
-  t.throws(() => loadMasterKey(directory), /32 bytes/)
-  t.throws(() => loadMasterKey(directory, 'c2hvcnQ='), /32 bytes/)
+  t.throws(() => loadMasterKeys(directory), /32 bytes/)
+  t.throws(() => loadMasterKeys(directory, 'c2hvcnQ='), /32 bytes/)
 })

@@ -47,6 +47,21 @@ scenarios(webhookEndpoint, {
     },
     then: [registered],
   },
+  'secrets that are sealed anew are the same secrets': {
+    given: [registered, rotated(2, '2026-01-02T12:00:00.000Z')],
+    when: { type: 'ResealSecrets', data: { resealed: { 'sealed 1': 'anew 1', 'sealed 2': 'anew 2' } } },
+    then: [
+      {
+        type: 'WebhookEndpointSecretsResealed',
+        data: { sealedSecret: 'anew 2', previous: ['anew 1'], at },
+      },
+    ],
+  },
+  'a secret that was replaced meanwhile is not sealed anew': {
+    given: [registered],
+    when: { type: 'ResealSecrets', data: { resealed: { 'sealed 0': 'anew 0' } } },
+    then: [],
+  },
   'an endpoint for an event type that does not exist is refused': {
     when: {
       type: 'RegisterEndpoint',

@@ -25,8 +25,10 @@ type EventRow = [
   metadata: EventMetadata,
 ]
 
-/** A window without events is one row with nothing but the head. */
-type WindowRow = EventRow | [head: number, stream: null]
+/** A window without events is one row with nothing but the head and how far it has looked. */
+type WindowRow =
+  | [...event: EventRow, reach: number]
+  | [head: number, stream: null, ...nothing: [null, null, null, null, null, null], reach: number]
 
 interface StreamRead {
   readonly stream: string
@@ -37,10 +39,10 @@ interface StreamRead {
 }
 
 /**
- * A filter looks at so many positions at a time, so that a category with few events does not make one query
+ * A filter looks at so many events at a time, so that a category with few of them does not make one query
  * read the whole log.
  */
-const positionsPerWindow = 10_000
+const eventsLookedAt = 10_000
 const eventsPerStreamRead = 500
 const readsPerQuery = 200
 const queriesInFlightMax = 2
@@ -60,12 +62,18 @@ const readStreams = `
     limit request.size
   ) event`
 
+/** Positions may be far apart: a log that was copied here keeps those that it had. */
 const readWindow = `
-  select log.head, ${eventColumns}
+  select log.head, ${eventColumns}, ahead.reach
   from (select coalesce(max(position), 0) as head from events) log
+  cross join lateral (
+    select coalesce(max(position), $1) as reach
+    from (select position from events where position > $1 order by position limit $2) looked_at
+  ) ahead
   left join lateral (
     select * from events
-    where position > $1 and position <= $2 and ($3::text[] is null or split_part(stream, '-', 1) = any ($3))
+    where position > $1 and position <= ahead.reach
+      and ($3::text[] is null or split_part(stream, '-', 1) = any ($3))
     order by position
     limit $4
   ) event on true`
@@ -108,15 +116,14 @@ export class Reader {
   }
 
   async window(after: number, limit: number, { categories }: LogFilter): Promise<Window> {
-    const end = Math.min(after + positionsPerWindow, Number.MAX_SAFE_INTEGER)
-    const values = [after, end, categories ?? null, limit]
+    const values = [after, categories ? eventsLookedAt : limit, categories ?? null, limit]
     const query = { name: 'read-window', text: readWindow, values, rowMode: 'array' } as const
     const { rows } = await this.#pool.query<WindowRow>(query)
-    const head = rows[0]?.[0] ?? 0
+    const [head = 0, , , , , , , , reach = after] = rows[0] ?? []
     const events: StoredEvent[] = []
     for (const row of rows) if (row[1] !== null) events.push(storedEvent(row))
     const last = events.at(-1)
-    const through = last && events.length === limit ? last.position : Math.max(after, Math.min(end, head))
+    const through = last && events.length === limit ? last.position : reach
     return { events, through, head }
   }
 
@@ -162,6 +169,7 @@ export class Reader {
   }
 }
 
-function storedEvent([, stream, revision, position, id, type, data, metadata]: EventRow): StoredEvent {
+function storedEvent(row: readonly [...EventRow, ...unknown[]]): StoredEvent {
+  const [, stream, revision, position, id, type, data, metadata] = row
   return { stream, revision, position, id, type, data, metadata }
 }

@@ -17,9 +17,11 @@ import {
 } from '../../packages/kernel/ports.ts'
 import { isOfType, wasRefused, within } from './eventstoredb-errors.ts'
 import { proposedEvents, safePosition } from './eventstoredb-events.ts'
+import type { Places } from './eventstoredb-places.ts'
 
 export interface AppenderOptions {
   readonly client: EventStoreDBClient
+  readonly places: Pick<Places, 'positionOf'>
   /** So long an append may take before its outcome counts as unknown. */
   readonly timeoutMs: number
   /** To tell a repeated append from a conflict. */
@@ -51,7 +53,7 @@ export class Appender {
     this.#inFlight.add(writing)
     try {
       const result = await writing
-      const written = result && appended(result)
+      const written = result && appended(result, this.#options.places)
       return written ?? (await this.#readBack(stream, expected, events))
     } finally {
       this.#inFlight.delete(writing)
@@ -98,6 +100,11 @@ export class Appender {
 }
 
 /** Undefined when the server does not say where the events stand. */
-function appended({ nextExpectedRevision, position }: AppendResult): Appended | undefined {
-  return position && { revision: Number(nextExpectedRevision), position: safePosition(position.commit) }
+function appended(
+  { nextExpectedRevision, position }: AppendResult,
+  places: Pick<Places, 'positionOf'>,
+): Appended | undefined {
+  if (!position) return undefined
+  const revision = Number(nextExpectedRevision)
+  return { revision, position: places.positionOf(safePosition(position.commit)) }
 }

@@ -1,8 +1,9 @@
 import { BACKWARDS, END, ErrorType, type EventStoreDBClient, type ReadPosition } from '@eventstore/db-client'
 import type { LogFilter, StoredEvent } from '../../packages/kernel/ports.ts'
 import { isOfType, timedOut } from './eventstoredb-errors.ts'
-import { isSystemStream, positionAt, safePosition, serverFilter, storedEvent } from './eventstoredb-events.ts'
+import { isOfTheLog, serverFilter, storedEvent } from './eventstoredb-events.ts'
 import { Feed, type Resolved } from './eventstoredb-feed.ts'
+import type { Places } from './eventstoredb-places.ts'
 
 /** The client lets a read wait for ever. */
 const readTimeoutMs = 30_000
@@ -18,14 +19,18 @@ interface Wanted {
   /** Left out when the server knows how many are wanted. */
   readonly most?: number
   readonly timeoutMs?: number
+  /** Only these are counted and answered. */
+  readonly keep?: (event: Resolved) => boolean
 }
 
 export class Reader {
   readonly #client: EventStoreDBClient
+  readonly #places: Places
   readonly #open = new Set<Feed>()
 
-  constructor(client: EventStoreDBClient) {
+  constructor(client: EventStoreDBClient, places: Places) {
     this.#client = client
+    this.#places = places
   }
 
   async readStream(stream: string, from: number, limit = Infinity): Promise<Events> {
@@ -34,7 +39,7 @@ export class Reader {
     const maxCount = Math.min(limit, Number.MAX_SAFE_INTEGER)
     const read = this.#client.readStream(stream, { fromRevision, maxCount, requiresLeader })
     try {
-      return (await this.#collect(Feed.ofRead(read))).map(storedEvent)
+      return (await this.#collect(Feed.ofRead(read))).map((event) => this.#stored(event))
     } catch (error) {
       if (isOfType(error, ErrorType.STREAM_NOT_FOUND)) return []
       throw error
@@ -44,10 +49,13 @@ export class Reader {
   /** The client filters in subscriptions only, so this is one that is left as soon as it has caught up. */
   async readAll(after: number, limit: number, filter: LogFilter = {}): Promise<Events> {
     if (limit <= 0) return []
-    const options = { fromPosition: positionAt(after), filter: serverFilter(filter), requiresLeader }
+    const fromPosition = this.#places.startBehind(after)
+    const options = { fromPosition, filter: serverFilter(filter), requiresLeader }
     const highWaterMark = Math.min(limit, eventsAtOnce)
     const subscription = this.#client.subscribeToAll(options, { highWaterMark })
-    return (await this.#collect(Feed.untilCaughtUp(subscription), { most: limit })).map(storedEvent)
+    const keep = (event: Resolved) => this.#stored(event).position > after
+    const found = await this.#collect(Feed.untilCaughtUp(subscription), { most: limit, keep })
+    return found.map((event) => this.#stored(event))
   }
 
   /** The server's own events, such as its statistics, are passed over. */
@@ -55,8 +63,8 @@ export class Reader {
     let fromPosition: ReadPosition = END
     for (;;) {
       const page = await this.#backwards(fromPosition, headPageSize)
-      const newest = page.find(({ event }) => event && !isSystemStream(event.streamId))
-      if (newest) return safePosition(newest.event?.position?.commit)
+      const newest = page.find(({ event }) => event && isOfTheLog(event.streamId))
+      if (newest) return this.#stored(newest).position
       const oldest = page.at(-1)?.event?.position
       if (page.length < headPageSize || !oldest) return 0
       fromPosition = oldest
@@ -72,6 +80,10 @@ export class Reader {
     for (const feed of this.#open) feed.close(new Error('the event store was closed during a read'))
   }
 
+  #stored(event: Resolved): StoredEvent {
+    return storedEvent(event, this.#places)
+  }
+
   #backwards(fromPosition: ReadPosition, maxCount: number, wanted?: Wanted): Promise<readonly Resolved[]> {
     const read = this.#client.readAll({ direction: BACKWARDS, fromPosition, maxCount })
     return this.#collect(Feed.ofRead(read), wanted)
@@ -79,16 +91,16 @@ export class Reader {
 
   async #collect(
     feed: Feed,
-    { most = Infinity, timeoutMs = readTimeoutMs }: Wanted = {},
+    { most = Infinity, timeoutMs = readTimeoutMs, keep = () => true }: Wanted = {},
   ): Promise<readonly Resolved[]> {
     const timer = setTimeout(() => feed.close(timedOut(timeoutMs)), timeoutMs)
     this.#open.add(feed)
     try {
-      const events = []
+      const events: Resolved[] = []
       while (events.length < most) {
         const next = await feed.take(most - events.length)
         if (next.length === 0) break
-        events.push(...next)
+        events.push(...next.filter(keep))
       }
       return events
     } finally {

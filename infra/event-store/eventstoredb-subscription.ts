@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import type { StoredEvent, Subscription, SubscriptionOptions } from '../../packages/kernel/ports.ts'
-import { positionAt, serverFilter, storedEvent } from './eventstoredb-events.ts'
-import { Feed } from './eventstoredb-feed.ts'
+import { serverFilter, storedEvent } from './eventstoredb-events.ts'
+import { Feed, type Resolved } from './eventstoredb-feed.ts'
+import type { Places } from './eventstoredb-places.ts'
 
 const retryMs = { first: 100, most: 5_000 }
 
@@ -13,6 +14,7 @@ const retryMs = { first: 100, most: 5_000 }
  */
 export class EventStoreDbSubscription implements Subscription {
   readonly #client: EventStoreDBClient
+  readonly #places: Places
   readonly #options: SubscriptionOptions
   readonly #stopping = new AbortController()
   readonly #stopped: Promise<void>
@@ -20,8 +22,9 @@ export class EventStoreDbSubscription implements Subscription {
   #position: number
   #delayMs = retryMs.first
 
-  constructor(client: EventStoreDBClient, options: SubscriptionOptions) {
+  constructor(client: EventStoreDBClient, places: Places, options: SubscriptionOptions) {
     this.#client = client
+    this.#places = places
     this.#options = options
     this.#position = options.after
     this.#stopped = this.#run()
@@ -47,14 +50,15 @@ export class EventStoreDbSubscription implements Subscription {
   /** One subscription of the client, from the last handled event on; throws when it ends. */
   async #follow(): Promise<void> {
     const { batchSize, everyMs = 0 } = this.#options
-    const options = { fromPosition: positionAt(this.#position), filter: serverFilter(this.#options) }
+    const fromPosition = this.#places.startBehind(this.#position)
+    const options = { fromPosition, filter: serverFilter(this.#options) }
     const feed = Feed.ofSubscription(this.#client.subscribeToAll(options, { highWaterMark: batchSize }))
     this.#feed = feed
     try {
       while (!this.#stopping.signal.aborted) {
         const batch = await feed.take(batchSize)
         const startedAt = performance.now()
-        if (batch.length > 0) await this.#handle(batch.map(storedEvent))
+        if (batch.length > 0) await this.#handle(this.#behind(batch))
         else if (!this.#stopping.signal.aborted) throw new Error('EventStoreDB ended the subscription')
         if (batch.length < batchSize) await this.#rest(startedAt + everyMs - performance.now())
       }
@@ -63,10 +67,16 @@ export class EventStoreDbSubscription implements Subscription {
     }
   }
 
+  /** Where the history was copied, a subscription begins somewhat earlier. */
+  #behind(batch: readonly Resolved[]): readonly StoredEvent[] {
+    const events = batch.map((event) => storedEvent(event, this.#places))
+    return events.filter(({ position }) => position > this.#position)
+  }
+
   /** Handles a batch until it is done; only then is its last event the position to go on from. */
   async #handle(batch: readonly StoredEvent[]): Promise<void> {
     const through = batch.at(-1)?.position ?? this.#position
-    while (!this.#stopping.signal.aborted) {
+    while (batch.length > 0 && !this.#stopping.signal.aborted) {
       try {
         await this.#options.handle(batch, through)
         this.#position = through

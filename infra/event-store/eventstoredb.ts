@@ -1,7 +1,7 @@
-import { EventStoreDBClient } from '@eventstore/db-client'
 import type { EventStore, SubscriptionOptions } from '../../packages/kernel/ports.ts'
 import { Appender } from './eventstoredb-appender.ts'
-import { within } from './eventstoredb-errors.ts'
+import { clientFor, disconnect, hostsOf, messageOf } from './eventstoredb-client.ts'
+import { Places } from './eventstoredb-places.ts'
 import { Reader } from './eventstoredb-reader.ts'
 import { EventStoreDbSubscription } from './eventstoredb-subscription.ts'
 
@@ -12,23 +12,22 @@ export interface EventStoreDbOptions {
   readonly appendTimeoutMs?: number
 }
 
-const disconnectTimeoutMs = 1_000
-const examples = 'esdb://host:2113?tls=false or esdb+discover://host:2113'
+/** An event store that knows which history it holds. */
+export interface EventStoreDb extends EventStore {
+  readonly history: Places
+  /** Gives the history an id if it has none: the first time that a service starts on this store. */
+  beginHistory(id: string): Promise<void>
+}
 
 /** The event store on an EventStoreDB server or cluster, 23.10 or later. Throws when it cannot be reached. */
-export async function openEventStoreDb(options: EventStoreDbOptions): Promise<EventStore> {
+export async function openEventStoreDb(options: EventStoreDbOptions): Promise<EventStoreDb> {
   const { url, appendTimeoutMs = 5_000 } = options
   const client = clientFor(url)
-  const reader = new Reader(client)
+  const places = await known(client, url)
+  const reader = new Reader(client, places)
   const readStream = reader.readStream.bind(reader)
-  const appender = new Appender({ client, timeoutMs: appendTimeoutMs, readStream })
+  const appender = new Appender({ client, places, timeoutMs: appendTimeoutMs, readStream })
   const subscriptions = new Set<EventStoreDbSubscription>()
-  try {
-    await reader.ping()
-  } catch (error) {
-    await close()
-    throw new Error(`EventStoreDB at ${hostsOf(url)} cannot be reached: ${messageOf(error)}`)
-  }
 
   return {
     append: (stream, expected, events) => appender.append(stream, expected, events),
@@ -38,10 +37,12 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     subscribe,
     ping: () => reader.ping(),
     close,
+    history: places,
+    beginHistory: (id) => places.begin(client, id),
   }
 
   function subscribe(options: SubscriptionOptions) {
-    const subscription = new EventStoreDbSubscription(client, options)
+    const subscription = new EventStoreDbSubscription(client, places, options)
     subscriptions.add(subscription)
     return subscription
   }
@@ -49,33 +50,20 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
   async function close(): Promise<void> {
     await Promise.all([appender.close(), ...[...subscriptions].map((subscription) => subscription.close())])
     reader.close()
-    await client.dispose()
-    // Protected, and the only way: `dispose` leaves the connection open. There may be none, and no server for
-    // one.
-    const disconnected = client['getChannel']().then((channel) => channel.close())
-    await within(disconnectTimeoutMs, disconnected).catch(() => undefined)
+    await disconnect(client)
   }
 }
 
-/** The client's own message repeats a part of the url, where a password may stand. */
-function clientFor(url: string): EventStoreDBClient {
+type Client = ReturnType<typeof clientFor>
+
+async function known(client: Client, url: string): Promise<Places> {
+  const reader = new Reader(client, new Places())
   try {
-    const client = EventStoreDBClient.connectionString(url)
-    const reconnect = client['handleError']
-    // Protected. The client does not wait for it: if no cluster could be found, the process would end.
-    client['handleError'] = (...failure) => reconnect(...failure).catch(() => undefined)
-    return client
+    await reader.ping()
+    return await Places.read(client)
   } catch (error) {
-    const expected = /, expected (.*)$/s.exec(messageOf(error))?.[1]
-    const reason = expected ? `expected ${expected.replace(/\.$/, '')}` : messageOf(error)
-    throw new Error(`the url of EventStoreDB must look like ${examples}: ${reason}`)
+    reader.close()
+    await disconnect(client)
+    throw new Error(`EventStoreDB at ${hostsOf(url)} cannot be reached: ${messageOf(error)}`)
   }
-}
-
-function hostsOf(url: string): string {
-  return url.replace(/^[^:]+:\/\/(?:[^@]*@)?/, '').replace(/[/?].*$/s, '')
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -8,6 +8,8 @@ import * as publicEvents from './migrations/005-public-events.ts'
 import * as deliveries from './migrations/006-deliveries.ts'
 import * as sandboxOperations from './migrations/007-sandbox-operations.ts'
 import * as leaders from './migrations/008-leaders.ts'
+import * as history from './migrations/009-history.ts'
+import * as traces from './migrations/010-traces.ts'
 
 /** In their order. What has run somewhere is never changed: a change is another migration. */
 const migrations = {
@@ -19,6 +21,8 @@ const migrations = {
   '006-deliveries': deliveries,
   '007-sandbox-operations': sandboxOperations,
   '008-leaders': leaders,
+  '009-history': history,
+  '010-traces': traces,
 } satisfies Record<string, { up(knex: Knex): Promise<void> }>
 
 const migrationLock = 4_719_202_603

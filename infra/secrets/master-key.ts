@@ -8,24 +8,45 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import type { MasterKeys } from './vault.ts'
 
 const keyBytes = 32
 
 /**
- * The key that all secrets at rest are sealed with: the one given (base64 of 32 bytes), else the one kept in
- * the data directory, which is made on the first start. Whoever loses it loses the secrets, so it belongs
- * into the backup, away from the database.
+ * The keys that secrets at rest are sealed with, newest first: those given, in base64 and between commas,
+ * else those of the data directory, one per line; the first start makes one. Whoever loses them loses the
+ * secrets, so they belong into a backup, away from the database.
  */
-export function loadMasterKey(dataDirectory: string, given?: string): Buffer {
-  if (given) return decoded(given, 'The given master key')
-  const file = join(dataDirectory, 'master.key')
+export function loadMasterKeys(dataDirectory: string, given?: string): MasterKeys {
+  if (given) return keysOf(given.split(','), 'The given master key')
+  const file = join(dataDirectory, fileName)
   if (!existsSync(file)) make(file, dataDirectory)
   chmodSync(file, 0o600)
-  return decoded(readFileSync(file, 'utf8').trim(), file)
+  return keysOf(readFileSync(file, 'utf8').trim().split('\n'), file)
+}
+
+/** Puts a new key before those that are kept in the data directory. */
+export function addMasterKey(dataDirectory: string): void {
+  const { current, older } = loadMasterKeys(dataDirectory)
+  replace(dataDirectory, [randomBytes(keyBytes), current, ...older])
+}
+
+/** Keeps these keys only. */
+export function keepMasterKeys(dataDirectory: string, { current, older }: MasterKeys): void {
+  replace(dataDirectory, [current, ...older])
+}
+
+const fileName = 'master.key'
+
+function replace(dataDirectory: string, keys: readonly Buffer[]): void {
+  const file = join(dataDirectory, fileName)
+  const draft = drafted(file, keys)
+  renameSync(draft, file)
 }
 
 /**
@@ -34,14 +55,7 @@ export function loadMasterKey(dataDirectory: string, given?: string): Buffer {
  */
 function make(file: string, dataDirectory: string): void {
   mkdirSync(dataDirectory, { recursive: true })
-  const draft = `${file}.${randomBytes(6).toString('hex')}`
-  const handle = openSync(draft, 'wx', 0o600)
-  try {
-    writeSync(handle, `${randomBytes(keyBytes).toString('base64')}\n`)
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
+  const draft = drafted(file, [randomBytes(keyBytes)])
   try {
     linkSync(draft, file)
   } catch (error) {
@@ -49,6 +63,24 @@ function make(file: string, dataDirectory: string): void {
   } finally {
     rmSync(draft)
   }
+}
+
+/** A file of its own beside the one that it is to become. */
+function drafted(file: string, keys: readonly Buffer[]): string {
+  const draft = `${file}.${randomBytes(6).toString('hex')}`
+  const handle = openSync(draft, 'wx', 0o600)
+  try {
+    writeSync(handle, keys.map((key) => `${key.toString('base64')}\n`).join(''))
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+  return draft
+}
+
+function keysOf(lines: readonly string[], source: string): MasterKeys {
+  const [current, ...older] = lines.map((line) => decoded(line.trim(), source))
+  return { current: current!, older }
 }
 
 function decoded(text: string, source: string): Buffer {

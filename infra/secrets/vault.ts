@@ -17,22 +17,22 @@ export interface MasterKeys {
   /** Seals, and opens what it sealed. */
   readonly current: Buffer
   /** Only open what they sealed when they were current. */
-  readonly older?: readonly Buffer[]
+  readonly older: readonly Buffer[]
 }
 
 /**
- * AES-256-GCM with a random nonce. A sealed secret is `<format>.<key id>.<base64url of nonce, ciphertext and
- * tag>`: the key id says which master key opens it, so the master key can be replaced while older secrets
- * stay readable.
+ * AES-256-GCM with a random nonce. A sealed secret is `<format>.<id of its master key>.<base64url of nonce,
+ * ciphertext and tag>`. Keys are loaded again before sealing and when one is missing: they may be new.
  */
-export function openVault({ current, older = [] }: MasterKeys): Vault {
-  const keys = new Map([current, ...older].map((key) => [keyId(key), keyObject(key)]))
-  const currentId = keyId(current)
+export function openVault(load: () => MasterKeys): Vault {
+  let keys = ringOf(load())
 
   return {
     seal(secret, context) {
+      keys = ringOf(load())
+      const { currentId } = keys
       const nonce = randomBytes(nonceBytes)
-      const cipher = createCipheriv(algorithm, keyObject(current), nonce).setAAD(Buffer.from(context))
+      const cipher = createCipheriv(algorithm, keys.byId.get(currentId)!, nonce).setAAD(Buffer.from(context))
       const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
       const bytes = Buffer.concat([nonce, ciphertext, cipher.getAuthTag()])
       return `v1.${currentId}.${bytes.toString('base64url')}`
@@ -40,7 +40,8 @@ export function openVault({ current, older = [] }: MasterKeys): Vault {
     open(sealed, context) {
       const [format, id = '', text = ''] = sealed.split('.')
       if (format !== 'v1') throw new Error('this is not a sealed secret of a known format')
-      const key = keys.get(id)
+      if (!keys.byId.has(id)) keys = ringOf(load())
+      const key = keys.byId.get(id)
       if (!key) throw new Error(`the secret was sealed with master key ${id}, which is not here`)
       const bytes = Buffer.from(text, 'base64url')
       if (bytes.length < nonceBytes + tagBytes) throw new Error('the sealed secret is cut off')
@@ -54,11 +55,26 @@ export function openVault({ current, older = [] }: MasterKeys): Vault {
   }
 }
 
+interface Ring {
+  readonly currentId: string
+  readonly byId: ReadonlyMap<string, KeyObject>
+}
+
+function ringOf({ current, older }: MasterKeys): Ring {
+  const byId = new Map([current, ...older].map((key) => [keyId(key), keyObject(key)]))
+  return { currentId: keyId(current), byId }
+}
+
 function keyObject(key: Buffer): KeyObject {
   if (key.length !== keyBytes) throw new Error(`a master key has ${keyBytes} bytes, not ${key.length}`)
   return createSecretKey(key)
 }
 
-function keyId(key: Buffer): string {
+/** Of the master key that a secret was sealed with. */
+export function sealedWith(sealed: string): string {
+  return sealed.split('.')[1] ?? ''
+}
+
+export function keyId(key: Buffer): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 12)
 }

@@ -14,12 +14,12 @@ export function sealedAnswers(answers: Answers, vault: Vault): Answers {
       if (known.state !== 'done') return known
       // What stands under the key of such an operation was put there by `finish` below.
       const { sealed } = known.answer.body as SealedBody
-      const body: unknown = JSON.parse(vault.open(sealed, contextOf(key)))
+      const body: unknown = JSON.parse(vault.open(sealed, answerContext(key)))
       return { ...known, answer: { ...known.answer, body } }
     },
     finish(key, { status, body }) {
       const { id = null } = body as { id?: string }
-      const kept: SealedBody = { id, sealed: vault.seal(JSON.stringify(body), contextOf(key)) }
+      const kept: SealedBody = { id, sealed: vault.seal(JSON.stringify(body), answerContext(key)) }
       return answers.finish(key, { status, body: kept })
     },
     abandon: (key) => answers.abandon(key),
@@ -27,6 +27,7 @@ export function sealedAnswers(answers: Answers, vault: Vault): Answers {
   }
 }
 
-function contextOf({ merchant, livemode, operation, key }: AnswerKey): string {
+/** What an answer is sealed for. */
+export function answerContext({ merchant, livemode, operation, key }: AnswerKey): string {
   return `answer/${merchant}/${livemode}/${operation}/${key}`
 }

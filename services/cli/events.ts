@@ -1,4 +1,6 @@
 import type { Command } from 'commander'
+import { digestOf } from '../../infra/history/digest.ts'
+import { historyOf } from '../../infra/history/store-pages.ts'
 import { identity, prefixes, type Prefixed } from '../../packages/contract/identity.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { customer } from '../../packages/domain/customers/customer.ts'
@@ -11,9 +13,11 @@ import { streamName, type AnyDecider } from '../../packages/kernel/decider.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import { deciders } from '../composition/deciders.ts'
 import { commandOf } from './arguments.ts'
+import { addCopy } from './events-copy.ts'
 import { CannotDo } from './failure.ts'
+import { digestText } from './history-report.ts'
 import { withHouse } from './house.ts'
-import { print, type Printing } from './output.ts'
+import { print, progress, type Printing } from './output.ts'
 
 /** Objects with a public id that are a stream each. A payment is its intent. */
 const streams: Readonly<Partial<Record<Prefixed, AnyDecider>>> = {
@@ -33,6 +37,22 @@ export function addEvents(program: Command): void {
     'show <stream>',
     'all events of a stream: payout-<uuid>, ledger-<book>, or a public id such as po_…',
   ).action(show)
+  commandOf(
+    events,
+    'digest',
+    'what tells one log from another: counts, and a hash over all events in order',
+  ).action(digest)
+  addCopy(events)
+}
+
+async function digest(options: Printing): Promise<void> {
+  const bar = progress('reading')
+  const found = await withHouse(async ({ house: { store } }) => {
+    const head = await store.head()
+    return digestOf(historyOf(store), head, (position) => bar.show(position, head))
+  })
+  bar.end()
+  print(found, options, () => digestText(found))
 }
 
 async function show(name: string, options: Printing): Promise<void> {

@@ -11,7 +11,8 @@ import { CannotDo } from './failure.ts'
  */
 export async function withHouse<Result>(work: (opened: Opened) => Promise<Result>): Promise<Result> {
   const configuration = readConfiguration()
-  requireData(configuration)
+  requireDatabase(configuration)
+  requireMasterKey(configuration)
   // Every adapter comes with its libraries, which take longer to load than a mistyped command is worth.
   const { openHouse } = await import('../composition/house.ts')
   const opened = await openHouse(configuration)
@@ -22,15 +23,18 @@ export async function withHouse<Result>(work: (opened: Opened) => Promise<Result
   }
 }
 
-/** Opening would make what is missing: a new database and a new master key, where nobody wants them. */
-function requireData({ dataDirectory, postgresUrl, masterKey }: Configuration): void {
-  const hint = 'start the service once with `make run`, or set DATA_DIR to its data directory'
-  if (postgresUrl === undefined && !existsSync(join(dataDirectory, 'postgres', 'PG_VERSION'))) {
-    throw new CannotDo(`There is no database in ${dataDirectory}: ${hint}, or POSTGRES_URL to its database.`)
-  }
-  if (masterKey === undefined && !existsSync(join(dataDirectory, 'master.key'))) {
-    throw new CannotDo(`There is no master.key in ${dataDirectory}: ${hint}, or MASTER_KEY to its key.`)
-  }
+const hint = 'start the service once with `make run`, or set DATA_DIR to its data directory'
+
+/** Opening would make what is missing: a new database where nobody wants it. */
+export function requireDatabase({ dataDirectory, postgresUrl }: Configuration): void {
+  if (postgresUrl !== undefined || existsSync(join(dataDirectory, 'postgres', 'PG_VERSION'))) return
+  throw new CannotDo(`There is no database in ${dataDirectory}: ${hint}, or POSTGRES_URL to its database.`)
+}
+
+/** The same for the key: secrets that another one has sealed would be lost without a word. */
+export function requireMasterKey({ dataDirectory, masterKey }: Configuration): void {
+  if (masterKey !== undefined || existsSync(join(dataDirectory, 'master.key'))) return
+  throw new CannotDo(`There is no master.key in ${dataDirectory}: ${hint}, or MASTER_KEY to its key.`)
 }
 
 /** What the first start of the service has written down. */

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
+import { addBackup } from './backup.ts'
 import { addDeliveries } from './deliveries.ts'
 import { addDemo } from './demo.ts'
 import { addEvents } from './events.ts'
@@ -9,6 +10,7 @@ import { addKeys } from './keys.ts'
 import { addLedger } from './ledger.ts'
 import { addParked } from './parked.ts'
 import { addProjections } from './projections.ts'
+import { addSecrets } from './secrets.ts'
 
 const program = new Command('ikw')
   .description(
@@ -24,6 +26,8 @@ for (const add of [
   addProjections,
   addParked,
   addExport,
+  addBackup,
+  addSecrets,
   addDemo,
 ])
   add(program)

@@ -1,6 +1,7 @@
 import type { Opened } from '../composition/house.ts'
 import { runProjector } from '../projector/service.ts'
 import { CannotDo } from './failure.ts'
+import { progress } from './output.ts'
 
 /** Where no service runs, the projector runs here while the work takes: one process leads it. */
 export async function whileProjecting<Result>(opened: Opened, work: () => Promise<Result>): Promise<Result> {
@@ -21,4 +22,23 @@ export async function upToDate({ house: { store, reads } }: Opened): Promise<num
   throw new CannotDo(
     'The read models are behind the log: see `ikw projections status` and `ikw parked list`.',
   )
+}
+
+/** Makes all read models of a new database, however long it takes, as long as they get on. */
+export function buildReadModels(opened: Opened): Promise<void> {
+  const { store, reads } = opened.house
+  return whileProjecting(opened, async () => {
+    const head = await store.head()
+    const bar = progress('read models')
+    try {
+      for (let position = -1; !(await reads.reached(head, patienceMs));) {
+        const now = await reads.position()
+        if (now === position) throw new CannotDo('The read models do not get on: see `ikw parked list`.')
+        position = now
+        bar.show(position, head)
+      }
+    } finally {
+      bar.end()
+    }
+  })
 }

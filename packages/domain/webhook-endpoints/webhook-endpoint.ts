@@ -25,6 +25,11 @@ export const webhookEndpointEvents = {
   WebhookEndpointDisabled: stored(1, record({ reason: literals('merchant', 'gone'), at: Timestamp })),
   WebhookEndpointEnabled: stored(1, record({ at: Timestamp })),
   WebhookEndpointSecretRotated: stored(1, record({ ...Secret, previousUntil: Timestamp, at: Timestamp })),
+  /** The same secrets under another master key; the older ones in their order. */
+  WebhookEndpointSecretsResealed: stored(
+    1,
+    record({ sealedSecret: Type.String(), previous: Type.Array(Type.String()), at: Timestamp }),
+  ),
   WebhookEndpointMarkedFailing: stored(1, record({ event: Type.String(), at: Timestamp })),
   WebhookEndpointRecovered: stored(1, record({ at: Timestamp })),
 }
@@ -71,6 +76,8 @@ export type WebhookEndpointCommands = {
   DisableEndpoint: { goneUrl?: string }
   EnableEndpoint: object
   RotateSecret: { sealedSecret: string; secretLast4: string; overlapSeconds: number }
+  /** Secrets as they are sealed now, and as they are to be. */
+  ResealSecrets: { resealed: Readonly<Record<string, string>> }
   MarkFailing: { event: string }
   RecoverEndpoint: object
 }
@@ -132,6 +139,14 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
       ]
     },
 
+    ResealSecrets({ resealed }, state, { now }) {
+      const { secret, previous } = registered(state)
+      const after = ({ sealed }: { sealed: string }) => resealed[sealed] ?? sealed
+      if (![secret, ...previous].some(({ sealed }) => sealed in resealed)) return []
+      const data = { sealedSecret: after(secret), previous: previous.map(after), at: now.toISOString() }
+      return [{ type: 'WebhookEndpointSecretsResealed', data }]
+    },
+
     MarkFailing({ event }, state, { now }) {
       if (registered(state).status !== 'active') return []
       return [{ type: 'WebhookEndpointMarkedFailing', data: { event, at: now.toISOString() } }]
@@ -165,6 +180,14 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
       ...registered(state),
       ...afterRotation(registered(state), rotation),
     }),
+    WebhookEndpointSecretsResealed: (state, { sealedSecret, previous: sealed }) => {
+      const { secret, previous, ...rest } = registered(state)
+      return {
+        ...rest,
+        secret: { ...secret, sealed: sealedSecret },
+        previous: previous.map(({ until }, index) => ({ sealed: sealed[index]!, until })),
+      }
+    },
     WebhookEndpointMarkedFailing: (state, { event }) => ({ ...details(state), status: 'failing', event }),
     WebhookEndpointRecovered: (state) => ({ ...details(state), status: 'active' }),
   },

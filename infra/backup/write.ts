@@ -1,0 +1,92 @@
+import { createWriteStream, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import type pg from 'pg'
+import type { EventStore } from '../../packages/kernel/ports.ts'
+import { RunningDigest, type Digest } from '../history/digest.ts'
+import { historyOf } from '../history/store-pages.ts'
+import { readBookkeeping } from '../postgres/bookkeeping.ts'
+import { keptHistory } from '../postgres/history.ts'
+import { atOneMoment } from '../postgres/moment.ts'
+
+/** What says that the backup is whole: written last. */
+export interface Manifest extends Digest {
+  readonly format: 1
+  /** Id of the history. */
+  readonly history: string
+  /** RFC 3339. */
+  readonly at: string
+}
+
+export const files = {
+  manifest: 'manifest.json',
+  events: 'events.ndjson.gz',
+  bookkeeping: 'bookkeeping.ndjson.gz',
+} as const
+
+/** Amounts, names and phone numbers are in it. */
+const mode = 0o600
+/** A fast one: the disk is slower. */
+const gzipLevel = 1
+
+export interface Backup {
+  readonly directory: string
+  readonly pool: pg.Pool
+  readonly store: EventStore
+  readonly now: Date
+  readonly onProgress: (position: number, of: number) => void
+}
+
+/** Whether a backup may be written there: it gets a directory of its own. */
+export function isFree(directory: string): boolean {
+  return !existsSync(directory) || readdirSync(directory).length === 0
+}
+
+/**
+ * Writes down bookkeeping as of one moment, and then the log, which is therefore never behind it. A service
+ * may run meanwhile.
+ */
+export async function writeBackup(backup: Backup): Promise<Manifest> {
+  const { directory, pool, store, now } = backup
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  await atOneMoment(pool, async (moment) => {
+    await compress(rowsOf(readBookkeeping(moment)), join(directory, files.bookkeeping))
+  })
+  const through = await store.head()
+  const digest = new RunningDigest()
+  await compress(linesOf(backup, { through, digest }), join(directory, files.events))
+  const { id } = await keptHistory(pool)
+  const manifest: Manifest = { format: 1, history: id, at: now.toISOString(), ...digest.result() }
+  const draft = join(directory, `${files.manifest}.new`)
+  writeFileSync(draft, `${JSON.stringify(manifest, undefined, 2)}\n`, { mode, flush: true })
+  renameSync(draft, join(directory, files.manifest))
+  return manifest
+}
+
+function compress(lines: AsyncIterable<string>, file: string): Promise<void> {
+  const written = createWriteStream(file, { mode, flush: true })
+  return pipeline(Readable.from(lines), createGzip({ level: gzipLevel }), written)
+}
+
+/** `<table> <row>`. */
+async function* rowsOf(kept: ReturnType<typeof readBookkeeping>): AsyncGenerator<string, void> {
+  for await (const { table, rows } of kept) yield rows.map((row) => `${table} ${row}\n`).join('')
+}
+
+interface Through {
+  readonly through: number
+  readonly digest: RunningDigest
+}
+
+async function* linesOf(
+  { store, onProgress }: Backup,
+  { through, digest }: Through,
+): AsyncGenerator<string, void> {
+  for await (const events of historyOf(store).pages(0, through)) {
+    for (const event of events) digest.add(event)
+    yield events.map((event) => `${JSON.stringify(event)}\n`).join('')
+    onProgress(events.at(-1)!.position, through)
+  }
+}

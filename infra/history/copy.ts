@@ -1,0 +1,93 @@
+import type { EventStore, StoredEvent } from '../../packages/kernel/ports.ts'
+import { compareHistories, type Comparison } from './digest.ts'
+import { historyOf, type History } from './store-pages.ts'
+
+/** A history that is copied or restored, with the id that says which one it is. */
+export interface HistorySource extends History {
+  readonly id: string
+}
+
+/** A store that a history is copied into: empty, or left in the middle of the same copy. */
+export interface HistoryTarget {
+  readonly store: EventStore
+  /** Of the history that is in it; undefined when it is empty. */
+  readonly id: string | undefined
+  /** Before the last event: all up to here is surely written; what is behind it may have a hole. */
+  readonly surelyThrough: number
+  /** From now on nobody may run on this store, until `complete`. */
+  begin(id: string): Promise<void>
+  /** The next events, with the positions that they have. */
+  write(events: readonly StoredEvent[]): Promise<void>
+  complete(id: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** The target cannot take this history: a sentence for whoever asked for it. */
+export class CannotCopy extends Error {
+  override readonly name = 'CannotCopy'
+}
+
+export interface CopyProgress {
+  readonly onWritten: (position: number, of: number) => void
+  readonly onCompared: (position: number, of: number) => void
+}
+
+export interface Copied extends Comparison {
+  /** Events that were written now: less than all when an earlier try was interrupted. */
+  readonly written: number
+}
+
+/**
+ * Copies a history with its positions and compares both sides, each read back from its store. An interrupted
+ * copy goes on where it was. When both agree, whoever asked for it completes the target.
+ */
+export async function copyHistory(
+  source: HistorySource,
+  target: HistoryTarget,
+  { onWritten, onCompared }: CopyProgress,
+): Promise<Copied> {
+  const start = await resumeAfter(source, target)
+  const through = await source.head()
+  await target.begin(source.id)
+  let written = 0
+  for await (const events of source.pages(start, through)) {
+    await target.write(events)
+    written += events.length
+    onWritten(events.at(-1)!.position, through)
+  }
+  const compared = await compareHistories(source, historyOf(target.store), {
+    through,
+    onProgress: (position) => onCompared(position, through),
+  })
+  if ((await source.head()) !== through) {
+    throw new CannotCopy('The source has grown meanwhile: stop every service on it, then copy again.')
+  }
+  return { ...compared, written }
+}
+
+export function agrees({ source, target, differences }: Comparison): boolean {
+  return differences.length === 0 && source.sha256 === target.sha256
+}
+
+const other = 'The target holds something else than a part of this history: copy into an empty store.'
+
+/** The position behind which the copy goes on; throws when the target holds something else. */
+async function resumeAfter(source: HistorySource, target: HistoryTarget): Promise<number> {
+  const head = await target.store.head()
+  if (target.id !== undefined && target.id !== source.id) throw new CannotCopy(other)
+  if (head === 0) return 0
+  if (target.id === undefined || head > (await source.head())) throw new CannotCopy(other)
+  const original = eventsOf(source.pages(target.surelyThrough, head))
+  for await (const copied of eventsOf(historyOf(target.store).pages(target.surelyThrough, head))) {
+    const { value } = await original.next()
+    const isSame = value && value.id === copied.id && value.position === copied.position
+    if (!isSame) throw new CannotCopy(other)
+  }
+  if (!(await original.next()).done) throw new CannotCopy(other)
+  return head
+}
+
+/** One after the other: pages of different stores are cut at different places. */
+async function* eventsOf(pages: AsyncIterable<readonly StoredEvent[]>): AsyncGenerator<StoredEvent, void> {
+  for await (const page of pages) yield* page
+}

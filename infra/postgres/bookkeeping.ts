@@ -1,0 +1,114 @@
+import type pg from 'pg'
+import { keepHistory } from './history.ts'
+import type { Moment } from './moment.ts'
+
+/**
+ * What a service knows beside its log and cannot make anew from it: how far its consumers are, what merchants
+ * were told, what was answered. Everything else in the database is rebuilt, or belongs to one process.
+ */
+export const bookkeeping = [
+  { name: 'checkpoints', where: `name not like 'read.%'` },
+  { name: 'parked', where: `consumer not like 'read.%'` },
+  { name: 'timer_attempts', where: 'true' },
+  { name: 'public_events', where: 'true' },
+  { name: 'deliveries', where: 'true' },
+  { name: 'webhook_replay_plans', where: 'true' },
+  { name: 'answers', where: 'true' },
+  // The simulated operators' book: a sandbox goes on where it was.
+  { name: 'sandbox_operations', where: 'true' },
+] as const
+
+export interface KeptRows {
+  readonly table: string
+  /** Each is a row as JSON text. */
+  readonly rows: readonly string[]
+}
+
+export type Bookkeeping = AsyncIterable<KeptRows>
+
+/** All of it as of one moment. */
+export async function* readBookkeeping(moment: Moment): AsyncGenerator<KeptRows, void> {
+  for (const { name, where } of bookkeeping) {
+    const query = `select row_to_json(kept)::text as row from ${name} kept where ${where}`
+    for await (const rows of moment.batches<{ row: string }>(query)) {
+      yield { table: name, rows: rows.map(({ row }) => row) }
+    }
+  }
+}
+
+export interface Restoring {
+  readonly id: string
+  /**
+   * What is restored may be older than the world: then everything up to this position of the log may have
+   * been begun, and payment rails are asked before they are told anything.
+   */
+  readonly mayHaveRunThrough?: number
+}
+
+/** Replaces what is in a database that no service runs on, in one transaction. */
+export async function writeBookkeeping(
+  pool: pg.Pool,
+  kept: Bookkeeping,
+  { id, mayHaveRunThrough = 0 }: Restoring,
+): Promise<void> {
+  const known = new Set<string>(bookkeeping.map(({ name }) => name))
+  const connection = await pool.connect()
+  try {
+    await connection.query('begin')
+    for (const { name, where } of bookkeeping) await connection.query(`delete from ${name} where ${where}`)
+    for await (const { table, rows } of kept) {
+      if (!known.has(table)) throw new Error(`this program keeps no table ${table}`)
+      const text = `
+        insert into ${table} overriding system value
+        select * from json_populate_recordset(null::${table}, $1)`
+      await connection.query(text, [`[${rows.join(',')}]`])
+    }
+    await connection.query(settle)
+    await connection.query(
+      `update checkpoints set attempted = greatest(attempted, $1) where name = 'reactions'`,
+      [mayHaveRunThrough],
+    )
+    await keepHistory(connection, { id, isIncomplete: false })
+    await connection.query('commit')
+    connection.release()
+  } catch (error) {
+    connection.release(true)
+    throw error
+  }
+}
+
+/** The processes that had deliveries in hand are not here; new deliveries get numbers of their own. */
+const settle = `
+  update deliveries set worker = null where worker is not null;
+  select setval(pg_get_serial_sequence('deliveries', 'id'), (select coalesce(max(id), 0) + 1 from deliveries), false)`
+
+/** Whether a service has done anything about events here: then its bookkeeping is not replaced. */
+export async function hasRun(pool: pg.Pool): Promise<boolean> {
+  const text = `select exists (select from leaders where name <> 'projector') as "hasRun"`
+  const { rows } = await pool.query<{ hasRun: boolean }>(text)
+  return rows[0]!.hasRun
+}
+
+const leaders = ['projector', 'processes', 'relay']
+
+/**
+ * Takes the place of every leader for as long as the work takes; undefined when a service runs on this
+ * database. One that starts meanwhile waits.
+ */
+export async function withoutLeaders<Result>(
+  pool: pg.Pool,
+  work: () => Promise<Result>,
+): Promise<{ readonly result: Result } | undefined> {
+  const connection = await pool.connect()
+  try {
+    for (const name of leaders) {
+      const text = `select pg_try_advisory_lock(hashtextextended($1, 0)) as locked`
+      const { rows } = await connection.query<{ locked: boolean }>(text, [`leader of ${name}`])
+      if (!rows[0]!.locked) return undefined
+    }
+    return { result: await work() }
+  } finally {
+    // With the connection go its locks.
+    connection.release(true)
+  }
+}

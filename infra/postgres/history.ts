@@ -1,0 +1,29 @@
+import type pg from 'pg'
+
+/** Which history the bookkeeping of a database belongs to. */
+export interface KeptHistory {
+  readonly id: string
+  /** Something is being copied in here, and is not complete yet. */
+  readonly isIncomplete: boolean
+  /** There are events here, or a service has done something about events. */
+  readonly isUsed: boolean
+  /** The furthest that any consumer has come. */
+  readonly reached: number
+}
+
+export async function keptHistory(pool: pg.Pool): Promise<KeptHistory> {
+  const { rows } = await pool.query<KeptHistory>(`
+    select id, is_incomplete as "isIncomplete",
+      exists (select from events) or exists (select from leaders where name <> 'projector') as "isUsed",
+      (select coalesce(max(position), 0) from checkpoints) as reached
+    from history`)
+  return rows[0]!
+}
+
+/** From now on the database belongs to this history. */
+export async function keepHistory(
+  database: pg.Pool | pg.ClientBase,
+  { id, isIncomplete }: Pick<KeptHistory, 'id' | 'isIncomplete'>,
+): Promise<void> {
+  await database.query('update history set id = $1, is_incomplete = $2', [id, isIncomplete])
+}

@@ -1,0 +1,100 @@
+import type { Command } from 'commander'
+import { readConfiguration, type Configuration } from '../../infra/configuration.ts'
+import { readBackup, type SavedHistory } from '../../infra/backup/read.ts'
+import { isFree, writeBackup } from '../../infra/backup/write.ts'
+import { agrees, CannotCopy, copyHistory, type Copied, type HistoryTarget } from '../../infra/history/copy.ts'
+import { hasRun, withoutLeaders, writeBookkeeping } from '../../infra/postgres/bookkeeping.ts'
+import type { Postgres } from '../../infra/postgres/connect.ts'
+import { commandOf } from './arguments.ts'
+import { CannotDo, exitCodes } from './failure.ts'
+import { comparisonText, digestText } from './history-report.ts'
+import { requireMasterKey, withHouse } from './house.ts'
+import { print, progress, type Printing } from './output.ts'
+import { buildReadModels } from './projecting.ts'
+import { databaseOf, Stores } from './stores.ts'
+
+export function addBackup(program: Command): void {
+  commandOf(
+    program,
+    'backup <directory>',
+    'write the log and all that cannot be made from it into files',
+  ).action(backup)
+  commandOf(program, 'restore <directory>', 'fill an empty store of the settings from a backup').action(
+    restore,
+  )
+}
+
+type Pool = Postgres['pool']
+
+const beside =
+  'Keep master.key and credentials.json of the data directory too, at another place: they are not in it.'
+
+async function backup(directory: string, options: Printing): Promise<void> {
+  if (!isFree(directory))
+    throw new CannotDo(`${directory} is not empty: a backup gets a directory of its own.`)
+  const bar = progress('backing up')
+  const manifest = await withHouse(({ house: { store, clock }, postgres: { pool } }) =>
+    writeBackup({ directory, pool, store, now: clock(), onProgress: bar.show }),
+  ).finally(() => bar.end())
+  print(manifest, options, () => `${digestText(manifest)}\n\nIt is in ${directory}. ${beside}`)
+}
+
+async function restore(directory: string, options: Printing): Promise<void> {
+  const configuration = readConfiguration()
+  requireMasterKey(configuration)
+  const saved = readBackup(directory)
+  if (!saved) throw new CannotDo(`There is no whole backup in ${directory}: its manifest.json is missing.`)
+  const stores = new Stores(configuration)
+  try {
+    const restored = await restoreAlone(stores, saved, configuration)
+    const report = { ...restored, agree: agrees(restored) }
+    print(report, options, () => comparisonText(restored))
+    if (!report.agree) process.exitCode = exitCodes.found
+    else await build(configuration)
+  } catch (error) {
+    throw error instanceof CannotCopy ? new CannotDo(error.message) : error
+  } finally {
+    await stores.close()
+  }
+}
+
+async function restoreAlone(
+  stores: Stores,
+  saved: SavedHistory,
+  configuration: Configuration,
+): Promise<Copied> {
+  const name = databaseOf(configuration)
+  const books = await stores.database(name)
+  if (await hasRun(books.pool)) throw new CannotDo(notEmpty)
+  const done = await withoutLeaders(books.pool, async () => {
+    const target = await stores.target(configuration.eventStoreUrl ?? name, books)
+    return fill(target, saved, books.pool)
+  })
+  if (!done) throw new CannotDo(notEmpty)
+  return done.result
+}
+
+const notEmpty = 'A service has run on this database: restore into an empty one.'
+
+/** The world has gone on since the backup: whatever is in the log may have been begun outside. */
+async function fill(target: HistoryTarget, { manifest, source, bookkeeping }: SavedHistory, pool: Pool) {
+  const [writing, comparing] = [progress('restoring'), progress('comparing')]
+  const restored = await copyHistory(source, target, {
+    onWritten: writing.show,
+    onCompared: comparing.show,
+  }).finally(() => [writing, comparing].forEach((bar) => bar.end()))
+  if (restored.source.sha256 !== manifest.sha256) {
+    throw new CannotDo('The backup is damaged: its events are not those that its manifest.json tells of.')
+  }
+  if (!agrees(restored)) return restored
+  const { id } = source
+  await writeBookkeeping(pool, bookkeeping(), { id, mayHaveRunThrough: manifest.position })
+  await target.complete(id)
+  return restored
+}
+
+async function build(configuration: Configuration): Promise<void> {
+  const { openHouse } = await import('../composition/house.ts')
+  const opened = await openHouse(configuration)
+  await buildReadModels(opened).finally(() => opened.close())
+}

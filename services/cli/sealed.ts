@@ -1,0 +1,80 @@
+import { resealAnswer, sealedAnswersIn, type SealedAnswer } from '../../infra/postgres/sealed-answers.ts'
+import { sealedWith } from '../../infra/secrets/vault.ts'
+import {
+  secretContext,
+  webhookEndpoint,
+  type WebhookEndpoint,
+} from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import type { DocumentRow } from '../../packages/kernel/read-ports.ts'
+import { answerContext } from '../api/sealed-answers.ts'
+import type { Opened } from '../composition/house.ts'
+
+/** Something in use whose secrets are sealed. */
+export interface Uses {
+  readonly kind: 'endpoint' | 'answer'
+  /** Ids of the master keys that open its secrets. */
+  readonly keys: ReadonlySet<string>
+  /** Seals them with the master key of now. */
+  readonly reseal: () => Promise<void>
+}
+
+type Row = DocumentRow & { readonly state: WebhookEndpoint }
+
+const rowsPerPage = 100
+
+/** Everything in use that a master key seals: secrets of endpoints, and answers that show one. */
+export class Sealed {
+  readonly #opened: Opened
+
+  constructor(opened: Opened) {
+    this.#opened = opened
+  }
+
+  async uses(): Promise<readonly Uses[]> {
+    const answers = await sealedAnswersIn(this.#opened.postgres.pool)
+    return [...(await this.#endpoints()), ...answers.map((answer) => this.#ofAnswer(answer))]
+  }
+
+  async #endpoints(): Promise<readonly Uses[]> {
+    const found: Uses[] = []
+    for (let after = 0; ;) {
+      const { rows } = await this.#opened.house.reads.page<Row>({
+        from: 'webhook_endpoints',
+        where: [{ column: 'created', operator: '>', value: after }],
+        order: 'created',
+        ascending: true,
+        limit: rowsPerPage,
+      })
+      found.push(...rows.flatMap((row) => this.#ofEndpoint(row)))
+      if (rows.length < rowsPerPage) return found
+      after = rows.at(-1)!.created
+    }
+  }
+
+  #ofEndpoint({ id, merchant, livemode, state }: Row): readonly Uses[] {
+    if (state.status === 'none') return []
+    const { executor, vault, newId } = this.#opened.house
+    const sealed = [state.secret, ...state.previous].map((secret) => secret.sealed)
+    const reseal = async () => {
+      const context = secretContext(id)
+      const resealed = Object.fromEntries(
+        sealed.map((one) => [one, vault.seal(vault.open(one, context), context)]),
+      )
+      const envelope = { merchant, livemode, actor: 'cli', correlation: newId(), mustExist: true }
+      await executor.send(webhookEndpoint, id, { type: 'ResealSecrets', data: { resealed } }, envelope)
+    }
+    return [{ kind: 'endpoint', keys: new Set(sealed.map(sealedWith)), reseal }]
+  }
+
+  #ofAnswer(answer: SealedAnswer): Uses {
+    const { vault } = this.#opened.house
+    const context = answerContext(answer)
+    const reseal = () =>
+      resealAnswer(
+        this.#opened.postgres.pool,
+        answer,
+        vault.seal(vault.open(answer.sealed, context), context),
+      )
+    return { kind: 'answer', keys: new Set([sealedWith(answer.sealed)]), reseal }
+  }
+}

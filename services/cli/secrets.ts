@@ -1,0 +1,104 @@
+import type { Command } from 'commander'
+import { addMasterKey, keepMasterKeys, loadMasterKeys } from '../../infra/secrets/master-key.ts'
+import { keyId } from '../../infra/secrets/vault.ts'
+import type { Opened } from '../composition/house.ts'
+import { commandOf } from './arguments.ts'
+import { CannotDo } from './failure.ts'
+import { withHouse } from './house.ts'
+import { counted, print, table, type Printing } from './output.ts'
+import { upToDate, whileProjecting } from './projecting.ts'
+import { Sealed, type Uses } from './sealed.ts'
+
+export function addSecrets(program: Command): void {
+  const secrets = program.command('secrets').description('the master key, and what is sealed with it at rest')
+  commandOf(secrets, 'status', 'which key seals what').action((options: Printing) =>
+    withHouse((opened) => status(opened, options)),
+  )
+  commandOf(secrets, 'rotate', 'make a new master key, and seal all secrets that are in use with it').action(
+    (options: Printing) => withHouse((opened) => rotate(opened, options)),
+  )
+  commandOf(secrets, 'forget', 'delete the older master keys, when nothing in use needs them').action(
+    (options: Printing) => withHouse((opened) => forget(opened, options)),
+  )
+}
+
+function keysOf({ configuration: { dataDirectory, masterKey } }: Opened) {
+  const keys = loadMasterKeys(dataDirectory, masterKey)
+  return { keys, current: keyId(keys.current), older: keys.older.map(keyId) }
+}
+
+async function status(opened: Opened, options: Printing): Promise<void> {
+  const uses = await sealedNow(opened)
+  const { current, older } = keysOf(opened)
+  const shown = [current, ...older].map((key, index) => ({
+    key,
+    use: index === 0 ? 'seals and opens' : 'opens',
+    endpoints: uses.filter(({ kind, keys }) => kind === 'endpoint' && keys.has(key)).length,
+    answers: uses.filter(({ kind, keys }) => kind === 'answer' && keys.has(key)).length,
+  }))
+  print(shown, options, () => table(shown, ''))
+}
+
+/** A rotation that was interrupted is completed; it needs no other key. */
+async function rotate(opened: Opened, options: Printing): Promise<void> {
+  const { dataDirectory, masterKey } = opened.configuration
+  const isUnderWay = staleOf(await sealedNow(opened), keysOf(opened).current).length > 0
+  if (!isUnderWay && masterKey !== undefined) throw new CannotDo(isGiven)
+  if (!isUnderWay) addMasterKey(dataDirectory)
+  const resealed = await reseal(opened)
+  const { current, older } = keysOf(opened)
+  print({ key: current, older, resealed }, options, () => rotatedText(current, older, resealed))
+}
+
+const isGiven =
+  'MASTER_KEY is set and seals everything, so the next key has to come from there: set it to <new>,<old> for ' +
+  'every process (docs/operations.md says in which steps), then run this command again.'
+
+function rotatedText(current: string, older: readonly string[], resealed: number): string {
+  return [
+    `${counted(resealed, 'endpoint or answer')} sealed anew; master key ${current} seals from now on.`,
+    `Events are never changed, so what the log keeps of earlier secrets stays sealed with ${older.join(', ')};`,
+    'nothing opens it any more. `ikw secrets forget` deletes these keys when nothing in use needs them.',
+  ].join('\n')
+}
+
+async function forget(opened: Opened, options: Printing): Promise<void> {
+  const { dataDirectory, masterKey } = opened.configuration
+  const { keys, current, older } = keysOf(opened)
+  const stale = staleOf(await sealedNow(opened), current)
+  if (stale.length > 0) {
+    throw new CannotDo(
+      `${counted(stale.length, 'secret')} in use need an older key: run \`ikw secrets rotate\`.`,
+    )
+  }
+  if (masterKey === undefined) keepMasterKeys(dataDirectory, { ...keys, older: [] })
+  print({ key: current, forgotten: older }, options, () => forgottenText(older, masterKey !== undefined))
+}
+
+function forgottenText(older: readonly string[], isSet: boolean): string {
+  if (older.length === 0) return 'There is one key only.'
+  return isSet
+    ? `Nothing needs ${older.join(', ')}: take them out of MASTER_KEY.`
+    : `Deleted: ${older.join(', ')}.`
+}
+
+function staleOf(uses: readonly Uses[], current: string): readonly Uses[] {
+  return uses.filter(({ keys }) => [...keys].some((key) => key !== current))
+}
+
+/** As long as a process that knows the older key only seals something with it, there is more to do. */
+async function reseal(opened: Opened): Promise<number> {
+  let resealed = 0
+  for (;;) {
+    const stale = staleOf(await sealedNow(opened), keysOf(opened).current)
+    if (stale.length === 0) return resealed
+    for (const { reseal: again } of stale) await again()
+    resealed += stale.length
+  }
+}
+
+/** Of endpoints, the read model says which there are. */
+async function sealedNow(opened: Opened): Promise<readonly Uses[]> {
+  await whileProjecting(opened, () => upToDate(opened))
+  return new Sealed(opened).uses()
+}
