@@ -2,7 +2,8 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import t, { type Test } from 'tap'
 import { addressBlocks } from '../infra/http/addresses.ts'
-import { AddressRefused, CallTimedOut, guardedPools, type EgressOptions } from '../infra/http/egress.ts'
+import { AddressRefused, guardedPools, type EgressOptions } from '../infra/http/egress.ts'
+import { CallTimedOut } from '../infra/http/exchange.ts'
 
 const limits = {
   connectTimeoutMs: 5_000,

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { v7 } from 'uuid'
-import { Deliveries } from '../infra/postgres/deliveries.ts'
 import {
   allHappened,
   deliveryRows,
@@ -95,7 +94,7 @@ t.test(
     const house = await webhookHouse()
     const shop = await receiver(t)
     const id = await register(house, shop.url)
-    const deliveries = new Deliveries(house.pool)
+    const { deliveries } = house
     const killed = v7()
     await deliveries.begin(killed, new Date(house.clock().getTime() + 30_000))
     const [first, second] = [await happened(house), await happened(house)]

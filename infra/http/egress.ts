@@ -3,6 +3,7 @@ import { isIP, type LookupFunction } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { buildConnector, Pool } from 'undici'
 import { isPublicAddress, type AddressBlock } from './addresses.ts'
+import { Exchange, type CallAnswer, type ExchangeLimits } from './exchange.ts'
 
 /** The guard that all outgoing calls to addresses given by others go through. */
 
@@ -63,17 +64,9 @@ export class AddressRefused extends Error {
   }
 }
 
-export class CallTimedOut extends Error {
-  override readonly name = 'CallTimedOut'
-}
-
-export interface EgressOptions {
+export interface EgressOptions extends ExchangeLimits {
   readonly allow: readonly AddressBlock[]
   readonly connectTimeoutMs: number
-  /** From the first byte of the name's look-up to the last byte of the answer that is read. */
-  readonly timeoutMs: number
-  /** What comes after so many bytes of an answer's body is not read. */
-  readonly answerBytesMax: number
   readonly originsMax: number
   readonly connectionsPerOriginMax: number
   /** The system's resolver, unless a test brings its own. */
@@ -83,11 +76,6 @@ export interface EgressOptions {
 export interface Call {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-}
-
-export interface CallAnswer {
-  readonly status: number
   readonly body: string
 }
 
@@ -111,24 +99,15 @@ export function guardedPools(options: EgressOptions): Egress {
     dispose: (pool) => void pool.close(),
     memoMethod: (origin) => openPool(origin, connect, options),
   })
+  const places = new LRUCache<string, Place>({ max: options.originsMax, memoMethod: placeOf })
 
   return {
     async post({ url, headers, body }) {
-      const { origin, pathname, search } = new URL(url)
-      const expiry = expiryAfter(options.timeoutMs)
-      const request = {
-        method: 'POST',
-        path: pathname + search,
-        headers,
-        body,
-        signal: expiry.signal,
-      } as const
-      try {
-        const answer = await pools.memo(origin).request(request)
-        return { status: answer.statusCode, body: await firstBytes(answer.body, options.answerBytesMax) }
-      } finally {
-        expiry.cancel()
-      }
+      const { origin, path } = places.memo(url)
+      const pool = pools.memo(origin)
+      const exchange = new Exchange(options)
+      pool.dispatch({ method: 'POST', path, headers, body }, exchange)
+      return exchange.answer
     },
     async close() {
       const open = [...pools.values()]
@@ -143,22 +122,14 @@ function openPool(origin: string, connect: buildConnector.connector, options: Eg
   return new Pool(origin, { connect, connections, headersTimeout: 0, bodyTimeout: 0 })
 }
 
-function expiryAfter(timeoutMs: number): { readonly signal: AbortSignal; cancel(): void } {
-  const expiry = new AbortController()
-  const timer = setTimeout(() => expiry.abort(new CallTimedOut(`no answer in ${timeoutMs} ms`)), timeoutMs)
-  return { signal: expiry.signal, cancel: () => clearTimeout(timer) }
+interface Place {
+  readonly origin: string
+  readonly path: string
 }
 
-/** Leaving the loop closes the connection, so an endless answer costs no more than what is kept of it. */
-async function firstBytes(body: AsyncIterable<Buffer>, bytesMax: number): Promise<string> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of body) {
-    chunks.push(chunk)
-    length += chunk.length
-    if (length >= bytesMax) break
-  }
-  return Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8')
+function placeOf(url: string): Place {
+  const { origin, pathname, search } = new URL(url)
+  return { origin, path: pathname + search }
 }
 
 /**

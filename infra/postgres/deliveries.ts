@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { claimStatement } from './delivery-claim.ts'
+import { alone, openDeliveryPool } from './delivery-session.ts'
 
 /** A delivery that this process has in hand. */
 export interface Delivery {
@@ -15,6 +16,8 @@ export interface Delivery {
   readonly attempts: number
   readonly replay: string | null
   readonly payload: string
+  /** W3C traceparent of the event; null when nobody traces it. */
+  readonly traceparent: string | null
 }
 
 export interface NewDelivery {
@@ -72,11 +75,6 @@ export interface PendingConsequence {
   readonly consequence: Consequence
 }
 
-/**
- * Taking deliveries in hand goes one process after the other, so that each sees what the others hold: order
- * depends on it.
- */
-const handsLock = 4_719_202_605
 /** Endpoints looked at in one claim. */
 const endpointsPerClaim = 500
 
@@ -87,8 +85,12 @@ const endpointsPerClaim = 500
 export class Deliveries {
   readonly #pool: pg.Pool
 
-  constructor(pool: pg.Pool) {
-    this.#pool = pool
+  constructor(url: string) {
+    this.#pool = openDeliveryPool(url)
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end()
   }
 
   /**
@@ -101,7 +103,7 @@ export class Deliveries {
     now: Date,
     deliveries: readonly NewDelivery[],
   ): Promise<ReadonlyMap<string, number>> {
-    const { rows } = await this.#alone<{ id: number; key: string }>({
+    const { rows } = await alone<{ id: number; key: string }>(this.#pool, {
       name: 'add deliveries',
       text: `
         with added as (
@@ -133,7 +135,7 @@ export class Deliveries {
    * other from its turn.
    */
   async claim(worker: string, { now, after, rooms, roomDefault, limit }: ClaimOptions): Promise<Claimed> {
-    const { rows } = await this.#alone<Delivery & { readonly last: string | null }>({
+    const { rows } = await alone<Delivery & { readonly last: string | null }>(this.#pool, {
       name: 'claim deliveries',
       text: claimStatement,
       values: [worker, now, after || firstUuid, JSON.stringify(rooms), roomDefault, endpointsPerClaim, limit],
@@ -166,7 +168,7 @@ export class Deliveries {
 
   /** Gives back what this process has in hand but does not know of. */
   async release(worker: string, known: readonly number[]): Promise<void> {
-    await this.#alone({
+    await alone(this.#pool, {
       name: 'release deliveries',
       text: `update deliveries set worker = null where worker = $1 and status = 'pending' and id <> all($2)`,
       values: [worker, known],
@@ -178,7 +180,7 @@ export class Deliveries {
    * dead meanwhile.
    */
   async renewLease(worker: string, now: Date, until: Date): Promise<boolean> {
-    const { rows } = await this.#alone<{ alive: boolean }>({
+    const { rows } = await alone<{ alive: boolean }>(this.#pool, {
       name: 'renew lease',
       text: `
         with dead as (delete from webhook_workers where alive_until < $2 and id <> $1 returning id),
@@ -196,7 +198,7 @@ export class Deliveries {
 
   /** Gives back everything and leaves. */
   async end(worker: string): Promise<void> {
-    await this.#alone({
+    await alone(this.#pool, {
       name: 'end worker',
       text: `
         with gone as (delete from webhook_workers where id = $1)
@@ -230,21 +232,6 @@ export class Deliveries {
       text: 'update deliveries set consequence = null, worker = null where id = any($2) and worker = $1',
       values: [worker, ids],
     })
-  }
-
-  /** The statement sees what was committed before it got the lock, because it begins only then. */
-  async #alone<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
-    const connection = await this.#pool.connect()
-    try {
-      await connection.query(`begin; select pg_advisory_xact_lock(${handsLock})`)
-      const result = await connection.query<Row>(query)
-      await connection.query('commit')
-      connection.release()
-      return result
-    } catch (error) {
-      connection.release(true)
-      throw error
-    }
   }
 }
 

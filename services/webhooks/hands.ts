@@ -34,6 +34,8 @@ export class Hands {
   /** A step failed, so there may be rows in hand that this process does not know of. */
   #uncertain = false
   #after = ''
+  /** Endpoints that may have deliveries waiting in Postgres. */
+  #left = new Set<string>()
 
   constructor(options: HandsOptions) {
     this.#options = options
@@ -49,25 +51,27 @@ export class Hands {
     return this.#worker
   }
 
-  /**
-   * Writes down deliveries and takes those in hand that can be sent at once. True when some were left to be
-   * claimed.
-   */
-  async add(matches: readonly Match[]): Promise<boolean> {
-    let left = false
+  /** Writes down deliveries and takes those in hand that can be sent at once; the others can be claimed. */
+  async add(matches: readonly Match[]): Promise<void> {
     for (let start = 0; start < matches.length; start += addMax) {
       const some = matches.slice(start, start + addMax)
-      left = (await this.#step(() => this.#add(some))) || left
+      await this.#step(() => this.#add(some))
     }
-    return left
   }
 
-  /** Takes in hand what is due, of one round of endpoints. */
-  claim(): Promise<{ readonly claimed: number; readonly roundEnded: boolean }> {
+  /** Whether a claim is worth it now. What waits for endpoints that take nothing is not asked for again. */
+  get canClaim(): boolean {
+    const { lanes } = this.#options
+    for (const endpoint of this.#left) if (lanes.room(endpoint) > 0) return true
+    return false
+  }
+
+  /** Takes in hand what is due; true when all endpoints have had their turn, or there is no room. */
+  claim(): Promise<boolean> {
     return this.#step(async () => {
       const { deliveries, lanes, clock } = this.#options
       const limit = Math.min(claimMax, lanes.roomAtOnce)
-      if (limit <= 0) return { claimed: 0, roundEnded: true }
+      if (limit <= 0) return true
       const rooms = { rooms: lanes.rooms(), roomDefault: lanes.roomDefault }
       const { deliveries: claimed, after } = await deliveries.claim(this.#worker, {
         now: clock(),
@@ -76,8 +80,12 @@ export class Hands {
         ...rooms,
       })
       this.#after = after
-      for (const delivery of claimed) lanes.add(delivery)
-      return { claimed: claimed.length, roundEnded: after === '' }
+      this.#forgetEmptied()
+      for (const delivery of claimed) {
+        this.#left.add(delivery.endpoint)
+        lanes.add(delivery)
+      }
+      return after === ''
     })
   }
 
@@ -99,16 +107,22 @@ export class Hands {
     return this.#step(() => this.#options.deliveries.end(this.#worker))
   }
 
-  async #add(matches: readonly Match[]): Promise<boolean> {
+  /** An endpoint that had room in a claim keeps its place only by what it was given. */
+  #forgetEmptied(): void {
+    const { lanes } = this.#options
+    for (const endpoint of this.#left) if (lanes.room(endpoint) > 0) this.#left.delete(endpoint)
+  }
+
+  async #add(matches: readonly Match[]): Promise<void> {
     const { deliveries, lanes, clock } = this.#options
     const wanted = this.#wanted(matches)
     const rows = matches.map((match, index) => newDelivery(match, wanted[index] === true))
     const ids = await deliveries.add(this.#worker, clock(), rows)
     for (const match of matches) {
       const id = ids.get(match.endpoint + match.event.id)
-      if (id !== undefined) lanes.add(freshDelivery(id, match))
+      if (id === undefined) this.#left.add(match.endpoint)
+      else lanes.add(freshDelivery(id, match))
     }
-    return ids.size < matches.length
   }
 
   /** Once there is no room for one delivery of an endpoint, there is none for those behind it. */
@@ -160,7 +174,7 @@ function newDelivery({ event, endpoint }: Match, wanted: boolean): NewDelivery {
 }
 
 function freshDelivery(id: number, { event, endpoint }: Match): Delivery {
-  const { merchant, livemode, sequence, resource, payload } = event
+  const { merchant, livemode, sequence, resource, payload, traceparent = null } = event
   return {
     id,
     endpoint,
@@ -172,5 +186,6 @@ function freshDelivery(id: number, { event, endpoint }: Match): Delivery {
     attempts: 0,
     replay: null,
     payload,
+    traceparent,
   }
 }

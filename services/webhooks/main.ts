@@ -13,8 +13,10 @@ import type {
   Subscription,
   Vault,
 } from '../../packages/kernel/ports.ts'
+import type { Tracing } from '../../packages/kernel/trace-ports.ts'
 import type { ReadStore } from '../../packages/kernel/read-ports.ts'
 import { attempt } from './attempt.ts'
+import { tracedAttempt } from './traced-attempt.ts'
 import { Completions } from './completions.ts'
 import { carryOutConsequences } from './consequences.ts'
 import { Directory } from './directory.ts'
@@ -40,7 +42,11 @@ export interface WebhookOptions {
   readonly clock: Clock
   readonly newId: NewId
   readonly log: Log
+  /** Left out where nobody listens to traces. */
+  readonly tracing?: Tracing
   readonly limits?: Partial<WebhookLimits>
+  /** Is given the number of deliveries in memory, to be asked at any time. */
+  readonly observe?: (held: () => number) => void
   /** Spreads retries; from 0 to below 1. */
   readonly chance?: () => number
 }
@@ -84,8 +90,6 @@ class WebhookService implements Subscription {
   readonly #stopping = new AbortController()
   #subscriptions: readonly Subscription[] = []
   #routines: Partial<Record<'claims' | 'lease' | 'consequences' | 'replays', Routine>> = {}
-  /** There may be more in Postgres than was claimed. */
-  #moreToClaim = true
 
   constructor(options: WebhookOptions, limits: WebhookLimits) {
     this.#options = options
@@ -93,6 +97,7 @@ class WebhookService implements Subscription {
     const { clock, log, newId, deliveries } = options
     this.#directory = new Directory({ ...options, ownersMax: limits.ownersMax })
     this.#lanes = new Lanes({ ...limits, attempt: (delivery) => this.#attempt(delivery) })
+    options.observe?.(() => this.#lanes.held().length)
     this.#completions = new Completions({
       write: (batch) => deliveries.complete(this.#hands.worker, batch),
       onWritten: (batch) => this.#follow(batch),
@@ -145,8 +150,7 @@ class WebhookService implements Subscription {
   #subscribeEvents(): Promise<Subscription> {
     return this.#options.bus.subscribe('webhooks', async (events: readonly PublicEvent[]) => {
       if (events.length === 0) return
-      const left = await this.#hands.add(await matchEndpoints(this.#directory, events))
-      if (left) this.#moreToClaim = true
+      await this.#hands.add(await matchEndpoints(this.#directory, events))
     })
   }
 
@@ -165,9 +169,10 @@ class WebhookService implements Subscription {
 
   /** True unless the endpoint refused it. */
   async #attempt(delivery: Delivery): Promise<boolean> {
-    const { egress, clock, log, chance = Math.random } = this.#options
-    const tools = { directory: this.#directory, egress, clock, log, chance, stopping: this.#stopping.signal }
-    const attempted = await attempt(delivery, tools)
+    const { egress, clock, log, tracing, chance = Math.random } = this.#options
+    const stopping = this.#stopping.signal
+    const tools = { directory: this.#directory, egress, clock, log, chance, stopping }
+    const attempted = await (tracing ? tracedAttempt(delivery, tools, tracing) : attempt(delivery, tools))
     if (!attempted) return true
     await this.#completions.add(attempted)
     return attempted.status === 'succeeded' || attempted.status === 'skipped'
@@ -175,18 +180,13 @@ class WebhookService implements Subscription {
 
   #follow(batch: readonly Attempted[]): void {
     if (batch.some(({ consequence }) => consequence !== null)) this.#routines.consequences?.wake()
-    if (this.#moreToClaim) this.#routines.claims?.wake()
+    if (this.#hands.canClaim) this.#routines.claims?.wake()
   }
 
   /** Round after round, as long as there is room and something to take. */
   async #claim(): Promise<void> {
-    let claimed = 0
-    for (let roundEnded = false; !roundEnded && !this.#stopping.signal.aborted;) {
-      const round = await this.#hands.claim()
-      claimed += round.claimed
-      roundEnded = round.roundEnded
-    }
-    this.#moreToClaim = claimed > 0
+    for (let roundEnded = false; !roundEnded && !this.#stopping.signal.aborted;)
+      roundEnded = await this.#hands.claim()
   }
 
   async #advanceReplays(): Promise<void> {

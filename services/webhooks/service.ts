@@ -13,7 +13,7 @@ import { startWebhooks } from './main.ts'
  * Domain model, section 4: a webhook has 5 s to connect and 15 s in all; the first 4 kB of its answer are
  * kept.
  */
-const webhookCalls = {
+export const webhookCalls = {
   connectTimeoutMs: 5_000,
   timeoutMs: 15_000,
   answerBytesMax: 4_096,
@@ -22,14 +22,18 @@ const webhookCalls = {
 }
 
 /** Delivers beside any number of others: each delivery is in one process's hands. */
-export function runWebhooks(
-  { postgres, house, configuration }: Opened,
+export async function runWebhooks(
+  { postgres, house, configuration, health }: Opened,
   bus: EventBus,
 ): Promise<Subscription> {
-  return startWebhooks({
+  const deliveries = new Deliveries(postgres.url)
+  const observe = (held: () => number) =>
+    health.metrics.gauge('webhook_deliveries_held', 'Deliveries in memory: waiting and under way', held)
+  const running = await startWebhooks({
     ...house,
     bus,
-    deliveries: new Deliveries(postgres.pool),
+    observe,
+    deliveries,
     replays: new Replays(postgres.pool),
     egress: guardedPools({ ...webhookCalls, allow: addressBlocks(configuration.egressAllow) }),
     addressOf: async (id) => {
@@ -37,4 +41,9 @@ export function runWebhooks(
       return state.status === 'none' ? undefined : state.email
     },
   })
+  const close = async () => {
+    await running.close()
+    await deliveries.close()
+  }
+  return { close }
 }

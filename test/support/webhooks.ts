@@ -8,7 +8,6 @@ import { InProcessBus } from '../../infra/event-bus/in-process.ts'
 import { openEmbeddedStore } from '../../infra/event-store/embedded.ts'
 import { addressBlocks } from '../../infra/http/addresses.ts'
 import { guardedPools, type EgressOptions } from '../../infra/http/egress.ts'
-import { connectPostgres } from '../../infra/postgres/connect.ts'
 import { Deliveries } from '../../infra/postgres/deliveries.ts'
 import { keepPublicEvents, postgresPublicEvents } from '../../infra/postgres/public-events.ts'
 import { publishMissing } from '../../infra/postgres/publication.ts'
@@ -34,6 +33,7 @@ import { startWebhooks, type WebhookLimits } from '../../services/webhooks/main.
 import { testDatabase } from './postgres.ts'
 
 export const minuteMs = 60_000
+const masterKeys = { current: randomBytes(32), older: [] }
 
 /** Waits for something that happens on its own; the test's own time-out is the only clock. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
@@ -88,8 +88,8 @@ let base: ReturnType<typeof openBase> | undefined
 /** What all tests of a file share, because it takes a second to open. */
 async function openBase() {
   const { url, pool } = await testDatabase(file)
-  const { knex, close } = await connectPostgres({ url, dataDirectory: '' })
   const store = await openEmbeddedStore({ url })
+  const deliveries = new Deliveries(url)
   const models = [webhookEndpoints, webhookReplays]
   await publishMissing(pool, models, '')
   const projector = await startProjector({
@@ -103,9 +103,9 @@ async function openBase() {
   file.teardown(async () => {
     await projector.close()
     await store.close()
-    await close()
+    await deliveries.close()
   })
-  return { pool, store, knex, models }
+  return { pool, store, models, deliveries }
 }
 
 /**
@@ -113,13 +113,14 @@ async function openBase() {
  * it.
  */
 export async function webhookHouse() {
-  const { pool, store, knex, models } = await (base ??= openBase())
+  const { pool, store, models, deliveries } = await (base ??= openBase())
   await pool.query('truncate deliveries, webhook_workers, webhook_replay_plans')
   let now = Date.parse('2026-01-01T12:00:00.000Z')
   const clock = () => new Date(now)
   return {
     pool,
     store,
+    deliveries,
     clock,
     executor: new Executor({
       store,
@@ -130,8 +131,8 @@ export async function webhookHouse() {
       refuse: refusals,
       snapshots: postgresSnapshots(pool),
     }),
-    reads: new PostgresReadStore(pool, knex, models),
-    vault: openVault({ current: randomBytes(32) }),
+    reads: new PostgresReadStore(pool, models),
+    vault: openVault(() => masterKeys),
     bus: new InProcessBus(),
     mails: [] as Mail[],
     merchant: randomUUID() as string,
@@ -169,7 +170,6 @@ export async function webhookService(
     log: silent,
     egress: pools,
     chance: () => chance,
-    deliveries: new Deliveries(pool),
     replays: new Replays(pool),
     publicEvents: postgresPublicEvents(pool),
     mailer: { send: async (mail) => void mails.push(mail) },
