@@ -133,8 +133,8 @@ export class KafkaGroupMember {
 
   async #readable(messages: readonly KafkaMessage[], partition: number): Promise<readonly PublicEvent[]> {
     const events: PublicEvent[] = []
-    for (const { value, offset } of messages) {
-      const event = decode(value)
+    for (const { value, offset, headers } of messages) {
+      const event = decode(value, headers?.['traceparent']?.toString())
       if (!('reason' in event)) {
         events.push(event)
         continue

@@ -23,19 +23,26 @@ const PublicEventMessage = Type.Object({
 export interface Message {
   readonly key: string
   readonly value: string
+  readonly headers?: { readonly traceparent: string }
 }
 
 /** The key decides about the partition, and messages of one partition stay in order. */
-export function encode({ id, type, merchant, livemode, resource, sequence, payload }: PublicEvent): Message {
+export function encode(event: PublicEvent): Message {
+  const { id, type, merchant, livemode, resource, sequence, payload, traceparent } = event
   const value = JSON.stringify({ id, type, merchant, livemode, resource, sequence, payload })
-  return { key: `${merchant}/${livemode ? 'live' : 'test'}/${resource}`, value }
+  const key = `${merchant}/${livemode ? 'live' : 'test'}/${resource}`
+  return traceparent === undefined ? { key, value } : { key, value, headers: { traceparent } }
 }
 
 /** Answers why when it is no public event. */
-export function decode(value: Buffer | null): PublicEvent | { readonly reason: string } {
+export function decode(
+  value: Buffer | null,
+  traceparent: string | undefined,
+): PublicEvent | { readonly reason: string } {
   const parsed = parse(value)
   if (parsed === undefined) return { reason: 'the message is not JSON' }
-  if (Value.Check(PublicEventMessage, parsed)) return parsed
+  if (Value.Check(PublicEventMessage, parsed))
+    return traceparent === undefined ? parsed : { ...parsed, traceparent }
   const [fault] = Value.Errors(PublicEventMessage, parsed)
   return { reason: `the message is not a public event: ${fault?.path ?? ''} ${fault?.message ?? ''}`.trim() }
 }

@@ -14,10 +14,10 @@ export async function keepPublicEvents(
   await database.query({
     name: 'keep public events',
     text: `
-      insert into public_events (id, sequence, type, merchant, livemode, resource, payload, created_at)
-      select id, sequence, type, merchant, livemode, resource, payload, "createdAt"
+      insert into public_events (id, sequence, type, merchant, livemode, resource, payload, created_at, traceparent)
+      select id, sequence, type, merchant, livemode, resource, payload, "createdAt", traceparent
       from json_to_recordset($1) as event (id text, sequence bigint, type text, merchant uuid,
-        livemode boolean, resource text, payload text, "createdAt" timestamptz)
+        livemode boolean, resource text, payload text, "createdAt" timestamptz, traceparent text)
       on conflict do nothing`,
     values: [JSON.stringify(events)],
   })

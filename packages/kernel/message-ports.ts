@@ -14,6 +14,8 @@ export interface PublicEvent {
   /** Position of the event in the log. */
   readonly sequence: number
   readonly payload: string
+  /** W3C: what caused it. Carried beside the event, never told to merchants in it. */
+  readonly traceparent?: string
 }
 
 /** Events that an endpoint may be sent again, when it is asked for all that it missed. */

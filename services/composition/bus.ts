@@ -4,6 +4,7 @@ import { openKafkaBus, topic } from '../../infra/event-bus/kafka.ts'
 import { parkMessage } from '../../infra/postgres/parked.ts'
 import type { EventBus } from '../../packages/kernel/message-ports.ts'
 import type { Opened } from './house.ts'
+import { tracedBus } from './traced.ts'
 
 /** The bus that its settings name; in process only where all who use it are in this process. */
 export async function openBus(
@@ -12,9 +13,11 @@ export async function openBus(
 ): Promise<EventBus> {
   const { configuration, postgres, house, health } = opened
   const { kafkaBrokers: brokers, instance } = configuration
+  const { tracing } = house
+  const traced = (bus: EventBus) => (tracing ? tracedBus(bus, tracing) : bus)
   if (brokers === undefined) {
     if (isShared) throw new ConfigurationError(needsKafka)
-    return new InProcessBus()
+    return traced(new InProcessBus())
   }
   const bus = await openKafkaBus({
     brokers,
@@ -23,7 +26,7 @@ export async function openBus(
     park: (group, poison) => parkMessage(postgres.pool, { group, topic, ...poison }),
   })
   health.depend({ name: 'kafka', ping: () => bus.ping() })
-  return bus
+  return traced(bus)
 }
 
 const needsKafka =

@@ -78,8 +78,13 @@ async function react(options: ReactionRunnerOptions, { event, work, attempted }:
   try {
     const decider = deciders.get(stream.slice(0, stream.indexOf('-')))!
     const known = recorded(decider, event) as Recorded<never>
-    for (const reaction of work.get(type) ?? [])
-      await reaction({ event: known, mayHaveRun: position <= attempted, tools })
+    const doAll = async () => {
+      for (const reaction of work.get(type) ?? [])
+        await reaction({ event: known, mayHaveRun: position <= attempted, tools })
+    }
+    const { tracing } = tools.house
+    const { traceparent: parent } = known.metadata
+    await (tracing ? tracing.span({ name: `reaction ${type}`, kind: 'consumer', parent }, doAll) : doAll())
   } catch (error) {
     if (isPassing(error)) throw error
     log.error({ stream, revision, type, error }, 'parked')

@@ -27,7 +27,7 @@ interface Known {
   revision: number
 }
 
-const statesMaxDefault = 20_000
+const statesMaxDefault = 10_000
 const ids = 'b6c8f9d2-2a57-5f0c-8e9b-4d1a7c3e5f68'
 const apiVersion = 'v1'
 
@@ -99,7 +99,7 @@ export class Renderer {
   }
 
   #publicEvent({ source, event, type, data }: Rendering): RenderedEvent {
-    const { merchant, livemode, at } = event.metadata
+    const { merchant, livemode, at, traceparent } = event.metadata
     const id = publicEventId(event.eventId)
     const sequence = event.position
     const payload = JSON.stringify({
@@ -120,6 +120,7 @@ export class Renderer {
       sequence,
       payload,
       createdAt: at,
+      ...(traceparent && { traceparent }),
     }
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { CallAnswer, Egress } from '../../infra/http/egress.ts'
+import type { Egress } from '../../infra/http/egress.ts'
+import type { CallAnswer } from '../../infra/http/exchange.ts'
 import type { Attempted, Consequence, Delivery } from '../../infra/postgres/deliveries.ts'
 import type { Clock, Log } from '../../packages/kernel/ports.ts'
 import type { Directory, Endpoint } from './directory.ts'
@@ -77,7 +78,7 @@ type Answer = CallAnswer | { readonly status: null; readonly body: string }
 
 async function call(
   endpoint: Endpoint,
-  { event, payload, replay }: Delivery,
+  { event, payload, replay, traceparent }: Delivery,
   { egress, clock }: AttemptTools,
 ): Promise<Answer> {
   const at = clock()
@@ -87,6 +88,7 @@ async function call(
     'user-agent': 'ikw-payments-webhooks/1',
     ...signatureHeaders(keys, { id: event, at, body: payload }),
     ...(replay !== null && { 'webhook-replay': 'true' }),
+    ...(traceparent !== null && { traceparent }),
   }
   try {
     const { status, body } = await egress.post({ url: endpoint.state.url, headers, body: payload })

@@ -1,0 +1,147 @@
+import { streamName, type AnyDecider } from '../../packages/kernel/decider.ts'
+import { Executor, type Errand, type ExecutorOptions, type Outcome } from '../../packages/kernel/execute.ts'
+import type { EventBus } from '../../packages/kernel/message-ports.ts'
+import type { EventStore, NewEvent } from '../../packages/kernel/ports.ts'
+import type { PaymentRail } from '../../packages/kernel/rail-ports.ts'
+import type { Span, Tracing } from '../../packages/kernel/trace-ports.ts'
+
+/*
+ * The ports and the executor as they are where somebody listens to traces. Where nobody does, nothing here is
+ * used. What causes what stands in the metadata of events, so a trace goes on in whatever process reads them.
+ */
+
+const linksMax = 100
+
+/** Each command is a span, and what it decides carries that span on. */
+export class TracedExecutor extends Executor {
+  readonly #store: EventStore
+  readonly #tracing: Tracing
+
+  constructor(options: ExecutorOptions, tracing: Tracing) {
+    super(options)
+    this.#store = options.store
+    this.#tracing = tracing
+  }
+
+  override async sendAll(
+    decider: AnyDecider,
+    id: string,
+    errands: readonly Errand[],
+  ): Promise<Outcome<unknown>> {
+    const stream = streamName(decider.category, id)
+    const spans: Span[] = []
+    const traced: Errand[] = []
+    for (const errand of errands) {
+      const parent = errand.envelope.traceparent ?? (await this.#origin(stream, errand))
+      const opened = this.#begin(`${decider.category} ${errand.command.type}`, errand, parent)
+      spans.push(...opened)
+      traced.push({ ...errand, envelope: { ...errand.envelope, traceparent: opened[0]!.traceparent } })
+    }
+    try {
+      const outcome = await super.sendAll(decider, id, traced)
+      for (const span of spans) span.set({ 'ikw.stream': stream, 'ikw.revision': outcome.revision })
+      for (const span of spans) span.end()
+      return outcome
+    } catch (error) {
+      for (const span of spans) span.end(error)
+      throw error
+    }
+  }
+
+  /** The command, and around it the policy that orders it. */
+  #begin(name: string, { envelope: { cause, actor } }: Errand, parent: string | undefined): readonly Span[] {
+    const attributes = { 'ikw.actor': actor }
+    if (!cause) return [this.#tracing.begin({ name, kind: 'internal', parent, attributes })]
+    const policy = this.#tracing.begin({ name: `policy ${cause.policy}`, kind: 'consumer', parent })
+    const command = { name, kind: 'internal', parent: policy.traceparent, attributes } as const
+    return [this.#tracing.begin(command), policy]
+  }
+
+  /** Operators and clocks carry no trace: what they report belongs to the one that the stream began with. */
+  async #origin(stream: string, { envelope }: Errand): Promise<string | undefined> {
+    if (envelope.actor !== 'rail' && envelope.actor !== 'timer') return undefined
+    const [first] = await this.#store.readStream(stream, 0, 1)
+    return first?.metadata.traceparent
+  }
+}
+
+export function tracedStore(store: EventStore, tracing: Tracing): EventStore {
+  return {
+    async append(stream, expected, events) {
+      const [parent, ...links] = causesOf(events)
+      const attributes = { 'ikw.stream': stream, 'ikw.events': events.length }
+      return tracing.span({ name: 'append', kind: 'client', parent, links, attributes }, () =>
+        store.append(stream, expected, events),
+      )
+    },
+    readStream: (stream, from, limit) => store.readStream(stream, from, limit),
+    readAll: (after, limit, filter) => store.readAll(after, limit, filter),
+    head: () => store.head(),
+    subscribe: (options) => store.subscribe(options),
+    ping: () => store.ping(),
+    close: () => store.close(),
+  }
+}
+
+/** The store for one consumer of the log, each of whose batches is a span of its own. */
+export function tracedBatches(store: EventStore, tracing: Tracing, name: string): EventStore {
+  return {
+    ...tracedStore(store, tracing),
+    subscribe: (options) =>
+      store.subscribe({
+        ...options,
+        handle: (events, through) => {
+          const attributes = { 'ikw.events': events.length, 'ikw.position': through }
+          const batch = {
+            name,
+            kind: 'consumer',
+            parent: undefined,
+            links: causesOf(events),
+            attributes,
+          } as const
+          return tracing.span(batch, () => options.handle(events, through))
+        },
+      }),
+  }
+}
+
+/** Calls of operators belong to whatever makes them; what operators report begins outside of any trace. */
+export function tracedRail(rail: PaymentRail, tracing: Tracing): PaymentRail {
+  const call = <Result>(name: string, reference: string, work: () => Promise<Result>) => {
+    const attributes = { 'ikw.reference': reference }
+    return tracing.span({ name: `rail ${name}`, kind: 'client', parent: tracing.current(), attributes }, work)
+  }
+  return {
+    submit: (request) => call('submit', request.reference, () => rail.submit(request)),
+    status: (reference) => call('status', reference, () => rail.status(reference)),
+    health: (method) => rail.health(method),
+    onCallback: (handle) => rail.onCallback(handle),
+  }
+}
+
+/** Publishing an event is a span, which whoever consumes it goes on with. */
+export function tracedBus(bus: EventBus, tracing: Tracing): EventBus {
+  return {
+    async publish(events) {
+      const spans = events.map(({ type, id, traceparent: parent }) =>
+        tracing.begin({ name: `publish ${type}`, kind: 'producer', parent, attributes: { 'ikw.event': id } }),
+      )
+      try {
+        await bus.publish(
+          events.map((event, index) => ({ ...event, traceparent: spans[index]!.traceparent })),
+        )
+        for (const span of spans) span.end()
+      } catch (error) {
+        for (const span of spans) span.end(error)
+        throw error
+      }
+    },
+    subscribe: (group, handle) => bus.subscribe(group, handle),
+    close: () => bus.close(),
+  }
+}
+
+function causesOf(events: readonly Pick<NewEvent, 'metadata'>[]): readonly string[] {
+  const causes = new Set(events.flatMap(({ metadata: { traceparent } }) => traceparent ?? []))
+  return [...causes].slice(0, linksMax)
+}
