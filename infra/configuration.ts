@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 
 /** Everything that can be set from outside, read once at start. The only file that reads the environment. */
 export interface Configuration {
-  /** Where the API listens. */
+  /** Where the API listens, and the simulated operators where they are a process of their own. */
   readonly port: number
   /** Where a service apart answers /healthz, /readyz and /metrics; 0 is any free port. */
   readonly healthPort: number
@@ -14,12 +14,14 @@ export interface Configuration {
   readonly eventStoreUrl: string | undefined
   /** Left out: the bus in process. */
   readonly kafkaBrokers: readonly string[] | undefined
+  /** Left out: the simulated operators are in this process, with their book on its Postgres. */
+  readonly sandboxUrl: string | undefined
   /** CIDR blocks that webhook URLs may point to although they are private. */
   readonly egressAllow: readonly string[]
   readonly rateLimit: boolean
   readonly requireEnvironmentHeader: boolean
   readonly logLevel: LogLevel
-  /** 32 bytes in base64; left out, a key is made and kept in the data directory. */
+  /** 32 bytes in base64, and older keys behind it, after commas; left out, kept in the data directory. */
   readonly masterKey: string | undefined
   /** Left out: mails are written as files into the data directory. */
   readonly smtpUrl: string | undefined
@@ -30,6 +32,15 @@ export interface Configuration {
   readonly instance: string
   /** How many of each service `make run-distributed` starts. */
   readonly copies: number
+  /** Requests that an API works on at once; what comes beyond them is answered 503. */
+  readonly requestsInFlightMax: number
+  /** So long a process that is told to end says on /readyz that it does, before it takes nothing more. */
+  readonly drainSeconds: number
+  /**
+   * Where traces and metrics are sent by OTLP; left out, nothing is. The SDK reads the other variables of
+   * OpenTelemetry (OTEL_EXPORTER_OTLP_PROTOCOL, OTEL_TRACES_SAMPLER, …) by itself, as its documentation says.
+   */
+  readonly telemetryUrl: string | undefined
 }
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
@@ -53,6 +64,7 @@ export function readConfiguration(environment: Environment = process.env): Confi
     postgresUrl: url('POSTGRES_URL', text('POSTGRES_URL'), ['postgres:', 'postgresql:']),
     eventStoreUrl: url('EVENTSTORE_URL', text('EVENTSTORE_URL'), ['esdb:', 'esdb+discover:']),
     kafkaBrokers: brokers(text('KAFKA_BROKERS')),
+    sandboxUrl: url('SANDBOX_URL', text('SANDBOX_URL'), ['http:', 'https:']),
     egressAllow: blocks(text('EGRESS_ALLOW')),
     rateLimit: word('RATE_LIMIT', text('RATE_LIMIT') ?? 'on', ['on', 'off']) === 'on',
     requireEnvironmentHeader:
@@ -68,6 +80,15 @@ export function readConfiguration(environment: Environment = process.env): Confi
     ),
     instance: text('INSTANCE') ?? randomUUID().slice(0, 8),
     copies: integer('COPIES', text('COPIES') ?? '1', { least: 1, most: 9 }),
+    requestsInFlightMax: integer('REQUESTS_IN_FLIGHT_MAX', text('REQUESTS_IN_FLIGHT_MAX') ?? '1000', {
+      least: 1,
+      most: 100_000,
+    }),
+    drainSeconds: integer('DRAIN_SECONDS', text('DRAIN_SECONDS') ?? '0', { least: 0, most: 300 }),
+    telemetryUrl: url('OTEL_EXPORTER_OTLP_ENDPOINT', text('OTEL_EXPORTER_OTLP_ENDPOINT'), [
+      'http:',
+      'https:',
+    ]),
   }
 }
 
@@ -127,7 +148,8 @@ function blocks(text: string | undefined): readonly string[] {
 }
 
 function masterKey(text: string | undefined): string | undefined {
-  if (text !== undefined && Buffer.from(text, 'base64').length !== 32) {
+  const isKey = (key: string) => Buffer.from(key, 'base64').length === 32
+  if (text !== undefined && !text.split(',').every(isKey)) {
     throw new ConfigurationError('MASTER_KEY must be 32 bytes in base64 (openssl rand -base64 32)')
   }
   return text

@@ -7,7 +7,8 @@ import { connectPostgres } from '../infra/postgres/connect.ts'
 import { startEmbeddedPostgres } from '../infra/postgres/embedded.ts'
 import { eventually } from './support/eventually.ts'
 import { temporaryDirectory } from './support/postgres.ts'
-import { killPostgres, ServiceProcess, serviceProcess } from './support/service-process.ts'
+import { killPostgres } from './support/postmaster.ts'
+import { ServiceProcess, serviceProcess } from './support/service-process.ts'
 import type { MerchantClient } from './support/service.ts'
 
 const clients = 16
@@ -131,12 +132,16 @@ const wrong: Readonly<Record<string, readonly string[]>> = {
   POSTGRES_URL: ['mysql://ikw:secret@localhost/ikw', 'localhost:5432', 'postgres:ikw'],
   EVENTSTORE_URL: ['http://admin:secret@localhost:2113', 'localhost'],
   KAFKA_BROKERS: ['localhost', 'localhost:9092,', ','],
+  SANDBOX_URL: ['localhost:8081', 'ftp://us:secret@localhost', 'http://'],
   EGRESS_ALLOW: ['127.0.0.1', '10.0.0.0/40', 'localhost', '127.0.0.0/8,'],
   RATE_LIMIT: ['yes', '0'],
   REQUIRE_ENVIRONMENT_HEADER: ['on', '1'],
   LOG_LEVEL: ['verbose', '3'],
   MASTER_KEY: ['short', 'x'.repeat(44)],
   SMTP_URL: ['http://us:secret@localhost', 'localhost:25', 'smtp://'],
+  REQUESTS_IN_FLIGHT_MAX: ['0', 'many'],
+  DRAIN_SECONDS: ['-1', '301', '1.5'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ['localhost:4318', 'grpc://us:secret@localhost:4317'],
   BASE_URL: ['localhost:8080', 'ftp://us:secret@localhost', 'https://'],
 }
 

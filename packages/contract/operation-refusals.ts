@@ -7,6 +7,7 @@ const ofEvery: readonly RefusalName[] = [
   'service_must_not_fail',
   'dependency_must_be_available',
   'dependency_must_answer_in_time',
+  'service_must_not_be_overloaded',
 ]
 
 const ofCredentials: readonly RefusalName[] = [
@@ -29,7 +30,6 @@ const ofWrites: readonly RefusalName[] = [
   'idempotency_key_must_be_for_one_request',
   'idempotent_request_must_have_ended',
   'resource_must_not_have_changed',
-  'service_must_not_be_overloaded',
 ]
 
 /**

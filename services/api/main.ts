@@ -1,4 +1,6 @@
-import { createServer } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Express } from 'express'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import type { Opened } from '../composition/house.ts'
 import { listen } from '../composition/listen.ts'
@@ -9,7 +11,9 @@ import { mountHealth } from './health.ts'
 import { messageClasses, mount, mountEnd } from './mount.ts'
 import { rateLimits } from './rate-limit.ts'
 import { routes } from './routes/index.ts'
+import { Overload } from './overload.ts'
 import { mountSandboxPayer } from './sandbox-payer.ts'
+import { traced } from './trace.ts'
 import { LastWrites } from './writes.ts'
 
 /** Slow clients are cut off: headers in 10 s, the whole request in 15 s. */
@@ -55,15 +59,27 @@ export async function startApi({
   mountDocs(app, table, house.baseUrl)
   mountSandboxPayer(app, house)
   mountEnd(app, api)
-  const server = createServer({ ...messageClasses(app), keepAliveTimeout: keepAliveTimeoutMs }, app)
-  server.headersTimeout = headersTimeoutMs
-  server.requestTimeout = requestTimeoutMs
-  server.maxConnections = connectionsMax
+  const overload = new Overload({
+    inFlightMax: configuration.requestsInFlightMax,
+    metrics: health.metrics,
+    spared: new Set(Object.keys(health.answers)),
+  })
+  const server = serverOf(app, overload.guard(traced(app, house.tracing)))
   const { port, ...listening } = await listen(server, configuration.port, 'PORT')
   const close = async () => {
     health.stop()
+    await pause(configuration.drainSeconds * 1_000)
     await listening.close()
+    overload.close()
     await authentication.close()
   }
   return { port, close }
+}
+
+function serverOf(app: Express, listener: RequestListener): Server {
+  const server = createServer({ ...messageClasses(app), keepAliveTimeout: keepAliveTimeoutMs }, listener)
+  server.headersTimeout = headersTimeoutMs
+  server.requestTimeout = requestTimeoutMs
+  server.maxConnections = connectionsMax
+  return server
 }

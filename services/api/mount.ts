@@ -1,5 +1,4 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { randomUUID } from 'node:crypto'
 import express, { Router, type Express, type Request, type Response } from 'express'
 import { Refusal } from '../../packages/contract/refusals.ts'
@@ -100,6 +99,7 @@ interface Exchange {
 
 async function serve(api: Api, { route, request, response, metrics }: Exchange): Promise<void> {
   const started = performance.now()
+  api.house.tracing?.name(route.operation)
   const path = response.locals['path'] as string
   if (path.startsWith(legacyPrefix)) {
     response.setHeader('Deprecation', 'true')
@@ -157,20 +157,13 @@ function begin({ house }: Api) {
 
 /**
  * Express gives every request and response a new prototype, which makes V8 forget their shape: half of its
- * cost. Objects
- * that are born with express's prototypes are left as they are.
+ * cost. Objects that are born with the application's own prototypes are left as they are. They must be
+ * derived classes: for any other function V8 makes a new shape for each object.
  */
 export function messageClasses(app: Express) {
-  function ExpressRequest(socket: Socket): IncomingMessage {
-    return Reflect.construct(IncomingMessage, [socket], ExpressRequest) as IncomingMessage
-  }
-  function ExpressResponse(request: IncomingMessage, options: object): ServerResponse {
-    return Reflect.construct(ServerResponse, [request, options], ExpressResponse) as ServerResponse
-  }
-  ExpressRequest.prototype = app.request
-  ExpressResponse.prototype = app.response
-  return {
-    IncomingMessage: ExpressRequest as unknown as typeof IncomingMessage,
-    ServerResponse: ExpressResponse as unknown as typeof ServerResponse<IncomingMessage>,
-  }
+  class ExpressRequest extends IncomingMessage {}
+  class ExpressResponse extends ServerResponse {}
+  app.request = Object.setPrototypeOf(ExpressRequest.prototype, app.request) as Request
+  app.response = Object.setPrototypeOf(ExpressResponse.prototype, app.response) as Response
+  return { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse }
 }

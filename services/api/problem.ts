@@ -42,6 +42,10 @@ const connectionCodes = new Set([
   'EHOSTUNREACH',
 ])
 
+/** What Postgres, gRPC and the adapter of EventStoreDB say of an engine that is away or silent. */
+const unreachable =
+  /Connection terminated|connection error|timeout exceeded when trying to connect|^14 UNAVAILABLE|^4 DEADLINE_EXCEEDED|gave no answer within/
+
 /**
  * What a thrown error is to the outside. Everything that is not a refusal is a bug or a dependency that
  * failed.
@@ -55,9 +59,7 @@ export function asRefusal(error: unknown): Refusal {
   if (error instanceof RailUnavailable)
     return new Refusal('dependency_must_be_available', { retryAfterSeconds: 5 })
   const { code, message } = error as { code?: string; message?: string }
-  const broken =
-    (code && connectionCodes.has(code)) ||
-    /Connection terminated|connection error|timeout exceeded when trying to connect/.test(message ?? '')
+  const broken = (code && connectionCodes.has(code)) || unreachable.test(message ?? '')
   return broken
     ? new Refusal('dependency_must_be_available', { retryAfterSeconds: 1 })
     : new Refusal('service_must_not_fail')

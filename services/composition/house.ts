@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { v7 } from 'uuid'
 import type { Configuration } from '../../infra/configuration.ts'
 import { openEmbeddedStore } from '../../infra/event-store/embedded.ts'
+import type { EventStoreDb } from '../../infra/event-store/eventstoredb.ts'
 import { addressBlocks } from '../../infra/http/addresses.ts'
 import { urlFault } from '../../infra/http/egress.ts'
 import { fileMailer } from '../../infra/mail/files.ts'
@@ -18,15 +19,21 @@ import { PostgresReadStore } from '../../infra/postgres/read-store.ts'
 import { SandboxOperations } from '../../infra/postgres/sandbox-operations.ts'
 import { postgresSnapshots } from '../../infra/postgres/snapshots.ts'
 import { SimulatedOperators } from '../../infra/rails/sandbox.ts'
-import { loadMasterKey } from '../../infra/secrets/master-key.ts'
+import type { SandboxBook } from '../../infra/rails/sandbox-book.ts'
+import { HttpSandboxBook } from '../../infra/rails/sandbox-http.ts'
+import { loadMasterKeys } from '../../infra/secrets/master-key.ts'
 import { openVault } from '../../infra/secrets/vault.ts'
 import { Refusal } from '../../packages/contract/refusals.ts'
 import type { House } from '../../packages/contract/routes.ts'
 import { Executor } from '../../packages/kernel/execute.ts'
 import type { Clock, EventStore, Log, Mailer, Snapshots } from '../../packages/kernel/ports.ts'
+import type { Tracing } from '../../packages/kernel/trace-ports.ts'
 import { readModels } from '../../projections/index.ts'
+import { agree } from './agreement.ts'
 import { Health } from './health.ts'
 import { observe } from './observe.ts'
+import { openTelemetry } from './telemetry.ts'
+import { TracedExecutor, tracedRail, tracedStore } from './traced.ts'
 
 /** The adapters that a process works with, opened from its configuration. */
 export interface Opened {
@@ -43,6 +50,8 @@ const smtpTimeoutMs = 10_000
 export interface HouseOptions {
   /** Another clock than the machine's, for tests. */
   readonly clock?: Clock
+  /** Which service this process is, for those who follow traces. */
+  readonly service?: string
 }
 
 /** Opens every adapter; a dependency that is missing is one sentence that says what to set. */
@@ -58,13 +67,18 @@ export async function openHouse(configuration: Configuration, options: HouseOpti
   })
   const snapshots = postgresSnapshots(postgres.pool)
   const mailer = openMailer(configuration)
-  const { clock = () => new Date() } = options
-  const house = furnish(configuration, { postgres, store, snapshots, mailer, log, clock })
+  const operators = openOperators(configuration, postgres)
+  const { clock = () => new Date(), service = 'all-in-one' } = options
   const health = new Health()
+  const { tracing, ...telemetry } = await openTelemetry(configuration, health, `ikw-${service}`)
+  const adapters = { postgres, store, snapshots, mailer, operators, log, clock, tracing }
+  const house = furnish(configuration, adapters)
   observe(health, { house, postgres })
   const close = async () => {
     await store.close()
     mailer.close?.()
+    await operators.close?.()
+    await telemetry.close?.()
     await postgres.close()
   }
   return { configuration, postgres, snapshots, house, health, close }
@@ -73,7 +87,14 @@ export async function openHouse(configuration: Configuration, options: HouseOpti
 async function openData(configuration: Configuration, postgres: Postgres): Promise<EventStore> {
   await migrate(postgres)
   await publishMissing(postgres.pool, readModels, financeViews)
-  return openStore(configuration, postgres)
+  const store = await openStore(configuration, postgres)
+  try {
+    await agree(postgres.pool, store)
+    return store
+  } catch (error) {
+    await store.close()
+    throw error
+  }
 }
 
 interface Adapters {
@@ -81,37 +102,42 @@ interface Adapters {
   readonly store: EventStore
   readonly snapshots: Snapshots
   readonly mailer: Mailer
+  readonly operators: SandboxBook
   readonly log: Log
   readonly clock: Clock
+  readonly tracing: Tracing | undefined
 }
 
 function furnish(
   configuration: Configuration,
-  { postgres, store, snapshots, mailer, log, clock }: Adapters,
+  { postgres, snapshots, mailer, operators, log, clock, tracing, ...adapters }: Adapters,
 ): House {
-  const { pool, knex } = postgres
+  const { pool } = postgres
   const allow = addressBlocks(configuration.egressAllow)
   const rail = new SimulatedOperators({
-    book: new SandboxOperations(pool),
+    book: operators,
     clock,
     redirectBase: `${configuration.baseUrl}/sandbox/pay`,
     onError: (error) => log.warn({ error }, 'simulated operators try again'),
   })
+  const store = tracing ? tracedStore(adapters.store, tracing) : adapters.store
+  const executing = { store, snapshots, clock, newId: v7, log, pause, refuse: executorRefusals }
   return {
-    executor: new Executor({ store, snapshots, clock, newId: v7, log, pause, refuse: executorRefusals }),
+    executor: tracing ? new TracedExecutor(executing, tracing) : new Executor(executing),
     store,
-    reads: new PostgresReadStore(pool, knex, readModels),
+    reads: new PostgresReadStore(pool, readModels),
     answers: new PostgresAnswers(pool),
-    rail,
+    rail: tracing ? tracedRail(rail, tracing) : rail,
     sandboxRail: rail,
     publicEvents: postgresPublicEvents(pool),
-    vault: openVault({ current: loadMasterKey(configuration.dataDirectory, configuration.masterKey) }),
+    vault: openVault(() => loadMasterKeys(configuration.dataDirectory, configuration.masterKey)),
     mailer,
     clock,
     newId: v7,
     log,
     urlFault: (url, livemode) => urlFault(url, { livemode, allow }),
     baseUrl: configuration.baseUrl,
+    ...(tracing && { tracing }),
   }
 }
 
@@ -122,11 +148,22 @@ const executorRefusals = {
   overloaded: () => new Refusal('service_must_not_be_overloaded', { retryAfterSeconds: 1 }),
 }
 
-async function openStore({ eventStoreUrl }: Configuration, { url }: Postgres): Promise<EventStore> {
+async function openStore(
+  { eventStoreUrl }: Configuration,
+  { url }: Postgres,
+): Promise<EventStore | EventStoreDb> {
   if (eventStoreUrl === undefined) return openEmbeddedStore({ url })
   // Its client takes long to load, so only who uses it waits for it.
   const { openEventStoreDb } = await import('../../infra/event-store/eventstoredb.ts')
   return openEventStoreDb({ url: eventStoreUrl })
+}
+
+function openOperators({ sandboxUrl }: Configuration, { pool }: Postgres): Operators {
+  return sandboxUrl === undefined ? new SandboxOperations(pool) : new HttpSandboxBook({ url: sandboxUrl })
+}
+
+interface Operators extends SandboxBook {
+  close?(): Promise<void>
 }
 
 function openMailer({ smtpUrl, mailFrom, dataDirectory }: Configuration): Mailer & { close?(): void } {
@@ -145,7 +182,8 @@ const redacted = [
   'headers.authorization',
 ]
 
-function openLog({ logLevel, instance }: Configuration): Log {
+/** The log of this process, on its standard error. */
+export function openLog({ logLevel, instance }: Configuration): Log {
   const options = {
     level: logLevel,
     base: { instance },

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ConfigurationError } from '../../infra/configuration.ts'
@@ -7,6 +7,8 @@ import type { Health } from './health.ts'
 
 /** So long kept connections are told with each answer that they end; then those that only wait are closed. */
 const partingMs = 250
+/** Many may connect at once; Linux makes those wait for seconds who find no place (at most its somaxconn). */
+const connectionsWaitingMax = 4_096
 /** Longer than any request may take. */
 const closingMsMax = 20_000
 
@@ -30,7 +32,7 @@ export function listen(server: Server, port: number, setting: 'PORT' | 'HEALTH_P
         isTaken ? new ConfigurationError(`port ${port} is in use: set ${setting} to another one`) : error,
       )
     })
-    server.listen(port, () =>
+    server.listen({ port, backlog: connectionsWaitingMax }, () =>
       resolve({ port: (server.address() as AddressInfo).port, close: () => close(server, connections) }),
     )
   })
@@ -59,15 +61,17 @@ async function close(server: Server, connections: ReadonlySet<Socket>): Promise<
 
 /** The small server of a process that serves nothing else. */
 export function serveHealth(health: Health, port: number): Promise<Listening> {
-  const server = createServer((request, response) => {
+  const nothing: RequestListener = (_, response) => void response.writeHead(404).end()
+  return listen(createServer(healthOr(health, nothing)), port, 'HEALTH_PORT')
+}
+
+/** Answers for its health, and leaves everything else to another listener. */
+export function healthOr(health: Health, others: RequestListener): RequestListener {
+  return (request, response) => {
     const answer = request.method === 'GET' ? health.answers[request.url ?? ''] : undefined
-    if (!answer) {
-      response.writeHead(404).end()
-      return
-    }
+    if (!answer) return others(request, response)
     void answer().then(({ status, contentType, body }) => {
       response.writeHead(status, { 'Content-Type': contentType }).end(body)
     })
-  })
-  return listen(server, port, 'HEALTH_PORT')
+  }
 }

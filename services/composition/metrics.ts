@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /** Prometheus metrics of this process. */
 export class Metrics {
@@ -22,6 +22,7 @@ export class Metrics {
 
   /** A number that is asked for when the metrics are read; it is left out when it cannot be had. */
   gauge(name: string, help: string, read: () => Promise<number> | number): void {
+    this.#registry.removeSingleMetric(name)
     const gauge: Gauge = new Gauge({
       name,
       help,
@@ -33,6 +34,20 @@ export class Metrics {
           .catch(() => undefined)
         if (value === undefined) gauge.remove()
         else gauge.set(value)
+      },
+    })
+  }
+
+  /** A number that only grows, counted elsewhere. Registered again, the new one is read. */
+  counter(name: string, help: string, read: () => number): void {
+    this.#registry.removeSingleMetric(name)
+    const counter: Counter = new Counter({
+      name,
+      help,
+      registers: [this.#registry],
+      collect: () => {
+        counter.reset()
+        counter.inc(read())
       },
     })
   }
@@ -54,6 +69,11 @@ export class Metrics {
 
   get contentType(): string {
     return this.#registry.contentType
+  }
+
+  /** The same numbers for another reader than Prometheus. */
+  scrape(): ReturnType<Registry['getMetricsAsJSON']> {
+    return this.#registry.getMetricsAsJSON()
   }
 
   text(): Promise<string> {

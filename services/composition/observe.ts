@@ -19,6 +19,7 @@ export function observe(health: Health, { house, postgres: { pool } }: Observed)
       parked: parked.map(({ consumer, stream, type, error }) => ({ consumer, stream, type, error })),
     }
   })
+  metrics.gauge('postgres_connections_waiting', 'Queries that wait for a connection', () => pool.waitingCount)
   metrics.gauge('log_position', 'Position of the newest event', () => house.store.head())
   metrics.gauges('consumer_position', 'How far a consumer of the log has come', {
     label: 'consumer',

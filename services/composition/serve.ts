@@ -13,7 +13,7 @@ export function serve(name: string, start: (opened: Opened) => Promise<Served>):
   return run(async (configuration) => {
     // Whoever started this process has said it once for all.
     if (!process.send) warnOfOddities(configuration, { isApart: true })
-    const opened = await openHouse(configuration)
+    const opened = await openHouse(configuration, { service: name })
     return orClose(opened, async () => {
       const served = await start(opened)
       const health =
