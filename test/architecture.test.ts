@@ -52,6 +52,9 @@ const homes: Readonly<Record<string, RegExp>> = {
   kafkajs: /^infra\/event-bus\//,
   '@eventstore/db-client': /^infra\/event-store\//,
   commander: /^services\/cli\//,
+  '@opentelemetry/api': /^infra\/telemetry\//,
+  '@opentelemetry/sdk-node': /^infra\/telemetry\//,
+  '@opentelemetry/exporter-metrics-otlp-proto': /^infra\/telemetry\//,
 }
 
 /** Pure: what may be imported from outside at all. */
@@ -159,6 +162,14 @@ t.test('a library is seen from its home only', async (t) => {
       const allowed = pure[file.layer]
       if (allowed) t.match(from, allowed, `${file.path} may use ${from}`)
     }
+  }
+})
+
+t.test('what takes long to load is loaded by those who want it', async (t) => {
+  const late = ['infra/telemetry/opentelemetry.ts', 'infra/event-store/eventstoredb.ts']
+  for (const file of sources.filter(({ layer }) => layer === 'services')) {
+    for (const { from, typeOnly } of file.imports.filter((one) => ours(one.from)))
+      t.ok(typeOnly || !late.includes(targetOf(file, from)), `${file.path} may import ${from}`)
   }
 })
 

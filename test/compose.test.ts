@@ -156,34 +156,59 @@ t.test('Prometheus asks every service where it answers', async (t) => {
   }
 })
 
-t.test('the board shows metrics that exist', async (t) => {
+interface Board {
+  readonly panels: readonly {
+    readonly title: string
+    readonly targets: readonly { readonly expr: string }[]
+  }[]
+}
+
+interface Alerts {
+  readonly groups: readonly { readonly rules: readonly { readonly alert: string; readonly expr: string }[] }[]
+}
+
+const functions = ['sum', 'by', 'rate', 'max', 'scalar', 'histogram_quantile', 'offset']
+
+/** Names of metrics in an expression of PromQL. */
+function metricsIn(expression: string): readonly string[] {
+  const withoutLabels = expression.replaceAll(
+    /by \([^)]*\)|\{[^}]*\}|\[[^\]]*\]|offset \w+|(?<!\w)\d\S*/g,
+    '',
+  )
+  const names = [...withoutLabels.matchAll(/[a-z][a-z0-9_]+/g)].map(([name]) => name)
+  return names.filter((name) => !functions.includes(name))
+}
+
+t.test('board and alerts ask for metrics that exist, and Prometheus knows the alerts', async (t) => {
   const service = await startService(t)
   await service.get('/api/v1/balance')
   const { body } = await service.get<unknown>('/metrics')
-  const known = new Set(
-    [...String(body).matchAll(/^# TYPE (\S+) (\S+)/gm)].flatMap(([, name, type]) => {
-      return type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [String(name)]
-    }),
+  // `up` is made by Prometheus.
+  const known = new Set(['up'])
+  for (const [, name = '', type] of String(body).matchAll(/^# TYPE (\S+) (\S+)/gm)) {
+    const suffixes = type === 'histogram' ? ['_bucket', '_count', '_sum'] : ['']
+    for (const suffix of suffixes) known.add(name + suffix)
+  }
+  const { panels } = JSON.parse(read('infra/grafana/service.json')) as Board
+  const { groups } = parse(read('infra/alerts.yml')) as Alerts
+  const shown = panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const))
+  const rules = groups.flatMap((group) => group.rules.map(({ alert, expr }) => [alert, expr] as const))
+  for (const [name, expression] of [...shown, ...rules]) {
+    const named = metricsIn(expression)
+    t.ok(named.length > 0, name)
+    t.same(
+      named.filter((metric) => !known.has(metric)),
+      [],
+      name,
+    )
+  }
+  const { rule_files: files } = parse(read('infra/prometheus.yml')) as { readonly rule_files: string[] }
+  const mounted = serviceOf('prometheus').volumes!
+  for (const file of files) t.ok(mounted.includes(`./${file}:/etc/prometheus/${file}:ro`), file)
+  const told = [...read('docs/operations.md').matchAll(/^### (\w+)$/gm)].map(([, alert]) => alert)
+  t.same(
+    told,
+    rules.map(([alert]) => alert),
+    'operations.md says what to do on each alert',
   )
-  const board = JSON.parse(read('infra/grafana/service.json')) as {
-    readonly panels: readonly {
-      readonly title: string
-      readonly targets: readonly { readonly expr: string }[]
-    }[]
-  }
-  const functions = new Set(['sum', 'by', 'rate', 'max', 'scalar', 'histogram_quantile'])
-  for (const { title, targets } of board.panels) {
-    for (const { expr } of targets) {
-      const withoutLabels = expr.replaceAll(/by \([^)]*\)|\{[^}]*\}|\[[^\]]*\]/g, '')
-      const named = [...withoutLabels.matchAll(/[a-z][a-z0-9_]+/g)]
-        .map(([name]) => name)
-        .filter((name) => !functions.has(name))
-      t.ok(named.length > 0, title)
-      t.same(
-        named.filter((name) => !known.has(name)),
-        [],
-        title,
-      )
-    }
-  }
 })

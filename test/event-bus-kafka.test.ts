@@ -5,7 +5,8 @@ import { startBroker } from '../infra/kafka/broker.ts'
 import { listParked, parkMessage } from '../infra/postgres/parked.ts'
 import { eventBusSuite, eventsOf, Inbox, newGroup, publicEvent, publish } from './support/event-bus-suite.ts'
 import { eventually } from './support/eventually.ts'
-import { brokerJars, startTestBroker, testBroker } from './support/kafka.ts'
+import { startTestBroker, testBroker } from './support/kafka.ts'
+import { brokerJars } from './support/root.ts'
 import { temporaryDirectory, testDatabase } from './support/postgres.ts'
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }

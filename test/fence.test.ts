@@ -97,6 +97,31 @@ t.test('nobody leads before the transactions of the last leader have ended', asy
   t.equal(await marks(pool), 1, 'what was begun under the fence is written')
 })
 
+t.test('a leader that falls asleep in the middle of a COPY keeps nobody waiting', async (t) => {
+  const { pool } = await testDatabase(t)
+  const first = candidate(t, pool, 'first')
+  const { fence } = await first.reign()
+  const connection = await pool.connect()
+  await connection.query('begin')
+  await fence(connection)
+  const asleep = new Promise<void>((resolve) => connection.query(copyWithoutData(resolve)))
+  await asleep
+  await first.close()
+  await candidate(t, pool, 'second').reign()
+  connection.release(true)
+  t.equal(await marks(pool), 0)
+})
+
+/** A query of the driver's own kind that begins a COPY and never sends a row. */
+function copyWithoutData(onBegun: () => void): pg.Submittable {
+  return Object.assign(
+    {
+      submit: (connection: pg.Connection) => connection.query('copy checkpoints (name, position) from stdin'),
+    },
+    { handleCopyInResponse: onBegun, handleError: () => undefined },
+  )
+}
+
 t.test('who is deposed knows it before it does anything outside', async (t) => {
   const { pool } = await testDatabase(t)
   const first = candidate(t, pool, 'first')

@@ -9,7 +9,7 @@ import { Load, seeded } from './support/load.ts'
 import { temporaryDirectory } from './support/postgres.ts'
 import { replayDifferences } from './support/replay.ts'
 import { freeDeadKeys, settled, Time } from './support/settling.ts'
-import { killPostgres } from './support/service-process.ts'
+import { killPostgres } from './support/postmaster.ts'
 import { clientOf } from './support/service.ts'
 
 const merchants = 8

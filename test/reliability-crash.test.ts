@@ -9,7 +9,8 @@ import { ask, Load, seeded, type Answered } from './support/load.ts'
 import { temporaryDirectory } from './support/postgres.ts'
 import { replayDifferences } from './support/replay.ts'
 import { freeDeadKeys, settled, Time } from './support/settling.ts'
-import { killPostgres, ServiceProcess } from './support/service-process.ts'
+import { killPostgres } from './support/postmaster.ts'
+import { ServiceProcess } from './support/service-process.ts'
 import { clientOf, type Answer, type MerchantClient } from './support/service.ts'
 
 const kills = 20

@@ -13,6 +13,8 @@ export interface BrokerOptions {
   readonly jars: string
   /** Any free one for 0. */
   readonly port: number
+  /** `host:port` that clients are told to connect to, where something stands before the broker. */
+  readonly advertised?: string
 }
 
 export interface Broker {
@@ -43,7 +45,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const home = homeOf(options.directory)
   mkdirSync(home.directory, { recursive: true })
   const address = `${host}:${await freePort(options.port)}`
-  writeFileSync(home.properties, await properties(address, home))
+  writeFileSync(home.properties, await properties(address, options.advertised ?? address, home))
   if (!existsSync(join(home.data, 'meta.properties'))) format(classPath, home.properties)
   const pid = launch(classPath, home)
   writeFileSync(home.pidFile, `${pid} ${address}\n`)
@@ -83,14 +85,14 @@ function homeOf(path: string): Home {
   }
 }
 
-async function properties(address: string, { data }: Home): Promise<string> {
+async function properties(address: string, advertised: string, { data }: Home): Promise<string> {
   const controller = `${host}:${await freePort(0)}`
   return Object.entries({
     'process.roles': 'broker,controller',
     'node.id': '1',
     'controller.quorum.voters': `1@${controller}`,
     listeners: `PLAINTEXT://${address},CONTROLLER://${controller}`,
-    'advertised.listeners': `PLAINTEXT://${address}`,
+    'advertised.listeners': `PLAINTEXT://${advertised}`,
     'controller.listener.names': 'CONTROLLER',
     'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
     'log.dirs': data,

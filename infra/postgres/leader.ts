@@ -33,6 +33,8 @@ const tryEveryMs = 1_000
 const answerTimeoutMs = 5_000
 /** A leader that the server has not heard of for so long loses its lock, although its connection stands. */
 const silenceMaxMs = 4_000
+/** So long whoever is elected waits for what the last leader has begun; less than for an answer. */
+const patienceMs = 3_000
 /** A leader stops counting on its lock somewhat before the server takes it away. */
 const certainMs = 3_000
 
@@ -116,17 +118,25 @@ class Candidacy {
 
   /** Waits for the transactions that the last leader has begun; afterwards it can begin none. */
   async #enthrone(): Promise<boolean> {
-    const { name, instance } = this.#candidate
-    const askedAt = performance.now()
-    const { rows } = await this.#client.query<{ epoch: number }>(
-      `insert into leaders (name, epoch, instance) values ($1, 1, $2)
-       on conflict (name) do update set epoch = leaders.epoch + 1, instance = $2, since = now()
-       returning epoch`,
-      [name, instance],
-    )
-    this.#epoch = rows[0]!.epoch
-    this.#provedAt = askedAt
-    return true
+    const { name, instance, pool } = this.#candidate
+    const { rows: own } = await this.#client.query<{ pid: number }>('select pg_backend_pid() as pid')
+    // Who cannot end them now tries again at the next election.
+    const endSleepers = () => void pool.query(sleepersStatement, [own[0]!.pid]).catch(() => undefined)
+    const impatience = setTimeout(endSleepers, patienceMs)
+    try {
+      const askedAt = performance.now()
+      const { rows } = await this.#client.query<{ epoch: number }>(
+        `insert into leaders (name, epoch, instance) values ($1, 1, $2)
+         on conflict (name) do update set epoch = leaders.epoch + 1, instance = $2, since = now()
+         returning epoch`,
+        [name, instance],
+      )
+      this.#epoch = rows[0]!.epoch
+      this.#provedAt = askedAt
+      return true
+    } finally {
+      clearTimeout(impatience)
+    }
   }
 
   async run(run: Run): Promise<void> {
@@ -169,3 +179,11 @@ class Candidacy {
     await this.#client.end()
   }
 }
+
+/**
+ * Ends the transactions that keep $1 waiting while they wait for a client themselves: it is asleep. No
+ * time-out of the server ends one that sleeps in the middle of a COPY.
+ */
+const sleepersStatement = `
+  select pg_terminate_backend(pid) from pg_stat_activity
+  where pid = any(pg_blocking_pids($1)) and wait_event = 'ClientRead'`

@@ -8,5 +8,6 @@ export function isPassing(error: unknown): boolean {
   if (error instanceof OutcomeUnknown || error instanceof StoreOverloaded) return true
   if (error instanceof RailTimeout || error instanceof RailUnavailable) return true
   const { code, message } = error as { code?: unknown; message?: string }
-  return typeof code === 'string' || /Connection terminated|connection error|timeout/.test(message ?? '')
+  // What comes from an engine has a code: Postgres and the network give a text, gRPC a number.
+  return code !== undefined || /Connection terminated|connection error|timeout/.test(message ?? '')
 }

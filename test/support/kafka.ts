@@ -1,14 +1,7 @@
-import { spawn } from 'node:child_process'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import file, { type Test } from 'tap'
-import { startBroker, type Broker } from '../../infra/kafka/broker.ts'
+import type { Broker } from '../../infra/kafka/broker.ts'
+import { brokerProcess } from './broker-process.ts'
 import { temporaryDirectory } from './postgres.ts'
-
-const here = dirname(fileURLToPath(import.meta.url))
-
-/** Fetched once for this copy of the sources, also for `make kafka`. */
-export const brokerJars = join(here, here.includes('/dist/') ? '../../..' : '../..', '.data', 'kafka-jars')
 
 let broker: Promise<Broker> | undefined
 
@@ -24,18 +17,7 @@ export async function testBroker(): Promise<string> {
 
 /** A broker of its own, for a test that ends it. */
 export async function startTestBroker(t: Test, directory = temporaryDirectory(t)): Promise<Broker> {
-  const started = await startBroker({ directory, jars: brokerJars, port: 0 })
-  endWithUs(started.pid)
+  const started = await brokerProcess({ directory, port: 0 })
   t.teardown(() => started.stop())
   return started
-}
-
-/** A test that is killed tears nothing down, but its pipe is closed. */
-function endWithUs(pid: number): void {
-  const script = 'read _; kill "$1"'
-  const watch = spawn('sh', ['-c', script, 'sh', String(pid)], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
-  watch.unref()
 }

@@ -6,3 +6,6 @@ export const root = join(
   dirname(fileURLToPath(import.meta.url)),
   import.meta.url.includes('/dist/') ? '../../..' : '../..',
 )
+
+/** Where the broker's jars are fetched to, once for this copy of the sources, also for `make kafka`. */
+export const brokerJars = join(root, '.data', 'kafka-jars')

@@ -1,10 +1,17 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
-import type { Test } from 'tap'
+import file, { type Test } from 'tap'
 import { SandboxOperations } from '../../infra/postgres/sandbox-operations.ts'
 import { SimulatedOperators, type SandboxOptions } from '../../infra/rails/sandbox.ts'
+import type { SandboxBook } from '../../infra/rails/sandbox-book.ts'
+import { HttpSandboxBook } from '../../infra/rails/sandbox-http.ts'
+import { serveBook } from '../../infra/rails/sandbox-server.ts'
 import type { RailCallback, RailMethod, RailRequest } from '../../packages/kernel/rail-ports.ts'
+import { testDatabase } from './postgres.ts'
 
 export const redirectBase = 'http://localhost/sandbox/redirect'
 export const second = 1_000
@@ -34,12 +41,46 @@ export function request(kind: RailRequest['kind'], method: RailMethod): RailRequ
   }
 }
 
+export interface OpenedBook {
+  readonly book: SandboxBook
+  /** Where it is written. */
+  readonly pool: pg.Pool
+}
+
+/** Runs the same tests on a book in this process and on one that is reached over HTTP. */
+export function onEachBook(tests: (t: Test, opened: OpenedBook) => void): void {
+  const inProcess = async (_: Test, pool: pg.Pool) => new SandboxOperations(pool)
+  for (const [where, open] of Object.entries({ 'in this process': inProcess, 'over HTTP': bookApart })) {
+    file.test(`the operators' book ${where}`, async (t) => {
+      const { pool } = await testDatabase(t)
+      const book = await open(t, pool)
+      t.beforeEach(() => pool.query('truncate sandbox_operations'))
+      tests(t, { book, pool })
+    })
+  }
+}
+
+async function bookApart(t: Test, pool: pg.Pool): Promise<HttpSandboxBook> {
+  const { url } = await serverOf(t, pool)
+  const book = new HttpSandboxBook({ url })
+  t.teardown(() => book.close())
+  return book
+}
+
+/** A book on Postgres behind a server, as `npm run start:sandbox` has it. */
+export async function serverOf(t: Test, pool: pg.Pool): Promise<{ readonly url: string }> {
+  const server = createServer(serveBook(new SandboxOperations(pool), () => undefined)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close().closeAllConnections())
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
 /** Simulated operators with a clock of their own, and all that they have called back about. */
-export function operators(t: Test, pool: pg.Pool, options: Partial<SandboxOptions> = {}) {
+export function operators(t: Test, book: SandboxBook, options: Partial<SandboxOptions> = {}) {
   let now = new Date('2026-01-01T12:00:00Z')
   const clock = () => now
   const pass = (delayMs: number) => void (now = new Date(now.getTime() + delayMs))
-  const rail = new SimulatedOperators({ book: new SandboxOperations(pool), clock, redirectBase, ...options })
+  const rail = new SimulatedOperators({ book, clock, redirectBase, ...options })
   const callbacks: RailCallback[] = []
   const listen = (handle = async (callback: RailCallback) => void callbacks.push(callback)) => {
     const subscription = rail.onCallback(handle)

@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import type { Test } from 'tap'
 import { nodeArguments } from './child-process.ts'
 
-export type ServiceName = 'api' | 'processes' | 'projector' | 'relay' | 'webhooks' | 'setup' | 'distributed'
+export type ServiceName =
+  'api' | 'processes' | 'projector' | 'relay' | 'webhooks' | 'sandbox' | 'setup' | 'distributed'
 
 export interface Readiness {
   readonly status: number
@@ -17,6 +18,8 @@ export interface Readiness {
 export interface ApartOptions {
   /** Whether somebody else watches over it, who has told what is odd. */
   readonly isSupervised?: boolean
+  /** Another file than the service's own, named from this directory without its extension. */
+  readonly file?: string
 }
 
 /** One service as its operators start it: a process of its own. */
@@ -31,7 +34,7 @@ export class ServiceApart {
   #errors = ''
 
   constructor(
-    t: Test,
+    t: Pick<Test, 'teardown'>,
     name: ServiceName,
     environment: Readonly<Record<string, string>>,
     options: ApartOptions = {},
@@ -40,8 +43,8 @@ export class ServiceApart {
     this.instance = environment['INSTANCE'] ?? name
     const { PATH = '', JAVA_HOME = '', HOME = '' } = process.env
     const env = { PATH, JAVA_HOME, HOME, ...environment }
-    const file = name === 'distributed' ? 'main' : 'serve'
-    const parameters = nodeArguments(`../../services/${name}/${file}`)
+    const own = `../../services/${name}/${name === 'distributed' ? 'main' : 'serve'}`
+    const parameters = nodeArguments(options.file ?? own)
     // A channel that ends with the test, so that nothing survives a test that is killed.
     const channel = options.isSupervised === false ? 'ignore' : 'ipc'
     this.#child = spawn(process.execPath, [...parameters], {

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Test } from 'tap'
@@ -68,18 +68,4 @@ export async function serviceProcess(
   const service = new ServiceProcess({ DATA_DIR: dataDirectory, ...environment })
   t.teardown(() => service.end('SIGKILL'))
   return { service, client: await service.ready(dataDirectory) }
-}
-
-/**
- * As a crash of the machine would: the server of a data directory, which outlives the processes that use it.
- */
-export function killPostgres(dataDirectory: string): boolean {
-  const file = join(dataDirectory, 'postgres/postmaster.pid')
-  if (!existsSync(file)) return false
-  try {
-    return process.kill(Number(readFileSync(file, 'utf8').split('\n')[0]), 'SIGKILL')
-  } catch {
-    // It has ended by itself.
-    return false
-  }
 }

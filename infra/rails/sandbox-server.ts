@@ -1,0 +1,76 @@
+import type { IncomingMessage, RequestListener } from 'node:http'
+import type { SandboxBook } from './sandbox-book.ts'
+import { CallRefused, calls, decodeCall, type Call, type Question } from './sandbox-calls.ts'
+
+type Answers = { readonly [Name in Call]: (question: Question<Name>) => Promise<unknown> }
+
+/** A claim of callbacks is settled at once: 500 of them. */
+const bodyBytesMax = 1_000_000
+
+/** Serves the book of the simulated operators to `HttpSandboxBook`. What fails is told to `onError`. */
+export function serveBook(book: SandboxBook, onError: (error: unknown) => void): RequestListener {
+  const answers: Answers = {
+    submit: (submission) => book.submit(submission),
+    find: async ({ reference }) => (await book.find(reference)) ?? null,
+    advance: (due) => book.advance(due),
+    claim: (claim) => book.claimCallbacks(claim),
+    settle: async ({ callbacks }) => (await book.settleCallbacks(callbacks)) ?? null,
+    resolve: async ({ reference, state, now }) => (await book.resolve(reference, state, now)) ?? null,
+  }
+
+  async function answer({ method, url }: IncomingMessage, body: string): Promise<Answer> {
+    const name = url?.slice(1) ?? ''
+    if (method !== 'POST' || !isCall(name)) {
+      return { status: 404, body: { error: `POST one of ${Object.keys(calls).join(', ')}` } }
+    }
+    return { status: 200, body: await carryOut(answers, name, parse(body)) }
+  }
+
+  return (request, response) => {
+    void bodyOf(request)
+      .then((body) => answer(request, body))
+      .catch((error: unknown) => failed(error, onError))
+      .then(({ status, body }) => {
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+      })
+  }
+}
+
+interface Answer {
+  readonly status: number
+  readonly body: unknown
+}
+
+function isCall(name: string): name is Call {
+  return Object.hasOwn(calls, name)
+}
+
+function carryOut<Name extends Call>(answers: Answers, name: Name, body: unknown): Promise<unknown> {
+  return answers[name](decodeCall(name, body))
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    throw new CallRefused('the body is not JSON')
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > bodyBytesMax) throw new CallRefused(`the body has more than ${bodyBytesMax} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** Whoever asked repeats what failed here, and would repeat in vain what is wrong with its question. */
+function failed(error: unknown, onError: (error: unknown) => void): Answer {
+  if (error instanceof CallRefused) return { status: 400, body: { error: error.message } }
+  onError(error)
+  return { status: 503, body: { error: 'the book cannot be written now' } }
+}

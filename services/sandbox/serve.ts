@@ -1,0 +1,35 @@
+import { createServer } from 'node:http'
+import { connectPostgres } from '../../infra/postgres/connect.ts'
+import { migrate } from '../../infra/postgres/migrate.ts'
+import { SandboxOperations } from '../../infra/postgres/sandbox-operations.ts'
+import { serveBook } from '../../infra/rails/sandbox-server.ts'
+import { Health } from '../composition/health.ts'
+import { openLog } from '../composition/house.ts'
+import { healthOr, listen } from '../composition/listen.ts'
+import { orClose, run } from '../composition/serve.ts'
+
+/** Longer than its clients keep a connection: none of their calls meets one that is just being closed. */
+const keepAliveTimeoutMs = 65_000
+
+/** The simulated operators apart, with a database of their own; SANDBOX_URL names this process. */
+await run(async (configuration) => {
+  const { postgresUrl: url, dataDirectory, port } = configuration
+  const log = openLog(configuration)
+  const postgres = await connectPostgres({ url, dataDirectory })
+  return orClose(postgres, async () => {
+    await migrate(postgres)
+    const health = new Health()
+    health.depend({ name: 'postgres', ping: () => postgres.pool.query('select 1') })
+    const book = serveBook(new SandboxOperations(postgres.pool), (error) => {
+      log.warn({ error }, 'the book of the simulated operators cannot be written')
+    })
+    const server = createServer({ keepAliveTimeout: keepAliveTimeoutMs }, healthOr(health, book))
+    const listening = await listen(server, port, 'PORT')
+    process.stdout.write(`sandbox is ready: http://localhost:${listening.port}/readyz\n`)
+    return async () => {
+      health.stop()
+      await listening.close()
+      await postgres.close()
+    }
+  })
+})

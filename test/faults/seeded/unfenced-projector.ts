@@ -1,0 +1,17 @@
+import { financeViews } from '../../../infra/postgres/finance.ts'
+import { readModels } from '../../../projections/index.ts'
+import { deciders } from '../../../services/composition/deciders.ts'
+import { leading } from '../../../services/composition/leading.ts'
+import { serve } from '../../../services/composition/serve.ts'
+import { startProjector } from '../../../services/projector/main.ts'
+
+/** A projector with a bug: once elected, it writes for ever, without a look at who leads. */
+await serve('projector', async (opened) => {
+  const { postgres, house } = opened
+  const { pool } = postgres
+  const { store, log } = house
+  return leading(opened, 'projector', async () => {
+    await startProjector({ pool, store, models: readModels, deciders, dependents: financeViews, log })
+    return { close: async () => undefined }
+  })
+})

@@ -1,0 +1,16 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * As a crash of the machine would: the server of a data directory, which outlives the processes that use it.
+ */
+export function killPostgres(dataDirectory: string): boolean {
+  const file = join(dataDirectory, 'postgres/postmaster.pid')
+  if (!existsSync(file)) return false
+  try {
+    return process.kill(Number(readFileSync(file, 'utf8').split('\n')[0]), 'SIGKILL')
+  } catch {
+    // It has ended by itself.
+    return false
+  }
+}
