@@ -1,5 +1,5 @@
 import t from 'tap'
-import { cutConfirmations, killedBehindSilence, stopped, type Fault } from './faults/faults.ts'
+import { cutConfirmations, killedBehindSilence, wokenAlone, type Fault } from './faults/faults.ts'
 import { run } from './faults/run.ts'
 
 interface SeededBug {
@@ -19,7 +19,7 @@ const bugs: Readonly<Record<string, SeededBug>> = {
     breaks: 'a refused request has left no trace',
   },
   'a projector that writes without a look at who leads': {
-    fault: stopped('projector'),
+    fault: wokenAlone('projector'),
     breaks: 'only who is elected writes as a leader',
   },
 }

@@ -55,9 +55,28 @@ export function stopped(service: Service): Fault {
       repeat(world, 1, async () => {
         const sleeper = await world.fleet.foremost(service)
         sleeper.signal('SIGSTOP')
-        if (isLed(service)) await world.fleet.succeeded(sleeper)
+        if (isLed(service)) await world.fleet.successorOf(sleeper)
         await world.load.answers(answersWhile)
         sleeper.signal('SIGCONT')
+        await world.load.answers(answersBetween)
+      }),
+  }
+}
+
+/** While its successor sleeps, nobody but the deposed leader could do the work; it must not. */
+export function wokenAlone(service: (typeof led)[number]): Fault {
+  return {
+    name: `${service} woken, its successor stopped`,
+    inject: (world) =>
+      repeat(world, 1, async () => {
+        const sleeper = await world.fleet.foremost(service)
+        sleeper.signal('SIGSTOP')
+        const successor = await world.fleet.successorOf(sleeper)
+        successor.signal('SIGSTOP')
+        sleeper.signal('SIGCONT')
+        await world.load.answers(answersWhile)
+        await world.fleet.successorOf(successor)
+        successor.signal('SIGCONT')
         await world.load.answers(answersBetween)
       }),
   }

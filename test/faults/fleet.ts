@@ -72,11 +72,15 @@ export class Fleet {
     return (await eventually(leader, (found) => found !== undefined, patienceMs))!
   }
 
-  /** Another one than this leads its service. */
-  async succeeded(deposed: ServiceApart): Promise<void> {
+  /** Waits until another one than this leads its service, and answers which. */
+  async successorOf(deposed: ServiceApart): Promise<ServiceApart> {
     const others = () => this.copies(deposed.name as Service).filter((one) => one !== deposed)
-    const isLed = async () => (await Promise.all(others().map((one) => leadsSurely(one)))).some(Boolean)
-    await eventually(isLed, Boolean, patienceMs)
+    const leader = async () => {
+      const candidates = others()
+      const leads = await Promise.all(candidates.map((one) => leadsSurely(one)))
+      return candidates.find((_, index) => leads[index])
+    }
+    return (await eventually(leader, (found) => found !== undefined, patienceMs))!
   }
 
   async #keep(service: Service): Promise<void> {

@@ -12,9 +12,10 @@ import {
   slowDisk,
   slowNetwork,
   stopped,
+  wokenAlone,
   together,
 } from './faults.ts'
-import { services } from './fleet.ts'
+import { led, services } from './fleet.ts'
 import { run, type RunOptions } from './run.ts'
 import { complaintsOf, tableOf } from './table.ts'
 
@@ -26,6 +27,7 @@ const faults = [
   calm,
   ...services.map((service) => killed(service)),
   ...services.map((service) => stopped(service)),
+  ...led.map((service) => wokenAlone(service)),
   ...lines.map((line) => cut(line)),
   cutConfirmations(6),
   killedBehindSilence(),
