@@ -1,0 +1,35 @@
+import t from 'tap'
+import { asRefusal } from '../services/api/problem.ts'
+import { isPassing } from '../services/processes/failures.ts'
+
+/** As gRPC reports it: its codes are numbers. */
+function ofGrpc(code: number, message: string): Error {
+  return Object.assign(new Error(message), { code })
+}
+
+/** As Postgres and the network report it. */
+function ofNetwork(code: string): Error {
+  return Object.assign(new Error('connect failed'), { code })
+}
+
+const away: Readonly<Record<string, Error>> = {
+  'an EventStoreDB that is gone': ofGrpc(14, '14 UNAVAILABLE: No connection established'),
+  'an EventStoreDB that is silent': ofGrpc(4, '4 DEADLINE_EXCEEDED: Deadline exceeded after 5.0s'),
+  'a Postgres that shuts down': ofNetwork('57P01'),
+  'a network without a way': ofNetwork('ECONNREFUSED'),
+}
+
+for (const [engine, error] of Object.entries(away)) {
+  t.test(engine, async (t) => {
+    const refusal = asRefusal(error)
+    t.equal(refusal.reason, 'dependency_must_be_available', 'a request is told to come again')
+    t.ok((refusal.details.retryAfterSeconds ?? 0) > 0, 'and when')
+    t.ok(isPassing(error), 'what follows from events waits and is not parked')
+  })
+}
+
+t.test('a bug is neither', async (t) => {
+  const bug = new TypeError('cannot read properties of undefined')
+  t.equal(asRefusal(bug).reason, 'service_must_not_fail')
+  t.notOk(isPassing(bug))
+})
