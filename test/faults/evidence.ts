@@ -119,7 +119,7 @@ async function fill(session: pg.PoolClient, table: string, type: string, json: s
 }
 
 const derived = `
-  create temp view endpoints as
+  create temp table endpoints as
     select substr(event.stream, 18)::uuid as id, event.position as created, hooks.*
     from events event join hooks on event.data->>'url' like '%/' || hooks.name
     where event.stream like 'webhook\\_endpoint-%' and event.revision = 0;
@@ -129,4 +129,7 @@ const derived = `
   create index on pg_temp.received (endpoint, event);
   analyze pg_temp.sandbox_operations;
   analyze pg_temp.received;
-  analyze pg_temp.asked`
+  analyze pg_temp.asked;
+  analyze pg_temp.endpoints;
+  analyze public.public_events;
+  analyze public.deliveries`
