@@ -16,6 +16,8 @@ import { median } from './support/statistics.ts'
 
 const quick = process.env['QUICK'] === '1'
 const names = process.argv.slice(2)
+/** Only this is kept with the sources. */
+const isWhole = names.length === 0 && !quick
 const chosen = names.length === 0 ? rows : rows.filter(({ name }) => names.includes(name))
 
 const started = performance.now()
@@ -25,14 +27,14 @@ try {
   for (const [name, value] of Object.entries(facts)) print(`${name}: ${value}`)
   print(`\n${headings}`)
   const results: { row: Row; result: Result }[] = []
+  const directory = isWhole ? join(root, 'bench') : join(bench.directory, '..', 'ikw-bench-partial')
   for (const row of chosen) {
     const result = await measure(bench, row)
     results.push({ row, result })
+    // After each row, so that a run which is ended early leaves what it has measured.
+    writeReport(directory, { facts, results })
     print(`${line(row, result)}\n${' '.repeat(16)}${result.note}`)
   }
-  const directory =
-    names.length === 0 ? join(root, 'bench') : join(bench.directory, '..', 'ikw-bench-partial')
-  writeReport(directory, { facts, results })
   const reached = results.filter(({ row, result }) => isReached(row, result)).length
   const minutes = number((performance.now() - started) / 60_000)
   print(`\n${reached} of ${results.length} targets reached in ${minutes} min; see ${directory}/results.md`)

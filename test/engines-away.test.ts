@@ -1,6 +1,6 @@
 import t from 'tap'
 import { asRefusal } from '../services/api/problem.ts'
-import { isPassing } from '../services/processes/failures.ts'
+import { isPassing } from '../services/composition/failures.ts'
 
 /** As gRPC reports it: its codes are numbers. */
 function ofGrpc(code: number, message: string): Error {
@@ -17,6 +17,7 @@ const away: Readonly<Record<string, Error>> = {
   'an EventStoreDB that is silent': ofGrpc(4, '4 DEADLINE_EXCEEDED: Deadline exceeded after 5.0s'),
   'a Postgres that shuts down': ofNetwork('57P01'),
   'a network without a way': ofNetwork('ECONNREFUSED'),
+  'a Postgres that is gone': new Error('Connection terminated unexpectedly'),
 }
 
 for (const [engine, error] of Object.entries(away)) {

@@ -37,7 +37,7 @@ async function started(dataDirectory: string): Promise<Measured> {
   const child = spawn('make', ['--silent', 'run'], {
     cwd: root,
     env: { PATH, HOME, PORT: '0', DATA_DIR: dataDirectory },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
   const port = await portOf(child)
@@ -50,8 +50,9 @@ async function started(dataDirectory: string): Promise<Measured> {
   return { value }
 }
 
-async function portOf({ stdout }: ChildProcess): Promise<string> {
+async function portOf({ stdout, stderr }: ChildProcess): Promise<string> {
   let output = ''
+  stderr!.setEncoding('utf8').on('data', (text: string) => (output += text))
   for await (const text of stdout!.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
     output += String(text)
     const [, port] = /http:\/\/localhost:(\d+)/.exec(output) ?? []

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Log } from '../../packages/kernel/ports.ts'
 import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
-import { isPassing } from './failures.ts'
+import { isPassing } from '../composition/failures.ts'
 import type { Process, Tools } from './process.ts'
 import { forEach } from './reactions.ts'
 

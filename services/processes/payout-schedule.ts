@@ -14,7 +14,7 @@ import { streamName } from '../../packages/kernel/decider.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
-import { isPassing } from './failures.ts'
+import { isPassing } from '../composition/failures.ts'
 import type { Tools } from './process.ts'
 
 /** Pays a merchant what is available, to the default destination, at most once a day. */

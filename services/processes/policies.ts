@@ -5,7 +5,7 @@ import { recorded } from '../../packages/kernel/history.ts'
 import type { AnyPolicy, Order } from '../../packages/kernel/policy.ts'
 import type { Log, StoredEvent } from '../../packages/kernel/ports.ts'
 import type { Recorded } from '../../packages/kernel/projection.ts'
-import { isPassing } from './failures.ts'
+import { isPassing } from '../composition/failures.ts'
 
 /** An order with the event that caused it. */
 interface Caused {

@@ -4,7 +4,7 @@ import type { AnyDecider } from '../../packages/kernel/decider.ts'
 import { recorded } from '../../packages/kernel/history.ts'
 import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
 import type { Recorded } from '../../packages/kernel/projection.ts'
-import { isPassing } from './failures.ts'
+import { isPassing } from '../composition/failures.ts'
 import type { Process, Tools } from './process.ts'
 
 const consumer = 'reactions'

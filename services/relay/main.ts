@@ -5,6 +5,7 @@ import { followWishes, ParkedEvents, type Place } from '../../infra/postgres/par
 import { keepPublicEvents } from '../../infra/postgres/public-events.ts'
 import type { EventBus } from '../../packages/kernel/message-ports.ts'
 import type { EventStore, Log, Snapshots, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
+import { isPassing } from '../composition/failures.ts'
 import { Renderer, type PublicSource, type RenderedEvent } from './render.ts'
 
 const batchSize = 500
@@ -95,7 +96,7 @@ async function renderAll(
       const one = await renderer.render(event)
       if (one) rendered.push(one)
     } catch (error) {
-      if ((error as { code?: unknown }).code !== undefined) throw error
+      if (isPassing(error)) throw error
       log.error({ stream, revision, type, error }, 'parked')
       await note(String(error))
     }

@@ -103,30 +103,21 @@ export class FaultyProxy {
   }
 
   #carry(line: Line, from: Socket, { to, delayMs }: Way): void {
-    let dueAt = 0
-    const later = (act: () => void) => {
-      const now = performance.now()
-      // Nothing overtakes what was sent before it, also when the delay gets shorter.
-      dueAt = Math.max(dueAt, now + delayMs())
-      if (dueAt <= now) return act()
-      setTimeout(act, dueAt - now).unref()
-    }
+    const later = inOrder(delayMs)
     from.on('data', (bytes) => {
       if (this.#isCut(line, bytes, from)) return this.#cut(line)
       later(() => to.writable && to.write(bytes))
     })
     from.on('end', () => later(() => to.end()))
     from.on('close', () => {
+      this.#answerIsLost(line)
       later(() => to.destroy())
       if (line.client.destroyed && line.server.destroyed) this.#lines.delete(line)
     })
   }
 
   #isCut(line: Line, bytes: Buffer, from: Socket): boolean {
-    if (from === line.server) {
-      if (line.isDoomed) this.#done += 1
-      return line.isDoomed
-    }
+    if (from === line.server) return line.isDoomed
     const found = this.#cuts.findIndex(({ mark }) => bytes.includes(mark))
     if (found < 0) return false
     const [cut] = this.#cuts.splice(found, 1)
@@ -138,10 +129,30 @@ export class FaultyProxy {
     return false
   }
 
+  /** By this proxy, or because the server has died before it answered. */
+  #answerIsLost(line: Line): void {
+    if (line.isDoomed) this.#done += 1
+    line.isDoomed = false
+  }
+
   #cut(line: Line): void {
+    this.#answerIsLost(line)
     line.client.destroy()
     line.server.destroy()
     this.#lines.delete(line)
+  }
+}
+
+/** Nothing overtakes what was sent before it, not even when the delay gets shorter or a timer is late. */
+function inOrder(delayMs: () => number): (act: () => void) => void {
+  const waiting: { readonly dueAt: number; readonly act: () => void }[] = []
+  const carryOn = () => {
+    while (waiting[0] && waiting[0].dueAt <= performance.now()) waiting.shift()!.act()
+    if (waiting[0]) setTimeout(carryOn, Math.ceil(waiting[0].dueAt - performance.now())).unref()
+  }
+  return (act) => {
+    waiting.push({ dueAt: performance.now() + delayMs(), act })
+    if (waiting.length === 1) carryOn()
   }
 }
 
