@@ -25,7 +25,7 @@ export const rows: readonly Row[] = [
   rebuild,
   deliver,
   deadEndpoint,
-  growth,
-  memory,
   start,
+  memory,
+  growth,
 ]
