@@ -27,6 +27,7 @@ interface Written {
 }
 
 const batchesInFlightMax = 2
+const appendsDivided = 16
 const reconnectDelayMs = 100
 /** So long appends wait for the server to come back, for example from a restart. */
 const outageMs = 5_000
@@ -92,6 +93,7 @@ export class Writer {
   }
 
   #flush(): void {
+    this.#divide()
     while (this.#client && this.#inFlight < batchesInFlightMax) {
       const batch = this.#waiting.shift()
       if (!batch) break
@@ -99,6 +101,16 @@ export class Writer {
       void this.#send(this.#client, batch)
     }
     if (this.#inFlight === 0 && this.#appendsWaiting === 0) this.#idle?.()
+  }
+
+  /**
+   * Callers that wait for one batch go on together and would make up one batch again: in two, one is written
+   * while this process prepares the other.
+   */
+  #divide(): void {
+    const [only, ...others] = this.#waiting
+    if (this.#inFlight > 0 || !only || others.length > 0 || only.appends.length < appendsDivided) return
+    this.#waiting = [...halves(only)]
   }
 
   async #send(client: pg.Client, batch: Batch): Promise<void> {
