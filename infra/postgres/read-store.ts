@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import type { DocumentRow, Page, PageQuery, ReadStore } from '../../packages/kernel/read-ports.ts'
 import type { ReadModel } from '../../packages/kernel/projection.ts'
-import { Gather } from './gather.ts'
 import { pageOf, pageStatement, sourceOf, type PageRow, type Source } from './pages.ts'
 import { publications } from './publication.ts'
+import { Together } from './together.ts'
 import { totalsOf } from './totals.ts'
 
 const pollEveryMs = 5
@@ -16,7 +16,8 @@ type Sources = ReadonlyMap<string, Source>
 export class PostgresReadStore implements ReadStore {
   readonly #pool: pg.Pool
   readonly #models: readonly ReadModel[]
-  readonly #gathers = new Map<string, Gather<DocumentRow>>()
+  /** By table. */
+  readonly #documentReads = new Map<string, Together<string, DocumentRow | undefined>>()
   /** Statements for pages, by their text. */
   readonly #names = new Map<string, string>()
   #sources: Promise<Sources> | undefined
@@ -32,13 +33,12 @@ export class PostgresReadStore implements ReadStore {
     const source = (await this.#currentSources()).get(name)
     // A table that other code has folded is not understood here: its streams are read from their first event.
     if (!source || source.isOther) return undefined
-    const { table } = source
-    let gather = this.#gathers.get(table)
-    if (!gather) this.#gathers.set(table, (gather = new Gather((ids) => this.#documents(table, ids))))
-    return gather.get(id).catch((error: unknown) => {
+    try {
+      return await this.#documentsOf(source.table).ask(id)
+    } catch (error) {
       this.#expectDropped(error)
       return undefined
-    })
+    }
   }
 
   async page<Row>(query: PageQuery): Promise<Page<Row>> {
@@ -92,13 +92,18 @@ export class PostgresReadStore implements ReadStore {
     return name
   }
 
-  async #documents(table: string, ids: readonly string[]): Promise<ReadonlyMap<string, DocumentRow>> {
-    const { rows } = await this.#pool.query<DocumentRow>({
-      name: `documents ${table}`,
-      text: `select id, merchant, livemode, created, revision, position, state from ${table} where id = any($1)`,
-      values: [ids],
+  #documentsOf(table: string): Together<string, DocumentRow | undefined> {
+    const known = this.#documentReads.get(table)
+    if (known) return known
+    const text = `select id, merchant, livemode, created, revision, position, state from ${table} where id = any($1)`
+    const reads = new Together(async (ids: readonly string[]) => {
+      const query = { name: `documents ${table}`, text, values: [ids] }
+      const { rows } = await this.#pool.query<DocumentRow>(query)
+      const found = new Map(rows.map((row) => [row.id, row]))
+      return ids.map((id) => found.get(id))
     })
-    return new Map(rows.map((row) => [row.id, row]))
+    this.#documentReads.set(table, reads)
+    return reads
   }
 
   /** A table was dropped a moment ago, because a newer one has taken its place: look which. */

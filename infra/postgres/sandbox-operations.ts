@@ -1,71 +1,35 @@
 import type pg from 'pg'
 import type { RailMethod, RailState } from '../../packages/kernel/rail-ports.ts'
 import type { CalledBack, ClaimedCallback, Known, SandboxBook, Submission } from '../rails/sandbox-book.ts'
+import { Together } from './together.ts'
 
-const statementsAtOnce = 2
-const submissionsPerStatement = 1_000
-
-interface Waiting extends Submission {
-  readonly resolve: (state: RailState) => void
-  readonly reject: (error: unknown) => void
+interface Resolution {
+  readonly reference: string
+  readonly state: RailState
+  readonly now: Date
 }
 
-/** The operators' book on Postgres. Submissions of one tick, or made during a write, are written together. */
+/** The operators' book on Postgres. Calls of one tick, or made during a write, are written together. */
 export class SandboxOperations implements SandboxBook {
   readonly #pool: pg.Pool
-  #waiting: Waiting[] = []
-  #writing = 0
+  readonly #submissions = new Together((batch: readonly Submission[]) => this.#enter(batch))
+  readonly #questions = new Together((references: readonly string[]) => this.#look(references))
+  readonly #resolutions = new Together((batch: readonly Resolution[]) => this.#end(batch))
 
   constructor(pool: pg.Pool) {
     this.#pool = pool
   }
 
   submit(submission: Submission): Promise<RailState> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ ...submission, resolve, reject })
-      if (this.#writing < statementsAtOnce) setImmediate(() => void this.#write())
-    })
+    return this.#submissions.ask(submission)
   }
 
-  async #write(): Promise<void> {
-    if (this.#waiting.length === 0 || this.#writing >= statementsAtOnce) return
-    const batch = this.#waiting.splice(0, submissionsPerStatement)
-    this.#writing++
-    try {
-      const states = await this.#enter(batch)
-      for (const { request, resolve } of batch) resolve(states.get(request.reference)!)
-    } catch (error) {
-      for (const { reject } of batch) reject(error)
-    }
-    this.#writing--
-    await this.#write()
+  find(reference: string): Promise<Known | undefined> {
+    return this.#questions.ask(reference)
   }
 
-  /** Locks rows in the order of their references, so that two processes never wait for each other. */
-  async #enter(batch: readonly Submission[]): Promise<ReadonlyMap<string, RailState>> {
-    const calls = new Map<string, { submission: Submission; count: number }>()
-    for (const submission of batch) {
-      const known = calls.get(submission.request.reference)
-      if (known) known.count++
-      else calls.set(submission.request.reference, { submission, count: 1 })
-    }
-    const rows = [...calls.values()].map(({ submission, count }) => [...valuesOf(submission), count])
-    const columns = Object.keys(submissionColumns).map((_, column) => rows.map((row) => row[column]))
-    const { rows: states } = await this.#pool.query<{ reference: string; state: RailState }>({
-      name: 'sandbox-submit',
-      text: submitStatement,
-      values: columns,
-    })
-    return new Map(states.map(({ reference, state }) => [reference, state]))
-  }
-
-  async find(reference: string): Promise<Known | undefined> {
-    const { rows } = await this.#pool.query<Known>({
-      name: 'sandbox-find',
-      text: 'select state, answers, due_at as "dueAt" from sandbox_operations where reference = $1',
-      values: [reference],
-    })
-    return rows[0]
+  resolve(reference: string, state: RailState, now: Date): Promise<void> {
+    return this.#resolutions.ask({ reference, state, now })
   }
 
   async advance({ now, limit, reference }: Parameters<SandboxBook['advance']>[0]): Promise<number> {
@@ -100,12 +64,55 @@ export class SandboxOperations implements SandboxBook {
     })
   }
 
-  async resolve(reference: string, state: RailState, now: Date): Promise<void> {
+  /** Locks rows in the order of their references, so that two processes never wait for each other. */
+  async #enter(batch: readonly Submission[]): Promise<readonly RailState[]> {
+    const calls = new Map<string, { submission: Submission; count: number }>()
+    for (const submission of batch) {
+      const known = calls.get(submission.request.reference)
+      if (known) known.count++
+      else calls.set(submission.request.reference, { submission, count: 1 })
+    }
+    const rows = [...calls.values()].map(({ submission, count }) => [...valuesOf(submission), count])
+    const columns = Object.keys(submissionColumns).map((_, column) => rows.map((row) => row[column]))
+    const query = { name: 'sandbox-submit', text: submitStatement, values: columns }
+    const { rows: states } = await this.#pool.query<{ reference: string; state: RailState }>(query)
+    const found = new Map(states.map(({ reference, state }) => [reference, state]))
+    return batch.map(({ request }) => found.get(request.reference)!)
+  }
+
+  async #look(references: readonly string[]): Promise<readonly (Known | undefined)[]> {
+    const { rows } = await this.#pool.query<Known & { reference: string }>({
+      name: 'sandbox-find',
+      text: `
+        select reference, state, answers, due_at as "dueAt"
+        from sandbox_operations where reference = any($1)`,
+      values: [references],
+    })
+    const found = new Map(rows.map(({ reference, ...known }) => [reference, known]))
+    return references.map((reference) => found.get(reference))
+  }
+
+  /** A statement ends an operation once; who ends it a second time goes with the next statement. */
+  async #end(batch: readonly Resolution[]): Promise<readonly void[]> {
+    const first = new Map<string, Resolution>()
+    const later: Resolution[] = []
+    for (const resolution of batch) {
+      if (first.has(resolution.reference)) later.push(resolution)
+      else first.set(resolution.reference, resolution)
+    }
+    const resolutions = [...first.values()]
     await this.#pool.query({
       name: 'sandbox-resolve',
       text: resolveStatement,
-      values: [reference, JSON.stringify(state), executions(state), now],
+      values: [
+        resolutions.map(({ reference }) => reference),
+        resolutions.map(({ state }) => JSON.stringify(state)),
+        resolutions.map(({ state }) => executions(state)),
+        resolutions.map(({ now }) => now),
+      ],
     })
+    if (later.length > 0) await this.#end(later)
+    return batch.map(() => undefined)
   }
 }
 
@@ -208,7 +215,10 @@ const settleStatement = `
   where operation.reference = called.reference and callback_attempts = attempts and callbacks_owed > 0`
 
 const resolveStatement = `
-  insert into sandbox_operations as known (reference, state, executions, created_at) values ($1, $2, $3, $4)
+  insert into sandbox_operations as known (reference, state, executions, created_at)
+  select * from unnest($1::text[], $2::jsonb[], $3::integer[], $4::timestamptz[])
+    as resolved (reference, state, executions, created_at)
+  order by reference
   on conflict (reference) do update set
     state = excluded.state,
     steps = '[]',
