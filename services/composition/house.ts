@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
-import { v7 } from 'uuid'
 import type { Configuration } from '../../infra/configuration.ts'
 import { openEmbeddedStore } from '../../infra/event-store/embedded.ts'
 import type { EventStoreDb } from '../../infra/event-store/eventstoredb.ts'
@@ -31,6 +30,7 @@ import type { Tracing } from '../../packages/kernel/trace-ports.ts'
 import { readModels } from '../../projections/index.ts'
 import { agree } from './agreement.ts'
 import { Health } from './health.ts'
+import { risingIds } from './ids.ts'
 import { observe } from './observe.ts'
 import { openTelemetry } from './telemetry.ts'
 import { TracedExecutor, tracedRail, tracedStore } from './traced.ts'
@@ -121,7 +121,8 @@ function furnish(
     onError: (error) => log.warn({ error }, 'simulated operators try again'),
   })
   const store = tracing ? tracedStore(adapters.store, tracing) : adapters.store
-  const executing = { store, snapshots, clock, newId: v7, log, pause, refuse: executorRefusals }
+  const newId = risingIds()
+  const executing = { store, snapshots, clock, newId, log, pause, refuse: executorRefusals }
   return {
     executor: tracing ? new TracedExecutor(executing, tracing) : new Executor(executing),
     store,
@@ -133,7 +134,7 @@ function furnish(
     vault: openVault(() => loadMasterKeys(configuration.dataDirectory, configuration.masterKey)),
     mailer,
     clock,
-    newId: v7,
+    newId,
     log,
     urlFault: (url, livemode) => urlFault(url, { livemode, allow }),
     baseUrl: configuration.baseUrl,
