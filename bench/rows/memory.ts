@@ -15,6 +15,8 @@ export const memory: Row = {
 
 const connections = 64
 const longMs = 15 * 60_000
+/** The simulated operators pay after 2 s. */
+const longerThanPayingMs = 3_000
 
 async function prepare(bench: Bench): Promise<Contest> {
   const { scale, generator } = bench
@@ -26,7 +28,7 @@ async function prepare(bench: Bench): Promise<Contest> {
   await opened.close()
   const service = await startService(database)
   await service.settled()
-  const plan = { flow: 'payout', keys: merchants.map(({ key }) => key) } as const
+  const plan = { flow: 'payout', isPaid: true, keys: merchants.map(({ key }) => key) } as const
   const megabytes: number[] = []
   return {
     async ours() {
@@ -40,7 +42,7 @@ async function prepare(bench: Bench): Promise<Contest> {
           measuredMs: longMs,
           unitsMax,
         })
-        await service.settled()
+        await service.settled(longerThanPayingMs)
         megabytes.push(service.residentMegabytes())
       }
       return { value: megabytes.at(-1)! }
@@ -48,7 +50,7 @@ async function prepare(bench: Bench): Promise<Contest> {
     peer: async () => ({ value: megabytes[0]! }),
     note: () => {
       const measured = steps.map((step, index) => `${Math.round(megabytes[index]!)} MB after ${step}`)
-      return `${measured.join(', ')}; each when all that follows from the payouts is done`
+      return `${measured.join(', ')}; each when all payouts are paid and all that follows is done`
     },
     async close() {
       await service.close()

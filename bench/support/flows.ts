@@ -8,9 +8,15 @@ interface Merchants {
   readonly keys: readonly string[]
 }
 
+interface PayoutPlan extends Merchants {
+  readonly flow: 'payout'
+  /** To recipients whom the simulated operator pays after 2 s; it is never heard of the others. */
+  readonly isPaid?: boolean
+}
+
 /** What the clients of a load do. Plain data, because it is sent to the process that makes the load. */
 export type FlowPlan =
-  | ({ readonly flow: 'payout' } & Merchants)
+  | PayoutPlan
   | ({ readonly flow: 'intent' } & Merchants)
   /** Reads one of so many seeded payouts; payout n belongs to the merchant n modulo their number. */
   | ({ readonly flow: 'read'; readonly payouts: number } & Merchants)
@@ -30,8 +36,9 @@ export function flowOf(plan: FlowPlan): Flow {
   }
 }
 
-function payoutFlow({ keys }: Merchants): Flow {
+function payoutFlow({ keys, isPaid = false }: PayoutPlan): Flow {
   const next = inTurn(keys)
+  const ending = isPaid ? 1 : 5_555
   return function* () {
     const { key, unique } = next()
     const order = {
@@ -41,7 +48,7 @@ function payoutFlow({ keys }: Merchants): Flow {
         type: 'mobile_money',
         country: 'SN',
         operator: 'wave',
-        msisdn: `+22177${digits(unique, 7)}`,
+        msisdn: `+22177${digits(unique, ending)}`,
       },
       metadata: { order: `order-${unique}`, note: 'supplier invoice' },
     }
@@ -97,10 +104,10 @@ function inTurn(keys: readonly string[]) {
   }
 }
 
-/** Not 0000: the last four digits of some numbers tell the sandbox what to do. */
-function digits(unique: string, length: number): string {
+/** Seven digits; the last four of some numbers tell the sandbox what to do. */
+function digits(unique: string, ending: number): string {
   const number = Number(unique.slice(unique.indexOf('-') + 1))
-  return String((number % 900) * 10_000 + 5_555).padStart(length, '0')
+  return String((number % 900) * 10_000 + ending).padStart(7, '0')
 }
 
 function get(key: string, path: string): string {

@@ -1,4 +1,4 @@
-import { parse, v5 } from 'uuid'
+import { v5 } from 'uuid'
 
 /**
  * One identity, two spellings: objects that the specification shows with a public string id are written as a
@@ -38,16 +38,6 @@ export function identity(text: string, ...kinds: readonly Prefixed[]): string | 
 
 /** The same name under the same namespace is always the same id (UUID version 5). */
 export function derivedId(namespace: string, name: string): string {
-  return v5(Buffer.from(name), namespaceBytes(namespace))
-}
-
-/** There are few namespaces, all of them constants; parsing one takes as long as hashing a name. */
-const parsedNamespaces = new Map<string, Uint8Array>()
-
-function namespaceBytes(namespace: string): Uint8Array {
-  const known = parsedNamespaces.get(namespace)
-  if (known) return known
-  const bytes = parse(namespace)
-  parsedNamespaces.set(namespace, bytes)
-  return bytes
+  // `uuid` would take as long to read the namespace as to hash the name.
+  return v5(Buffer.from(name), Buffer.from(namespace.replaceAll('-', ''), 'hex'))
 }
