@@ -47,17 +47,3 @@ function afterPayouts(before: Book, afterOne: Book, payouts: number): Book {
   )
   return { ...before, balances }
 }
-
-export interface Others {
-  readonly merchants: readonly BenchMerchant[]
-  readonly template: BenchMerchant
-  readonly events: number
-}
-
-/** What all other merchants have done meanwhile. */
-export async function seedOthers(opened: Opened, { merchants, template, events }: Others): Promise<void> {
-  const paid = await payoutTemplate(opened.house, template, 'paid')
-  // Numbers of payouts go on behind those of the big book, which begins at 0.
-  const payouts = Math.ceil(events / paid.events.length)
-  await seedEvents({ pool: opened.postgres.pool, merchants, payouts, first: 2 ** 32 }, paid)
-}

@@ -33,15 +33,39 @@ const payoutsAndMerchants = `
 export async function seedEvents(seed: Seed, template: PayoutTemplate): Promise<void> {
   const { pool, payouts } = seed
   await writeTemplate(pool, template)
-  const { rows } = await pool.query<{ head: number }>('select max(position) as head from events')
-  const { head } = rows[0]!
-  // A table that is filled first and indexed then is done in half the time, and by two connections at once.
-  await pool.query('alter table events drop constraint events_pkey, drop constraint events_stream_revision')
+  const head = await headOf(pool)
   const middle = Math.floor(payouts / 2)
-  await Promise.all([
-    insertEvents(seed, template, { head, from: 0, to: middle }),
-    insertEvents(seed, template, { head, from: middle, to: payouts }),
-  ])
+  await withoutIndexes(pool, async () => {
+    await Promise.all([
+      insertEvents(seed, template, { head, from: 0, to: middle }),
+      insertEvents(seed, template, { head, from: middle, to: payouts }),
+    ])
+  })
+}
+
+/** Makes the log so long: with events in streams of their own that hold nothing and that nobody reads. */
+export async function lengthenLog(pool: pg.Pool, events: number): Promise<void> {
+  const head = await headOf(pool)
+  const middle = Math.floor((head + events) / 2)
+  const insert = `
+    insert into events (position, stream, revision, id, type, data, metadata)
+    select number, 'payout-' || ${seededIdSql('(number / 5 + 2 ^ 40)::bigint')}, number % 5, gen_random_uuid(),
+      'PayoutSent', '{}', '{}'
+    from generate_series($1::bigint, $2::bigint) as number`
+  await withoutIndexes(pool, async () => {
+    await Promise.all([pool.query(insert, [head + 1, middle]), pool.query(insert, [middle + 1, events])])
+  })
+}
+
+async function headOf(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ head: number }>('select max(position) as head from events')
+  return rows[0]!.head
+}
+
+/** A table that is filled first and indexed then is done in half the time, and by two connections at once. */
+async function withoutIndexes(pool: pg.Pool, fill: () => Promise<void>): Promise<void> {
+  await pool.query('alter table events drop constraint events_pkey, drop constraint events_stream_revision')
+  await fill()
   await pool.query(`set maintenance_work_mem = '1GB'; alter table events
     add primary key (position), add constraint events_stream_revision unique (stream, revision)`)
   await pool.query('vacuum analyze events')
