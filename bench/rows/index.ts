@@ -7,7 +7,7 @@ import { growth } from './growth.ts'
 import { intent } from './intent.ts'
 import { list } from './list.ts'
 import { memory } from './memory.ts'
-import { payout } from './payout.ts'
+import { payout, payoutWhole } from './payout.ts'
 import { payoutHot } from './payout-hot.ts'
 import { read } from './read.ts'
 import { rebuild } from './rebuild.ts'
@@ -18,6 +18,7 @@ export const rows: readonly Row[] = [
   append,
   appendInsert,
   payout,
+  payoutWhole,
   payoutHot,
   intent,
   read,

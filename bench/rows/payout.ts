@@ -1,25 +1,41 @@
 import { initialisePgbench, runPgbench } from '../peers/pgbench.ts'
-import type { Bench } from '../support/bench.ts'
+import type { Bench, BenchDatabase } from '../support/bench.ts'
 import type { Contest, Row } from '../support/contest.ts'
 import { median } from '../support/statistics.ts'
 import { measured } from '../support/generator.ts'
 import { makeMerchants, openBenchHouse } from '../support/merchants.ts'
 import { checkAfterwards } from '../support/afterwards.ts'
+import { number } from '../support/result.ts'
 import { startService } from '../support/service.ts'
+
+const request =
+  'POST /api/v1/payouts: authentication, validation, idempotency key, hold, events; 64 connections'
+const against = {
+  peer: 'pgbench, TPC-B-like, 16 clients, prepared, on the same server',
+  unit: 'payouts/s',
+}
 
 export const payout: Row = {
   name: 'payout',
-  ours: 'POST /api/v1/payouts: authentication, validation, idempotency key, hold, events; 64 connections',
-  peer: 'pgbench, TPC-B-like, 16 clients, prepared, on the same server',
-  unit: 'payouts/s',
+  ours: `${request}; the API in a process of its own`,
+  ...against,
   target: { least: 1 },
-  prepare,
+  prepare: (bench) => prepare(bench, 'api/serve'),
+}
+
+/** What `payout` leaves out: everything that follows, at the same time and in the same process. */
+export const payoutWhole: Row = {
+  name: 'payout-whole',
+  ours: `${request}; the whole service in one process`,
+  ...against,
+  prepare: (bench) => prepare(bench, 'all-in-one/main'),
 }
 
 const connections = 64
 
-async function prepare(bench: Bench): Promise<Contest> {
+async function prepare(bench: Bench, program: 'api/serve' | 'all-in-one/main'): Promise<Contest> {
   const { scale, generator } = bench
+  const isWhole = program === 'all-in-one/main'
   const pgbench = await bench.database('bench_pgbench')
   const pgbenchScale = scale.quick ? 10 : 50
   await initialisePgbench(pgbench, pgbenchScale)
@@ -27,8 +43,8 @@ async function prepare(bench: Bench): Promise<Contest> {
   const opened = await openBenchHouse(database)
   const merchants = await makeMerchants(opened.house, scale.quick ? 100 : 1_000)
   await opened.close()
-  const service = await startService(database)
-  await service.settled()
+  const service = await startService(database, program)
+  if (isWhole) await service.settled()
   const plan = { flow: 'payout', keys: merchants.map(({ key }) => key) } as const
   const behindMs: number[] = []
   let units = 0
@@ -36,18 +52,28 @@ async function prepare(bench: Bench): Promise<Contest> {
     async ours() {
       const result = await generator.run({ port: service.port, connections, plan, ...scale })
       units += result.answered
-      behindMs.push(await service.settled())
+      if (isWhole) behindMs.push(await service.settled())
       return measured(result)
     },
     peer: () => runPgbench(pgbench, scale),
-    check: () => checkAfterwards(database, { event: 'PayoutRequested', units }),
-    note: () =>
-      `${merchants.length} merchants, pgbench scale ${pgbenchScale}; all that follows from a payout runs in the same ` +
-      `process at the same time and is done ${Math.round(median(behindMs))} ms after the last answer`,
+    async check() {
+      const follows = isWhole
+        ? `what follows from a payout is done ${Math.round(median(behindMs))} ms after the last answer`
+        : `the whole service, started afterwards, does what follows from them in ${await catchUp(database)}`
+      return `${follows}; ${await checkAfterwards(database, { event: 'PayoutRequested', units })}`
+    },
+    note: () => `${merchants.length} merchants, pgbench scale ${pgbenchScale}`,
     async close() {
       await service.close()
       await database.drop()
       await pgbench.drop()
     },
   }
+}
+
+async function catchUp(database: BenchDatabase): Promise<string> {
+  const service = await startService(database)
+  const ms = await service.settled()
+  await service.close()
+  return `${number(ms / 1_000)} s`
 }

@@ -1,3 +1,4 @@
+import type { Row } from './contest.ts'
 import { isReached, number, targetOf, type Report } from './result.ts'
 
 const rowHeight = 30
@@ -12,14 +13,14 @@ export function chart({ results }: Report): string {
   const height = top + results.length * rowHeight + 20
   const bars = results.map(({ row, result }, index) => {
     const y = top + index * rowHeight
-    const target = 'least' in row.target ? row.target.least : row.target.most
-    const colour = isReached(row, result) ? '#2a7f62' : '#b3562b'
+    const colour = !row.target ? '#888' : isReached(row, result) ? '#2a7f62' : '#b3562b'
     const [from, to] = [place(1), place(result.ratio ?? 1)].toSorted((one, other) => one - other)
-    const label = result.ratio === null ? 'not measured' : `${number(result.ratio)}  (${targetOf(row)})`
+    const aim = row.target ? `  (${targetOf(row)})` : ''
+    const label = result.ratio === null ? 'not measured' : `${number(result.ratio)}${aim}`
     return [
       `<text x="${nameWidth - 8}" y="${y + 15}" text-anchor="end">${row.name}</text>`,
       `<rect x="${from}" y="${y + 3}" width="${Math.max(2, to! - from!)}" height="16" fill="${colour}"/>`,
-      `<line x1="${place(target)}" x2="${place(target)}" y1="${y}" y2="${y + 22}" stroke="#222" stroke-width="2"/>`,
+      ...markOf(row, y),
       `<text x="${nameWidth + plotWidth + 8}" y="${y + 15}">${escaped(label)}</text>`,
     ].join('\n')
   })
@@ -34,6 +35,12 @@ export function chart({ results }: Report): string {
     '</svg>',
     '',
   ].join('\n')
+}
+
+function markOf({ target }: Row, y: number): readonly string[] {
+  if (!target) return []
+  const x = place('least' in target ? target.least : target.most)
+  return [`<line x1="${x}" x2="${x}" y1="${y}" y2="${y + 22}" stroke="#222" stroke-width="2"/>`]
 }
 
 function place(ratio: number): number {

@@ -67,11 +67,10 @@ export interface RunningProgram {
 export async function startProgram(
   name: string,
   environment: Readonly<Record<string, string>>,
-  options: readonly string[] = [],
   given: readonly string[] = [],
 ): Promise<RunningProgram> {
   const { PATH = '', HOME = '' } = process.env
-  const parameters = [...loader, ...asServicesRun, ...options, file(name), ...given]
+  const parameters = [...loader, ...asServicesRun, file(name), ...given]
   const child = spawn(process.execPath, parameters, {
     env: { PATH, HOME, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -26,8 +26,8 @@ export interface Row {
   readonly ours: string
   readonly peer: string
   readonly unit: string
-  /** Ours divided by the peer's. */
-  readonly target: { readonly least: number } | { readonly most: number }
+  /** Ours divided by the peer's. Left out: nothing is to be reached, the row explains another. */
+  readonly target?: { readonly least: number } | { readonly most: number }
   /** A value that ours must reach besides. */
   readonly valueLeast?: number
   /** Values that ours and the peer's may reach at most. */

@@ -9,7 +9,6 @@ const widths = [15, 11, 11, 8, 22, 10, 10]
 /** One line of the table that is printed while the benchmark runs. */
 export function line(row: Row, result: Result): string {
   const { name, ours, peer, ratio, unit, p50_ms, p99_ms } = result
-  const reached = ratio === null ? 'not measured' : isReached(row, result) ? 'reached' : 'MISSED'
   const cells = [
     name,
     number(ours),
@@ -19,7 +18,13 @@ export function line(row: Row, result: Result): string {
     number(p50_ms),
     number(p99_ms),
   ]
-  return `${cells.map((cell, index) => padded(cell, index)).join(' ')}  ${reached}  ${unit}`
+  return `${cells.map((cell, index) => padded(cell, index)).join(' ')}  ${verdict(row, result)}  ${unit}`
+}
+
+function verdict(row: Row, result: Result): string {
+  if (result.ratio === null) return 'not measured'
+  if (!row.target) return ''
+  return isReached(row, result) ? 'reached' : 'MISSED'
 }
 
 export const headings = ['name', 'ours', 'peer', 'ratio', 'to reach', 'p50 ms', 'p99 ms']

@@ -22,6 +22,7 @@ export interface Report {
 export function isReached(row: Row, { ours, peer, ratio }: Result): boolean {
   if (ratio === null || ours === null || peer === null) return false
   const { target, valueLeast = -Infinity, valueMost = Infinity, peerMost = Infinity } = row
+  if (!target) return false
   const within = 'least' in target ? ratio >= target.least : ratio <= target.most
   return within && ours >= valueLeast && ours <= valueMost && peer <= peerMost
 }
@@ -29,6 +30,7 @@ export function isReached(row: Row, { ours, peer, ratio }: Result): boolean {
 export function targetOf({ target, valueLeast, valueMost, peerMost, unit }: Row): string {
   if (valueMost !== undefined)
     return `<= ${number(valueMost)} ${unit}, peer <= ${number(peerMost ?? null)} ${unit}`
+  if (!target) return '–'
   const ratio = 'least' in target ? `>= ${target.least}` : `<= ${target.most}`
   return valueLeast === undefined ? ratio : `${ratio}, ${number(valueLeast)} ${unit}`
 }

@@ -4,7 +4,7 @@ import type { BenchDatabase } from './bench.ts'
 import { endChild, startProgram } from './children.ts'
 import { environmentOf } from './merchants.ts'
 
-/** The whole service in a process of its own, as `make run` starts it. */
+/** A service in a process of its own: the whole of it, as `make run` starts it, or only its API. */
 export interface BenchService {
   readonly port: number
   readonly pid: number
@@ -25,13 +25,9 @@ const lookSoonMs = 20
 
 export async function startService(
   database: BenchDatabase,
-  options: readonly string[] = [],
+  program: 'all-in-one/main' | 'api/serve' = 'all-in-one/main',
 ): Promise<BenchService> {
-  const { child, port } = await startProgram(
-    '../../services/all-in-one/main',
-    environmentOf(database),
-    options,
-  )
+  const { child, port } = await startProgram(`../../services/${program}`, environmentOf(database))
   return { port, pid: child.pid!, settled, residentMegabytes, close: () => endChild(child) }
 
   /** The log stands still, and the read models are at its end. */
