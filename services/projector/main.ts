@@ -150,7 +150,8 @@ class ProjectorService {
       ahead = store.readAll(position, rebuildBatchSize)
       // What is read in vain fails where it is awaited, or nobody asks for it any more.
       ahead.catch(() => undefined)
-      await Promise.all(groupsOf(tracks).map((group) => this.#projector.apply(group, events, position)))
+      const groups = groupsOf(tracks).map((group) => this.#projector.apply(group, events, position))
+      await allEnded(groups)
     }
   }
 
@@ -175,6 +176,13 @@ class ProjectorService {
       }
     })
   }
+}
+
+/** What fails is tried again, and must not meet those who were still at work when it failed. */
+async function allEnded(works: readonly Promise<void>[]): Promise<void> {
+  const ends = await Promise.allSettled(works)
+  const failed = ends.find((end) => end.status === 'rejected')
+  if (failed) throw failed.reason
 }
 
 /** While the rows of one group are on their way to the database, those of another are made. */
