@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import t from 'tap'
-import { planByKey } from '../infra/postgres/keyed-statements.ts'
+import { planByKey } from '../infra/postgres/prepared-statements.ts'
 import { Projector } from '../infra/postgres/projector.ts'
 import { publications, publishMissing, wantRebuild } from '../infra/postgres/publication.ts'
 import { book } from '../packages/domain/ledger/book.ts'

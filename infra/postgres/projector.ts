@@ -7,7 +7,7 @@ import { TableChanges, type Writing } from './changes.ts'
 import { copyRows } from './copy.ts'
 import { DocumentFold, type StoredDocument } from './document-fold.ts'
 import { fenced, type Fence } from './fenced.ts'
-import { planByKey, prepared } from './keyed-statements.ts'
+import { planByKey, prepared } from './prepared-statements.ts'
 import { createIndexes, createTable, tableOf, type Table } from './tables.ts'
 import { createTotals } from './totals.ts'
 

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { DocumentRow, Page, PageQuery, ReadStore } from '../../packages/kernel/read-ports.ts'
 import type { ReadModel } from '../../packages/kernel/projection.ts'
 import { pageOf, pageStatement, sourceOf, type PageRow, type Source } from './pages.ts'
+import { prepared } from './prepared-statements.ts'
 import { publications } from './publication.ts'
 import { Together } from './together.ts'
 import { totalsOf } from './totals.ts'
@@ -18,8 +19,6 @@ export class PostgresReadStore implements ReadStore {
   readonly #models: readonly ReadModel[]
   /** By table. */
   readonly #documentReads = new Map<string, Together<string, DocumentRow | undefined>>()
-  /** Statements for pages, by their text. */
-  readonly #names = new Map<string, string>()
   #sources: Promise<Sources> | undefined
   #reached = 0
   #polling: Promise<number> | undefined
@@ -81,15 +80,8 @@ export class PostgresReadStore implements ReadStore {
     const source = (await this.#currentSources()).get(query.from)
     if (!source) throw new Error(`the read model ${query.from} was never published`)
     const { text, values } = pageStatement(source, query)
-    const name = this.#names.get(text) ?? this.#nameOf(text)
-    const { rows } = await this.#pool.query<PageRow<Row>>({ name, text, values: [...values] })
+    const { rows } = await this.#pool.query<PageRow<Row>>(prepared(text, values))
     return pageOf(query, rows)
-  }
-
-  #nameOf(text: string): string {
-    const name = `page ${this.#names.size}`
-    this.#names.set(text, name)
-    return name
   }
 
   #documentsOf(table: string): Together<string, DocumentRow | undefined> {

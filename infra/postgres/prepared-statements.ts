@@ -12,11 +12,11 @@ export const planByKey = `
   set local jit = off`
 
 /** A statement that each connection parses and plans once; its name is a number, as long ones are cut. */
-export function prepared(text: string, values: unknown[]): pg.QueryConfig {
+export function prepared(text: string, values: readonly unknown[]): pg.QueryConfig {
   let name = names.get(text)
-  if (name === undefined) names.set(text, (name = `keyed-${names.size}`))
-  return { name, text, values }
+  if (name === undefined) names.set(text, (name = `statement-${names.size}`))
+  return { name, text, values: [...values] }
 }
 
-/** There are as many as shapes of changes to tables. */
+/** There are as many as shapes of changes to tables, and of pages. */
 const names = new Map<string, string>()
