@@ -2,6 +2,7 @@ import pg from 'pg'
 import type { HistoryTarget } from '../history/copy.ts'
 import { connectionOptions, surviveBrokenConnections } from '../postgres/connect.ts'
 import { keepHistory, keptHistory } from '../postgres/history.ts'
+import { inTransaction } from '../postgres/transaction.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import { openEmbeddedStore } from './embedded.ts'
 
@@ -37,18 +38,11 @@ export async function openEmbeddedTarget(url: string): Promise<HistoryTarget> {
 }
 
 /** All or none. */
-async function write(pool: pg.Pool, events: readonly StoredEvent[]): Promise<void> {
-  const connection = await pool.connect()
-  try {
-    await connection.query('begin')
+function write(pool: pg.Pool, events: readonly StoredEvent[]): Promise<void> {
+  return inTransaction(pool, async (connection) => {
     await connection.query('select pg_advisory_xact_lock($1)', [appendLock])
     await connection.query({ name: 'copy-events', text: insertEvents, values: columnsOf(events) })
-    await connection.query('commit')
-    connection.release()
-  } catch (error) {
-    connection.release(true)
-    throw error
-  }
+  })
 }
 
 function columnsOf(events: readonly StoredEvent[]): unknown[] {

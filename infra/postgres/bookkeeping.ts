@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { keepHistory } from './history.ts'
 import type { Moment } from './moment.ts'
+import { inTransaction } from './transaction.ts'
 
 /**
  * What a service knows beside its log and cannot make anew from it: how far its consumers are, what merchants
@@ -46,15 +47,13 @@ export interface Restoring {
 }
 
 /** Replaces what is in a database that no service runs on, in one transaction. */
-export async function writeBookkeeping(
+export function writeBookkeeping(
   pool: pg.Pool,
   kept: Bookkeeping,
   { id, mayHaveRunThrough = 0 }: Restoring,
 ): Promise<void> {
   const known = new Set<string>(bookkeeping.map(({ name }) => name))
-  const connection = await pool.connect()
-  try {
-    await connection.query('begin')
+  return inTransaction(pool, async (connection) => {
     for (const { name, where } of bookkeeping) await connection.query(`delete from ${name} where ${where}`)
     for await (const { table, rows } of kept) {
       if (!known.has(table)) throw new Error(`this program keeps no table ${table}`)
@@ -69,12 +68,7 @@ export async function writeBookkeeping(
       [mayHaveRunThrough],
     )
     await keepHistory(connection, { id, isIncomplete: false })
-    await connection.query('commit')
-    connection.release()
-  } catch (error) {
-    connection.release(true)
-    throw error
-  }
+  })
 }
 
 /** The processes that had deliveries in hand are not here; new deliveries get numbers of their own. */

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { inTransaction } from './transaction.ts'
 
 /**
  * Throws Deposed when another process leads by now. When it resolves, no other can begin to lead before the
@@ -40,25 +41,13 @@ export function fenceOf(name: string, epoch: number, onDeposed: () => void): Fen
 }
 
 /** Does the work in one transaction, behind the fence of a leader if there is one. */
-export async function fenced<Result>(
+export function fenced<Result>(
   pool: pg.Pool,
   fence: Fence | undefined,
   work: (connection: pg.ClientBase) => Promise<Result>,
 ): Promise<Result> {
-  const connection = await pool.connect()
-  try {
-    await connection.query('begin')
+  return inTransaction(pool, async (connection) => {
     await fence?.(connection)
-    const result = await work(connection)
-    await connection.query('commit')
-    connection.release()
-    return result
-  } catch (error) {
-    const isGone = await connection.query('rollback').then(
-      () => false,
-      () => true,
-    )
-    connection.release(isGone)
-    throw error
-  }
+    return work(connection)
+  })
 }

@@ -4,6 +4,7 @@ import { fenced, type Fence } from './fenced.ts'
 import type { Track } from './projector.ts'
 import { createIndexes, createTable, readSchema, tableOf } from './tables.ts'
 import { createTotals, dropTotals } from './totals.ts'
+import { inTransaction } from './transaction.ts'
 
 const publicationLock = 4_719_202_606
 
@@ -23,17 +24,14 @@ export async function publications(pool: pg.Pool): Promise<ReadonlyMap<string, P
 
 /**
  * Every read model has a table and a view before anything starts that reads them. Processes that start at the
- * same time wait
- * for the first one.
+ * same time wait for the first one.
  */
-export async function publishMissing(
+export function publishMissing(
   pool: pg.Pool,
   models: readonly ReadModel[],
   dependents: string,
 ): Promise<void> {
-  const connection = await pool.connect()
-  try {
-    await connection.query('begin')
+  return inTransaction(pool, async (connection) => {
     await connection.query('select pg_advisory_xact_lock($1)', [publicationLock])
     await connection.query(`create schema if not exists ${readSchema}`)
     await connection.query(`create table if not exists ${readSchema}.published (
@@ -42,12 +40,7 @@ export async function publishMissing(
     const shown = new Set(rows.map(({ name }) => name))
     for (const model of models) if (!shown.has(model.name)) await publishFirst(connection, model)
     if (shown.size < models.length) await connection.query(dependents)
-    await connection.query('commit')
-    connection.release()
-  } catch (error) {
-    connection.release(true)
-    throw error
-  }
+  })
 }
 
 async function publishFirst(connection: pg.ClientBase, model: ReadModel): Promise<void> {

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { MissedEvents } from '../../packages/kernel/message-ports.ts'
 import { missedCondition, missedValues } from './public-events.ts'
+import { inTransaction } from './transaction.ts'
 
 export interface ReplayPlan {
   readonly replay: string
@@ -25,20 +26,13 @@ export class Replays {
   }
 
   /** Writes down a replay's deliveries, all or none, the first time it is called for it. */
-  async plan({ replay, now, what }: ReplayPlan): Promise<void> {
-    const connection = await this.#pool.connect()
-    try {
-      await connection.query('begin')
+  plan({ replay, now, what }: ReplayPlan): Promise<void> {
+    return inTransaction(this.#pool, async (connection) => {
       const text =
         'insert into webhook_replay_plans (replay, planned_at) values ($1, $2) on conflict do nothing'
       const { rowCount } = await connection.query(text, [replay, now])
       if (rowCount === 1) await connection.query(deliveriesOf(replay, now, what))
-      await connection.query('commit')
-      connection.release()
-    } catch (error) {
-      connection.release(true)
-      throw error
-    }
+    })
   }
 
   /** How far a replay has come; `undefined` when it has no plan yet. */
