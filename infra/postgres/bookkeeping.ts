@@ -82,27 +82,3 @@ export async function hasRun(pool: pg.Pool): Promise<boolean> {
   const { rows } = await pool.query<{ hasRun: boolean }>(text)
   return rows[0]!.hasRun
 }
-
-const leaders = ['projector', 'processes', 'relay']
-
-/**
- * Takes the place of every leader for as long as the work takes; undefined when a service runs on this
- * database. One that starts meanwhile waits.
- */
-export async function withoutLeaders<Result>(
-  pool: pg.Pool,
-  work: () => Promise<Result>,
-): Promise<{ readonly result: Result } | undefined> {
-  const connection = await pool.connect()
-  try {
-    for (const name of leaders) {
-      const text = `select pg_try_advisory_lock(hashtextextended($1, 0)) as locked`
-      const { rows } = await connection.query<{ locked: boolean }>(text, [`leader of ${name}`])
-      if (!rows[0]!.locked) return undefined
-    }
-    return { result: await work() }
-  } finally {
-    // With the connection go its locks.
-    connection.release(true)
-  }
-}

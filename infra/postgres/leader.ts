@@ -2,10 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { Deposed, fenceOf, type Fence } from './fenced.ts'
 
+/** What is led, each by one process at a time. */
+export const leaders = ['projector', 'processes', 'relay'] as const
+export type LeaderName = (typeof leaders)[number]
+
 export interface Candidate {
   readonly pool: pg.Pool
-  /** What is to be led. */
-  readonly name: string
+  readonly name: LeaderName
   /** Who stands for it: shown to people. */
   readonly instance: string
 }
@@ -99,21 +102,13 @@ class Candidacy {
       // A process that is stopped, or whose machine is gone, closes no connection.
       await this.#client.query(`set idle_session_timeout = ${silenceMaxMs}`)
       while (!this.#over.signal.aborted) {
-        if (await this.#locked()) return await this.#enthrone()
+        if (await tryLock(this.#client, this.#candidate.name)) return await this.#enthrone()
         await nextTry(this.#over.signal)
       }
     } catch {
       // Whatever it was, the connection is of no use: the next one is tried after a pause.
     }
     return false
-  }
-
-  async #locked(): Promise<boolean> {
-    const text = `select pg_try_advisory_lock(hashtextextended($1, 0)) as locked`
-    const { rows } = await this.#client.query<{ locked: boolean }>(text, [
-      `leader of ${this.#candidate.name}`,
-    ])
-    return rows[0]?.locked ?? false
   }
 
   /** Waits for the transactions that the last leader has begun; afterwards it can begin none. */
@@ -177,6 +172,31 @@ class Candidacy {
     this.#closing.removeEventListener('abort', this.#finish)
     this.#finish()
     await this.#client.end()
+  }
+}
+
+/** The lock of a leader belongs to a connection, until it ends. */
+async function tryLock(connection: pg.ClientBase, name: LeaderName): Promise<boolean> {
+  const text = 'select pg_try_advisory_lock(hashtextextended($1, 0)) as locked'
+  const { rows } = await connection.query<{ locked: boolean }>(text, [`leader of ${name}`])
+  return rows[0]!.locked
+}
+
+/**
+ * Takes the place of every leader for as long as the work takes; undefined when a service runs on this
+ * database. One that starts meanwhile waits.
+ */
+export async function withoutLeaders<Result>(
+  pool: pg.Pool,
+  work: () => Promise<Result>,
+): Promise<{ readonly result: Result } | undefined> {
+  const connection = await pool.connect()
+  try {
+    for (const name of leaders) if (!(await tryLock(connection, name))) return undefined
+    return { result: await work() }
+  } finally {
+    // With the connection go its locks.
+    connection.release(true)
   }
 }
 

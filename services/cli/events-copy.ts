@@ -2,13 +2,9 @@ import type { Command } from 'commander'
 import { readConfiguration, type Configuration } from '../../infra/configuration.ts'
 import { agrees, CannotCopy, copyHistory, type Copied } from '../../infra/history/copy.ts'
 import { historyOf } from '../../infra/history/store-pages.ts'
-import {
-  hasRun,
-  readBookkeeping,
-  withoutLeaders,
-  writeBookkeeping,
-} from '../../infra/postgres/bookkeeping.ts'
+import { hasRun, readBookkeeping, writeBookkeeping } from '../../infra/postgres/bookkeeping.ts'
 import type { Postgres } from '../../infra/postgres/connect.ts'
+import { withoutLeaders } from '../../infra/postgres/leader.ts'
 import { atOneMoment } from '../../infra/postgres/moment.ts'
 import { commandOf } from './arguments.ts'
 import { CannotDo, exitCodes } from './failure.ts'

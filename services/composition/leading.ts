@@ -1,12 +1,12 @@
 import { once } from 'node:events'
-import { lead, type Reign } from '../../infra/postgres/leader.ts'
+import { lead, type LeaderName, type Reign } from '../../infra/postgres/leader.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
 import type { Opened } from './house.ts'
 
 /** Runs in one process at a time, whichever is elected; the others stand by and take over. */
 export function leading(
   { postgres: { pool }, configuration: { instance }, health, house: { log } }: Opened,
-  name: string,
+  name: LeaderName,
   start: (reign: Reign) => Promise<Subscription>,
 ): Subscription {
   health.leads.set(name, false)
