@@ -75,10 +75,3 @@ export function writeBookkeeping(
 const settle = `
   update deliveries set worker = null where worker is not null;
   select setval(pg_get_serial_sequence('deliveries', 'id'), (select coalesce(max(id), 0) + 1 from deliveries), false)`
-
-/** Whether a service has done anything about events here: then its bookkeeping is not replaced. */
-export async function hasRun(pool: pg.Pool): Promise<boolean> {
-  const text = `select exists (select from leaders where name <> 'projector') as "hasRun"`
-  const { rows } = await pool.query<{ hasRun: boolean }>(text)
-  return rows[0]!.hasRun
-}

@@ -5,8 +5,9 @@ export interface KeptHistory {
   readonly id: string
   /** Something is being copied in here, and is not complete yet. */
   readonly isIncomplete: boolean
-  /** There are events here, or a service has done something about events. */
-  readonly isUsed: boolean
+  readonly hasEvents: boolean
+  /** A service has done something about events: then this bookkeeping is not replaced. */
+  readonly hasRun: boolean
   /** The furthest that any consumer has come. */
   readonly reached: number
 }
@@ -14,7 +15,8 @@ export interface KeptHistory {
 export async function keptHistory(pool: pg.Pool): Promise<KeptHistory> {
   const { rows } = await pool.query<KeptHistory>(`
     select id, is_incomplete as "isIncomplete",
-      exists (select from events) or exists (select from leaders where name <> 'projector') as "isUsed",
+      exists (select from events) as "hasEvents",
+      exists (select from leaders where name <> 'projector') as "hasRun",
       (select coalesce(max(position), 0) from checkpoints) as reached
     from history`)
   return rows[0]!

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** Does the work in one transaction: all of it happens, or what it throws is thrown and nothing has happened. */
+/** Does the work in one transaction: all of it happens, or nothing and what it throws is thrown. */
 export async function inTransaction<Result>(
   pool: pg.Pool,
   work: (connection: pg.ClientBase) => Promise<Result>,

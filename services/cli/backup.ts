@@ -3,8 +3,9 @@ import { readConfiguration, type Configuration } from '../../infra/configuration
 import { readBackup, type SavedHistory } from '../../infra/backup/read.ts'
 import { isFree, writeBackup } from '../../infra/backup/write.ts'
 import { agrees, CannotCopy, copyHistory, type Copied, type HistoryTarget } from '../../infra/history/copy.ts'
-import { hasRun, writeBookkeeping } from '../../infra/postgres/bookkeeping.ts'
+import { writeBookkeeping } from '../../infra/postgres/bookkeeping.ts'
 import type { Postgres } from '../../infra/postgres/connect.ts'
+import { keptHistory } from '../../infra/postgres/history.ts'
 import { withoutLeaders } from '../../infra/postgres/leader.ts'
 import { commandOf } from './arguments.ts'
 import { CannotDo, exitCodes } from './failure.ts'
@@ -66,7 +67,8 @@ async function restoreAlone(
 ): Promise<Copied> {
   const name = databaseOf(configuration)
   const books = await stores.database(name)
-  if (await hasRun(books.pool)) throw new CannotDo(notEmpty)
+  const { hasRun } = await keptHistory(books.pool)
+  if (hasRun) throw new CannotDo(notEmpty)
   const done = await withoutLeaders(books.pool, async () => {
     const target = await stores.target(configuration.eventStoreUrl ?? name, books)
     return fill(target, saved, books.pool)

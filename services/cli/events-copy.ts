@@ -2,8 +2,9 @@ import type { Command } from 'commander'
 import { readConfiguration, type Configuration } from '../../infra/configuration.ts'
 import { agrees, CannotCopy, copyHistory, type Copied } from '../../infra/history/copy.ts'
 import { historyOf } from '../../infra/history/store-pages.ts'
-import { hasRun, readBookkeeping, writeBookkeeping } from '../../infra/postgres/bookkeeping.ts'
+import { readBookkeeping, writeBookkeeping } from '../../infra/postgres/bookkeeping.ts'
 import type { Postgres } from '../../infra/postgres/connect.ts'
+import { keptHistory } from '../../infra/postgres/history.ts'
 import { withoutLeaders } from '../../infra/postgres/leader.ts'
 import { atOneMoment } from '../../infra/postgres/moment.ts'
 import { commandOf } from './arguments.ts'
@@ -83,7 +84,8 @@ const running =
 async function copyAlone(stores: Stores, move: Move): Promise<Copied> {
   const fromBooks = await stores.existing(move.fromBooks)
   const toBooks = await stores.database(move.toBooks)
-  if (move.hasOwnBooks && (await hasRun(toBooks.pool))) {
+  const { hasRun } = await keptHistory(toBooks.pool)
+  if (move.hasOwnBooks && hasRun) {
     throw new CannotDo('A service has run on the target already: copy into an empty database.')
   }
   const done = await withoutLeaders(fromBooks.pool, () => copyInto(stores, move, { fromBooks, toBooks }))

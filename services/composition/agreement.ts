@@ -29,7 +29,7 @@ async function agreeWith(store: EventStoreDb, { kept, pool }: Kept): Promise<voi
   await store.beginHistory(kept.id)
   const { id } = store.history
   if (id === undefined || id === kept.id) return
-  if (kept.isUsed) throw new ConfigurationError(another)
+  if (kept.hasEvents || kept.hasRun) throw new ConfigurationError(another)
   if ((await store.head()) > 0) throw new ConfigurationError(noBookkeeping)
   await keepHistory(pool, { id, isIncomplete: false })
 }
