@@ -2,18 +2,18 @@ import type { Command } from 'commander'
 import { readConfiguration, type Configuration } from '../../infra/configuration.ts'
 import { readBackup, type SavedHistory } from '../../infra/backup/read.ts'
 import { isFree, writeBackup } from '../../infra/backup/write.ts'
-import { agrees, CannotCopy, copyHistory, type Copied, type HistoryTarget } from '../../infra/history/copy.ts'
+import { agrees, type Copied, type HistoryTarget } from '../../infra/history/copy.ts'
 import { writeBookkeeping } from '../../infra/postgres/bookkeeping.ts'
 import type { Postgres } from '../../infra/postgres/connect.ts'
 import { keptHistory } from '../../infra/postgres/history.ts'
 import { withoutLeaders } from '../../infra/postgres/leader.ts'
 import { commandOf } from './arguments.ts'
-import { CannotDo, exitCodes } from './failure.ts'
+import { CannotDo } from './failure.ts'
+import { copyVisibly, fillStore } from './fill-store.ts'
 import { comparisonText, digestText } from './history-report.ts'
-import { requireMasterKey, withHouse } from './house.ts'
+import { withHouse } from './house.ts'
 import { print, progress, type Printing } from './output.ts'
-import { buildReadModels } from './projecting.ts'
-import { databaseOf, Stores } from './stores.ts'
+import { databaseOf, type Stores } from './stores.ts'
 
 export function addBackup(program: Command): void {
   commandOf(
@@ -43,21 +43,15 @@ async function backup(directory: string, options: Printing): Promise<void> {
 
 async function restore(directory: string, options: Printing): Promise<void> {
   const configuration = readConfiguration()
-  requireMasterKey(configuration)
   const saved = readBackup(directory)
   if (!saved) throw new CannotDo(`There is no whole backup in ${directory}: its manifest.json is missing.`)
-  const stores = new Stores(configuration)
-  try {
-    const restored = await restoreAlone(stores, saved, configuration)
-    const report = { ...restored, agree: agrees(restored) }
-    print(report, options, () => comparisonText(restored))
-    if (!report.agree) process.exitCode = exitCodes.found
-    else await build(configuration)
-  } catch (error) {
-    throw error instanceof CannotCopy ? new CannotDo(error.message) : error
-  } finally {
-    await stores.close()
+  const filling = {
+    configuration,
+    fill: (stores: Stores) => restoreAlone(stores, saved, configuration),
+    textOf: comparisonText,
+    runsOn: configuration,
   }
+  await fillStore(filling, options)
 }
 
 async function restoreAlone(
@@ -81,11 +75,7 @@ const notEmpty = 'A service has run on this database: restore into an empty one.
 
 /** The world has gone on since the backup: whatever is in the log may have been begun outside. */
 async function fill(target: HistoryTarget, { manifest, source, bookkeeping }: SavedHistory, pool: Pool) {
-  const [writing, comparing] = [progress('restoring'), progress('comparing')]
-  const restored = await copyHistory(source, target, {
-    onWritten: writing.show,
-    onCompared: comparing.show,
-  }).finally(() => [writing, comparing].forEach((bar) => bar.end()))
+  const restored = await copyVisibly('restoring', source, target)
   if (restored.source.sha256 !== manifest.sha256) {
     throw new CannotDo('The backup is damaged: its events are not those that its manifest.json tells of.')
   }
@@ -94,10 +84,4 @@ async function fill(target: HistoryTarget, { manifest, source, bookkeeping }: Sa
   await writeBookkeeping(pool, bookkeeping(), { id, mayHaveRunThrough: manifest.position })
   await target.complete(id)
   return restored
-}
-
-async function build(configuration: Configuration): Promise<void> {
-  const { openHouse } = await import('../composition/house.ts')
-  const opened = await openHouse(configuration)
-  await buildReadModels(opened).finally(() => opened.close())
 }

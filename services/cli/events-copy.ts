@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { readConfiguration, type Configuration } from '../../infra/configuration.ts'
-import { agrees, CannotCopy, copyHistory, type Copied } from '../../infra/history/copy.ts'
+import { agrees, type Copied } from '../../infra/history/copy.ts'
 import { historyOf } from '../../infra/history/store-pages.ts'
 import { readBookkeeping, writeBookkeeping } from '../../infra/postgres/bookkeeping.ts'
 import type { Postgres } from '../../infra/postgres/connect.ts'
@@ -8,12 +8,11 @@ import { keptHistory } from '../../infra/postgres/history.ts'
 import { withoutLeaders } from '../../infra/postgres/leader.ts'
 import { atOneMoment } from '../../infra/postgres/moment.ts'
 import { commandOf } from './arguments.ts'
-import { CannotDo, exitCodes } from './failure.ts'
+import { CannotDo } from './failure.ts'
+import { copyVisibly, fillStore } from './fill-store.ts'
 import { comparisonText } from './history-report.ts'
-import { requireMasterKey } from './house.ts'
-import { counted, print, progress, type Printing } from './output.ts'
-import { buildReadModels } from './projecting.ts'
-import { databaseName, databaseOf, isEventStoreDb, storeName, Stores, type StoreName } from './stores.ts'
+import { counted, type Printing } from './output.ts'
+import { databaseName, databaseOf, isEventStoreDb, storeName, type StoreName, type Stores } from './stores.ts'
 
 interface CopyOptions extends Printing {
   readonly from: StoreName
@@ -41,24 +40,15 @@ export function addCopy(events: Command): void {
 
 async function copy(options: CopyOptions): Promise<void> {
   const configuration = readConfiguration()
-  requireMasterKey(configuration)
-  const stores = new Stores(configuration)
   const move = moveOf(options, configuration)
-  try {
-    const copied = await copyAlone(stores, move)
-    const report = { ...copied, agree: agrees(copied) }
-    print(
-      report,
-      options,
-      () => `${counted(copied.written, 'event')} written now.\n\n${comparisonText(copied)}`,
-    )
-    if (!report.agree) process.exitCode = exitCodes.found
-    else if (move.hasOwnBooks) await buildAt(configuration, move)
-  } catch (error) {
-    throw error instanceof CannotCopy ? new CannotDo(error.message) : error
-  } finally {
-    await stores.close()
+  const filling = {
+    configuration,
+    fill: (stores: Stores) => copyAlone(stores, move),
+    textOf: (copied: Copied) =>
+      `${counted(copied.written, 'event')} written now.\n\n${comparisonText(copied)}`,
+    runsOn: move.hasOwnBooks ? settingsAt(configuration, move) : undefined,
   }
+  await fillStore(filling, options)
 }
 
 /** From where to where: two logs, and the databases beside them. */
@@ -102,11 +92,7 @@ interface Books {
 async function copyInto(stores: Stores, move: Move, { fromBooks, toBooks }: Books): Promise<Copied> {
   const { store, id } = await stores.source(move.from, fromBooks)
   const target = await stores.target(move.to, toBooks)
-  const [writing, comparing] = [progress('copying  '), progress('comparing')]
-  const copied = await copyHistory({ id, ...historyOf(store) }, target, {
-    onWritten: writing.show,
-    onCompared: comparing.show,
-  }).finally(() => [writing, comparing].forEach((bar) => bar.end()))
+  const copied = await copyVisibly('copying  ', { id, ...historyOf(store) }, target)
   if (!agrees(copied)) return copied
   if (move.hasOwnBooks) {
     await atOneMoment(fromBooks.pool, (moment) =>
@@ -117,13 +103,11 @@ async function copyInto(stores: Stores, move: Move, { fromBooks, toBooks }: Book
   return copied
 }
 
-/** What can be made from the log is not copied. */
-async function buildAt(configuration: Configuration, { to, toBooks }: Move): Promise<void> {
-  const { openHouse } = await import('../composition/house.ts')
-  const opened = await openHouse({
+/** The settings of a service on the target. */
+function settingsAt(configuration: Configuration, { to, toBooks }: Move): Configuration {
+  return {
     ...configuration,
     postgresUrl: toBooks === 'embedded' ? undefined : toBooks,
     eventStoreUrl: isEventStoreDb(to) ? to : undefined,
-  })
-  await buildReadModels(opened).finally(() => opened.close())
+  }
 }

@@ -1,0 +1,64 @@
+import type { Configuration } from '../../infra/configuration.ts'
+import {
+  agrees,
+  CannotCopy,
+  copyHistory,
+  type Copied,
+  type HistorySource,
+  type HistoryTarget,
+} from '../../infra/history/copy.ts'
+import { CannotDo, exitCodes } from './failure.ts'
+import { requireMasterKey } from './house.ts'
+import { print, progress, type Printing } from './output.ts'
+import { buildReadModels } from './projecting.ts'
+import { Stores } from './stores.ts'
+
+/** What a command fills a store with, and what comes of it. */
+export interface Filling {
+  readonly configuration: Configuration
+  readonly fill: (stores: Stores) => Promise<Copied>
+  readonly textOf: (copied: Copied) => string
+  /** Of a service that would run on what was filled; undefined when its read models are there already. */
+  readonly runsOn: Configuration | undefined
+}
+
+/** Fills a store and tells whether both sides agree; what can be made from the log is made, not copied. */
+export async function fillStore(
+  { configuration, fill, textOf, runsOn }: Filling,
+  options: Printing,
+): Promise<void> {
+  requireMasterKey(configuration)
+  const stores = new Stores(configuration)
+  try {
+    const copied = await fill(stores)
+    const agree = agrees(copied)
+    print({ ...copied, agree }, options, () => textOf(copied))
+    if (!agree) process.exitCode = exitCodes.found
+    else if (runsOn) await build(runsOn)
+  } catch (error) {
+    throw error instanceof CannotCopy ? new CannotDo(error.message) : error
+  } finally {
+    await stores.close()
+  }
+}
+
+async function build(configuration: Configuration): Promise<void> {
+  const { openHouse } = await import('../composition/house.ts')
+  const opened = await openHouse(configuration)
+  await buildReadModels(opened).finally(() => opened.close())
+}
+
+/** Copies a history and shows how far it has come. */
+export async function copyVisibly(
+  label: string,
+  source: HistorySource,
+  target: HistoryTarget,
+): Promise<Copied> {
+  const [writing, comparing] = [progress(label), progress('comparing')]
+  try {
+    return await copyHistory(source, target, { onWritten: writing.show, onCompared: comparing.show })
+  } finally {
+    writing.end()
+    comparing.end()
+  }
+}
