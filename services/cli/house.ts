@@ -27,8 +27,12 @@ const hint = 'start the service once with `make run`, or set DATA_DIR to its dat
 
 /** Opening would make what is missing: a new database where nobody wants it. */
 export function requireDatabase({ dataDirectory, postgresUrl }: Configuration): void {
-  if (postgresUrl !== undefined || existsSync(join(dataDirectory, 'postgres', 'PG_VERSION'))) return
-  throw new CannotDo(`There is no database in ${dataDirectory}: ${hint}, or POSTGRES_URL to its database.`)
+  if (postgresUrl === undefined) requireEmbedded(dataDirectory, `${hint}, or POSTGRES_URL to its database`)
+}
+
+export function requireEmbedded(dataDirectory: string, whatToDo = hint): void {
+  if (existsSync(join(dataDirectory, 'postgres', 'PG_VERSION'))) return
+  throw new CannotDo(`There is no database in ${dataDirectory}: ${whatToDo}.`)
 }
 
 /** The same for the key: secrets that another one has sealed would be lost without a word. */
@@ -41,7 +45,5 @@ export function requireMasterKey({ dataDirectory, masterKey }: Configuration): v
 export function readCredentials({ dataDirectory }: Configuration): Credentials {
   const file = join(dataDirectory, 'credentials.json')
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Credentials
-  throw new CannotDo(
-    `There is no ${file}: start the service once with \`make run\`, or set DATA_DIR to its data directory.`,
-  )
+  throw new CannotDo(`There is no ${file}: ${hint}.`)
 }

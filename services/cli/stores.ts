@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import type { Configuration } from '../../infra/configuration.ts'
 import { openEmbeddedStore } from '../../infra/event-store/embedded.ts'
@@ -9,7 +7,7 @@ import { connectPostgres, type Postgres } from '../../infra/postgres/connect.ts'
 import { keptHistory } from '../../infra/postgres/history.ts'
 import { migrate } from '../../infra/postgres/migrate.ts'
 import type { EventStore } from '../../packages/kernel/ports.ts'
-import { CannotDo } from './failure.ts'
+import { requireEmbedded } from './house.ts'
 
 /** A store by its name on the command line: `embedded`, a database, or an EventStoreDB. */
 export type StoreName = string
@@ -46,12 +44,7 @@ export class Stores {
 
   /** One that has been there before. */
   async existing(name: StoreName): Promise<Postgres> {
-    const file = join(this.#dataDirectory, 'postgres', 'PG_VERSION')
-    if (name === 'embedded' && !existsSync(file)) {
-      throw new CannotDo(
-        `There is no database in ${this.#dataDirectory}: set DATA_DIR to its data directory.`,
-      )
-    }
+    if (name === 'embedded') requireEmbedded(this.#dataDirectory)
     return this.database(name)
   }
 
