@@ -1,12 +1,11 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
-import { randomUUID } from 'node:crypto'
 import express, { Router, type Express, type Request, type Response } from 'express'
 import { Refusal } from '../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import type { Metrics } from '../composition/metrics.ts'
 import { handle, type Api } from './handle.ts'
 import { asRefusal } from './problem.ts'
-import { respond, respondRefusal, securityHeaders } from './respond.ts'
+import { beginAnswer, respond, respondRefusal } from './respond.ts'
 
 const legacyPrefix = '/api/merchant/'
 const merchantPrefix = '/api/v1/merchant/'
@@ -122,21 +121,15 @@ function fail({ house }: Api, response: Response, error: unknown): void {
 }
 
 const traceparent = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
-const requestId = /^[\x21-\x7e]{1,128}$/
 
 function begin({ house }: Api) {
   return (request: Request, response: Response, next: () => void) => {
-    const given = request.headers['x-request-id']
-    const id =
-      typeof given === 'string' && requestId.test(given) ? given : `req_${randomUUID().replaceAll('-', '')}`
+    const id = beginAnswer(request, response)
     const started = performance.now()
     response.locals['requestId'] = id
     response.locals['path'] = request.path
     const trace = request.headers['traceparent']
     if (typeof trace === 'string' && traceparent.test(trace)) response.locals['traceparent'] = trace
-    response.setHeader('Ikw-Request-Id', id)
-    for (const name in securityHeaders)
-      response.setHeader(name, securityHeaders[name as keyof typeof securityHeaders])
     response.once('finish', () => {
       const durationMs = Math.round(performance.now() - started)
       house.log.info(

@@ -1,10 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { randomUUID } from 'node:crypto'
 import { Refusal } from '../../packages/contract/refusals.ts'
 import type { Metrics } from '../composition/metrics.ts'
-import { problem } from './problem.ts'
-import { securityHeaders } from './respond.ts'
+import { beginAnswer, endRefused } from './respond.ts'
 
 /** However late the event loop is, so many requests may be in flight: they keep a database busy. */
 const limitLeast = 100
@@ -97,16 +95,7 @@ export class Overload {
     const { least, most } = retryAfterSeconds
     const seconds = least + Math.floor(Math.random() * (most - least + 1))
     const refusal = new Refusal('service_must_not_be_overloaded', { retryAfterSeconds: seconds })
-    const requestId = `req_${randomUUID().replaceAll('-', '')}`
     const [instance = ''] = (request.url ?? '').split('?')
-    const body = JSON.stringify(problem(refusal, { instance, requestId }))
-    response.writeHead(503, {
-      ...securityHeaders,
-      'Ikw-Request-Id': requestId,
-      'Retry-After': seconds,
-      'Content-Type': 'application/problem+json; charset=utf-8',
-      'Content-Length': Buffer.byteLength(body),
-    })
-    response.end(body)
+    endRefused(response, refusal, { instance, requestId: beginAnswer(request, response) })
   }
 }

@@ -4,10 +4,13 @@ import { Refusal, refusals } from '../../packages/contract/refusals.ts'
 import { OutcomeUnknown, StoreOverloaded } from '../../packages/kernel/ports.ts'
 import { RailTimeout, RailUnavailable } from '../../packages/kernel/rail-ports.ts'
 
-export function problem(
-  refusal: Refusal,
-  place: { readonly instance: string; readonly requestId: string },
-): Problem {
+/** Where something was refused. */
+export interface Place {
+  readonly instance: string
+  readonly requestId: string
+}
+
+export function problem(refusal: Refusal, place: Place): Problem {
   const [status, code, retryable, message] = refusals[refusal.reason]
   const errors = [...(refusal.details.faults ?? [])]
   return {

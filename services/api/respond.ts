@@ -1,9 +1,11 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { randomUUID } from 'node:crypto'
 import fastJson from 'fast-json-stringify'
 import type { Response } from 'express'
 import { answerOf } from '../../packages/contract/lists.ts'
 import type { Refusal } from '../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
-import { problem } from './problem.ts'
+import { problem, type Place } from './problem.ts'
 
 export interface Reply {
   readonly status: number
@@ -11,13 +13,23 @@ export interface Reply {
   readonly replayed: boolean
 }
 
-/** Set on every answer, from one frozen object. */
-export const securityHeaders = Object.freeze({
+const securityHeaders = Object.entries({
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
   'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
   'Referrer-Policy': 'no-referrer',
 })
+const givenId = /^[\x21-\x7e]{1,128}$/
+
+/** Sets what every answer has; answers the request's id, its client's or a new one. */
+export function beginAnswer({ headers }: IncomingMessage, response: ServerResponse): string {
+  const given = headers['x-request-id']
+  const isGood = typeof given === 'string' && givenId.test(given)
+  const id = isGood ? given : `req_${randomUUID().replaceAll('-', '')}`
+  response.setHeader('Ikw-Request-Id', id)
+  for (const [name, value] of securityHeaders) response.setHeader(name, value)
+  return id
+}
 
 // Compiling is slow, so each serializer is compiled on its first use.
 const serializers = new WeakMap<AnyRoute, (body: unknown) => string>()
@@ -47,10 +59,12 @@ export function respond(route: AnyRoute, response: Response, { status, body, rep
 }
 
 export function respondRefusal(response: Response, refusal: Refusal): void {
-  const place = {
-    instance: response.locals['path'] as string,
-    requestId: response.locals['requestId'] as string,
-  }
+  const { path, requestId } = response.locals
+  endRefused(response, refusal, { instance: path as string, requestId: requestId as string })
+}
+
+/** For a response that express has not seen. */
+export function endRefused(response: ServerResponse, refusal: Refusal, place: Place): void {
   const body = problem(refusal, place)
   const { retryAfterSeconds } = refusal.details
   if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', retryAfterSeconds)
@@ -61,7 +75,7 @@ export function respondRefusal(response: Response, refusal: Refusal): void {
   end(response, body.status, JSON.stringify(body))
 }
 
-function end(response: Response, status: number, text: string): void {
+function end(response: ServerResponse, status: number, text: string): void {
   response.statusCode = status
   response.setHeader('Content-Length', Buffer.byteLength(text))
   response.end(text)
