@@ -6,6 +6,7 @@ import type { Metrics } from '../composition/metrics.ts'
 import { handle, type Api } from './handle.ts'
 import { asRefusal } from './problem.ts'
 import { beginAnswer, respond, respondRefusal } from './respond.ts'
+import { traceparentOf } from './trace.ts'
 
 const legacyPrefix = '/api/merchant/'
 const merchantPrefix = '/api/v1/merchant/'
@@ -120,16 +121,13 @@ function fail({ house }: Api, response: Response, error: unknown): void {
   else respondRefusal(response, refusal)
 }
 
-const traceparent = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
-
 function begin({ house }: Api) {
   return (request: Request, response: Response, next: () => void) => {
     const id = beginAnswer(request, response)
     const started = performance.now()
     response.locals['requestId'] = id
     response.locals['path'] = request.path
-    const trace = request.headers['traceparent']
-    if (typeof trace === 'string' && traceparent.test(trace)) response.locals['traceparent'] = trace
+    response.locals['traceparent'] = traceparentOf(request)
     response.once('finish', () => {
       const durationMs = Math.round(performance.now() - started)
       house.log.info(

@@ -1,7 +1,5 @@
-import type { RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import type { Tracing } from '../../packages/kernel/trace-ports.ts'
-
-const traceparent = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
 /**
  * Each request is a span: it goes on with the caller's trace, and whatever takes up the header goes on with
@@ -10,12 +8,10 @@ const traceparent = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 export function traced(listener: RequestListener, tracing: Tracing | undefined): RequestListener {
   if (!tracing) return listener
   return (request, response) => {
-    const { method = '', headers } = request
-    const given = headers['traceparent']
-    const parent = typeof given === 'string' && traceparent.test(given) ? given : undefined
+    const { method = '' } = request
     const attributes = { 'http.request.method': method }
-    const span = tracing.begin({ name: method, kind: 'server', parent, attributes })
-    headers['traceparent'] = span.traceparent
+    const span = tracing.begin({ name: method, kind: 'server', parent: traceparentOf(request), attributes })
+    request.headers['traceparent'] = span.traceparent
     response.once('close', () => {
       const { statusCode } = response
       span.set({ 'http.response.status_code': statusCode })
@@ -23,4 +19,12 @@ export function traced(listener: RequestListener, tracing: Tracing | undefined):
     })
     tracing.within(span, () => listener(request, response))
   }
+}
+
+const traceparent = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+
+/** The trace that a request belongs to, if it names one. */
+export function traceparentOf({ headers }: IncomingMessage): string | undefined {
+  const given = headers['traceparent']
+  return typeof given === 'string' && traceparent.test(given) ? given : undefined
 }
