@@ -83,10 +83,10 @@ export function tracedStore(store: EventStore, tracing: Tracing): EventStore {
   }
 }
 
-/** The store for one consumer of the log, each of whose batches is a span of its own. */
+/** A traced store for one consumer of the log, each of whose batches is a span of its own. */
 export function tracedBatches(store: EventStore, tracing: Tracing, name: string): EventStore {
   return {
-    ...tracedStore(store, tracing),
+    ...store,
     subscribe: (options) =>
       store.subscribe({
         ...options,
