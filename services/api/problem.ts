@@ -3,6 +3,7 @@ import type { Problem } from '../../packages/contract/problem.ts'
 import { Refusal, refusals } from '../../packages/contract/refusals.ts'
 import { OutcomeUnknown, StoreOverloaded } from '../../packages/kernel/ports.ts'
 import { RailTimeout, RailUnavailable } from '../../packages/kernel/rail-ports.ts'
+import { isAway } from '../composition/failures.ts'
 
 /** Where something was refused. */
 export interface Place {
@@ -28,27 +29,6 @@ export function problem(refusal: Refusal, place: Place): Problem {
   }
 }
 
-const connectionCodes = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  '57P01',
-  '57P03',
-  '08006',
-  '08003',
-  '53300',
-  '57P02',
-  'ENOENT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-])
-
-/** What Postgres, gRPC and the adapter of EventStoreDB say of an engine that is away or silent. */
-const unreachable =
-  /Connection terminated|connection error|timeout exceeded when trying to connect|^14 UNAVAILABLE|^4 DEADLINE_EXCEEDED|gave no answer within/
-
 /**
  * What a thrown error is to the outside. Everything that is not a refusal is a bug or a dependency that
  * failed.
@@ -61,9 +41,7 @@ export function asRefusal(error: unknown): Refusal {
     return new Refusal('dependency_must_answer_in_time')
   if (error instanceof RailUnavailable)
     return new Refusal('dependency_must_be_available', { retryAfterSeconds: 5 })
-  const { code, message } = error as { code?: string; message?: string }
-  const broken = (code && connectionCodes.has(code)) || unreachable.test(message ?? '')
-  return broken
+  return isAway(error)
     ? new Refusal('dependency_must_be_available', { retryAfterSeconds: 1 })
     : new Refusal('service_must_not_fail')
 }
