@@ -2,13 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Subscription, SubscriptionOptions } from '../../packages/kernel/ports.ts'
 import type { Reader, Window } from './embedded-reader.ts'
 import type { RecentEvents } from './embedded-recent.ts'
+import { restAfter } from './rest.ts'
 
 /** How soon events of other processes are seen; those of this process are told at once. */
 const pollMs = 75
 const retryMs = { first: 100, most: 5_000 }
-/** A batch of so many events doubles the time in which the next one gathers, up to so many times. */
-const manyEvents = 100
-const gatheredMost = 4
 
 /** Knows how far the log goes. One poll serves all subscriptions of the process. */
 export class Tail {
@@ -82,6 +80,7 @@ export class EmbeddedSubscription implements Subscription {
 
   async #follow(): Promise<void> {
     const { signal } = this.#stopping
+    const { everyMs = 0 } = this.#options
     let ahead: Promise<Window | undefined> | undefined
     while (!signal.aborted) {
       const window = await (ahead ?? this.#read(this.#position))
@@ -91,7 +90,7 @@ export class EmbeddedSubscription implements Subscription {
       if (this.#mayBeSkipped(window)) continue
       const startedAt = performance.now()
       await this.#handle(window)
-      if (!ahead) await this.#rest(startedAt, window.events.length)
+      if (!ahead) await restAfter({ events: window.events.length, startedAt }, everyMs, signal)
     }
     await ahead
   }
@@ -110,17 +109,6 @@ export class EmbeddedSubscription implements Subscription {
       return true
     })
     if (done) this.#position = through
-  }
-
-  /**
-   * Each batch costs the same round trips however many events it carries, so the more there are, the longer
-   * the next one gathers.
-   */
-  async #rest(startedAt: number, events: number): Promise<void> {
-    const { everyMs = 0 } = this.#options
-    const gatheredMs = everyMs * Math.min(gatheredMost, 1 + events / manyEvents)
-    const leftMs = startedAt + gatheredMs - performance.now()
-    if (leftMs > 0) await pause(leftMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined)
   }
 
   #read(after: number): Promise<Window | undefined> {

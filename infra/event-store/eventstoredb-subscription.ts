@@ -4,6 +4,7 @@ import type { StoredEvent, Subscription, SubscriptionOptions } from '../../packa
 import { serverFilter, storedEvent } from './eventstoredb-events.ts'
 import { Feed, type Resolved } from './eventstoredb-feed.ts'
 import type { Places } from './eventstoredb-places.ts'
+import { restAfter } from './rest.ts'
 
 const retryMs = { first: 100, most: 5_000 }
 
@@ -60,7 +61,8 @@ export class EventStoreDbSubscription implements Subscription {
         const startedAt = performance.now()
         if (batch.length > 0) await this.#handle(this.#behind(batch))
         else if (!this.#stopping.signal.aborted) throw new Error('EventStoreDB ended the subscription')
-        if (batch.length < batchSize) await this.#rest(startedAt + everyMs - performance.now())
+        const events = batch.length
+        if (events < batchSize) await restAfter({ events, startedAt }, everyMs, this.#stopping.signal)
       }
     } finally {
       feed.close()
@@ -86,11 +88,6 @@ export class EventStoreDbSubscription implements Subscription {
         await this.#pauseAfter(error)
       }
     }
-  }
-
-  /** Each batch costs the same round trips however many events it carries. */
-  async #rest(leftMs: number): Promise<void> {
-    if (leftMs > 0) await pause(leftMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined)
   }
 
   /** Pauses grow until a batch was handled. */
