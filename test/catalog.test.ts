@@ -13,7 +13,6 @@ import { currencyExponent, isCurrency } from '../packages/contract/currencies.ts
 import { admitPayment, admitPaymentMethod, admitPayout } from '../packages/contract/eligibility.ts'
 import { Refusal, type RefusalName } from '../packages/contract/refusals.ts'
 import { magicCardTokens, magicNumbers, magicValueOf } from '../packages/contract/sandbox.ts'
-import { matches, webhookTypePatterns, webhookTypes } from '../packages/contract/webhook-types.ts'
 
 type Expected = readonly [RefusalName, pointer: string, message: string]
 type MobileMoney = { type: 'mobile_money'; country: string; operator: string; msisdn: string }
@@ -270,24 +269,6 @@ for (const [what, [changes, destination, expected]] of Object.entries(refusedPay
     )
   })
 }
-
-t.test('an endpoint gets events of a type, of a resource and of everything', async (t) => {
-  t.ok(matches(['payout.paid'], 'payout.paid'))
-  t.ok(matches(['refund.failed', 'payout.*'], 'payout.paid'))
-  t.ok(matches(['*'], 'payout.paid'))
-  t.notOk(matches(['payout.failed', 'payment_intent.*'], 'payout.paid'))
-  t.notOk(matches(['payout.*'], 'payout_destination.created'), 'whose name only begins alike')
-  t.notOk(matches([], 'payout.paid'))
-})
-
-t.test('every pattern that may be enabled matches some type', async (t) => {
-  const types = Object.keys(webhookTypes)
-  for (const pattern of webhookTypePatterns)
-    t.ok(
-      types.some((type) => matches([pattern], type)),
-      pattern,
-    )
-})
 
 t.test('magic values are the last four digits of a number or account, or a whole card token', async (t) => {
   for (const row of magicNumbers) {

@@ -1,12 +1,6 @@
 import t from 'tap'
 import { derivedId } from '../packages/contract/identity.ts'
-import {
-  bookId,
-  classOf,
-  parseBookId,
-  provider,
-  type AccountCode,
-} from '../packages/domain/ledger/accounts.ts'
+import { bookId } from '../packages/domain/ledger/accounts.ts'
 import { book, type PostEntry } from '../packages/domain/ledger/book.ts'
 import { balances } from '../packages/domain/ledger/state.ts'
 import { decide, evolve, fold, type Context } from '../packages/kernel/decider.ts'
@@ -280,27 +274,4 @@ t.test('only the last thousand ended holds are remembered for certain', async (t
   }
   t.strictSame(decide(book, giveBack(id(2_000)), state, context), [], 'the thousandth before')
   t.throws(() => decide(book, giveBack(id(0)), state, context), /not known/)
-})
-
-// Names
-
-t.test('the id of a book names merchant, environment and currency', async (t) => {
-  const { merchant } = context
-  t.equal(bookId(merchant, true, 'XOF'), `${merchant}.live.XOF`)
-  t.strictSame(parseBookId(`${merchant}.test.CDF`), { merchant, livemode: false, currency: 'CDF' })
-  for (const wrong of [merchant, `${merchant}.prod.XOF`, `${merchant}.live.xof`, `.live.XOF`]) {
-    t.throws(() => parseBookId(wrong), /not the id of a ledger book/)
-  }
-})
-
-t.test('an account code tells its class', async (t) => {
-  t.equal(classOf(provider(wave)), 'asset')
-  t.equal(classOf('wallet:0190a1b2'), 'liability')
-  t.equal(classOf('revenue.payout_fees'), 'revenue')
-  t.throws(() => provider(''), /not an account code/)
-  t.throws(() => provider('x'.repeat(100)), /not an account code/)
-  // What arrives as JSON may be no account at all.
-  for (const wrong of ['merchant.available:x', 'provider', 'merchant.owned']) {
-    t.throws(() => classOf(wrong as AccountCode), /not an account code/)
-  }
 })

@@ -47,16 +47,8 @@ function confirm(method: PaymentIntentCommands['ConfirmIntent']['method']): Comm
 
 function started(method: typeof orange | typeof keptCard, operation = operationId): Event {
   const statusUrl = `https://pay.test/operations/status/op_${operation.replaceAll('-', '')}`
-  const lease = { leaseUntil: '2026-01-01T12:01:00.000Z' }
-  const data = {
-    at,
-    operationId: operation,
-    method,
-    preferredFlow: null,
-    returnUrl: null,
-    statusUrl,
-    ...lease,
-  }
+  const times = { at, leaseUntil: '2026-01-01T12:01:00.000Z' }
+  const data = { ...times, operationId: operation, method, preferredFlow: null, returnUrl: null, statusUrl }
   return { type: 'PaymentIntentConfirmationStarted', data }
 }
 

@@ -15,6 +15,7 @@ import {
 import type { Context, Decider } from '../../kernel/decider.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
 import { Account } from '../ledger/accounts.ts'
+import { expectedBy } from './arrival.ts'
 import { Destination } from './destination-request.ts'
 import { Failure } from './failure.ts'
 
@@ -229,16 +230,6 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
     },
     PayoutEscalated: (state) => ({ ...requested(state), escalated: true }),
   },
-}
-
-/** Spec, Limits: a mobile money payout is expected ten minutes after its creation. */
-const mobileMoneyMs = 10 * 60_000
-/** Inferred: a bank takes a day; the simulated one pays at once. */
-const bankMs = 24 * 3_600_000
-
-function expectedBy(destination: Destination, { livemode, now }: Context): string {
-  const bank = livemode ? bankMs : 0
-  return new Date(now.getTime() + (destination.type === 'mobile_money' ? mobileMoneyMs : bank)).toISOString()
 }
 
 /** Spec, Payout: the payout engine sets two keys. It executes batches and sandbox bank payouts. */
