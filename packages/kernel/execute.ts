@@ -22,8 +22,8 @@ export interface Envelope {
   readonly fingerprint?: string
   readonly cause?: Cause & { readonly event: string }
   /**
-   * The id has just been made, or belongs to an idempotency key that was seldom used before: the stream is
-   * taken to be empty without reading it. Wrong guesses cost a retry.
+   * The stream most likely has no events yet, because its id is new or follows from an idempotency key, and
+   * few keys come twice. So it is not read first; a wrong guess costs a second try.
    */
   readonly isNew?: boolean
   /** A stream without events is refused as not found. */
