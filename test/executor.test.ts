@@ -1,5 +1,7 @@
 import t from 'tap'
+import { merchantAvailable } from '../packages/domain/ledger/accounts.ts'
 import { book } from '../packages/domain/ledger/book.ts'
+import { balanceOf, type Book } from '../packages/domain/ledger/state.ts'
 import { OutcomeUnknown, StoreOverloaded, type EventStore } from '../packages/kernel/ports.ts'
 import type { SimulatedStore } from './simulator/store.ts'
 import { envelope, hold, id, openLog, topUp } from './support/shared-log.ts'
@@ -12,6 +14,17 @@ t.test('a process refuses by what the stream says now, not by what it remembers'
   await other.send(book, id, topUp('second', 900), envelope)
   const placed = await one.send(book, id, hold('payout', 950), envelope)
   t.equal(placed.appended, 1)
+})
+
+t.test('a process answers a stream as it is now, not as it remembers it', async (t) => {
+  const { process } = openLog()
+  const one = process()
+  const other = process()
+  await one.send(book, id, topUp('first', 100), envelope)
+  await other.send(book, id, topUp('second', 900), envelope)
+  const { state, revision } = await one.sendAll(book, id, [])
+  t.equal(revision, 1)
+  t.equal(balanceOf(state as Book, merchantAvailable), 1_000)
 })
 
 t.test('a process that remembers too little does not take an order for a mistake', async (t) => {

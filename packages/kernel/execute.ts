@@ -98,7 +98,10 @@ export class Executor {
     return outcome as Outcome<S>
   }
 
-  /** Carries out several commands of one stream in their order and in one write: all of them or none. */
+  /**
+   * Carries out several commands of one stream in their order and in one write: all of them or none. Without
+   * any it answers the stream as it is.
+   */
   sendAll(decider: AnyDecider, id: string, errands: readonly Errand[]): Promise<Outcome<unknown>> {
     return this.#mailbox(decider, id).post(errands)
   }
@@ -106,11 +109,6 @@ export class Executor {
   /** The state as this process last knew it, when it is in memory. Another process may have gone on since. */
   remembered(decider: AnyDecider, id: string): Remembered | undefined {
     return this.#mailboxes.get(streamName(decider.category, id))?.remembered()
-  }
-
-  /** Tells a stream's mailbox that its memory is old; the next command reads the stream again. */
-  forget(stream: string): void {
-    this.#mailboxes.get(stream)?.forget()
   }
 
   #mailbox(decider: AnyDecider, id: string): Mailbox {

@@ -77,10 +77,6 @@ export class Mailbox {
     return this.busy || !this.#known ? undefined : { ...this.#known }
   }
 
-  forget(): void {
-    this.#known = undefined
-  }
-
   async #work(): Promise<void> {
     this.busy = true
     while (this.#letters.length > 0) {

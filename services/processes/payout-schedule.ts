@@ -10,7 +10,6 @@ import { payout } from '../../packages/domain/payouts/payout.ts'
 import { agreeScheduled, nextPayoutDay } from '../../packages/domain/payouts/schedule.ts'
 import { payoutSettings, type PayoutSettings } from '../../packages/domain/payouts/settings.ts'
 import { agreeTerms, type Terms } from '../../packages/domain/payouts/terms.ts'
-import { streamName } from '../../packages/kernel/decider.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
@@ -82,9 +81,7 @@ async function currencyOf(house: House, id: string): Promise<string> {
   return state.currency
 }
 
-/** The book as the store has it, from its newest snapshot on: this process may remember an older one. */
 async function bookNow(house: House, id: string): Promise<Book> {
-  house.executor.forget(streamName(book.category, id))
   const { state } = await house.executor.sendAll(book, id, [])
   // The executor erases the types of deciders; without commands it answers the state of the book as it is.
   return state as Book
