@@ -14,7 +14,7 @@ const claimWithinMs = 5 * 60_000
 type BookEvents = Pick<LedgerEvents, 'EntryPosted' | 'HoldPlaced' | 'HoldPosted' | 'HoldVoided'>
 
 /** The two parts of a subject: an id, and what the work needs to know beside it. */
-export function timerSubject(id: string, beside: string): string {
+function timerSubject(id: string, beside: string): string {
   return `${id}.${beside}`
 }
 

@@ -5,7 +5,7 @@ export function median(values: readonly number[]): number {
 }
 
 /** The least value that so many of a hundred do not exceed; NaN for no values. */
-export function percentile(sorted: Float64Array, percent: number): number {
+function percentile(sorted: Float64Array, percent: number): number {
   return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)] ?? Number.NaN
 }
 

@@ -19,7 +19,7 @@ interface Columns {
 }
 
 export const separator = '\x1f'
-export const eventsPerBatch = 1_000
+const eventsPerBatch = 1_000
 const bytesPerBatch = 8 * 1024 * 1024
 
 /** Neither control characters, among them the separator, nor halves of a surrogate pair. */

@@ -48,7 +48,7 @@ function fetchInto(directory: string, parent: string): void {
 }
 
 /** One sentence, when this machine cannot run a broker. */
-export function missingForKafka(): string | undefined {
+function missingForKafka(): string | undefined {
   const java = spawnSync('java', ['-version'], { encoding: 'utf8' })
   if (java.error) return `a broker needs Java ${javaMin} or newer, but there is no java`
   const version = Number(/version "(\d+)/.exec(java.stderr)?.[1])

@@ -25,13 +25,6 @@ const exponents: ReadonlyMap<string, number> = new Map(
   ),
 )
 
-/** All codes, sorted. */
-export const currencyCodes: readonly string[] = [...exponents.keys()].sort()
-
-export function isCurrency(code: string): boolean {
-  return exponents.has(code)
-}
-
 /** `undefined` for what is no code of ISO 4217. */
 export function currencyExponent(code: string): number | undefined {
   return exponents.get(code)

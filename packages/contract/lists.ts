@@ -43,7 +43,7 @@ export function listQuery(route: AnyRoute): TObject {
 }
 
 /** What a list answers: the items in an envelope. */
-export function listOf({ returns, paging }: AnyRoute): TSchema {
+function listOf({ returns, paging }: AnyRoute): TSchema {
   const envelope = listed(returns)
   if (paging !== 'page') return envelope
   return record({

@@ -55,7 +55,7 @@ function readBytes(request: IncomingMessage, arrivalMs: number): Promise<Buffer>
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-export function parseJson(bytes: Buffer): unknown {
+function parseJson(bytes: Buffer): unknown {
   let text: string
   let value: unknown
   try {

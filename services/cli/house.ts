@@ -26,7 +26,7 @@ export async function withHouse<Result>(work: (opened: Opened) => Promise<Result
 const hint = 'start the service once with `make run`, or set DATA_DIR to its data directory'
 
 /** Opening would make what is missing: a new database where nobody wants it. */
-export function requireDatabase({ dataDirectory, postgresUrl }: Configuration): void {
+function requireDatabase({ dataDirectory, postgresUrl }: Configuration): void {
   if (postgresUrl === undefined) requireEmbedded(dataDirectory, `${hint}, or POSTGRES_URL to its database`)
 }
 

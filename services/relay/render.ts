@@ -32,7 +32,7 @@ const ids = 'b6c8f9d2-2a57-5f0c-8e9b-4d1a7c3e5f68'
 const apiVersion = 'v1'
 
 /** The public id of the event that merchants get for a domain event. */
-export function publicEventId(eventId: string): string {
+function publicEventId(eventId: string): string {
   return publicId('event', derivedId(ids, eventId))
 }
 

@@ -16,7 +16,7 @@ import type { Entry } from '../ledger/events.ts'
 import type { Template } from '../ledger/templates.ts'
 import { movementOf } from './movement.ts'
 
-export const transactionTypes = [
+const transactionTypes = [
   'payment',
   'refund',
   'refund_failure',

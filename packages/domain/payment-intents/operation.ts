@@ -2,8 +2,8 @@ import { publicId, type Prefixed } from '../../contract/identity.ts'
 import { literals, nullable, record, Timestamp, Type, type Static } from '../../contract/vocabulary.ts'
 import { returnAddress } from './return-url.ts'
 
-export const operationTypes = ['payment', 'payout', 'refund'] as const
-export const operationStatuses = ['pending', 'succeeded', 'failed', 'canceled'] as const
+const operationTypes = ['payment', 'payout', 'refund'] as const
+const operationStatuses = ['pending', 'succeeded', 'failed', 'canceled'] as const
 
 export const OperationResource = record({
   id: Type.String(),

@@ -1,6 +1,6 @@
 import { html, type Html } from './html.ts'
 
-export const product = 'IKW Payments'
+const product = 'IKW Payments'
 
 const pages = [
   ['/docs', 'API reference'],
