@@ -10,6 +10,7 @@ import * as sandboxOperations from './migrations/007-sandbox-operations.ts'
 import * as leaders from './migrations/008-leaders.ts'
 import * as history from './migrations/009-history.ts'
 import * as traces from './migrations/010-traces.ts'
+import * as answersInHand from './migrations/011-answers-in-hand.ts'
 
 /** In their order. What has run somewhere is never changed: a change is another migration. */
 const migrations = {
@@ -23,6 +24,7 @@ const migrations = {
   '008-leaders': leaders,
   '009-history': history,
   '010-traces': traces,
+  '011-answers-in-hand': answersInHand,
 } satisfies Record<string, { up(knex: Knex): Promise<void> }>
 
 const migrationLock = 4_719_202_603
