@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { parkMessage } from '../infra/postgres/parked.ts'
 import { ikw, jsonOf, settingsOf, type Settings } from './support/cli.ts'
 import { eventually } from './support/eventually.ts'
 import { makeHistory, type History } from './support/history.ts'
@@ -140,6 +141,21 @@ t.test('what is parked is listed, is a difference, and is tried again when asked
   )
   t.match(await run('parked', 'list'), { code: 0, stdout: 'Nothing is parked.\n' })
   t.match(await run('ledger', 'replay'), { code: 0 })
+})
+
+t.test('a message that is no event is not tried again, but dismissed when it has been seen', async (t) => {
+  const place = { topic: 'ikw.public-events', partition: 3, offset: '17' }
+  await parkMessage(pool(), { ...place, group: 'webhooks', reason: 'the message is not JSON' })
+  const message = 'ikw.public-events/3/17'
+  t.match(await rows('parked', 'list'), [{ consumer: 'bus webhooks', stream: message, type: 'message' }])
+  t.match(await run('parked', 'retry', message), {
+    code: 2,
+    stderr: /is a message of the bus that is no event/,
+  })
+  t.strictSame(jsonOf(await run('parked', 'retry', '--json')), { asked: 0 })
+  t.strictSame(jsonOf(await run('parked', 'dismiss', message, '--json')), { dismissed: message })
+  t.strictSame(await rows('parked', 'list'), [])
+  t.match(await run('parked', 'dismiss', message), { code: 2, stderr: /Nothing of .* is parked/ })
 })
 
 t.test('the journal of a period is exported, balanced, as CSV and as JSON', async (t) => {

@@ -23,12 +23,10 @@ export async function listParked(pool: pg.Pool): Promise<readonly Parked[]> {
   return rows
 }
 
-/** Asks the consumers to try parked streams again; answers how many there are. */
+/** Asks the consumers to try parked streams again; answers how many events are parked there. */
 export async function wishRetry(pool: pg.Pool, stream?: string): Promise<number> {
-  const { rowCount } = await pool.query(
-    'update parked set retry = true where stream = coalesce($1, stream)',
-    [stream ?? null],
-  )
+  const text = `update parked set retry = true where stream = coalesce($1, stream) and not ${isMessage}`
+  const { rowCount } = await pool.query(text, [stream ?? null])
   return rowCount ?? 0
 }
 
@@ -174,6 +172,20 @@ export interface ParkedMessage {
   readonly partition: number
   readonly offset: string
   readonly reason: string
+}
+
+/** Nobody tries a message again: what it should be is not known here. */
+const isMessage = `consumer like 'bus %'`
+
+export async function isParkedMessage(pool: pg.Pool, name: string): Promise<boolean> {
+  const { rowCount } = await pool.query(`select from parked where stream = $1 and ${isMessage}`, [name])
+  return rowCount !== 0
+}
+
+/** Takes a message off what is parked, when somebody has seen it; false when it is not there. */
+export async function dismissMessage(pool: pg.Pool, name: string): Promise<boolean> {
+  const { rowCount } = await pool.query(`delete from parked where stream = $1 and ${isMessage}`, [name])
+  return rowCount !== 0
 }
 
 /** Sets a message of a bus aside that is no event at all; when it comes again, nothing changes. */

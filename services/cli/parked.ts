@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { listParked, wishRetry } from '../../infra/postgres/parked.ts'
+import { dismissMessage, isParkedMessage, listParked, wishRetry } from '../../infra/postgres/parked.ts'
 import { commandOf } from './arguments.ts'
 import { CannotDo } from './failure.ts'
 import { withHouse } from './house.ts'
@@ -13,6 +13,11 @@ export function addParked(program: Command): void {
   commandOf(parked, 'retry [stream]', 'ask for another try of all that is parked, or of one stream').action(
     retry,
   )
+  commandOf(
+    parked,
+    'dismiss <message>',
+    'take a message of the bus off the list, which is no event and cannot be tried again',
+  ).action(dismiss)
 }
 
 async function showAll(options: Printing): Promise<void> {
@@ -24,15 +29,28 @@ async function showAll(options: Printing): Promise<void> {
 }
 
 async function retry(stream: string | undefined, options: Printing): Promise<void> {
-  const asked = await withHouse(({ postgres: { pool } }) => wishRetry(pool, stream))
-  if (asked === 0 && stream !== undefined) {
-    throw new CannotDo(`Nothing of ${stream} is parked: see \`ikw parked list\`.`)
-  }
+  const asked = await withHouse(async ({ postgres: { pool } }) => {
+    if (stream !== undefined && (await isParkedMessage(pool, stream))) throw new CannotDo(noEvent(stream))
+    return wishRetry(pool, stream)
+  })
+  if (asked === 0 && stream !== undefined) throw new CannotDo(notParked(stream))
   print({ asked }, options, () => sentence(asked))
 }
 
+async function dismiss(message: string, options: Printing): Promise<void> {
+  const dismissed = await withHouse(({ postgres: { pool } }) => dismissMessage(pool, message))
+  if (!dismissed) throw new CannotDo(notParked(message))
+  print({ dismissed: message }, options, () => `${message} is not listed any more.`)
+}
+
+const notParked = (what: string) => `Nothing of ${what} is parked: see \`ikw parked list\`.`
+
+const noEvent = (message: string) =>
+  `${message} is a message of the bus that is no event, so there is nothing to try again. Read it there, by its ` +
+  'topic, partition and offset; `ikw parked dismiss` takes it off the list.'
+
 function sentence(asked: number): string {
-  if (asked === 0) return 'Nothing is parked.'
+  if (asked === 0) return 'No event is parked.'
   return (
     `Another try of ${counted(asked, 'parked event')} is asked for. The running service makes it within a ` +
     'second, or as soon as it starts; what `ikw parked list` shows then has failed again.'
