@@ -103,8 +103,8 @@ export function quoteFee(question: FeeQuestion, now: Date, table: readonly Tarif
 function fits(tariff: Tariff, question: FeeQuestion, now: Date): boolean {
   return (
     tariff.operation === question.operation &&
-    Date.parse(tariff.validFrom) <= now.getTime() &&
-    conditions.every((name) => tariff[name] === undefined || tariff[name] === question[name])
+    conditions.every((name) => tariff[name] === undefined || tariff[name] === question[name]) &&
+    Date.parse(tariff.validFrom) <= now.getTime()
   )
 }
 

@@ -1,5 +1,7 @@
+import fc from 'fast-check'
 import t from 'tap'
-import { parse, validate, version } from 'uuid'
+import { parse, v5, validate, version } from 'uuid'
+import { derivedId } from '../packages/contract/identity.ts'
 import { risingIds } from '../services/composition/ids.ts'
 
 t.test('ids are UUIDs of version 7, each greater than the one before, and carry the time', (t) => {
@@ -25,3 +27,18 @@ t.test(
     t.end()
   },
 )
+
+t.test('a derived id is the UUID of version 5 of its namespace and name', (t) => {
+  const bytes = fc.uint8Array({ minLength: 0, maxLength: 40 })
+  const name = fc.oneof(
+    fc.string({ unit: 'grapheme' }),
+    bytes.map((some) => Buffer.from(some).toString('latin1')),
+  )
+  fc.assert(
+    fc.property(fc.uuid(), name, (namespace, text) => {
+      t.equal(derivedId(namespace, text), v5(Buffer.from(text), namespace))
+    }),
+  )
+  t.throws(() => derivedId('payout', 'a name'), TypeError)
+  t.end()
+})
