@@ -5,7 +5,7 @@ SOURCES := $(shell find packages projections infra services test bench -name '*.
 # Those that carry packages of their own.
 PEERS := bench/peers/emmett/node_modules/.installed
 
-.PHONY: run run-distributed kafka kafka-stop test test-distributed simulate bench soak demo build check clean
+.PHONY: run run-distributed kafka kafka-stop test test-distributed simulate bench flame soak demo build check clean
 
 # With its default of 16 MB for young objects, a fifth of the processor's time goes into moving them.
 SERVICE := node --enable-source-maps --max-semi-space-size=64
@@ -42,6 +42,10 @@ soak: dist/.built
 # Against peers, in turns: QUICK=1 for some minutes, ROWS="append read" for some rows (bench/README.md).
 bench: dist/.built $(PEERS)
 	@QUICK=$(QUICK) node --enable-source-maps dist/bench/main.js $(ROWS)
+
+# Where a row's time goes, as bench/flames/ROW.svg: needs Linux's perf and inferno (bench/README.md).
+flame: dist/.built $(PEERS)
+	@there=$$(mktemp -d) && cd $$there && NODE_OPTIONS=--perf-prof node $(CURDIR)/dist/bench/flame.js $(ROW); rm -rf $$there
 
 bench/peers/%/node_modules/.installed: bench/peers/%/package.json bench/peers/%/package-lock.json
 	@npm ci --prefix bench/peers/$* --no-audit --no-fund --loglevel=error

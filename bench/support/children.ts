@@ -69,10 +69,10 @@ export async function startProgram(
   environment: Readonly<Record<string, string>>,
   given: readonly string[] = [],
 ): Promise<RunningProgram> {
-  const { PATH = '', HOME = '' } = process.env
+  const { PATH = '', HOME = '', NODE_OPTIONS = '' } = process.env
   const parameters = [...loader, ...asServicesRun, file(name), ...given]
   const child = spawn(process.execPath, parameters, {
-    env: { PATH, HOME, ...environment },
+    env: { PATH, HOME, NODE_OPTIONS, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   watched(child)
