@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { Deposed } from '../../infra/postgres/fenced.ts'
 import type { Log } from '../../packages/kernel/ports.ts'
 import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
 import { isPassing } from '../composition/failures.ts'
@@ -35,7 +36,8 @@ export async function runTimers(options: TimerRunnerOptions, signal: AbortSignal
       count = await runDue(options)
       if (look % sweepEveryLooks === 0) await options.timers.sweep()
     } catch (error) {
-      options.log.warn({ error }, 'timers are tried again')
+      // Whoever leads now goes on with them, and this process is about to stop.
+      if (!(error instanceof Deposed)) options.log.warn({ error }, 'timers are tried again')
     }
     if (count < perLook) await pause(lookEveryMs, undefined, { signal }).catch(() => undefined)
   }
