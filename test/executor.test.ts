@@ -56,3 +56,31 @@ t.test('an append that may have happened is not answered as one that was not acc
   await t.rejects(process(reached).send(book, id, topUp('first', 100), envelope), OutcomeUnknown)
   t.equal(log.events.length, 1)
 })
+
+t.test(
+  'given a conflict, when two processes go on writing to one stream, then they look first',
+  async (t) => {
+    const { store, process } = openLog()
+    let conflicts = 0
+    const counted: Pick<EventStore, 'append'> = {
+      append: (stream, expected, events) =>
+        store.append(stream, expected, events).catch((error: unknown) => {
+          conflicts++
+          throw error
+        }),
+    }
+    const reached = () =>
+      Object.assign(Object.create(store) as SimulatedStore, counted, {
+        readStream: store.readStream.bind(store),
+      })
+    const [one, other] = [process(reached()), process(reached())]
+    for (let turn = 0; turn < 50; turn++) {
+      await one.send(book, id, topUp(`one ${turn}`, 100), envelope)
+      await other.send(book, id, topUp(`other ${turn}`, 100), envelope)
+    }
+    const { state, revision } = await other.sendAll(book, id, [])
+    t.equal(balanceOf(state as Book, merchantAvailable), 10_000)
+    t.equal(revision, 99)
+    t.equal(conflicts, 2)
+  },
+)

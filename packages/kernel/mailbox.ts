@@ -12,6 +12,8 @@ import {
 
 /** A version conflict means that another process wrote: the commands are decided again so many times. */
 const decisionsMax = 3
+/** After a conflict, so many times what others have written is read before the next commands are decided. */
+const roundsLookedFirst = 100
 const lettersPerWrite = 500
 const lettersMax = 10_000
 /** An append of unknown outcome is repeated after these pauses, with the same event ids. */
@@ -55,6 +57,7 @@ export class Mailbox {
   #known: Known | undefined
   #snapshotRevision = noStream
   #saving = false
+  #roundsToLookFirst = 0
 
   constructor(decider: AnyDecider, id: string, options: ExecutorOptions) {
     this.#decider = decider
@@ -83,6 +86,7 @@ export class Mailbox {
       const letters = this.#letters.splice(0, lettersPerWrite)
       try {
         const known = (this.#known ??= await this.#load(letters))
+        if (known.isRemembered && this.#roundsToLookFirst > 0) await this.#catchUp(known)
         await this.#write(letters, known)
         known.isRemembered = true
       } catch (error) {
@@ -105,6 +109,16 @@ export class Mailbox {
     const state = foldStored(this.#decider, events, snapshot?.state ?? this.#decider.initial())
     const owner = events[0]?.revision === 0 ? events[0].metadata : undefined
     return { state, revision: events.at(-1)?.revision ?? this.#snapshotRevision, owner, isRemembered: false }
+  }
+
+  /** Where another process writes as well, what is decided on memory would mostly be decided in vain. */
+  async #catchUp(known: Known): Promise<void> {
+    this.#roundsToLookFirst--
+    const events = await this.#options.store.readStream(this.#stream, known.revision + 1)
+    known.state = foldStored(this.#decider, events, known.state)
+    known.revision += events.length
+    if (events[0]?.revision === 0) known.owner = events[0].metadata
+    known.isRemembered = false
   }
 
   /**
@@ -255,6 +269,7 @@ export class Mailbox {
    * answered.
    */
   #fail(letters: readonly Letter[], error: unknown): void {
+    if (error instanceof VersionConflict) this.#roundsToLookFirst = roundsLookedFirst
     const again: Letter[] = []
     for (const letter of letters) {
       if (this.#letters.includes(letter)) continue
