@@ -175,6 +175,21 @@ t.test('a success whose callback was lost is found by asking', async (t) => {
   t.match(await shown(id), { status: 'succeeded' })
 })
 
+t.test('a payer who has paid an intent that is canceled then gets the money back', async (t) => {
+  const { house } = service.service.opened
+  const id = await create()
+  await confirm(id, { type, mobile_money: { ...payer, operator: 'wave' } })
+  const { attempts } = created(await readState(house.store, paymentIntent, id))
+  // The operator's callback is lost.
+  await house.sandboxRail.resolve(attempts.at(-1)!.operationId, { state: 'succeeded' })
+  t.match((await service.post(`/api/v1/payment-intents/${id}/cancel`, {})).body, { status: 'canceled' })
+  const intent = await eventually(
+    async () => created(await readState(house.store, paymentIntent, id)),
+    ({ lateRefunded }) => lateRefunded.length > 0,
+  )
+  t.strictSame(intent.lateRefunded, intent.late)
+})
+
 t.test('money from a card becomes available, but for what refunds have taken', async (t) => {
   const id = await create()
   await confirm(id, { type: 'card', card: { token: 'tok_anything' } })

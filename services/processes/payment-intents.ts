@@ -1,11 +1,13 @@
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
+import type { PaymentIntentEvents } from '../../packages/domain/payment-intents/events.ts'
 import { paymentIntentPolicies } from '../../packages/domain/payment-intents/policies.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import { commandAfter, failPayment } from '../../packages/domain/payment-intents/rail.ts'
 import { isLocked, type CreatedIntent } from '../../packages/domain/payment-intents/state.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
+import type { Recorded } from '../../packages/kernel/projection.ts'
 import {
   RailTimeout,
   type PaymentRail,
@@ -15,11 +17,11 @@ import {
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import { askLateRefund, giveBackLatePayment } from './late-refunds.ts'
 import { operationOf } from './operations.ts'
-import type { Process, Tools } from './process.ts'
+import type { Process, Reaction, Tools } from './process.ts'
 
 export const paymentIntentProcess: Process = {
   policies: paymentIntentPolicies,
-  reactions: { PaymentIntentLateSuccessRecorded: giveBackLatePayment },
+  reactions: { PaymentIntentCanceled: askWhetherPaid, PaymentIntentLateSuccessRecorded: giveBackLatePayment },
   timers: {
     intent_lock: breakLock,
     intent_status: askStatus,
@@ -71,6 +73,20 @@ async function askStatus({ subject, merchant, livemode }: DueTimer, tools: Tools
   const command = isFinal(state) ? commandAfter(operationId, state) : timeout(intent)
   await tools.send(to(paymentIntent, subject, command), { merchant, livemode }, 'timer')
   return undefined
+}
+
+/**
+ * The payer may have paid a moment before the intent was canceled, and nobody asks for it any more: without
+ * the callback of such a payment its money would stay at the operator.
+ */
+async function askWhetherPaid({ event, tools }: Reaction): Promise<void> {
+  const { id, data, metadata } = event as Recorded<PaymentIntentEvents['PaymentIntentCanceled']>
+  const { operationId } = data
+  const state = operationId === null ? undefined : await statusOf(tools.house.rail, operationId)
+  if (operationId === null || state?.state !== 'succeeded') return
+  const { merchant, livemode } = metadata
+  const order = to(paymentIntent, id, commandAfter(operationId, state))
+  await tools.send(order, { merchant, livemode }, 'rail')
 }
 
 function isFinal(state: RailState | undefined): state is RailState {
