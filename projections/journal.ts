@@ -34,6 +34,7 @@ export const journal = projection<LedgerEvents>()({
   },
   key: ['position', 'line'],
   indexes: [['effective_at'], ['subject']],
+  onlyGrows: true,
   on: {
     EntryPosted: lines,
     HoldPlaced: lines,

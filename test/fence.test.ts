@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type pg from 'pg'
 import t, { type Test } from 'tap'
 import { Checkpoints } from '../infra/postgres/checkpoints.ts'
+import { DocumentFold } from '../infra/postgres/document-fold.ts'
 import { Deposed, fenced, type Fence } from '../infra/postgres/fenced.ts'
 import { lead, type Reign } from '../infra/postgres/leader.ts'
 import { ParkedEvents, parkedWishes, wishRetry } from '../infra/postgres/parked.ts'
@@ -162,7 +163,7 @@ const event = {
 const track = {
   model: payouts,
   generation: 2,
-  fold: undefined,
+  fold: new DocumentFold(payouts, async () => []),
   parked: new Set<string>(),
   position: 0,
   isUnsure: false,

@@ -54,8 +54,10 @@ export class KnexProjector {
 function changesOf({ model, fold }: Target, event: Recorded, category: string): readonly Change[] {
   if (model.kind === 'projection') return model.on[event.type]?.(event as Recorded<never>) ?? []
   if (model.decider.category !== category) return []
-  const row = fold?.apply(event)
-  return row ? [{ put: row }] : []
+  fold?.apply(event)
+  const { added = [], changed = [] } = fold?.take() ?? {}
+  fold?.settle()
+  return [...added, ...changed].map((row) => ({ put: row }))
 }
 
 async function write(knex: Knex, table: Table, change: Change): Promise<void> {

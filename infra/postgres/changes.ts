@@ -1,60 +1,92 @@
 import type { Change, Row, Value } from '../../packages/kernel/projection.ts'
+import { CopyLines } from './copy-lines.ts'
 import { addToRows, patchRows, removeRows, upsertRows, type Table } from './tables.ts'
+import type { WrittenKeys } from './written-keys.ts'
 
 /** Where changes are written. */
 export interface Writing {
   /** Runs one statement; its only parameter is a JSON array of rows. */
-  readonly run: (statement: string, rows: readonly Row[]) => Promise<void>
+  readonly run: (statement: string, rows: string) => Promise<void>
   /** Adds rows that are not there. */
-  readonly copy: (table: Table, rows: readonly Row[]) => Promise<void>
+  readonly copy: (table: Table, lines: readonly Buffer[]) => Promise<void>
 }
 
 type Pending =
-  | { readonly kind: 'insert'; readonly row: Row }
-  | { readonly kind: 'put'; readonly row: Row }
+  | { readonly kind: 'insert' | 'put'; readonly row: Row }
   | { readonly kind: 'patch'; readonly key: Row; readonly columns: Row }
-  | { readonly kind: 'add'; readonly key: Row; readonly sums: Readonly<Record<string, number>> }
+  | { readonly kind: 'add'; readonly key: Row; readonly sums: Record<string, number> }
   | { readonly kind: 'remove'; readonly key: Row }
 
-/** What a batch of events changes in one table, folded in memory to at most one change per row. */
+type Layer = Map<string, Pending>
+
+/** What a piece of the log changes in one table, folded in memory to at most one change per row. */
 export class TableChanges {
   readonly #table: Table
-  readonly #writing: Writing
-  #pending = new Map<string, Pending>()
+  readonly #written: WrittenKeys | undefined
+  /** Changes of one row that cannot become one statement lie above each other. */
+  readonly #layers: Layer[] = [new Map()]
 
-  constructor(table: Table, writing: Writing) {
+  /** With `written` it is known which rows are not there: those are added, and nothing is done to them. */
+  constructor(table: Table, written?: WrittenKeys) {
     this.#table = table
-    this.#writing = writing
+    this.#written = written
   }
 
-  async apply(change: Change): Promise<void> {
-    const next = toPending(change)
-    const key = this.#keyOf('row' in next ? next.row : next.key)
-    const earlier = this.#pending.get(key)
-    if (earlier?.kind === 'insert' && next.kind === 'remove') {
-      this.#pending.delete(key)
-      return
+  apply(change: Change): void {
+    const key = this.#keyOf(namedBy(change))
+    const layer = this.#layers.at(-1)!
+    const earlier = layer.get(key)
+    if (!earlier) {
+      const first = this.#first(change, key)
+      if (first) layer.set(key, first)
+    } else if (earlier.kind === 'insert' && 'remove' in change) {
+      layer.delete(key)
+    } else if (!(earlier.kind === 'add' && 'add' in change && raise(earlier.sums, change.add))) {
+      const both = merged(earlier, change)
+      if (both) layer.set(key, both)
+      else this.#begin().set(key, toPending(change))
     }
-    const both = earlier ? merged(earlier, next) : next
-    if (both) {
-      this.#pending.set(key, both)
-      return
+  }
+
+  /** Ends it: answers how all of it is written. From now on its rows may be there. */
+  take(): (writing: Writing) => Promise<void> {
+    const groups = this.#layers.flatMap((layer) => {
+      const settled = [...layer].map(([key, pending]) => this.#settled(key, pending))
+      return [...groupBy(settled, shape).values()]
+    })
+    return async (writing) => {
+      for (const group of groups) await this.#write(group, writing)
     }
-    // The two cannot become one statement: what is pending goes first.
-    await this.flush()
-    this.#pending.set(key, next)
   }
 
-  async flush(): Promise<void> {
-    const pending = [...this.#pending.values()]
-    this.#pending = new Map()
-    const groups = groupBy(pending, shape)
-    for (const group of groups.values()) await this.#write(group[0]!, group.map(parameters))
+  /** The first change of a row; `undefined` when there is no such row to change. */
+  #first(change: Change, key: string): Pending | undefined {
+    if (!this.#written || 'add' in change || this.#written.mayHold(key)) return toPending(change)
+    return 'put' in change ? { kind: 'insert', row: change.put } : undefined
   }
 
-  #write(pending: Pending, rows: readonly Row[]): Promise<void> {
-    if (pending.kind === 'insert') return this.#writing.copy(this.#table, rows)
-    return this.#writing.run(statement(this.#table, pending), rows)
+  #begin(): Layer {
+    if (this.#written) for (const key of this.#layers.at(-1)!.keys()) this.#written.add(key)
+    const layer: Layer = new Map()
+    this.#layers.push(layer)
+    return layer
+  }
+
+  #settled(key: string, pending: Pending): Pending {
+    if (!this.#written || pending.kind === 'patch' || pending.kind === 'remove') return pending
+    const isNew = pending.kind === 'add' && !this.#written.mayHold(key)
+    this.#written.add(key)
+    return isNew ? { kind: 'insert', row: { ...pending.key, ...pending.sums } } : pending
+  }
+
+  async #write(group: readonly Pending[], { copy, run }: Writing): Promise<void> {
+    const [first] = group
+    if (!first) return
+    if (first.kind !== 'insert')
+      return run(statement(this.#table, first), JSON.stringify(group.map(parameters)))
+    const lines = new CopyLines(Object.keys(this.#table.columns))
+    for (const pending of group) lines.add(parameters(pending))
+    await copy(this.#table, lines.take())
   }
 
   #keyOf(row: Row): string {
@@ -63,39 +95,50 @@ export class TableChanges {
   }
 }
 
+function namedBy(change: Change): Row {
+  if ('put' in change) return change.put
+  return 'remove' in change ? change.remove : change.key
+}
+
 function toPending(change: Change): Pending {
   if ('put' in change) return { kind: change.isNew ? 'insert' : 'put', row: change.put }
   if ('patch' in change) return { kind: 'patch', key: change.key, columns: change.patch }
-  if ('add' in change) return { kind: 'add', key: change.key, sums: change.add }
+  if ('add' in change) return { kind: 'add', key: change.key, sums: { ...change.add } }
   return { kind: 'remove', key: change.remove }
 }
 
+/** Adds to sums of the same columns; false when they are others. */
+function raise(sums: Record<string, number>, added: Readonly<Record<string, number>>): boolean {
+  if (!haveSameColumns(sums, added)) return false
+  for (const column in added) sums[column]! += added[column]!
+  return true
+}
+
 /** Two changes of one row as one; `undefined` when no single statement does both. */
-function merged(earlier: Pending, next: Pending): Pending | undefined {
-  if (next.kind === 'insert') return earlier.kind === 'remove' ? { kind: 'put', row: next.row } : undefined
-  if (next.kind === 'put') return { kind: earlier.kind === 'insert' ? 'insert' : 'put', row: next.row }
-  if (next.kind === 'remove') return next
+function merged(earlier: Pending, next: Change): Pending | undefined {
+  if ('put' in next && next.isNew)
+    return earlier.kind === 'remove' ? { kind: 'put', row: next.put } : undefined
+  if ('put' in next) return { kind: earlier.kind === 'insert' ? 'insert' : 'put', row: next.put }
+  if ('remove' in next) return toPending(next)
   if ('row' in earlier) {
-    const columns = next.kind === 'patch' ? next.columns : summed(earlier.row, next.sums)
+    const columns = 'patch' in next ? next.patch : summed(earlier.row, next.add)
     return { kind: earlier.kind, row: { ...earlier.row, ...columns } }
   }
-  if (earlier.kind === 'patch' && next.kind === 'patch')
-    return { ...earlier, columns: { ...earlier.columns, ...next.columns } }
-  if (earlier.kind === 'add' && next.kind === 'add' && haveSameColumns(earlier.sums, next.sums)) {
-    return { ...earlier, sums: summed(earlier.sums, next.sums) }
-  }
+  if (earlier.kind === 'patch' && 'patch' in next)
+    return { ...earlier, columns: { ...earlier.columns, ...next.patch } }
   return undefined
 }
 
 function haveSameColumns(one: object, other: object): boolean {
-  const columns = Object.keys(one)
-  return columns.length === Object.keys(other).length && columns.every((column) => column in other)
+  let count = 0
+  for (const column in other) {
+    if (!(column in one)) return false
+    count++
+  }
+  return count === Object.keys(one).length
 }
 
-function summed(
-  row: Readonly<Record<string, Value | undefined>>,
-  sums: Readonly<Record<string, number>>,
-): Record<string, number> {
+function summed(row: Row, sums: Readonly<Record<string, number>>): Record<string, number> {
   const total: Record<string, number> = {}
   for (const column in sums) total[column] = Number(row[column] ?? 0) + sums[column]!
   return total

@@ -1,15 +1,14 @@
 import type pg from 'pg'
-import { streamName, type AnyDecider } from '../../packages/kernel/decider.ts'
-import { recorded } from '../../packages/kernel/history.ts'
+import type { AnyDecider } from '../../packages/kernel/decider.ts'
 import type { EventStore, Log, StoredEvent } from '../../packages/kernel/ports.ts'
-import type { ReadModel, Recorded } from '../../packages/kernel/projection.ts'
-import { TableChanges, type Writing } from './changes.ts'
-import { copyRows } from './copy.ts'
+import type { ReadModel } from '../../packages/kernel/projection.ts'
 import { DocumentFold, type StoredDocument } from './document-fold.ts'
 import { fenced, type Fence } from './fenced.ts'
 import { planByKey, prepared } from './prepared-statements.ts'
+import { Span } from './span.ts'
 import { createIndexes, createTable, tableOf, type Table } from './tables.ts'
 import { createTotals } from './totals.ts'
+import { WrittenKeys } from './written-keys.ts'
 
 /** One read model on its way along the log. */
 export interface Track {
@@ -19,6 +18,8 @@ export interface Track {
   readonly fold: DocumentFold | undefined
   /** Streams set aside because a handler threw; the others go on. */
   readonly parked: Set<string>
+  /** Which rows may be there, while a table is filled that was empty when it was opened. */
+  written?: WrittenKeys | undefined
   position: number
   /** A write has failed and may have happened: how far it came is read again before the next one. */
   isUnsure: boolean
@@ -30,9 +31,12 @@ export interface ProjectorOptions {
   readonly deciders: readonly AnyDecider[]
   readonly log: Log
   readonly fence?: Fence | undefined
-  /** Of each read model, the states that are kept in memory: no fewer than a batch has events. */
+  /** Of each read model, the states that are kept in memory when they are in its table. */
   readonly statesMax?: number
 }
+
+/** What a table that is filled needs again is mostly new, and states that are kept long cost collections. */
+const statesMaxAnew = 500
 
 /** Applies batches of events to read models: tables and checkpoints move in one transaction. */
 export class Projector {
@@ -45,20 +49,29 @@ export class Projector {
   }
 
   /** Makes the table of a read model when it is not there, and finds out how far it has come. */
-  async open(model: ReadModel, generation: number): Promise<Track> {
-    const { pool, fence, statesMax } = this.#options
+  async open(model: ReadModel, generation: number, statesMax = this.#options.statesMax): Promise<Track> {
+    const { pool, fence } = this.#options
     const table = tableOf(model, generation)
     await fenced(pool, fence, (connection) => begin(connection, table))
     const documents = (ids: readonly string[]) => this.#documents(table, ids)
     const fold = model.kind === 'documents' ? new DocumentFold(model, documents, statesMax) : undefined
-    const track: Track = { model, generation, table, fold, parked: new Set(), position: 0, isUnsure: true }
+    const found = { parked: new Set<string>(), written: undefined, position: 0, isUnsure: true }
+    const track: Track = { model, generation, table, fold, ...found }
     await this.#find(track)
     return track
   }
 
+  /** The same for a table that is filled from the first event and shown when it is finished. */
+  async openAnew(model: ReadModel, generation: number): Promise<Track> {
+    const track = await this.open(model, generation, statesMaxAnew)
+    if (track.position === 0) track.written = new WrittenKeys()
+    return track
+  }
+
   /** Makes what the table of a read model lacks while it is filled for the first time. */
-  async finish({ model, table }: Track): Promise<void> {
+  async finish(track: Track): Promise<void> {
     const { pool, fence } = this.#options
+    const { model, table } = track
     await fenced(pool, fence, async (connection) => {
       await connection.query(`set local maintenance_work_mem = '256MB'`)
       const lacking = [...createIndexes(model, table), ...createTotals(model, table)]
@@ -78,65 +91,54 @@ export class Projector {
     track.parked.clear()
     for (const { stream } of parked.rows) track.parked.add(stream)
     track.position = Number(rows[0]!.position)
+    // Somebody else may have written to the table.
+    if (track.position > 0) track.written = undefined
     track.isUnsure = false
   }
 
-  /**
-   * Applies one batch to tracks that may have seen a part of it, and moves their checkpoints to `through`.
-   */
-  async apply(tracks: readonly Track[], events: readonly StoredEvent[], through: number): Promise<void> {
+  /** Begins a piece of the log, of which these tracks may have seen a part. */
+  async begin(tracks: readonly Track[]): Promise<Span> {
     for (const track of tracks) if (track.isUnsure) await this.#find(track)
-    const behind = tracks.filter(({ position }) => position < through)
+    return this.#span(tracks)
+  }
+
+  /** Folds the next events into a span. */
+  async fold(span: Span, events: readonly StoredEvent[]): Promise<void> {
+    try {
+      await span.add(events)
+    } catch (error) {
+      for (const track of span.tracks) track.isUnsure = true
+      throw error
+    }
+  }
+
+  /** Writes a span and moves its tracks' checkpoints to `through`. The next one may be folded meanwhile. */
+  async write(span: Span, through: number): Promise<void> {
+    const write = span.take()
+    const behind = span.tracks.filter(({ position }) => position < through)
     if (behind.length === 0) return
-    const recordedOnce = this.#recordedOnce()
     const { pool, fence } = this.#options
     try {
       await fenced(pool, fence, async (connection) => {
         await connection.query(planByKey)
-        for (const track of behind) await this.#applyTo(track, events, { connection, recordedOnce })
+        await write(connection)
         await moveCheckpoints(connection, behind, through)
       })
     } catch (error) {
       for (const track of behind) track.isUnsure = true
       throw error
     }
-    for (const track of behind) track.position = through
-  }
-
-  async #applyTo(
-    track: Track,
-    events: readonly StoredEvent[],
-    { connection, recordedOnce }: Batch,
-  ): Promise<void> {
-    const relevant = relevantTo(track, events)
-    if (relevant.length === 0) return
-    const changes = new TableChanges(track.table, writingOn(connection))
-    await track.fold?.prepare(relevant)
-    for (const event of relevant) {
-      if (track.parked.has(event.stream)) continue
-      try {
-        for (const change of changesOf(track, recordedOnce(event))) await changes.apply(change)
-      } catch (error) {
-        await this.#park(track, event, { error, connection })
-      }
+    for (const track of behind) {
+      track.fold?.settle()
+      track.position = through
     }
-    await changes.flush()
   }
 
-  /** A poisoned event parks its stream, not the projector: its later events wait, all other streams go on. */
-  async #park(
-    track: Track,
-    event: StoredEvent,
-    { error, connection }: { error: unknown; connection: pg.ClientBase },
-  ): Promise<void> {
-    const { stream, revision, position, id, type } = event
-    this.#options.log.error({ consumer: track.table.name, stream, revision, type, error }, 'parked')
-    await connection.query(
-      `insert into parked (consumer, stream, revision, position, event_id, type, error) values ($1, $2, $3, $4, $5, $6, $7)
-       on conflict (consumer, stream, revision) do update set error = excluded.error`,
-      [track.table.name, stream, revision, position, id, type, String(error)],
-    )
-    track.parked.add(stream)
+  /** Applies one batch to tracks that may have seen a part of it. */
+  async apply(tracks: readonly Track[], events: readonly StoredEvent[], through: number): Promise<void> {
+    const span = await this.begin(tracks)
+    await this.fold(span, events)
+    await this.write(span, through)
   }
 
   /** Brings a parked stream up to its read model's checkpoint; throws when its event is still poisoned. */
@@ -149,23 +151,24 @@ export class Projector {
     const from = rows[0]?.revision
     if (from == null) return
     const missed = (await store.readStream(stream, from)).filter(({ position }) => position <= track.position)
-    const recordedOnce = this.#recordedOnce()
     track.fold?.clear()
-    await track.fold?.prepare(missed)
     // Until it is surely done, its outcome is as unknown as that of any other write.
     track.isUnsure = true
+    const span = this.#span([track])
+    await span.addParked(missed)
+    const write = span.take()
     await fenced(pool, fence, async (connection) => {
-      const changes = new TableChanges(track.table, writingOn(connection))
-      for (const event of missed)
-        for (const change of changesOf(track, recordedOnce(event))) await changes.apply(change)
-      await changes.flush()
-      await connection.query('delete from parked where consumer = $1 and stream = $2', [
-        track.table.name,
-        stream,
-      ])
+      await write(connection)
+      const text = 'delete from parked where consumer = $1 and stream = $2'
+      await connection.query(text, [track.table.name, stream])
     })
+    track.fold?.settle()
     track.parked.delete(stream)
     track.isUnsure = false
+  }
+
+  #span(tracks: readonly Track[]): Span {
+    return new Span(tracks, { deciders: this.#deciders, log: this.#options.log })
   }
 
   async #documents(table: Table, ids: readonly string[]): Promise<readonly StoredDocument[]> {
@@ -174,20 +177,6 @@ export class Projector {
       [ids],
     )
     return rows
-  }
-
-  /** Several read models follow the same event; it is decoded once. */
-  #recordedOnce(): (event: StoredEvent) => Recorded {
-    const seen = new Map<StoredEvent, Recorded>()
-    return (event) => {
-      let known = seen.get(event)
-      if (!known) {
-        const decider = this.#deciders.get(categoryOf(event))
-        if (!decider) throw new Error(`nobody knows the category of ${event.stream}`)
-        seen.set(event, (known = recorded(decider, event)))
-      }
-      return known
-    }
   }
 }
 
@@ -211,44 +200,4 @@ async function moveCheckpoints(
   const values = [names, tracks.map(({ position }) => position), through]
   const { rowCount } = await connection.query(prepared(text, values))
   if (rowCount !== tracks.length) throw new Error('these read models have been moved by somebody else')
-}
-
-interface Batch {
-  readonly connection: pg.ClientBase
-  readonly recordedOnce: (event: StoredEvent) => Recorded
-}
-
-function categoryOf({ stream }: StoredEvent): string {
-  return stream.slice(0, stream.indexOf('-'))
-}
-
-/** What a track has not seen, may see and follows. Each is asked about each event: it allocates nothing. */
-function relevantTo(
-  { model, parked, position }: Track,
-  events: readonly StoredEvent[],
-): readonly StoredEvent[] {
-  const follows = followsOf(model)
-  return events.filter((event) => event.position > position && follows(event) && !parked.has(event.stream))
-}
-
-function followsOf(model: ReadModel): (event: StoredEvent) => boolean {
-  if (model.kind === 'projection') return ({ type }) => type in model.on
-  const prefix = streamName(model.decider.category, '')
-  return ({ stream }) => stream.startsWith(prefix)
-}
-
-function changesOf({ model, fold }: Track, event: Recorded) {
-  if (model.kind === 'projection') return model.on[event.type]!(event as Recorded<never>)
-  const row = fold!.apply(event)
-  if (!row) return []
-  return [{ put: row, ...(event.revision === 0 && { isNew: true as const }) }]
-}
-
-function writingOn(connection: pg.ClientBase): Writing {
-  return {
-    run: async (statement, rows) => {
-      await connection.query(prepared(statement, [JSON.stringify(rows)]))
-    },
-    copy: (table, rows) => copyRows(connection, table, rows),
-  }
 }

@@ -9,7 +9,8 @@ import { totalsOf } from './totals.ts'
 
 const pollEveryMs = 5
 const sourcesKeptMs = 1_000
-const undefinedTable = '42P01'
+/** A table that is dropped is gone, or it and its totals are locked in another order than this reads them. */
+const [undefinedTable, deadlock] = ['42P01', '40P01']
 
 type Sources = ReadonlyMap<string, Source>
 
@@ -100,7 +101,8 @@ export class PostgresReadStore implements ReadStore {
 
   /** A table was dropped a moment ago, because a newer one has taken its place: look which. */
   #expectDropped(error: unknown): void {
-    if ((error as { code?: string }).code !== undefinedTable) throw error
+    const { code } = error as { code?: string }
+    if (code !== undefinedTable && code !== deadlock) throw error
     this.#sources = undefined
   }
 

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Fence } from '../../infra/postgres/fenced.ts'
 import { Projector, type Track } from '../../infra/postgres/projector.ts'
+import type { Span } from '../../infra/postgres/span.ts'
 import { parkedWishes } from '../../infra/postgres/parked.ts'
 import { publications, publish } from '../../infra/postgres/publication.ts'
 import type { AnyDecider } from '../../packages/kernel/decider.ts'
@@ -8,9 +9,8 @@ import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/
 import type { ReadModel } from '../../packages/kernel/projection.ts'
 
 const batchSize = 5_000
-const rebuildBatchSize = 5_000
-/** Read models that are built anew share the log, but not their transactions. */
-const rebuildGroups = 4
+/** Events that are read, and that are written at once, where read models are built anew. */
+const rebuilding = { read: 500, written: 20_000 }
 /** What a list may lag behind while events keep coming. */
 const everyMs = 50
 const wishesEveryMs = 500
@@ -114,7 +114,7 @@ class ProjectorService {
       const wanted =
         published && (published.version === model.version ? published.wanted : published.generation + 1)
       if (!wanted || wanted === published.generation || this.#rebuilding.has(model.name)) continue
-      this.#rebuilding.set(model.name, await this.#projector.open(model, wanted))
+      this.#rebuilding.set(model.name, await this.#projector.openAnew(model, wanted))
     }
   }
 
@@ -133,25 +133,54 @@ class ProjectorService {
 
   async #show(track: Track): Promise<void> {
     await publish(this.#options, track)
-    this.#live.set(track.model.name, track)
+    this.#live.set(track.model.name, await this.#projector.open(track.model, track.generation))
     this.#rebuilding.delete(track.model.name)
   }
 
-  /** The next events are read while those before are written. */
+  /** While a span is written, the next one is read and folded. */
   async #catchUp(tracks: readonly Track[]): Promise<void> {
+    let writing: Promise<void> | undefined
+    try {
+      let span = await this.#projector.begin(tracks)
+      const log = this.#readAhead(Math.min(...tracks.map((track) => track.position)))
+      for (;;) {
+        const through = await this.#fill(span, log)
+        await writing
+        if (through === undefined) return
+        writing = this.#projector.write(span, through)
+        writing.catch(() => undefined)
+        span = await this.#projector.begin(tracks)
+      }
+    } finally {
+      await writing?.catch(() => undefined)
+    }
+  }
+
+  /** Answers how far the span goes; `undefined` at the end of the log, or when there is no time left. */
+  async #fill(span: Span, log: AsyncIterator<readonly StoredEvent[]>): Promise<number | undefined> {
+    let through: number | undefined
+    for (let events = 0; events < rebuilding.written;) {
+      const { value, done } = await log.next()
+      if (this.#closed) return undefined
+      if (done) break
+      await this.#projector.fold(span, value)
+      events += value.length
+      through = value.at(-1)!.position
+    }
+    return through
+  }
+
+  async *#readAhead(after: number): AsyncGenerator<readonly StoredEvent[], void> {
     const { store } = this.#options
-    let position = Math.min(...tracks.map((track) => track.position))
-    let ahead = store.readAll(position, rebuildBatchSize)
+    let ahead = store.readAll(after, rebuilding.read)
     for (;;) {
       const events = await ahead
       const last = events.at(-1)
-      if (!last || this.#closed) return
-      position = last.position
-      ahead = store.readAll(position, rebuildBatchSize)
+      if (!last) return
+      ahead = store.readAll(last.position, rebuilding.read)
       // What is read in vain fails where it is awaited, or nobody asks for it any more.
       ahead.catch(() => undefined)
-      const groups = groupsOf(tracks).map((group) => this.#projector.apply(group, events, position))
-      await allEnded(groups)
+      yield events
     }
   }
 
@@ -176,18 +205,4 @@ class ProjectorService {
       }
     })
   }
-}
-
-/** What fails is tried again, and must not meet those who were still at work when it failed. */
-async function allEnded(works: readonly Promise<void>[]): Promise<void> {
-  const ends = await Promise.allSettled(works)
-  const failed = ends.find((end) => end.status === 'rejected')
-  if (failed) throw failed.reason
-}
-
-/** While the rows of one group are on their way to the database, those of another are made. */
-function groupsOf(tracks: readonly Track[]): readonly (readonly Track[])[] {
-  const groups = Array.from({ length: Math.min(rebuildGroups, tracks.length) }, (): Track[] => [])
-  for (const [index, track] of tracks.entries()) groups[index % groups.length]!.push(track)
-  return groups
 }
