@@ -38,6 +38,9 @@ export interface ProjectorOptions {
 /** What a table that is filled needs again is mostly new, and states that are kept long cost collections. */
 const statesMaxAnew = 500
 
+/** Statements that make indexes, beside each other. */
+const finishingLanes = 2
+
 /** Applies batches of events to read models: tables and checkpoints move in one transaction. */
 export class Projector {
   readonly #options: ProjectorOptions
@@ -68,14 +71,31 @@ export class Projector {
     return track
   }
 
-  /** Makes what the table of a read model lacks while it is filled for the first time. */
-  async finish(track: Track): Promise<void> {
+  /**
+   * Makes what tables lack while they are filled for the first time. The largest comes first and no statement
+   * waits for another one, so that no processor is idle.
+   */
+  async finish(tracks: readonly Track[]): Promise<void> {
+    const { pool } = this.#options
+    const sizes = await tableSizes(pool, tracks)
+    const largest = [...tracks].sort(
+      (one, other) => sizes.get(other.table.name)! - sizes.get(one.table.name)!,
+    )
+    const indexes = largest.flatMap(({ model, table }) => createIndexes(model, table))
+    const totals = largest.map(({ model, table }) => createTotals(model, table).join(';'))
+    const lacking = [...indexes, ...totals.filter((text) => text !== '')].values()
+    const lane = async () => {
+      for (const statement of lacking) await this.#make(statement)
+    }
+    await Promise.all(Array.from({ length: finishingLanes }, lane))
+  }
+
+  async #make(statement: string): Promise<void> {
     const { pool, fence } = this.#options
-    const { model, table } = track
     await fenced(pool, fence, async (connection) => {
       await connection.query(`set local maintenance_work_mem = '256MB'`)
-      const lacking = [...createIndexes(model, table), ...createTotals(model, table)]
-      for (const statement of lacking) await connection.query(statement)
+      await connection.query('set local max_parallel_maintenance_workers = 0')
+      await connection.query(statement)
     })
   }
 
@@ -178,6 +198,13 @@ export class Projector {
     )
     return rows
   }
+}
+
+async function tableSizes(pool: pg.Pool, tracks: readonly Track[]): Promise<ReadonlyMap<string, number>> {
+  const text = 'select name, pg_relation_size(name::regclass) as size from unnest($1::text[]) as name'
+  const names = tracks.map(({ table }) => table.name)
+  const { rows } = await pool.query<{ name: string; size: number }>(text, [names])
+  return new Map(rows.map(({ name, size }) => [name, size]))
 }
 
 async function begin(connection: pg.ClientBase, table: Table): Promise<void> {

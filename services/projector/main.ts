@@ -3,14 +3,14 @@ import type { Fence } from '../../infra/postgres/fenced.ts'
 import { Projector, type Track } from '../../infra/postgres/projector.ts'
 import type { Span } from '../../infra/postgres/span.ts'
 import { parkedWishes } from '../../infra/postgres/parked.ts'
-import { publications, publish } from '../../infra/postgres/publication.ts'
+import { publications, publish, type Published } from '../../infra/postgres/publication.ts'
 import type { AnyDecider } from '../../packages/kernel/decider.ts'
 import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
 import type { ReadModel } from '../../packages/kernel/projection.ts'
 
 const batchSize = 5_000
 /** Events that are read, and that are written at once, where read models are built anew. */
-const rebuilding = { read: 500, written: 20_000 }
+const rebuilding = { read: 250, written: 40_000 }
 /** What a list may lag behind while events keep coming. */
 const everyMs = 50
 const wishesEveryMs = 500
@@ -107,14 +107,17 @@ class ProjectorService {
     }
   }
 
+  /** Looks until it finds no more: whoever wishes for all read models wishes for one after the other. */
   async #findRebuilds(): Promise<void> {
-    const shown = await publications(this.#options.pool)
-    for (const model of this.#options.models) {
-      const published = shown.get(model.name)
-      const wanted =
-        published && (published.version === model.version ? published.wanted : published.generation + 1)
-      if (!wanted || wanted === published.generation || this.#rebuilding.has(model.name)) continue
-      this.#rebuilding.set(model.name, await this.#projector.openAnew(model, wanted))
+    for (;;) {
+      const shown = await publications(this.#options.pool)
+      const found = this.#options.models.flatMap((model) => {
+        const generation = wantedGeneration(model, shown.get(model.name))
+        return generation && !this.#rebuilding.has(model.name) ? [{ model, generation }] : []
+      })
+      if (found.length === 0) return
+      const tracks = found.map(({ model, generation }) => this.#projector.openAnew(model, generation))
+      for (const track of await Promise.all(tracks)) this.#rebuilding.set(track.model.name, track)
     }
   }
 
@@ -124,7 +127,7 @@ class ProjectorService {
    */
   async #rebuild(tracks: readonly Track[]): Promise<void> {
     await this.#catchUp(tracks)
-    for (const track of tracks) if (!this.#closed) await this.#projector.finish(track)
+    if (!this.#closed) await this.#projector.finish(tracks)
     await this.#exclusively(async () => {
       await this.#catchUp(tracks)
       for (const track of tracks) if (!this.#closed) await this.#show(track)
@@ -205,4 +208,12 @@ class ProjectorService {
       }
     })
   }
+}
+
+/** The generation that is to take the place of the one that is shown, if any is. */
+function wantedGeneration(model: ReadModel, published: Published | undefined): number | undefined {
+  if (!published) return undefined
+  const { version, generation, wanted } = published
+  const next = version === model.version ? wanted : generation + 1
+  return next === generation ? undefined : next
 }
