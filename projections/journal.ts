@@ -9,8 +9,6 @@ export const journal = projection<LedgerEvents>()({
   columns: {
     /** Of the entry's event in the log: the order of the journal. */
     position: 'bigint',
-    /** 1 is the entry's first posting. */
-    line: 'integer',
     entry: 'text',
     book: 'text',
     merchant: 'text',
@@ -22,15 +20,17 @@ export const journal = projection<LedgerEvents>()({
     hold: 'text',
     subject_type: 'text',
     subject: 'text',
-    account: 'text',
-    class: 'text',
-    side: 'text',
-    amount: 'bigint',
     description: 'text',
     reverses: 'text',
     actor: 'text',
     effective_at: 'timestamptz',
     occurred_at: 'timestamptz',
+    /** What the postings of an entry share stands first: COPY writes it out once. 1 is the first posting. */
+    line: 'integer',
+    account: 'text',
+    class: 'text',
+    side: 'text',
+    amount: 'bigint',
   },
   key: ['position', 'line'],
   indexes: [['effective_at'], ['subject']],

@@ -14,8 +14,15 @@ export interface Writing {
 type Pending =
   | { readonly kind: 'insert' | 'put'; readonly row: Row }
   | { readonly kind: 'patch'; readonly key: Row; readonly columns: Row }
-  | { readonly kind: 'add'; readonly key: Row; readonly sums: Record<string, number> }
+  | Sums
   | { readonly kind: 'remove'; readonly key: Row }
+
+interface Sums {
+  readonly kind: 'add'
+  readonly key: Row
+  readonly sums: Record<string, number>
+  readonly columns: readonly string[]
+}
 
 type Layer = Map<string, Pending>
 
@@ -41,7 +48,7 @@ export class TableChanges {
       if (first) layer.set(key, first)
     } else if (earlier.kind === 'insert' && 'remove' in change) {
       layer.delete(key)
-    } else if (!(earlier.kind === 'add' && 'add' in change && raise(earlier.sums, change.add))) {
+    } else if (!(earlier.kind === 'add' && 'add' in change && raise(earlier, change.add))) {
       const both = merged(earlier, change)
       if (both) layer.set(key, both)
       else this.#begin().set(key, toPending(change))
@@ -90,8 +97,10 @@ export class TableChanges {
   }
 
   #keyOf(row: Row): string {
-    const [column, ...others] = this.#table.key
-    return others.reduce((key, other) => `${key}\x1f${String(row[other])}`, String(row[column!]))
+    const { key } = this.#table
+    let name = String(row[key[0]!])
+    for (let index = 1; index < key.length; index++) name += `\x1f${String(row[key[index]!])}`
+    return name
   }
 }
 
@@ -103,14 +112,22 @@ function namedBy(change: Change): Row {
 function toPending(change: Change): Pending {
   if ('put' in change) return { kind: change.isNew ? 'insert' : 'put', row: change.put }
   if ('patch' in change) return { kind: 'patch', key: change.key, columns: change.patch }
-  if ('add' in change) return { kind: 'add', key: change.key, sums: { ...change.add } }
+  if ('add' in change) {
+    const sums = { ...change.add }
+    return { kind: 'add', key: change.key, sums, columns: Object.keys(sums) }
+  }
   return { kind: 'remove', key: change.remove }
 }
 
 /** Adds to sums of the same columns; false when they are others. */
-function raise(sums: Record<string, number>, added: Readonly<Record<string, number>>): boolean {
-  if (!haveSameColumns(sums, added)) return false
-  for (const column in added) sums[column]! += added[column]!
+function raise({ sums, columns }: Sums, added: Readonly<Record<string, number>>): boolean {
+  let count = 0
+  for (const column in added) {
+    if (!(column in sums)) return false
+    count++
+  }
+  if (count !== columns.length) return false
+  for (const column of columns) sums[column]! += added[column]!
   return true
 }
 
@@ -129,15 +146,6 @@ function merged(earlier: Pending, next: Change): Pending | undefined {
   return undefined
 }
 
-function haveSameColumns(one: object, other: object): boolean {
-  let count = 0
-  for (const column in other) {
-    if (!(column in one)) return false
-    count++
-  }
-  return count === Object.keys(one).length
-}
-
 function summed(row: Row, sums: Readonly<Record<string, number>>): Record<string, number> {
   const total: Record<string, number> = {}
   for (const column in sums) total[column] = Number(row[column] ?? 0) + sums[column]!
@@ -146,14 +154,14 @@ function summed(row: Row, sums: Readonly<Record<string, number>>): Record<string
 
 function shape(pending: Pending): string {
   if (pending.kind === 'patch') return `patch ${Object.keys(pending.columns).sort().join()}`
-  if (pending.kind === 'add') return `add ${Object.keys(pending.sums).sort().join()}`
+  if (pending.kind === 'add') return `add ${[...pending.columns].sort().join()}`
   return pending.kind
 }
 
 function statement(table: Table, pending: Pending): string {
   if (pending.kind === 'put') return upsertRows(table)
   if (pending.kind === 'patch') return patchRows(table, Object.keys(pending.columns))
-  if (pending.kind === 'add') return addToRows(table, Object.keys(pending.sums))
+  if (pending.kind === 'add') return addToRows(table, pending.columns)
   return removeRows(table)
 }
 

@@ -21,6 +21,11 @@ export class CopyLines {
   #chunks: Buffer[] = []
   #bytes: Buffer = Buffer.alloc(0)
   #length = 0
+  /** The row before, when all of its line is in the bytes at hand, and where it begins there. */
+  #before: Row | undefined
+  #start = 0
+  /** Where each column of the last line ends, from its beginning. */
+  readonly #ends: number[] = []
 
   constructor(columns: readonly string[]) {
     this.#columns = columns
@@ -31,11 +36,18 @@ export class CopyLines {
   }
 
   add(row: Row): void {
-    for (const column of this.#columns) {
-      this.#write(row[column])
+    const bytes = this.#bytes
+    const alike = this.#before ? this.#alike(row, this.#before) : 0
+    const start = this.#length
+    if (alike > 0) this.#repeat(this.#ends[alike - 1]!)
+    for (let index = alike; index < this.#columns.length; index++) {
+      this.#write(row[this.#columns[index]!])
       this.#bytes[this.#length++] = tab
+      this.#ends[index] = this.#length - start
     }
     this.#bytes[this.#length - 1] = newline
+    this.#before = this.#bytes === bytes ? row : undefined
+    this.#start = start
   }
 
   /** All lines, in pieces that may end within one of them. */
@@ -44,7 +56,25 @@ export class CopyLines {
     this.#chunks = []
     this.#bytes = Buffer.alloc(0)
     this.#length = 0
+    this.#before = undefined
     return chunks
+  }
+
+  /** How many columns a row begins with that the one before has too: lines of one entry share most of them. */
+  #alike(row: Row, before: Row): number {
+    let count = 0
+    for (const column of this.#columns) {
+      const value = row[column]
+      if (value !== before[column] || (typeof value === 'object' && value !== null)) break
+      count++
+    }
+    return count < this.#columns.length ? count : 0
+  }
+
+  #repeat(length: number): void {
+    const [bytes, start] = [this.#bytes, this.#start]
+    this.#reserve(length)
+    this.#length += bytes.copy(this.#bytes, this.#length, start, start + length)
   }
 
   #write(value: Value | undefined): void {

@@ -124,13 +124,35 @@ export class DocumentFold {
   }
 }
 
-function begin({ id, position, metadata }: Recorded): Known {
-  const { merchant, livemode, at } = metadata
-  const owner = { id, merchant, livemode, created: position, created_at: at }
-  return { ...owner, state: undefined, revision: 0, position, columns: undefined, isStored: false }
+function begin({ id, position, metadata: { merchant, livemode, at } }: Recorded): Known {
+  return {
+    id,
+    merchant,
+    livemode,
+    created: position,
+    created_at: at,
+    state: undefined,
+    revision: 0,
+    position,
+    columns: undefined,
+    isStored: false,
+  }
 }
 
 /** A stream that shows nothing has a row as well: later events are folded onto its state. */
-function rowOf({ state, columns, isStored: _, ...known }: Known): Row {
-  return { ...known, state: state as object, shown: columns !== undefined, ...columns }
+function rowOf(known: Known): Row {
+  const { id, merchant, livemode, created, created_at, revision, position, state, columns } = known
+  const shown = columns !== undefined
+  const row = {
+    id,
+    merchant,
+    livemode,
+    created,
+    created_at,
+    revision,
+    position,
+    state: state as object,
+    shown,
+  }
+  return { ...row, ...columns }
 }

@@ -93,6 +93,14 @@ export function bookId(merchant: string, livemode: boolean, currency: string): s
 }
 
 export function parseBookId(id: string): BookKey {
+  if (id !== parsedLast?.id) parsedLast = { id, key: parsed(id) }
+  return parsedLast.key
+}
+
+/** Several read models ask about the same entry one after the other. */
+let parsedLast: { readonly id: string; readonly key: BookKey } | undefined
+
+function parsed(id: string): BookKey {
   const [, merchant, environment, currency] = /^([^.]+)\.(live|test)\.([A-Z]{3})$/.exec(id) ?? []
   if (!merchant || !currency) throw new Error(`${id} is not the id of a ledger book`)
   return { merchant, livemode: environment === 'live', currency }
