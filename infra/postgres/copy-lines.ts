@@ -60,7 +60,7 @@ export class CopyLines {
     return chunks
   }
 
-  /** How many columns a row begins with that the one before has too: lines of one entry share most of them. */
+  /** With how many columns a row begins that the one before has too: lines of an entry share most of them. */
   #alike(row: Row, before: Row): number {
     let count = 0
     for (const column of this.#columns) {
