@@ -3,6 +3,7 @@ import t from 'tap'
 import { planByKey } from '../infra/postgres/prepared-statements.ts'
 import { Projector } from '../infra/postgres/projector.ts'
 import { publications, publishMissing, wantRebuild } from '../infra/postgres/publication.ts'
+import type { EventStore } from '../packages/kernel/ports.ts'
 import { book } from '../packages/domain/ledger/book.ts'
 import { balances } from '../projections/balances.ts'
 import { journal } from '../projections/journal.ts'
@@ -61,53 +62,65 @@ t.test('a batch whose commit was answered by nobody is counted once', async (t) 
   t.same(rows, [{ available: 120, entries: 2 }])
 })
 
-/** A pool on which, of two batches at once, the first fails and the second ends only then. */
-function failingFirst(pool: pg.Pool, tell: (what: string) => void) {
+/** A pool on which the first batch ends only when it may. */
+function holdingFirst(pool: pg.Pool, until: Promise<void>, tell: (what: string) => void) {
   let batches = 0
-  let failed: () => void = () => undefined
-  const failure = new Promise<void>((resolve) => (failed = resolve))
-  const fail = async (ask: Ask) => {
-    const result = await ask()
-    tell('one has failed')
-    failed()
-    return result
-  }
-  const end = async (ask: Ask) => {
-    await failure
-    return ask().finally(() => tell('the other has ended'))
-  }
   return overheard(pool, () => {
     let batch = 0
     return async (text, ask) => {
       if (text === planByKey) batch = ++batches
-      if (batch === 1 && text === 'commit') throw new Error('the disk is full')
-      if (batch === 1 && text === 'rollback') return fail(ask)
-      return batch === 2 && text === 'commit' ? end(ask) : ask()
+      if (batch !== 1 || text !== 'commit') return ask()
+      await until
+      return ask().finally(() => tell('the batch has ended'))
     }
   })
 }
 
+/** A log that is read event by event, and that fails the second time. */
+function failingSecond(log: EventStore, tell: (what: string) => void) {
+  let reads = 0
+  let failed: () => void = () => undefined
+  const failure = new Promise<void>((resolve) => (failed = resolve))
+  const read = log.readAll.bind(log)
+  const readAll = async (after: number) => {
+    if (++reads !== 2) return read(after, 1)
+    tell('the log is away')
+    failed()
+    throw new Error('the log is away')
+  }
+  return {
+    store: Object.assign(log, { readAll, subscribe: () => ({ close: async () => undefined }) }),
+    failure,
+  }
+}
+
 t.test('a rebuild that fails is tried again when nobody works on it any more', async (t) => {
   const { pool } = await testDatabase(t)
-  const { store, process } = openLog()
+  const opened = openLog()
   const models = [balances, journal]
   await publishMissing(pool, models, '')
-  await process().send(book, id, topUp('first', 100), envelope)
+  await opened.process().send(book, id, topUp('first', 100), envelope)
+  await opened.process().send(book, id, topUp('second', 20), envelope)
   for (const model of models) await wantRebuild(pool, model)
   const told: string[] = []
   const tell = (what: string) => void told.push(what)
+  const { store, failure } = failingSecond(opened.store, tell)
   const projector = await startProjector({
-    pool: failingFirst(pool, tell),
-    store: Object.assign(store, { subscribe: () => ({ close: async () => undefined }) }),
+    pool: holdingFirst(pool, failure, tell),
+    store,
     models,
     deciders: [book],
     dependents: '',
     log: { ...silent, warn: () => tell('it is tried again') },
+    spanMax: 1,
   })
   t.teardown(() => projector.close())
   await eventually(
     () => publications(pool),
     (shown) => models.every(({ name }) => shown.get(name)?.generation === 2),
   )
-  t.strictSame(told, ['one has failed', 'the other has ended', 'it is tried again'])
+  t.strictSame(told, ['the log is away', 'the batch has ended', 'it is tried again'])
+  const { rows } = await pool.query(`select available, entries from read.balances`)
+  t.same(rows, [{ available: 120, entries: 2 }])
+  t.equal((await pool.query('select from read.journal')).rowCount, 4)
 })

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { AnyDecider } from '../../packages/kernel/decider.ts'
 import type { EventStore, Log, StoredEvent } from '../../packages/kernel/ports.ts'
 import type { ReadModel } from '../../packages/kernel/projection.ts'
+import { allEnded } from './all-ended.ts'
 import { DocumentFold, type StoredDocument } from './document-fold.ts'
 import { fenced, type Fence } from './fenced.ts'
 import { planByKey, prepared } from './prepared-statements.ts'
@@ -87,7 +88,7 @@ export class Projector {
     const lane = async () => {
       for (const statement of lacking) await this.#make(statement)
     }
-    await Promise.all(Array.from({ length: finishingLanes }, lane))
+    await allEnded(Array.from({ length: finishingLanes }, lane))
   }
 
   async #make(statement: string): Promise<void> {
@@ -127,9 +128,14 @@ export class Projector {
     try {
       await span.add(events)
     } catch (error) {
-      for (const track of span.tracks) track.isUnsure = true
+      this.abandon(span.tracks)
       throw error
     }
+  }
+
+  /** What was folded will not be written: where these tracks stand is found out anew. */
+  abandon(tracks: readonly Track[]): void {
+    for (const track of tracks) track.isUnsure = true
   }
 
   /** Writes a span and moves its tracks' checkpoints to `through`. The next one may be folded meanwhile. */
@@ -145,7 +151,7 @@ export class Projector {
         await moveCheckpoints(connection, behind, through)
       })
     } catch (error) {
-      for (const track of behind) track.isUnsure = true
+      this.abandon(behind)
       throw error
     }
     for (const track of behind) {

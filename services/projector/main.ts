@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { allEnded } from '../../infra/postgres/all-ended.ts'
 import type { Fence } from '../../infra/postgres/fenced.ts'
 import { Projector, type Track } from '../../infra/postgres/projector.ts'
 import type { Span } from '../../infra/postgres/span.ts'
@@ -9,8 +10,9 @@ import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/
 import type { ReadModel } from '../../packages/kernel/projection.ts'
 
 const batchSize = 5_000
-/** Events that are read, and that are written at once, where read models are built anew. */
-const rebuilding = { read: 250, written: 40_000 }
+/** Read models that are built anew read little at once, as what is in hand is moved by each collection. */
+const rebuildBatchSize = 250
+const spanMaxDefault = 40_000
 /** What a list may lag behind while events keep coming. */
 const everyMs = 50
 const wishesEveryMs = 500
@@ -25,6 +27,8 @@ export interface ProjectorServiceOptions {
   readonly log: Log
   /** Of the one projector that may write. */
   readonly fence?: Fence
+  /** Events that are written at once where read models are built anew. */
+  readonly spanMax?: number
 }
 
 /**
@@ -117,7 +121,7 @@ class ProjectorService {
       })
       if (found.length === 0) return
       const tracks = found.map(({ model, generation }) => this.#projector.openAnew(model, generation))
-      for (const track of await Promise.all(tracks)) this.#rebuilding.set(track.model.name, track)
+      for (const track of await allEnded(tracks)) this.#rebuilding.set(track.model.name, track)
     }
   }
 
@@ -154,15 +158,18 @@ class ProjectorService {
         writing.catch(() => undefined)
         span = await this.#projector.begin(tracks)
       }
-    } finally {
+    } catch (error) {
       await writing?.catch(() => undefined)
+      this.#projector.abandon(tracks)
+      throw error
     }
   }
 
   /** Answers how far the span goes; `undefined` at the end of the log, or when there is no time left. */
   async #fill(span: Span, log: AsyncIterator<readonly StoredEvent[]>): Promise<number | undefined> {
+    const { spanMax = spanMaxDefault } = this.#options
     let through: number | undefined
-    for (let events = 0; events < rebuilding.written;) {
+    for (let events = 0; events < spanMax;) {
       const { value, done } = await log.next()
       if (this.#closed) return undefined
       if (done) break
@@ -175,12 +182,12 @@ class ProjectorService {
 
   async *#readAhead(after: number): AsyncGenerator<readonly StoredEvent[], void> {
     const { store } = this.#options
-    let ahead = store.readAll(after, rebuilding.read)
+    let ahead = store.readAll(after, rebuildBatchSize)
     for (;;) {
       const events = await ahead
       const last = events.at(-1)
       if (!last) return
-      ahead = store.readAll(last.position, rebuilding.read)
+      ahead = store.readAll(last.position, rebuildBatchSize)
       // What is read in vain fails where it is awaited, or nobody asks for it any more.
       ahead.catch(() => undefined)
       yield events
