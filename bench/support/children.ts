@@ -28,7 +28,7 @@ function watched(child: ChildProcess): void {
 export function forkChild(name: string, environment: Readonly<Record<string, string>> = {}): ChildProcess {
   const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const
   const child = fork(file(name), {
-    execArgv: loader,
+    execArgv: [...loader, ...asServicesRun],
     stdio: [...stdio],
     env: { ...process.env, ...environment },
   })
