@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Egress } from '../../infra/http/egress.ts'
+import type { Call, Egress } from '../../infra/http/egress.ts'
 import type { CallAnswer } from '../../infra/http/exchange.ts'
-import type { Attempted, Consequence, Delivery } from '../../infra/postgres/deliveries.ts'
+import type { Attempted, Delivery } from '../../infra/postgres/deliveries.ts'
 import type { Clock, Log } from '../../packages/kernel/ports.ts'
 import type { Directory, Endpoint } from './directory.ts'
 import { retryDueAt } from './schedule.ts'
@@ -22,33 +22,65 @@ export interface AttemptTools {
  * before it was sent.
  */
 export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<Attempted | undefined> {
-  const endpoint = await find(delivery, tools)
+  const { directory, egress, clock } = tools
+  const endpoint = directory.known(delivery, delivery.endpoint) ?? (await find(delivery, tools))
   if (!endpoint) return undefined
-  if (endpoint.state.status === 'disabled') return skipped(delivery, tools.clock())
-  const answer = await call(endpoint, delivery, tools)
-  const at = tools.clock()
-  const end = {
+  if (endpoint.state.status === 'disabled') return skipped(delivery, clock())
+  let answer: Answer
+  try {
+    answer = await egress.post(callTo(endpoint, delivery, clock()))
+  } catch (error) {
+    answer = { status: null, body: reasonOf(error) }
+  }
+  const at = clock()
+  const attempts = delivery.attempts + 1
+  const end = { at, attempts, isReplay: delivery.replay !== null, chance: tools.chance }
+  const { status, dueAt, consequence } = outcome(endpoint, answer.status, end)
+  const body = answer.body.replaceAll('\0', '')
+  // Written out: objects that others are spread into cost as much as signing does.
+  return {
     id: delivery.id,
-    attempts: delivery.attempts + 1,
+    status,
+    attempts,
+    dueAt,
     at,
     httpStatus: answer.status,
-    answer: answer.body,
+    answer: body,
+    consequence,
   }
+}
 
-  if (answer.status !== null && answer.status >= 200 && answer.status < 300) {
-    const consequence: Consequence | null = endpoint.state.status === 'failing' ? { kind: 'recovered' } : null
-    return { ...end, status: 'succeeded', dueAt: null, consequence }
+type Answer = CallAnswer | { readonly status: null; readonly body: string }
+type Outcome = Pick<Attempted, 'status' | 'dueAt' | 'consequence'>
+
+interface Ended {
+  readonly at: Date
+  readonly attempts: number
+  readonly isReplay: boolean
+  readonly chance: () => number
+}
+
+const succeeded: Outcome = { status: 'succeeded', dueAt: null, consequence: null }
+const recovered: Outcome = { ...succeeded, consequence: { kind: 'recovered' } }
+const failed: Outcome = { status: 'failed', dueAt: null, consequence: null }
+const exhausted: Outcome = { ...failed, consequence: { kind: 'exhausted' } }
+
+/** What follows from an attempt whose answer had this status; null when there was none. */
+function outcome(
+  { state }: Endpoint,
+  status: number | null,
+  { at, attempts, isReplay, chance }: Ended,
+): Outcome {
+  if (status !== null && status >= 200 && status < 300) {
+    return state.status === 'failing' ? recovered : succeeded
   }
   /** Inferred: 410 Gone says that nobody will ever listen there again. */
-  if (answer.status === 410) {
-    return { ...end, status: 'failed', dueAt: null, consequence: { kind: 'gone', url: endpoint.state.url } }
-  }
+  if (status === 410) return { ...failed, consequence: { kind: 'gone', url: state.url } }
   // Inferred: a replay is tried once, for it was asked for by somebody who can ask again.
-  if (delivery.replay !== null) return { ...end, status: 'failed', dueAt: null, consequence: null }
-  const dueAt = retryDueAt(at, end.attempts, tools.chance())
-  if (dueAt) return { ...end, status: 'pending', dueAt, consequence: null }
-  const consequence: Consequence | null = endpoint.state.status === 'active' ? { kind: 'exhausted' } : null
-  return { ...end, status: 'failed', dueAt: null, consequence }
+  if (isReplay) return failed
+  const dueAt = retryDueAt(at, attempts, chance())
+  if (dueAt) return { status: 'pending', dueAt, consequence: null }
+  return state.status === 'active' ? exhausted : failed
 }
 
 const findRetryMs = 1_000
@@ -74,28 +106,18 @@ async function find(
   }
 }
 
-type Answer = CallAnswer | { readonly status: null; readonly body: string }
-
-async function call(
-  endpoint: Endpoint,
+function callTo(
+  { state, keys }: Endpoint,
   { event, payload, replay, traceparent }: Delivery,
-  { egress, clock }: AttemptTools,
-): Promise<Answer> {
-  const at = clock()
-  const keys = endpoint.keys.filter(({ until }) => until > at.getTime()).map(({ key }) => key)
-  const headers = {
-    'content-type': 'application/json',
-    'user-agent': 'ikw-payments-webhooks/1',
-    ...signatureHeaders(keys, { id: event, at, body: payload }),
-    ...(replay !== null && { 'webhook-replay': 'true' }),
-    ...(traceparent !== null && { traceparent }),
-  }
-  try {
-    const { status, body } = await egress.post({ url: endpoint.state.url, headers, body: payload })
-    return { status, body: body.replaceAll('\0', '') }
-  } catch (error) {
-    return { status: null, body: reasonOf(error) }
-  }
+  at: Date,
+): Call {
+  const valid = keys.filter(({ until }) => until > at.getTime()).map(({ key }) => key)
+  const headers = signatureHeaders(valid, { id: event, at, body: payload })
+  headers['content-type'] = 'application/json'
+  headers['user-agent'] = 'ikw-payments-webhooks/1'
+  if (replay !== null) headers['webhook-replay'] = 'true'
+  if (traceparent !== null) headers['traceparent'] = traceparent
+  return { url: state.url, headers, body: payload }
 }
 
 /** The network's own codes (`ECONNREFUSED`) tell a merchant more than a message does. */

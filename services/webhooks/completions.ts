@@ -29,11 +29,11 @@ export class Completions {
     this.#options = options
   }
 
-  /** Resolves at once as long as writing keeps up. */
-  async add(attempted: Attempted): Promise<void> {
+  /** Answers what to wait for when writing does not keep up. */
+  add(attempted: Attempted): Promise<void> | undefined {
     this.#next.push(attempted)
     if (this.#writing.length === 0) this.#written = this.#write()
-    if (this.#next.length > unwrittenMax) await this.#written
+    return this.#next.length > unwrittenMax ? this.#written : undefined
   }
 
   /** Ids whose end is not written yet. */

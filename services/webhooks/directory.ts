@@ -33,6 +33,12 @@ export interface DirectoryOptions {
   readonly ownersMax: number
 }
 
+interface Kept {
+  readonly loading: Promise<readonly Endpoint[]>
+  /** Missing until they are loaded. */
+  endpoints?: readonly Endpoint[]
+}
+
 const catchUpTimeoutMs = 1_000
 /** More than a merchant may register. */
 const endpointsMax = 100
@@ -40,7 +46,7 @@ const endpointsMax = 100
 /** The endpoints of each merchant and environment, kept in memory until one of them changes. */
 export class Directory {
   readonly #options: DirectoryOptions
-  readonly #owners: LRUCache<string, Promise<readonly Endpoint[]>>
+  readonly #owners: LRUCache<string, Kept>
   #subscription: Subscription | undefined
   /** Everything kept in memory is at least as new as this position of the log. */
   #position = 0
@@ -86,6 +92,11 @@ export class Directory {
     return (await this.#kept({ merchant, livemode })).find((endpoint) => endpoint.id === id)
   }
 
+  /** The same without waiting: `undefined` also where it only has to be loaded. */
+  known(owner: Owner, id: string): Endpoint | undefined {
+    return this.#owners.get(keyOf(owner))?.endpoints?.find((endpoint) => endpoint.id === id)
+  }
+
   async close(): Promise<void> {
     await this.#subscription?.close()
   }
@@ -94,13 +105,14 @@ export class Directory {
   #kept(owner: Owner): Promise<readonly Endpoint[]> {
     const key = keyOf(owner)
     const known = this.#owners.get(key)
-    if (known) return known
-    const loading = this.#load(owner)
-    this.#owners.set(key, loading)
-    loading.catch(() => {
-      if (this.#owners.peek(key) === loading) this.#owners.delete(key)
-    })
-    return loading
+    if (known) return known.loading
+    const kept: Kept = { loading: this.#load(owner) }
+    this.#owners.set(key, kept)
+    kept.loading.then(
+      (endpoints) => (kept.endpoints = endpoints),
+      () => this.#owners.peek(key) === kept && this.#owners.delete(key),
+    )
+    return kept.loading
   }
 
   async #load({ merchant, livemode }: Owner): Promise<readonly Endpoint[]> {

@@ -174,7 +174,8 @@ class WebhookService implements Subscription {
     const tools = { directory: this.#directory, egress, clock, log, chance, stopping }
     const attempted = await (tracing ? tracedAttempt(delivery, tools, tracing) : attempt(delivery, tools))
     if (!attempted) return true
-    await this.#completions.add(attempted)
+    const writing = this.#completions.add(attempted)
+    if (writing) await writing
     return attempted.status === 'succeeded' || attempted.status === 'skipped'
   }
 
