@@ -95,8 +95,8 @@ export class Deliveries {
 
   /**
    * Writes down deliveries, once each, and takes the wanted ones in hand: those before which no first attempt
-   * of the same endpoint waits, and none of the same resource is in another process's hand. Answers the ids
-   * in hand, by endpoint and event.
+   * of the same endpoint waits, and none of the same resource is in another process's hand, if there is
+   * another one. Answers the ids in hand, by endpoint and event.
    */
   async add(
     worker: string,
@@ -113,11 +113,11 @@ export class Deliveries {
               select from deliveries earlier
               where earlier.endpoint = new.endpoint and earlier.sequence < new.sequence
                 and earlier.status = 'pending' and earlier.worker is null and earlier.due_at is null
-            ) and not exists (
+            ) and not ((select exists (select from webhook_workers where id <> $2)) and exists (
               select from deliveries other
               where other.endpoint = new.endpoint and other.resource = new.resource
                 and other.worker <> $2 and other.status = 'pending' and other.due_at is null
-            ) then $2::uuid end
+            )) then $2::uuid end
           from json_to_recordset($1) as new (endpoint uuid, event text, merchant uuid, livemode boolean,
             sequence bigint, resource text, wanted boolean)
           order by new.sequence

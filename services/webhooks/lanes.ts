@@ -25,6 +25,7 @@ const placesAtFirst = 2
 const deliveriesPerPlace = 16
 /** What is remembered of endpoints that have nothing to do is how well they answered last. */
 const idleLanesMax = 10_000
+const startsAtOnceMax = 64
 
 /**
  * Deliveries in memory, a lane for each endpoint. A lane gets narrower with every failure, down to one place,
@@ -38,6 +39,7 @@ export class Lanes {
   /** Lanes that may be able to start something, in the order of their turn. */
   readonly #turns = new Set<Lane>()
   #inFlight = 0
+  #isStarting = false
   #stopped = false
   #idle: (() => void)[] = []
 
@@ -90,7 +92,7 @@ export class Lanes {
     this.#held.add(delivery.id)
     lane.waiting.push(delivery)
     this.#turns.add(lane)
-    this.#start()
+    this.#startSoon()
   }
 
   /** Drops what is not under way. */
@@ -132,18 +134,35 @@ export class Lanes {
     return lane
   }
 
-  /** One delivery of each lane at a time, as long as there are places. */
-  #start(): void {
+  /**
+   * What comes together begins in parts, between which answers are read: Postgres would wait for its next
+   * batch as long as a thousand deliveries take to be signed.
+   */
+  #startSoon(): void {
+    if (this.#isStarting) return
+    this.#isStarting = true
+    setImmediate(() => {
+      this.#isStarting = false
+      if (!this.#start(startsAtOnceMax)) this.#startSoon()
+    })
+  }
+
+  /** One delivery of each lane at a time, as long as there are places; false when more can be started. */
+  #start(most = Infinity): boolean {
+    let started = 0
     for (const lane of this.#turns) {
-      if (this.#inFlight >= this.#options.inFlightMax) return
+      if (this.#inFlight >= this.#options.inFlightMax) return true
+      if (started === most) return false
       this.#turns.delete(lane)
       const delivery = nextOf(lane)
       if (!delivery) continue
+      started++
       lane.busy.add(delivery.resource)
       this.#inFlight++
       void this.#carryOut(lane, delivery)
       this.#turns.add(lane)
     }
+    return true
   }
 
   async #carryOut(lane: Lane, delivery: Delivery): Promise<void> {
