@@ -67,25 +67,13 @@ export async function openDesk(bench: Bench, sink: Sink, options: DeskOptions): 
     const { endpoints, hangingOfTen } = options
     const healthy = Math.floor((count / endpoints) * ((endpoints / 10) * (10 - hangingOfTen)))
     const taken = (await sink.taken()) + healthy
-    const last = await newest()
+    const last = await newest(pool)
     const started = performance.now()
     child.send({ after, through: (after += count) } satisfies Publication)
     await message(child)
     while ((await sink.taken()) < taken) await pause(lookEveryMs)
-    while ((await recorded(last)) < healthy) await pause(lookEveryMs)
+    while ((await recorded(pool, last)) < healthy) await pause(lookEveryMs)
     return healthy / ((performance.now() - started) / 1_000)
-  }
-
-  async function newest(): Promise<number> {
-    const text = 'select coalesce(max(id), 0)::integer as id from deliveries'
-    return (await pool.query<{ id: number }>(text)).rows[0]!.id
-  }
-
-  /** Only those behind a delivery: to count them all would take longer with each round. */
-  async function recorded(last: number): Promise<number> {
-    const text = `
-      select count(*)::integer as count from deliveries where id > $1 and status = 'succeeded'`
-    return (await pool.query<{ count: number }>(text, [last])).rows[0]!.count
   }
 
   async function close(): Promise<void> {
@@ -94,6 +82,17 @@ export async function openDesk(bench: Bench, sink: Sink, options: DeskOptions): 
     await pool.end()
     await database.drop()
   }
+}
+
+async function newest(pool: pg.Pool): Promise<number> {
+  const text = 'select coalesce(max(id), 0)::integer as id from deliveries'
+  return (await pool.query<{ id: number }>(text)).rows[0]!.id
+}
+
+/** Only those behind a delivery: to count them all would take longer with each round. */
+async function recorded(pool: pg.Pool, last: number): Promise<number> {
+  const text = `select count(*)::integer as count from deliveries where id > $1 and status = 'succeeded'`
+  return (await pool.query<{ count: number }>(text, [last])).rows[0]!.count
 }
 
 async function furnish(

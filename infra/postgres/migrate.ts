@@ -11,6 +11,7 @@ import * as leaders from './migrations/008-leaders.ts'
 import * as history from './migrations/009-history.ts'
 import * as traces from './migrations/010-traces.ts'
 import * as answersInHand from './migrations/011-answers-in-hand.ts'
+import * as deliveryKey from './migrations/012-delivery-key.ts'
 
 /** In their order. What has run somewhere is never changed: a change is another migration. */
 const migrations = {
@@ -25,6 +26,7 @@ const migrations = {
   '009-history': history,
   '010-traces': traces,
   '011-answers-in-hand': answersInHand,
+  '012-delivery-key': deliveryKey,
 } satisfies Record<string, { up(knex: Knex): Promise<void> }>
 
 const migrationLock = 4_719_202_603

@@ -65,7 +65,7 @@ export const missedCondition = `
   event.merchant = $2 and event.livemode = $3 and event.type = any($4) and event.created_at >= $5
   and event.sequence > $6 and event.sequence <= $7 and not exists (
     select from deliveries delivery
-    where delivery.endpoint = $1 and delivery.event = event.id
+    where delivery.endpoint = $1 and delivery.sequence = event.sequence
       and (delivery.status = 'succeeded' or (delivery.status = 'pending' and delivery.attempts = 0))
   )`
 

@@ -9,19 +9,24 @@ export async function matchEndpoints(
   directory: Directory,
   events: readonly PublicEvent[],
 ): Promise<readonly Match[]> {
-  const position = Math.max(...events.map(({ sequence }) => sequence))
+  const keys = events.map(ownerKey)
   const owners = new Map<string, Owner>()
-  for (const { merchant, livemode } of events)
-    owners.set(ownerKey({ merchant, livemode }), { merchant, livemode })
+  let position = 0
+  for (const [index, event] of events.entries()) {
+    owners.set(keys[index]!, event)
+    position = Math.max(position, event.sequence)
+  }
   const found = await Promise.all(
     [...owners].map(async ([key, owner]) => [key, await directory.at(owner, position)] as const),
   )
   const endpoints = new Map(found)
-  return events.flatMap((event) =>
-    (endpoints.get(ownerKey(event)) ?? [])
-      .filter((endpoint) => gets(endpoint, event))
-      .map(({ id }) => ({ event, endpoint: id })),
-  )
+  const matched: Match[] = []
+  for (const [index, event] of events.entries()) {
+    for (const endpoint of endpoints.get(keys[index]!) ?? []) {
+      if (gets(endpoint, event)) matched.push({ event, endpoint: endpoint.id })
+    }
+  }
+  return matched
 }
 
 function gets({ id, created, state }: Endpoint, { type, sequence, resource }: PublicEvent): boolean {

@@ -1,0 +1,12 @@
+import type { Knex } from 'knex'
+
+/**
+ * An event is known by its position in the log as well as by its id; the number is half as long, and its rows
+ * come in their order. The key is written twice for each delivery.
+ */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw('alter table deliveries drop constraint deliveries_once')
+  await knex.raw(`
+    alter table deliveries
+    add constraint deliveries_once unique nulls not distinct (endpoint, sequence, replay)`)
+}
