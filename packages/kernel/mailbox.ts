@@ -10,8 +10,8 @@ import {
   type NewEvent,
 } from './ports.ts'
 
-/** A version conflict means that another process wrote: the commands are decided again so many times. */
-const decisionsMax = 3
+/** After a conflict, because another process wrote: three were too few for two processes on one busy book. */
+const decisionsMax = 8
 /** After a conflict, so many times what others have written is read before the next commands are decided. */
 const roundsLookedFirst = 100
 const lettersPerWrite = 500
@@ -86,7 +86,7 @@ export class Mailbox {
       const letters = this.#letters.splice(0, lettersPerWrite)
       try {
         const known = (this.#known ??= await this.#load(letters))
-        if (known.isRemembered && this.#roundsToLookFirst > 0) await this.#catchUp(known)
+        if (this.#roundsToLookFirst > 0) await this.#catchUp(known)
         await this.#write(letters, known)
         known.isRemembered = true
       } catch (error) {
