@@ -10,7 +10,16 @@ export class Ends implements Ending {
     this.#ends.push(end)
   }
 
+  /** Whoever fails to end does not keep the others: the first failure is thrown when all are through. */
   async run(): Promise<void> {
-    for (const end of this.#ends.splice(0).reverse()) await end()
+    const failures: unknown[] = []
+    for (const end of this.#ends.splice(0).reverse()) {
+      try {
+        await end()
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+    if (failures.length > 0) throw failures[0]
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { eventually } from '../support/eventually.ts'
 import { ServiceApart, type ServiceName } from '../support/service-apart.ts'
-import type { Ending } from './ending.ts'
+import { Ends, type Ending } from './ending.ts'
 
 export const led = ['projector', 'processes', 'relay'] as const
 export const services = ['api', ...led, 'webhooks'] as const
@@ -23,23 +23,23 @@ const patienceMs = 60_000
 export class Fleet {
   /** What those said who ended by themselves. */
   readonly casualties: string[] = []
-  readonly #ending: Ending
+  readonly #ends = new Ends()
   readonly #options: FleetOptions
+  readonly #kept: Promise<void>[] = []
   readonly #running = new Map<Service, ServiceApart[]>()
   readonly #addresses = new Map<ServiceApart, string>()
   #stopped = false
   #started = 0
 
   constructor(ending: Ending, options: FleetOptions) {
-    this.#ending = ending
     this.#options = options
-    ending.teardown(() => (this.#stopped = true))
+    ending.teardown(() => this.#end())
   }
 
   async start(): Promise<void> {
     for (const service of services) {
       this.#running.set(service, [])
-      for (let copy = 0; copy < copies; copy++) void this.#keep(service)
+      for (let copy = 0; copy < copies; copy++) this.#kept.push(this.#keep(service))
     }
     for (const service of services) await this.complete(service)
   }
@@ -83,6 +83,13 @@ export class Fleet {
     return (await eventually(leader, (found) => found !== undefined, patienceMs))!
   }
 
+  /** Nobody is replaced any more when the first of them is ended. */
+  async #end(): Promise<void> {
+    this.#stopped = true
+    await this.#ends.run()
+    await Promise.all(this.#kept)
+  }
+
   async #keep(service: Service): Promise<void> {
     while (!this.#stopped) {
       const one = this.#begin(service)
@@ -105,7 +112,7 @@ export class Fleet {
     url.searchParams.set('application_name', instance)
     const settings = { ...environment, POSTGRES_URL: url.href, INSTANCE: instance }
     const file = files[service]
-    return new ServiceApart(this.#ending, service as ServiceName, settings, { ...(file && { file }) })
+    return new ServiceApart(this.#ends, service as ServiceName, settings, { ...(file && { file }) })
   }
 }
 
