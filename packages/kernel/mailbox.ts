@@ -10,9 +10,9 @@ import {
   type NewEvent,
 } from './ports.ts'
 
-/** After a conflict, because another process wrote: three were too few for two processes on one busy book. */
+/** What another process has outrun so often is refused; docs/decisions/0009 says why eight. */
 const decisionsMax = 8
-/** After a conflict, so many times what others have written is read before the next commands are decided. */
+/** Rounds after a conflict that begin with a look at what others have written. */
 const roundsLookedFirst = 100
 const lettersPerWrite = 500
 const lettersMax = 10_000

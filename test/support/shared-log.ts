@@ -31,9 +31,10 @@ export function openLog() {
   const stage = { scheduler, mistake: undefined, newId, violate: () => undefined, note: () => undefined }
   const log = new SimulatedLog(stage, () => undefined)
   const store = new SimulatedStore(log, stage, nobody)
-  const process = (reached: EventStore = store) => {
+  /** What it appends goes to the store, or to whatever stands before it. */
+  const process = (append?: EventStore['append']) => {
     return new Executor({
-      store: reached,
+      store: append ? Object.assign(new SimulatedStore(log, stage, nobody), { append }) : store,
       snapshots: simulatedSnapshots(),
       clock: scheduler.clock,
       newId,
