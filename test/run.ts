@@ -7,10 +7,9 @@ import { startEmbeddedPostgres } from '../infra/postgres/embedded.ts'
 
 /*
  * Runs the whole suite, or the files named on the command line, on one PostgreSQL of its own. Prints a line
- * per file, the
- * whole output of files that failed, and at the end `N passed, N failed`. A test file is a program that
- * prints TAP, so
- * each is started with node alone: tap's own runner takes seconds to start a file.
+ * per file, the whole output of files that failed, and at the end `N passed, N failed`. A test file is a
+ * program that prints TAP, so each is started with node alone: tap's own runner takes seconds to start a
+ * file.
  */
 
 const here = dirname(fileURLToPath(import.meta.url))

@@ -14,8 +14,7 @@ import {
 
 /**
  * The same service as a good engineer would write it in a day with express and pg: rows that are updated in
- * place, one
- * transaction for each request, prepared statements, keys kept in memory, validated bodies.
+ * place, one transaction for each request, prepared statements, keys kept in memory, validated bodies.
  */
 
 const pool = new pg.Pool({ connectionString: process.argv[2]!, max: 16 })

@@ -23,8 +23,7 @@ const retryMs = { first: 100, most: 5_000 }
 
 /**
  * One consumer of a group. Offsets are committed when the handler has resolved: after a crash or when
- * partitions
- * move, messages come again, and whoever handles them knows what it has seen.
+ * partitions move, messages come again, and whoever handles them knows what it has seen.
  */
 export class KafkaGroupMember {
   readonly #options: MemberOptions

@@ -7,8 +7,7 @@ const readMax = 5_000
 
 /**
  * The end of the log in memory. All subscriptions of a process that have caught up follow the same events, so
- * each event is
- * read and decoded once, whoever wrote it; those that are further behind read for themselves.
+ * each event is read and decoded once, whoever wrote it; those that are further behind read for themselves.
  */
 export class RecentEvents {
   readonly #reader: Reader

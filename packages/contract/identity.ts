@@ -2,8 +2,7 @@ import { v5 } from 'uuid'
 
 /**
  * One identity, two spellings: objects that the specification shows with a public string id are written as a
- * prefix and 32 hex
- * digits, all others as a bare UUID. Every id that comes in may have either spelling.
+ * prefix and 32 hex digits, all others as a bare UUID. Every id that comes in may have either spelling.
  */
 export const prefixes = {
   payout: 'po',

@@ -1,8 +1,7 @@
 /**
  * Every way this service says no. A refusal is named after the rule that was broken. Each line is status,
- * code, whether
- * the same request may succeed later, and the message. Inferred, but for IKW-RES-003: the specification shows
- * only that one.
+ * code, whether the same request may succeed later, and the message. Inferred, but for IKW-RES-003: the
+ * specification shows only that one.
  */
 export const refusals = {
   credential_must_be_valid: [401, 'IKW-AUTH-001', false, 'Credential is missing or not valid'],

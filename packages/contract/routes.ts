@@ -204,8 +204,7 @@ export function perform<
       readonly idempotency?: 'required in live'
       /**
        * The action starts this stream with the request's own id: a repeated idempotency key is answered from
-       * the stream's first
-       * events. Without it the answer of a keyed request is kept.
+       * the stream's first events. Without it the answer of a keyed request is kept.
        */
       readonly creates?: {
         readonly decider: AnyDecider
@@ -228,8 +227,8 @@ export function perform<
 
 /**
  * A row as the mounting code and the documentation see it: the generics have done their work when the table
- * was written.
- * `never` in the place of a parameter accepts every row; only `services/api` calls these functions.
+ * was written. `never` in the place of a parameter accepts every row; only `services/api` calls these
+ * functions.
  */
 export interface AnyRoute extends Common, Named, Partial<Listing> {
   readonly kind: 'create' | 'change' | 'show' | 'list' | 'perform'

@@ -49,9 +49,8 @@ export interface Decider<State, Commands extends Payloads, Events extends Payloa
 
 /**
  * A decider whose types have done their work when it was declared. Tables of deciders, the executor and the
- * projector
- * hold many kinds at once, and TypeScript has no existential types, so this is the one place where generics
- * are erased.
+ * projector hold many kinds at once, and TypeScript has no existential types, so this is the one place where
+ * generics are erased.
  */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyDecider = Decider<any, any, any>

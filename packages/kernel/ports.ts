@@ -68,9 +68,8 @@ export interface SubscriptionOptions extends LogFilter {
   readonly everyMs?: number
   /**
    * Called for one batch after the other, never concurrently, in the order of the log. `through` is the
-   * position up to which
-   * nothing is left out, so it may be kept as the checkpoint even when a filter dropped the last events.
-   * When it rejects, the same batch comes again after a pause.
+   * position up to which nothing is left out, so it may be kept as the checkpoint even when a filter dropped
+   * the last events. When it rejects, the same batch comes again after a pause.
    */
   readonly handle: (batch: readonly StoredEvent[], through: number) => Promise<void>
   readonly onError?: (error: unknown) => void

@@ -32,9 +32,8 @@ export interface Recorded<Data extends object = object> {
 
 /**
  * A read model with one row per stream: its state as of a revision. Beside the declared columns each row has
- * `id`, `merchant`,
- * `livemode`, `created` (position of the first event: the order of lists), `revision`, `position` and
- * `state`.
+ * `id`, `merchant`, `livemode`, `created` (position of the first event: the order of lists), `revision`,
+ * `position` and `state`.
  */
 export interface Documents<State = unknown> {
   readonly kind: 'documents'

@@ -23,8 +23,7 @@ interface Named {
 
 /**
  * API keys and app tokens. A key's stream is found by the key's own hash, so no read model stands between;
- * what is known is
- * kept in memory and forgotten as soon as the stream goes on, in whatever process.
+ * what is known is kept in memory and forgotten as soon as the stream goes on, in whatever process.
  */
 export class Authentication {
   readonly #store: EventStore

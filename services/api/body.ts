@@ -81,8 +81,8 @@ const stringToken = /"(?:[^"\\]|\\.)*"/y
 
 /**
  * JSON.parse keeps the last of two equal names and follows any depth; a payment must not hang on which of two
- * amounts
- * a parser prefers. The text is known to be JSON here, so strings and brackets are all there is to see.
+ * amounts a parser prefers. The text is known to be JSON here, so strings and brackets are all there is to
+ * see.
  */
 function checkStructure(text: string): void {
   const levels: Level[] = []

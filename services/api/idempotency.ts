@@ -81,9 +81,8 @@ interface StreamAnswer {
 
 /**
  * What the first request with this key was answered: the view of the stream as that request left it.
- * `undefined` when it
- * has not started the stream. No answer is stored, so the stream can never be started twice, however late the
- * repeat.
+ * `undefined` when it has not started the stream. No answer is stored, so the stream can never be started
+ * twice, however late the repeat.
  */
 export async function answeredByStream(
   { answerKey, fingerprint, id }: Keyed,

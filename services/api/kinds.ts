@@ -48,8 +48,8 @@ function commandOf(route: AnyRoute, { body, caller, house }: AnyRequest, id: str
 
 /**
  * The state of one stream as it is now: what memory or the read model knows, and what the stream has beyond
- * that, which is
- * mostly nothing. `undefined` when there is none, or it is another merchant's or the other environment's.
+ * that, which is mostly nothing. `undefined` when there is none, or it is another merchant's or the other
+ * environment's.
  */
 export async function currentState(
   { caller, house }: Pick<AnyRequest, 'caller' | 'house'>,

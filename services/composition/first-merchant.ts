@@ -20,9 +20,8 @@ const sandboxGrant = { amount: 1_000_000, currency: 'XOF' }
 
 /**
  * The first start makes a merchant, writes its credentials where only their owner can read them, and grants
- * play money.
- * The file is written first: a crash in between is repaired by the next start, which issues the same keys
- * again.
+ * play money. The file is written first: a crash in between is repaired by the next start, which issues the
+ * same keys again.
  */
 export async function firstMerchant(house: House, dataDirectory: string): Promise<Credentials> {
   const file = join(dataDirectory, 'credentials.json')

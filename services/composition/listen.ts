@@ -40,8 +40,7 @@ export function listen(server: Server, port: number, setting: 'PORT' | 'HEALTH_P
 
 /**
  * Requests in flight are answered. A connection that is closed while its client sends the next request loses
- * that
- * request, so busy clients first hear that it ends. Node checks no time-outs from here on, so silence is
+ * that request, so busy clients first hear that it ends. Node checks no time-outs from here on, so silence is
  * ended here.
  */
 async function close(server: Server, connections: ReadonlySet<Socket>): Promise<void> {

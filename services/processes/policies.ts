@@ -24,13 +24,10 @@ export interface PolicyRunnerOptions {
 
 /**
  * Sends what policies order. The orders of one stream go in the order of their causes and in one write, those
- * of different
- * streams side by side. A stream that refuses an order is parked together with all later orders for it, so
- * that their order
- * is kept: the ledger recognises repeats by the position of their cause (docs/decisions/0004). That is also
- * why
- * appends need no fence: what a deposed runner orders, its successor orders too, and only the first has
- * effects.
+ * of different streams side by side. A stream that refuses an order is parked together with all later orders
+ * for it, so that their order is kept: the ledger recognises repeats by the position of their cause
+ * (docs/decisions/0004). That is also why appends need no fence: what a deposed runner orders, its successor
+ * orders too, and only the first has effects.
  */
 export class PolicyRunner {
   readonly #options: PolicyRunnerOptions

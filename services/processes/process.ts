@@ -33,8 +33,8 @@ export interface Reaction {
 
 /**
  * What a family does without being asked: policies (event -> commands), reactions (event -> the outside
- * world), timers
- * (rows of the read model `timers`, by kind) and callbacks of payment rails (by kind of operation).
+ * world), timers (rows of the read model `timers`, by kind) and callbacks of payment rails (by kind of
+ * operation).
  */
 export interface Process {
   readonly policies: readonly AnyPolicy[]

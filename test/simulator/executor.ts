@@ -12,8 +12,7 @@ export interface SendingWitness {
 
 /**
  * The real executor, watched: what it answers must be what the log says. Each sending marks its events, so
- * that
- * an append which was answered as failed and has happened, or happened twice, is found.
+ * that an append which was answered as failed and has happened, or happened twice, is found.
  */
 export class WatchedExecutor extends Executor {
   readonly #stage: Stage

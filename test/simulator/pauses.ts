@@ -5,8 +5,7 @@ const real = timers.setTimeout
 
 /**
  * Code of ours waits by `node:timers/promises` and nothing else. While this is on, the simulator waits for
- * it,
- * so that nothing in a run depends on real time.
+ * it, so that nothing in a run depends on real time.
  */
 export function takePauses(pause: (delayMs: number) => Promise<void>): () => void {
   const simulated = async <Value>(delayMs?: number, value?: Value) => {

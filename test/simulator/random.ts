@@ -32,8 +32,7 @@ export class Random {
 
 /**
  * The numbers of one step of a run. Each step has its own, so that leaving out some steps of a history
- * changes
- * no choice of the others: that is what makes a history that fails shorter.
+ * changes no choice of the others: that is what makes a history that fails shorter.
  */
 export function randomOf(seed: number, step: number): Random {
   const random = new Random(Math.imul(seed + 0x9e3779b9, 0x85ebca6b) ^ Math.imul(step + 1, 0xc2b2ae35))

@@ -20,8 +20,7 @@ const startsAt = Date.parse('2026-01-05T08:00:00.000Z')
 
 /**
  * Everything that takes time ends here: a call waits in the queue until it is chosen, and which one is next
- * is
- * decided by the random numbers of the step. No timer, no input and no output has a part in it.
+ * is decided by the random numbers of the step. No timer, no input and no output has a part in it.
  */
 export class Scheduler {
   now = startsAt

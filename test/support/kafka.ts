@@ -7,8 +7,7 @@ let broker: Promise<Broker> | undefined
 
 /**
  * The address of a real broker: the one that `IKW_TEST_KAFKA` names, or one that is started once for this
- * test
- * file. A machine without Java and Maven cannot run it, and the test fails with a sentence that says so.
+ * test file. A machine without Java and Maven cannot run it, and the test fails with a sentence that says so.
  */
 export async function testBroker(): Promise<string> {
   const given = process.env['IKW_TEST_KAFKA']

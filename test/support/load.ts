@@ -118,8 +118,7 @@ export class Load {
 
   /**
    * Sends one request until it is answered; `undefined` when the load stops before, or when its first try has
-   * died
-   * and left a lock behind, which takes its time.
+   * died and left a lock behind, which takes its time.
    */
   async #insist(wanted: Errand, triesBefore = 0): Promise<Answered | undefined> {
     for (let tries = triesBefore + 1; !this.#stopped; tries++) {

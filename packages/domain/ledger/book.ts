@@ -189,8 +189,7 @@ function isReversible({ template, currency }: LedgerEvents['EntryPosted'], { id 
 
 /**
  * The same request decides nothing. A keyed request that was cut short after its hold may come again with
- * other money:
- * until the hold is given back, the key stands for what it was first used for.
+ * other money: until the hold is given back, the key stands for what it was first used for.
  */
 function repeatedHold({ template, amounts }: Hold, { subject, amount, fee = 0, ...asked }: PlaceHold): [] {
   const isSame = template === asked.template && amounts.amount === amount && amounts.fee === fee
