@@ -1,4 +1,5 @@
 import t from 'tap'
+import { Refusal } from '../packages/contract/refusals.ts'
 import { merchantAvailable } from '../packages/domain/ledger/accounts.ts'
 import { book } from '../packages/domain/ledger/book.ts'
 import { balanceOf, type Book } from '../packages/domain/ledger/state.ts'
@@ -85,6 +86,6 @@ t.test('a command is decided eight times before a busy stream refuses it', async
   t.equal((await process(outrun).send(book, id, topUp('in the end', 100), envelope)).revision, 7)
   rivals = 8
   const refused = process(outrun).send(book, id, topUp('never', 100), envelope)
-  await t.rejects(refused, { reason: 'resource_must_not_have_changed' })
+  await t.rejects(refused, new Refusal('resource_must_not_have_changed'))
   t.equal(log.events.length, 16)
 })
