@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { EventMetadata, LogFilter, StoredEvent } from '../../packages/kernel/ports.ts'
+import { Together } from '../postgres/together.ts'
 import { copyEvents } from './embedded-copy.ts'
 
 /** A piece of the log as of one moment. */
@@ -35,8 +36,6 @@ interface StreamRead {
   readonly stream: string
   readonly from: number
   readonly limit: number
-  readonly resolve: (events: readonly StoredEvent[]) => void
-  readonly reject: (error: unknown) => void
 }
 
 /**
@@ -46,7 +45,6 @@ interface StreamRead {
 const eventsLookedAt = 10_000
 const eventsPerStreamRead = 500
 const readsPerQuery = 200
-const queriesInFlightMax = 2
 const revisionMax = 2 ** 31 - 1
 
 const eventColumns = `
@@ -81,24 +79,24 @@ const readWindow = `
 
 export class Reader {
   readonly #pool: pg.Pool
-  #waiting: StreamRead[] = []
-  #inFlight = 0
-  #flushPlanned = false
+  /** Reads of one turn of the event loop, and those that arrive while others are under way, share a query. */
+  readonly #reads = new Together((reads: readonly StreamRead[]) => this.#readStreams(reads), {
+    itemsPerStatement: readsPerQuery,
+  })
 
   constructor(pool: pg.Pool) {
     this.#pool = pool
   }
 
-  /** Reads of one turn of the event loop, and those that arrive while others are under way, share a query. */
   async readStream(stream: string, from: number, limit = Infinity): Promise<readonly StoredEvent[]> {
     const events: StoredEvent[] = []
     let start = Math.max(0, from)
     // No stream has such a name, but PostgreSQL would fail the reads of others for it.
     while (!stream.includes('\0') && start <= revisionMax && events.length < limit) {
-      const wanted = Math.min(limit - events.length, eventsPerStreamRead)
-      const found = await this.#readPart(stream, start, wanted)
+      const part = { stream, from: start, limit: Math.min(limit - events.length, eventsPerStreamRead) }
+      const found = await this.#reads.ask(part)
       events.push(...found)
-      if (found.length < wanted) break
+      if (found.length < part.limit) break
       start += found.length
     }
     return events
@@ -135,39 +133,14 @@ export class Reader {
     return rows[0]?.head ?? 0
   }
 
-  #readPart(stream: string, from: number, limit: number): Promise<readonly StoredEvent[]> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ stream, from, limit, resolve, reject })
-      this.#planFlush()
-    })
-  }
-
-  #planFlush(): void {
-    if (this.#flushPlanned) return
-    this.#flushPlanned = true
-    setImmediate(() => {
-      this.#flushPlanned = false
-      while (this.#waiting.length > 0 && this.#inFlight < queriesInFlightMax) {
-        void this.#query(this.#waiting.splice(0, readsPerQuery))
-      }
-    })
-  }
-
-  async #query(reads: readonly StreamRead[]): Promise<void> {
-    this.#inFlight += 1
+  async #readStreams(reads: readonly StreamRead[]): Promise<readonly StoredEvent[][]> {
     const streams = reads.map(({ stream }) => stream)
     const values = [streams, reads.map(({ from }) => from), reads.map(({ limit }) => limit)]
-    try {
-      const query = { name: 'read-streams', text: readStreams, values, rowMode: 'array' } as const
-      const { rows } = await this.#pool.query<EventRow>(query)
-      const found = reads.map((): StoredEvent[] => [])
-      for (const row of rows) found[row[0] - 1]?.push(storedEvent(row))
-      reads.forEach(({ resolve }, index) => resolve(found[index] ?? []))
-    } catch (error) {
-      for (const { reject } of reads) reject(error)
-    }
-    this.#inFlight -= 1
-    this.#planFlush()
+    const query = { name: 'read-streams', text: readStreams, values, rowMode: 'array' } as const
+    const { rows } = await this.#pool.query<EventRow>(query)
+    const found = reads.map((): StoredEvent[] => [])
+    for (const row of rows) found[row[0] - 1]?.push(storedEvent(row))
+    return found
   }
 }
 

@@ -5,38 +5,52 @@ interface Waiting<Item, Answer> {
 }
 
 const statementsAtOnce = 2
-const itemsPerStatement = 1_000
 
 /** What is asked for within one tick, or while statements are on their way, goes with the next statement. */
 export class Together<Item, Answer> {
-  /** Answers in the order of the items. */
   readonly #carryOut: (items: readonly Item[]) => Promise<readonly Answer[]>
+  readonly #itemsPerStatement: number
   #waiting: Waiting<Item, Answer>[] = []
   #running = 0
+  #isPlanned = false
 
-  constructor(carryOut: (items: readonly Item[]) => Promise<readonly Answer[]>) {
+  /** `carryOut` answers in the order of the items. */
+  constructor(
+    carryOut: (items: readonly Item[]) => Promise<readonly Answer[]>,
+    { itemsPerStatement = 1_000 } = {},
+  ) {
     this.#carryOut = carryOut
+    this.#itemsPerStatement = itemsPerStatement
   }
 
   /** Rejects when the statement that took the item along fails. */
   ask(item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
-      if (this.#running < statementsAtOnce) setImmediate(() => void this.#next())
+      this.#plan()
     })
   }
 
-  async #next(): Promise<void> {
-    while (this.#waiting.length > 0 && this.#running < statementsAtOnce) {
-      const batch = this.#waiting.splice(0, itemsPerStatement)
-      this.#running++
-      try {
-        const answers = await this.#carryOut(batch.map(({ item }) => item))
-        batch.forEach(({ resolve }, index) => resolve(answers[index]!))
-      } catch (error) {
-        for (const { reject } of batch) reject(error)
+  #plan(): void {
+    if (this.#isPlanned) return
+    this.#isPlanned = true
+    setImmediate(() => {
+      this.#isPlanned = false
+      while (this.#waiting.length > 0 && this.#running < statementsAtOnce) {
+        void this.#send(this.#waiting.splice(0, this.#itemsPerStatement))
       }
-      this.#running--
+    })
+  }
+
+  async #send(batch: readonly Waiting<Item, Answer>[]): Promise<void> {
+    this.#running++
+    try {
+      const answers = await this.#carryOut(batch.map(({ item }) => item))
+      batch.forEach(({ resolve }, index) => resolve(answers[index]!))
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
     }
+    this.#running--
+    this.#plan()
   }
 }
