@@ -39,9 +39,9 @@ simulate: dist/.built
 soak: dist/.built
 	@node --enable-source-maps dist/test/soak/main.js MINUTES=$(MINUTES) MODE=$(MODE) RATE=$(RATE) FILL=$(FILL) DIR=$(DIR)
 
-# Against peers, in turns: QUICK=1 for some minutes, ROWS="append read" for some rows (bench/README.md).
+# Against peers, in turns: QUICK=1 for some minutes, ROWS="append read" for some rows, LONG=1 (bench/README.md).
 bench: dist/.built $(PEERS)
-	@QUICK=$(QUICK) node --enable-source-maps dist/bench/main.js $(ROWS)
+	@QUICK=$(QUICK) LONG=$(LONG) node --enable-source-maps dist/bench/main.js $(ROWS)
 
 # Where a row's time goes, as bench/flames/ROW.svg: needs Linux's perf and inferno (bench/README.md).
 flame: dist/.built $(PEERS)

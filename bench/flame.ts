@@ -1,10 +1,11 @@
-import { spawn, type StdioPipe } from 'node:child_process'
+import { spawn, spawnSync, type ChildProcess, type StdioPipe } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream/promises'
-import { rows } from './rows/index.ts'
 import { openBench, scales } from './support/bench.ts'
+import { fail, namesOfRows, rowsNamed } from './support/choice.ts'
 import { root } from './support/root.ts'
 
 /*
@@ -12,9 +13,13 @@ import { root } from './support/root.ts'
  * Needs Linux's `perf` and inferno (`cargo install inferno`); the Makefile tells V8 to name its code.
  */
 
-const [name = ''] = process.argv.slice(2)
-const row = rows.find((each) => each.name === name)
-if (!row) throw new Error(`ROW must be one of ${rows.map((each) => each.name).join(', ')}`)
+const [row] = rowsNamed(process.argv.slice(2, 3))
+if (!row) fail(`ROW must be given: ${namesOfRows}`)
+const { name } = row
+const tools = ['perf', 'inferno-collapse-perf', 'inferno-flamegraph']
+const missing = tools.filter((tool) => spawnSync(tool, ['--help'], { stdio: 'ignore' }).error)
+if (missing.length > 0)
+  fail(`${missing.join(' and ')} cannot be started here; bench/README.md says what is needed`)
 
 const bench = await openBench({ ...scales.quick, measuredMs: 5_000 })
 try {
@@ -37,7 +42,7 @@ try {
 /** The samples as a picture beside the benchmarks; answers its path. */
 async function draw(recorded: string): Promise<string> {
   const named = `${recorded}.named`
-  await once(spawn('perf', ['inject', '--jit', '-i', recorded, '-o', named], { stdio: 'ignore' }), 'exit')
+  await ended(spawn('perf', ['inject', '--jit', '-i', recorded, '-o', named], { stdio: 'ignore' }))
   const directory = join(root, 'bench', 'flames')
   mkdirSync(directory, { recursive: true })
   const path = join(directory, `${name}.svg`)
@@ -46,9 +51,21 @@ async function draw(recorded: string): Promise<string> {
   const collapse = spawn('inferno-collapse-perf', { stdio })
   const graph = spawn('inferno-flamegraph', ['--title', name, '--inverted', '--minwidth', '0.3'], { stdio })
   await Promise.all([
-    pipeline(script.stdout, collapse.stdin),
+    ...[script, collapse, graph].map(ended),
+    pipeline(createInterface(script.stdout), withoutRoot, collapse.stdin),
     pipeline(collapse.stdout, graph.stdin),
     pipeline(graph.stdout, createWriteStream(path)),
   ])
   return path
+}
+
+/** Where this copy of the sources lies is nobody's concern. */
+async function* withoutRoot(lines: AsyncIterable<string>) {
+  for await (const line of lines)
+    yield `${line.replaceAll(`file://${root}/`, '').replaceAll(`${root}/`, '')}\n`
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  const [code] = (await once(child, 'exit')) as [number | null]
+  if (code !== 0) throw new Error(`${child.spawnargs.slice(0, 2).join(' ')} ended with ${code}`)
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { rows } from './rows/index.ts'
 import { openBench, scales, type Bench } from './support/bench.ts'
+import { rowsNamed } from './support/choice.ts'
 import { NotMeasured, type Contest, type Measured, type Row } from './support/contest.ts'
 import { generatorMaximum } from './support/generator.ts'
 import { machineFacts } from './support/machine.ts'
@@ -18,7 +19,7 @@ const quick = process.env['QUICK'] === '1'
 const names = process.argv.slice(2)
 /** Only this is kept with the sources. */
 const isWhole = names.length === 0 && !quick
-const chosen = names.length === 0 ? rows : rows.filter(({ name }) => names.includes(name))
+const chosen = names.length === 0 ? rows : rowsNamed(names)
 
 const started = performance.now()
 const bench = await openBench(quick ? scales.quick : scales.whole)

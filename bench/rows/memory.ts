@@ -5,7 +5,7 @@ import { startService } from '../support/service.ts'
 
 export const memory: Row = {
   name: 'memory',
-  ours: 'resident memory of the service after 100,000 payouts, when all its caches are full for long',
+  ours: 'resident memory of the service after 100,000 payouts (1,000,000 with LONG=1)',
   peer: 'the same process after 10,000 payouts',
   unit: 'MB',
   target: { most: 1.2 },
@@ -14,14 +14,16 @@ export const memory: Row = {
 }
 
 const connections = 64
-const longMs = 15 * 60_000
+/** A million takes longer than all other rows, so it is for who asks for it. */
+const isLong = process.env['LONG'] === '1'
+const longSteps = [10_000, 100_000, 200_000, 400_000, 700_000, 1_000_000]
+const longMs = 60 * 60_000
 /** The simulated operators pay after 2 s. */
 const longerThanPayingMs = 3_000
 
 async function prepare(bench: Bench): Promise<Contest> {
   const { scale, generator } = bench
-  // A million at the rate of one machine would take longer than all other rows.
-  const steps = scale.quick ? [10_000, 20_000] : [10_000, 40_000, 70_000, 100_000]
+  const steps = scale.quick ? [10_000, 20_000] : isLong ? longSteps : [10_000, 40_000, 70_000, 100_000]
   const database = await bench.database('bench_memory')
   const opened = await openBenchHouse(database)
   const merchants = await makeMerchants(opened.house, 1_000)

@@ -10,11 +10,9 @@ export interface Seed {
   readonly pool: pg.Pool
   readonly merchants: readonly BenchMerchant[]
   readonly payouts: number
-  /** Number of the first payout, 0 unless said otherwise. */
-  readonly first?: number
 }
 
-const idOf = seededIdSql('(payout.number + $4::bigint)')
+const idOf = seededIdSql('payout.number')
 
 /** The text of a template with the ids of payout `payout.number` and of merchant `merchant.id`. */
 function filled(column: string, { id, merchant }: PayoutTemplate): string {
@@ -69,6 +67,7 @@ async function withoutIndexes(pool: pg.Pool, fill: () => Promise<void>): Promise
   await pool.query(`set maintenance_work_mem = '1GB'; alter table events
     add primary key (position), add constraint events_stream_revision unique (stream, revision)`)
   await pool.query('vacuum analyze events')
+  await pool.query('checkpoint')
 }
 
 interface Range {
@@ -79,7 +78,7 @@ interface Range {
 }
 
 async function insertEvents(
-  { pool, merchants, first = 0 }: Seed,
+  { pool, merchants }: Seed,
   template: PayoutTemplate,
   { head, from, to }: Range,
 ): Promise<void> {
@@ -87,7 +86,7 @@ async function insertEvents(
     `
     insert into events (position, stream, revision, id, type, data, metadata)
     select
-      $5::bigint + payout.number * template.size + template.step,
+      $4::bigint + payout.number * template.size + template.step,
       ${filled('template.stream', template)},
       case when template.stream like 'ledger-%'
         then 1 + payout.number / cardinality($3::text[]) * template.ledger_size + template.nth
@@ -95,11 +94,11 @@ async function insertEvents(
       gen_random_uuid(),
       template.type,
       replace(${filled('template.data', template)}, template.entry,
-        md5(template.entry || (payout.number + $4::bigint))::uuid::text)::jsonb,
+        md5(template.entry || payout.number)::uuid::text)::jsonb,
       ${filled('template.metadata', template)}::jsonb
     from ${payoutsAndMerchants}
     cross join bench_template template`,
-    [from, to, merchants.map(({ id }) => id), first, head],
+    [from, to, merchants.map(({ id }) => id), head],
   )
 }
 
@@ -122,7 +121,7 @@ async function writeTemplate(pool: pg.Pool, { events }: PayoutTemplate): Promise
 
 /** Fills the read model of payouts, whose ends take turns. */
 export async function seedPayoutRows(
-  { pool, merchants, payouts, first = 0 }: Seed,
+  { pool, merchants, payouts }: Seed,
   ends: readonly PayoutTemplate[],
 ): Promise<void> {
   for (const [index, end] of ends.entries()) {
@@ -135,11 +134,11 @@ export async function seedPayoutRows(
       `
       insert into ${readSchema}.payouts_v1_1 (
         id, merchant, livemode, created, created_at, shown, revision, position, state, status, currency, amount)
-      select ${idOf}, merchant.id, false, payout.number + 1, $9::timestamptz, true, ${lastRevision(end)},
-        payout.number + 1, ${filled('$5::text', end)}::jsonb, $6, $7, $8
+      select ${idOf}, merchant.id, false, payout.number + 1, $8::timestamptz, true, ${lastRevision(end)},
+        payout.number + 1, ${filled('$4::text', end)}::jsonb, $5, $6, $7
       from ${payoutsAndMerchants}
       where payout.number % ${ends.length} = ${index}`,
-      [0, payouts, ids, first, ...columns],
+      [0, payouts, ids, ...columns],
     )
   }
   await pool.query(`vacuum analyze ${readSchema}.payouts_v1_1`)
