@@ -2,31 +2,14 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parkMessage } from '../infra/postgres/parked.ts'
-import { ikw, jsonOf, settingsOf, type Settings } from './support/cli.ts'
+import { jsonOf, openCommandLine, type Row } from './support/cli.ts'
 import { eventually } from './support/eventually.ts'
-import { makeHistory, type History } from './support/history.ts'
 import { temporaryDirectory } from './support/postgres.ts'
-import { startService, type TestService } from './support/service.ts'
-
-type Row = Readonly<Record<string, unknown>>
 
 // Each command is a process of its own.
 t.setTimeout(240_000)
 
-let service: TestService
-let settings: Settings
-let history: History
-
-/** Nested tests share one service and its history; each looks only at what it has changed itself. */
-t.before(async () => {
-  service = await startService(t)
-  settings = settingsOf(service)
-  history = await makeHistory(service)
-})
-
-const run = (...parameters: readonly string[]) => ikw(settings, ...parameters)
-const rows = async (...parameters: readonly string[]) =>
-  jsonOf<readonly Row[]>(await run(...parameters, '--json'))
+const { service, history, run, rows } = await openCommandLine()
 const pool = () => service.service.opened.postgres.pool
 
 t.test('all read models say what the log says, while the service works', async (t) => {

@@ -20,19 +20,10 @@ export interface LatePayment extends Owner {
 /** What arrived when its intent was over is given back by itself. */
 export async function giveBackLatePayment({ event, mayHaveRun, tools }: Reaction): Promise<void> {
   const { id, data, metadata } = event as Recorded<PaymentIntentEvents['PaymentIntentLateSuccessRecorded']>
-  const { operationId, amount, currency, method, refund } = data
+  const { operationId, refund: reference, amount, currency, method } = data
   const { merchant, livemode } = metadata
-  const request = {
-    reference: refund,
-    kind: 'refund',
-    merchant,
-    livemode,
-    amountMinor: amount,
-    currency,
-    method,
-  } as const
   const payment = { paymentIntent: id, operationId, merchant, livemode }
-  await giveBack(payment, { request, isFirstTry: !mayHaveRun, tools })
+  await giveBack(payment, { reference, amount, currency, method, isFirstTry: !mayHaveRun, tools })
 }
 
 /** What the provider did not say at once is asked until the money is back. */
@@ -42,27 +33,22 @@ export async function askLateRefund({ subject, merchant, livemode }: DueTimer, t
   const { amount, currency } = intent
   const { method } = attemptOf(intent, operationId)
   const reference = lateRefundIdOf(operationId)
-  const request = {
-    reference,
-    kind: 'refund',
-    merchant,
-    livemode,
-    amountMinor: amount,
-    currency,
-    method,
-  } as const
   const payment = { paymentIntent: id, operationId, merchant, livemode }
-  await giveBack(payment, { request, isFirstTry: false, tools })
+  await giveBack(payment, { reference, amount, currency, method, isFirstTry: false, tools })
   return new Date(tools.house.clock().getTime() + askedEveryMs)
 }
 
-interface Errand {
-  readonly request: RailRequest
+interface Errand extends Pick<RailRequest, 'reference' | 'currency' | 'method'> {
+  /** Minor units. */
+  readonly amount: number
   readonly isFirstTry: boolean
   readonly tools: Tools
 }
 
-async function giveBack(payment: LatePayment, { request, isFirstTry, tools }: Errand): Promise<void> {
+async function giveBack(payment: LatePayment, errand: Errand): Promise<void> {
+  const { merchant, livemode } = payment
+  const { reference, amount: amountMinor, currency, method, isFirstTry, tools } = errand
+  const request = { reference, kind: 'refund', merchant, livemode, amountMinor, currency, method } as const
   const state = await pursueRefund(tools.house.rail, request, isFirstTry)
   if (state) await reportLateRefund(state, payment, tools)
 }

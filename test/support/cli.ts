@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import type { TestService } from './service.ts'
+import file from 'tap'
+import { makeHistory, type History } from './history.ts'
+import { startService, type TestService } from './service.ts'
 
 export interface Run {
   readonly code: number | null
@@ -43,4 +45,30 @@ export function settingsOf({ service: { opened, port } }: TestService): Settings
 export function jsonOf<Value>({ code, stdout, stderr }: Run): Value {
   if (stdout === '') throw new Error(`exit code ${code}, nothing printed: ${stderr}`)
   return JSON.parse(stdout) as Value
+}
+
+export type Row = Readonly<Record<string, unknown>>
+
+/** The one service of a test file, what has happened in it, and its command line. */
+export interface CommandLine {
+  readonly service: TestService
+  readonly history: History
+  readonly settings: Settings
+  run(...parameters: readonly string[]): Promise<Run>
+  /** The same with `--json`. */
+  rows(...parameters: readonly string[]): Promise<readonly Row[]>
+}
+
+/** Nested tests share one service and its history; each looks only at what it has changed itself. */
+export async function openCommandLine(): Promise<CommandLine> {
+  const service = await startService(file)
+  const settings = settingsOf(service)
+  const run = (...parameters: readonly string[]) => ikw(settings, ...parameters)
+  return {
+    service,
+    settings,
+    history: await makeHistory(service),
+    run,
+    rows: async (...parameters) => jsonOf(await run(...parameters, '--json')),
+  }
 }
