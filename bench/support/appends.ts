@@ -4,6 +4,7 @@ import type { NewEvent } from '../../packages/kernel/ports.ts'
 import { connected, type Bench, type Scale } from './bench.ts'
 import type { Measured } from './contest.ts'
 import { keepInFlight } from './in-flight.ts'
+import { destination, money } from './template.ts'
 
 export const inFlightMax = 64
 const streamsPerWorker = Math.ceil(10_000 / inFlightMax)
@@ -21,14 +22,6 @@ export function streamOf(worker: number): string {
 
 /** An event of the size that a payout's have. */
 export function sampleEvent(stream: string): NewEvent {
-  const money = {
-    amount: 5_000,
-    fee: 50,
-    currency: 'XOF',
-    source: 'merchant.available',
-    rail: 'mobile_money.SN.wave',
-  }
-  const destination = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '+221775550123' }
   const at = new Date().toISOString()
   const request = `req_${stream.slice(-32)}`
   const owner = { merchant: '0190a1b2-0000-7000-8000-000000000001', livemode: false }

@@ -19,14 +19,15 @@ export interface PayoutTemplate {
 
 export type PayoutEnd = 'pending' | 'in_transit' | 'paid' | 'failed' | 'canceled'
 
-const money = {
+/** What the payouts of all benchmarks are about. */
+export const money = {
   amount: 5_000,
   fee: 50,
   currency: 'XOF',
   source: 'merchant.available',
   rail: 'mobile_money.SN.wave',
 } as const
-const destination = {
+export const destination = {
   type: 'mobile_money',
   country: 'SN',
   operator: 'wave',
