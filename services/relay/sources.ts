@@ -5,7 +5,7 @@ import { customerPublicEvents, customerWebhook } from '../../packages/domain/cus
 import { parseBookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import type { LedgerEvents } from '../../packages/domain/ledger/events.ts'
-import { balances, type Book } from '../../packages/domain/ledger/state.ts'
+import { afterPostings, balances, type Book } from '../../packages/domain/ledger/state.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import {
   paymentIntentPublicEvents,
@@ -42,6 +42,15 @@ function source<S, C extends Payloads, E extends Payloads>(
   return { decider, resource: decider.category, typeOf: ({ type }) => byType[type], view }
 }
 
+/** Merchants are told balances, so holds and what has ended need not be remembered here a second time. */
+const balancesAlone: typeof book.evolve = {
+  EntryPosted: afterPostings,
+  HoldPlaced: afterPostings,
+  HoldAdvanced: afterPostings,
+  HoldPosted: afterPostings,
+  HoldVoided: afterPostings,
+}
+
 /** What merchants are told about. Domain model, section 6. */
 export const publicSources: readonly PublicSource[] = [
   source(payout, payoutPublicEvents, payoutWebhook),
@@ -61,7 +70,7 @@ export const publicSources: readonly PublicSource[] = [
     view: (id, state: WebhookEndpoint, { metadata }) => viewWebhookEndpoint(id, state, new Date(metadata.at)),
   },
   {
-    decider: book,
+    decider: { ...book, evolve: balancesAlone },
     resource: 'balance',
     typeOf: ({ type, data }) => {
       if (type !== 'EntryPosted') return undefined

@@ -66,7 +66,7 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
   category: 'ledger',
   events: ledgerEvents,
   initial: emptyBook,
-  snapshot: { version: 1, every: ({ openHolds }) => Math.max(256, openHolds) },
+  snapshot: { version: 2, every: ({ openHolds }) => Math.max(256, openHolds) },
 
   decide: {
     PostEntry(command, book, context) {

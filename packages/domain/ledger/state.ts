@@ -124,13 +124,19 @@ export function afterEnding(book: Book, entry: Ending, outcome: Outcome): Book {
 }
 
 function move(book: Book, entry: Entry): void {
-  for (const posting of entry.postings) {
+  afterPostings(book, entry)
+  movePending(book, entry)
+  if (entry.cause) noteCause(book, entry.cause)
+}
+
+/** All that balances need: for who shows nothing else of a book, and need not remember its holds. */
+export function afterPostings(book: Book, { postings }: Pick<Entry, 'postings'>): Book {
+  for (const posting of postings) {
     const balance = balanceOf(book, posting.account) + effect(posting)
     if (balance === 0) delete book.balances[posting.account]
     else book.balances[posting.account] = balance
   }
-  movePending(book, entry)
-  if (entry.cause) noteCause(book, entry.cause)
+  return book
 }
 
 function movePending(book: Book, { template, postings, pending }: Entry): void {
