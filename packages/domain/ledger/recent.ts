@@ -11,7 +11,7 @@ interface Generation<What> {
   /** Three numbers for each id. */
   readonly ids: number[]
   /** What is remembered of each. */
-  readonly whats: What[]
+  readonly values: What[]
 }
 
 /** At least so many ids are remembered, and at most twice as many. */
@@ -24,12 +24,12 @@ export function nothingRecent<What>(): Recent<What> {
 
 /** Throws for an id that is no UUID. */
 export function remember<What>(recent: Recent<What>, id: string, what: What): void {
-  if (recent.young.whats.length === remembered) {
+  if (recent.young.values.length === remembered) {
     recent.old = recent.young
     recent.young = nothing()
   }
   recent.young.ids.push(...numbersOf(id))
-  recent.young.whats.push(what)
+  recent.young.values.push(what)
 }
 
 export function recall<What>({ young, old }: Recent<What>, id: string): What | undefined {
@@ -38,20 +38,20 @@ export function recall<What>({ young, old }: Recent<What>, id: string): What | u
 }
 
 function nothing<What>(): Generation<What> {
-  return { ids: [], whats: [] }
+  return { ids: [], values: [] }
 }
 
 /** The newest first: what is asked for again was mostly done a moment ago. */
-function find<What>({ ids, whats }: Generation<What>, [first, second, third]: Numbers): What | undefined {
+function find<What>({ ids, values }: Generation<What>, [first, second, third]: Numbers): What | undefined {
   for (let at = ids.length - numbersPerId; at >= 0; at -= numbersPerId) {
-    if (ids[at + 2] === third && ids[at] === first && ids[at + 1] === second) return whats[at / numbersPerId]
+    if (ids[at + 2] === third && ids[at] === first && ids[at + 1] === second) return values[at / numbersPerId]
   }
   return undefined
 }
 
 type Numbers = readonly [first: number, second: number, third: number]
 
-/** 48, 32 and 48 of its 128 bits: the largest parts that a number holds exactly without cutting between digits. */
+/** 48, 32 and 48 of its 128 bits: a number holds 53. */
 function numbersOf(id: string): Numbers {
   const [, first, second, third, fourth, last] = uuid.exec(id) ?? []
   if (last === undefined) throw new Error(`"${id}" is no UUID`)
