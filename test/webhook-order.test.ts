@@ -128,6 +128,47 @@ t.test(
   },
 )
 
+t.test('who comes second finds what the first has in hand since it was alone', async (t) => {
+  const house = await webhookHouse()
+  const shop = await receiver(t)
+  await register(house, shop.url)
+  const open: ServerResponse[] = []
+  shop.answer = ({ body }, response) => void (body.includes('"slow"') ? open.push(response) : response.end())
+  await webhookService(t, house, { limits: { leaseMs: 60 } })
+  await published(house, { resource: 'payout/1' })
+  const slow = await published(house, { resource: 'payout/2', data: { kind: 'slow' } })
+  await published(house, { resource: 'payout/3' })
+  await until(() => open.length === 1)
+  const placeOf = async () =>
+    (
+      await house.pool.query<{ place: string | null; isNext: boolean }>(
+        `select place, deliveries.id = unlisted_after + 1 as "isNext" from deliveries, webhook_workers
+         where event = $1 and worker = webhook_workers.id`,
+        [slow.id],
+      )
+    ).rows[0]
+  await until(async () => (await placeOf())?.isNext === true)
+  t.equal((await placeOf())?.place, null, 'nobody else is there to look for it')
+  await house.deliveries.begin(v7(), new Date(house.clock().getTime() + 30_000))
+  t.equal((await placeOf())?.place, 'held')
+  open[0]?.end()
+  await settled(house)
+})
+
+t.test('who has no lease takes nothing in hand', async (t) => {
+  const house = await webhookHouse()
+  const shop = await receiver(t)
+  const endpoint = await register(house, shop.url)
+  const event = await happened(house)
+  const nobody = v7()
+  const row = { ...event, endpoint, event: event.id, wanted: true }
+  t.equal((await house.deliveries.add(nobody, house.clock(), [row])).size, 0)
+  const claim = { now: house.clock(), after: '', rooms: {}, roomDefault: 1, limit: 1 }
+  t.strictSame(await house.deliveries.claim(nobody, claim), { deliveries: [], after: '' })
+  await house.deliveries.begin(nobody, new Date(house.clock().getTime() + 30_000))
+  t.equal((await house.deliveries.claim(nobody, claim)).deliveries.length, 1)
+})
+
 t.test('a process that was taken for dead gives up what it had and goes on under another name', async (t) => {
   const house = await webhookHouse()
   const shop = await receiver(t)

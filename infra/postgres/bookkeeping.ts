@@ -57,9 +57,10 @@ export function writeBookkeeping(
     for (const { name, where } of bookkeeping) await connection.query(`delete from ${name} where ${where}`)
     for await (const { table, rows } of kept) {
       if (!known.has(table)) throw new Error(`this program keeps no table ${table}`)
+      const columns = await writtenColumns(connection, table)
       const text = `
-        insert into ${table} overriding system value
-        select * from json_populate_recordset(null::${table}, $1)`
+        insert into ${table} (${columns}) overriding system value
+        select ${columns} from json_populate_recordset(null::${table}, $1)`
       await connection.query(text, [`[${rows.join(',')}]`])
     }
     await connection.query(settle)
@@ -69,6 +70,16 @@ export function writeBookkeeping(
     )
     await keepHistory(connection, { id, isIncomplete: false })
   })
+}
+
+/** All but those that PostgreSQL makes from others. */
+async function writtenColumns(connection: pg.ClientBase, table: string): Promise<string> {
+  const { rows } = await connection.query<{ columns: string }>(
+    `select string_agg(quote_ident(attname), ', ') as columns from pg_attribute
+     where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+    [table],
+  )
+  return rows[0]!.columns
 }
 
 /** The processes that had deliveries in hand are not here; new deliveries get numbers of their own. */

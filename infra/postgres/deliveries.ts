@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { claimStatement } from './delivery-claim.ts'
+import { claimStatement, isAlive } from './delivery-claim.ts'
 import { alone, openDeliveryPool } from './delivery-session.ts'
 
 /** A delivery that this process has in hand. */
@@ -60,6 +60,12 @@ export interface ClaimOptions {
   readonly limit: number
 }
 
+export interface Lease {
+  readonly now: Date
+  readonly until: Date
+  readonly known: readonly number[] | undefined
+}
+
 export interface Claimed {
   readonly deliveries: readonly Delivery[]
   /** Where the next claim goes on; an empty string when all endpoints had their turn. */
@@ -80,7 +86,8 @@ const endpointsPerClaim = 500
 
 /**
  * Rows of other processes are theirs until their lease has run out; then `renewLease` of any process sets
- * them free.
+ * them free. A row is listed while it is in hand, so that others find it; a process that is alone leaves that
+ * out of what it writes down, and remembers in its own row behind which id all of those lie.
  */
 export class Deliveries {
   readonly #pool: pg.Pool
@@ -107,15 +114,17 @@ export class Deliveries {
       name: 'add deliveries',
       text: `
         with added as (
-          insert into deliveries (endpoint, event, merchant, livemode, sequence, resource, created_at, worker)
+          insert into deliveries
+            (endpoint, event, merchant, livemode, sequence, resource, created_at, unlisted, worker)
           select new.endpoint, new.event, new.merchant, new.livemode, new.sequence, new.resource, $3,
-            case when new.wanted and not exists (
+            not ${hasOthers},
+            case when new.wanted and ${isAlive('$2')} and not exists (
               select from deliveries earlier
               where earlier.endpoint = new.endpoint and earlier.sequence < new.sequence
-                and earlier.status = 'pending' and earlier.worker is null and earlier.due_at is null
-            ) and not ((select exists (select from webhook_workers where id <> $2)) and exists (
+                and earlier.place = 'waiting' and earlier.due_at is null
+            ) and not (${hasOthers} and exists (
               select from deliveries other
-              where other.endpoint = new.endpoint and other.resource = new.resource
+              where other.endpoint = new.endpoint and other.resource = new.resource and other.place = 'held'
                 and other.worker <> $2 and other.status = 'pending' and other.due_at is null
             )) then $2::uuid end
           from json_to_recordset($1) as new (endpoint uuid, event text, merchant uuid, livemode boolean,
@@ -149,7 +158,7 @@ export class Deliveries {
 
   /**
    * Writes down how attempts ended. What was written before, or is in another process's hand by now, is
-   * passed over.
+   * passed over. All who change several rows do so by their ids, so that none waits for another in a circle.
    */
   async complete(worker: string, attempted: readonly Attempted[]): Promise<void> {
     await this.#pool.query({
@@ -159,8 +168,11 @@ export class Deliveries {
           status = done.status, attempts = done.attempts, due_at = done."dueAt",
           consequence = done.consequence, last_attempt_at = done.at, last_status = done."httpStatus",
           last_answer = done.answer
-        from json_to_recordset($1) as done (id bigint, status text, attempts integer, "dueAt" timestamptz,
-          at timestamptz, "httpStatus" integer, answer text, consequence jsonb)
+        from (
+          select * from json_to_recordset($1) as done (id bigint, status text, attempts integer,
+            "dueAt" timestamptz, at timestamptz, "httpStatus" integer, answer text, consequence jsonb)
+          order by id
+        ) done
         where deliveries.id = done.id and deliveries.worker = $2`,
       values: [JSON.stringify(attempted), worker],
     })
@@ -170,30 +182,51 @@ export class Deliveries {
   async release(worker: string, known: readonly number[]): Promise<void> {
     await alone(this.#pool, {
       name: 'release deliveries',
-      text: `update deliveries set worker = null where worker = $1 and status = 'pending' and id <> all($2)`,
+      text: `
+        update deliveries set worker = null from (${handsOf('webhook_workers')}) hand
+        where ${isIn('hand')} and hand.worker = $1 and status = 'pending' and deliveries.id <> all($2)`,
       values: [worker, known],
     })
   }
 
   /**
-   * Says that this process lives until then, and frees the rows of those that do not. False: it was taken for
-   * dead meanwhile.
+   * Says that this process lives until then, and frees the rows of those that do not. `known` is all that it
+   * has in hand, or `undefined` when it does not know. False: it was taken for dead meanwhile.
    */
-  async renewLease(worker: string, now: Date, until: Date): Promise<boolean> {
+  async renewLease(worker: string, { now, until, known }: Lease): Promise<boolean> {
     const { rows } = await alone<{ alive: boolean }>(this.#pool, {
       name: 'renew lease',
       text: `
-        with dead as (delete from webhook_workers where alive_until < $2 and id <> $1 returning id),
-        freed as (update deliveries set worker = null where worker in (select id from dead)),
-        renewed as (update webhook_workers set alive_until = $3 where id = $1 returning id)
+        with dead as (delete from webhook_workers where alive_until < $2 and id <> $1 returning *),
+        freed as (
+          update deliveries set worker = null from (${handsOf('dead')}) hand where ${isIn('hand')}
+        ),
+        renewed as (
+          update webhook_workers set alive_until = $3, unlisted_after = case
+            when $4::bigint[] is null then unlisted_after
+            else coalesce(
+              (select min(id) - 1 from deliveries where id = any($4) and worker = $1 and unlisted), ${newest})
+            end
+          where id = $1 returning id
+        )
         select exists (select from renewed) as alive`,
-      values: [worker, now, until],
+      values: [worker, now, until, known],
     })
     return rows[0]?.alive === true
   }
 
+  /** Whoever was alone until now has what it has in hand listed. */
   async begin(worker: string, until: Date): Promise<void> {
-    await this.#pool.query('insert into webhook_workers (id, alive_until) values ($1, $2)', [worker, until])
+    await alone(this.#pool, {
+      name: 'begin worker',
+      text: `
+        with begun as (
+          insert into webhook_workers (id, alive_until, unlisted_after) values ($1, $2, ${newest})
+        )
+        update deliveries set unlisted = null from (${handsOf('webhook_workers')}) hand
+        where ${isIn('hand')} and deliveries.unlisted`,
+      values: [worker, until],
+    })
   }
 
   /** Gives back everything and leaves. */
@@ -201,8 +234,8 @@ export class Deliveries {
     await alone(this.#pool, {
       name: 'end worker',
       text: `
-        with gone as (delete from webhook_workers where id = $1)
-        update deliveries set worker = null where worker = $1`,
+        with gone as (delete from webhook_workers where id = $1 returning *)
+        update deliveries set worker = null from (${handsOf('gone')}) hand where ${isIn('hand')}`,
       values: [worker],
     })
   }
@@ -215,7 +248,7 @@ export class Deliveries {
     const { rows } = await this.#pool.query<PendingConsequence>({
       name: 'take consequences',
       text: `
-        update deliveries set worker = $1
+        update deliveries set worker = $1, unlisted = null
         where id in (
           select id from deliveries where consequence is not null and (worker is null or worker = $1)
           order by consequence ->> 'kind' = 'exhausted', id limit $2 for update skip locked
@@ -233,6 +266,24 @@ export class Deliveries {
       values: [worker, ids],
     })
   }
+}
+
+const hasOthers = '(select exists (select from webhook_workers where id <> $2))'
+const newest = '(select coalesce(max(id), 0) from deliveries)'
+
+/** What these processes, rows of `webhook_workers`, have in hand. */
+function handsOf(workers: string): string {
+  return `
+    select listed.id, listed.worker from ${workers} owner
+    join deliveries listed on listed.place = 'held' and listed.worker = owner.id
+    union all
+    select fresh.id, fresh.worker from ${workers} owner
+    join deliveries fresh on fresh.id > owner.unlisted_after and fresh.worker = owner.id and fresh.unlisted`
+}
+
+/** Asks for the worker once more, because somebody else may just have changed the row. */
+function isIn(hand: string): string {
+  return `deliveries.id = ${hand}.id and deliveries.worker = ${hand}.worker`
 }
 
 const firstUuid = '00000000-0000-0000-0000-000000000000'

@@ -1,3 +1,8 @@
+/** Whoever was taken for dead takes nothing more under its old name: nobody would give it back. */
+export function isAlive(worker: string): string {
+  return `(select exists (select from webhook_workers where id = ${worker}))`
+}
+
 /**
  * Walks from endpoint to endpoint along the indexes of waiting rows, and takes from each as many as it has
  * room for: half of them first attempts in the order of their events, half retries and replays by the time at
@@ -6,14 +11,14 @@
  */
 export const claimStatement = `
   with recursive walk (endpoint, step) as (
-    select $3::uuid, 0
+    select $3::uuid, 0 where ${isAlive('$1')}
     union all
     select least(
       (select endpoint from deliveries
-       where status = 'pending' and worker is null and due_at is null and endpoint > walk.endpoint
+       where place = 'waiting' and due_at is null and endpoint > walk.endpoint
        order by endpoint limit 1),
       (select endpoint from deliveries
-       where status = 'pending' and worker is null and due_at is not null and endpoint > walk.endpoint
+       where place = 'waiting' and due_at is not null and endpoint > walk.endpoint
        order by endpoint limit 1)
     ), step + 1
     from walk where walk.endpoint is not null and step < $6::integer
@@ -26,22 +31,23 @@ export const claimStatement = `
     select due.id, rooms.endpoint
     from rooms cross join lateral (
       (select id from deliveries waiting
-       where endpoint = rooms.endpoint and status = 'pending' and worker is null and due_at is null
+       where endpoint = rooms.endpoint and place = 'waiting' and due_at is null
        and not exists (
          select from deliveries other
          where other.endpoint = waiting.endpoint and other.resource = waiting.resource
-           and other.worker <> $1 and other.status = 'pending' and other.due_at is null
+           and other.place = 'held' and other.worker <> $1 and other.status = 'pending'
+           and other.due_at is null
        )
        order by sequence limit rooms.half)
       union all
       (select id from deliveries
-       where endpoint = rooms.endpoint and status = 'pending' and worker is null and due_at <= $2
+       where endpoint = rooms.endpoint and place = 'waiting' and due_at <= $2
        order by due_at, sequence limit rooms.half)
     ) due
     order by rooms.step limit $7::integer
   ),
   claimed as (
-    update deliveries set worker = $1 from picked where deliveries.id = picked.id
+    update deliveries set worker = $1, unlisted = null from picked where deliveries.id = picked.id
     returning deliveries.id, deliveries.endpoint, merchant, livemode, event, sequence, resource,
       attempts, replay
   ),

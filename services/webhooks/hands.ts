@@ -93,7 +93,8 @@ export class Hands {
   renewLease(): Promise<void> {
     return this.#step(async () => {
       const { deliveries, clock, lanes, log } = this.#options
-      if (await deliveries.renewLease(this.#worker, clock(), this.#leaseEnd())) return
+      const known = lanes.isStopped ? undefined : this.#known()
+      if (await deliveries.renewLease(this.#worker, { now: clock(), until: this.#leaseEnd(), known })) return
       // Others may have these rows in hand by now; a new name keeps this process from writing to them.
       log.warn({ worker: this.#worker }, 'the lease on webhook deliveries had run out')
       lanes.forgetWaiting()
@@ -158,9 +159,13 @@ export class Hands {
   }
 
   async #giveBackUnknown(): Promise<void> {
-    const { deliveries, lanes, completions } = this.#options
-    await deliveries.release(this.#worker, [...lanes.held(), ...completions.held()])
+    await this.#options.deliveries.release(this.#worker, this.#known())
     this.#uncertain = false
+  }
+
+  #known(): readonly number[] {
+    const { lanes, completions } = this.#options
+    return [...lanes.held(), ...completions.held()]
   }
 
   #leaseEnd(): Date {

@@ -103,6 +103,11 @@ export class Lanes {
     this.#turns.clear()
   }
 
+  /** Then what was in memory may still be in hand. */
+  get isStopped(): boolean {
+    return this.#stopped
+  }
+
   /** Takes nothing more and resolves when nothing is under way. */
   async stop(): Promise<void> {
     this.#stopped = true
