@@ -75,7 +75,8 @@ export interface EgressOptions extends ExchangeLimits {
 
 export interface Call {
   readonly url: string
-  readonly headers: Readonly<Record<string, string>>
+  /** What is undefined is not sent. */
+  readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: string
 }
 
@@ -102,7 +103,7 @@ export function guardedPools(options: EgressOptions): Egress {
   const places = new LRUCache<string, Place>({ max: options.originsMax, memoMethod: placeOf })
 
   return {
-    async post({ url, headers, body }) {
+    post({ url, headers, body }) {
       const { origin, path } = places.memo(url)
       const pool = pools.memo(origin)
       const exchange = new Exchange(options)

@@ -74,7 +74,7 @@ function outcome(
   if (status !== null && status >= 200 && status < 300) {
     return state.status === 'failing' ? recovered : succeeded
   }
-  /** Inferred: 410 Gone says that nobody will ever listen there again. */
+  // Inferred: 410 Gone says that nobody will ever listen there again.
   if (status === 410) return { ...failed, consequence: { kind: 'gone', url: state.url } }
   // Inferred: a replay is tried once, for it was asked for by somebody who can ask again.
   if (isReplay) return failed
@@ -112,11 +112,18 @@ function callTo(
   at: Date,
 ): Call {
   const valid = keys.filter(({ until }) => until > at.getTime()).map(({ key }) => key)
-  const headers = signatureHeaders(valid, { id: event, at, body: payload })
-  headers['content-type'] = 'application/json'
-  headers['user-agent'] = 'ikw-payments-webhooks/1'
-  if (replay !== null) headers['webhook-replay'] = 'true'
-  if (traceparent !== null) headers['traceparent'] = traceparent
+  const signed = signatureHeaders(valid, { id: event, at, body: payload })
+  // Written out, as above.
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'ikw-payments-webhooks/1',
+    'webhook-id': signed['webhook-id'],
+    'webhook-timestamp': signed['webhook-timestamp'],
+    'webhook-signature': signed['webhook-signature'],
+    'ikw-signature': signed['ikw-signature'],
+    'webhook-replay': replay === null ? undefined : 'true',
+    traceparent: traceparent ?? undefined,
+  }
   return { url: state.url, headers, body: payload }
 }
 

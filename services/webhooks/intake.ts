@@ -31,7 +31,7 @@ export async function matchEndpoints(
 
 function gets({ id, created, state }: Endpoint, { type, sequence, resource }: PublicEvent): boolean {
   if (state.status === 'disabled' || created > sequence) return false
-  /** Domain model 6: that an endpoint is failing is told to the others. */
+  // Domain model 6: that an endpoint is failing is told to the others.
   if (type === 'webhook_endpoint.failing' && resource === `${webhookEndpoint.category}/${id}`) return false
   return matches(state.enabledEvents, type)
 }

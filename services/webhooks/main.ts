@@ -174,8 +174,7 @@ class WebhookService implements Subscription {
     const tools = { directory: this.#directory, egress, clock, log, chance, stopping }
     const attempted = await (tracing ? tracedAttempt(delivery, tools, tracing) : attempt(delivery, tools))
     if (!attempted) return true
-    const writing = this.#completions.add(attempted)
-    if (writing) await writing
+    await this.#completions.add(attempted)
     return attempted.status === 'succeeded' || attempted.status === 'skipped'
   }
 

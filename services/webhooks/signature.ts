@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import { createHmac, createSecretKey, type Hmac, type KeyObject } from 'node:crypto'
 
 /** Inferred: a secret is `whsec_` and base64, as Standard Webhooks has it. */
 const prefix = 'whsec_'
@@ -29,17 +29,21 @@ export interface Signed {
   readonly body: string
 }
 
+export interface SignatureHeaders {
+  readonly 'webhook-id': string
+  readonly 'webhook-timestamp': string
+  readonly 'webhook-signature': string
+  readonly 'ikw-signature': string
+}
+
 /**
  * Inferred: Standard Webhooks, and beside it a scheme that needs no base64. Each header carries one signature
  * per key.
  */
-export function signatureHeaders(
-  keys: readonly SigningKey[],
-  { id, at, body }: Signed,
-): Record<string, string> {
+export function signatureHeaders(keys: readonly SigningKey[], { id, at, body }: Signed): SignatureHeaders {
   const seconds = Math.floor(at.getTime() / 1_000)
-  const standard = keys.map(({ bytes }) => `v1,${hmac(bytes, `${id}.${seconds}.`, body).toString('base64')}`)
-  const own = keys.map(({ text }) => `v1=${hmac(text, `${seconds}.`, body).toString('hex')}`)
+  const standard = keys.map(({ bytes }) => `v1,${hmac(bytes, `${id}.${seconds}.`, body).digest('base64')}`)
+  const own = keys.map(({ text }) => `v1=${hmac(text, `${seconds}.`, body).digest('hex')}`)
   return {
     'webhook-id': id,
     'webhook-timestamp': String(seconds),
@@ -48,6 +52,6 @@ export function signatureHeaders(
   }
 }
 
-function hmac(key: KeyObject, head: string, body: string): Buffer {
-  return createHmac('sha256', key).update(head).update(body).digest()
+function hmac(key: KeyObject, head: string, body: string): Hmac {
+  return createHmac('sha256', key).update(head).update(body)
 }
