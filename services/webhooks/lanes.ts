@@ -148,16 +148,16 @@ export class Lanes {
     this.#isStarting = true
     setImmediate(() => {
       this.#isStarting = false
-      if (!this.#start(startsAtOnceMax)) this.#startSoon()
+      this.#start(startsAtOnceMax)
     })
   }
 
-  /** One delivery of each lane at a time, as long as there are places; false when more can be started. */
-  #start(most = Infinity): boolean {
+  /** One delivery of each lane at a time, as long as there are places; beyond `most`, they start soon. */
+  #start(most: number): void {
     let started = 0
     for (const lane of this.#turns) {
-      if (this.#inFlight >= this.#options.inFlightMax) return true
-      if (started === most) return false
+      if (this.#inFlight >= this.#options.inFlightMax) return
+      if (started === most) return this.#startSoon()
       this.#turns.delete(lane)
       const delivery = nextOf(lane)
       if (!delivery) continue
@@ -167,7 +167,6 @@ export class Lanes {
       void this.#carryOut(lane, delivery)
       this.#turns.add(lane)
     }
-    return true
   }
 
   async #carryOut(lane: Lane, delivery: Delivery): Promise<void> {
@@ -177,7 +176,7 @@ export class Lanes {
     this.#held.delete(delivery.id)
     this.#inFlight--
     if (!this.#stopped && lane.waiting.length > 0) this.#turns.add(lane)
-    this.#start()
+    this.#start(this.#options.inFlightMax)
     if (this.#inFlight === 0) for (const idle of this.#idle.splice(0)) idle()
   }
 
