@@ -3,6 +3,7 @@ import t from 'tap'
 import { planByKey } from '../infra/postgres/prepared-statements.ts'
 import { Projector } from '../infra/postgres/projector.ts'
 import { publications, publishMissing, wantRebuild } from '../infra/postgres/publication.ts'
+import { readInPages } from '../packages/kernel/pages.ts'
 import type { EventStore } from '../packages/kernel/ports.ts'
 import { book } from '../packages/domain/ledger/book.ts'
 import { balances } from '../projections/balances.ts'
@@ -88,8 +89,9 @@ function failingSecond(log: EventStore, tell: (what: string) => void) {
     failed()
     throw new Error('the log is away')
   }
+  const readOn = (after: number) => readInPages({ readAll }, after, 1)
   return {
-    store: Object.assign(log, { readAll, subscribe: () => ({ close: async () => undefined }) }),
+    store: Object.assign(log, { readOn, subscribe: () => ({ close: async () => undefined }) }),
     failure,
   }
 }

@@ -80,13 +80,15 @@ class Gate {
     this.#open()
   }
 
+  async *#read(store: EventStore, after: number) {
+    await this.#opened
+    yield* store.readOn(after)
+  }
+
   before(store: EventStore): EventStore {
     return {
       ...store,
-      readAll: async (...where) => {
-        await this.#opened
-        return store.readAll(...where)
-      },
+      readOn: (after) => this.#read(store, after),
     }
   }
 }

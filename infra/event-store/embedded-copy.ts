@@ -1,92 +1,56 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type pg from 'pg'
 import type { EventMetadata, StoredEvent } from '../../packages/kernel/ports.ts'
+import { CopyQuery } from '../postgres/copy.ts'
+
+/** Read at once, and kept as the bytes that came: those no collection of garbage moves. */
+const eventsPerCopy = 2_000
+/** Made of those bytes at once: what is in hand is moved by each collection. */
+const eventsPerPiece = 250
 
 /**
- * The next events of the log behind a position, by COPY in its binary format: for long reads, because the
- * driver spends as much on the columns of a row as on what stands in them.
+ * The log behind a position by COPY in its binary format, for long reads: the driver spends as much on the
+ * columns of a row as on what stands in them. What comes next is read while somebody works on a piece.
  */
-export async function copyEvents(
-  pool: pg.Pool,
-  after: number,
-  limit: number,
-): Promise<readonly StoredEvent[]> {
+export async function* copyLog(pool: pg.Pool, after: number): AsyncGenerator<readonly StoredEvent[], void> {
+  let ahead = copyRows(pool, after)
+  for (;;) {
+    const rows = await ahead
+    if (rows.count === 0) return
+    ahead = copyRows(pool, rows.lastPosition)
+    // What is read in vain fails where it is awaited, or nobody asks for it any more.
+    ahead.catch(() => undefined)
+    while (rows.count > 0) {
+      yield rows.take(eventsPerPiece)
+      // Several pieces are at hand: whatever else has come meanwhile takes its turn between them.
+      await nextTurn()
+    }
+  }
+}
+
+async function copyRows(pool: pg.Pool, after: number): Promise<Rows> {
   const client = await pool.connect()
   try {
-    const events = await new Promise<readonly StoredEvent[]>((resolve, reject) => {
-      const settle = (error: Error | null, found: readonly StoredEvent[] = []) => {
-        return error ? reject(error) : resolve(found)
-      }
-      client.query(new CopyOut(statement(after, limit), settle))
+    const rows = new Rows()
+    await new Promise<void>((resolve, reject) => {
+      const settle = (error: Error | null) => (error ? reject(error) : resolve())
+      client.query(new CopyOut(statement(after), rows, settle))
     })
     client.release()
-    return events
+    return rows
   } catch (error) {
     client.release(true)
     throw error
   }
 }
 
-/** COPY takes no parameters, so both are checked to be numbers. */
-function statement(after: number, limit: number): string {
+/** COPY takes no parameters, so the only one is checked to be a number. */
+function statement(after: number): string {
+  if (!Number.isSafeInteger(after)) throw new RangeError(`${after} is no place in the log`)
   return `copy (
     select stream, revision, position, id::text, type, data, metadata from events
-    where position > ${wholeNumber(after)} order by position limit ${wholeNumber(limit)}
+    where position > ${after} order by position limit ${eventsPerCopy}
   ) to stdout (format binary)`
-}
-
-function wholeNumber(value: number): number {
-  if (Number.isSafeInteger(value)) return value
-  throw new RangeError(`${value} is no place in the log`)
-}
-
-type Settle = (error: Error | null, events?: readonly StoredEvent[]) => void
-
-/** A query of the driver's own kind: it calls these methods as the server's messages come. */
-class CopyOut implements pg.Submittable {
-  /** The driver wraps it, to know when its time-out is over. */
-  callback: Settle
-  readonly #text: string
-  readonly #events: StoredEvent[] = []
-  #isBegun = false
-  #failure: Error | null = null
-
-  constructor(text: string, callback: Settle) {
-    this.#text = text
-    this.callback = callback
-  }
-
-  submit(connection: pg.Connection): void {
-    const { query } = connection as unknown as { query(this: pg.Connection, text: string): void }
-    query.call(connection, this.#text)
-  }
-
-  handleCopyOutResponse(): void {
-    // Which columns come is known.
-  }
-
-  /** Decodes at once: the driver uses the memory again. */
-  handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
-    const start = this.#isBegun ? 0 : headerBytes
-    this.#isBegun = true
-    if (chunk.length < start + fieldCountBytes || chunk.readInt16BE(start) === endOfRows) return
-    try {
-      this.#events.push(eventIn(chunk, start + fieldCountBytes))
-    } catch (error) {
-      this.#failure ??= error as Error
-    }
-  }
-
-  handleCommandComplete(): void {
-    // How many rows have come is known.
-  }
-
-  handleReadyForQuery(): void {
-    this.callback(this.#failure, this.#events)
-  }
-
-  handleError(error: Error): void {
-    this.callback(error)
-  }
 }
 
 const headerBytes = 19
@@ -96,22 +60,85 @@ const endOfRows = -1
 /** A value of jsonb begins with the version of its format. */
 const jsonVersionBytes = 1
 
-function eventIn(row: Buffer, start: number): StoredEvent {
-  let end = start
-  const next = () => {
-    const from = end + lengthBytes
-    end = from + row.readInt32BE(end)
-    return from
+class CopyOut extends CopyQuery {
+  readonly #rows: Rows
+  #isBegun = false
+
+  constructor(text: string, rows: Rows, callback: (error: Error | null) => void) {
+    super(text, callback)
+    this.#rows = rows
   }
-  const text = () => row.toString('utf8', next(), end)
-  const json = (): unknown => JSON.parse(row.toString('utf8', next() + jsonVersionBytes, end))
-  const stream = text()
-  const revision = row.readInt32BE(next())
-  const position = Number(row.readBigInt64BE(next()))
-  const id = text()
-  const type = text()
-  // The store wrote them as what they are.
-  const data = json() as object
-  const metadata = json() as EventMetadata
-  return { stream, revision, position, id, type, data, metadata }
+
+  handleCopyOutResponse(): void {
+    // Which columns come is known.
+  }
+
+  /** Copies at once: the driver uses the memory again. */
+  handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
+    const start = this.#isBegun ? 0 : headerBytes
+    this.#isBegun = true
+    if (chunk.length < start + fieldCountBytes || chunk.readInt16BE(start) === endOfRows) return
+    this.#rows.add(chunk, start + fieldCountBytes)
+  }
+}
+
+const bytesAtFirst = 64 * 1024
+
+/** Events as the columns that came, one behind the other. */
+class Rows {
+  #bytes: Buffer = Buffer.alloc(0)
+  #length = 0
+  #last = 0
+  /** Where the next one that is taken begins. */
+  #next = 0
+  count = 0
+
+  add(chunk: Buffer, start: number): void {
+    this.#reserve(chunk.length - start)
+    this.#last = this.#length
+    this.#length += chunk.copy(this.#bytes, this.#length, start)
+    this.count++
+  }
+
+  get lastPosition(): number {
+    return this.#eventAt(this.#last).event.position
+  }
+
+  take(most: number): readonly StoredEvent[] {
+    const events: StoredEvent[] = []
+    for (; this.count > 0 && events.length < most; this.count--) {
+      const { event, end } = this.#eventAt(this.#next)
+      events.push(event)
+      this.#next = end
+    }
+    return events
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#length + bytes <= this.#bytes.length) return
+    const wider = Buffer.allocUnsafe(Math.max(bytesAtFirst, 2 * (this.#length + bytes)))
+    this.#bytes.copy(wider, 0, 0, this.#length)
+    this.#bytes = wider
+  }
+
+  #eventAt(start: number): { readonly event: StoredEvent; readonly end: number } {
+    const bytes = this.#bytes
+    let end = start
+    const next = () => {
+      const from = end + lengthBytes
+      end = from + bytes.readInt32BE(end)
+      return from
+    }
+    const text = () => bytes.toString('utf8', next(), end)
+    const json = (): unknown => JSON.parse(bytes.toString('utf8', next() + jsonVersionBytes, end))
+    const stream = text()
+    const revision = bytes.readInt32BE(next())
+    const position = Number(bytes.readBigInt64BE(next()))
+    const id = text()
+    const type = text()
+    // The store wrote them as what they are.
+    const data = json() as object
+    const metadata = json() as EventMetadata
+    return { event: { stream, revision, position, id, type, data, metadata }, end }
+  }
 }

@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import type { EventMetadata, LogFilter, StoredEvent } from '../../packages/kernel/ports.ts'
 import { Together } from '../postgres/together.ts'
-import { copyEvents } from './embedded-copy.ts'
 
 /** A piece of the log as of one moment. */
 export interface Window {
@@ -103,7 +102,6 @@ export class Reader {
   }
 
   async readAll(after: number, limit: number, filter: LogFilter = {}): Promise<readonly StoredEvent[]> {
-    if (!filter.categories) return copyEvents(this.#pool, after, limit)
     const events: StoredEvent[] = []
     let through = after
     while (events.length < limit) {

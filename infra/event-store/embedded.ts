@@ -1,4 +1,5 @@
 import type { EventStore, SubscriptionOptions } from '../../packages/kernel/ports.ts'
+import { copyLog } from './embedded-copy.ts'
 import { Reader } from './embedded-reader.ts'
 import { RecentEvents } from './embedded-recent.ts'
 import { openReadPool } from './embedded-session.ts'
@@ -35,6 +36,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     append: (stream, expected, events) => writer.append(stream, expected, events),
     readStream: (stream, from, limit) => reader.readStream(stream, from, limit),
     readAll: (after, limit, filter) => reader.readAll(after, limit, filter),
+    readOn: (after) => copyLog(pool, after),
     head: () => reader.head(),
     subscribe,
     ping: async () => void (await pool.query('select')),

@@ -1,4 +1,5 @@
 import type { EventStore, SubscriptionOptions } from '../../packages/kernel/ports.ts'
+import { readInPages } from '../../packages/kernel/pages.ts'
 import { Appender } from './eventstoredb-appender.ts'
 import { clientFor, disconnect, hostsOf, messageOf } from './eventstoredb-client.ts'
 import { Places } from './eventstoredb-places.ts'
@@ -19,6 +20,9 @@ export interface EventStoreDb extends EventStore {
   beginHistory(id: string): Promise<void>
 }
 
+/** Of a long read: each page is a subscription of its own. */
+const eventsPerPage = 5_000
+
 /** The event store on an EventStoreDB server or cluster, 23.10 or later. Throws when it cannot be reached. */
 export async function openEventStoreDb(options: EventStoreDbOptions): Promise<EventStoreDb> {
   const { url, appendTimeoutMs = 5_000 } = options
@@ -33,6 +37,7 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     append: (stream, expected, events) => appender.append(stream, expected, events),
     readStream,
     readAll: (after, limit, filter) => reader.readAll(after, limit, filter),
+    readOn: (after) => readInPages(reader, after, eventsPerPage),
     head: () => reader.head(),
     subscribe,
     ping: () => reader.ping(),

@@ -10,23 +10,19 @@ export interface History {
 
 const eventsPerPage = 5_000
 
-/** The next page is read while somebody works on the one before. */
-export function historyOf(store: Pick<EventStore, 'head' | 'readAll'>): History {
+export function historyOf(store: Pick<EventStore, 'head' | 'readOn'>): History {
   return { head: () => store.head(), pages }
 
   async function* pages(after: number, through: number): AsyncGenerator<readonly StoredEvent[], void> {
-    let ahead = store.readAll(after, eventsPerPage)
-    for (;;) {
-      const events = await ahead
-      const last = events.at(-1)
-      if (!last) return
-      const isEnd = last.position >= through || events.length < eventsPerPage
-      if (!isEnd) ahead = store.readAll(last.position, eventsPerPage)
-      // Whoever reads no further does not hear what the read ahead came to.
-      ahead.catch(() => undefined)
-      const wanted = last.position > through ? events.filter(({ position }) => position <= through) : events
-      if (wanted.length > 0) yield wanted
-      if (isEnd) return
+    let page: StoredEvent[] = []
+    for await (const events of store.readOn(after)) {
+      const isEnd = events.at(-1)!.position >= through
+      page.push(...(isEnd ? events.filter(({ position }) => position <= through) : events))
+      if (isEnd) break
+      if (page.length < eventsPerPage) continue
+      yield page
+      page = []
     }
+    if (page.length > 0) yield page
   }
 }

@@ -18,31 +18,22 @@ interface CopyConnection {
 }
 
 /** A query of the driver's own kind: it calls these methods as the server's messages come. */
-class CopyIn implements pg.Submittable {
+export abstract class CopyQuery implements pg.Submittable {
   /** The driver wraps it, to know when its time-out is over. */
   callback: (error: Error | null) => void
   readonly #text: string
-  readonly #lines: readonly Buffer[]
-  #connection: CopyConnection | undefined
 
-  constructor(text: string, lines: readonly Buffer[], callback: (error: Error | null) => void) {
+  constructor(text: string, callback: (error: Error | null) => void) {
     this.#text = text
-    this.#lines = lines
     this.callback = callback
   }
 
   submit(connection: pg.Connection): void {
-    this.#connection = connection as unknown as CopyConnection
-    this.#connection.query(this.#text)
-  }
-
-  handleCopyInResponse(): void {
-    for (const chunk of this.#lines) this.#connection?.sendCopyFromChunk(chunk)
-    this.#connection?.endCopyFrom()
+    ;(connection as unknown as CopyConnection).query(this.#text)
   }
 
   handleCommandComplete(): void {
-    // How many rows were copied is known.
+    // How many rows there were is known.
   }
 
   handleReadyForQuery(): void {
@@ -51,5 +42,19 @@ class CopyIn implements pg.Submittable {
 
   handleError(error: Error): void {
     this.callback(error)
+  }
+}
+
+class CopyIn extends CopyQuery {
+  readonly #lines: readonly Buffer[]
+
+  constructor(text: string, lines: readonly Buffer[], callback: (error: Error | null) => void) {
+    super(text, callback)
+    this.#lines = lines
+  }
+
+  handleCopyInResponse(connection: CopyConnection): void {
+    for (const chunk of this.#lines) connection.sendCopyFromChunk(chunk)
+    connection.endCopyFrom()
   }
 }

@@ -94,6 +94,11 @@ export interface EventStore {
   readStream(stream: string, from: number, limit?: number): Promise<readonly StoredEvent[]>
   /** The next events of the log behind a position, oldest first. */
   readAll(after: number, limit: number, filter?: LogFilter): Promise<readonly StoredEvent[]>
+  /**
+   * The log behind a position until its end, oldest first and piece by piece, for long reads: what comes next
+   * is read while somebody works on a piece.
+   */
+  readOn(after: number): AsyncGenerator<readonly StoredEvent[], void>
   /** Position of the newest event of the log, 0 when there is none. */
   head(): Promise<number>
   subscribe(options: SubscriptionOptions): Subscription

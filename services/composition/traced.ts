@@ -76,6 +76,7 @@ export function tracedStore(store: EventStore, tracing: Tracing): EventStore {
     },
     readStream: (stream, from, limit) => store.readStream(stream, from, limit),
     readAll: (after, limit, filter) => store.readAll(after, limit, filter),
+    readOn: (after) => store.readOn(after),
     head: () => store.head(),
     subscribe: (options) => store.subscribe(options),
     ping: () => store.ping(),

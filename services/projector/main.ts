@@ -10,8 +10,6 @@ import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/
 import type { ReadModel } from '../../packages/kernel/projection.ts'
 
 const batchSize = 5_000
-/** Read models that are built anew read little at once, as what is in hand is moved by each collection. */
-const rebuildBatchSize = 250
 const spanMaxDefault = 40_000
 /** What a list may lag behind while events keep coming. */
 const everyMs = 50
@@ -149,7 +147,7 @@ class ProjectorService {
     let writing: Promise<void> | undefined
     try {
       let span = await this.#projector.begin(tracks)
-      const log = this.#readAhead(Math.min(...tracks.map((track) => track.position)))
+      const log = this.#options.store.readOn(Math.min(...tracks.map((track) => track.position)))
       for (;;) {
         const through = await this.#fill(span, log)
         await writing
@@ -178,20 +176,6 @@ class ProjectorService {
       through = value.at(-1)!.position
     }
     return through
-  }
-
-  async *#readAhead(after: number): AsyncGenerator<readonly StoredEvent[], void> {
-    const { store } = this.#options
-    let ahead = store.readAll(after, rebuildBatchSize)
-    for (;;) {
-      const events = await ahead
-      const last = events.at(-1)
-      if (!last) return
-      ahead = store.readAll(last.position, rebuildBatchSize)
-      // What is read in vain fails where it is awaited, or nobody asks for it any more.
-      ahead.catch(() => undefined)
-      yield events
-    }
   }
 
   async #retryParked(): Promise<void> {

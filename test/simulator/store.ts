@@ -1,3 +1,4 @@
+import { readInPages } from '../../packages/kernel/pages.ts'
 import {
   OutcomeUnknown,
   StoreOverloaded,
@@ -188,6 +189,10 @@ export class SimulatedStore implements EventStore {
 
   readAll(after: number, limit: number): Promise<readonly StoredEvent[]> {
     return this.#stage.scheduler.call(this.#life, () => this.#log.behind(after, limit))
+  }
+
+  readOn(after: number): AsyncGenerator<readonly StoredEvent[], void> {
+    return readInPages(this, after, 100)
   }
 
   head(): Promise<number> {
