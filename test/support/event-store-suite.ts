@@ -247,6 +247,25 @@ async function logReadTests(suite: Test, store: EventStore): Promise<void> {
     t.ok(appended.every(({ position }) => positions.includes(position)))
   })
 
+  await suite.test('when a long log is read to its end, then each event comes once', async (t) => {
+    const before = await store.head()
+    const [first, second] = [newStream(newCategory()), newStream(newCategory())]
+    for (let revision = noStream; revision < 2_399; revision += 1_200) {
+      await store.append(first, revision, newEvents(1_200))
+      await store.append(second, revision, newEvents(1_200))
+    }
+    const revisions = new Map<string, number[]>([first, second].map((stream) => [stream, []]))
+    let last = before
+    for await (const events of store.readOn(before)) {
+      t.ok(events.length > 0 && events[0]!.position > last)
+      last = events.at(-1)!.position
+      for (const { stream, revision } of events) revisions.get(stream)?.push(revision)
+    }
+    const all = Array.from({ length: 2_400 }, (_, revision) => revision)
+    t.same([...revisions.values()], [all, all])
+    for await (const events of store.readOn(last)) t.fail(`${events.length} events behind the end`)
+  })
+
   await suite.test('when the log is read without a filter, then all categories come', async (t) => {
     const before = await store.head()
     const [first, second] = [newStream(newCategory()), newStream(newCategory())]
