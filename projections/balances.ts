@@ -18,7 +18,10 @@ export const balances = projection<LedgerEvents>()({
   columns: { ...book, ...sums },
   key: Object.keys(book),
   indexes: [],
-  on: everyEntry((event) => [{ add: added(event.data), key: { ...parseBookId(event.id) } }]),
+  on: everyEntry((event) => {
+    const { merchant, livemode, currency } = parseBookId(event.id)
+    return [{ add: added(event.data), key: { merchant, livemode, currency } }]
+  }),
 })
 
 /** The same by day, so that a balance of the past is a sum of days and a part of one. */
@@ -30,7 +33,8 @@ export const balanceDays = projection<LedgerEvents>()({
   indexes: [],
   on: everyEntry((event) => {
     const day = event.data.effectiveAt.slice(0, 10)
-    return [{ add: added(event.data), key: { ...parseBookId(event.id), day } }]
+    const { merchant, livemode, currency } = parseBookId(event.id)
+    return [{ add: added(event.data), key: { merchant, livemode, currency, day } }]
   }),
 })
 
@@ -83,5 +87,6 @@ function everyEntry(handle: Handler) {
 }
 
 function added(entry: Entry) {
-  return { ...movementOf(entry), entries: 1 }
+  const { available, pending, reserved } = movementOf(entry)
+  return { available, pending, reserved, entries: 1 }
 }

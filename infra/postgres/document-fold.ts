@@ -154,5 +154,5 @@ function rowOf(known: Known): Row {
     state: state as object,
     shown,
   }
-  return { ...row, ...columns }
+  return Object.assign(row, columns)
 }

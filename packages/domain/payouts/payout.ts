@@ -209,16 +209,11 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
       escalated: false,
     }),
     PayoutAbandoned: () => ({ status: 'abandoned' }),
-    PayoutSent: (state, { at }) => ({ ...details(state), status: 'in_transit', sentAt: at }),
-    PayoutPaid: (state, { at }) => ({ ...details(state), status: 'paid', paidAt: at }),
-    PayoutFailed: (state, { failure }) => ({ ...details(state), status: 'failed', failure, paidAt: null }),
-    PayoutCanceled: (state) => ({ ...details(state), status: 'canceled' }),
-    PayoutReturned: (state) => ({
-      ...details(state),
-      status: 'failed',
-      failure: returned,
-      paidAt: paidAt(state),
-    }),
+    PayoutSent: (state, { at }) => moved(state, { status: 'in_transit', sentAt: at }),
+    PayoutPaid: (state, { at }) => moved(state, { status: 'paid', paidAt: at }),
+    PayoutFailed: (state, { failure }) => moved(state, { status: 'failed', failure, paidAt: null }),
+    PayoutCanceled: (state) => moved(state, { status: 'canceled' }),
+    PayoutReturned: (state) => moved(state, { status: 'failed', failure: returned, paidAt: paidAt(state) }),
     PayoutDelayed: (state, { reason, at }) => ({ ...requested(state), delay: { reason, at } }),
     PayoutDelayReasonRevised: (state, { reason }) => ({
       ...requested(state),
@@ -281,13 +276,13 @@ export function requested(state: Payout): RequestedPayout {
   return state
 }
 
-/** What a change of status leaves as it is. A rest of the state would cost more than all of this. */
-function details(state: Payout): Details {
+/** What a change of status leaves as it is, and the new status. Spreading costs four times as much. */
+function moved<const Status extends object>(state: Payout, status: Status): Details & Status {
   const known = requested(state)
   const { merchant, livemode, money, destination, payoutMethod, batch, metadata } = known
   const { expectedBy, at, delay, contradictions, escalated } = known
-  const terms = { merchant, livemode, money, destination, payoutMethod, batch, metadata }
-  return { ...terms, expectedBy, at, delay, contradictions, escalated }
+  const terms = { merchant, livemode, money, destination, payoutMethod, batch, metadata, expectedBy, at }
+  return Object.assign(terms, { delay, contradictions, escalated }, status)
 }
 
 function refuseState(detail: string): never {
