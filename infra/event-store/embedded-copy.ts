@@ -82,7 +82,8 @@ class CopyOut extends CopyQuery {
   }
 }
 
-const bytesAtFirst = 64 * 1024
+/** What so many events mostly need, so that nothing is copied again. */
+const bytesAtFirst = 2 * 1024 * 1024
 
 /** Events as the columns that came, one behind the other. */
 class Rows {
