@@ -72,7 +72,7 @@ export const balanceTransactions = projection<LedgerEvents>()({
     }
     const shown = transactionOf(event.data)
     const { merchant, livemode } = parseBookId(event.id)
-    return shown ? [{ put: { ...shown, merchant, livemode, position: event.position } }] : []
+    return shown ? [{ put: Object.assign(shown, { merchant, livemode, position: event.position }) }] : []
   }),
 })
 

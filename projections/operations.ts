@@ -65,7 +65,7 @@ type Begun = Pick<OperationRow, 'id' | 'type' | 'resource_object'> & { readonly 
 
 function begin({ id: resource, data, metadata }: Recorded<{ readonly at: string }>, begun: Begun): Change {
   const { merchant, livemode } = metadata
-  const row: OperationRow = {
+  const row = {
     merchant,
     livemode,
     resource,
@@ -74,9 +74,8 @@ function begin({ id: resource, data, metadata }: Recorded<{ readonly at: string 
     provider_url: null,
     return_url: null,
     updated_at: data.at,
-    ...begun,
-  }
-  return { put: { ...row } }
+  } satisfies Partial<OperationRow>
+  return { put: Object.assign(row, begun) }
 }
 
 function change(id: string, { at }: { readonly at: string }, patch: Partial<OperationRow>): Change {

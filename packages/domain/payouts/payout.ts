@@ -201,13 +201,10 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
   },
 
   evolve: {
-    PayoutRequested: (_, details) => ({
-      ...details,
-      status: 'pending',
-      delay: null,
-      contradictions: [],
-      escalated: false,
-    }),
+    PayoutRequested: (_, details) => {
+      const begun = { status: 'pending', delay: null, contradictions: [], escalated: false } as const
+      return Object.assign(begun, details)
+    },
     PayoutAbandoned: () => ({ status: 'abandoned' }),
     PayoutSent: (state, { at }) => moved(state, { status: 'in_transit', sentAt: at }),
     PayoutPaid: (state, { at }) => moved(state, { status: 'paid', paidAt: at }),
