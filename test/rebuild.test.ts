@@ -1,5 +1,7 @@
 import t, { type Test } from 'tap'
 import { financeViews } from '../infra/postgres/finance.ts'
+import { tableOf } from '../infra/postgres/tables.ts'
+import { totalsOf } from '../infra/postgres/totals.ts'
 import { publications, wantRebuild } from '../infra/postgres/publication.ts'
 import type { EventStore } from '../packages/kernel/ports.ts'
 import type { ReadModel } from '../packages/kernel/projection.ts'
@@ -221,3 +223,35 @@ async function tables(pool: {
   )
   return rows.map(({ tablename }) => tablename)
 }
+
+t.test('a list is answered though its table is locked in another order and then dropped', async (t) => {
+  const { client, pool, project } = await openParts(t)
+  const projector = await project(readModels)
+  t.teardown(() => projector.close())
+  const { body } = await client.post('/api/v1/payouts', payout)
+  const list = () => client.get<{ data: readonly { id: string }[] }>('/api/v1/merchant/payouts')
+  await eventually(list, ({ body }) => body.data.length === 1)
+  const [table, next] = [tableOf(payouts, 1).name, tableOf(payouts, 2).name]
+  const waiting = async (name: string) => {
+    const text = 'select from pg_locks where relation = to_regclass($1) and not granted'
+    await eventually(
+      () => pool.query(text, [name]),
+      ({ rowCount }) => rowCount === 1,
+    )
+  }
+  const other = await pool.connect()
+  t.teardown(() => other.release(true))
+  await other.query(`begin; set local deadlock_timeout = '1min'`)
+  await other.query(`lock table ${table}`)
+  const listed = list()
+  await waiting(table)
+  await other.query(`lock table ${totalsOf({ name: table })}`)
+  await waiting(totalsOf({ name: table }))
+  await other.query(`
+    create table ${next} (like ${table} including all);
+    insert into ${next} select * from ${table};
+    update read.published set generation = 2, wanted = 2 where name = 'payouts';
+    drop table ${table} cascade;
+    commit`)
+  t.match(await listed, { status: 200, body: { data: [{ id: body['id'] }] } })
+})

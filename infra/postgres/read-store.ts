@@ -9,6 +9,8 @@ import { totalsOf } from './totals.ts'
 
 const pollEveryMs = 5
 const sourcesKeptMs = 1_000
+/** Who is freed from a deadlock may next find the table dropped, and then another one in its place. */
+const pageTriesMax = 4
 /** A table that is dropped is gone, or it and its totals are locked in another order than this reads them. */
 const [undefinedTable, deadlock] = ['42P01', '40P01']
 
@@ -42,12 +44,14 @@ export class PostgresReadStore implements ReadStore {
   }
 
   async page<Row>(query: PageQuery): Promise<Page<Row>> {
-    try {
-      return await this.#page<Row>(query)
-    } catch (error) {
-      this.#expectDropped(error)
-      return this.#page<Row>(query)
+    for (let tried = 1; tried < pageTriesMax; tried++) {
+      try {
+        return await this.#page<Row>(query)
+      } catch (error) {
+        this.#expectDropped(error)
+      }
     }
+    return this.#page<Row>(query)
   }
 
   async reached(position: number, timeoutMs: number): Promise<boolean> {

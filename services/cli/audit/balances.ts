@@ -34,7 +34,7 @@ export interface Replayed {
 }
 
 export interface FoldBooksOptions {
-  readonly store: Pick<EventStore, 'readAll' | 'head'>
+  readonly store: Pick<EventStore, 'readOn' | 'head'>
   readonly deciders: readonly AnyDecider[]
   readonly onProgress: (done: number, of: number) => void
 }

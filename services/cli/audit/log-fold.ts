@@ -3,8 +3,6 @@ import { recorded } from '../../../packages/kernel/history.ts'
 import type { EventStore, StoredEvent } from '../../../packages/kernel/ports.ts'
 import type { Recorded } from '../../../packages/kernel/projection.ts'
 
-const eventsPerRead = 5_000
-
 /** Something that is folded from the log up to a position of its own. */
 export interface Fold {
   readonly follows: (event: StoredEvent, category: string) => boolean
@@ -20,12 +18,12 @@ export interface Fold {
 
 /** Reads the log once for many folds. */
 export class LogFold {
-  readonly #store: Pick<EventStore, 'readAll'>
+  readonly #store: Pick<EventStore, 'readOn'>
   readonly #deciders: ReadonlyMap<string, AnyDecider>
   readonly #onRead: (position: number) => void
 
   constructor(
-    store: Pick<EventStore, 'readAll'>,
+    store: Pick<EventStore, 'readOn'>,
     deciders: readonly AnyDecider[],
     onRead: (position: number) => void,
   ) {
@@ -41,16 +39,19 @@ export class LogFold {
 
   /** Brings every fold to where it is to go. */
   async run(folds: readonly Fold[]): Promise<void> {
-    for (;;) {
-      const behind = folds.filter(({ position, through }) => position < through)
-      if (behind.length === 0) return
-      const after = behind.reduce((least, { position }) => Math.min(least, position), Infinity)
-      const events = await this.#store.readAll(after, eventsPerRead)
-      const read = events.length < eventsPerRead ? Infinity : events.at(-1)!.position
+    const behind = folds.filter(({ position, through }) => position < through)
+    if (behind.length === 0) return
+    const after = Math.min(...behind.map(({ position }) => position))
+    const through = Math.max(...behind.map((fold) => fold.through))
+    for await (const events of this.#store.readOn(after)) {
       for (const event of events) this.#hand(event, behind)
+      const read = events.at(-1)!.position
       for (const fold of behind) fold.position = Math.max(fold.position, Math.min(fold.through, read))
-      this.#onRead(events.at(-1)?.position ?? after)
+      this.#onRead(read)
+      if (read >= through) return
     }
+    // The log has no more.
+    for (const fold of behind) fold.position = fold.through
   }
 
   #hand(event: StoredEvent, folds: readonly Fold[]): void {

@@ -32,7 +32,7 @@ export interface Comparison {
 
 export interface ReplayOptions {
   readonly pool: pg.Pool
-  readonly store: Pick<EventStore, 'readAll'>
+  readonly store: Pick<EventStore, 'readOn'>
   readonly models: readonly ReadModel[]
   readonly deciders: readonly AnyDecider[]
   readonly rowsPerPass?: number

@@ -8,7 +8,7 @@ import { LogFold, type Fold } from './log-fold.ts'
 import { Violations, type Violation } from './violations.ts'
 
 export interface VerifyOptions {
-  readonly store: Pick<EventStore, 'readAll' | 'readStream' | 'head'>
+  readonly store: Pick<EventStore, 'readOn' | 'readStream' | 'head'>
   readonly deciders: readonly AnyDecider[]
   /** Up to here policies have done their work: read before the log is. */
   readonly policiesThrough: number
