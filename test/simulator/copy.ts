@@ -4,7 +4,7 @@ import { tables, type Row } from './database.ts'
 /** A query by COPY as the driver sees it (infra/postgres/copy.ts). */
 export interface CopyQuery {
   submit(connection: object): void
-  handleCopyInResponse(): void
+  handleCopyInResponse(connection: object): void
   handleReadyForQuery(): void
   handleError(error: Error): void
 }
@@ -13,12 +13,13 @@ export interface CopyQuery {
 export function copiedRows(query: CopyQuery): { readonly name: string; readonly rows: readonly Row[] } {
   let statement = ''
   let data = ''
-  query.submit({
+  const connection = {
     query: (text: string) => void (statement = text),
     sendCopyFromChunk: (chunk: Buffer) => void (data += chunk.toString()),
     endCopyFrom: () => undefined,
-  })
-  query.handleCopyInResponse()
+  }
+  query.submit(connection)
+  query.handleCopyInResponse(connection)
   const [, name = ''] = /^copy (\S+)/.exec(statement) ?? []
   const columns = Object.entries(tables.get(name)?.columns ?? {})
   const lines = data.split('\n').slice(0, -1)
