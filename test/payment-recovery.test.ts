@@ -109,13 +109,23 @@ t.test('a confirmation that died before its call is freed after the provider has
     (due) => due,
   )
   t.match(await confirm(id, byOrange), { status: 409, body: { code: 'IKW-RES-003' } })
-  await runTimer('intent_lock', id)
+  await runTimer('intent_lock', id, minute)
   t.match(await shown(id), { status: 'requires_payment_method', operation_id: null })
   await eventually(
     () => isDue(`intent_lock:${id}`),
     (due) => !due,
   )
   t.match(await confirm(id, byOrange), { status: 200, body: { status: 'processing' } })
+})
+
+t.test('the timer of one confirmation does not break the lock of the next', async (t) => {
+  const id = await create()
+  await lock(id)
+  await runTimer('intent_lock', id, minute)
+  await lock(id)
+  const again = await runTimer('intent_lock', id)
+  t.ok(again && again.getTime() > Date.now(), 'it comes again when the lease is over')
+  t.match(await confirm(id, byOrange), { status: 409, body: { code: 'IKW-RES-003' } })
 })
 
 t.test('a confirmation whose answer was lost keeps its lock, goes on, and is not made again', async (t) => {
@@ -130,7 +140,7 @@ t.test('a confirmation whose answer was lost keeps its lock, goes on, and is not
   const lost = confirmPaymentIntent(asking(id, { ...house, rail }))
   await t.rejects(lost, new Refusal('dependency_must_answer_in_time', { detail: unknownOutcome }))
   t.match(await confirm(id, byOrange), { status: 409, body: { code: 'IKW-RES-003' } })
-  await runTimer('intent_lock', id)
+  await runTimer('intent_lock', id, minute)
   t.match(await shown(id), { status: 'processing' })
   const calls = 'select calls from sandbox_operations where reference = $1'
   const { rows } = await postgres.pool.query(calls, [derivedId(id, 'confirmation 1')])

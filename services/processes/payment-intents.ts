@@ -50,7 +50,10 @@ async function hear({ reference, merchant, livemode, result }: RailCallback, too
 async function breakLock({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<Date | undefined> {
   const intent = await readState(tools.house.store, paymentIntent, subject)
   if (intent.status === 'none' || !isLocked(intent)) return undefined
-  const { operationId } = intent.attempts.at(-1)!
+  const { operationId, leaseUntil } = intent.attempts.at(-1)!
+  // The timer may be that of an attempt before: who holds the lock now may still be about to submit.
+  const end = new Date(leaseUntil)
+  if (tools.house.clock() < end) return end
   const state = await statusOf(tools.house.rail, operationId)
   if (!state) return later(tools, askedEveryMs)
   const order = to(paymentIntent, subject, commandAfter(operationId, state))
