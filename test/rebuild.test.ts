@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import t, { type Test } from 'tap'
 import { financeViews } from '../infra/postgres/finance.ts'
 import { tableOf } from '../infra/postgres/tables.ts'
@@ -224,7 +225,7 @@ async function tables(pool: {
   return rows.map(({ tablename }) => tablename)
 }
 
-t.test('a list is answered though its table is locked in another order and then dropped', async (t) => {
+t.test('a list that waits for its table while it is dropped is answered from the next one', async (t) => {
   const { client, pool, project } = await openParts(t)
   const projector = await project(readModels)
   t.teardown(() => projector.close())
@@ -232,21 +233,16 @@ t.test('a list is answered though its table is locked in another order and then 
   const list = () => client.get<{ data: readonly { id: string }[] }>('/api/v1/merchant/payouts')
   await eventually(list, ({ body }) => body.data.length === 1)
   const [table, next] = [tableOf(payouts, 1).name, tableOf(payouts, 2).name]
-  const waiting = async (name: string) => {
-    const text = 'select from pg_locks where relation = to_regclass($1) and not granted'
-    await eventually(
-      () => pool.query(text, [name]),
-      ({ rowCount }) => rowCount === 1,
-    )
-  }
   const other = await pool.connect()
   t.teardown(() => other.release(true))
-  await other.query(`begin; set local deadlock_timeout = '1min'`)
+  await other.query('begin')
   await other.query(`lock table ${table}`)
   const listed = list()
-  await waiting(table)
-  await other.query(`lock table ${totalsOf({ name: table })}`)
-  await waiting(totalsOf({ name: table }))
+  await eventually(
+    () => locks(pool, table),
+    (found) => found.some(({ granted }) => !granted),
+  )
+  await other.query(`lock table ${totalsOf({ name: table })} nowait`)
   await other.query(`
     create table ${next} (like ${table} including all);
     insert into ${next} select * from ${table};
@@ -255,3 +251,39 @@ t.test('a list is answered though its table is locked in another order and then 
     commit`)
   t.match(await listed, { status: 200, body: { data: [{ id: body['id'] }] } })
 })
+
+t.test('a rebuild drops a table before its totals, as lists read them', async (t) => {
+  const { pool, project } = await openParts(t)
+  const projector = await project(readModels)
+  t.teardown(() => projector.close())
+  const table = tableOf(payouts, 1).name
+  const totals = totalsOf({ name: table })
+  const reader = await pool.connect()
+  t.teardown(() => reader.release(true))
+  await reader.query(`begin; lock table ${totals} in access share mode`)
+  await wantRebuild(pool, payouts)
+  const waiting = await eventually(
+    async () => (await locks(pool, totals)).find(({ granted }) => !granted),
+    (found) => found !== undefined,
+  )
+  const held = await locks(pool, table)
+  t.ok(held.some(({ pid, granted, mode }) => pid === waiting?.pid && granted && mode === exclusive))
+  await reader.query('rollback')
+  await eventually(
+    () => publications(pool),
+    (now) => now.get('payouts')?.generation === 2,
+  )
+})
+
+const exclusive = 'AccessExclusiveLock'
+
+interface Lock {
+  readonly pid: number
+  readonly mode: string
+  readonly granted: boolean
+}
+
+async function locks(pool: pg.Pool, relation: string): Promise<readonly Lock[]> {
+  const text = 'select pid, mode, granted from pg_locks where relation = to_regclass($1)'
+  return (await pool.query<Lock>(text, [relation])).rows
+}

@@ -32,7 +32,10 @@ export type PageRow<Row> = Row & {
   readonly found: true | null
 }
 
-/** One statement, so that rows, total and position are of one moment. */
+/**
+ * One statement, so that rows, total and position are of one moment. It names the table before its totals:
+ * so all lock them in one order, those who write, those who audit and those who drop them.
+ */
 export function pageStatement(source: Source, query: PageQuery): Statement {
   const values: unknown[] = []
   const condition = ({ column, operator, value }: Where) => {
@@ -47,12 +50,12 @@ export function pageStatement(source: Source, query: PageQuery): Statement {
   const text = `
     select *
     from (
-      select (select position from checkpoints where name = '${source.table}') as as_of, ${total} as total_rows
-    ) head
-    left join (
       select true as found, ${query.columns ? quoted(query.columns) : '*'} from ${source.table}
       ${matching(where)} order by ${order} limit ${limitOf(query)}${offset}
-    ) page on true
+    ) page
+    right join (
+      select (select position from checkpoints where name = '${source.table}') as as_of, ${total} as total_rows
+    ) head on true
     order by ${order}`
   return { text, values }
 }

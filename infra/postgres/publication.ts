@@ -87,6 +87,7 @@ export function publish({ pool, fence, dependents }: Publishing, track: Track): 
   })
 }
 
+/** A table before its totals, which is the order that everybody locks them in. */
 async function dropOlder(
   connection: pg.ClientBase,
   { name, shown }: { name: string; shown: string },

@@ -9,10 +9,7 @@ import { totalsOf } from './totals.ts'
 
 const pollEveryMs = 5
 const sourcesKeptMs = 1_000
-/** Who is freed from a deadlock may next find the table dropped, and then another one in its place. */
-const pageTriesMax = 4
-/** A table that is dropped is gone, or it and its totals are locked in another order than this reads them. */
-const [undefinedTable, deadlock] = ['42P01', '40P01']
+const undefinedTable = '42P01'
 
 type Sources = ReadonlyMap<string, Source>
 
@@ -44,14 +41,12 @@ export class PostgresReadStore implements ReadStore {
   }
 
   async page<Row>(query: PageQuery): Promise<Page<Row>> {
-    for (let tried = 1; tried < pageTriesMax; tried++) {
-      try {
-        return await this.#page<Row>(query)
-      } catch (error) {
-        this.#expectDropped(error)
-      }
+    try {
+      return await this.#page<Row>(query)
+    } catch (error) {
+      this.#expectDropped(error)
+      return this.#page<Row>(query)
     }
-    return this.#page<Row>(query)
   }
 
   async reached(position: number, timeoutMs: number): Promise<boolean> {
@@ -105,8 +100,7 @@ export class PostgresReadStore implements ReadStore {
 
   /** A table was dropped a moment ago, because a newer one has taken its place: look which. */
   #expectDropped(error: unknown): void {
-    const { code } = error as { code?: string }
-    if (code !== undefinedTable && code !== deadlock) throw error
+    if ((error as { code?: string }).code !== undefinedTable) throw error
     this.#sources = undefined
   }
 
