@@ -1,7 +1,7 @@
 import { Kafka, logLevel, Partitioners } from 'kafkajs'
 import t, { type Test } from 'tap'
 import { openKafkaBus, topic, type KafkaBus } from '../infra/event-bus/kafka.ts'
-import { startBroker } from '../infra/kafka/broker.ts'
+import { newClusterId, startBroker } from '../infra/kafka/broker.ts'
 import { listParked, parkMessage } from '../infra/postgres/parked.ts'
 import { eventBusSuite, eventsOf, Inbox, newGroup, publicEvent, publish } from './support/event-bus-suite.ts'
 import { eventually } from './support/eventually.ts'
@@ -129,6 +129,12 @@ t.test('a broker that is killed and comes back is found again', async (t) => {
   await publish(bus, published.slice(12))
   await inbox.filled()
   await bus.ping()
+})
+
+t.test('the identifier of a new cluster is never taken for an option of kafka-storage', async (t) => {
+  const identifier = newClusterId(Buffer.alloc(16, 0xff))
+  t.match(identifier, /^[A-Za-z0-9][\w-]{21}$/)
+  t.equal(Buffer.from(identifier, 'base64url').length, 16)
 })
 
 t.test('a broker that cannot be reached is told in one sentence', async (t) => {

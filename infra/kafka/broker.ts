@@ -108,13 +108,19 @@ async function properties(address: string, advertised: string, { data }: Home): 
     .join('')
 }
 
+/** An identifier of Kafka's: 16 bytes in base64url. `kafka-storage` takes one that begins with a dash for an option. */
+export function newClusterId(bytes = randomBytes(16)): string {
+  return Buffer.from(bytes)
+    .fill(bytes[0]! & 0x7f, 0, 1)
+    .toString('base64url')
+}
+
 function format(classPath: string, propertiesFile: string): void {
-  const clusterId = randomBytes(16).toString('base64url')
   const parameters = [
     'kafka.tools.StorageTool',
     'format',
     '--cluster-id',
-    clusterId,
+    newClusterId(),
     '--config',
     propertiesFile,
   ]
