@@ -103,7 +103,7 @@ export function guardedPools(options: EgressOptions): Egress {
   const places = new LRUCache<string, Place>({ max: options.originsMax, memoMethod: placeOf })
 
   return {
-    post({ url, headers, body }) {
+    async post({ url, headers, body }) {
       const { origin, path } = places.memo(url)
       const pool = pools.memo(origin)
       const exchange = new Exchange(options)

@@ -10,8 +10,8 @@ export interface FileMailOptions {
 }
 
 /**
- * Puts each mail as an `.eml` file into a directory, for those who have no mail server: any mail program
- * opens it.
+ * For those who have no mail server: each mail is written to a directory as an `.eml` file, which mail
+ * programs open.
  */
 export function fileMailer({ directory, from }: FileMailOptions): Mailer {
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })

@@ -9,7 +9,7 @@ export interface Answer {
 
 const callTimeoutMs = 30_000
 
-/** A merchant's server that calls the service with its sandbox key, as any merchant's does. */
+/** The merchant of `ikw demo`: calls the service with a sandbox key. */
 export class Merchant {
   readonly baseUrl: string
   readonly #key: string

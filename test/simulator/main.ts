@@ -5,9 +5,10 @@ import { run, type RunOptions } from './run.ts'
 import { shrink } from './shrink.ts'
 
 /*
- * make simulate SEED=7 STEPS=600 one history make simulate SEED=7 STEPS=600 ONLY=3,8 some steps of it make
- * simulate SEEDS=1000 many histories, from SEED on, on all processors make simulate … SHRINK=no only the
- * seeds that fail, without the shortest history
+ * make simulate SEED=7 STEPS=600             one history
+ * make simulate SEED=7 STEPS=600 ONLY=3,8    some steps of it
+ * make simulate SEEDS=1000                   many histories, from SEED on, on all processors
+ * make simulate … SHRINK=no                  only the seeds that fail, without the shortest history
  */
 
 const given = process.argv.slice(2).map((argument) => argument.split('='))

@@ -8,9 +8,9 @@ import { Merchant, openSink } from './load.ts'
 import { Recorder, type Place } from './recorder.ts'
 
 /*
- * make soak MINUTES=10 every service apart, with a broker of its own make soak MINUTES=10 MODE=all-in-one
- * everything in one process make soak … RATE=50 FILL=25000 DIR=… units a second; payouts before it is
- * measured; where it is kept
+ * make soak MINUTES=10                      every service apart, with a broker of its own
+ * make soak MINUTES=10 MODE=all-in-one      everything in one process
+ * make soak … RATE=50 FILL=25000 DIR=…      units a second; payouts before it is measured; where it is kept
  */
 
 const given = process.argv.slice(2).map((argument) => argument.split('='))
