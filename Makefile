@@ -5,6 +5,8 @@ SOURCES := $(shell find packages projections infra services test bench -name '*.
 # Those that carry packages of their own.
 PEERS := bench/peers/emmett/node_modules/.installed
 
+TOOLS := $(CURDIR)/.data/tools
+
 .PHONY: run run-distributed kafka kafka-stop test test-distributed simulate bench flame soak demo build check clean
 
 # With its default of 16 MB for young objects, a fifth of the processor's time goes into moving them.
@@ -43,9 +45,13 @@ soak: dist/.built
 bench: dist/.built $(PEERS)
 	@QUICK=$(QUICK) LONG=$(LONG) node --enable-source-maps dist/bench/main.js $(ROWS)
 
-# Where a row's time goes, as bench/flames/ROW.svg: needs Linux's perf and inferno (bench/README.md).
-flame: dist/.built $(PEERS)
-	@there=$$(mktemp -d) && cd $$there && NODE_OPTIONS=--perf-prof node $(CURDIR)/dist/bench/flame.js $(ROW); rm -rf $$there
+# Where a row's time goes, as bench/flames/ROW.svg: needs Linux's perf and Rust's cargo (bench/README.md).
+flame: dist/.built $(PEERS) $(TOOLS)/bin/inferno-flamegraph
+	@there=$$(mktemp -d) && cd $$there && PATH=$(TOOLS)/bin:$$PATH NODE_OPTIONS=--perf-prof node $(CURDIR)/dist/bench/flame.js $(ROW); \
+		ended=$$?; rm -rf $$there; exit $$ended
+
+$(TOOLS)/bin/inferno-flamegraph:
+	@cargo install inferno --locked --quiet --root $(TOOLS)
 
 bench/peers/%/node_modules/.installed: bench/peers/%/package.json bench/peers/%/package-lock.json
 	@npm ci --prefix bench/peers/$* --no-audit --no-fund --loglevel=error

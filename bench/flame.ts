@@ -10,7 +10,7 @@ import { root } from './support/root.ts'
 
 /*
  * `make flame ROW=intent` draws where a row's time goes on all processors: Node, PostgreSQL and the kernel.
- * Needs Linux's `perf` and inferno (`cargo install inferno`); the Makefile tells V8 to name its code.
+ * Needs Linux's `perf` and inferno; the Makefile builds inferno, and tells V8 to name its code.
  */
 
 const [row] = rowsNamed(process.argv.slice(2, 3))

@@ -11,18 +11,19 @@ import { isReached, number, type Result } from './support/result.ts'
 import { median } from './support/statistics.ts'
 
 /*
- * `make bench`, or with names of rows for some of them; `QUICK=1` for a run of a few minutes. Ours and the
- * peer take turns, and what counts is the median of their rounds.
+ * `make bench`, or with names of rows for some of them; `QUICK=1` for a run of a few minutes, `LONG=1` for
+ * larger stores. Ours and the peer take turns, and what counts is the median of their rounds.
  */
 
 const quick = process.env['QUICK'] === '1'
+const long = process.env['LONG'] === '1'
 const names = process.argv.slice(2)
 /** Only this is kept with the sources. */
-const isWhole = names.length === 0 && !quick
+const isWhole = names.length === 0 && !quick && !long
 const chosen = names.length === 0 ? rows : rowsNamed(names)
 
 const started = performance.now()
-const bench = await openBench(quick ? scales.quick : scales.whole)
+const bench = await openBench({ ...(quick ? scales.quick : scales.whole), long })
 try {
   const facts = { ...(await machineFacts(bench.directory, bench.server.pool)), ...(await runFacts()) }
   for (const [name, value] of Object.entries(facts)) print(`${name}: ${value}`)

@@ -9,14 +9,16 @@ import { LoadGenerator } from './generator.ts'
 /** Sizes and times of a run: the whole one, or the quick one that only shows the direction. */
 export interface Scale {
   readonly quick: boolean
+  /** Stores that take longer to fill than a whole run may. */
+  readonly long: boolean
   readonly rounds: number
   readonly warmMs: number
   readonly measuredMs: number
 }
 
 export const scales = {
-  whole: { quick: false, rounds: 3, warmMs: 1_500, measuredMs: 5_000 },
-  quick: { quick: true, rounds: 3, warmMs: 400, measuredMs: 1_000 },
+  whole: { quick: false, long: false, rounds: 3, warmMs: 1_500, measuredMs: 5_000 },
+  quick: { quick: true, long: false, rounds: 3, warmMs: 400, measuredMs: 1_000 },
 } satisfies Record<string, Scale>
 
 /** What all rows share: one PostgreSQL server, the load generator, and the size of the run. */
