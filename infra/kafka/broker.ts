@@ -108,7 +108,10 @@ async function properties(address: string, advertised: string, { data }: Home): 
     .join('')
 }
 
-/** An identifier of Kafka's: 16 bytes in base64url. `kafka-storage` takes one that begins with a dash for an option. */
+/**
+ * An identifier as Kafka makes them, 16 bytes in base64url: `kafka-storage` takes one that begins with a dash
+ * for an option.
+ */
 export function newClusterId(bytes = randomBytes(16)): string {
   return Buffer.from(bytes)
     .fill(bytes[0]! & 0x7f, 0, 1)
