@@ -49,7 +49,7 @@ t.test('the log keeps all rules', async (t) => {
 t.test('an event that somebody changed breaks a rule, and the exit code says so', async (t) => {
   await pool().query('create table original as table events')
   await pool().query(
-    `update events set data = jsonb_set(data, '{postings,0,amount}', '1')
+    `update events set data = jsonb_set(data::jsonb, '{postings,0,amount}', '1')
      where data ->> 'template' = 'payment.succeeded'`,
   )
   const found = await run('ledger', 'verify')

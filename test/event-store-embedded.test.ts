@@ -116,6 +116,17 @@ t.test('when one append of a batch cannot be stored, then only that one fails', 
   )
 })
 
+t.test('an event is kept as the text that it was written as', async (t) => {
+  const { store, pool } = await openStore(t)
+  const stream = newStream(newCategory())
+  const [event] = newEvents(1)
+  const data = { currency: 'XOF', amount: 5_000, b: [1.5, { z: 'é', a: null }], a: '' }
+  await store.append(stream, noStream, [{ ...event!, data }])
+  const { rows } = await pool.query('select data::text from events where stream = $1', [stream])
+  t.strictSame(rows, [{ data: JSON.stringify(data) }])
+  t.strictSame((await store.readStream(stream, 0, 1))[0]?.data, data)
+})
+
 t.test('when the server refuses the data of one append, then its neighbours are stored', async (t) => {
   const { pool, store } = await openStore(t)
   const category = newCategory()

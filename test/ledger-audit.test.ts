@@ -41,7 +41,10 @@ const topUpEntry = `(select data -> 'entryId' from events where ${topUp})`
 /** Overwrites fields of the data of some events. */
 function overwrite(where: string, fields: Readonly<Record<string, string>>): string {
   const paths = Object.entries(fields)
-  const data = paths.reduce((inner, [path, value]) => `jsonb_set(${inner}, '{${path}}', ${value})`, 'data')
+  const data = paths.reduce(
+    (inner, [path, value]) => `jsonb_set(${inner}, '{${path}}', ${value}::jsonb)`,
+    'data::jsonb',
+  )
   return `update events set data = ${data} where ${where}`
 }
 

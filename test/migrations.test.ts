@@ -1,7 +1,9 @@
 import t from 'tap'
+import { openEmbeddedStore } from '../infra/event-store/embedded.ts'
 import { connectPostgres } from '../infra/postgres/connect.ts'
 import { migrate } from '../infra/postgres/migrate.ts'
 import { postgresSnapshots } from '../infra/postgres/snapshots.ts'
+import { newEvents } from './support/event-store-samples.ts'
 import { testDatabase } from './support/postgres.ts'
 
 t.test('processes that start at once migrate once, also after one was killed while it did', async (t) => {
@@ -29,4 +31,27 @@ t.test('the newest snapshot of a stream is kept, and one of another version is n
   await snapshots.save(stream, 1, { revision: 300, state: { balance: 7 } })
   t.equal(await snapshots.load(stream, 1), undefined)
   t.same(await snapshots.load(stream, 2), { revision: 150, state: [1, 'two'] })
+})
+
+t.test('what an older program kept in the binary format of JSON is read as before', async (t) => {
+  const { url, pool } = await testDatabase(t)
+  const postgres = await connectPostgres({ url, dataDirectory: '' })
+  t.teardown(() => postgres.close())
+  await pool.query(`
+    delete from migrations where name = '014-json-as-written';
+    alter table events alter data type jsonb using data::jsonb, alter metadata type jsonb using metadata::jsonb;
+    alter table snapshots alter state type jsonb using state::jsonb;
+    alter table answers alter body type jsonb using body::jsonb`)
+  const [event] = newEvents(1)
+  const values = [event!.id, event!.type, event!.data, event!.metadata]
+  await pool.query(`insert into events values (1, 'payout-1', 0, $1, $2, $3, $4)`, values)
+  await migrate(postgres)
+  const store = await openEmbeddedStore({ url })
+  t.teardown(() => store.close())
+  await store.append('payout-1', 0, newEvents(1))
+  const written = { ...event, stream: 'payout-1', revision: 0, position: 1 }
+  t.match(await store.readStream('payout-1', 0, 10), [written, { revision: 1, position: 2 }])
+  const pages = []
+  for await (const page of store.readOn(0)) pages.push(...page)
+  t.strictSame(pages, await store.readStream('payout-1', 0, 10))
 })

@@ -11,7 +11,7 @@ import { testDatabase } from './support/postgres.ts'
 const table: Table = {
   name: 'read.things_v1_1',
   view: 'read.things',
-  columns: { id: 'bigint', kind: 'text', note: 'text', sum: 'bigint', isOpen: 'boolean', state: 'jsonb' },
+  columns: { id: 'bigint', kind: 'text', note: 'text', sum: 'bigint', isOpen: 'boolean', state: 'json' },
   key: ['id'],
 }
 

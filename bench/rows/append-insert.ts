@@ -22,7 +22,7 @@ async function prepare(bench: Bench): Promise<Contest> {
     create table events (
       position bigint generated always as identity primary key,
       stream text collate "C" not null, revision integer not null, id uuid not null,
-      type text collate "C" not null, data jsonb not null, metadata jsonb not null,
+      type text collate "C" not null, data json not null, metadata json not null,
       unique (stream, revision)
     )`)
   const revisions = new Map<string, number>()

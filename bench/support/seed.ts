@@ -94,8 +94,8 @@ async function insertEvents(
       gen_random_uuid(),
       template.type,
       replace(${filled('template.data', template)}, template.entry,
-        md5(template.entry || payout.number)::uuid::text)::jsonb,
-      ${filled('template.metadata', template)}::jsonb
+        md5(template.entry || payout.number)::uuid::text)::json,
+      ${filled('template.metadata', template)}::json
     from ${payoutsAndMerchants}
     cross join bench_template template`,
     [from, to, merchants.map(({ id }) => id), head],
@@ -135,7 +135,7 @@ export async function seedPayoutRows(
       insert into ${readSchema}.payouts_v1_1 (
         id, merchant, livemode, created, created_at, shown, revision, position, state, status, currency, amount)
       select ${idOf}, merchant.id, false, payout.number + 1, $8::timestamptz, true, ${lastRevision(end)},
-        payout.number + 1, ${filled('$4::text', end)}::jsonb, $5, $6, $7
+        payout.number + 1, ${filled('$4::text', end)}::json, $5, $6, $7
       from ${payoutsAndMerchants}
       where payout.number % ${ends.length} = ${index}`,
       [0, payouts, ids, ...columns],

@@ -25,7 +25,7 @@ const bytesPerBatch = 8 * 1024 * 1024
 /** Neither control characters, among them the separator, nor halves of a surrogate pair. */
 const plainText = /^[^\p{Cc}\p{Cs}]+$/u
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-/** What JSON may say and jsonb cannot keep: U+0000 and halves of a surrogate pair. */
+/** What JSON may say and no text of PostgreSQL's can: U+0000 and halves of a surrogate pair. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
 
 /** Throws for events that no store could keep, so that they do not fail their neighbours in a batch. */

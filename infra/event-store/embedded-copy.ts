@@ -57,8 +57,6 @@ const headerBytes = 19
 const fieldCountBytes = 2
 const lengthBytes = 4
 const endOfRows = -1
-/** A value of jsonb begins with the version of its format. */
-const jsonVersionBytes = 1
 
 class CopyOut extends CopyQuery {
   readonly #rows: Rows
@@ -131,7 +129,7 @@ class Rows {
       return from
     }
     const text = () => bytes.toString('utf8', next(), end)
-    const json = (): unknown => JSON.parse(bytes.toString('utf8', next() + jsonVersionBytes, end))
+    const json = (): unknown => JSON.parse(text())
     const stream = text()
     const revision = bytes.readInt32BE(next())
     const position = Number(bytes.readBigInt64BE(next()))

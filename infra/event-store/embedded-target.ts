@@ -11,7 +11,7 @@ const appendLock = 4_719_202_602
 
 const insertEvents = `
   insert into events (position, stream, revision, id, type, data, metadata)
-  select * from unnest($1::bigint[], $2::text[], $3::integer[], $4::uuid[], $5::text[], $6::jsonb[], $7::jsonb[])`
+  select * from unnest($1::bigint[], $2::text[], $3::integer[], $4::uuid[], $5::text[], $6::json[], $7::json[])`
 
 /** The event store on a PostgreSQL database whose migrations have run, to be filled with a history. */
 export async function openEmbeddedTarget(url: string): Promise<HistoryTarget> {

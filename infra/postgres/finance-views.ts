@@ -138,7 +138,7 @@ const payouts: FinanceView = {
 const paidAmount = `(state #>> '{payment,amount}')::bigint`
 const paidFee = `(state #>> '{payment,fee}')::bigint`
 const refunded = `(select coalesce(sum((share ->> 'amount')::bigint), 0)
-    from jsonb_each(state #> '{payment,refunds}') as refund (id, share) where (share ->> 'done')::boolean)`
+    from json_each((state #> '{payment,refunds}')::json) as refund (id, share) where (share ->> 'done')::boolean)`
 
 const payments: FinanceView = {
   name: 'payments',

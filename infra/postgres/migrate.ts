@@ -13,6 +13,7 @@ import * as traces from './migrations/010-traces.ts'
 import * as answersInHand from './migrations/011-answers-in-hand.ts'
 import * as deliveryKey from './migrations/012-delivery-key.ts'
 import * as deliveryPlaces from './migrations/013-delivery-places.ts'
+import * as jsonAsWritten from './migrations/014-json-as-written.ts'
 
 /** In their order. What has run somewhere is never changed: a change is another migration. */
 const migrations = {
@@ -29,6 +30,7 @@ const migrations = {
   '011-answers-in-hand': answersInHand,
   '012-delivery-key': deliveryKey,
   '013-delivery-places': deliveryPlaces,
+  '014-json-as-written': jsonAsWritten,
 } satisfies Record<string, { up(knex: Knex): Promise<void> }>
 
 const migrationLock = 4_719_202_603

@@ -11,7 +11,7 @@ export interface SealedAnswer {
 
 export async function sealedAnswersIn(pool: pg.Pool): Promise<readonly SealedAnswer[]> {
   const { rows } = await pool.query<SealedAnswer>(
-    `select merchant, livemode, operation, key, body->>'sealed' as sealed from answers where body ? 'sealed'`,
+    `select merchant, livemode, operation, key, body->>'sealed' as sealed from answers where body->>'sealed' is not null`,
   )
   return rows
 }
@@ -20,7 +20,7 @@ export async function sealedAnswersIn(pool: pg.Pool): Promise<readonly SealedAns
 export async function resealAnswer(pool: pg.Pool, answer: SealedAnswer, sealed: string): Promise<void> {
   const { merchant, livemode, operation, key } = answer
   await pool.query(
-    `update answers set body = jsonb_set(body, '{sealed}', to_jsonb($6::text))
+    `update answers set body = jsonb_set(body::jsonb, '{sealed}', to_jsonb($6::text))
      where merchant = $1 and livemode = $2 and operation = $3 and key = $4 and body->>'sealed' = $5`,
     [merchant, livemode, operation, key, answer.sealed, sealed],
   )

@@ -13,7 +13,7 @@ const documentColumns: Columns = {
   shown: 'boolean',
   revision: 'integer',
   position: 'bigint',
-  state: 'jsonb',
+  state: 'json',
 }
 
 /** A read model's table: `payouts_v2_1` (version 2, generation 1) behind the view `payouts`. */

@@ -1,7 +1,7 @@
 import type { AnyDecider, Decider, Payloads } from './decider.ts'
 import type { EventMetadata } from './ports.ts'
 
-export type ColumnType = 'text' | 'integer' | 'bigint' | 'numeric' | 'boolean' | 'timestamptz' | 'jsonb'
+export type ColumnType = 'text' | 'integer' | 'bigint' | 'numeric' | 'boolean' | 'timestamptz' | 'json'
 export type Columns = Readonly<Record<string, ColumnType>>
 export type Value = string | number | boolean | object | null
 export type Row = Readonly<Record<string, Value>>

@@ -29,7 +29,7 @@ const effects = `
     (posting->>'amount')::bigint * case
       when (posting->>'account' ~ '^(provider:|sandbox\\.funding)') = (posting->>'side' = 'debit') then 1 else -1
     end as effect
-  from events event cross join jsonb_array_elements(event.data->'postings') with ordinality each (posting, line)
+  from events event cross join json_array_elements(event.data->'postings') with ordinality each (posting, line)
   where stream like 'ledger-%'`
 
 /** The stream of a book is named `ledger-<merchant>.<live|test>.<currency>`. */

@@ -35,7 +35,7 @@ const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '
 function valueOf(type: ColumnType, field: string): unknown {
   if (field === '\\N') return null
   const text = field.replace(/\\(.)/g, (_, character: string) => escapes[character] ?? character)
-  if (type === 'jsonb') return JSON.parse(text)
+  if (type === 'json') return JSON.parse(text)
   if (type === 'boolean') return text === 'true'
   return type === 'text' || type === 'timestamptz' ? text : Number(text)
 }

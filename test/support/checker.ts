@@ -7,7 +7,7 @@ const postings = `
     (posting->>'amount')::bigint * case
       when (posting->>'account' ~ '^(provider:|sandbox\\.funding)') = (posting->>'side' = 'debit') then 1 else -1
     end as effect
-  from events event cross join jsonb_array_elements(event.data->'postings') posting
+  from events event cross join json_array_elements(event.data->'postings') posting
   where event.stream like 'ledger-%'`
 
 const ends = `('PayoutPaid', 'PayoutFailed', 'PayoutCanceled')`

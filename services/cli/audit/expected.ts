@@ -126,7 +126,7 @@ function added(known: Row | undefined, sums: Readonly<Record<string, number>>): 
 function asStored(value: Value | undefined, type: Columns[string]): Value {
   if (value === undefined || value === null) return null
   if (type === 'timestamptz') return new Date(String(value)).toISOString()
-  if (type === 'jsonb') return JSON.parse(JSON.stringify(value)) as Value
+  if (type === 'json') return JSON.parse(JSON.stringify(value)) as Value
   if (type === 'text') return typeof value === 'string' ? value : JSON.stringify(value)
   return type === 'boolean' ? value : Number(value)
 }
