@@ -61,7 +61,7 @@ export const laws: Readonly<Record<string, string>> = {
 
   'an idempotency key has started one stream': `
     select metadata->>'idempotencyKey' as key from events
-    where revision = 0 and metadata ? 'idempotencyKey' and stream ~ '^(payout|payment_intent|refund)-'
+    where revision = 0 and metadata->>'idempotencyKey' is not null and stream ~ '^(payout|payment_intent|refund)-'
     group by 1 having count(*) > 1`,
 
   'an operation is executed at most once': `
