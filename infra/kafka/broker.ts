@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, connect, type AddressInfo } from 'node:net'
+import { createServer, connect } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { kafkaJars } from './jars.ts'
@@ -30,6 +30,8 @@ const host = '127.0.0.1'
 const startTimeoutMs = 90_000
 const stopTimeoutMs = 30_000
 const lookEveryMs = 100
+/** Below those that are lent to whoever asks for any: a broker that comes back finds its own still free. */
+const anyPort = [20_000, 32_000] as const
 /** One broker for one machine: it needs little, and starts fast. */
 const javaOptions = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']
 const logOptions = [
@@ -187,13 +189,21 @@ function answers(address: string): Promise<boolean> {
 }
 
 /** The port itself when it is given and free. */
-function freePort(wanted: number): Promise<number> {
-  return new Promise((found, reject) => {
+async function freePort(wanted: number): Promise<number> {
+  if (wanted !== 0) {
+    if (await isFree(wanted)) return wanted
+    throw new Error(`port ${wanted} is in use, but Kafka is to listen there`)
+  }
+  for (;;) {
+    const port = randomInt(...anyPort)
+    if (await isFree(port)) return port
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((answer) => {
     const server = createServer()
-    server.once('error', () => reject(new Error(`port ${wanted} is in use, but Kafka is to listen there`)))
-    server.listen(wanted, host, () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => found(port))
-    })
+    server.once('error', () => answer(false))
+    server.listen(port, host, () => server.close(() => answer(true)))
   })
 }

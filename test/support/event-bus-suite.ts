@@ -37,10 +37,10 @@ export function publish(bus: EventBus, events: readonly PublicEvent[]): Promise<
   return eventually(
     () =>
       bus.publish(events).then(
-        () => true,
-        () => false,
+        () => 'kept',
+        (error: Error) => error.message,
       ),
-    (isKept) => isKept,
+    (answer) => answer === 'kept',
     patienceMs,
   )
 }

@@ -28,11 +28,16 @@ export async function replayDifferences({ postgres: { pool }, house }: Opened, m
   for (const { model, table } of tracks) {
     const live = tableOf(model, shown.get(model.name)!.generation).name
     const { rows } = await pool.query<object>(`
-      (select 'shown' as side, * from (table ${live} except table ${table.name}) r limit 3) union all
-      (select 'replayed' as side, * from (table ${table.name} except table ${live}) r limit 3)`)
+      (select 'shown' as side, row from (${rowsOf(live)} except ${rowsOf(table.name)}) r limit 3) union all
+      (select 'replayed' as side, row from (${rowsOf(table.name)} except ${rowsOf(live)}) r limit 3)`)
     if (rows.length > 0) differences[model.name] = rows
     await pool.query(`drop table ${table.name}`)
     await pool.query('delete from checkpoints where name = $1', [table.name])
   }
   return differences
+}
+
+/** Rows that can be compared, whatever the order of their keys. */
+function rowsOf(table: string): string {
+  return `select to_jsonb(r) as row from ${table} r`
 }
