@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { openEmbeddedStore } from '../infra/event-store/embedded.ts'
+import { PostgresAnswers } from '../infra/postgres/answers.ts'
 import { connectPostgres } from '../infra/postgres/connect.ts'
 import { migrate } from '../infra/postgres/migrate.ts'
 import { postgresSnapshots } from '../infra/postgres/snapshots.ts'
@@ -45,7 +47,17 @@ t.test('what an older program kept in the binary format of JSON is read as befor
   const [event] = newEvents(1)
   const values = [event!.id, event!.type, event!.data, event!.metadata]
   await pool.query(`insert into events values (1, 'payout-1', 0, $1, $2, $3, $4)`, values)
+  const snapshots = postgresSnapshots(pool)
+  const snapshot = { revision: 7, state: { balance: 5, holds: ['one', 'two'] } }
+  await snapshots.save('ledger-1.live.XOF', 1, snapshot)
+  const answers = new PostgresAnswers(pool)
+  const key = { merchant: randomUUID(), livemode: true, operation: 'POST /api/v1/payouts', key: 'one' }
+  const answer = { status: 201, body: { id: 'po_1', amount: 500 } }
+  await answers.begin(key, 'fingerprint')
+  await answers.finish(key, answer)
   await migrate(postgres)
+  t.same(await snapshots.load('ledger-1.live.XOF', 1), snapshot)
+  t.match(await answers.begin(key, 'fingerprint'), { state: 'done', answer })
   const store = await openEmbeddedStore({ url })
   t.teardown(() => store.close())
   await store.append('payout-1', 0, newEvents(1))

@@ -137,6 +137,7 @@ const payouts: FinanceView = {
 
 const paidAmount = `(state #>> '{payment,amount}')::bigint`
 const paidFee = `(state #>> '{payment,fee}')::bigint`
+// Cast, because a read model that is older than migration 014 keeps `jsonb`.
 const refunded = `(select coalesce(sum((share ->> 'amount')::bigint), 0)
     from json_each((state #> '{payment,refunds}')::json) as refund (id, share) where (share ->> 'done')::boolean)`
 

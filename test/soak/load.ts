@@ -35,6 +35,16 @@ export async function openSink(): Promise<Sink> {
   return { url, received: () => received, close: () => void server.close().closeAllConnections() }
 }
 
+interface Created {
+  readonly id: string
+}
+
+/** What was made, or how the request was not answered as it should have been. */
+interface Answer {
+  readonly created?: Created
+  readonly failure?: string
+}
+
 /** The wallet does not exist, so that the money comes back and lasts for any number of payouts. */
 const wallet = { country: 'SN', operator: 'wave', msisdn: '+221770000002' }
 const payout = { amount: 500, currency: 'XOF', destination: { type: 'mobile_money', ...wallet } }
@@ -42,6 +52,10 @@ const intent = { amount: 1_000, currency: 'XOF', transaction_country: 'SN' }
 const card = { payment_method: { type: 'card', card: { token: 'tok_ok' } } }
 
 const workersAtFirst = 32
+const insufficientFunds = 'IKW-PAYOUT-003'
+/** How long a merchant whose money is all under way waits before he asks again, and how often in a row. */
+const moneyBackMs = 250
+const asksMax = 240
 
 /** A merchant who pays out, takes payments and looks at lists. */
 export class Merchant {
@@ -58,11 +72,14 @@ export class Merchant {
     await this.#ask('POST', '/api/v1/webhook-endpoints', { url, enabled_events: ['*'] })
   }
 
-  /** As fast as it goes, until the bounded caches of all processes are full: later they do not grow. */
+  /**
+   * As fast as the money of earlier payouts comes back, until the bounded caches of all processes are full:
+   * later they do not grow.
+   */
   async fill(units: number, { signal, tell }: Filling): Promise<void> {
     const worker = async () => {
       while (this.done < units && !signal.aborted) {
-        await this.#payOut()
+        await this.#payOutOnceThereIsMoney(signal)
         if (++this.done % 5_000 === 0) tell(this.done)
       }
     }
@@ -92,12 +109,27 @@ export class Merchant {
     await this.#ask('POST', '/api/v1/payouts', payout)
   }
 
+  async #payOutOnceThereIsMoney(signal: AbortSignal): Promise<void> {
+    for (let asks = 1; !signal.aborted; asks++) {
+      const { failure } = await this.#answer('POST', '/api/v1/payouts', payout)
+      if (!failure) return
+      if (!failure.includes(insufficientFunds) || asks === asksMax) return void this.failures.push(failure)
+      await pause(moneyBackMs)
+    }
+  }
+
   async #takePayment(): Promise<void> {
     const created = await this.#ask('POST', '/api/v1/payment-intents', intent)
     if (created) await this.#ask('POST', `/api/v1/payment-intents/${created.id}/confirm`, card)
   }
 
-  async #ask(method: string, path: string, body?: object): Promise<{ readonly id: string } | undefined> {
+  async #ask(method: string, path: string, body?: object): Promise<Created | undefined> {
+    const { created, failure } = await this.#answer(method, path, body)
+    if (failure) this.failures.push(failure)
+    return created
+  }
+
+  async #answer(method: string, path: string, body?: object): Promise<Answer> {
     const { port, sandboxKey } = this.#target
     const headers = {
       authorization: `Bearer ${sandboxKey}`,
@@ -108,11 +140,10 @@ export class Merchant {
       const request = { method, headers, ...(body && { body: JSON.stringify(body) }) }
       const answer = await fetch(`http://127.0.0.1:${port}${path}`, request)
       const text = await answer.text()
-      if (answer.ok) return JSON.parse(text) as { id: string }
-      this.failures.push(`${method} ${path}: ${answer.status} ${text.slice(0, 200)}`)
+      if (answer.ok) return { created: JSON.parse(text) as Created }
+      return { failure: `${method} ${path}: ${answer.status} ${text.slice(0, 200)}` }
     } catch (error) {
-      this.failures.push(`${method} ${path}: ${String((error as Error).cause ?? error)}`)
+      return { failure: `${method} ${path}: ${String((error as Error).cause ?? error)}` }
     }
-    return undefined
   }
 }
