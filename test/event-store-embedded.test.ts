@@ -52,6 +52,26 @@ t.test('given two processes that append to one stream, then each revision is wri
   t.equal((await store.readStream(stream, 0)).length, 100)
 })
 
+t.test('when one append of many has lost its race, then the others are written', async (t) => {
+  const { url, store } = await openStore(t)
+  const other = await openEmbeddedStore({ url })
+  t.teardown(() => other.close())
+  const category = newCategory()
+  const streams = Array.from({ length: 40 }, () => newStream(category))
+  await Promise.all(streams.map((stream) => store.append(stream, noStream, newEvents(1))))
+  const [lost] = streams
+  await other.append(lost!, 0, newEvents(1))
+  const appends = streams.map((stream) => store.append(stream, 0, newEvents(2)))
+  const beyond = store.append(newStream(category), 3, newEvents(1))
+  const outcomes = await Promise.allSettled([...appends, beyond])
+  const refused = { status: 'rejected', reason: { name: 'VersionConflict' } }
+  t.match(outcomes[0], refused)
+  t.match(outcomes.at(-1), refused)
+  t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 39)
+  t.match(await store.append(lost!, 1, newEvents(1)), { revision: 2 })
+  t.equal((await store.readAll(0, 1_000)).length, 40 + 1 + 39 * 2 + 1)
+})
+
 t.test('when the connection is cut under load, then repeats give one copy of each event', async (t) => {
   const { pool, store } = await openStore(t)
   const category = newCategory()

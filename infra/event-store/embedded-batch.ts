@@ -1,3 +1,4 @@
+import type { KnownRevisions } from './embedded-known.ts'
 import type { Appended, NewEvent } from '../../packages/kernel/ports.ts'
 
 /** One append on its way, with its events as the columns of a statement. */
@@ -59,6 +60,8 @@ function storableJson(value: object): string {
  */
 export class Batch {
   readonly appends: Append[] = []
+  /** Another process has written to one of its streams. */
+  isContested = false
   readonly #streams = new Set<string>()
   #events = 0
   #bytes = 0
@@ -75,12 +78,16 @@ export class Batch {
     return true
   }
 
-  /** The parameters of `append_events`. */
-  parameters(): readonly string[] {
+  /** The parameters of `append_events`. Only streams of which nothing is known are looked up. */
+  parameters(known: KnownRevisions): readonly string[] {
     const { appends } = this
+    const looked = appends
+      .map(({ stream, expected }, number) => ({ stream, expected, number }))
+      .filter(({ stream, expected }) => this.isContested || !known.reached(stream, expected))
     return [
-      appends.map(({ stream }) => stream),
-      appends.map(({ expected }) => expected),
+      looked.map(({ number }) => number + 1),
+      looked.map(({ stream }) => stream),
+      looked.map(({ expected }) => expected),
       appends.flatMap(({ events }, number) => events.map(() => number + 1)),
       appends.flatMap(({ events, stream }) => events.map(() => stream)),
       appends.flatMap(({ events, expected }) => events.map((_, index) => expected + 1 + index)),

@@ -9,6 +9,7 @@ import {
   type StoredEvent,
 } from '../../packages/kernel/ports.ts'
 import { Batch, columnsOf, type Append } from './embedded-batch.ts'
+import { KnownRevisions } from './embedded-known.ts'
 import { openWriteConnection } from './embedded-session.ts'
 
 export interface WriterOptions {
@@ -38,6 +39,7 @@ const outageMs = 5_000
  */
 export class Writer {
   readonly #options: WriterOptions
+  readonly #known = new KnownRevisions()
   #client: pg.Client | undefined
   #waiting: Batch[] = []
   #appendsWaiting = 0
@@ -118,8 +120,8 @@ export class Writer {
     try {
       const { rows } = await client.query<Written>({
         name: 'append-events',
-        text: 'select base, conflicts from append_events($1, $2, $3, $4, $5, $6, $7, $8, $9)',
-        values: [...batch.parameters()],
+        text: 'select base, conflicts from append_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
+        values: [...batch.parameters(this.#known)],
       })
       this.#settle(batch, rows[0]!)
     } catch (error) {
@@ -136,7 +138,9 @@ export class Writer {
       position += append.events.length
       if (conflicts.includes(index + 1)) return void this.#conflicted(append)
       newest = position
-      append.resolve({ revision: append.expected + append.events.length, position })
+      const revision = append.expected + append.events.length
+      this.#known.note(append.stream, revision)
+      append.resolve({ revision, position })
     })
     this.#options.onAppended(newest)
   }
@@ -159,6 +163,11 @@ export class Writer {
     if (!wasRefused(error)) {
       this.#lost(client)
       for (const append of batch.appends) append.reject(new OutcomeUnknown(append.stream, error))
+    } else if (isConflict(error) && !batch.isContested) {
+      // One of those that were not looked up has lost its race: all are looked up, and the others written.
+      batch.isContested = true
+      this.#waiting.unshift(batch)
+      this.#appendsWaiting += batch.appends.length
     } else if (batch.appends.length > 1) {
       // The statement failed for the data of one of them: each half goes alone, until that one is alone.
       this.#waiting.unshift(...halves(batch))
@@ -206,6 +215,10 @@ export class Writer {
 /** The server said no and goes on, so nothing was written. All other errors leave open what happened. */
 function wasRefused(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(57P|08|XX|40003)/.test(error.code ?? '')
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.constraint === 'events_stream_revision'
 }
 
 function halves({ appends }: Batch): readonly Batch[] {

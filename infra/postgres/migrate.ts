@@ -14,8 +14,12 @@ import * as answersInHand from './migrations/011-answers-in-hand.ts'
 import * as deliveryKey from './migrations/012-delivery-key.ts'
 import * as deliveryPlaces from './migrations/013-delivery-places.ts'
 import * as jsonAsWritten from './migrations/014-json-as-written.ts'
+import * as knownPredecessors from './migrations/015-known-predecessors.ts'
 
-/** In their order. What has run somewhere is never changed: a change is another migration. */
+/**
+ * In their order. What has run somewhere is never changed: a change is another migration. Only a function
+ * that a later one replaces stands in that one alone.
+ */
 const migrations = {
   '001-events': events,
   '002-snapshots': snapshots,
@@ -31,6 +35,7 @@ const migrations = {
   '012-delivery-key': deliveryKey,
   '013-delivery-places': deliveryPlaces,
   '014-json-as-written': jsonAsWritten,
+  '015-known-predecessors': knownPredecessors,
 } satisfies Record<string, { up(knex: Knex): Promise<void> }>
 
 const migrationLock = 4_719_202_603
