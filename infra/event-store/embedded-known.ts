@@ -1,3 +1,5 @@
+import { RecentlyUsed } from '../../packages/kernel/recently-used.ts'
+
 /** Streams of which it is known where they are: some 3 MB. */
 const streamsMax = 20_000
 
@@ -6,24 +8,14 @@ const streamsMax = 20_000
  * is beyond, the unique key of stream and revision tells.
  */
 export class KnownRevisions {
-  readonly #revisions = new Map<string, number>()
+  readonly #revisions = new RecentlyUsed<number>(streamsMax)
 
-  /** Whether the stream has reached the revision for sure; every stream has reached that before its first. */
+  /** Whether the stream has reached the revision for sure; every stream has reached what is before its first. */
   reached(stream: string, revision: number): boolean {
     return revision < 0 || (this.#revisions.get(stream) ?? -1) >= revision
   }
 
   note(stream: string, revision: number): void {
-    this.#revisions.delete(stream)
     this.#revisions.set(stream, revision)
-    if (this.#revisions.size > streamsMax) this.#forgetOldest()
-  }
-
-  forget(stream: string): void {
-    this.#revisions.delete(stream)
-  }
-
-  #forgetOldest(): void {
-    for (const stream of this.#revisions.keys()) return void this.#revisions.delete(stream)
   }
 }

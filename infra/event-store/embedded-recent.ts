@@ -7,19 +7,30 @@ const readMax = 5_000
 
 /**
  * The end of the log in memory. All subscriptions of a process that have caught up follow the same events, so
- * each event is read and decoded once, whoever wrote it; those that are further behind read for themselves.
+ * each event is read and decoded once, whoever wrote it, and none that nobody here wants; those that are
+ * further behind read for themselves.
  */
 export class RecentEvents {
   readonly #reader: Reader
+  /** What the subscriptions of this process want; `undefined` is all. */
+  #categories: readonly string[] | undefined = []
   /**
-   * All events behind `from` up to `through`, in the order of the log; from the first time that anybody
-   * reached its end.
+   * All wanted events behind `from` up to `through`, in the order of the log; from the first time that
+   * anybody reached its end.
    */
   #kept: { events: StoredEvent[]; from: number; through: number } | undefined
   #reading: Promise<void> | undefined
 
   constructor(reader: Reader) {
     this.#reader = reader
+  }
+
+  /** Whoever asks for windows with a filter says so before. */
+  include({ categories }: LogFilter): void {
+    const wanted = categories && this.#categories && [...new Set([...this.#categories, ...categories])]
+    if (wanted?.length === this.#categories?.length) return
+    this.#categories = wanted
+    this.#kept = undefined
   }
 
   /** The same as the reader's own window; memory may be a moment older than the log, but never has a gap. */
@@ -41,7 +52,8 @@ export class RecentEvents {
 
   async #read(): Promise<void> {
     const kept = this.#kept!
-    const { events, through } = await this.#reader.window(kept.through, readMax, {})
+    const filter = this.#categories ? { categories: this.#categories } : {}
+    const { events, through } = await this.#reader.window(kept.through, readMax, filter)
     kept.events.push(...events)
     kept.through = through
     if (kept.events.length <= keptMax + readMax) return

@@ -44,6 +44,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   }
 
   function subscribe(options: SubscriptionOptions) {
+    recent.include(options)
     const subscription = new EmbeddedSubscription(recent, tail, options)
     subscriptions.add(subscription)
     return subscription

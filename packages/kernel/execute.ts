@@ -8,6 +8,7 @@ import {
 } from './decider.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Clock, EventStore, Log, NewId, Snapshots } from './ports.ts'
+import { RecentlyUsed } from './recently-used.ts'
 
 /** Who sends a command, for whom and why: what becomes the metadata of the events that it decides. */
 export interface Envelope {
@@ -79,12 +80,11 @@ export interface ExecutorOptions {
  */
 export class Executor {
   readonly #options: ExecutorOptions
-  readonly #mailboxes = new Map<string, Mailbox>()
-  readonly #streamsMax: number
+  readonly #mailboxes: RecentlyUsed<Mailbox>
 
   constructor(options: ExecutorOptions) {
     this.#options = options
-    this.#streamsMax = options.streamsMax ?? 10_000
+    this.#mailboxes = new RecentlyUsed(options.streamsMax ?? 10_000, ({ busy }) => busy)
   }
 
   /** Carries out one command. Throws what the decision refuses. */
@@ -114,18 +114,7 @@ export class Executor {
   #mailbox(decider: AnyDecider, id: string): Mailbox {
     const stream = streamName(decider.category, id)
     let mailbox = this.#mailboxes.get(stream)
-    if (mailbox) this.#mailboxes.delete(stream)
-    else mailbox = new Mailbox(decider, id, this.#options)
-    this.#mailboxes.set(stream, mailbox)
-    if (this.#mailboxes.size > this.#streamsMax) this.#dropOldest()
+    if (!mailbox) this.#mailboxes.set(stream, (mailbox = new Mailbox(decider, id, this.#options)))
     return mailbox
-  }
-
-  #dropOldest(): void {
-    let looked = 0
-    for (const [stream, mailbox] of this.#mailboxes) {
-      if (!mailbox.busy) return void this.#mailboxes.delete(stream)
-      if (++looked === 100) return
-    }
   }
 }

@@ -11,9 +11,14 @@ import { foldStored } from '../../packages/kernel/history.ts'
 import type { Clock, EventStore, Subscription } from '../../packages/kernel/ports.ts'
 
 const keysKept = 20_000
+/** So late this process may learn what has become of a key. */
+const looksEveryMs = 10
 const format = /^Bearer (ik_(?:app_)?(?:test|live)_[A-Za-z0-9_-]{32,64})$/
 
-export type Credential = Caller & { readonly key: Extract<ApiKey, { status: 'active' | 'revoked' }> }
+export interface Credential {
+  readonly caller: Caller
+  readonly key: Extract<ApiKey, { status: 'active' | 'revoked' }>
+}
 
 /** The key that a header names: whether there is such a key is another question. */
 interface Named {
@@ -41,6 +46,7 @@ export class Authentication {
       after: head,
       categories: [apiKey.category, merchant.category],
       batchSize: 1_000,
+      everyMs: looksEveryMs,
       handle: async (events) => {
         this.#changes++
         for (const { stream } of events) this.#known.delete(stream)
@@ -58,7 +64,7 @@ export class Authentication {
       refuse('address_must_be_on_the_allow_list')
     if ((await this.#state(merchant, key.merchant)).status === 'suspended')
       refuse('merchant_must_not_be_suspended')
-    return { merchant: key.merchant, livemode: key.livemode, actor: `key:${id}`, key }
+    return { caller: { merchant: key.merchant, livemode: key.livemode, actor: `key:${id}` }, key }
   }
 
   /** A client sends the same header with each request, so it is hashed once. */

@@ -3,10 +3,11 @@ import { identity } from '../../packages/contract/identity.ts'
 import { listQuery } from '../../packages/contract/lists.ts'
 import { refuse, refuseField } from '../../packages/contract/refusals.ts'
 import type { AnyRoute, Caller, House } from '../../packages/contract/routes.ts'
+import type { Envelope } from '../../packages/kernel/execute.ts'
 import { answer } from './answer.ts'
 import { requireScope, type Authentication } from './authenticate.ts'
 import { readBody } from './body.ts'
-import { keyOf } from './idempotency.ts'
+import { keyOf, type Keyed } from './idempotency.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { HttpRequest } from './request.ts'
 import type { Reply } from './respond.ts'
@@ -45,13 +46,7 @@ export async function handle(
   const keyed = request.method === 'GET' ? undefined : keyOf(route, { header, caller, params, body })
   const asked = new HttpRequest({
     house: api.house,
-    envelope: {
-      ...caller,
-      correlation: response.locals['requestId'] as string,
-      request: response.locals['requestId'] as string,
-      ...(response.locals['traceparent'] && { traceparent: response.locals['traceparent'] as string }),
-      ...(keyed && { idempotencyKey: keyed.answerKey.key, fingerprint: keyed.fingerprint }),
-    },
+    envelope: envelopeOf(caller, response, keyed),
     id: keyed?.id ?? api.house.newId(),
     path: response.locals['path'] as string,
     params,
@@ -68,6 +63,18 @@ export async function handle(
   return reply
 }
 
+function envelopeOf(
+  { merchant, livemode, actor }: Caller,
+  { locals }: HttpResponse,
+  keyed: Keyed | undefined,
+): Envelope {
+  const request = locals['requestId'] as string
+  const envelope = { merchant, livemode, actor, correlation: request, request }
+  if (locals['traceparent']) Object.assign(envelope, { traceparent: locals['traceparent'] as string })
+  if (!keyed) return envelope
+  return Object.assign(envelope, { idempotencyKey: keyed.answerKey.key, fingerprint: keyed.fingerprint })
+}
+
 async function admit(
   api: Api,
   route: AnyRoute,
@@ -75,7 +82,7 @@ async function admit(
   response: HttpResponse,
 ): Promise<Caller> {
   if (route.scope === 'public') return nobody
-  const { key, ...caller } = await api.authentication.authenticate(
+  const { key, caller } = await api.authentication.authenticate(
     request.headers.authorization,
     request.socket.remoteAddress,
   )
