@@ -15,8 +15,8 @@ export interface Asked {
 /** Carries out a request, or answers it as its first try was answered. */
 export async function answer(house: House, { route, asked, keyed }: Asked): Promise<Reply> {
   const status = statusOf(route)
-  const work = async () => ({ status, body: await kinds[route.kind](route, asked) })
-  if (!keyed) return { ...(await work()), replayed: false }
+  const work = async () => ({ status, body: await kinds[route.kind](route, asked), replayed: false })
+  if (!keyed) return work()
   const started = startedStream(route)
   const { answers, vault, store } = house
   if (!started) return answeredOnce(route.showsSecret ? sealedAnswers(answers, vault) : answers, keyed, work)
@@ -25,5 +25,5 @@ export async function answer(house: House, { route, asked, keyed }: Asked): Prom
   const reply = await work()
   // The same request at the same moment may have been faster: then its answer is the answer of both.
   const faster = asked.hasStarted ? undefined : await answeredByStream(keyed, { store, ...started })
-  return faster === undefined ? { ...reply, replayed: false } : { status, body: faster, replayed: true }
+  return faster === undefined ? reply : { status, body: faster, replayed: true }
 }

@@ -69,10 +69,16 @@ function envelopeOf(
   keyed: Keyed | undefined,
 ): Envelope {
   const request = locals['requestId'] as string
-  const envelope = { merchant, livemode, actor, correlation: request, request }
-  if (locals['traceparent']) Object.assign(envelope, { traceparent: locals['traceparent'] as string })
-  if (!keyed) return envelope
-  return Object.assign(envelope, { idempotencyKey: keyed.answerKey.key, fingerprint: keyed.fingerprint })
+  const traceparent = locals['traceparent'] as string | undefined
+  return {
+    merchant,
+    livemode,
+    actor,
+    correlation: request,
+    request,
+    ...(traceparent && { traceparent }),
+    ...(keyed && { idempotencyKey: keyed.answerKey.key, fingerprint: keyed.fingerprint }),
+  }
 }
 
 async function admit(
@@ -126,7 +132,7 @@ function pathParameters(route: AnyRoute, params: Record<string, string>): Record
 }
 
 function queryParameters(route: AnyRoute, request: HttpRequestIn): Record<string, unknown> {
-  const query: Record<string, unknown> = { ...request.query }
+  const query: Record<string, unknown> = request.url.includes('?') ? { ...request.query } : {}
   const schema = route.kind === 'list' ? (listQueries.get(route) ?? rememberListQuery(route)) : route.query
   if (schema) checkQuery(schema, query)
   else if (Object.keys(query).length > 0) {

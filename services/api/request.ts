@@ -71,9 +71,10 @@ export class HttpRequest implements AnyRequest {
     decider: Decider<S, C, E>,
     id: string,
     command: Message<C>,
-    options: SendOptions = {},
+    options?: SendOptions,
   ) {
-    const outcome = await this.house.executor.send(decider, id, command, { ...this.envelope, ...options })
+    const envelope = options ? { ...this.envelope, ...options } : this.envelope
+    const outcome = await this.house.executor.send(decider, id, command, envelope)
     this.showed(outcome.position)
     if (id === this.id && outcome.appended > 0) this.#hasStarted = true
     return outcome
