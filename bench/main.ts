@@ -63,6 +63,7 @@ async function measure(bench: Bench, row: Row): Promise<Result> {
   let contest: Contest | undefined
   try {
     contest = await row.prepare(bench)
+    await contest.warmUp?.()
     const ours: Measured[] = []
     const peer: Measured[] = []
     for (let round = 1; round <= (row.rounds ?? bench.scale.rounds); round++) {

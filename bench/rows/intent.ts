@@ -1,4 +1,4 @@
-import type { Bench } from '../support/bench.ts'
+import type { Bench, Scale } from '../support/bench.ts'
 import type { Contest, Row } from '../support/contest.ts'
 import { measured } from '../support/generator.ts'
 import { makeMerchants, openBenchHouse } from '../support/merchants.ts'
@@ -16,6 +16,8 @@ export const intent: Row = {
   prepare,
 }
 
+type Times = Pick<Scale, 'warmMs' | 'measuredMs'>
+
 const connections = 64
 
 async function prepare(bench: Bench): Promise<Contest> {
@@ -30,14 +32,22 @@ async function prepare(bench: Bench): Promise<Contest> {
   const plan = { flow: 'intent', keys: merchants.map(({ key }) => key) } as const
   const behindMs: number[] = []
   let units = 0
+  const atOurs = async (times: Times) => {
+    const result = await generator.run({ port: service.port, connections, plan, ...times })
+    units += result.answered
+    behindMs.push(await service.settled())
+    return measured(result)
+  }
+  const atPeer = async (times: Times) =>
+    measured(await generator.run({ port: peer.port, connections, plan, ...times }))
   return {
-    async ours() {
-      const result = await generator.run({ port: service.port, connections, plan, ...scale })
-      units += result.answered
-      behindMs.push(await service.settled())
-      return measured(result)
+    async warmUp() {
+      const times = { warmMs: scale.compileMs, measuredMs: scale.warmMs }
+      await atPeer(times)
+      await atOurs(times)
     },
-    peer: async () => measured(await generator.run({ port: peer.port, connections, plan, ...scale })),
+    ours: () => atOurs(scale),
+    peer: () => atPeer(scale),
     check: () => checkAfterwards(database, { event: 'PaymentIntentSucceeded', units }),
     note: () =>
       `read models and recorded webhooks are done ${Math.round(median(behindMs))} ms after the last answer`,

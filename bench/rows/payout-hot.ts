@@ -1,4 +1,4 @@
-import type { Bench } from '../support/bench.ts'
+import type { Bench, Scale } from '../support/bench.ts'
 import type { Contest, Row } from '../support/contest.ts'
 import { measured } from '../support/generator.ts'
 import { makeMerchants, openBenchHouse } from '../support/merchants.ts'
@@ -26,14 +26,15 @@ async function prepare(bench: Bench): Promise<Contest> {
   await service.settled()
   const keys = merchants.map(({ key }) => key)
   let units = 0
-  const run = async (some: readonly string[]) => {
+  const run = async (some: readonly string[], times: Pick<Scale, 'warmMs' | 'measuredMs'> = scale) => {
     const plan = { flow: 'payout', keys: some } as const
-    const result = await generator.run({ port: service.port, connections, plan, ...scale })
+    const result = await generator.run({ port: service.port, connections, plan, ...times })
     units += result.answered
     await service.settled()
     return measured(result)
   }
   return {
+    warmUp: async () => void (await run(keys, { warmMs: scale.compileMs, measuredMs: scale.warmMs })),
     ours: () => run(keys.slice(0, 1)),
     peer: () => run(keys),
     check: () => checkAfterwards(database, { event: 'PayoutRequested', units }),

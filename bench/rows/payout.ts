@@ -1,5 +1,5 @@
 import { initialisePgbench, runPgbench } from '../peers/pgbench.ts'
-import type { Bench, BenchDatabase } from '../support/bench.ts'
+import type { Bench, BenchDatabase, Scale } from '../support/bench.ts'
 import type { Contest, Row } from '../support/contest.ts'
 import { median } from '../support/statistics.ts'
 import { measured } from '../support/generator.ts'
@@ -48,10 +48,18 @@ async function prepare(bench: Bench, program: 'api/serve' | 'all-in-one/main'): 
   const plan = { flow: 'payout', keys: merchants.map(({ key }) => key) } as const
   const behindMs: number[] = []
   let units = 0
+  const run = async (times: Pick<Scale, 'warmMs' | 'measuredMs'>) => {
+    const result = await generator.run({ port: service.port, connections, plan, ...times })
+    units += result.answered
+    return result
+  }
   return {
+    async warmUp() {
+      await run({ warmMs: scale.compileMs, measuredMs: scale.warmMs })
+      if (isWhole) await service.settled()
+    },
     async ours() {
-      const result = await generator.run({ port: service.port, connections, plan, ...scale })
-      units += result.answered
+      const result = await run(scale)
       if (isWhole) behindMs.push(await service.settled())
       return measured(result)
     },

@@ -12,6 +12,8 @@ export interface Measured {
 
 /** Both sides of one row, ready to be measured in turns. */
 export interface Contest {
+  /** Once before all rounds: what runs for months is not measured in its first seconds. */
+  warmUp?(): Promise<void>
   ours(round: number): Promise<Measured>
   peer(round: number): Promise<Measured>
   /** Throws when what was measured was not done; what it answers is added to the note. */

@@ -8,12 +8,13 @@ import { admitMetadata, businessMetadata, changedMetadata } from './metadata.ts'
 import { actionRequired, collected, lateSuccess, leaseUntil, submitted, succeeded } from './outcomes.ts'
 import {
   attemptOf,
+  begun,
   created,
-  details,
   isAwaiting,
   isLocked,
   lateRefundIdOf,
   refundableMinor,
+  withStatus,
   type Attempt,
   type CreatedIntent,
   type Payment,
@@ -180,15 +181,7 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
   },
 
   evolve: {
-    PaymentIntentCreated: (_, { at, ...intent }) => ({
-      ...intent,
-      createdAt: at,
-      attempts: [],
-      late: [],
-      lateRefunded: [],
-      status: 'requires_payment_method',
-      locked: false,
-    }),
+    PaymentIntentCreated: (_, intent) => begun(intent),
     PaymentIntentAnnotated: (state, { description, metadata }) => {
       const intent = created(state)
       return {
@@ -197,41 +190,26 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
         metadata: { ...intent.metadata, ...metadata },
       }
     },
-    PaymentIntentConfirmationStarted: (state, { at, ...attempt }) => ({
-      ...details(state),
-      attempts: [...created(state).attempts, { ...attempt, startedAt: at, aborted: false }],
-      status: 'requires_payment_method',
-      locked: true,
-    }),
-    PaymentIntentSubmitted: (state, { expiresAt }) => ({
-      ...details(state),
-      status: 'processing',
-      expiresAt,
-    }),
-    PaymentIntentActionRequired: (state, { expiresAt, url }) => ({
-      ...details(state),
-      status: 'requires_action',
-      expiresAt,
-      url,
-    }),
-    PaymentIntentConfirmationAborted: (state, { operationId }) => ({
-      ...details(state),
-      attempts: created(state).attempts.map((attempt) => {
+    PaymentIntentConfirmationStarted: (state, { at, ...attempt }) => {
+      const attempts = [...created(state).attempts, { ...attempt, startedAt: at, aborted: false }]
+      return withStatus(state, { attempts, status: 'requires_payment_method', locked: true })
+    },
+    PaymentIntentSubmitted: (state, { expiresAt }) => withStatus(state, { status: 'processing', expiresAt }),
+    PaymentIntentActionRequired: (state, { expiresAt, url }) =>
+      withStatus(state, { status: 'requires_action', expiresAt, url }),
+    PaymentIntentConfirmationAborted: (state, { operationId }) => {
+      const attempts = created(state).attempts.map((attempt) => {
         return attempt.operationId === operationId ? { ...attempt, aborted: true } : attempt
-      }),
-      status: 'requires_payment_method',
-      locked: false,
-    }),
+      })
+      return withStatus(state, { attempts, status: 'requires_payment_method', locked: false })
+    },
     PaymentIntentSucceeded: (state, { at, operationId, amount, fee, rail, availableOn }) => {
       const payment = { operationId, amount, fee, rail, succeededAt: at, availableOn, refunds: {} }
-      return { ...details(state), status: 'succeeded', payment }
+      return withStatus(state, { status: 'succeeded', payment })
     },
-    PaymentIntentFailed: (state, { code, message }) => ({
-      ...details(state),
-      status: 'failed',
-      failure: { code, message },
-    }),
-    PaymentIntentCanceled: (state, { at }) => ({ ...details(state), status: 'canceled', canceledAt: at }),
+    PaymentIntentFailed: (state, { code, message }) =>
+      withStatus(state, { status: 'failed', failure: { code, message } }),
+    PaymentIntentCanceled: (state, { at }) => withStatus(state, { status: 'canceled', canceledAt: at }),
     PaymentIntentLateSuccessRecorded: (state, { operationId }) => {
       const intent = created(state)
       return { ...intent, late: [...intent.late, operationId] }

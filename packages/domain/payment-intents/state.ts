@@ -8,7 +8,9 @@ export type Attempt = Omit<PaymentIntentEvents['PaymentIntentConfirmationStarted
   readonly aborted: boolean
 }
 
-interface Details extends Omit<PaymentIntentEvents['PaymentIntentCreated'], 'at'> {
+type Terms = Omit<PaymentIntentEvents['PaymentIntentCreated'], 'at'>
+
+interface Details extends Terms {
   readonly createdAt: string
   /** The last one is the current one. Aborted ones stay, because their money may still arrive. */
   readonly attempts: readonly Attempt[]
@@ -56,40 +58,35 @@ export function created(state: PaymentIntent): CreatedIntent {
   return state
 }
 
-/** What a change of status leaves as it is. */
-export function details(state: PaymentIntent): Details {
-  const {
-    merchant,
-    livemode,
-    createdAt,
-    amount,
-    currency,
-    transactionCountry,
-    payerCountry,
-    railCountry,
-    description,
-    metadata,
-    customer,
-    attempts,
-    late,
-    lateRefunded,
-  } = created(state)
+/** What the merchant has said when the intent was created. */
+function terms(intent: Terms): Terms {
   return {
-    merchant,
-    livemode,
-    createdAt,
-    amount,
-    currency,
-    transactionCountry,
-    payerCountry,
-    railCountry,
-    description,
-    metadata,
-    customer,
-    attempts,
-    late,
-    lateRefunded,
+    merchant: intent.merchant,
+    livemode: intent.livemode,
+    amount: intent.amount,
+    currency: intent.currency,
+    transactionCountry: intent.transactionCountry,
+    payerCountry: intent.payerCountry,
+    railCountry: intent.railCountry,
+    description: intent.description,
+    metadata: intent.metadata,
+    customer: intent.customer,
   }
+}
+
+// States are made by `Object.assign` to a literal: V8 takes ten times as long to spread one into another.
+
+export function begun(intent: PaymentIntentEvents['PaymentIntentCreated']): CreatedIntent {
+  const nothingYet = { attempts: [], late: [], lateRefunded: [] }
+  const status = { status: 'requires_payment_method', locked: false } as const
+  return Object.assign(terms(intent), { createdAt: intent.at }, nothingYet, status)
+}
+
+/** The intent with another status, of which nothing is left that belonged to the one before. */
+export function withStatus<const Status extends object>(state: PaymentIntent, status: Status) {
+  const intent = created(state)
+  const { createdAt, attempts, late, lateRefunded } = intent
+  return Object.assign(terms(intent), { createdAt, attempts, late, lateRefunded }, status)
 }
 
 /** The intent still waits for what becomes of this operation. */
