@@ -73,13 +73,14 @@ export class Merchant {
   }
 
   /**
-   * As fast as the money of earlier payouts comes back, until the bounded caches of all processes are full:
-   * later they do not grow.
+   * Payouts and payments in turns, as fast as there is money for them, until the bounded caches of all
+   * processes are full: later they do not grow.
    */
   async fill(units: number, { signal, tell }: Filling): Promise<void> {
+    let begun = 0
     const worker = async () => {
-      while (this.done < units && !signal.aborted) {
-        await this.#payOutOnceThereIsMoney(signal)
+      while (begun < units && !signal.aborted) {
+        await (++begun % 2 === 0 ? this.#payOutOnceThereIsMoney(signal) : this.#takePayment())
         if (++this.done % 5_000 === 0) tell(this.done)
       }
     }

@@ -10,7 +10,7 @@ import { Recorder, type Place } from './recorder.ts'
 /*
  * make soak MINUTES=10                      every service apart, with a broker of its own
  * make soak MINUTES=10 MODE=all-in-one      everything in one process
- * make soak … RATE=50 FILL=25000 DIR=…      units a second; payouts before it is measured; where it is kept
+ * make soak … RATE=50 FILL=25000 DIR=…      units a second; units before it is measured; where it is kept
  */
 
 const given = process.argv.slice(2).map((argument) => argument.split('='))
@@ -47,7 +47,7 @@ async function soak({ watched, apiPort, sandboxKey }: Household): Promise<string
   const place = { watched, dataDirectory: join(directory, 'data') }
   const sink = await openSink()
   const merchant = new Merchant({ port: apiPort, sandboxKey })
-  say(`filling the caches with ${fill} payouts`)
+  say(`filling the caches with ${fill} payouts and payments`)
   await merchant.fill(fill, { signal: stopped.signal, tell: (done) => say(`  ${done}`) })
   await caughtUp(place)
   await merchant.subscribe(sink.url)
