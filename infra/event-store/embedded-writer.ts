@@ -39,7 +39,7 @@ const outageMs = 5_000
  */
 export class Writer {
   readonly #options: WriterOptions
-  readonly #known = new KnownRevisions()
+  #known = new KnownRevisions()
   #client: pg.Client | undefined
   #waiting: Batch[] = []
   #appendsWaiting = 0
@@ -186,6 +186,8 @@ export class Writer {
   #lost(client: pg.Client): void {
     if (this.#client !== client) return
     this.#client = undefined
+    // The next server may be a copy that has not seen all of it.
+    this.#known = new KnownRevisions()
     void client.end()
     void this.#reconnect()
   }

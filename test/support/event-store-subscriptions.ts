@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { noStream, type EventStore, type StoredEvent } from '../../packages/kernel/ports.ts'
+import { noStream, type EventStore, type NewEvent, type StoredEvent } from '../../packages/kernel/ports.ts'
 import { Follower, ids, misplaced, newCategory, newEvents, newStream } from './event-store-samples.ts'
 
 export async function subscriptionTests(suite: Test, store: EventStore): Promise<void> {
@@ -36,6 +36,30 @@ async function followTests(suite: Test, store: EventStore): Promise<void> {
     await follower.received(2)
     await follower.close()
     t.same(ids(follower.events), ids(later))
+  })
+
+  await suite.test('given a subscription, when others want more, then each sees what it wants', async (t) => {
+    const [one, another] = [newCategory(), newCategory()]
+    const after = await store.head()
+    const narrow = new Follower(store, { after, batchSize: 100, categories: [one] })
+    const written: NewEvent[] = []
+    const write = async (category: string) => {
+      const [event] = newEvents(1)
+      await store.append(newStream(category), noStream, [event!])
+      written.push(event!)
+    }
+    for (const category of [one, another, one]) await write(category)
+    await narrow.received(2)
+    const wide = new Follower(store, { after, batchSize: 100, categories: [one, another] })
+    const whole = new Follower(store, { after, batchSize: 100 })
+    for (const category of [another, one, another]) await write(category)
+    await Promise.all([narrow.received(3), wide.received(6), whole.received(6)])
+    await write(one)
+    await Promise.all([narrow.received(4), wide.received(7), whole.received(7)])
+    await Promise.all([narrow, wide, whole].map((follower) => follower.close()))
+    t.same(ids(narrow.events), ids([written[0]!, written[2]!, written[4]!, written[6]!]))
+    t.same(ids(wide.events), ids(written))
+    t.same(ids(whole.events), ids(written))
   })
 
   await suite.test('when a subscription goes on from a checkpoint, then nothing is missing', async (t) => {
