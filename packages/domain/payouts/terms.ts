@@ -28,9 +28,8 @@ export function agreeTerms({ merchant, amount, currency, takes, ...wanted }: Wan
   const destination = admitPayout({ currency, amountMinor: amount }, wanted.destination)
   const { type: method } = destination
   const { country, operator } = method === 'mobile_money' ? destination : {}
-  const place = { ...(country && { country }), ...(operator && { operator }) }
-  const question = { operation: 'payout', method, merchant, amountMinor: amount, currency, ...place } as const
-  const { feeMinor: fee } = quoteFee(question, now)
+  const kind = { operation: 'payout', method, country, operator } as const
+  const { feeMinor: fee } = quoteFee({ ...kind, merchant, amountMinor: amount, currency }, now)
   const rail = railOf(destination, currency)
   return { destination, money: { amount, fee, currency, source: merchantAvailable, rail } }
 }
