@@ -1,10 +1,9 @@
 import type { Bench, Scale } from '../support/bench.ts'
 import type { Contest, Row } from '../support/contest.ts'
 import { measured } from '../support/generator.ts'
-import { makeMerchants, openBenchHouse } from '../support/merchants.ts'
+import { startWithMerchants } from '../support/merchant-service.ts'
 import { startPeerService } from '../support/peer-service.ts'
 import { checkAfterwards } from '../support/afterwards.ts'
-import { startService } from '../support/service.ts'
 import { median } from '../support/statistics.ts'
 
 export const intent: Row = {
@@ -22,14 +21,9 @@ const connections = 64
 
 async function prepare(bench: Bench): Promise<Contest> {
   const { scale, generator } = bench
-  const database = await bench.database('bench_intent')
-  const opened = await openBenchHouse(database)
-  const merchants = await makeMerchants(opened.house, scale.quick ? 100 : 1_000)
-  await opened.close()
-  const service = await startService(database)
+  const { database, merchants, keys, service, close } = await startWithMerchants(bench, 'bench_intent')
   const peer = await startPeerService(bench, 'bench_intent_peer', { merchants, payouts: 0 })
-  await service.settled()
-  const plan = { flow: 'intent', keys: merchants.map(({ key }) => key) } as const
+  const plan = { flow: 'intent', keys } as const
   const behindMs: number[] = []
   let units = 0
   const atOurs = async (times: Times) => {
@@ -52,9 +46,8 @@ async function prepare(bench: Bench): Promise<Contest> {
     note: () =>
       `read models and recorded webhooks are done ${Math.round(median(behindMs))} ms after the last answer`,
     async close() {
-      await service.close()
       await peer.close()
-      await database.drop()
+      await close()
     },
   }
 }

@@ -1,9 +1,8 @@
 import type { Bench, Scale } from '../support/bench.ts'
 import type { Contest, Row } from '../support/contest.ts'
 import { measured } from '../support/generator.ts'
-import { makeMerchants, openBenchHouse } from '../support/merchants.ts'
+import { startWithMerchants } from '../support/merchant-service.ts'
 import { checkAfterwards } from '../support/afterwards.ts'
-import { startService } from '../support/service.ts'
 
 export const payoutHot: Row = {
   name: 'payout-hot',
@@ -18,13 +17,7 @@ const connections = 64
 
 async function prepare(bench: Bench): Promise<Contest> {
   const { scale, generator } = bench
-  const database = await bench.database('bench_payout_hot')
-  const opened = await openBenchHouse(database)
-  const merchants = await makeMerchants(opened.house, scale.quick ? 100 : 1_000)
-  await opened.close()
-  const service = await startService(database)
-  await service.settled()
-  const keys = merchants.map(({ key }) => key)
+  const { database, keys, service, close } = await startWithMerchants(bench, 'bench_payout_hot')
   let units = 0
   const run = async (some: readonly string[], times: Pick<Scale, 'warmMs' | 'measuredMs'> = scale) => {
     const plan = { flow: 'payout', keys: some } as const
@@ -38,10 +31,7 @@ async function prepare(bench: Bench): Promise<Contest> {
     ours: () => run(keys.slice(0, 1)),
     peer: () => run(keys),
     check: () => checkAfterwards(database, { event: 'PayoutRequested', units }),
-    note: () => `one book against ${merchants.length} books, the same service`,
-    async close() {
-      await service.close()
-      await database.drop()
-    },
+    note: () => `one book against ${keys.length} books, the same service`,
+    close,
   }
 }

@@ -3,10 +3,10 @@ import type { Bench, BenchDatabase, Scale } from '../support/bench.ts'
 import type { Contest, Row } from '../support/contest.ts'
 import { median } from '../support/statistics.ts'
 import { measured } from '../support/generator.ts'
-import { makeMerchants, openBenchHouse } from '../support/merchants.ts'
+import { startWithMerchants } from '../support/merchant-service.ts'
 import { checkAfterwards } from '../support/afterwards.ts'
 import { number } from '../support/result.ts'
-import { startService } from '../support/service.ts'
+import { startService, type Program } from '../support/service.ts'
 
 const request =
   'POST /api/v1/payouts: authentication, validation, idempotency key, hold, events; 64 connections'
@@ -33,19 +33,14 @@ export const payoutWhole: Row = {
 
 const connections = 64
 
-async function prepare(bench: Bench, program: 'api/serve' | 'all-in-one/main'): Promise<Contest> {
+async function prepare(bench: Bench, program: Program): Promise<Contest> {
   const { scale, generator } = bench
   const isWhole = program === 'all-in-one/main'
   const pgbench = await bench.database('bench_pgbench')
   const pgbenchScale = scale.quick ? 10 : 50
   await initialisePgbench(pgbench, pgbenchScale)
-  const database = await bench.database('bench_payout')
-  const opened = await openBenchHouse(database)
-  const merchants = await makeMerchants(opened.house, scale.quick ? 100 : 1_000)
-  await opened.close()
-  const service = await startService(database, program)
-  if (isWhole) await service.settled()
-  const plan = { flow: 'payout', keys: merchants.map(({ key }) => key) } as const
+  const { database, keys, service, close } = await startWithMerchants(bench, 'bench_payout', program)
+  const plan = { flow: 'payout', keys } as const
   const behindMs: number[] = []
   let units = 0
   const run = async (times: Pick<Scale, 'warmMs' | 'measuredMs'>) => {
@@ -70,10 +65,9 @@ async function prepare(bench: Bench, program: 'api/serve' | 'all-in-one/main'): 
         : `the whole service, started afterwards, does what follows from them in ${await catchUp(database)}`
       return `${follows}; ${await checkAfterwards(database, { event: 'PayoutRequested', units })}`
     },
-    note: () => `${merchants.length} merchants, pgbench scale ${pgbenchScale}`,
+    note: () => `${keys.length} merchants, pgbench scale ${pgbenchScale}`,
     async close() {
-      await service.close()
-      await database.drop()
+      await close()
       await pgbench.drop()
     },
   }

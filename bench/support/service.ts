@@ -4,7 +4,10 @@ import type { BenchDatabase } from './bench.ts'
 import { endChild, startProgram } from './children.ts'
 import { environmentOf } from './merchants.ts'
 
-/** A service in a process of its own: the whole of it, as `make run` starts it, or only its API. */
+/** The whole service, as `make run` starts it, or only its API. */
+export type Program = 'all-in-one/main' | 'api/serve'
+
+/** A service in a process of its own. */
 export interface BenchService {
   readonly port: number
   readonly pid: number
@@ -25,7 +28,7 @@ const lookSoonMs = 20
 
 export async function startService(
   database: BenchDatabase,
-  program: 'all-in-one/main' | 'api/serve' = 'all-in-one/main',
+  program: Program = 'all-in-one/main',
 ): Promise<BenchService> {
   const { child, port } = await startProgram(`../../services/${program}`, environmentOf(database))
   return { port, pid: child.pid!, settled, residentMegabytes, close: () => endChild(child) }

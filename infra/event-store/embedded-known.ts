@@ -10,7 +10,7 @@ const streamsMax = 20_000
 export class KnownRevisions {
   readonly #revisions = new RecentlyUsed<number>(streamsMax)
 
-  /** Whether the stream has reached the revision for sure; every stream has reached what is before its first. */
+  /** Whether it surely has reached the revision, as every stream has reached what is before its first. */
   reached(stream: string, revision: number): boolean {
     return revision < 0 || (this.#revisions.get(stream) ?? -1) >= revision
   }

@@ -132,7 +132,8 @@ export class Mailbox {
     const refused: [Letter, unknown][] = []
     for (const [index, letter] of letters.entries()) {
       const refusal = this.#decide(letter, known, events)
-      if (!refusal) decided.push(decidedNow(letter, known, before))
+      const { state, revision } = known
+      if (!refusal) decided.push({ letter, state, revision, appended: revision - before })
       else refused.push([letter, refusal.error])
       // A letter that was refused half way has already changed the state: write the others, then read again.
       if (refusal?.halfWay) {
@@ -295,8 +296,4 @@ export class Mailbox {
       )
       .finally(() => (this.#saving = false))
   }
-}
-
-function decidedNow(letter: Letter, { state, revision }: Known, before: number): Decided {
-  return { letter, state, revision, appended: revision - before }
 }
