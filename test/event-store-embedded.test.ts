@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { KnownRevisions } from '../infra/event-store/embedded-known.ts'
 import { openEmbeddedStore } from '../infra/event-store/embedded.ts'
 import { noStream, type Appended, type EventStore, type NewEvent } from '../packages/kernel/ports.ts'
 import { Script } from './support/child-process.ts'
@@ -70,6 +71,19 @@ t.test('when one append of many has lost its race, then the others are written',
   t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 39)
   t.match(await store.append(lost!, 1, newEvents(1)), { revision: 2 })
   t.equal((await store.readAll(0, 1_000)).length, 40 + 1 + 39 * 2 + 1)
+})
+
+t.test('a stream is known where its writer left it, until others write to it', async (t) => {
+  const known = new KnownRevisions()
+  t.ok(known.reached('one', noStream))
+  t.notOk(known.reached('one', 0))
+  known.note('one', 5)
+  t.ok(known.reached('one', 5))
+  t.ok(known.reached('one', 3))
+  t.notOk(known.reached('one', 6))
+  known.share('one')
+  known.note('one', 9)
+  t.notOk(known.reached('one', 9))
 })
 
 t.test('when the connection is cut under load, then repeats give one copy of each event', async (t) => {

@@ -9,10 +9,17 @@ const streamsMax = 20_000
  */
 export class KnownRevisions {
   readonly #revisions = new RecentlyUsed<number>(streamsMax)
+  /** Others write to them as well: a race that is lost fails a whole batch, which costs more than looking. */
+  readonly #shared = new RecentlyUsed<true>(streamsMax)
 
   /** Whether it surely has reached the revision, as every stream has reached what is before its first. */
   reached(stream: string, revision: number): boolean {
-    return revision < 0 || (this.#revisions.get(stream) ?? -1) >= revision
+    return revision < 0 || (!this.#shared.get(stream) && (this.#revisions.get(stream) ?? -1) >= revision)
+  }
+
+  /** Somebody else has written to it. */
+  share(stream: string): void {
+    this.#shared.set(stream, true)
   }
 
   note(stream: string, revision: number): void {

@@ -136,7 +136,10 @@ export class Writer {
     let newest = 0
     batch.appends.forEach((append, index) => {
       position += append.events.length
-      if (conflicts.includes(index + 1)) return void this.#conflicted(append)
+      if (conflicts.includes(index + 1)) {
+        this.#known.share(append.stream)
+        return void this.#conflicted(append)
+      }
       newest = position
       const revision = append.expected + append.events.length
       this.#known.note(append.stream, revision)
