@@ -14,11 +14,14 @@ const queues = {
   webhook_deliveries_pending: 'deliveries to be made',
 } as const
 const bytesPerMegabyte = 1_024 * 1_024
+/** So that each window of the verdict has a look at what is left after a collection. */
+const collectEveryMs = 15_000
 
 /** Every few seconds: memory of each process, lag of each consumer of the log, lengths of queues. */
 export class Recorder {
   readonly #place: Place
   readonly #started = performance.now()
+  #collectedAt = -Infinity
   readonly #series = new Map<string, { readonly unit: Series['unit']; readonly points: Point[] }>()
 
   constructor(place: Place) {
@@ -50,6 +53,7 @@ export class Recorder {
       this.#series.set(name, one)
       one.points.push({ seconds, value })
     }
+    this.#collectGarbage()
     const told = await Promise.all(watched.map(({ port }) => metricsOf(port)))
     for (const [index, { name, pid }] of watched.entries()) {
       note(`RSS of ${name}`, 'MB', memoryOf(pid)?.resident)
@@ -68,6 +72,13 @@ export class Recorder {
       const [, consumer] = /^consumer_position\{consumer="(.+)"\}$/.exec(metric) ?? []
       if (consumer && head !== undefined) note(`lag of ${consumer}`, 'events', Math.max(0, head - position))
     }
+  }
+
+  #collectGarbage(): void {
+    const now = performance.now()
+    if (now - this.#collectedAt < collectEveryMs) return
+    this.#collectedAt = now
+    for (const { pid } of this.#place.watched) process.kill(pid, 'SIGUSR2')
   }
 }
 
