@@ -40,7 +40,10 @@ t.test('what an older program kept in the binary format of JSON is read as befor
   const postgres = await connectPostgres({ url, dataDirectory: '' })
   t.teardown(() => postgres.close())
   await pool.query(`
-    delete from migrations where name = '014-json-as-written';
+    delete from migrations where name in ('014-json-as-written', '015-known-predecessors');
+    drop function append_events;
+    create function append_events(text, text, text, text, text, text, text, text, text) returns void
+      language sql as '';
     alter table events alter data type jsonb using data::jsonb, alter metadata type jsonb using metadata::jsonb;
     alter table snapshots alter state type jsonb using state::jsonb;
     alter table answers alter body type jsonb using body::jsonb`)
@@ -66,4 +69,5 @@ t.test('what an older program kept in the binary format of JSON is read as befor
   const pages = []
   for await (const page of store.readOn(0)) pages.push(...page)
   t.strictSame(pages, await store.readStream('payout-1', 0, 10))
+  t.equal((await pool.query(`select 1 from pg_proc where proname = 'append_events'`)).rowCount, 1)
 })

@@ -1,4 +1,4 @@
-import type { Bench, Scale } from '../support/bench.ts'
+import { compiling, type Bench, type Times } from '../support/bench.ts'
 import type { Contest, Row } from '../support/contest.ts'
 import { measured } from '../support/generator.ts'
 import { startWithMerchants } from '../support/merchant-service.ts'
@@ -14,8 +14,6 @@ export const intent: Row = {
   target: { least: 3 },
   prepare,
 }
-
-type Times = Pick<Scale, 'warmMs' | 'measuredMs'>
 
 const connections = 64
 
@@ -36,9 +34,8 @@ async function prepare(bench: Bench): Promise<Contest> {
     measured(await generator.run({ port: peer.port, connections, plan, ...times }))
   return {
     async warmUp() {
-      const times = { warmMs: scale.compileMs, measuredMs: scale.warmMs }
-      await atPeer(times)
-      await atOurs(times)
+      await atPeer(compiling(scale))
+      await atOurs(compiling(scale))
     },
     ours: () => atOurs(scale),
     peer: () => atPeer(scale),

@@ -1,7 +1,6 @@
 import type { Bench, Scale } from '../support/bench.ts'
 import type { Contest, Row } from '../support/contest.ts'
-import { makeMerchants, openBenchHouse } from '../support/merchants.ts'
-import { startService } from '../support/service.ts'
+import { startWithMerchants } from '../support/merchant-service.ts'
 
 export const memory: Row = {
   name: 'memory',
@@ -21,13 +20,8 @@ const longerThanPayingMs = 3_000
 async function prepare(bench: Bench): Promise<Contest> {
   const { scale, generator } = bench
   const steps = stepsOf(scale)
-  const database = await bench.database('bench_memory')
-  const opened = await openBenchHouse(database)
-  const merchants = await makeMerchants(opened.house, 1_000)
-  await opened.close()
-  const service = await startService(database)
-  await service.settled()
-  const plan = { flow: 'payout', isPaid: true, keys: merchants.map(({ key }) => key) } as const
+  const { keys, service, close } = await startWithMerchants(bench, 'bench_memory')
+  const plan = { flow: 'payout', isPaid: true, keys } as const
   const megabytes: number[] = []
   return {
     async ours() {
@@ -51,10 +45,7 @@ async function prepare(bench: Bench): Promise<Contest> {
       const measured = steps.map((step, index) => `${Math.round(megabytes[index]!)} MB after ${step}`)
       return `${measured.join(', ')}; each when all payouts are paid and all that follows is done`
     },
-    async close() {
-      await service.close()
-      await database.drop()
-    },
+    close,
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Bench, Scale } from '../support/bench.ts'
+import { compiling, type Bench, type Times } from '../support/bench.ts'
 import type { Contest, Row } from '../support/contest.ts'
 import { measured } from '../support/generator.ts'
 import { startWithMerchants } from '../support/merchant-service.ts'
@@ -19,7 +19,7 @@ async function prepare(bench: Bench): Promise<Contest> {
   const { scale, generator } = bench
   const { database, keys, service, close } = await startWithMerchants(bench, 'bench_payout_hot')
   let units = 0
-  const run = async (some: readonly string[], times: Pick<Scale, 'warmMs' | 'measuredMs'> = scale) => {
+  const run = async (some: readonly string[], times: Times = scale) => {
     const plan = { flow: 'payout', keys: some } as const
     const result = await generator.run({ port: service.port, connections, plan, ...times })
     units += result.answered
@@ -27,7 +27,7 @@ async function prepare(bench: Bench): Promise<Contest> {
     return measured(result)
   }
   return {
-    warmUp: async () => void (await run(keys, { warmMs: scale.compileMs, measuredMs: scale.warmMs })),
+    warmUp: async () => void (await run(keys, compiling(scale))),
     ours: () => run(keys.slice(0, 1)),
     peer: () => run(keys),
     check: () => checkAfterwards(database, { event: 'PayoutRequested', units }),

@@ -1,5 +1,5 @@
 import { initialisePgbench, runPgbench } from '../peers/pgbench.ts'
-import type { Bench, BenchDatabase, Scale } from '../support/bench.ts'
+import { compiling, type Bench, type BenchDatabase, type Times } from '../support/bench.ts'
 import type { Contest, Row } from '../support/contest.ts'
 import { median } from '../support/statistics.ts'
 import { measured } from '../support/generator.ts'
@@ -43,14 +43,14 @@ async function prepare(bench: Bench, program: Program): Promise<Contest> {
   const plan = { flow: 'payout', keys } as const
   const behindMs: number[] = []
   let units = 0
-  const run = async (times: Pick<Scale, 'warmMs' | 'measuredMs'>) => {
+  const run = async (times: Times) => {
     const result = await generator.run({ port: service.port, connections, plan, ...times })
     units += result.answered
     return result
   }
   return {
     async warmUp() {
-      await run({ warmMs: scale.compileMs, measuredMs: scale.warmMs })
+      await run(compiling(scale))
       if (isWhole) await service.settled()
     },
     async ours() {

@@ -1,7 +1,7 @@
 import { v7 } from 'uuid'
 import { openEmbeddedStore } from '../../infra/event-store/embedded.ts'
 import type { NewEvent } from '../../packages/kernel/ports.ts'
-import { connected, type Bench, type Scale } from './bench.ts'
+import { connected, type Bench, type Times } from './bench.ts'
 import type { Measured } from './contest.ts'
 import { keepInFlight } from './in-flight.ts'
 import { destination, money } from './template.ts'
@@ -34,7 +34,7 @@ export function sampleEvent(stream: string): NewEvent {
 }
 
 export interface OurAppends {
-  measure(times: Pick<Scale, 'warmMs' | 'measuredMs'>): Promise<Measured>
+  measure(times: Times): Promise<Measured>
   close(): Promise<void>
 }
 

@@ -19,6 +19,14 @@ export interface Scale {
   readonly measuredMs: number
 }
 
+/** How long something is measured, and how long it runs before. */
+export type Times = Pick<Scale, 'warmMs' | 'measuredMs'>
+
+/** The run before the first round. */
+export function compiling({ compileMs, warmMs }: Scale): Times {
+  return { warmMs: compileMs, measuredMs: warmMs }
+}
+
 export const scales = {
   whole: { quick: false, long: false, rounds: 3, compileMs: 8_000, warmMs: 1_500, measuredMs: 5_000 },
   quick: { quick: true, long: false, rounds: 3, compileMs: 1_000, warmMs: 400, measuredMs: 1_000 },

@@ -1,8 +1,8 @@
 import type { Measured } from './contest.ts'
-import type { Scale } from './bench.ts'
+import type { Times } from './bench.ts'
 import { spreadOf } from './statistics.ts'
 
-export interface InFlight extends Pick<Scale, 'warmMs' | 'measuredMs'> {
+export interface InFlight extends Times {
   readonly workers: number
   /** One piece of work of one worker. */
   readonly work: (worker: number) => Promise<unknown>

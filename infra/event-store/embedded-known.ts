@@ -1,6 +1,6 @@
 import { RecentlyUsed } from '../../packages/kernel/recently-used.ts'
 
-/** Streams of which it is known where they are: some 3 MB. */
+/** Some 3 MB for those that are known, and as much for those that are shared. */
 const streamsMax = 20_000
 
 /**
@@ -17,7 +17,7 @@ export class KnownRevisions {
     return revision < 0 || (!this.#shared.get(stream) && (this.#revisions.get(stream) ?? -1) >= revision)
   }
 
-  /** Somebody else has written to it. */
+  /** Somebody else has written to it, so it is looked up from now on. */
   share(stream: string): void {
     this.#shared.set(stream, true)
   }

@@ -1,7 +1,7 @@
 /**
  * What was used last, by name: two generations, so that using costs two look-ups and nothing is moved in a
  * list. When the young generation has half of what may be kept, it becomes the old one, and the one before is
- * forgotten.
+ * forgotten. Unlike the caches of packages, it never forgets what is in use.
  */
 export class RecentlyUsed<Value> {
   #young = new Map<string, Value>()

@@ -27,7 +27,6 @@ export interface Household {
 
 const services = ['api', 'processes', 'projector', 'relay', 'webhooks']
 const patienceMs = 180_000
-const collector = new URL(`./collect${import.meta.url.slice(-3)}`, import.meta.url).href
 
 /** Starts the service as its users do, with everything in this directory. */
 export async function startHousehold(mode: Mode, directory: string): Promise<Household> {
@@ -62,11 +61,10 @@ function startOwnBroker(directory: string) {
 
 function start(mode: Mode, directory: string, brokers: string | undefined): Main {
   const settings = { DATA_DIR: directory, PORT: '0', RATE_LIMIT: 'off', EGRESS_ALLOW: '127.0.0.0/8' }
-  const collecting = `${process.env['NODE_OPTIONS'] ?? ''} --import=${collector}`
-  const own = { ...process.env, ...settings, LOG_LEVEL: 'error', NODE_OPTIONS: collecting }
-  const env = { ...own, ...(brokers && { KAFKA_BROKERS: brokers }) }
-  const file = nodeArguments(`../../services/${mode}/main`)
-  const child = spawn(process.execPath, [...file], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const env = { ...process.env, ...settings, LOG_LEVEL: 'error', ...(brokers && { KAFKA_BROKERS: brokers }) }
+  // Services apart are started with the arguments of the process that starts them.
+  const program = nodeArguments(`../../services/${mode}/main`, '../soak/collect')
+  const child = spawn(process.execPath, [...program], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-100_000)))

@@ -7,10 +7,14 @@ import type { Test } from 'tap'
 /** `.ts` when the tests run from their sources, `.js` when they run from `dist`. */
 const extension = import.meta.url.slice(-3)
 
-/** What Node needs to run a file of this project, named from this directory without its extension. */
-export function nodeArguments(name: string): readonly string[] {
-  const path = fileURLToPath(new URL(name + extension, import.meta.url))
-  return extension === '.ts' ? ['--import', 'tsx', path] : [path]
+/**
+ * What Node needs to run a file of this project, and to load others before it, all named from this directory
+ * without their extension.
+ */
+export function nodeArguments(name: string, ...before: readonly string[]): readonly string[] {
+  const url = (file: string) => new URL(file + extension, import.meta.url)
+  const loader = extension === '.ts' ? ['--import', 'tsx'] : []
+  return [...loader, ...before.flatMap((file) => ['--import', url(file).href]), fileURLToPath(url(name))]
 }
 
 /** A script of this directory that runs as a process of its own, until it ends or the test does. */
