@@ -70,7 +70,7 @@ function admitPayer(terms: PaymentTerms, method: MobileMoney, pointer: string): 
   mustBeIn(terms.currency, operator, ['payment_must_be_eligible', `${pointer}/operator`])
   mustBeWithin(terms.amountMinor, operator, ['payment_must_be_eligible', `${pointer}/operator`])
   mustFit(method.msisdn, market, ['payment_method_must_be_valid', `${pointer}/msisdn`])
-  return { ...method, operator: operator.code }
+  return named(method, operator)
 }
 
 export interface PayoutTerms {
@@ -102,7 +102,12 @@ function admitBeneficiary(terms: PayoutTerms, destination: MobileMoney, pointer:
   if (terms.amountMinor !== undefined) {
     mustBeWithin(terms.amountMinor, operator, ['amount_must_be_within_the_limits', '/amount'])
   }
-  return { ...destination, operator: operator.code }
+  return named(destination, operator)
+}
+
+/** With the operator's canonical name. */
+function named<Method extends MobileMoney>(method: Method, { code }: Operator): Method {
+  return method.operator === code ? method : { ...method, operator: code }
 }
 
 function marketIn(country: string, reason: RefusalName, pointer: string): Market {

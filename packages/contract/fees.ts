@@ -83,66 +83,82 @@ export interface FeeQuote {
  */
 export function quoteFee(question: FeeQuestion, now: Date, table: readonly Tariff[] = tariffs): FeeQuote {
   const { operation, amountMinor, currency, method, feeMode = 'merchant_pays' } = question
-  const tariff = mostSpecific(table.filter((candidate) => fits(candidate, question, now)))
+  const tariff = ranked(table).find((candidate) => fits(candidate, question, now))?.tariff
   if (!tariff) {
     const message = `there is no tariff for ${operation} by ${method ?? 'any method'} in ${currency}`
     return refuseField('payment_must_be_eligible', '/currency', message)
   }
   const isOnTop = operation === 'payout' || (operation === 'payment' && feeMode === 'customer_pays')
   const details = detailsOf(tariff, amountMinor, operation !== 'payout')
-  const feeMinor = Number(details.reduce((sum, detail) => sum + BigInt(detail.amountMinor), 0n))
-  const total = BigInt(amountMinor) + (isOnTop ? BigInt(feeMinor) : 0n)
-  if (total > BigInt(amountMinorMax)) {
+  const feeMinor = details.reduce((sum, detail) => sum + detail.amountMinor, 0)
+  const totalMinor = isOnTop ? amountMinor + feeMinor : amountMinor
+  if (totalMinor > amountMinorMax) {
     const message = `amount and fee together must not exceed ${amountMinorMax}`
     refuseField('request_must_be_valid', '/amount', message)
   }
   const netMinor = isOnTop ? amountMinor : amountMinor - feeMinor
-  return { feeMinor, details, feeMode, totalMinor: Number(total), netMinor }
+  return { feeMinor, details, feeMode, totalMinor, netMinor }
 }
 
-function fits(tariff: Tariff, question: FeeQuestion, now: Date): boolean {
-  return (
-    tariff.operation === question.operation &&
-    conditions.every((name) => tariff[name] === undefined || tariff[name] === question[name]) &&
-    Date.parse(tariff.validFrom) <= now.getTime()
-  )
+/** A tariff, and what is asked of it for each fee. */
+interface Ranked {
+  readonly tariff: Tariff
+  readonly conditions: readonly (keyof Conditions)[]
+  readonly validFromMs: number
+}
+
+const rankings = new WeakMap<readonly Tariff[], readonly Ranked[]>()
+
+/** A table with the most specific tariffs first, and of equals the newest: the first that fits counts. */
+function ranked(table: readonly Tariff[]): readonly Ranked[] {
+  let ranking = rankings.get(table)
+  if (!ranking) rankings.set(table, (ranking = rank(table)))
+  return ranking
+}
+
+function rank(table: readonly Tariff[]): readonly Ranked[] {
+  return table
+    .map((tariff) => ({
+      tariff,
+      conditions: fromHeaviest.filter((name) => tariff[name] !== undefined),
+      validFromMs: Date.parse(tariff.validFrom),
+    }))
+    .sort((one, other) => weight(other.tariff) - weight(one.tariff) || other.validFromMs - one.validFromMs)
 }
 
 /** From what outweighs all that follow to what outweighs none. */
-const conditions = ['merchant', 'operator', 'country', 'method', 'currency'] as const
-
-function mostSpecific(candidates: readonly Tariff[]): Tariff | undefined {
-  return candidates.toSorted(
-    (one, other) => weight(other) - weight(one) || Date.parse(other.validFrom) - Date.parse(one.validFrom),
-  )[0]
-}
+const fromHeaviest = ['merchant', 'operator', 'country', 'method', 'currency'] as const
 
 function weight(tariff: Tariff): number {
-  return conditions.reduce((sum, name) => sum * 2 + (tariff[name] === undefined ? 0 : 1), 0)
+  return fromHeaviest.reduce((sum, name) => sum * 2 + (tariff[name] === undefined ? 0 : 1), 0)
+}
+
+function fits({ tariff, conditions, validFromMs }: Ranked, question: FeeQuestion, now: Date): boolean {
+  return (
+    tariff.operation === question.operation &&
+    conditions.every((name) => tariff[name] === question[name]) &&
+    validFromMs <= now.getTime()
+  )
 }
 
 /** Domain model 3: half-up(amount x basis points / 10 000) + fixed, within minimum and maximum. */
 function detailsOf(tariff: Tariff, amountMinor: number, isTakenFromAmount: boolean): readonly FeeDetail[] {
   const { basisPoints, fixedMinor, minimumMinor, maximumMinor = amountMinorMax } = tariff
-  const amount = BigInt(amountMinor)
-  const percent = (amount * BigInt(basisPoints) + 5_000n) / 10_000n
-  const raw = percent + BigInt(fixedMinor)
-  const raised = greater(raw, BigInt(minimumMinor))
-  const most = BigInt(maximumMinor)
-  const fee = lesser(raised, isTakenFromAmount ? lesser(most, amount) : most)
+  const percent = basisPointsOf(amountMinor, basisPoints)
+  const raw = percent + fixedMinor
+  const raised = Math.max(raw, minimumMinor)
+  const fee = Math.min(raised, maximumMinor, isTakenFromAmount ? amountMinor : amountMinorMax)
   const details: readonly FeeDetail[] = [
-    { type: 'percent', basisPoints, amountMinor: Number(percent) },
+    { type: 'percent', basisPoints, amountMinor: percent },
     { type: 'fixed', basisPoints: null, amountMinor: fixedMinor },
-    { type: 'minimum', basisPoints: null, amountMinor: Number(raised - raw) },
-    { type: 'maximum', basisPoints: null, amountMinor: Number(fee - raised) },
+    { type: 'minimum', basisPoints: null, amountMinor: raised - raw },
+    { type: 'maximum', basisPoints: null, amountMinor: fee - raised },
   ]
   return details.filter((detail) => detail.amountMinor !== 0)
 }
 
-function greater(one: bigint, other: bigint): bigint {
-  return one > other ? one : other
-}
-
-function lesser(one: bigint, other: bigint): bigint {
-  return one < other ? one : other
+/** Rounded half up. Exact for every amount, which the product of both is not. */
+function basisPointsOf(amountMinor: number, basisPoints: number): number {
+  const rest = amountMinor % 10_000
+  return ((amountMinor - rest) / 10_000) * basisPoints + Math.floor((rest * basisPoints + 5_000) / 10_000)
 }

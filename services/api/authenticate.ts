@@ -9,6 +9,7 @@ import { merchant, type Merchant } from '../../packages/domain/merchants/merchan
 import { streamName, type Decider, type Payloads } from '../../packages/kernel/decider.ts'
 import { foldStored } from '../../packages/kernel/history.ts'
 import type { Clock, EventStore, Subscription } from '../../packages/kernel/ports.ts'
+import { RecentlyUsed } from '../../packages/kernel/recently-used.ts'
 
 const keysKept = 20_000
 /** So late this process may learn what has become of a key. */
@@ -20,10 +21,12 @@ export interface Credential {
   readonly key: Extract<ApiKey, { status: 'active' | 'revoked' }>
 }
 
-/** The key that a header names: whether there is such a key is another question. */
-interface Named {
-  readonly hash: string
-  readonly id: string
+/** What a header has been found to stand for. */
+interface Known {
+  readonly credential: Credential
+  readonly merchant: Merchant
+  /** As of so many changes. */
+  readonly changes: number
 }
 
 /**
@@ -33,9 +36,10 @@ interface Named {
 export class Authentication {
   readonly #store: EventStore
   readonly #clock: Clock
+  /** By the header, which a client sends with each request. */
+  readonly #known = new RecentlyUsed<Known>(keysKept)
   /** States of API keys and merchants by stream. */
-  readonly #known = new LRUCache<string, ApiKey | Merchant>({ max: keysKept })
-  readonly #names = new LRUCache<string, Named>({ max: keysKept })
+  readonly #states = new LRUCache<string, ApiKey | Merchant>({ max: keysKept })
   #changes = 0
   readonly #subscription: Subscription
 
@@ -49,34 +53,37 @@ export class Authentication {
       everyMs: looksEveryMs,
       handle: async (events) => {
         this.#changes++
-        for (const { stream } of events) this.#known.delete(stream)
+        for (const { stream } of events) this.#states.delete(stream)
       },
     })
   }
 
   async authenticate(authorization: string | undefined, address: string | undefined): Promise<Credential> {
-    const { hash, id } = this.#named(authorization)
-    const key = await this.#state(apiKey, id)
-    if (key.status === 'none' || key.hash !== hash) refuse('credential_must_be_valid')
+    const known = this.#known.get(authorization ?? '')
+    const { credential, merchant } =
+      known?.changes === this.#changes ? known : await this.#find(authorization)
+    const { key } = credential
     const expired = key.expiresAt !== null && Date.parse(key.expiresAt) <= this.#clock().getTime()
     if (key.status === 'revoked' || expired) refuse('credential_must_not_be_expired')
     if (key.addresses.length > 0 && !isListed(address, key.addresses))
       refuse('address_must_be_on_the_allow_list')
-    if ((await this.#state(merchant, key.merchant)).status === 'suspended')
-      refuse('merchant_must_not_be_suspended')
-    return { caller: { merchant: key.merchant, livemode: key.livemode, actor: `key:${id}` }, key }
+    if (merchant.status === 'suspended') refuse('merchant_must_not_be_suspended')
+    return credential
   }
 
-  /** A client sends the same header with each request, so it is hashed once. */
-  #named(authorization: string | undefined): Named {
-    const known = authorization && this.#names.get(authorization)
-    if (known) return known
-    const [, secret] = format.exec(authorization ?? '') ?? []
-    if (!authorization || !secret) refuse('credential_must_be_valid')
+  async #find(authorization = ''): Promise<Known> {
+    const [, secret] = format.exec(authorization) ?? []
+    if (!secret) refuse('credential_must_be_valid')
+    const changes = this.#changes
     const hash = digest('sha256', secret)
-    const named = { hash, id: apiKeyId(hash) }
-    this.#names.set(authorization, named)
-    return named
+    const id = apiKeyId(hash)
+    const key = await this.#state(apiKey, id)
+    if (key.status === 'none' || key.hash !== hash) refuse('credential_must_be_valid')
+    const { livemode } = key
+    const credential = { caller: { merchant: key.merchant, livemode, actor: `key:${id}` }, key }
+    const known = { credential, merchant: await this.#state(merchant, key.merchant), changes }
+    this.#known.set(authorization, known)
+    return known
   }
 
   async #state<S extends ApiKey | Merchant, C extends Payloads, E extends Payloads>(
@@ -84,12 +91,12 @@ export class Authentication {
     id: string,
   ): Promise<S> {
     const stream = streamName(decider.category, id)
-    const known = this.#known.get(stream) as S | undefined
+    const known = this.#states.get(stream) as S | undefined
     if (known) return known
     const changes = this.#changes
     const state = foldStored(decider, await this.#store.readStream(stream, 0)) as S
     // A change that arrived meanwhile may be missing here: it must not be kept.
-    if (state.status !== 'none' && changes === this.#changes) this.#known.set(stream, state)
+    if (state.status !== 'none' && changes === this.#changes) this.#states.set(stream, state)
     return state
   }
 

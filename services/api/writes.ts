@@ -1,21 +1,22 @@
-import { LRUCache } from 'lru-cache'
 import type { Caller } from '../../packages/contract/routes.ts'
+import { RecentlyUsed } from '../../packages/kernel/recently-used.ts'
 
 const merchantsKept = 50_000
 
 /** What this process last wrote for each merchant, so that the merchant's next list shows it. */
 export class LastWrites {
-  readonly #positions = new LRUCache<string, number>({ max: merchantsKept })
+  readonly #live = new RecentlyUsed<number>(merchantsKept)
+  readonly #sandbox = new RecentlyUsed<number>(merchantsKept)
 
-  note(caller: Caller, position: number): void {
-    this.#positions.set(name(caller), position)
+  note({ merchant, livemode }: Caller, position: number): void {
+    this.#positions(livemode).set(merchant, position)
   }
 
-  last(caller: Caller): number {
-    return this.#positions.get(name(caller)) ?? 0
+  last({ merchant, livemode }: Caller): number {
+    return this.#positions(livemode).get(merchant) ?? 0
   }
-}
 
-function name({ merchant, livemode }: Caller): string {
-  return `${merchant}.${livemode ? 'live' : 'test'}`
+  #positions(livemode: boolean): RecentlyUsed<number> {
+    return livemode ? this.#live : this.#sandbox
+  }
 }

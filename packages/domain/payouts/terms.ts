@@ -28,8 +28,9 @@ export function agreeTerms({ merchant, amount, currency, takes, ...wanted }: Wan
   const destination = admitPayout({ currency, amountMinor: amount }, wanted.destination)
   const { type: method } = destination
   const { country, operator } = method === 'mobile_money' ? destination : {}
-  const kind = { operation: 'payout', method, country, operator } as const
-  const { feeMinor: fee } = quoteFee({ ...kind, merchant, amountMinor: amount, currency }, now)
+  const operation = 'payout'
+  const asked = { operation, merchant, method, country, operator, amountMinor: amount, currency } as const
+  const { feeMinor: fee } = quoteFee(asked, now)
   const rail = railOf(destination, currency)
   return { destination, money: { amount, fee, currency, source: merchantAvailable, rail } }
 }
