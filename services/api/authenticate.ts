@@ -14,7 +14,8 @@ import { RecentlyUsed } from '../../packages/kernel/recently-used.ts'
 const keysKept = 20_000
 /** So late this process may learn what has become of a key. */
 const looksEveryMs = 10
-const format = /^Bearer (ik_(?:app_)?(?:test|live)_[A-Za-z0-9_-]{32,64})$/
+/** The name of a scheme may be written in any case; a key with other letters is another key. */
+const format = /^Bearer (ik_(?:app_)?(?:test|live)_[A-Za-z0-9_-]{32,64})$/i
 
 export interface Credential {
   readonly caller: Caller

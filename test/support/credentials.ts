@@ -9,22 +9,34 @@ export interface KeyOptions {
   readonly merchantId?: string
   readonly livemode?: boolean
   readonly scopes: readonly string[]
+  /** Address blocks that may use it; left out: all. */
+  readonly addresses?: readonly string[]
+  readonly expiresAt?: string
+}
+
+/** The id under which a key is revoked. */
+export function idOfKey(secret: string): string {
+  return apiKeyId(hashOf(secret))
+}
+
+function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex')
 }
 
 /** A key of its own for one test. */
 export async function issueKey(
   { service }: TestService,
-  { merchantId, livemode = false, scopes }: KeyOptions,
+  { merchantId, livemode = false, scopes, addresses = [], expiresAt }: KeyOptions,
 ): Promise<string> {
   const secret = newSecret(livemode ? 'ik_live_' : 'ik_test_')
-  const hash = createHash('sha256').update(secret).digest('hex')
+  const hash = hashOf(secret)
   const data = {
     hash,
     last4: secret.slice(-4),
     name: 'Test',
     scopes: [...scopes],
-    addresses: [],
-    expiresAt: null,
+    addresses: [...addresses],
+    expiresAt: expiresAt ?? null,
   }
   const envelope = {
     merchant: merchantId ?? service.credentials.merchant_id,
@@ -37,8 +49,10 @@ export async function issueKey(
 }
 
 /** A sandbox key of another merchant, which may do everything. */
-export async function otherMerchantsKey(service: TestService): Promise<string> {
-  const merchantId = randomUUID()
+export async function otherMerchantsKey(
+  service: TestService,
+  merchantId: string = randomUUID(),
+): Promise<string> {
   const envelope = { merchant: merchantId, livemode: false, actor: 'test', correlation: merchantId }
   const details = { name: 'Another merchant', country: 'CI', currency: 'XOF', email: 'another@localhost' }
   await service.service.opened.house.executor.send(
