@@ -38,6 +38,29 @@ t.test('when three processes write at once, then a subscriber sees each event on
   t.same(ids(await store.readAll(0, 10_000)), ids(follower.events))
 })
 
+t.test('what a process wrote reaches its subscribers as it is stored, among what others wrote', async (t) => {
+  const { url, store } = await openStore(t)
+  const other = await openEmbeddedStore({ url })
+  t.teardown(() => other.close())
+  const category = newCategory()
+  const follower = new Follower(store, { after: 0, batchSize: 100, categories: [category] })
+  const odd = { kept: null, dropped: undefined, at: new Date(0), text: 'é \u2028 "\\' }
+  const writers = [store, store, other, store, store, other, other, store]
+  let count = 0
+  for (const writer of writers) {
+    const event = newEvent(odd)
+    const mine = { ...event, id: event.id.toUpperCase() }
+    await writer.append(newStream(category), noStream, [mine, newEvent()])
+    await writer.append(newStream(newCategory()), noStream, newEvents(2))
+    await follower.received((count += 2))
+  }
+  await follower.close()
+  const wanted = await store.readAll(0, 1_000, { categories: [category] })
+  t.equal(wanted.length, 2 * writers.length)
+  t.strictSame(follower.events, wanted)
+  t.notOk('dropped' in wanted[0]!.data)
+})
+
 t.test('given two processes that append to one stream, then each revision is written once', async (t) => {
   const { url, store } = await openStore(t)
   const other = await openEmbeddedStore({ url })

@@ -1,24 +1,30 @@
 import type { LogFilter, StoredEvent } from '../../packages/kernel/ports.ts'
+import { storedEvents } from './embedded-batch.ts'
 import type { Reader, Window } from './embedded-reader.ts'
+import type { Placed } from './embedded-writer.ts'
 
 /** The newest events that are kept, and how many are read at a time. */
 const keptMax = 20_000
 const readMax = 5_000
 
+/** All wanted events behind `from` up to `through`, in the order of the log. */
+interface Kept {
+  readonly events: StoredEvent[]
+  from: number
+  through: number
+}
+
 /**
  * The end of the log in memory. All subscriptions of a process that have caught up follow the same events, so
- * each event is read and decoded once, whoever wrote it, and none that nobody here wants; those that are
- * further behind read for themselves.
+ * each event is decoded once, whoever wrote it, and none that nobody here wants; what this process itself
+ * wrote is not read unless others have written between. Those that are further behind read for themselves.
  */
 export class RecentEvents {
   readonly #reader: Reader
   /** What the subscriptions of this process want; `undefined` is all. */
   #categories: readonly string[] | undefined = []
-  /**
-   * All wanted events behind `from` up to `through`, in the order of the log; from the first time that
-   * anybody reached its end.
-   */
-  #kept: { events: StoredEvent[]; from: number; through: number } | undefined
+  /** From the first time that anybody reached the end of the log. */
+  #kept: Kept | undefined
   #reading: Promise<void> | undefined
 
   constructor(reader: Reader) {
@@ -31,6 +37,17 @@ export class RecentEvents {
     if (wanted?.length === this.#categories?.length) return
     this.#categories = wanted
     this.#kept = undefined
+  }
+
+  /** Takes what this process has written when it is right behind what is kept; else it will be read. */
+  add(base: number, written: readonly Placed[]): void {
+    const kept = this.#kept
+    if (this.#reading || kept?.through !== base) return
+    for (const { append, after } of written) {
+      if (isOf(append.stream, this.#categories)) kept.events.push(...storedEvents(append, after))
+      kept.through = after + append.events.length
+    }
+    forgetOld(kept)
   }
 
   /** The same as the reader's own window; memory may be a moment older than the log, but never has a gap. */
@@ -56,10 +73,14 @@ export class RecentEvents {
     const { events, through } = await this.#reader.window(kept.through, readMax, filter)
     kept.events.push(...events)
     kept.through = through
-    if (kept.events.length <= keptMax + readMax) return
-    const gone = kept.events.splice(0, kept.events.length - keptMax)
-    kept.from = gone.at(-1)!.position
+    forgetOld(kept)
   }
+}
+
+function forgetOld(kept: Kept): void {
+  if (kept.events.length <= keptMax + readMax) return
+  const gone = kept.events.splice(0, kept.events.length - keptMax)
+  kept.from = gone.at(-1)!.position
 }
 
 interface Wanted {
@@ -68,17 +89,12 @@ interface Wanted {
   readonly filter: LogFilter
 }
 
-interface Kept {
-  readonly events: readonly StoredEvent[]
-  readonly through: number
-}
-
 function windowOf(kept: Kept, { after, limit, filter }: Wanted): Window {
   const events: StoredEvent[] = []
   let through = kept.through
   for (let index = firstBehind(kept.events, after); index < kept.events.length; index++) {
     const event = kept.events[index]!
-    if (!passes(event, filter)) continue
+    if (!isOf(event.stream, filter.categories)) continue
     events.push(event)
     if (events.length < limit) continue
     through = event.position
@@ -98,6 +114,6 @@ function firstBehind(events: readonly StoredEvent[], position: number): number {
   return low
 }
 
-function passes({ stream }: StoredEvent, { categories }: LogFilter): boolean {
+function isOf(stream: string, categories: readonly string[] | undefined): boolean {
   return !categories || categories.includes(stream.slice(0, stream.indexOf('-')))
 }

@@ -10,14 +10,22 @@ import {
 } from '../../packages/kernel/ports.ts'
 import { Batch, columnsOf, type Append } from './embedded-batch.ts'
 import { KnownRevisions } from './embedded-known.ts'
+import type { Reader } from './embedded-reader.ts'
 import { openWriteConnection } from './embedded-session.ts'
 
 export interface WriterOptions {
   readonly url: string
   readonly waitingMax: number
   /** To tell a repeated append from a conflict. */
-  readonly readStream: (stream: string, from: number, limit: number) => Promise<readonly StoredEvent[]>
-  readonly onAppended: (position: number) => void
+  readonly reader: Pick<Reader, 'readStream'>
+  /** Told of each batch: the position of the last event before it, and what of it was written. */
+  readonly onWritten: (base: number, written: readonly Placed[]) => void
+}
+
+/** An append that was written, behind the position. */
+export interface Placed {
+  readonly append: Append
+  readonly after: number
 }
 
 interface Written {
@@ -132,26 +140,28 @@ export class Writer {
   }
 
   #settle(batch: Batch, { base, conflicts }: Written): void {
-    let position = base
-    let newest = 0
+    const written: Placed[] = []
+    let after = base
     batch.appends.forEach((append, index) => {
-      position += append.events.length
+      const { stream, expected, events } = append
       if (conflicts.includes(index + 1)) {
-        this.#known.share(append.stream)
-        return void this.#conflicted(append)
+        this.#known.share(stream)
+        void this.#conflicted(append)
+      } else {
+        const revision = expected + events.length
+        this.#known.note(stream, revision)
+        written.push({ append, after })
+        append.resolve({ revision, position: after + events.length })
       }
-      newest = position
-      const revision = append.expected + append.events.length
-      this.#known.note(append.stream, revision)
-      append.resolve({ revision, position })
+      after += events.length
     })
-    this.#options.onAppended(newest)
+    this.#options.onWritten(base, written)
   }
 
   /** The stream is elsewhere: because somebody else wrote, or because this very append was written before. */
   async #conflicted({ stream, expected, events, resolve, reject }: Append): Promise<void> {
     try {
-      const stored = await this.#options.readStream(stream, expected + 1, events.length)
+      const stored = await this.#options.reader.readStream(stream, expected + 1, events.length)
       const last = stored.at(-1)
       const isSame = ({ id }: StoredEvent, index: number) => id === events[index]?.id.toLowerCase()
       const repeated = stored.length === events.length && stored.every(isSame)

@@ -4,7 +4,7 @@ import { Reader } from './embedded-reader.ts'
 import { RecentEvents } from './embedded-recent.ts'
 import { openReadPool } from './embedded-session.ts'
 import { EmbeddedSubscription, Tail } from './embedded-subscription.ts'
-import { Writer } from './embedded-writer.ts'
+import { Writer, type Placed } from './embedded-writer.ts'
 
 export interface EmbeddedStoreOptions {
   /** A PostgreSQL database whose migrations have run. */
@@ -23,12 +23,11 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const reader = new Reader(pool)
   const recent = new RecentEvents(reader)
   const tail = new Tail(reader)
-  const writer = new Writer({
-    url,
-    waitingMax,
-    readStream: (stream, from, limit) => reader.readStream(stream, from, limit),
-    onAppended: (position) => tail.advance(position),
-  })
+  const onWritten = (base: number, written: readonly Placed[]) => {
+    recent.add(base, written)
+    tail.advance(positionOf(written))
+  }
+  const writer = new Writer({ url, waitingMax, reader, onWritten })
   await writer.open()
   const subscriptions = new Set<EmbeddedSubscription>()
 
@@ -55,4 +54,9 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     await writer.close()
     await pool.end()
   }
+}
+
+function positionOf(written: readonly Placed[]): number {
+  const last = written.at(-1)
+  return last ? last.after + last.append.events.length : 0
 }

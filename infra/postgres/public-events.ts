@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { MissedEvents, PublicEvent, PublicEvents } from '../../packages/kernel/message-ports.ts'
+import { joined } from './joined.ts'
 
 export interface DatedPublicEvent extends PublicEvent {
   /** RFC 3339. */
@@ -15,11 +16,24 @@ export async function keepPublicEvents(
     name: 'keep public events',
     text: `
       insert into public_events (id, sequence, type, merchant, livemode, resource, payload, created_at, traceparent)
-      select id, sequence, type, merchant, livemode, resource, payload, "createdAt", traceparent
-      from json_to_recordset($1) as event (id text, sequence bigint, type text, merchant uuid,
-        livemode boolean, resource text, payload text, "createdAt" timestamptz, traceparent text)
+      select * from unnest(
+        string_to_array($1, E'\\x1f'), string_to_array($2, E'\\x1f')::bigint[],
+        string_to_array($3, E'\\x1f'), string_to_array($4, E'\\x1f')::uuid[],
+        string_to_array($5, E'\\x1f')::boolean[], string_to_array($6, E'\\x1f'),
+        string_to_array($7, E'\\x1f'), string_to_array($8, E'\\x1f')::timestamptz[],
+        string_to_array($9, E'\\x1f', ''))
       on conflict do nothing`,
-    values: [JSON.stringify(events)],
+    values: [
+      events.map(({ id }) => id),
+      events.map(({ sequence }) => sequence),
+      events.map(({ type }) => type),
+      events.map(({ merchant }) => merchant),
+      events.map(({ livemode }) => livemode),
+      events.map(({ resource }) => resource),
+      events.map(({ payload }) => payload),
+      events.map(({ createdAt }) => createdAt),
+      events.map(({ traceparent }) => traceparent),
+    ].map(joined),
   })
 }
 
