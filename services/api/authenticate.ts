@@ -53,7 +53,7 @@ export class Authentication {
       batchSize: 1_000,
       everyMs: looksEveryMs,
       handle: async (events) => {
-        this.#changes++
+        this.#changes += events.length
         for (const { stream } of events) this.#states.delete(stream)
       },
     })
