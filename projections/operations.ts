@@ -79,5 +79,5 @@ function begin({ id: resource, data, metadata }: Recorded<{ readonly at: string 
 }
 
 function change(id: string, { at }: { readonly at: string }, patch: Partial<OperationRow>): Change {
-  return { patch: { ...patch, updated_at: at }, key: { id } }
+  return { patch: { updated_at: at, ...patch }, key: { id } }
 }

@@ -83,7 +83,7 @@ export class TableChanges {
     if (!this.#written || pending.kind === 'patch' || pending.kind === 'remove') return pending
     const isNew = pending.kind === 'add' && !this.#written.mayHold(key)
     this.#written.add(key)
-    return isNew ? { kind: 'insert', row: { ...pending.key, ...pending.sums } } : pending
+    return isNew ? { kind: 'insert', row: Object.assign({}, pending.key, pending.sums) } : pending
   }
 
   async #write(group: readonly Pending[], { copy, run }: Writing): Promise<void> {
@@ -139,10 +139,10 @@ function merged(earlier: Pending, next: Change): Pending | undefined {
   if ('remove' in next) return toPending(next)
   if ('row' in earlier) {
     const columns = 'patch' in next ? next.patch : summed(earlier.row, next.add)
-    return { kind: earlier.kind, row: { ...earlier.row, ...columns } }
+    return { kind: earlier.kind, row: Object.assign({}, earlier.row, columns) }
   }
   if (earlier.kind === 'patch' && 'patch' in next)
-    return { ...earlier, columns: { ...earlier.columns, ...next.patch } }
+    return { kind: 'patch', key: earlier.key, columns: Object.assign({}, earlier.columns, next.patch) }
   return undefined
 }
 
@@ -167,8 +167,8 @@ function statement(table: Table, pending: Pending): string {
 
 function parameters(pending: Pending): Row {
   if ('row' in pending) return pending.row
-  if (pending.kind === 'patch') return { ...pending.key, ...pending.columns }
-  if (pending.kind === 'add') return { ...pending.key, ...pending.sums }
+  if (pending.kind === 'patch') return Object.assign({}, pending.key, pending.columns)
+  if (pending.kind === 'add') return Object.assign({}, pending.key, pending.sums)
   return pending.key
 }
 

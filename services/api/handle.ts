@@ -128,7 +128,8 @@ function checkAddress(url: string): void {
 /** `{id}` becomes a UUID, whatever its spelling; what can be no id of this kind cannot be found. */
 function pathParameters(route: AnyRoute, params: Record<string, string>): Record<string, string> {
   if (params['id'] === undefined) return params
-  return { ...params, id: identity(params['id'], ...(route.kinds ?? [])) ?? refuse('resource_must_exist') }
+  const id = identity(params['id'], ...(route.kinds ?? [])) ?? refuse('resource_must_exist')
+  return Object.assign({}, params, { id })
 }
 
 function queryParameters(route: AnyRoute, request: HttpRequestIn): Record<string, unknown> {

@@ -73,7 +73,7 @@ export class HttpRequest implements AnyRequest {
     command: Message<C>,
     options?: SendOptions,
   ) {
-    const envelope = options ? { ...this.envelope, ...options } : this.envelope
+    const envelope = options ? Object.assign({}, this.envelope, options) : this.envelope
     const outcome = await this.house.executor.send(decider, id, command, envelope)
     this.showed(outcome.position)
     if (id === this.id && outcome.appended > 0) this.#hasStarted = true

@@ -31,7 +31,7 @@ export function actionRequired(operationId: string, url: string, now: Date): Hap
 export function succeeded(intent: CreatedIntent, attempt: Attempt, now: Date): Happening {
   const fee = feeOf(intent, attempt.method, now)
   const availableOn = attempt.method.type === 'card' ? after(now, cardDelayMs) : now.toISOString()
-  return { type: 'PaymentIntentSucceeded', data: { ...collected(intent, attempt, now), fee, availableOn } }
+  return { type: 'PaymentIntentSucceeded', data: { fee, availableOn, ...collected(intent, attempt, now) } }
 }
 
 export function lateSuccess(intent: CreatedIntent, attempt: Attempt, now: Date): Happening {

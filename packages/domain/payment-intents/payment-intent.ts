@@ -58,7 +58,7 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       if (status !== 'none') return []
       admitPayment({ country: intent.transactionCountry, currency: intent.currency })
       const metadata = businessMetadata(intent.metadata)
-      const data = { ...intent, merchant, livemode, at: now.toISOString(), metadata }
+      const data = Object.assign({}, intent, { merchant, livemode, at: now.toISOString(), metadata })
       return [{ type: 'PaymentIntentCreated', data }]
     },
 
@@ -191,7 +191,8 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       }
     },
     PaymentIntentConfirmationStarted: (state, { at, ...attempt }) => {
-      const attempts = [...created(state).attempts, { ...attempt, startedAt: at, aborted: false }]
+      const started = Object.assign({ startedAt: at, aborted: false }, attempt)
+      const attempts = [...created(state).attempts, started]
       return withStatus(state, { attempts, status: 'requires_payment_method', locked: true })
     },
     PaymentIntentSubmitted: (state, { expiresAt }) => withStatus(state, { status: 'processing', expiresAt }),

@@ -14,10 +14,10 @@ export function railOf(method: RailMethod): string {
 
 /** What we keep of a payment, by the tariffs valid at the time of its success. */
 export function feeOf(intent: CreatedIntent, method: RailMethod, now: Date): number {
-  const { merchant, amount, currency, transactionCountry } = intent
+  const { merchant, amount, currency, transactionCountry: country } = intent
   const operator = method.type === 'mobile_money' ? method.operator : undefined
-  const paid = { operation: 'payment', amountMinor: amount, currency, merchant, method: method.type } as const
-  return quoteFee({ ...paid, operator, country: transactionCountry }, now).feeMinor
+  const terms = { merchant, amountMinor: amount, currency, country, operator, method: method.type }
+  return quoteFee({ operation: 'payment', ...terms }, now).feeMinor
 }
 
 /** The command that records what the operator says about a confirmation. */

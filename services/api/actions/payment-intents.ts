@@ -102,13 +102,13 @@ function confirmationOf({ body, house }: Confirmation): PaymentIntentCommands['C
   const common = { returnUrl: return_url ?? null, statusPages: `${house.baseUrl}/operations/status` }
   if (type === 'card') {
     if (!card) refuseField('payment_method_must_be_valid', '/payment_method/card', 'is required')
-    return { ...common, method: { type, token: card.token }, preferredFlow: null }
+    return { preferredFlow: null, method: { type, token: card.token }, ...common }
   }
   if (!mobile_money) {
     refuseField('payment_method_must_be_valid', '/payment_method/mobile_money', 'is required')
   }
   const { country, operator, msisdn, preferred_flow } = mobile_money
-  return { ...common, method: { type, country, operator, msisdn }, preferredFlow: preferred_flow ?? null }
+  return { preferredFlow: preferred_flow ?? null, method: { type, country, operator, msisdn }, ...common }
 }
 
 async function submit(
