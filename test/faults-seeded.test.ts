@@ -18,8 +18,9 @@ const bugs: Readonly<Record<string, SeededBug>> = {
     fault: cutConfirmations(6),
     breaks: 'a refused request has left no trace',
   },
+  // A successor that is stopped in the middle of a write keeps the other one from writing: hardly each time.
   'a projector that writes without a look at who leads': {
-    fault: wokenAlone('projector'),
+    fault: wokenAlone('projector', 3),
     breaks: 'only who is elected writes as a leader',
   },
 }
@@ -34,12 +35,12 @@ const files = {
 const settleMs = 10_000
 
 const faults = Object.values(bugs).map(({ fault }) => fault)
-const { violations } = await run({ seed: 1, faults, settleMs, files })
+const { violations, failures } = await run({ seed: 1, faults, settleMs, files })
 
 for (const [bug, { fault, breaks }] of Object.entries(bugs)) {
   t.test(`the checker catches ${bug}`, async (t) => {
     const found = violations.find(({ law }) => law === breaks)
-    t.ok(found, breaks)
+    t.ok(found, breaks, { failures })
     t.ok((found?.stages[fault.name] ?? 0) > 0, `during: ${fault.name}`)
   })
 }

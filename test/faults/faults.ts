@@ -64,11 +64,11 @@ export function stopped(service: Service): Fault {
 }
 
 /** While its successor sleeps, nobody but the deposed leader could do the work; it must not. */
-export function wokenAlone(service: (typeof led)[number]): Fault {
+export function wokenAlone(service: (typeof led)[number], times = 1): Fault {
   return {
     name: `${service} woken, its successor stopped`,
     inject: (world) =>
-      repeat(world, 1, async () => {
+      repeat(world, times, async () => {
         const sleeper = await world.fleet.foremost(service)
         sleeper.signal('SIGSTOP')
         const successor = await world.fleet.successorOf(sleeper)
