@@ -3,6 +3,7 @@ import { KnownRevisions } from '../infra/event-store/embedded-known.ts'
 import { openEmbeddedStore } from '../infra/event-store/embedded.ts'
 import { noStream, type Appended, type EventStore, type NewEvent } from '../packages/kernel/ports.ts'
 import { Script } from './support/child-process.ts'
+import { eventually } from './support/eventually.ts'
 import { LossyProxy } from './support/lossy-proxy.ts'
 import {
   Follower,
@@ -118,12 +119,14 @@ t.test('when the connection is cut under load, then repeats give one copy of eac
   const write = async ({ stream, events }: (typeof streams)[number]) =>
     appendOneByOne(store, stream, events, unknown)
   const written = Promise.all(streams.map(write))
-  for (const progress of [500, 1_500, 2_500]) {
-    await follower.received(progress)
-    const cut = await pool.query(`select pg_terminate_backend(pid) from pg_stat_activity
+  // After a cut the writer needs a moment to come back.
+  const cut = () =>
+    pool.query(`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()
         and query like '%append_events%' and query not like '%pg_stat_activity%'`)
-    t.equal(cut.rowCount, 1)
+  for (const progress of [500, 1_500, 2_500]) {
+    await follower.received(progress)
+    await eventually(cut, ({ rowCount }) => rowCount === 1)
   }
   await written
   await follower.received(4_000)
