@@ -18,7 +18,7 @@ const bugs: Readonly<Record<string, SeededBug>> = {
     fault: cutConfirmations(6),
     breaks: 'a refused request has left no trace',
   },
-  // A successor that is stopped in the middle of a write keeps the other one from writing: hardly each time.
+  // Once it was not seen to write. A successor stopped in the middle of a write may hold what it waits for.
   'a projector that writes without a look at who leads': {
     fault: wokenAlone('projector', 3),
     breaks: 'only who is elected writes as a leader',
