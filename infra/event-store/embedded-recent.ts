@@ -1,3 +1,4 @@
+import { categoryOf } from '../../packages/kernel/decider.ts'
 import type { LogFilter, StoredEvent } from '../../packages/kernel/ports.ts'
 import { storedEvents } from './embedded-batch.ts'
 import type { Reader, Window } from './embedded-reader.ts'
@@ -43,9 +44,9 @@ export class RecentEvents {
   add(base: number, written: readonly Placed[]): void {
     const kept = this.#kept
     if (this.#reading || kept?.through !== base) return
-    for (const { append, after } of written) {
+    for (const { append, after, through } of written) {
       if (isOf(append.stream, this.#categories)) kept.events.push(...storedEvents(append, after))
-      kept.through = after + append.events.length
+      kept.through = through
     }
     forgetOld(kept)
   }
@@ -115,5 +116,5 @@ function firstBehind(events: readonly StoredEvent[], position: number): number {
 }
 
 function isOf(stream: string, categories: readonly string[] | undefined): boolean {
-  return !categories || categories.includes(stream.slice(0, stream.indexOf('-')))
+  return !categories || categories.includes(categoryOf(stream))
 }

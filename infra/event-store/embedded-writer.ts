@@ -22,10 +22,11 @@ export interface WriterOptions {
   readonly onWritten: (base: number, written: readonly Placed[]) => void
 }
 
-/** An append that was written, behind the position. */
+/** An append that was written: its events are behind `after`, and the last of them is at `through`. */
 export interface Placed {
   readonly append: Append
   readonly after: number
+  readonly through: number
 }
 
 interface Written {
@@ -141,19 +142,20 @@ export class Writer {
 
   #settle(batch: Batch, { base, conflicts }: Written): void {
     const written: Placed[] = []
-    let after = base
+    let through = base
     batch.appends.forEach((append, index) => {
       const { stream, expected, events } = append
+      const after = through
+      through += events.length
       if (conflicts.includes(index + 1)) {
         this.#known.share(stream)
         void this.#conflicted(append)
       } else {
         const revision = expected + events.length
         this.#known.note(stream, revision)
-        written.push({ append, after })
-        append.resolve({ revision, position: after + events.length })
+        written.push({ append, after, through })
+        append.resolve({ revision, position: through })
       }
-      after += events.length
     })
     this.#options.onWritten(base, written)
   }

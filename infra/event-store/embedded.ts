@@ -25,7 +25,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const tail = new Tail(reader)
   const onWritten = (base: number, written: readonly Placed[]) => {
     recent.add(base, written)
-    tail.advance(positionOf(written))
+    tail.advance(written.at(-1)?.through ?? 0)
   }
   const writer = new Writer({ url, waitingMax, reader, onWritten })
   await writer.open()
@@ -54,9 +54,4 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     await writer.close()
     await pool.end()
   }
-}
-
-function positionOf(written: readonly Placed[]): number {
-  const last = written.at(-1)
-  return last ? last.after + last.append.events.length : 0
 }

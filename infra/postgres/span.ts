@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { AnyDecider } from '../../packages/kernel/decider.ts'
+import { categoryOf, type AnyDecider } from '../../packages/kernel/decider.ts'
 import { recorded } from '../../packages/kernel/history.ts'
 import type { Log, StoredEvent } from '../../packages/kernel/ports.ts'
 import type { ReadModel, Recorded } from '../../packages/kernel/projection.ts'
@@ -97,14 +97,14 @@ export class Span {
     let known: Recorded | undefined
     return () => {
       if (known) return known
-      const decider = this.#options.deciders.get(categoryOf(event))
+      const decider = this.#options.deciders.get(categoryOf(event.stream))
       if (!decider) throw new Error(`nobody knows the category of ${event.stream}`)
       return (known = recorded(decider, event))
     }
   }
 
   #followers(event: StoredEvent): readonly Part[] {
-    const category = categoryOf(event)
+    const category = categoryOf(event.stream)
     let types = this.#routes.get(category)
     if (!types) this.#routes.set(category, (types = new Map()))
     let parts = types.get(event.type)
@@ -123,10 +123,6 @@ export class Span {
     track.parked.add(stream)
     this.#poisoned.push(poisoned)
   }
-}
-
-function categoryOf({ stream }: StoredEvent): string {
-  return stream.slice(0, stream.indexOf('-'))
 }
 
 /** What a track has not seen and may see. */

@@ -157,7 +157,7 @@ function detailsOf(tariff: Tariff, amountMinor: number, isTakenFromAmount: boole
   return details.filter((detail) => detail.amountMinor !== 0)
 }
 
-/** Rounded half up. Exact for every amount, which the product of both is not. */
+/** Rounded half up. Exact for every amount and up to 10 000 basis points, which their product is not. */
 function basisPointsOf(amountMinor: number, basisPoints: number): number {
   const rest = amountMinor % 10_000
   return ((amountMinor - rest) / 10_000) * basisPoints + Math.floor((rest * basisPoints + 5_000) / 10_000)

@@ -91,6 +91,11 @@ export function streamName(category: string, id: string): string {
   return `${category}-${id}`
 }
 
+/** The category of a stream's name, by which events are filtered; empty for a name without one. */
+export function categoryOf(stream: string): string {
+  return stream.slice(0, Math.max(0, stream.indexOf('-')))
+}
+
 /** The category and the id of a stream's name. Categories have no hyphen, ids may have many. */
 export function parseStreamName(stream: string): { readonly category: string; readonly id: string } {
   const hyphen = stream.indexOf('-')

@@ -9,7 +9,7 @@ import { payout } from '../../packages/domain/payouts/payout.ts'
 import { refund } from '../../packages/domain/refunds/refund.ts'
 import { webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import { webhookReplay } from '../../packages/domain/webhook-endpoints/webhook-replay.ts'
-import { streamName, type AnyDecider } from '../../packages/kernel/decider.ts'
+import { categoryOf, streamName, type AnyDecider } from '../../packages/kernel/decider.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import { deciders } from '../composition/deciders.ts'
 import { commandOf } from './arguments.ts'
@@ -70,7 +70,7 @@ function streamOf(name: string): string {
   const kind = kinds.find((each) => name.toLowerCase().startsWith(`${prefixes[each]}_`))
   const id = kind && identity(name, kind)
   if (id) return streamName(streams[kind]!.category, id)
-  const category = name.slice(0, Math.max(0, name.indexOf('-')))
+  const category = categoryOf(name)
   if (deciders.some((decider) => decider.category === category)) return name
   const known = [
     ...new Set(kinds.map((each) => `${prefixes[each]}_…`)),

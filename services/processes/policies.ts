@@ -1,5 +1,5 @@
 import type { ParkedEvents } from '../../infra/postgres/parked.ts'
-import { streamName, type AnyDecider } from '../../packages/kernel/decider.ts'
+import { categoryOf, streamName, type AnyDecider } from '../../packages/kernel/decider.ts'
 import type { Errand, Executor } from '../../packages/kernel/execute.ts'
 import { recorded } from '../../packages/kernel/history.ts'
 import type { AnyPolicy, Order } from '../../packages/kernel/policy.ts'
@@ -62,7 +62,7 @@ export class PolicyRunner {
   }
 
   #recorded(event: StoredEvent): Recorded | undefined {
-    const decider = this.#options.deciders.get(event.stream.slice(0, event.stream.indexOf('-')))
+    const decider = this.#options.deciders.get(categoryOf(event.stream))
     const isFollowed = this.#options.policies.some(({ on }) => event.type in on)
     return decider && isFollowed ? recorded(decider, event) : undefined
   }

@@ -1,6 +1,6 @@
 import type { Checkpoints } from '../../infra/postgres/checkpoints.ts'
 import type { ParkedEvents, Place } from '../../infra/postgres/parked.ts'
-import type { AnyDecider } from '../../packages/kernel/decider.ts'
+import { categoryOf, type AnyDecider } from '../../packages/kernel/decider.ts'
 import { recorded } from '../../packages/kernel/history.ts'
 import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
 import type { Recorded } from '../../packages/kernel/projection.ts'
@@ -76,7 +76,7 @@ async function react(options: ReactionRunnerOptions, { event, work, attempted }:
   if (parked.has(stream)) return note('an earlier event of this stream is parked')
   assertLeading()
   try {
-    const decider = deciders.get(stream.slice(0, stream.indexOf('-')))!
+    const decider = deciders.get(categoryOf(stream))!
     const known = recorded(decider, event) as Recorded<never>
     const doAll = async () => {
       for (const reaction of work.get(type) ?? [])
@@ -101,7 +101,7 @@ export async function retryReaction(
   const work = reactionsByType(processes)
   assertLeading()
   const [event] = await store.readStream(stream, revision, 1)
-  const known = recorded(deciders.get(stream.slice(0, stream.indexOf('-')))!, event!) as Recorded<never>
+  const known = recorded(deciders.get(categoryOf(stream))!, event!) as Recorded<never>
   for (const reaction of work.get(known.type) ?? []) await reaction({ event: known, mayHaveRun: true, tools })
 }
 

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { derivedId, publicId } from '../../packages/contract/identity.ts'
 import { unixSeconds } from '../../packages/contract/vocabulary.ts'
 import type { WebhookType } from '../../packages/contract/webhook-types.ts'
-import { evolve, type AnyDecider } from '../../packages/kernel/decider.ts'
+import { categoryOf, evolve, type AnyDecider } from '../../packages/kernel/decider.ts'
 import { foldStored, recorded } from '../../packages/kernel/history.ts'
 import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
 import { noStream, type EventStore, type Snapshots, type StoredEvent } from '../../packages/kernel/ports.ts'
@@ -64,7 +64,7 @@ export class Renderer {
 
   /** `undefined` for what merchants are not told. */
   async render(stored: StoredEvent): Promise<RenderedEvent | undefined> {
-    const source = this.#sources.get(stored.stream.slice(0, stored.stream.indexOf('-')))
+    const source = this.#sources.get(categoryOf(stored.stream))
     if (!source) return undefined
     const event = recorded(source.decider, stored)
     const known = this.#follow(source.decider, event)

@@ -1,4 +1,4 @@
-import type { AnyDecider } from '../../../packages/kernel/decider.ts'
+import { categoryOf, type AnyDecider } from '../../../packages/kernel/decider.ts'
 import { recorded } from '../../../packages/kernel/history.ts'
 import type { EventStore, StoredEvent } from '../../../packages/kernel/ports.ts'
 import type { Recorded } from '../../../packages/kernel/projection.ts'
@@ -56,7 +56,7 @@ export class LogFold {
 
   #hand(event: StoredEvent, folds: readonly Fold[]): void {
     const { stream, position, revision } = event
-    const category = stream.slice(0, stream.indexOf('-'))
+    const category = categoryOf(stream)
     let known: Recorded | undefined
     for (const fold of folds) {
       if (position <= fold.position || position > fold.through || !fold.follows(event, category)) continue
