@@ -5,8 +5,14 @@ import type { Reader, Window } from './embedded-reader.ts'
 import type { Placed } from './embedded-writer.ts'
 
 /** The newest events that are kept, and how many are read at a time. */
-const keptMax = 20_000
-const readMax = 5_000
+const keptMax = 5_000
+const readMax = 2_500
+
+/** What one statement of this process has written behind the position `base`. */
+interface Batch {
+  readonly base: number
+  readonly written: readonly Placed[]
+}
 
 /** All wanted events behind `from` up to `through`, in the order of the log. */
 interface Kept {
@@ -27,6 +33,8 @@ export class RecentEvents {
   /** From the first time that anybody reached the end of the log. */
   #kept: Kept | undefined
   #reading: Promise<void> | undefined
+  /** What was written while a read was under way, which may have brought it or not. */
+  #meanwhile: Batch[] = []
 
   constructor(reader: Reader) {
     this.#reader = reader
@@ -40,15 +48,11 @@ export class RecentEvents {
     this.#kept = undefined
   }
 
-  /** Takes what this process has written when it is right behind what is kept; else it will be read. */
+  /** Takes what this process has written, unless something is missing before it: then it will be read. */
   add(base: number, written: readonly Placed[]): void {
-    const kept = this.#kept
-    if (this.#reading || kept?.through !== base) return
-    for (const { append, after, through } of written) {
-      if (isOf(append.stream, this.#categories)) kept.events.push(...storedEvents(append, after))
-      kept.through = through
-    }
-    forgetOld(kept)
+    const batch = { base, written }
+    if (this.#reading) this.#meanwhile.push(batch)
+    else if (this.#kept) this.#take(this.#kept, batch)
   }
 
   /** The same as the reader's own window; memory may be a moment older than the log, but never has a gap. */
@@ -64,7 +68,10 @@ export class RecentEvents {
 
   /** One read at a time; whoever asks meanwhile gets what it brings. */
   #extend(): Promise<void> {
-    this.#reading ??= this.#read().finally(() => (this.#reading = undefined))
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined
+      this.#meanwhile = []
+    })
     return this.#reading
   }
 
@@ -74,6 +81,19 @@ export class RecentEvents {
     const { events, through } = await this.#reader.window(kept.through, readMax, filter)
     kept.events.push(...events)
     kept.through = through
+    for (const batch of this.#meanwhile) this.#take(kept, batch)
+    forgetOld(kept)
+  }
+
+  /** Nothing but a batch lies between its base and its end, so what is not kept of it is right behind. */
+  #take(kept: Kept, { base, written }: Batch): void {
+    if (base > kept.through) return
+    for (const { append, after, through } of written) {
+      if (through <= kept.through) continue
+      const events = isOf(append.stream, this.#categories) ? storedEvents(append, after) : []
+      for (const event of events) if (event.position > kept.through) kept.events.push(event)
+      kept.through = through
+    }
     forgetOld(kept)
   }
 }

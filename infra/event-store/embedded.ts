@@ -5,6 +5,7 @@ import { RecentEvents } from './embedded-recent.ts'
 import { openReadPool } from './embedded-session.ts'
 import { EmbeddedSubscription, Tail } from './embedded-subscription.ts'
 import { Writer, type Placed } from './embedded-writer.ts'
+import { OpenSubscriptions } from './open-subscriptions.ts'
 
 export interface EmbeddedStoreOptions {
   /** A PostgreSQL database whose migrations have run. */
@@ -29,7 +30,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   }
   const writer = new Writer({ url, waitingMax, reader, onWritten })
   await writer.open()
-  const subscriptions = new Set<EmbeddedSubscription>()
+  const subscriptions = new OpenSubscriptions()
 
   return {
     append: (stream, expected, events) => writer.append(stream, expected, events),
@@ -44,13 +45,11 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
 
   function subscribe(options: SubscriptionOptions) {
     recent.include(options)
-    const subscription = new EmbeddedSubscription(recent, tail, options)
-    subscriptions.add(subscription)
-    return subscription
+    return subscriptions.add(new EmbeddedSubscription(recent, tail, options))
   }
 
   async function close(): Promise<void> {
-    await Promise.all([...subscriptions].map((subscription) => subscription.close()))
+    await subscriptions.close()
     await writer.close()
     await pool.end()
   }

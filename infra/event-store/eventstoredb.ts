@@ -5,6 +5,7 @@ import { clientFor, disconnect, hostsOf, messageOf } from './eventstoredb-client
 import { Places } from './eventstoredb-places.ts'
 import { Reader } from './eventstoredb-reader.ts'
 import { EventStoreDbSubscription } from './eventstoredb-subscription.ts'
+import { OpenSubscriptions } from './open-subscriptions.ts'
 
 export interface EventStoreDbOptions {
   /** `esdb://host:2113` for one node, `esdb+discover://host:2113` for a cluster; options follow a `?`. */
@@ -31,7 +32,7 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
   const reader = new Reader(client, places)
   const readStream = reader.readStream.bind(reader)
   const appender = new Appender({ client, places, timeoutMs: appendTimeoutMs, readStream })
-  const subscriptions = new Set<EventStoreDbSubscription>()
+  const subscriptions = new OpenSubscriptions()
 
   return {
     append: (stream, expected, events) => appender.append(stream, expected, events),
@@ -47,13 +48,11 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
   }
 
   function subscribe(options: SubscriptionOptions) {
-    const subscription = new EventStoreDbSubscription(client, places, options)
-    subscriptions.add(subscription)
-    return subscription
+    return subscriptions.add(new EventStoreDbSubscription(client, places, options))
   }
 
   async function close(): Promise<void> {
-    await Promise.all([appender.close(), ...[...subscriptions].map((subscription) => subscription.close())])
+    await Promise.all([appender.close(), subscriptions.close()])
     reader.close()
     await disconnect(client)
   }

@@ -1,6 +1,9 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { Test } from 'tap'
 import { noStream, type EventStore, type NewEvent, type StoredEvent } from '../../packages/kernel/ports.ts'
 import { Follower, ids, misplaced, newCategory, newEvents, newStream } from './event-store-samples.ts'
+import { eventually } from './eventually.ts'
 
 export async function subscriptionTests(suite: Test, store: EventStore): Promise<void> {
   await followTests(suite, store)
@@ -158,6 +161,35 @@ async function closeTests(suite: Test, store: EventStore): Promise<void> {
     await follower.close()
     t.same(follower.events, [])
   })
+
+  await suite.test(
+    'when a subscription was closed, then the store keeps nothing of its consumer',
+    async (t) => {
+      const consumer = await finishedConsumer(store)
+      const collect = collector()
+      const isGone = async () => {
+        collect()
+        return consumer.deref() === undefined
+      }
+      t.ok(await eventually(isGone, Boolean))
+    },
+  )
+}
+
+/** Of one that has followed the store for a moment: whoever leads again and again has many. */
+async function finishedConsumer(store: EventStore): Promise<WeakRef<object>> {
+  const category = newCategory()
+  const follower = new Follower(store, { after: await store.head(), batchSize: 10, categories: [category] })
+  await store.append(newStream(category), noStream, newEvents(1))
+  await follower.received(1)
+  await follower.close()
+  return new WeakRef(follower)
+}
+
+/** V8's collector, which Node shows only to those that ask for it. */
+function collector(): () => void {
+  setFlagsFromString('--expose-gc')
+  return runInNewContext('gc') as () => void
 }
 
 async function loadTests(suite: Test, store: EventStore): Promise<void> {

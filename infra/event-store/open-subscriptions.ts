@@ -1,0 +1,19 @@
+import type { Subscription } from '../../packages/kernel/ports.ts'
+
+/** The subscriptions that end with their store. One that was closed before is forgotten, with all that it refers to. */
+export class OpenSubscriptions {
+  readonly #open = new Set<Subscription>()
+
+  add(subscription: Subscription): Subscription {
+    this.#open.add(subscription)
+    const close = async () => {
+      await subscription.close()
+      this.#open.delete(subscription)
+    }
+    return { close }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#open].map((subscription) => subscription.close()))
+  }
+}
