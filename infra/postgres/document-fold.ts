@@ -36,7 +36,7 @@ export interface FoldedRows {
   readonly changed: readonly Row[]
 }
 
-const statesMaxDefault = 10_000
+const statesMaxDefault = 5_000
 
 /**
  * Folds the events of a documents read model stream by stream. It keeps the newest states in memory, and all

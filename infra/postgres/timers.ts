@@ -2,6 +2,11 @@ import type pg from 'pg'
 import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
 import { fenced, type Fence } from './fenced.ts'
 import { readSchema } from './tables.ts'
+import { Together } from './together.ts'
+
+interface Postponement extends Pick<DueTimer, 'id' | 'dueAt'> {
+  readonly until: Date
+}
 
 /**
  * The read model `timers`, and how often each timer has been run: attempts are no events, so they are kept
@@ -10,6 +15,7 @@ import { readSchema } from './tables.ts'
 export class PostgresTimers implements Timers {
   readonly #pool: pg.Pool
   readonly #fence: Fence | undefined
+  readonly #postponements = new Together((batch: readonly Postponement[]) => this.#postpone(batch))
 
   constructor(pool: pg.Pool, fence?: Fence) {
     this.#pool = pool
@@ -27,12 +33,8 @@ export class PostgresTimers implements Timers {
     return rows
   }
 
-  async postpone({ id, dueAt }: Pick<DueTimer, 'id' | 'dueAt'>, until: Date): Promise<void> {
-    const text = `
-      insert into timer_attempts as a (id, due_at, attempts, again_at) values ($1, $2, 1, $3)
-      on conflict (id) do update set again_at = $3, due_at = $2,
-        attempts = case when a.due_at = $2 then a.attempts + 1 else 1 end`
-    await fenced(this.#pool, this.#fence, (connection) => connection.query(text, [id, dueAt, until]))
+  postpone({ id, dueAt }: Pick<DueTimer, 'id' | 'dueAt'>, until: Date): Promise<void> {
+    return this.#postponements.ask({ id, dueAt, until })
   }
 
   /** Forgets attempts of timers that are gone. */
@@ -41,5 +43,23 @@ export class PostgresTimers implements Timers {
       delete from timer_attempts a
       where not exists (select from ${readSchema}.timers t where t.id = a.id)`
     await fenced(this.#pool, this.#fence, (connection) => connection.query(text))
+  }
+
+  /** Timers run side by side and end together, each of them once. */
+  async #postpone(batch: readonly Postponement[]): Promise<readonly undefined[]> {
+    const text = `
+      insert into timer_attempts as a (id, due_at, attempts, again_at)
+      select id, due_at, 1, again_at
+      from unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) as postponed (id, due_at, again_at)
+      on conflict (id) do update set again_at = excluded.again_at, due_at = excluded.due_at,
+        attempts = case when a.due_at = excluded.due_at then a.attempts + 1 else 1 end`
+    const values = [
+      batch.map(({ id }) => id),
+      batch.map(({ dueAt }) => dueAt),
+      batch.map(({ until }) => until),
+    ]
+    const query = { name: 'postpone-timers', text, values }
+    await fenced(this.#pool, this.#fence, (connection) => connection.query(query))
+    return batch.map(() => undefined)
   }
 }

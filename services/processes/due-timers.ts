@@ -8,7 +8,7 @@ import { forEach } from './reactions.ts'
 
 const lookEveryMs = 200
 const perLook = 500
-const atOnce = 32
+const atOnce = 128
 const sweepEveryLooks = 3_000
 /**
  * A timer that has done its work is gone once the read model has seen the event; until then it is not run

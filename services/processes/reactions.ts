@@ -8,9 +8,9 @@ import { isPassing } from '../composition/failures.ts'
 import type { Process, Tools } from './process.ts'
 
 const consumer = 'reactions'
-const batchSize = 500
+const batchSize = 2_000
 const everyMs = 25
-const atOnce = 64
+const atOnce = 128
 
 export interface ReactionRunnerOptions {
   readonly processes: readonly Process[]

@@ -8,7 +8,7 @@ import type { EventStore, Log, Snapshots, StoredEvent, Subscription } from '../.
 import { isPassing } from '../composition/failures.ts'
 import { Renderer, type PublicSource, type RenderedEvent } from './render.ts'
 
-const batchSize = 500
+const batchSize = 2_000
 const everyMs = 50
 const consumer = 'relay'
 

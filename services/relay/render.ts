@@ -27,7 +27,7 @@ interface Known {
   revision: number
 }
 
-const statesMaxDefault = 10_000
+const statesMaxDefault = 5_000
 const ids = 'b6c8f9d2-2a57-5f0c-8e9b-4d1a7c3e5f68'
 const apiVersion = 'v1'
 
