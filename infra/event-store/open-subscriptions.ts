@@ -1,6 +1,6 @@
 import type { Subscription } from '../../packages/kernel/ports.ts'
 
-/** The subscriptions that end with their store. One that was closed before is forgotten, with all that it refers to. */
+/** Subscriptions that end with their store. Of one that was closed before nothing is kept. */
 export class OpenSubscriptions {
   readonly #open = new Set<Subscription>()
 

@@ -15,6 +15,7 @@ import * as deliveryKey from './migrations/012-delivery-key.ts'
 import * as deliveryPlaces from './migrations/013-delivery-places.ts'
 import * as jsonAsWritten from './migrations/014-json-as-written.ts'
 import * as knownPredecessors from './migrations/015-known-predecessors.ts'
+import * as postponedTimers from './migrations/016-postponed-timers.ts'
 
 /**
  * In their order. What has run somewhere is never changed: a change is another migration. Only a function
@@ -36,6 +37,7 @@ const migrations = {
   '013-delivery-places': deliveryPlaces,
   '014-json-as-written': jsonAsWritten,
   '015-known-predecessors': knownPredecessors,
+  '016-postponed-timers': postponedTimers,
 } satisfies Record<string, { up(knex: Knex): Promise<void> }>
 
 const migrationLock = 4_719_202_603

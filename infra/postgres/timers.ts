@@ -4,9 +4,45 @@ import { fenced, type Fence } from './fenced.ts'
 import { readSchema } from './tables.ts'
 import { Together } from './together.ts'
 
-interface Postponement extends Pick<DueTimer, 'id' | 'dueAt'> {
+type TimerKey = Pick<DueTimer, 'id' | 'dueAt'>
+
+interface Postponement extends TimerKey {
   readonly until: Date
 }
+
+/** Of a timer that is gone nothing but its attempts is left. */
+type PostponedRow = DueTimer | (TimerKey & { readonly kind: null })
+
+/** A timer is in the read model so long after it was due, if not sooner; others wait for a look at all. */
+const lateMsMax = 3_000
+const lookAtAllEveryMs = 30_000
+
+const timerColumns = 't.kind, t.subject, t.merchant, t.livemode'
+
+/** Those that were never run. The lower limit spares it all those that were, of which there may be many. */
+const freshStatement = `
+  select t.id, ${timerColumns}, t.due_at as "dueAt", 0 as attempts
+  from ${readSchema}.timers t
+  where t.due_at >= $1 and t.due_at <= $2
+    and not exists (select from timer_attempts a where a.id = t.id and a.due_at = t.due_at)
+  order by t.due_at limit $3`
+
+const postponedStatement = `
+  select a.id, ${timerColumns}, a.due_at as "dueAt", a.attempts
+  from timer_attempts a left join ${readSchema}.timers t on t.id = a.id and t.due_at = a.due_at
+  where a.again_at <= $1
+  order by a.again_at limit $2`
+
+const postponeStatement = `
+  insert into timer_attempts as a (id, due_at, attempts, again_at)
+  select id, due_at, 1, again_at
+  from unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) as postponed (id, due_at, again_at)
+  on conflict (id) do update set again_at = excluded.again_at, due_at = excluded.due_at,
+    attempts = case when a.due_at = excluded.due_at then a.attempts + 1 else 1 end`
+
+const forgetStatement = `
+  delete from timer_attempts a using unnest($1::text[], $2::timestamptz[]) as gone (id, due_at)
+  where a.id = gone.id and a.due_at = gone.due_at`
 
 /**
  * The read model `timers`, and how often each timer has been run: attempts are no events, so they are kept
@@ -16,6 +52,9 @@ export class PostgresTimers implements Timers {
   readonly #pool: pg.Pool
   readonly #fence: Fence | undefined
   readonly #postponements = new Together((batch: readonly Postponement[]) => this.#postpone(batch))
+  /** Timers that were due before have been run, unless they came late. */
+  #freshFrom = new Date(0).toISOString()
+  #lookedAtAllAt = Number.NEGATIVE_INFINITY
 
   constructor(pool: pg.Pool, fence?: Fence) {
     this.#pool = pool
@@ -23,42 +62,47 @@ export class PostgresTimers implements Timers {
   }
 
   async due(now: Date, limit: number): Promise<readonly DueTimer[]> {
-    const { rows } = await this.#pool.query<DueTimer>(
-      `select t.id, t.kind, t.subject, t.merchant, t.livemode, t.due_at as "dueAt", coalesce(a.attempts, 0) as attempts
-       from ${readSchema}.timers t left join timer_attempts a on a.id = t.id and a.due_at = t.due_at
-       where t.due_at <= $1 and (a.again_at is null or a.again_at <= $1)
-       order by t.due_at limit $2`,
-      [now, limit],
-    )
-    return rows
+    const [postponed, fresh] = await Promise.all([this.#postponed(now, limit), this.#fresh(now, limit)])
+    return [...postponed, ...fresh]
   }
 
-  postpone({ id, dueAt }: Pick<DueTimer, 'id' | 'dueAt'>, until: Date): Promise<void> {
+  postpone({ id, dueAt }: TimerKey, until: Date): Promise<void> {
     return this.#postponements.ask({ id, dueAt, until })
   }
 
-  /** Forgets attempts of timers that are gone. */
-  async sweep(): Promise<void> {
-    const text = `
-      delete from timer_attempts a
-      where not exists (select from ${readSchema}.timers t where t.id = a.id)`
-    await fenced(this.#pool, this.#fence, (connection) => connection.query(text))
+  async #fresh(now: Date, limit: number): Promise<readonly DueTimer[]> {
+    const time = now.getTime()
+    const isTimeForAll = time - this.#lookedAtAllAt >= lookAtAllEveryMs || time < this.#lookedAtAllAt
+    const values = [isTimeForAll ? '-infinity' : this.#freshFrom, now, limit]
+    const { rows } = await this.#pool.query<DueTimer>(freshStatement, values)
+    if (isTimeForAll) this.#lookedAtAllAt = time
+    this.#freshFrom = rows.length === limit ? rows.at(-1)!.dueAt : new Date(time - lateMsMax).toISOString()
+    return rows
+  }
+
+  /** Forgets the attempts of timers that are gone. */
+  async #postponed(now: Date, limit: number): Promise<readonly DueTimer[]> {
+    for (;;) {
+      const { rows } = await this.#pool.query<PostponedRow>(postponedStatement, [now, limit])
+      const gone = rows.filter(({ kind }) => kind === null)
+      if (gone.length > 0) await this.#forget(gone)
+      if (gone.length < limit) return rows.filter((row): row is DueTimer => row.kind !== null)
+    }
+  }
+
+  async #forget(gone: readonly TimerKey[]): Promise<void> {
+    const values = [gone.map(({ id }) => id), gone.map(({ dueAt }) => dueAt)]
+    await fenced(this.#pool, this.#fence, (connection) => connection.query(forgetStatement, values))
   }
 
   /** Timers run side by side and end together, each of them once. */
   async #postpone(batch: readonly Postponement[]): Promise<readonly undefined[]> {
-    const text = `
-      insert into timer_attempts as a (id, due_at, attempts, again_at)
-      select id, due_at, 1, again_at
-      from unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) as postponed (id, due_at, again_at)
-      on conflict (id) do update set again_at = excluded.again_at, due_at = excluded.due_at,
-        attempts = case when a.due_at = excluded.due_at then a.attempts + 1 else 1 end`
     const values = [
       batch.map(({ id }) => id),
       batch.map(({ dueAt }) => dueAt),
       batch.map(({ until }) => until),
     ]
-    const query = { name: 'postpone-timers', text, values }
+    const query = { name: 'postpone-timers', text: postponeStatement, values }
     await fenced(this.#pool, this.#fence, (connection) => connection.query(query))
     return batch.map(() => undefined)
   }

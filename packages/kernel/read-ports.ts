@@ -66,12 +66,13 @@ export interface DueTimer {
 }
 
 export interface Timers {
-  /** What is due now, oldest first. */
+  /**
+   * What is due now: at most so many of those that are run for the first time, and as many of those that were
+   * postponed until now.
+   */
   due(now: Date, limit: number): Promise<readonly DueTimer[]>
   /** Counts an attempt and runs the timer again later, unless an event removes it before. */
   postpone(timer: Pick<DueTimer, 'id' | 'dueAt'>, until: Date): Promise<void>
-  /** Forgets the attempts of timers that are gone. */
-  sweep(): Promise<void>
 }
 
 /** Answers kept for idempotency keys of operations that do not start one stream. */

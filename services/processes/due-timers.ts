@@ -9,7 +9,6 @@ import { forEach } from './reactions.ts'
 const lookEveryMs = 200
 const perLook = 500
 const atOnce = 128
-const sweepEveryLooks = 3_000
 /**
  * A timer that has done its work is gone once the read model has seen the event; until then it is not run
  * again.
@@ -30,11 +29,10 @@ export interface TimerRunnerOptions {
 
 /** Runs what is due until the signal aborts. */
 export async function runTimers(options: TimerRunnerOptions, signal: AbortSignal): Promise<void> {
-  for (let look = 1; !signal.aborted; look++) {
+  while (!signal.aborted) {
     let count = 0
     try {
       count = await runDue(options)
-      if (look % sweepEveryLooks === 0) await options.timers.sweep()
     } catch (error) {
       // Whoever leads now goes on with them, and this process is about to stop.
       if (!(error instanceof Deposed)) options.log.warn({ error }, 'timers are tried again')

@@ -108,7 +108,6 @@ export function simulatedTimers(notebook: Notebook, database: SimulatedDatabase,
         const attempts = known?.dueAt === dueAt ? known.attempts + 1 : 1
         notebook.timerAttempts.set(id, { dueAt, attempts, againAt: until.getTime() })
       }),
-    sweep: async () => undefined,
   }
 }
 
