@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
 import type { BenchDatabase } from './bench.ts'
 import { endChild, startProgram } from './children.ts'
 import { environmentOf } from './merchants.ts'
@@ -20,8 +21,11 @@ export interface BenchService {
   close(): Promise<void>
 }
 
-interface Ready {
-  readonly position: { readonly log: number; readonly read_models: number }
+interface Come {
+  /** Position of the newest event. */
+  readonly head: number
+  /** How far the consumer of the log that is furthest behind has come. */
+  readonly least: number
 }
 
 const lookSoonMs = 20
@@ -31,26 +35,30 @@ export async function startService(
   program: Program = 'all-in-one/main',
 ): Promise<BenchService> {
   const { child, port } = await startProgram(`../../services/${program}`, environmentOf(database))
-  return { port, pid: child.pid!, settled, residentMegabytes, close: () => endChild(child) }
+  const pool = new pg.Pool({ connectionString: database.url, max: 1 })
+  return { port, pid: child.pid!, settled, residentMegabytes, close }
 
-  /** The log stands still, and the read models are at its end. */
+  /** The log stands still, and all that follow it are at its end. */
   async function settled(lookEveryMs = lookSoonMs): Promise<number> {
     const started = performance.now()
-    for (let head = -1; ; await pause(lookEveryMs)) {
-      const { position } = await ready()
-      const stands = position.log === head && position.read_models >= head
-      if (stands) return performance.now() - started
-      head = position.log
+    for (let seen = -1; ; await pause(lookEveryMs)) {
+      const { head, least } = await come()
+      if (head === seen && least >= head) return performance.now() - started
+      seen = head
     }
   }
 
-  async function ready(): Promise<Ready> {
-    for (;;) {
-      const response = await fetch(`http://127.0.0.1:${port}/readyz`)
-      const body = (await response.json()) as Ready
-      if (response.status === 200 && body.position) return body
-      await pause(lookSoonMs)
-    }
+  /** Whoever follows the log saves how far it has come when all that followed from it is written. */
+  async function come(): Promise<Come> {
+    const text = `
+      select (select max(position) from events)::float8 as head, min(position)::float8 as least from checkpoints`
+    const { rows } = await pool.query<Come>(text)
+    return rows[0]!
+  }
+
+  async function close(): Promise<void> {
+    await pool.end()
+    await endChild(child)
   }
 
   function residentMegabytes(): number {
