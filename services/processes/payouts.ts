@@ -56,7 +56,10 @@ async function askStatus({ subject, merchant, livemode }: DueTimer, tools: Tools
   if (state.status !== 'in_transit') return undefined
   const reason = await pursue(disbursement(subject, state), { isFirstTry: false, tools })
   const owner = { merchant, livemode }
-  await tools.send(to(payout, subject, { type: 'ReviseDelayReason', data: { reason } }), owner, 'timer')
+  if (state.delay) {
+    const order = to(payout, subject, { type: 'ReviseDelayReason', data: { reason } })
+    await tools.send(order, owner, 'timer')
+  }
   const now = tools.house.clock().getTime()
   const sentAt = Date.parse(state.sentAt)
   if (now - sentAt < escalatedAfterMs) return nextAsked(sentAt, now)
