@@ -83,6 +83,7 @@ async function renderAll(
   { renderer, parked, log }: Rendering,
   events: readonly StoredEvent[],
 ): Promise<readonly RenderedEvent[]> {
+  await renderer.prepare(events)
   const rendered: RenderedEvent[] = []
   for (const event of events) {
     const { stream, revision, position, id, type } = event

@@ -22,6 +22,8 @@ export interface RenderedEvent extends PublicEvent {
   readonly createdAt: string
 }
 
+type Place = Pick<StoredEvent, 'stream' | 'revision'>
+
 interface Known {
   state: unknown
   revision: number
@@ -62,6 +64,23 @@ export class Renderer {
     return [...this.#sources.keys()]
   }
 
+  /**
+   * Loads at once what the events go on from and is not in memory: one after the other, a relay that is
+   * behind would stay behind. What cannot be loaded is found out again by `render`, for its event alone.
+   */
+  async prepare(events: readonly StoredEvent[]): Promise<void> {
+    const first = new Map<string, StoredEvent>()
+    for (const event of events) if (!first.has(event.stream)) first.set(event.stream, event)
+    const loading: Promise<unknown>[] = []
+    for (const { stream, revision } of first.values()) {
+      const source = this.#sources.get(categoryOf(stream))
+      const before = { stream, revision: revision - 1 }
+      const isKnown = revision === 0 || this.#known.get(stream)?.revision === before.revision
+      if (source && !isKnown) loading.push(this.#stateAt(source.decider, before))
+    }
+    await Promise.allSettled(loading)
+  }
+
   /** `undefined` for what merchants are not told. */
   async render(stored: StoredEvent): Promise<RenderedEvent | undefined> {
     const source = this.#sources.get(categoryOf(stored.stream))
@@ -87,7 +106,7 @@ export class Renderer {
     return known.state
   }
 
-  async #stateAt(decider: AnyDecider, { stream, revision }: Recorded): Promise<unknown> {
+  async #stateAt(decider: AnyDecider, { stream, revision }: Place): Promise<unknown> {
     const snapshot = decider.snapshot && (await this.#snapshots.load(stream, decider.snapshot.version))
     const known = this.#known.get(stream)
     const start = [known, snapshot].find((one) => one !== undefined && one.revision <= revision)
