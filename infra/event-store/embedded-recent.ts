@@ -9,7 +9,7 @@ const keptMax = 5_000
 const readMax = 2_500
 
 /** What one statement of this process has written behind the position `base`. */
-interface Batch {
+interface WrittenBatch {
   readonly base: number
   readonly written: readonly Placed[]
 }
@@ -34,7 +34,7 @@ export class RecentEvents {
   #kept: Kept | undefined
   #reading: Promise<void> | undefined
   /** What was written while a read was under way, which may have brought it or not. */
-  #meanwhile: Batch[] = []
+  #meanwhile: WrittenBatch[] = []
 
   constructor(reader: Reader) {
     this.#reader = reader
@@ -50,9 +50,11 @@ export class RecentEvents {
 
   /** Takes what this process has written, unless something is missing before it: then it will be read. */
   add(base: number, written: readonly Placed[]): void {
-    const batch = { base, written }
-    if (this.#reading) this.#meanwhile.push(batch)
-    else if (this.#kept) this.#take(this.#kept, batch)
+    const kept = this.#kept
+    if (!kept) return
+    if (this.#reading) return void this.#meanwhile.push({ base, written })
+    this.#take(kept, { base, written })
+    forgetOld(kept)
   }
 
   /** The same as the reader's own window; memory may be a moment older than the log, but never has a gap. */
@@ -86,7 +88,7 @@ export class RecentEvents {
   }
 
   /** Nothing but a batch lies between its base and its end, so what is not kept of it is right behind. */
-  #take(kept: Kept, { base, written }: Batch): void {
+  #take(kept: Kept, { base, written }: WrittenBatch): void {
     if (base > kept.through) return
     for (const { append, after, through } of written) {
       if (through <= kept.through) continue
@@ -94,7 +96,6 @@ export class RecentEvents {
       for (const event of events) if (event.position > kept.through) kept.events.push(event)
       kept.through = through
     }
-    forgetOld(kept)
   }
 }
 
