@@ -97,11 +97,22 @@ t.test(
     t.same(await timers.due(at(0), 10), [])
     await set(pool, { late: -20 })
     t.same(await timers.due(at(1), 10), [])
-    t.same(idsOf(await timers.due(at(30), 10)), ['late'])
+    const due = await timers.due(at(30), 10)
+    t.same(idsOf(due), ['late'])
+    await postponeAll(timers, due, 100)
     await set(pool, { later: -20 })
-    t.same(idsOf(await timers.due(at(10), 10)), ['late', 'later'], 'and when the clock was set back')
+    t.same(idsOf(await timers.due(at(10), 10)), ['later'], 'or when the clock was set back')
   },
 )
+
+t.test('what was handed out and not postponed comes with the next look', async (t) => {
+  const { pool, timers } = await openTimers(t)
+  await set(pool, { one: 0, other: 1 })
+  const [one] = await timers.due(at(10), 10)
+  await timers.postpone(one!, at(100))
+  t.same(idsOf(await timers.due(at(11), 10)), ['other'])
+  t.same(idsOf(await timers.due(at(12), 10)), ['other'])
+})
 
 t.test(
   'when attempts of many timers that are gone are in the way, then the next ones come all the same',

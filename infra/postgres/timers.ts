@@ -52,6 +52,8 @@ export class PostgresTimers implements Timers {
   readonly #pool: pg.Pool
   readonly #fence: Fence | undefined
   readonly #postponements = new Together((batch: readonly Postponement[]) => this.#postpone(batch))
+  /** Handed out for the first time and not postponed yet. */
+  #begun = new Set<string>()
   /** Timers that were due before have been run, unless they came late. */
   #freshFrom = new Date(0).toISOString()
   #lookedAtAllAt = Number.NEGATIVE_INFINITY
@@ -72,12 +74,18 @@ export class PostgresTimers implements Timers {
 
   async #fresh(now: Date, limit: number): Promise<readonly DueTimer[]> {
     const time = now.getTime()
-    const isTimeForAll = time - this.#lookedAtAllAt >= lookAtAllEveryMs || time < this.#lookedAtAllAt
-    const values = [isTimeForAll ? '-infinity' : this.#freshFrom, now, limit]
+    const looksAtAll = this.#begun.size > 0 || this.#isTimeForAll(time)
+    const values = [looksAtAll ? '-infinity' : this.#freshFrom, now, limit]
     const { rows } = await this.#pool.query<DueTimer>(freshStatement, values)
-    if (isTimeForAll) this.#lookedAtAllAt = time
+    if (looksAtAll) this.#lookedAtAllAt = time
+    this.#begun = new Set(rows.map(({ id }) => id))
     this.#freshFrom = rows.length === limit ? rows.at(-1)!.dueAt : new Date(time - lateMsMax).toISOString()
     return rows
+  }
+
+  /** Also when the clock was set back. */
+  #isTimeForAll(time: number): boolean {
+    return time - this.#lookedAtAllAt >= lookAtAllEveryMs || time < this.#lookedAtAllAt
   }
 
   /** Forgets the attempts of timers that are gone. */
@@ -104,6 +112,7 @@ export class PostgresTimers implements Timers {
     ]
     const query = { name: 'postpone-timers', text: postponeStatement, values }
     await fenced(this.#pool, this.#fence, (connection) => connection.query(query))
+    for (const { id } of batch) this.#begun.delete(id)
     return batch.map(() => undefined)
   }
 }

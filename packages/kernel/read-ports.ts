@@ -68,7 +68,7 @@ export interface DueTimer {
 export interface Timers {
   /**
    * What is due now: at most so many of those that are run for the first time, and as many of those that were
-   * postponed until now.
+   * postponed until now. What is not postponed before the next look is due again.
    */
   due(now: Date, limit: number): Promise<readonly DueTimer[]>
   /** Counts an attempt and runs the timer again later, unless an event removes it before. */
