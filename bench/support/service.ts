@@ -21,7 +21,7 @@ export interface BenchService {
   close(): Promise<void>
 }
 
-interface Come {
+interface Progress {
   /** Position of the newest event. */
   readonly head: number
   /** How far the consumer of the log that is furthest behind has come. */
@@ -42,17 +42,17 @@ export async function startService(
   async function settled(lookEveryMs = lookSoonMs): Promise<number> {
     const started = performance.now()
     for (let seen = -1; ; await pause(lookEveryMs)) {
-      const { head, least } = await come()
+      const { head, least } = await progress()
       if (head === seen && least >= head) return performance.now() - started
       seen = head
     }
   }
 
   /** Whoever follows the log saves how far it has come when all that followed from it is written. */
-  async function come(): Promise<Come> {
+  async function progress(): Promise<Progress> {
     const text = `
       select (select max(position) from events)::float8 as head, min(position)::float8 as least from checkpoints`
-    const { rows } = await pool.query<Come>(text)
+    const { rows } = await pool.query<Progress>(text)
     return rows[0]!
   }
 

@@ -56,6 +56,7 @@ async function askStatus({ subject, merchant, livemode }: DueTimer, tools: Tools
   if (state.status !== 'in_transit') return undefined
   const reason = await pursue(disbursement(subject, state), { isFirstTry: false, tools })
   const owner = { merchant, livemode }
+  // Mostly it is not late: there is no reason to revise, and no second look at its stream.
   if (state.delay) {
     const order = to(payout, subject, { type: 'ReviseDelayReason', data: { reason } })
     await tools.send(order, owner, 'timer')
