@@ -101,6 +101,7 @@ t.test(
     t.same(idsOf(due), ['late'])
     await postponeAll(timers, due, 100)
     await set(pool, { later: -20 })
+    t.same(await timers.due(at(31), 10), [], 'looks at all are rare')
     t.same(idsOf(await timers.due(at(10), 10)), ['later'], 'or when the clock was set back')
   },
 )
