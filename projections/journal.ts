@@ -33,7 +33,8 @@ export const journal = projection<LedgerEvents>()({
     amount: 'bigint',
   },
   key: ['position', 'line'],
-  indexes: [['effective_at'], ['subject']],
+  indexes: [['subject']],
+  growing: ['effective_at'],
   onlyGrows: true,
   on: {
     EntryPosted: lines,

@@ -126,3 +126,44 @@ t.test('a rebuild that fails is tried again when nobody works on it any more', a
   t.same(rows, [{ available: 120, entries: 2 }])
   t.equal((await pool.query('select from read.journal')).rowCount, 4)
 })
+
+/** A pool on which the first batch is not stored; `tell` hears of each that is. */
+function refusingFirst(pool: pg.Pool, tell: (what: string) => void) {
+  let batches = 0
+  return overheard(pool, () => {
+    let batch = 0
+    return async (text, ask) => {
+      if (text === planByKey) batch = ++batches
+      if (batch === 0 || text !== 'commit') return ask()
+      if (batch === 1) throw new Error('no room left')
+      return ask().finally(() => tell('stored'))
+    }
+  })
+}
+
+t.test('where one table cannot be filled, the others go on, and nothing comes twice', async (t) => {
+  const { pool } = await testDatabase(t)
+  const { log, store, process } = openLog()
+  const models = [balances, journal]
+  await pool.query('create schema if not exists read')
+  await process().send(book, id, topUp('first', 100), envelope)
+  const told: string[] = []
+  const tell = (what: string) => void told.push(what)
+  const projector = new Projector({ pool: refusingFirst(pool, tell), store, deciders: [book], log: silent })
+  const tracks = await Promise.all(models.map((model) => projector.openAnew(model, 1)))
+  const fill = async () => {
+    const span = await projector.begin(tracks)
+    await projector.fold(span, log.events)
+    await projector.writeApart(span, log.head)
+  }
+  await t.rejects(fill(), { message: 'no room left' })
+  t.strictSame(told, ['stored'])
+  await fill()
+  t.strictSame(told, ['stored', 'stored'])
+  await process().send(book, id, topUp('second', 20), envelope)
+  await fill()
+  t.same((await pool.query(`select available, entries from ${tracks[0]!.table.name}`)).rows, [
+    { available: 120, entries: 2 },
+  ])
+  t.equal((await pool.query(`select from ${tracks[1]!.table.name}`)).rowCount, 4)
+})

@@ -6,7 +6,7 @@ import { allEnded } from './all-ended.ts'
 import { DocumentFold, type StoredDocument } from './document-fold.ts'
 import { fenced, type Fence } from './fenced.ts'
 import { planByKey, prepared } from './prepared-statements.ts'
-import { Span } from './span.ts'
+import { Span, type PartWrite } from './span.ts'
 import { createIndexes, createTable, tableOf, type Table } from './tables.ts'
 import { createTotals } from './totals.ts'
 import { WrittenKeys } from './written-keys.ts'
@@ -39,8 +39,19 @@ export interface ProjectorOptions {
 /** What a table that is filled needs again is mostly new, and states that are kept long cost collections. */
 const statesMaxAnew = 500
 
+/** Transactions that fill tables, beside each other. */
+const writingLanes = 2
 /** Statements that make indexes, beside each other. */
 const finishingLanes = 2
+
+/**
+ * The first reader of rows marks them as committed. Where pages have checksums, PostgreSQL then writes each
+ * page to its log, and compressing them takes as long as the indexes. Not everybody may decide that.
+ */
+const toMakeIndexes = `
+  set local maintenance_work_mem = '256MB';
+  set local max_parallel_maintenance_workers = 0;
+  select set_config('wal_compression', 'off', true) where has_parameter_privilege('wal_compression', 'set')`
 
 /** Applies batches of events to read models: tables and checkpoints move in one transaction. */
 export class Projector {
@@ -94,8 +105,7 @@ export class Projector {
   async #make(statement: string): Promise<void> {
     const { pool, fence } = this.#options
     await fenced(pool, fence, async (connection) => {
-      await connection.query(`set local maintenance_work_mem = '256MB'`)
-      await connection.query('set local max_parallel_maintenance_workers = 0')
+      await connection.query(toMakeIndexes)
       await connection.query(statement)
     })
   }
@@ -140,21 +150,36 @@ export class Projector {
 
   /** Writes a span and moves its tracks' checkpoints to `through`. The next one may be folded meanwhile. */
   async write(span: Span, through: number): Promise<void> {
-    const write = span.take()
-    const behind = span.tracks.filter(({ position }) => position < through)
-    if (behind.length === 0) return
+    const parts = behind(span, through)
+    if (parts.length > 0) await this.#write(parts, through)
+  }
+
+  /**
+   * The same in a transaction for each track, some of them beside each other: for tables that nobody reads
+   * yet. While the rows of one are made ready, those of another are stored.
+   */
+  async writeApart(span: Span, through: number): Promise<void> {
+    const left = behind(span, through).values()
+    const lane = async () => {
+      for (const part of left) await this.#write([part], through)
+    }
+    await allEnded(Array.from({ length: writingLanes }, lane))
+  }
+
+  async #write(parts: readonly PartWrite[], through: number): Promise<void> {
     const { pool, fence } = this.#options
+    const tracks = parts.map(({ track }) => track)
     try {
       await fenced(pool, fence, async (connection) => {
         await connection.query(planByKey)
-        await write(connection)
-        await moveCheckpoints(connection, behind, through)
+        for (const { write } of parts) await write(connection)
+        await moveCheckpoints(connection, tracks, through)
       })
     } catch (error) {
-      this.abandon(behind)
+      this.abandon(tracks)
       throw error
     }
-    for (const track of behind) {
+    for (const track of tracks) {
       track.fold?.settle()
       track.position = through
     }
@@ -182,9 +207,9 @@ export class Projector {
     track.isUnsure = true
     const span = this.#span([track])
     await span.addParked(missed)
-    const write = span.take()
+    const parts = span.take()
     await fenced(pool, fence, async (connection) => {
-      await write(connection)
+      for (const { write } of parts) await write(connection)
       const text = 'delete from parked where consumer = $1 and stream = $2'
       await connection.query(text, [track.table.name, stream])
     })
@@ -204,6 +229,11 @@ export class Projector {
     )
     return rows
   }
+}
+
+/** Of a span that goes so far, what its tracks have not seen before. */
+function behind(span: Span, through: number): readonly PartWrite[] {
+  return span.take().filter(({ track }) => track.position < through)
 }
 
 async function tableSizes(pool: pg.Pool, tracks: readonly Track[]): Promise<ReadonlyMap<string, number>> {

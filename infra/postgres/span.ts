@@ -20,6 +20,12 @@ interface Part {
   readonly rows: Rows
 }
 
+/** What one read model has to write, whatever is folded meanwhile. */
+export interface PartWrite {
+  readonly track: Track
+  readonly write: (connection: pg.ClientBase) => Promise<void>
+}
+
 interface Poisoned {
   readonly track: Track
   readonly event: StoredEvent
@@ -66,14 +72,17 @@ export class Span {
     }
   }
 
-  /** Ends the span: answers how it is written, whatever is folded meanwhile. */
-  take(): (connection: pg.ClientBase) => Promise<void> {
-    const writes = this.#parts.map(({ rows }) => rows.take())
-    return async (connection) => {
-      const writing = writingOn(connection)
-      for (const write of writes) await write(writing)
-      for (const poisoned of this.#poisoned) await insertParked(connection, poisoned)
-    }
+  /** Ends the span: answers how it is written. */
+  take(): readonly PartWrite[] {
+    return this.#parts.map(({ track, rows }) => {
+      const writeRows = rows.take()
+      const poisoned = this.#poisoned.filter((one) => one.track === track)
+      const write = async (connection: pg.ClientBase) => {
+        await writeRows(writingOn(connection))
+        for (const one of poisoned) await insertParked(connection, one)
+      }
+      return { track, write }
+    })
   }
 
   async #prepare(

@@ -52,10 +52,17 @@ export function columnOf({ columns }: Pick<Table, 'columns'>, column: string): s
 export function createIndexes(model: ReadModel, { name }: Table): readonly string[] {
   const listed = ['merchant', 'livemode', 'shown', 'created']
   const indexes = model.kind === 'documents' ? [listed, ...model.indexes] : model.indexes
-  return indexes.map((index) => {
-    const indexName = `${name.slice(readSchema.length + 1)}_${index.join('_')}`.slice(0, 63)
-    return `create index if not exists "${indexName}" on ${name} (${quoted(index)})`
-  })
+  const growing = (model.kind === 'projection' && model.growing) || []
+  const nameOf = (columns: readonly string[]) =>
+    `"${`${name.slice(readSchema.length + 1)}_${columns.join('_')}`.slice(0, 63)}"`
+  return [
+    ...indexes.map((index) => `create index if not exists ${nameOf(index)} on ${name} (${quoted(index)})`),
+    ...growing.map(
+      (column) =>
+        `create index if not exists ${nameOf([column])} on ${name}
+         using brin ("${column}") with (pages_per_range = 32, autosummarize = on)`,
+    ),
+  ]
 }
 
 export function quoted(columns: readonly string[]): string {

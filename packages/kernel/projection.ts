@@ -57,6 +57,8 @@ export interface Projection {
   readonly columns: Columns
   readonly key: readonly string[]
   readonly indexes: readonly (readonly string[])[]
+  /** Columns that grow from row to row, mostly: it is enough to know what each stretch of rows holds. */
+  readonly growing?: readonly string[]
   /** Every change is a row that is new: nothing is ever changed or removed, which makes it cheaper. */
   readonly onlyGrows?: true
   readonly on: Readonly<Record<string, (event: Recorded<never>) => readonly Change[]>>

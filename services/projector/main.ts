@@ -152,7 +152,7 @@ class ProjectorService {
         const through = await this.#fill(span, log)
         await writing
         if (through === undefined) return
-        writing = this.#projector.write(span, through)
+        writing = this.#projector.writeApart(span, through)
         writing.catch(() => undefined)
         span = await this.#projector.begin(tracks)
       }
