@@ -74,8 +74,9 @@ async function measure(bench: Bench, row: Row): Promise<Result> {
     const note = contest.note()
     return resultOf(row, { ours, peer, note: checked ? `${note}; ${checked}` : note })
   } catch (error) {
-    if (!(error instanceof NotMeasured)) throw error
-    return { ...nothing, note: error.message }
+    // The other rows are still worth something.
+    if (!(error instanceof NotMeasured)) process.exitCode = 1
+    return { ...nothing, note: error instanceof Error ? error.message : String(error) }
   } finally {
     await contest?.close()
   }
