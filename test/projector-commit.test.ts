@@ -1,5 +1,5 @@
-import type pg from 'pg'
-import t from 'tap'
+import pg from 'pg'
+import t, { type Test } from 'tap'
 import { planByKey } from '../infra/postgres/prepared-statements.ts'
 import { Projector } from '../infra/postgres/projector.ts'
 import { publications, publishMissing, wantRebuild } from '../infra/postgres/publication.ts'
@@ -166,4 +166,30 @@ t.test('where one table cannot be filled, the others go on, and nothing comes tw
     { available: 120, entries: 2 },
   ])
   t.equal((await pool.query(`select from ${tracks[1]!.table.name}`)).rowCount, 4)
+})
+
+/** A role that is no superuser, and a pool whose connections take it. */
+async function ownerOfTables(t: Test) {
+  const { pool, url } = await testDatabase(t)
+  const role = `owner_${new URL(url).pathname.slice(1)}`
+  await pool.query(`create role ${role}; create schema read; grant all on schema read to ${role};
+    grant all on all tables in schema public to ${role}`)
+  t.teardown(() => pool.query(`drop owned by ${role}; drop role ${role}`))
+  const owner = new pg.Pool({ connectionString: url })
+  t.teardown(() => owner.end())
+  owner.on('connect', (connection) => void connection.query(`set role ${role}`))
+  return owner
+}
+
+t.test('indexes are made also by those who have no say in how PostgreSQL writes its log', async (t) => {
+  const pool = await ownerOfTables(t)
+  const { store } = openLog()
+  const projector = new Projector({ pool, store, deciders: [book], log: silent })
+  const track = await projector.openAnew(journal, 1)
+  await projector.finish([track])
+  const { rows } = await pool.query('select indexname from pg_indexes where schemaname = $1 order by 1', [
+    'read',
+  ])
+  const names = rows.map(({ indexname }) => String(indexname))
+  t.strictSame(names, ['journal_v1_1_effective_at', 'journal_v1_1_pkey', 'journal_v1_1_subject'])
 })
