@@ -1,4 +1,4 @@
-import type { Bench } from '../support/bench.ts'
+import { compiling, type Bench, type Times } from '../support/bench.ts'
 import type { Contest, Measured, Row } from '../support/contest.ts'
 import { LoadGenerator, measured } from '../support/generator.ts'
 import { startPeerService } from '../support/peer-service.ts'
@@ -23,27 +23,30 @@ async function prepare(bench: Bench): Promise<Contest> {
   const payouts = scale.quick ? 10_000 : 100_000
   const size = { merchants: 100, payouts, withEvents: true, withRows: true }
   const store = await seededStore(bench, 'bench_read', size)
-  const { merchants } = store
   const service = await startService(store.database)
-  const peer = await startPeerService(bench, 'bench_read_peer', { merchants, payouts })
+  const peer = await startPeerService(bench, 'bench_read_peer', { ...store, payouts })
   const writer = new LoadGenerator()
-  const keys = merchants.map(({ key }) => key)
+  const keys = store.merchants.map(({ key }) => key)
   const written: number[] = []
 
-  const run = async (port: number): Promise<Measured> => {
-    const common = { port, connections, ...scale }
-    const writes = writer.run({ ...common, ...writing, plan: { flow: 'payout', keys } })
-    const reads = await generator.run({ ...common, plan: { flow: 'read', keys, payouts } })
-    written.push((await writes).perSecond)
+  const run = (port: number, times: Times) => both({ generator, writer, keys, payouts }, port, times)
+  const round = async (port: number): Promise<Measured> => {
+    const { reads, writes } = await run(port, scale)
+    written.push(writes.perSecond)
     return measured(reads)
   }
   return {
-    async ours() {
-      const result = await run(service.port)
+    async warmUp() {
+      await run(peer.port, compiling(scale))
+      await run(service.port, compiling(scale))
+      await service.settled()
+    },
+    ours: async () => {
+      const result = await round(service.port)
       await service.settled()
       return result
     },
-    peer: () => run(peer.port),
+    peer: () => round(peer.port),
     note: () =>
       `${payouts} payouts; the writes reached ${written.map((rate) => Math.round(rate)).join(', ')} a second ` +
       '(ours and the peer in turns)',
@@ -54,4 +57,19 @@ async function prepare(bench: Bench): Promise<Contest> {
       await store.database.drop()
     },
   }
+}
+
+interface Clients {
+  readonly generator: LoadGenerator
+  readonly writer: LoadGenerator
+  readonly keys: readonly string[]
+  readonly payouts: number
+}
+
+/** Reads and writes at the same time. */
+async function both({ generator, writer, keys, payouts }: Clients, port: number, times: Times) {
+  const common = { port, connections, ...times }
+  const writes = writer.run({ ...common, ...writing, plan: { flow: 'payout', keys } })
+  const reads = await generator.run({ ...common, plan: { flow: 'read', keys, payouts } })
+  return { reads, writes: await writes }
 }
