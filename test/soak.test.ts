@@ -19,6 +19,17 @@ t.test('a heap that fills and is collected does not grow', async (t) => {
   t.notOk(judge(series(sawtooth)).grows)
 })
 
+/** What a heap does that gives memory back every five minutes. */
+const longTooth = (seconds: number) => {
+  const age = (seconds + 290) % 300
+  return 120 + Math.min(age, 60) * 0.4 + age * 0.1 + noise()
+}
+
+t.test('a tooth of a saw that is as long as the second half is no growth, a leak under it is', async (t) => {
+  t.notOk(judge(series(longTooth)).grows)
+  t.ok(judge(series((seconds) => longTooth(seconds) + seconds * 0.1)).grows)
+})
+
 t.test('a leak under a sawtooth is growth', async (t) => {
   const verdict = judge(series((seconds) => sawtooth(seconds) + seconds * 0.1))
   t.ok(verdict.grows)

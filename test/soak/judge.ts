@@ -16,7 +16,7 @@ export interface Verdict {
   readonly unit: Series['unit']
   /** The middle value of the second half. */
   readonly level: number
-  /** By how much it rises along the second half, by its trend. */
+  /** By how much it rises along the second half, by its trend, as far as that is above the first half. */
   readonly growth: number
   /** What it would have to rise by to be called growth. */
   readonly allowed: number
@@ -35,14 +35,16 @@ const pointsMin = 8
 
 /**
  * Tells growth from start-up, garbage and noise. Only the second half counts: in the first, caches fill and
- * code is compiled. Of each of twelve windows the least value is taken, which is what is left after a
- * collection, or when a queue has been worked off. The trend is the median of the slopes between all pairs of
- * them (Theil and Sen), which single outliers do not move; the scatter is the median distance from that line.
+ * code is compiled. But what only comes back to where it was then has not grown. Of each of twelve windows
+ * the least value is taken, which is what is left after a collection, or when a queue has been worked off.
+ * The trend is the median of the slopes between all pairs of them (Theil and Sen), which single outliers do
+ * not move; the scatter is the median distance from that line.
  */
 export function judge({ name, unit, points }: Series): Verdict {
   const end = points.at(-1)?.seconds ?? 0
   const begin = points[0]?.seconds ?? 0
-  const half = points.filter(({ seconds }) => seconds >= (begin + end) / 2)
+  const isLate = ({ seconds }: Point) => seconds >= (begin + end) / 2
+  const half = points.filter(isLate)
   const level = median(half.map(({ value }) => value))
   const allowance = Math.max(allowances[unit], allowedPart * level)
   const least = leastOfWindows(half)
@@ -50,7 +52,9 @@ export function judge({ name, unit, points }: Series): Verdict {
   const slope = median(slopes(least))
   const base = median(least.map(({ seconds, value }) => value - slope * seconds))
   const scatter = median(least.map(({ seconds, value }) => Math.abs(value - base - slope * seconds)))
-  const growth = slope * (least.at(-1)!.seconds - least[0]!.seconds)
+  const [first, last] = [least[0]!.seconds, least.at(-1)!.seconds]
+  const before = median(leastOfWindows(points.filter((point) => !isLate(point))).map(({ value }) => value))
+  const growth = Math.min(slope * (last - first), base + slope * last - before)
   const allowed = Math.max(allowance, scattersMin * scatter)
   return { name, unit, level, growth, allowed, grows: growth > allowed }
 }
