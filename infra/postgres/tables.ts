@@ -52,17 +52,19 @@ export function columnOf({ columns }: Pick<Table, 'columns'>, column: string): s
 export function createIndexes(model: ReadModel, { name }: Table): readonly string[] {
   const listed = ['merchant', 'livemode', 'shown', 'created']
   const indexes = model.kind === 'documents' ? [listed, ...model.indexes] : model.indexes
-  const growing = (model.kind === 'projection' && model.growing) || []
-  const nameOf = (columns: readonly string[]) =>
-    `"${`${name.slice(readSchema.length + 1)}_${columns.join('_')}`.slice(0, 63)}"`
+  const growing = model.kind === 'projection' ? (model.growing ?? []) : []
   return [
-    ...indexes.map((index) => `create index if not exists ${nameOf(index)} on ${name} (${quoted(index)})`),
-    ...growing.map(
-      (column) =>
-        `create index if not exists ${nameOf([column])} on ${name}
-         using brin ("${column}") with (pages_per_range = 32, autosummarize = on)`,
-    ),
+    ...indexes.map((index) => createIndex(name, index, `(${quoted(index)})`)),
+    ...growing.map((column) => createIndex(name, [column], `using brin ("${column}") ${stretches}`)),
   ]
+}
+
+/** A quarter of a megabyte is a stretch, and what it holds is noted as soon as it is full. */
+const stretches = 'with (pages_per_range = 32, autosummarize = on)'
+
+function createIndex(table: string, columns: readonly string[], how: string): string {
+  const name = `${table.slice(readSchema.length + 1)}_${columns.join('_')}`.slice(0, 63)
+  return `create index if not exists "${name}" on ${table} ${how}`
 }
 
 export function quoted(columns: readonly string[]): string {
