@@ -29,16 +29,16 @@ async function prepare(bench: Bench): Promise<Contest> {
   const keys = store.merchants.map(({ key }) => key)
   const written: number[] = []
 
-  const run = (port: number, times: Times) => both({ generator, writer, keys, payouts }, port, times)
+  const clients = { generator, writer, keys, payouts }
   const round = async (port: number): Promise<Measured> => {
-    const { reads, writes } = await run(port, scale)
+    const { reads, writes } = await readAndWrite(clients, port, scale)
     written.push(writes.perSecond)
     return measured(reads)
   }
   return {
     async warmUp() {
-      await run(peer.port, compiling(scale))
-      await run(service.port, compiling(scale))
+      await readAndWrite(clients, peer.port, compiling(scale))
+      await readAndWrite(clients, service.port, compiling(scale))
       await service.settled()
     },
     ours: async () => {
@@ -66,8 +66,8 @@ interface Clients {
   readonly payouts: number
 }
 
-/** Reads and writes at the same time. */
-async function both({ generator, writer, keys, payouts }: Clients, port: number, times: Times) {
+/** At the same time. */
+async function readAndWrite({ generator, writer, keys, payouts }: Clients, port: number, times: Times) {
   const common = { port, connections, ...times }
   const writes = writer.run({ ...common, ...writing, plan: { flow: 'payout', keys } })
   const reads = await generator.run({ ...common, plan: { flow: 'read', keys, payouts } })
