@@ -18,9 +18,8 @@ const bugs: Readonly<Record<string, SeededBug>> = {
     fault: cutConfirmations(6),
     breaks: 'a refused request has left no trace',
   },
-  // Once it was not seen to write. A successor stopped in the middle of a write may hold what it waits for.
   'a projector that writes without a look at who leads': {
-    fault: wokenAlone('projector', 3),
+    fault: wokenAlone('projector'),
     breaks: 'only who is elected writes as a leader',
   },
 }

@@ -1,3 +1,6 @@
+import type pg from 'pg'
+import { eventually } from '../support/eventually.ts'
+import type { ServiceApart } from '../support/service-apart.ts'
 import { led, services, type Service } from './fleet.ts'
 import type { FaultyProxy } from './proxy.ts'
 import type { World } from './world.ts'
@@ -63,16 +66,19 @@ export function stopped(service: Service): Fault {
   }
 }
 
-/** While its successor sleeps, nobody but the deposed leader could do the work; it must not. */
-export function wokenAlone(service: (typeof led)[number], times = 1): Fault {
+/**
+ * While its successor sleeps, nobody but the deposed leader could do the work; it must not. Both fall asleep
+ * between transactions: what one of them holds would keep the other waiting for ever if it has no fence.
+ */
+export function wokenAlone(service: (typeof led)[number]): Fault {
   return {
     name: `${service} woken, its successor stopped`,
     inject: (world) =>
-      repeat(world, times, async () => {
+      repeat(world, 1, async () => {
         const sleeper = await world.fleet.foremost(service)
-        sleeper.signal('SIGSTOP')
+        await stopBetweenTransactions(sleeper, world)
         const successor = await world.fleet.successorOf(sleeper)
-        successor.signal('SIGSTOP')
+        await stopBetweenTransactions(successor, world)
         sleeper.signal('SIGCONT')
         await world.load.answers(answersWhile)
         await world.fleet.successorOf(successor)
@@ -80,6 +86,25 @@ export function wokenAlone(service: (typeof led)[number], times = 1): Fault {
         await world.load.answers(answersBetween)
       }),
   }
+}
+
+async function stopBetweenTransactions(service: ServiceApart, { postgres }: World): Promise<void> {
+  const isStopped = async () => {
+    service.signal('SIGSTOP')
+    // What was on its way at the first look has arrived at the second.
+    const isBusy =
+      (await isInTransaction(service, postgres.pool)) || (await isInTransaction(service, postgres.pool))
+    if (isBusy) service.signal('SIGCONT')
+    return !isBusy
+  }
+  await eventually(isStopped, Boolean)
+}
+
+/** Its connections are known by its name; one without a transaction is idle. */
+async function isInTransaction({ instance }: ServiceApart, pool: pg.Pool): Promise<boolean> {
+  const text = `select from pg_stat_activity where application_name = $1 and state <> 'idle'`
+  const { rowCount } = await pool.query(text, [instance])
+  return rowCount !== 0
 }
 
 function isLed(service: Service): boolean {
