@@ -40,6 +40,18 @@ t.test('a process that remembers too little does not take an order for a mistake
   t.equal((await api.send(book, id, advance, envelope)).appended, 0)
 })
 
+t.test('what must be new is refused when this process or another one has written to it', async (t) => {
+  const { log, process } = openLog()
+  const [one, other] = [process(), process()]
+  const asNew = { ...envelope, isNew: true, mustBeNew: true }
+  t.equal((await one.send(book, id, topUp('first', 100), asNew)).revision, 0)
+  for (const late of [one, other]) {
+    const refused = late.send(book, id, topUp('second', 100), asNew)
+    await t.rejects(refused, new Refusal('resource_must_not_have_changed'))
+  }
+  t.equal(log.events.length, 1)
+})
+
 t.test('an append that may have happened is not answered as one that was not accepted', async (t) => {
   const { log, store, process } = openLog()
   let tries = 0

@@ -73,6 +73,24 @@ t.test('the same idempotency key creates one intent', async (t) => {
   })
 })
 
+t.test('the same idempotency key at the same moment creates one intent', async (t) => {
+  const headers = { 'idempotency-key': 'order-8' }
+  const ask = () => payments.post(intentsPath, order, { headers })
+  const answers = await Promise.all(Array.from({ length: 5 }, ask))
+  for (const { status, body } of answers) t.strictSame([status, body], [201, answers[0]!.body])
+  const replayed = answers.filter((answer) => answer.headers.get('idempotent-replayed') === 'true')
+  t.equal(replayed.length, 4)
+})
+
+t.test('who repeats a key with a contact in another body becomes no customer', async (t) => {
+  const headers = { 'idempotency-key': 'order-9' }
+  await payments.post(intentsPath, order, { headers })
+  const other = { ...order, customer_email: 'nobody@example.com' }
+  t.equal((await payments.post(intentsPath, other, { headers })).status, 409)
+  const found = await payments.get('/api/v1/merchant/customers?search=nobody@example.com')
+  t.match(found.body, { total_count: 0 })
+})
+
 t.test('a customer is found by e-mail address first, then by number, or made', async (t) => {
   const [first, again] = await Promise.all([
     payments.create({ customer_email: 'Awa@Example.com' }),

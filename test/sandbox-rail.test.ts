@@ -171,12 +171,22 @@ onEachBook((t, { book, pool }) => {
   t.test('what has ended is not resolved again, but what was paid may be returned', async (t) => {
     const { rail } = operators(t, book)
     const { reference } = request('disbursement', mobile('1234'))
-    await rail.resolve(reference, { state: 'succeeded' })
-    await rail.resolve(reference, declined)
+    t.same(await rail.resolve(reference, { state: 'succeeded' }), { state: 'succeeded' })
+    t.same(await rail.resolve(reference, declined), { state: 'succeeded' }, 'how it had ended')
     t.same(await rail.status(reference), { state: 'succeeded' })
-    await rail.resolve(reference, { state: 'returned' })
+    t.same(await rail.resolve(reference, { state: 'returned' }), { state: 'returned' })
     t.same(await rail.status(reference), { state: 'returned' })
     await t.rejects(rail.resolve(reference, { state: 'pending' }), TypeError)
+  })
+
+  t.test('who ends one operation at the same moment is told how it has ended', async (t) => {
+    const { rail } = operators(t, book)
+    const each = request('disbursement', mobile('1234'))
+    await rail.submit(each)
+    const results = [declined, { state: 'succeeded' }, declined] as const
+    const ended = await Promise.all(results.map((result) => rail.resolve(each.reference, result)))
+    t.same(ended, [ended[0], ended[0], ended[0]])
+    t.same(await rail.status(each.reference), ended[0])
   })
 
   t.test('what is resolved before it is submitted is not carried out again', async (t) => {

@@ -9,6 +9,11 @@ interface Resolution {
   readonly now: Date
 }
 
+interface Stated {
+  readonly reference: string
+  readonly state: RailState
+}
+
 /** The operators' book on Postgres. Calls of one tick, or made during a write, are written together. */
 export class SandboxOperations implements SandboxBook {
   readonly #pool: pg.Pool
@@ -28,7 +33,7 @@ export class SandboxOperations implements SandboxBook {
     return this.#questions.ask(reference)
   }
 
-  resolve(reference: string, state: RailState, now: Date): Promise<void> {
+  resolve(reference: string, state: RailState, now: Date): Promise<RailState> {
     return this.#resolutions.ask({ reference, state, now })
   }
 
@@ -75,7 +80,7 @@ export class SandboxOperations implements SandboxBook {
     const rows = [...calls.values()].map(({ submission, count }) => [...valuesOf(submission), count])
     const columns = Object.keys(submissionColumns).map((_, column) => rows.map((row) => row[column]))
     const query = { name: 'sandbox-submit', text: submitStatement, values: columns }
-    const { rows: states } = await this.#pool.query<{ reference: string; state: RailState }>(query)
+    const { rows: states } = await this.#pool.query<Stated>(query)
     const found = new Map(states.map(({ reference, state }) => [reference, state]))
     return batch.map(({ request }) => found.get(request.reference)!)
   }
@@ -93,15 +98,24 @@ export class SandboxOperations implements SandboxBook {
   }
 
   /** A statement ends an operation once; who ends it a second time goes with the next statement. */
-  async #end(batch: readonly Resolution[]): Promise<readonly void[]> {
+  async #end(batch: readonly Resolution[]): Promise<readonly RailState[]> {
     const first = new Map<string, Resolution>()
     const later: Resolution[] = []
     for (const resolution of batch) {
       if (first.has(resolution.reference)) later.push(resolution)
       else first.set(resolution.reference, resolution)
     }
-    const resolutions = [...first.values()]
-    await this.#pool.query({
+    const states = await this.#endOnce([...first.values()])
+    const laterStates = (later.length > 0 ? await this.#end(later) : []).values()
+    return batch.map((resolution) => {
+      const { reference } = resolution
+      return first.get(reference) === resolution ? states.get(reference)! : laterStates.next().value!
+    })
+  }
+
+  /** What had ended before is not changed, and looked up. */
+  async #endOnce(resolutions: readonly Resolution[]): Promise<ReadonlyMap<string, RailState>> {
+    const { rows } = await this.#pool.query<Stated>({
       name: 'sandbox-resolve',
       text: resolveStatement,
       values: [
@@ -111,8 +125,12 @@ export class SandboxOperations implements SandboxBook {
         resolutions.map(({ now }) => now),
       ],
     })
-    if (later.length > 0) await this.#end(later)
-    return batch.map(() => undefined)
+    const states = new Map(rows.map(({ reference, state }) => [reference, state]))
+    const ended = resolutions.map(({ reference }) => reference).filter((each) => !states.has(each))
+    if (ended.length === 0) return states
+    const known = await this.#look(ended)
+    for (const [index, reference] of ended.entries()) states.set(reference, known[index]!.state)
+    return states
   }
 }
 
@@ -227,4 +245,5 @@ const resolveStatement = `
     callback_at = null,
     executions = known.executions + excluded.executions
   where known.state->>'state' in ('pending', 'redirect')
-    or (known.state->>'state' = 'succeeded' and excluded.state->>'state' = 'returned')`
+    or (known.state->>'state' = 'succeeded' and excluded.state->>'state' = 'returned')
+  returning reference, state`

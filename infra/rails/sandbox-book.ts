@@ -58,6 +58,9 @@ export interface SandboxBook {
     readonly limit: number
   }): Promise<readonly ClaimedCallback[]>
   settleCallbacks(callbacks: readonly CalledBack[]): Promise<void>
-  /** Ends what has not ended, without its steps and callbacks. Only a success can end again, by a return. */
-  resolve(reference: string, state: RailState, now: Date): Promise<void>
+  /**
+   * Ends what has not ended, without its steps and callbacks. Only a success can end again, by a return.
+   * Answers the state it has then.
+   */
+  resolve(reference: string, state: RailState, now: Date): Promise<RailState>
 }

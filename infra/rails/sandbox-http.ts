@@ -50,8 +50,8 @@ export class HttpSandboxBook implements SandboxBook {
     await this.#call('settle', { callbacks })
   }
 
-  async resolve(reference: string, state: RailState, now: Date): Promise<void> {
-    await this.#call('resolve', { reference, state, now })
+  resolve(reference: string, state: RailState, now: Date): Promise<RailState> {
+    return this.#call('resolve', { reference, state, now })
   }
 
   /** Calls under way fail. */

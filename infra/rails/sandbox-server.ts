@@ -15,7 +15,7 @@ export function serveBook(book: SandboxBook, onError: (error: unknown) => void):
     advance: (due) => book.advance(due),
     claim: (claim) => book.claimCallbacks(claim),
     settle: async ({ callbacks }) => (await book.settleCallbacks(callbacks)) ?? null,
-    resolve: async ({ reference, state, now }) => (await book.resolve(reference, state, now)) ?? null,
+    resolve: ({ reference, state, now }) => book.resolve(reference, state, now),
   }
 
   async function answer({ method, url }: IncomingMessage, body: string): Promise<Answer> {

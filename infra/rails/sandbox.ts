@@ -71,9 +71,9 @@ export class SimulatedOperators implements SandboxRail {
   }
 
   /** Ends an operation once, also one that is submitted only later: it then ends as it was resolved. */
-  async resolve(reference: string, result: RailState): Promise<void> {
+  async resolve(reference: string, result: RailState): Promise<RailState> {
     if (!endings.has(result.state)) throw new TypeError(`an operation cannot end as ${result.state}`)
-    await this.#options.book.resolve(reference, result, this.#options.clock())
+    return this.#options.book.resolve(reference, result, this.#options.clock())
   }
 
   /** A book that cannot be reached is an operator that does not answer. */

@@ -46,7 +46,7 @@ export interface House {
   readonly baseUrl: string
 }
 
-export type SendOptions = Pick<Envelope, 'isNew' | 'mustExist' | 'onConflict'>
+export type SendOptions = Pick<Envelope, 'isNew' | 'mustBeNew' | 'mustExist' | 'onConflict'>
 
 /** A request as an action sees it: authenticated, validated and normalised. */
 export interface Request<Body = undefined, Query = object> {
@@ -209,6 +209,11 @@ export function perform<
       readonly creates?: {
         readonly decider: AnyDecider
         readonly view: (id: string, state: never) => Static<Returns> | undefined
+        /**
+         * True when the action sends this stream's command first and only to a new stream: then a repeat
+         * fails without a trace, and few requests are repeats. For all others the stream is read before.
+         */
+        readonly comesFirst?: (body: Body extends TSchema ? Static<Body> : undefined) => boolean
       }
       /** The answer shows a secret: it is kept sealed for the repeats of its idempotency key. */
       readonly showsSecret?: true
@@ -246,7 +251,11 @@ export interface AnyRoute extends Common, Named, Partial<Listing> {
   readonly status?: 200 | 201 | 202
   readonly idempotency?: 'required in live'
   readonly showsSecret?: true
-  readonly creates?: { readonly decider: AnyDecider; readonly view: (id: string, state: never) => unknown }
+  readonly creates?: {
+    readonly decider: AnyDecider
+    readonly view: (id: string, state: never) => unknown
+    readonly comesFirst?: (body: never) => boolean
+  }
   readonly page?: (body: never) => string
   readonly action?: (request: never) => Promise<unknown>
 }

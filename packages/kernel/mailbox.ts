@@ -200,9 +200,10 @@ export class Mailbox {
   }
 
   /** Nobody reaches another merchant's or the other environment's stream, whatever id a request names. */
-  #admit({ merchant, livemode, mustExist }: Envelope, { revision, owner }: Known): void {
+  #admit({ merchant, livemode, mustExist, mustBeNew }: Envelope, { revision, owner }: Known): void {
     const isOthers = owner && (owner.merchant !== merchant || owner.livemode !== livemode)
     if (isOthers || (mustExist && revision === noStream)) throw this.#options.refuse.notFound(this.#stream)
+    if (mustBeNew && revision !== noStream) throw this.#options.refuse.changedMeanwhile(this.#stream)
   }
 
   #context({ merchant, livemode, cause }: Envelope): Context {

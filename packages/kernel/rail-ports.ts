@@ -73,6 +73,9 @@ export interface PaymentRail {
 
 /** What only the simulated operators have: a way to play the operator. */
 export interface SandboxRail extends PaymentRail {
-  /** Ends an operation as asked, without a callback; what the operator then reports is the same. */
-  resolve(reference: string, result: RailState): Promise<void>
+  /**
+   * Ends an operation as asked, without a callback. Answers what the operator reports from then on: another
+   * result when the operation had ended before.
+   */
+  resolve(reference: string, result: RailState): Promise<RailState>
 }

@@ -20,10 +20,19 @@ export async function answer(house: House, { route, asked, keyed }: Asked): Prom
   const started = startedStream(route)
   const { answers, vault, store } = house
   if (!started) return answeredOnce(route.showsSecret ? sealedAnswers(answers, vault) : answers, keyed, work)
-  const earlier = await answeredByStream(keyed, { store, ...started })
-  if (earlier !== undefined) return { status, body: earlier, replayed: true }
-  const reply = await work()
-  // The same request at the same moment may have been faster: then its answer is the answer of both.
-  const faster = asked.hasStarted ? undefined : await answeredByStream(keyed, { store, ...started })
-  return faster === undefined ? reply : { status, body: faster, replayed: true }
+  const asBefore = async (): Promise<Reply | undefined> => {
+    const body = await answeredByStream(keyed, { store, ...started })
+    return body === undefined ? undefined : { status, body, replayed: true }
+  }
+  const earlier = started.comesFirst?.(asked.body as never) ? undefined : await asBefore()
+  if (earlier) return earlier
+  try {
+    const reply = await work()
+    // The same request at the same moment may have been faster: then its answer is the answer of both.
+    return asked.hasStarted ? reply : ((await asBefore()) ?? reply)
+  } catch (error) {
+    const answered = await asBefore()
+    if (answered) return answered
+    throw error
+  }
 }

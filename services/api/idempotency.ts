@@ -3,7 +3,7 @@ import canonicalize from 'canonicalize'
 import { derivedId } from '../../packages/contract/identity.ts'
 import { refuse, refuseField } from '../../packages/contract/refusals.ts'
 import type { AnyRoute, Caller } from '../../packages/contract/routes.ts'
-import { streamName, type AnyDecider } from '../../packages/kernel/decider.ts'
+import { streamName } from '../../packages/kernel/decider.ts'
 import { foldStored } from '../../packages/kernel/history.ts'
 import type { EventStore } from '../../packages/kernel/ports.ts'
 import type { Answer, AnswerKey, Answers } from '../../packages/kernel/read-ports.ts'
@@ -67,16 +67,17 @@ function givenKey(header: string | undefined, body: unknown): string | undefined
 }
 
 /** The stream that a row starts with the request's own id, by which a repeat is recognised. */
-export function startedStream(route: AnyRoute): Omit<StreamAnswer, 'store'> | undefined {
+export function startedStream(route: AnyRoute): StartedStream | undefined {
   if (route.creates) return route.creates
   if (route.kind !== 'create' || route.identity) return undefined
-  return { decider: route.decider!, view: route.view as (id: string, state: never) => unknown }
+  const view = route.view as (id: string, state: never) => unknown
+  return { decider: route.decider!, view, comesFirst: () => true }
 }
 
-interface StreamAnswer {
+type StartedStream = NonNullable<AnyRoute['creates']>
+
+interface StreamAnswer extends Pick<StartedStream, 'decider' | 'view'> {
   readonly store: EventStore
-  readonly decider: AnyDecider
-  readonly view: (id: string, state: never) => unknown
 }
 
 /**

@@ -45,14 +45,9 @@ async function play(house: House, { request, response, result }: Play): Promise<
   const { id, resource, merchant, status } = await openPayment(house, request)
   // A payer who presses twice is sent on to what the first press has done.
   if (status === 'pending') {
-    await house.sandboxRail.resolve(id, result)
+    const command = commandAfter(id, await house.sandboxRail.resolve(id, result))
     const envelope = { merchant, livemode: false, actor: 'rail', correlation: house.newId() }
-    await house.executor.send(
-      paymentIntent,
-      resource,
-      commandAfter(id, await house.rail.status(id)),
-      envelope,
-    )
+    await house.executor.send(paymentIntent, resource, command, envelope)
   }
   response.redirect(303, `/operations/status/${publicId('operation', id)}`)
 }

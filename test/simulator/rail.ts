@@ -198,15 +198,16 @@ export class SimulatedRail {
     })
   }
 
-  #resolve(reference: string, result: RailState): void {
+  #resolve(reference: string, result: RailState): RailState {
     const known = this.operations.get(reference)
     if (!known) {
       this.operations.set(reference, { request: undefined, answers: true, state: result, steps: [] })
-      return
+      return result
     }
     const isOpen = known.state.state === 'pending' || known.state.state === 'redirect'
-    if (!isOpen) return
+    if (!isOpen) return known.state
     known.steps = []
     this.#enter(known, result)
+    return result
   }
 }

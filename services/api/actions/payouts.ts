@@ -96,9 +96,8 @@ export async function playOperator(request: Request<Static<typeof PayoutCallback
   }
   const failure = failureOf(body.failure_code, body.failure_message)
   const result: RailState = body.status === 'paid' ? { state: 'succeeded' } : { state: 'failed', ...failure }
-  await house.sandboxRail.resolve(id, result)
   // The operator may have ended it by itself a moment ago: what it says counts.
-  const said = await house.sandboxRail.status(id)
+  const said = await house.sandboxRail.resolve(id, result)
   const { state } =
     said.state === 'failed'
       ? await request.send(payout, id, {

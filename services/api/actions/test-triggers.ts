@@ -27,9 +27,8 @@ export async function playCollection(request: Asking): Promise<PaymentIntentView
   const intent = (await currentState({ caller, house }, paymentIntents, id)) as PaymentIntent | undefined
   if (intent?.status === body.status) return seen(id, intent)
   const operationId = openOperation(intent)
-  await house.sandboxRail.resolve(operationId, resultOf(body))
   // The operator may have ended it by itself a moment ago: what it says counts.
-  const command = commandAfter(operationId, await house.sandboxRail.status(operationId))
+  const command = commandAfter(operationId, await house.sandboxRail.resolve(operationId, resultOf(body)))
   const { state } = await request.send(paymentIntent, id, command, { mustExist: true })
   return seen(id, state)
 }

@@ -24,7 +24,12 @@ export const paymentIntentRoutes = [
     body: PaymentIntentRequest,
     returns: PaymentIntentResource,
     status: 201,
-    creates: { decider: paymentIntent, view: viewPaymentIntent },
+    creates: {
+      decider: paymentIntent,
+      view: viewPaymentIntent,
+      // Else a customer may be created before.
+      comesFirst: ({ customer_email, customer_phone }) => !customer_email && !customer_phone,
+    },
     refusals: ['payment_must_be_eligible', 'customer_must_exist'],
     action: createPaymentIntent,
   }),
