@@ -43,7 +43,7 @@ t.test('a process that remembers too little does not take an order for a mistake
 t.test('what must be new is refused when this process or another one has written to it', async (t) => {
   const { log, process } = openLog()
   const [one, other] = [process(), process()]
-  const asNew = { ...envelope, isNew: true, mustBeNew: true }
+  const asNew = { ...envelope, mustBeNew: true }
   t.equal((await one.send(book, id, topUp('first', 100), asNew)).revision, 0)
   for (const late of [one, other]) {
     const refused = late.send(book, id, topUp('second', 100), asNew)

@@ -27,7 +27,7 @@ export interface Envelope {
    * few keys come twice. So it is not read first; a wrong guess costs a second try.
    */
   readonly isNew?: boolean
-  /** A stream with events is refused as changed meanwhile. */
+  /** The same, and a stream with events is refused as changed meanwhile. */
   readonly mustBeNew?: boolean
   /** A stream without events is refused as not found. */
   readonly mustExist?: boolean

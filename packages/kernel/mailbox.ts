@@ -29,9 +29,7 @@ interface Letter {
 interface Known {
   state: unknown
   revision: number
-  /**
-   * Whose stream it is, by its first event; unknown for one that starts with a snapshot, whose name tells.
-   */
+  /** Whose it is, by its first event; unknown for one that starts with a snapshot, whose name tells. */
   owner: Owner | undefined
   /** From an earlier round: another process may have gone on since. */
   isRemembered: boolean
@@ -99,7 +97,9 @@ export class Mailbox {
 
   async #load(letters: readonly Letter[]): Promise<Known> {
     const { store, snapshots } = this.#options
-    const isNew = letters.every(({ errands, decisions }) => decisions === 0 && errands[0]?.envelope.isNew)
+    const isNew = letters.every(({ errands: [first], decisions }) => {
+      return decisions === 0 && (first?.envelope.isNew || first?.envelope.mustBeNew)
+    })
     if (isNew)
       return { state: this.#decider.initial(), revision: noStream, owner: undefined, isRemembered: false }
     const version = this.#decider.snapshot?.version

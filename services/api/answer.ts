@@ -26,13 +26,14 @@ export async function answer(house: House, { route, asked, keyed }: Asked): Prom
   }
   const earlier = started.comesFirst?.(asked.body as never) ? undefined : await asBefore()
   if (earlier) return earlier
+  let reply: Reply
   try {
-    const reply = await work()
-    // The same request at the same moment may have been faster: then its answer is the answer of both.
-    return asked.hasStarted ? reply : ((await asBefore()) ?? reply)
+    reply = await work()
   } catch (error) {
     const answered = await asBefore()
     if (answered) return answered
     throw error
   }
+  // The same request at the same moment may have been faster: then its answer is the answer of both.
+  return asked.hasStarted ? reply : ((await asBefore()) ?? reply)
 }

@@ -15,10 +15,7 @@ export const kinds: Readonly<
     const decider = route.decider!
     const id = route.identity?.((request.body ?? {}) as never, request.caller) ?? request.id
     const command = commandOf(route, request, id)
-    const { state } = await request.send(decider, id, command, {
-      isNew: !route.identity,
-      mustBeNew: !route.identity,
-    })
+    const { state } = await request.send(decider, id, command, { mustBeNew: !route.identity })
     return route.view!(...([id, state] as never))
   },
 

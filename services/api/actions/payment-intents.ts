@@ -45,7 +45,7 @@ export async function createPaymentIntent(request: Creation): Promise<PaymentInt
     customer: await customerOf(request),
   }
   const command = { type: 'CreateIntent', data } as const
-  const { state } = await request.send(paymentIntent, request.id, command, { isNew: true, mustBeNew: true })
+  const { state } = await request.send(paymentIntent, request.id, command, { mustBeNew: true })
   return seen(request.id, state)
 }
 
