@@ -4,6 +4,8 @@ import { merchantAvailable } from '../packages/domain/ledger/accounts.ts'
 import { book } from '../packages/domain/ledger/book.ts'
 import { balanceOf, type Book } from '../packages/domain/ledger/state.ts'
 import { OutcomeUnknown, StoreOverloaded, type EventStore } from '../packages/kernel/ports.ts'
+import { streamName } from '../packages/kernel/decider.ts'
+import { snapshotOf } from '../packages/kernel/history.ts'
 import { envelope, hold, id, openLog, topUp } from './support/shared-log.ts'
 
 t.test('a process refuses by what the stream says now, not by what it remembers', async (t) => {
@@ -50,6 +52,23 @@ t.test('what must be new is refused when this process or another one has written
     await t.rejects(refused, new Refusal('resource_must_not_have_changed'))
   }
   t.equal(log.events.length, 1)
+})
+
+t.test('a process that begins with a snapshot knows what had ended before it', async (t) => {
+  const { process, snapshots } = openLog()
+  const before = process()
+  const asked = hold('payout', 50)
+  const { subject } = asked.data
+  await before.send(book, id, topUp('first', 100), envelope)
+  await before.send(book, id, asked, envelope)
+  await before.send(book, id, { type: 'VoidHold', data: { holdId: subject.id } }, envelope)
+  for (let more = 0; more < 300; more++) await before.send(book, id, topUp(`more ${more}`, 1), envelope)
+  t.match(await snapshotOf(snapshots, book, streamName(book.category, id)), { revision: 255 })
+  const next = process()
+  t.equal((await next.send(book, id, asked, envelope)).appended, 0)
+  t.equal((await next.send(book, id, topUp('first', 100), envelope)).appended, 0)
+  const settled = { type: 'PostHold', data: { holdId: subject.id, rail: 'mobile_money.SN.wave' } } as const
+  await t.rejects(next.send(book, id, settled, envelope), { message: /was voided/ })
 })
 
 t.test('an append that may have happened is not answered as one that was not accepted', async (t) => {

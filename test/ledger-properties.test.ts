@@ -57,7 +57,7 @@ function play(sequence: readonly Choice[]): readonly Event[] {
     }
     const snapshot = JSON.stringify(state)
     check(JSON.stringify(restored) === snapshot, 'a snapshot goes on as the same state')
-    restored = JSON.parse(snapshot) as Book
+    restored = book.snapshot!.restored!(JSON.parse(snapshot))
     notes.note(sent, answered)
     check(JSON.stringify(fold(book, notes.events)) === snapshot, 'the history makes the same state')
     same(answer(sent, state), [], 'what is sent again decides nothing')

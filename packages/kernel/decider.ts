@@ -25,6 +25,16 @@ export interface Context {
   readonly cause?: Cause
 }
 
+/** How states of one kind are kept as JSON. */
+export interface Snapshotting<State> {
+  /** Snapshots of another version are not read. */
+  readonly version: number
+  /** After so many events the next one is kept. */
+  readonly every: (state: State) => number
+  /** The state that became this JSON; left out where that is plain data. */
+  readonly restored?: (kept: unknown) => State
+}
+
 /** The whole behaviour of one kind of stream, without any I/O. */
 export interface Decider<State, Commands extends Payloads, Events extends Payloads> {
   /** Streams are named `<category>-<id>`. */
@@ -43,8 +53,8 @@ export interface Decider<State, Commands extends Payloads, Events extends Payloa
   readonly evolve: {
     readonly [Type in keyof Events & string]: (state: State, event: Events[Type]) => State
   }
-  /** For streams without a bound on their length: a snapshot is kept every so many events. */
-  readonly snapshot?: { readonly version: number; readonly every: (state: State) => number }
+  /** For streams without a bound on their length. */
+  readonly snapshot?: Snapshotting<State>
 }
 
 /**

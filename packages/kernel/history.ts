@@ -7,7 +7,7 @@ import {
   type Payloads,
 } from './decider.ts'
 import { upcast } from './event-types.ts'
-import type { EventStore, StoredEvent } from './ports.ts'
+import type { EventStore, Snapshot, Snapshots, StoredEvent } from './ports.ts'
 import type { Recorded } from './projection.ts'
 
 /**
@@ -32,6 +32,16 @@ export function foldStored(
   let state = start
   for (const event of events) state = evolve(decider, state, recorded(decider, event))
   return state
+}
+
+/** What was kept of a stream's state; `undefined` when nothing was that this decider can go on from. */
+export async function snapshotOf(
+  snapshots: Pick<Snapshots, 'load'>,
+  { snapshot: how }: AnyDecider,
+  stream: string,
+): Promise<Snapshot | undefined> {
+  const kept = how && (await snapshots.load(stream, how.version))
+  return kept && { ...kept, state: how.restored ? how.restored(kept.state) : kept.state }
 }
 
 /** The state of one stream as the store has it now; the initial state for a stream without events. */

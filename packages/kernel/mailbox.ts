@@ -1,6 +1,6 @@
 import { decide, evolve, streamName, type AnyDecider, type Context } from './decider.ts'
 import type { Envelope, Errand, ExecutorOptions, Outcome } from './execute.ts'
-import { foldStored } from './history.ts'
+import { foldStored, snapshotOf } from './history.ts'
 import {
   noStream,
   OutcomeUnknown,
@@ -102,8 +102,7 @@ export class Mailbox {
     })
     if (isNew)
       return { state: this.#decider.initial(), revision: noStream, owner: undefined, isRemembered: false }
-    const version = this.#decider.snapshot?.version
-    const snapshot = version === undefined ? undefined : await snapshots.load(this.#stream, version)
+    const snapshot = await snapshotOf(snapshots, this.#decider, this.#stream)
     this.#snapshotRevision = snapshot?.revision ?? noStream
     const events = await store.readStream(this.#stream, this.#snapshotRevision + 1)
     const state = foldStored(this.#decider, events, snapshot?.state ?? this.#decider.initial())

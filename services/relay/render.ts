@@ -3,7 +3,7 @@ import { derivedId, publicId } from '../../packages/contract/identity.ts'
 import { unixSeconds } from '../../packages/contract/vocabulary.ts'
 import type { WebhookType } from '../../packages/contract/webhook-types.ts'
 import { categoryOf, evolve, type AnyDecider } from '../../packages/kernel/decider.ts'
-import { foldStored, recorded } from '../../packages/kernel/history.ts'
+import { foldStored, recorded, snapshotOf } from '../../packages/kernel/history.ts'
 import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
 import { noStream, type EventStore, type Snapshots, type StoredEvent } from '../../packages/kernel/ports.ts'
 import type { Recorded } from '../../packages/kernel/projection.ts'
@@ -107,7 +107,7 @@ export class Renderer {
   }
 
   async #stateAt(decider: AnyDecider, { stream, revision }: Place): Promise<unknown> {
-    const snapshot = decider.snapshot && (await this.#snapshots.load(stream, decider.snapshot.version))
+    const snapshot = await snapshotOf(this.#snapshots, decider, stream)
     const known = this.#known.get(stream)
     const start = [known, snapshot].find((one) => one !== undefined && one.revision <= revision)
     const from = (start?.revision ?? noStream) + 1

@@ -5,7 +5,7 @@ import { customerPublicEvents, customerWebhook } from '../../packages/domain/cus
 import { parseBookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import type { LedgerEvents } from '../../packages/domain/ledger/events.ts'
-import { afterPostings, balances, type Book } from '../../packages/domain/ledger/state.ts'
+import { afterPostings, balances, balancesFrom, type Book } from '../../packages/domain/ledger/state.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import {
   paymentIntentPublicEvents,
@@ -70,7 +70,11 @@ export const publicSources: readonly PublicSource[] = [
     view: (id, state: WebhookEndpoint, { metadata }) => viewWebhookEndpoint(id, state, new Date(metadata.at)),
   },
   {
-    decider: { ...book, evolve: balancesAlone },
+    decider: {
+      ...book,
+      evolve: balancesAlone,
+      ...(book.snapshot && { snapshot: { ...book.snapshot, restored: balancesFrom } }),
+    },
     resource: 'balance',
     typeOf: ({ type, data }) => {
       if (type !== 'EntryPosted') return undefined

@@ -23,7 +23,7 @@ export const hold = (name: string, amount: number) => {
   return { type: 'PlaceHold', data } as const
 }
 
-/** A log in memory, and processes that share it. */
+/** A log in memory and its snapshots, and processes that share them. */
 export function openLog() {
   let ids = 0
   const newId = () => `00000000-0000-7000-8000-${String(++ids).padStart(12, '0')}`
@@ -31,11 +31,12 @@ export function openLog() {
   const stage = { scheduler, mistake: undefined, newId, violate: () => undefined, note: () => undefined }
   const log = new SimulatedLog(stage, () => undefined)
   const store = new SimulatedStore(log, stage, nobody)
+  const snapshots = simulatedSnapshots()
   /** What it appends goes to the store, or to whatever stands before it. */
   const process = (append?: EventStore['append']) => {
     return new Executor({
       store: append ? Object.assign(new SimulatedStore(log, stage, nobody), { append }) : store,
-      snapshots: simulatedSnapshots(),
+      snapshots,
       clock: scheduler.clock,
       newId,
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
@@ -47,5 +48,5 @@ export function openLog() {
       pause: async () => undefined,
     })
   }
-  return { log, store, process }
+  return { log, store, snapshots, process }
 }

@@ -15,13 +15,14 @@ import {
 import { advanced, posted, voided } from './hold-steps.ts'
 import { placing, type Hold, type Source } from './holds.ts'
 import { sum, type Posting } from './postings.ts'
-import { recall } from './recent.ts'
 import {
   afterAdvancing,
   afterEnding,
   afterEntry,
   afterPlacing,
+  bookFrom,
   emptyBook,
+  endOf,
   isApplied,
   type Book,
 } from './state.ts'
@@ -66,7 +67,7 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
   category: 'ledger',
   events: ledgerEvents,
   initial: emptyBook,
-  snapshot: { version: 2, every: ({ openHolds }) => Math.max(256, openHolds) },
+  snapshot: { version: 3, every: ({ openHolds }) => Math.max(256, openHolds), restored: bookFrom },
 
   decide: {
     PostEntry(command, book, context) {
@@ -127,7 +128,7 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
       const open = book.holds[subject.id]
       if (open) return repeatedHold(open, command)
       const entryId = derivedId(subject.id, template)
-      if (recall(book.endedHolds, subject.id) || isApplied(book, context.cause)) return []
+      if (endOf(book, subject.id) || isApplied(book, context.cause)) return []
       const { uncovered } = holdTemplates[template]
       if (!Number.isSafeInteger(amount + fee)) refuse(uncovered)
       guardSource(command.source)

@@ -14,8 +14,7 @@ import {
 import type { Entry } from './events.ts'
 import type { Hold, Outcome } from './holds.ts'
 import { balanced, effect, sum, type Posting } from './postings.ts'
-import { recall } from './recent.ts'
-import { balanceOf, isApplied, type Book } from './state.ts'
+import { balanceOf, endOf, isApplied, type Book } from './state.ts'
 
 /** What a decision says of an entry; the book and the context know the rest. */
 type Draft = Pick<Entry, 'entryId' | 'subject' | 'amounts' | 'postings'>
@@ -75,7 +74,7 @@ export function guardSource(source: AccountCode): void {
 
 /** L5: an entry is posted once. The same id with another total is a bug. */
 export function isRepeated(book: Book, { entryId, postings, cause }: Stamped): boolean {
-  const total = recall(book.entries, entryId)
+  const total = book.entries.recall(entryId)
   if (total === undefined) return isApplied(book, cause)
   if (total !== sum(postings, 'debit')) throw new Error(`entry ${entryId} was posted with another amount`)
   return true
@@ -96,7 +95,7 @@ interface Expected {
 export function openHold(book: Book, holdId: string, { context, ends }: Expected): Hold | undefined {
   const hold = book.holds[holdId]
   if (hold) return hold
-  const end = recall(book.endedHolds, holdId)
+  const end = endOf(book, holdId)
   if (end ? ends.includes(end) : isApplied(book, context.cause)) return undefined
   throw new Error(end ? `hold ${holdId} was ${end}` : `hold ${holdId} is not known`)
 }

@@ -21,7 +21,8 @@ export interface Hold {
   state: 'placed' | 'advanced'
 }
 
-export type Outcome = 'posted' | 'voided'
+export const outcomes = ['posted', 'voided'] as const
+export type Outcome = (typeof outcomes)[number]
 
 // The postings of each step. They follow from the hold alone, so that exactly what was taken is given back.
 

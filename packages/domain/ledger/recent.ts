@@ -1,65 +1,103 @@
+/** A number for each of the last ids: those of a state, or the same as JSON. */
+export interface KeptRecent {
+  /** Base64 of their bytes, the oldest first. */
+  readonly ids: string
+  readonly values: readonly number[]
+}
+
+/** As wide as the values need: outcomes have a byte, amounts are safe integers. */
+type Values = Uint8Array | Float64Array
+type NewValues = new (length: number) => Values
+
+const rememberedMax = 1_024
+const placesAtFirst = 8
+const wordsPerId = 4
+const bytesPerWord = 4
+
 /**
- * What happened last, by id: two generations as plain data, so that they survive a snapshot. Ids are kept as
- * numbers, which take a third of the memory of their text: thousands of merchants have a thousand each.
+ * What happened last, by id: at least a thousand of them. They lie outside of V8's heap, because thousands of
+ * books have a thousand each, and what the heap holds it may hold twice before garbage is collected.
  */
-export interface Recent<What> {
-  young: Generation<What>
-  old: Generation<What>
-}
+export class Recent {
+  readonly #newValues: NewValues
+  /** Of ids and values; once all places are taken, the next one gets that of the oldest. */
+  #places = 0
+  #ids = new Uint32Array(0)
+  #values: Values
+  #remembered = 0
 
-interface Generation<What> {
-  /** Three numbers for each id. */
-  readonly ids: number[]
-  /** What is remembered of each. */
-  readonly values: What[]
-}
-
-/** At least so many ids are remembered, and at most twice as many. */
-const remembered = 1_000
-const numbersPerId = 3
-
-export function nothingRecent<What>(): Recent<What> {
-  return { young: nothing(), old: nothing() }
-}
-
-/** Throws for an id that is no UUID. */
-export function remember<What>(recent: Recent<What>, id: string, what: What): void {
-  if (recent.young.values.length === remembered) {
-    recent.old = recent.young
-    recent.young = nothing()
+  constructor(newValues: NewValues) {
+    this.#newValues = newValues
+    this.#values = new newValues(0)
   }
-  recent.young.ids.push(...numbersOf(id))
-  recent.young.values.push(what)
-}
 
-export function recall<What>({ young, old }: Recent<What>, id: string): What | undefined {
-  const numbers = numbersOf(id)
-  return find(young, numbers) ?? find(old, numbers)
-}
-
-function nothing<What>(): Generation<What> {
-  return { ids: [], values: [] }
-}
-
-/** The newest first: what is asked for again was mostly done a moment ago. */
-function find<What>({ ids, values }: Generation<What>, [first, second, third]: Numbers): What | undefined {
-  for (let at = ids.length - numbersPerId; at >= 0; at -= numbersPerId) {
-    if (ids[at + 2] === third && ids[at] === first && ids[at + 1] === second) return values[at / numbersPerId]
+  static from({ ids, values }: KeptRecent, newValues: NewValues): Recent {
+    const bytes = Buffer.from(ids, 'base64')
+    const recent = new Recent(newValues)
+    for (const [index, value] of values.entries()) {
+      const word = (number: number) => bytes.readUInt32BE((index * wordsPerId + number) * bytesPerWord)
+      recent.#add([word(0), word(1), word(2), word(3)], value)
+    }
+    return recent
   }
-  return undefined
+
+  /** Throws for an id that is no UUID. */
+  remember(id: string, value: number): void {
+    this.#add(wordsOf(id), value)
+  }
+
+  /** `undefined` for what is not remembered; throws for an id that is no UUID. */
+  recall(id: string): number | undefined {
+    const ids = this.#ids
+    const [first, second, third, fourth] = wordsOf(id)
+    for (let place = 0, at = 0; place < this.#count; place++, at += wordsPerId) {
+      if (ids[at + 3] !== fourth || ids[at + 2] !== third) continue
+      if (ids[at + 1] === second && ids[at] === first) return this.#values[place]
+    }
+    return undefined
+  }
+
+  toJSON(): KeptRecent {
+    const oldest = this.#remembered - this.#count
+    const places = Array.from({ length: this.#count }, (_, index) => (oldest + index) % rememberedMax)
+    const bytes = Buffer.alloc(this.#count * wordsPerId * bytesPerWord)
+    let at = 0
+    for (const place of places) {
+      for (let word = 0; word < wordsPerId; word++) {
+        at = bytes.writeUInt32BE(this.#ids[place * wordsPerId + word]!, at)
+      }
+    }
+    return { ids: bytes.toString('base64'), values: places.map((place) => this.#values[place]!) }
+  }
+
+  get #count(): number {
+    return Math.min(this.#remembered, rememberedMax)
+  }
+
+  #add(id: Words, value: number): void {
+    const place = this.#remembered++ % rememberedMax
+    if (place === this.#places) this.#widen()
+    this.#ids.set(id, place * wordsPerId)
+    this.#values[place] = value
+  }
+
+  #widen(): void {
+    this.#places = Math.max(placesAtFirst, 2 * this.#places)
+    const [ids, values] = [this.#ids, this.#values]
+    this.#ids = new Uint32Array(this.#places * wordsPerId)
+    this.#ids.set(ids)
+    this.#values = new this.#newValues(this.#places)
+    this.#values.set(values)
+  }
 }
 
-type Numbers = readonly [first: number, second: number, third: number]
+type Words = readonly [first: number, second: number, third: number, fourth: number]
 
-/** 48, 32 and 48 of its 128 bits: a number holds 53. */
-function numbersOf(id: string): Numbers {
-  const [, first, second, third, fourth, last] = uuid.exec(id) ?? []
+function wordsOf(id: string): Words {
+  const [, first, second, third, fourth, fifth, last] = uuid.exec(id) ?? []
   if (last === undefined) throw new Error(`"${id}" is no UUID`)
-  return [
-    Number.parseInt(`${first}${second}`, 16),
-    Number.parseInt(`${third}${fourth}`, 16),
-    Number.parseInt(last, 16),
-  ]
+  const number = (digits: string) => Number.parseInt(digits, 16)
+  return [number(first!), number(`${second}${third}`), number(`${fourth}${fifth}`), number(last)]
 }
 
-const uuid = /^([\da-f]{8})-([\da-f]{4})-([\da-f]{4})-([\da-f]{4})-([\da-f]{12})$/
+const uuid = /^([\da-f]{8})-([\da-f]{4})-([\da-f]{4})-([\da-f]{4})-([\da-f]{4})([\da-f]{8})$/

@@ -7,9 +7,9 @@ import {
   type AccountCode,
 } from './accounts.ts'
 import type { Entry, LedgerEvents } from './events.ts'
-import type { Hold, Outcome } from './holds.ts'
+import { outcomes, type Hold, type Outcome } from './holds.ts'
 import { effect, sum } from './postings.ts'
-import { nothingRecent, remember, type Recent } from './recent.ts'
+import { Recent, type KeptRecent } from './recent.ts'
 
 /** A payment by card that is not released yet. */
 export interface PendingPayment {
@@ -21,8 +21,8 @@ export interface PendingPayment {
 }
 
 /**
- * Plain data, so that a snapshot is the same state, and changed in place, so that an entry costs its postings
- * however many holds are open. What is over is forgotten: the state does not grow with the age of the book.
+ * Changed in place, so that an entry costs its postings however many holds are open. What is over is
+ * forgotten: the state does not grow with the age of the book.
  */
 export interface Book {
   /** Balances that are not zero. */
@@ -35,8 +35,9 @@ export interface Book {
   /** Position of the newest cause of each policy. */
   readonly causes: Record<string, number>
   /** Total of each entry that no policy caused. */
-  readonly entries: Recent<number>
-  readonly endedHolds: Recent<Outcome>
+  readonly entries: Recent
+  /** The place of each outcome among all outcomes. */
+  readonly endedHolds: Recent
   /** Entries that a reversal has mirrored. Corrections by hand are few, so all are kept. */
   readonly reversed: Record<string, true>
 }
@@ -48,10 +49,31 @@ export function emptyBook(): Book {
     openHolds: 0,
     pending: {},
     causes: {},
-    entries: nothingRecent(),
-    endedHolds: nothingRecent(),
+    entries: new Recent(Float64Array),
+    endedHolds: new Recent(Uint8Array),
     reversed: {},
   }
+}
+
+/** A book as JSON. */
+type KeptBook = Omit<Book, 'entries' | 'endedHolds'> & {
+  readonly entries: KeptRecent
+  readonly endedHolds: KeptRecent
+}
+
+/** The book that became this JSON: what is kept of it was checked before. */
+export function bookFrom(kept: unknown): Book {
+  const book = kept as KeptBook
+  return {
+    ...book,
+    entries: Recent.from(book.entries, Float64Array),
+    endedHolds: Recent.from(book.endedHolds, Uint8Array),
+  }
+}
+
+/** The same for who follows its balances alone. */
+export function balancesFrom(kept: unknown): Book {
+  return { ...emptyBook(), balances: (kept as KeptBook).balances }
 }
 
 export function balanceOf(book: Book, account: AccountCode): number {
@@ -73,6 +95,12 @@ export function balances(book: Book): Balances {
   }
 }
 
+/** How a hold ended, if that was lately. */
+export function endOf(book: Book, holdId: string): Outcome | undefined {
+  const place = book.endedHolds.recall(holdId)
+  return place === undefined ? undefined : outcomes[place]
+}
+
 /** True for what a policy sends again: it follows the log in order, so all up to its newest cause is done. */
 export function isApplied(book: Book, cause: Cause | undefined): boolean {
   return cause !== undefined && cause.position <= (book.causes[cause.policy] ?? -1)
@@ -82,7 +110,7 @@ export function isApplied(book: Book, cause: Cause | undefined): boolean {
 
 export function afterEntry(book: Book, entry: LedgerEvents['EntryPosted']): Book {
   move(book, entry)
-  if (!entry.cause) remember(book.entries, entry.entryId, sum(entry.postings, 'debit'))
+  if (!entry.cause) book.entries.remember(entry.entryId, sum(entry.postings, 'debit'))
   if (entry.reverses) book.reversed[entry.reverses] = true
   return book
 }
@@ -119,7 +147,7 @@ export function afterEnding(book: Book, entry: Ending, outcome: Outcome): Book {
   move(book, entry)
   book.openHolds--
   delete book.holds[entry.holdId]
-  remember(book.endedHolds, entry.holdId, outcome)
+  book.endedHolds.remember(entry.holdId, outcomes.indexOf(outcome))
   return book
 }
 
