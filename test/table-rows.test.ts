@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { TableChanges } from '../infra/postgres/changes.ts'
 import { copyInto } from '../infra/postgres/copy.ts'
-import { CopyLines } from '../infra/postgres/copy-lines.ts'
+import { CopyRows } from '../infra/postgres/copy-rows.ts'
 import { createTable, type Table } from '../infra/postgres/tables.ts'
 import { WrittenKeys } from '../infra/postgres/written-keys.ts'
 import type { Change, Row } from '../packages/kernel/projection.ts'
@@ -11,41 +11,108 @@ import { testDatabase } from './support/postgres.ts'
 const table: Table = {
   name: 'read.things_v1_1',
   view: 'read.things',
-  columns: { id: 'bigint', kind: 'text', note: 'text', sum: 'bigint', isOpen: 'boolean', state: 'json' },
+  columns: {
+    kind: 'text',
+    note: 'text',
+    sum: 'bigint',
+    total: 'numeric',
+    count: 'integer',
+    isOpen: 'boolean',
+    at: 'timestamptz',
+    state: 'json',
+    /** Last, for columns that a row shares with the one before are repeated from the first on. */
+    id: 'bigint',
+  },
   key: ['id'],
 }
 
-/** Also what COPY has signs for, and what is longer than a piece of memory. */
+/** Also what COPY has signs for where it reads text, and what is longer than a piece of memory. */
 const text = fc.oneof(
   fc.constantFrom('', '\\N', '\\.', 'tab\tand\nline\r', 'é\\t€😀', 'n'.repeat(300_000)),
   fc.string({ unit: 'grapheme', maxLength: 200 }).filter((one) => !one.includes('\0')),
 )
+const whole = fc.oneof(
+  fc.constantFrom(
+    0,
+    1,
+    -1,
+    9_999,
+    10_000,
+    -10_000,
+    2 ** 32,
+    Number.MAX_SAFE_INTEGER,
+    Number.MIN_SAFE_INTEGER,
+  ),
+  fc.maxSafeInteger(),
+)
+const time = fc
+  .date({
+    min: new Date('0100-01-01T00:00:00Z'),
+    max: new Date('9999-12-31T23:59:59.999Z'),
+    noInvalidDate: true,
+  })
+  .map((date) => date.toISOString())
 const kind = fc.constantFrom('one', 'other', null)
 
 t.test('rows arrive as they were given, whatever they have in common with their neighbours', async (t) => {
   const { pool } = await testDatabase(t)
   await pool.query(`create schema read; ${createTable(table)}`)
-  const columns = Object.keys(table.columns)
   const row = fc.record({
     kind,
     note: fc.option(text),
-    sum: fc.maxSafeInteger(),
+    sum: whole,
+    total: fc.option(whole),
+    count: fc.option(fc.integer()),
     isOpen: fc.boolean(),
+    at: fc.option(time),
     state: fc.option(fc.record({ text }), { nil: null }),
   })
   await fc.assert(
     fc.asyncProperty(fc.array(row, { maxLength: 40 }), async (given) => {
       const rows = given.map((one, id) => ({ id, ...one }))
-      const lines = new CopyLines(columns)
-      for (const one of rows) lines.add(one)
+      const copied = new CopyRows(table.columns)
+      for (const one of rows) copied.add([one])
       const connection = await pool.connect()
       await connection.query(`truncate ${table.name}`)
-      await copyInto(connection, table, lines.take()).finally(() => connection.release())
+      await copyInto(connection, table, copied.take()).finally(() => connection.release())
       t.same((await pool.query(`select * from ${table.name} order by id`)).rows, rows)
     }),
     { numRuns: 60 },
   )
 })
+
+const wrong: Record<string, Row> = {
+  'is no time': { at: 'yesterday' },
+  'is neither true nor false': { isOpen: 'true' },
+  'is no integer that can be counted to': { sum: 0.5 },
+  'has more than 32 bits': { count: 2 ** 31 },
+}
+for (const [reason, columns] of Object.entries(wrong)) {
+  t.test(`nothing is left of rows one of which ${reason}`, async (t) => {
+    const { pool } = await testDatabase(t)
+    await pool.query(`create schema read; ${createTable(table)}`)
+    const rows = new CopyRows(table.columns)
+    const note = 'n'.repeat(200_000)
+    t.throws(() => rows.add([{ id: 1, note, ...columns }]), { message: new RegExp(reason) })
+    t.ok(rows.isEmpty)
+    rows.add([{ id: 2, note }])
+    t.throws(() =>
+      rows.add([
+        { id: 3, note },
+        { id: 4, kind: 'other' },
+        { id: 5, ...columns },
+      ]),
+    )
+    rows.add([{ id: 6, kind: 'other' }])
+    const connection = await pool.connect()
+    await copyInto(connection, table, rows.take()).finally(() => connection.release())
+    const kept = await pool.query(`select id, kind, note from ${table.name} order by id`)
+    t.same(kept.rows, [
+      { id: 2, kind: null, note },
+      { id: 6, kind: 'other', note: null },
+    ])
+  })
+}
 
 const key = fc.integer({ min: 1, max: 6 }).map((id): Row => ({ id }))
 const change: fc.Arbitrary<Change> = fc.oneof(
@@ -68,7 +135,7 @@ async function rowsAfter(
     for (const one of piece) changes.apply(one)
     await changes.take()({
       run: async (statement, rows) => void (await connection.query(statement, [rows])),
-      copy: (into, lines) => copyInto(connection, into, lines),
+      copy: (into, rows) => copyInto(connection, into, rows),
     })
   }
   connection.release()

@@ -1,5 +1,5 @@
 import type { Change, Row, Value } from '../../packages/kernel/projection.ts'
-import { CopyLines } from './copy-lines.ts'
+import { CopyRows } from './copy-rows.ts'
 import { addToRows, patchRows, removeRows, upsertRows, type Table } from './tables.ts'
 import type { WrittenKeys } from './written-keys.ts'
 
@@ -8,7 +8,7 @@ export interface Writing {
   /** Runs one statement; its only parameter is a JSON array of rows. */
   readonly run: (statement: string, rows: string) => Promise<void>
   /** Adds rows that are not there. */
-  readonly copy: (table: Table, lines: readonly Buffer[]) => Promise<void>
+  readonly copy: (table: Table, rows: readonly Buffer[]) => Promise<void>
 }
 
 type Pending =
@@ -91,9 +91,9 @@ export class TableChanges {
     if (!first) return
     if (first.kind !== 'insert')
       return run(statement(this.#table, first), JSON.stringify(group.map(parameters)))
-    const lines = new CopyLines(Object.keys(this.#table.columns))
-    for (const pending of group) lines.add(parameters(pending))
-    await copy(this.#table, lines.take())
+    const rows = new CopyRows(this.#table.columns)
+    rows.add(group.map(parameters))
+    await copy(this.#table, rows.take())
   }
 
   #keyOf(row: Row): string {

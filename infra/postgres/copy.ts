@@ -1,12 +1,14 @@
 import type pg from 'pg'
 import { quoted, type Table } from './tables.ts'
 
-/** Adds rows to a table by COPY, which costs PostgreSQL a third of what INSERT from JSON does. */
-export function copyInto(connection: pg.ClientBase, table: Table, lines: readonly Buffer[]): Promise<void> {
-  const text = `copy ${table.name} (${quoted(Object.keys(table.columns))}) from stdin`
+/**
+ * Adds rows, in COPY's binary format, which costs PostgreSQL a quarter of what INSERT from JSON does.
+ */
+export function copyInto(connection: pg.ClientBase, table: Table, rows: readonly Buffer[]): Promise<void> {
+  const text = `copy ${table.name} (${quoted(Object.keys(table.columns))}) from stdin (format binary)`
   return new Promise((resolve, reject) => {
     const settle = (error: Error | null) => (error ? reject(error) : resolve())
-    connection.query(new CopyIn(text, lines, settle))
+    connection.query(new CopyIn(text, rows, settle))
   })
 }
 
@@ -46,15 +48,15 @@ export abstract class CopyQuery implements pg.Submittable {
 }
 
 class CopyIn extends CopyQuery {
-  readonly #lines: readonly Buffer[]
+  readonly #rows: readonly Buffer[]
 
-  constructor(text: string, lines: readonly Buffer[], callback: (error: Error | null) => void) {
+  constructor(text: string, rows: readonly Buffer[], callback: (error: Error | null) => void) {
     super(text, callback)
-    this.#lines = lines
+    this.#rows = rows
   }
 
   handleCopyInResponse(connection: CopyConnection): void {
-    for (const chunk of this.#lines) connection.sendCopyFromChunk(chunk)
+    for (const chunk of this.#rows) connection.sendCopyFromChunk(chunk)
     connection.endCopyFrom()
   }
 }

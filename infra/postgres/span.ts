@@ -157,6 +157,6 @@ function writingOn(connection: pg.ClientBase): Writing {
     run: async (statement, rows) => {
       await connection.query(prepared(statement, [rows]))
     },
-    copy: (table, lines) => copyInto(connection, table, lines),
+    copy: (table, rows) => copyInto(connection, table, rows),
   }
 }

@@ -1,6 +1,6 @@
 import type { Change, Projection, Recorded, Row } from '../../packages/kernel/projection.ts'
 import { TableChanges, type Writing } from './changes.ts'
-import { CopyLines } from './copy-lines.ts'
+import { CopyRows } from './copy-rows.ts'
 import type { DocumentFold } from './document-fold.ts'
 import type { Track } from './projector.ts'
 import { upsertRows, type Table } from './tables.ts'
@@ -27,23 +27,23 @@ function documentRows(table: Table, fold: DocumentFold): Rows {
   /** States are written out here and now: the next event may change them. */
   function take(): Write {
     const { added, changed } = fold.take()
-    const lines = new CopyLines(Object.keys(table.columns))
-    for (const row of added) lines.add(row)
-    const rows = JSON.stringify(changed)
+    const addedRows = new CopyRows(table.columns)
+    addedRows.add(added)
+    const changedRows = JSON.stringify(changed)
     return async (writing) => {
-      if (added.length > 0) await writing.copy(table, lines.take())
-      if (changed.length > 0) await writing.run(upsertRows(table), rows)
+      if (added.length > 0) await writing.copy(table, addedRows.take())
+      if (changed.length > 0) await writing.run(upsertRows(table), changedRows)
     }
   }
 }
 
-/** Rows that nobody asks for again become lines at once. */
+/** Rows that nobody asks for again become bytes at once. */
 function grownRows({ name, on }: Projection, table: Table): Rows {
-  const lines = new CopyLines(Object.keys(table.columns))
+  const rows = new CopyRows(table.columns)
   return { follow, take: () => write }
 
   function follow(event: Recorded): void {
-    for (const change of on[event.type]!(event as Recorded<never>)) lines.add(added(change))
+    rows.add(on[event.type]!(event as Recorded<never>).map(added))
   }
 
   function added(change: Change): Row {
@@ -52,7 +52,7 @@ function grownRows({ name, on }: Projection, table: Table): Rows {
   }
 
   async function write({ copy }: Writing): Promise<void> {
-    if (!lines.isEmpty) await copy(table, lines.take())
+    if (!rows.isEmpty) await copy(table, rows.take())
   }
 }
 

@@ -10,7 +10,9 @@ type Values = Uint8Array | Float64Array
 type NewValues = new (length: number) => Values
 
 const rememberedMax = 1_024
-const placesAtFirst = 8
+const placesAtFirst = 16
+/** Few steps, for memory that was given back lies in pieces. */
+const growth = 8
 const wordsPerId = 4
 const bytesPerWord = 4
 
@@ -82,7 +84,7 @@ export class Recent {
   }
 
   #widen(): void {
-    this.#places = Math.max(placesAtFirst, 2 * this.#places)
+    this.#places = Math.max(placesAtFirst, growth * this.#places)
     const [ids, values] = [this.#ids, this.#values]
     this.#ids = new Uint32Array(this.#places * wordsPerId)
     this.#ids.set(ids)
