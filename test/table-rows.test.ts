@@ -82,7 +82,8 @@ t.test('rows arrive as they were given, whatever they have in common with their 
 })
 
 const wrong: Record<string, Row> = {
-  'is no time': { at: 'yesterday' },
+  '"yesterday" is no time': { at: 'yesterday' },
+  '"" is no time': { at: '' },
   'is neither true nor false': { isOpen: 'true' },
   'is no integer that can be counted to': { sum: 0.5 },
   'has more than 32 bits': { count: 2 ** 31 },
@@ -93,9 +94,10 @@ for (const [reason, columns] of Object.entries(wrong)) {
     await pool.query(`create schema read; ${createTable(table)}`)
     const rows = new CopyRows(table.columns)
     const note = 'n'.repeat(200_000)
+    const at = '2026-11-21T09:30:00.125Z'
     t.throws(() => rows.add([{ id: 1, note, ...columns }]), { message: new RegExp(reason) })
     t.ok(rows.isEmpty)
-    rows.add([{ id: 2, note }])
+    rows.add([{ id: 2, note, at }])
     t.throws(() =>
       rows.add([
         { id: 3, note },
@@ -103,13 +105,13 @@ for (const [reason, columns] of Object.entries(wrong)) {
         { id: 5, ...columns },
       ]),
     )
-    rows.add([{ id: 6, kind: 'other' }])
+    rows.add([{ id: 6, kind: 'other', at }])
     const connection = await pool.connect()
     await copyInto(connection, table, rows.take()).finally(() => connection.release())
-    const kept = await pool.query(`select id, kind, note from ${table.name} order by id`)
+    const kept = await pool.query(`select id, kind, note, at from ${table.name} order by id`)
     t.same(kept.rows, [
-      { id: 2, kind: null, note },
-      { id: 6, kind: 'other', note: null },
+      { id: 2, kind: null, note, at },
+      { id: 6, kind: 'other', note: null, at },
     ])
   })
 }

@@ -155,13 +155,12 @@ export class CopyRows {
 
   /** RFC 3339, kept to the millisecond. */
   #writeTime(time: string): void {
-    if (time !== this.#time) {
-      this.#timeMs = Date.parse(time)
-      if (Number.isNaN(this.#timeMs)) throw new RangeError(`"${time}" is no time`)
-      this.#time = time
-    }
+    const timeMs = time === this.#time ? this.#timeMs : Date.parse(time)
+    if (Number.isNaN(timeMs)) throw new RangeError(`"${time}" is no time`)
+    this.#time = time
+    this.#timeMs = timeMs
     this.#write32(8)
-    this.#write64(this.#timeMs - epochMs, microsecondsPerMs)
+    this.#write64(timeMs - epochMs, microsecondsPerMs)
   }
 
   #writeInteger(type: 'integer' | 'bigint' | 'numeric', value: number): void {

@@ -1,4 +1,4 @@
-/** A number for each of the last ids: those of a state, or the same as JSON. */
+/** A number for each of the last ids, as JSON. */
 export interface KeptRecent {
   /** Base64 of their bytes, the oldest first. */
   readonly ids: string
