@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startEmbeddedPostgres } from '../infra/postgres/embedded.ts'
+import { startEmbeddedPostgres } from '../infra/postgres/server/embedded.ts'
 
 /*
  * Runs the whole suite, or the files named on the command line, on one PostgreSQL of its own. Prints a line
@@ -16,7 +16,9 @@ const here = dirname(fileURLToPath(import.meta.url))
 const fileTimeoutMs = 600_000
 const named = process.argv.slice(2)
 // What stands in `dist` may be older than the sources: a test that is gone is not run.
-const all = readdirSync(join(here, '../../test')).filter((name) => name.endsWith('.test.ts'))
+const all = readdirSync(join(here, '../../test'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.test.ts'))
+  .sort()
 const files = named.length > 0 ? named : all.map((name) => join(here, name.replace(/ts$/, 'js')))
 
 interface Result {
@@ -69,7 +71,7 @@ async function run(path: string, environment: NodeJS.ProcessEnv): Promise<Result
   const failed = code === 0 ? Number(fail) : Math.max(1, Number(fail))
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   process.stdout.write(
-    `${failed > 0 ? `${output}\nnot ok` : 'ok'} ${basename(path)}: ${pass} passed, ${failed} failed, ${seconds} s\n`,
+    `${failed > 0 ? `${output}\nnot ok` : 'ok'} ${relative(here, path)}: ${pass} passed, ${failed} failed, ${seconds} s\n`,
   )
   return { passed: Number(pass), failed }
 }

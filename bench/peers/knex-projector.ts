@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
-import { DocumentFold } from '../../infra/postgres/document-fold.ts'
-import { createIndexes, createTable, tableOf, type Table } from '../../infra/postgres/tables.ts'
+import { DocumentFold } from '../../infra/postgres/read-models/document-fold.ts'
+import { createIndexes, createTable, tableOf, type Table } from '../../infra/postgres/read-models/tables.ts'
 import type { AnyDecider } from '../../packages/kernel/decider.ts'
 import { recorded } from '../../packages/kernel/history.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'

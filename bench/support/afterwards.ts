@@ -1,4 +1,4 @@
-import { openEmbeddedStore } from '../../infra/event-store/embedded.ts'
+import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
 import { verifyLog } from '../../services/cli/audit/verify.ts'
 import { deciders } from '../../services/composition/deciders.ts'
 import { connected, type BenchDatabase } from './bench.ts'

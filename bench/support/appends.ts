@@ -1,5 +1,5 @@
 import { v7 } from 'uuid'
-import { openEmbeddedStore } from '../../infra/event-store/embedded.ts'
+import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
 import type { NewEvent } from '../../packages/kernel/ports.ts'
 import { connected, type Bench, type Times } from './bench.ts'
 import type { Measured } from './contest.ts'

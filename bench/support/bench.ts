@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { connectPostgres, type Postgres } from '../../infra/postgres/connect.ts'
+import { connectPostgres, type Postgres } from '../../infra/postgres/client/connect.ts'
 import { migrate } from '../../infra/postgres/migrate.ts'
 import { LoadGenerator } from './generator.ts'
 

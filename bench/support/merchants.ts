@@ -7,7 +7,7 @@ import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { newSecret } from '../../services/composition/first-merchant.ts'
-import { openHouse, type Opened } from '../../services/composition/house.ts'
+import { openHouse, type Opened } from '../../services/composition/dependencies.ts'
 import type { BenchDatabase } from './bench.ts'
 
 /** A merchant with a key that may do everything, and play money. */

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { readModels } from '../../projections/index.ts'
-import { readSchema, tableOf } from '../../infra/postgres/tables.ts'
+import { readSchema, tableOf } from '../../infra/postgres/read-models/tables.ts'
 import { seededIdSql } from './identities.ts'
 import type { BenchMerchant } from './merchants.ts'
 import type { PayoutTemplate } from './template.ts'

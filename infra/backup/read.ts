@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import type { HistorySource } from '../history/copy.ts'
-import type { KeptRows } from '../postgres/bookkeeping.ts'
+import type { KeptRows } from '../postgres/history/bookkeeping.ts'
 import { files, type Manifest } from './write.ts'
 
 export interface SavedHistory {

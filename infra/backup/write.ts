@@ -7,9 +7,9 @@ import type pg from 'pg'
 import type { EventStore } from '../../packages/kernel/ports.ts'
 import { RunningDigest, type Digest } from '../history/digest.ts'
 import { historyOf } from '../history/store-pages.ts'
-import { readBookkeeping } from '../postgres/bookkeeping.ts'
-import { keptHistory } from '../postgres/history.ts'
-import { atOneMoment } from '../postgres/moment.ts'
+import { readBookkeeping } from '../postgres/history/bookkeeping.ts'
+import { keptHistory } from '../postgres/history/history.ts'
+import { atOneMoment } from '../postgres/client/read-transaction.ts'
 
 /** What says that the backup is whole: written last. */
 export interface Manifest extends Digest {

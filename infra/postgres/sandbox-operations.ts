@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { RailMethod, RailState } from '../../packages/kernel/rail-ports.ts'
 import type { CalledBack, ClaimedCallback, Known, SandboxBook, Submission } from '../rails/sandbox-book.ts'
-import { Together } from './together.ts'
+import { Together } from './client/batcher.ts'
 
 interface Resolution {
   readonly reference: string

@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
-import { fenced, type Fence } from './fenced.ts'
-import { readSchema } from './tables.ts'
-import { Together } from './together.ts'
+import { fenced, type Fence } from './consumers/fence.ts'
+import { readSchema } from './read-models/tables.ts'
+import { Together } from './client/batcher.ts'
 
 type TimerKey = Pick<DueTimer, 'id' | 'dueAt'>
 

@@ -1,4 +1,4 @@
-import { partsOf } from './openapi-names.ts'
+import { partsOf } from './openapi/names.ts'
 import { refusals, type RefusalName } from './refusals.ts'
 import type { AnyRoute } from './routes.ts'
 

@@ -1,4 +1,4 @@
-import type { WebhookData } from '../../packages/contract/openapi-webhooks.ts'
+import type { WebhookData } from '../../packages/contract/openapi/webhooks.ts'
 import {
   LowerCurrency,
   nullable,

@@ -5,11 +5,11 @@ import {
   retryDeliveries,
   type DeliveryFilter,
   type LoggedDelivery,
-} from '../../infra/postgres/delivery-log.ts'
+} from '../../infra/postgres/webhooks/delivery-log.ts'
 import { publicId } from '../../packages/contract/identity.ts'
 import { commandOf, count, idOf, word } from './arguments.ts'
 import { CannotDo } from './failure.ts'
-import { withHouse } from './house.ts'
+import { withHouse } from './dependencies.ts'
 import { print, table, type Printing } from './output.ts'
 
 /** UUIDs, as options are read. */

@@ -16,7 +16,7 @@ import { commandOf } from './arguments.ts'
 import { addCopy } from './events-copy.ts'
 import { CannotDo } from './failure.ts'
 import { digestText } from './history-report.ts'
-import { withHouse } from './house.ts'
+import { withHouse } from './dependencies.ts'
 import { print, progress, type Printing } from './output.ts'
 
 /** Objects with a public id that are a stream each. A payment is its intent. */

@@ -3,10 +3,10 @@ import { Readable, Transform, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { stringify } from 'csv-stringify'
-import { exportedColumns, exportedPostings, type Period } from '../../infra/postgres/finance-export.ts'
-import { atOneMoment, type Moment } from '../../infra/postgres/moment.ts'
+import { exportedColumns, exportedPostings, type Period } from '../../infra/postgres/finance/export.ts'
+import { atOneMoment, type Moment } from '../../infra/postgres/client/read-transaction.ts'
 import { time, word } from './arguments.ts'
-import { withHouse } from './house.ts'
+import { withHouse } from './dependencies.ts'
 import { upToDate, whileProjecting } from './projecting.ts'
 
 const formats = ['csv', 'json'] as const

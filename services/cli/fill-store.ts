@@ -8,7 +8,7 @@ import {
   type HistoryTarget,
 } from '../../infra/history/copy.ts'
 import { CannotDo, exitCodes } from './failure.ts'
-import { requireMasterKey } from './house.ts'
+import { requireMasterKey } from './dependencies.ts'
 import { print, progress, type Printing } from './output.ts'
 import { buildReadModels } from './projecting.ts'
 import { Stores } from './stores.ts'
@@ -43,7 +43,7 @@ export async function fillStore(
 }
 
 async function build(configuration: Configuration): Promise<void> {
-  const { openHouse } = await import('../composition/house.ts')
+  const { openHouse } = await import('../composition/dependencies.ts')
   const opened = await openHouse(configuration)
   await buildReadModels(opened).finally(() => opened.close())
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { Checkpoints } from '../../infra/postgres/checkpoints.ts'
+import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
 import { readModels } from '../../projections/index.ts'
 import { deciders } from '../composition/deciders.ts'
 import { commandOf } from './arguments.ts'
@@ -8,7 +8,7 @@ import { compareReadModels, type Comparison, type Difference } from './audit/rep
 import { verifyLog, type Verified } from './audit/verify.ts'
 import { rules, type Rule, type Violation } from './audit/violations.ts'
 import { exitCodes } from './failure.ts'
-import { withHouse } from './house.ts'
+import { withHouse } from './dependencies.ts'
 import { counted, grouped, print, progress, table, type Printing } from './output.ts'
 
 export function addLedger(program: Command): void {

@@ -2,7 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { addBackup } from './backup.ts'
 import { addDeliveries } from './deliveries.ts'
-import { addDemo } from './demo.ts'
+import { addDemo } from './demo/demo.ts'
 import { addEvents } from './events.ts'
 import { addExport } from './export.ts'
 import { exitCodes } from './failure.ts'

@@ -1,8 +1,13 @@
 import type { Command } from 'commander'
-import { dismissMessage, isParkedMessage, listParked, wishRetry } from '../../infra/postgres/parked.ts'
+import {
+  dismissMessage,
+  isParkedMessage,
+  listParked,
+  wishRetry,
+} from '../../infra/postgres/consumers/parked.ts'
 import { commandOf } from './arguments.ts'
 import { CannotDo } from './failure.ts'
-import { withHouse } from './house.ts'
+import { withHouse } from './dependencies.ts'
 import { counted, print, table, type Printing } from './output.ts'
 
 export function addParked(program: Command): void {

@@ -1,4 +1,4 @@
-import type { Opened } from '../composition/house.ts'
+import type { Opened } from '../composition/dependencies.ts'
 import { runProjector } from '../projector/service.ts'
 import { CannotDo } from './failure.ts'
 import { progress } from './output.ts'

@@ -1,4 +1,8 @@
-import { resealAnswer, sealedAnswersIn, type SealedAnswer } from '../../infra/postgres/sealed-answers.ts'
+import {
+  resealAnswer,
+  sealedAnswersIn,
+  type SealedAnswer,
+} from '../../infra/postgres/idempotency/sealed-answers.ts'
 import { sealedWith } from '../../infra/secrets/vault.ts'
 import {
   secretContext,
@@ -6,8 +10,8 @@ import {
   type WebhookEndpoint,
 } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import type { DocumentRow } from '../../packages/kernel/read-ports.ts'
-import { answerContext } from '../api/sealed-answers.ts'
-import type { Opened } from '../composition/house.ts'
+import { answerContext } from '../api/kinds/sealed-answers.ts'
+import type { Opened } from '../composition/dependencies.ts'
 
 /** Something in use whose secrets are sealed. */
 export interface Uses {

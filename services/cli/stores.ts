@@ -1,13 +1,13 @@
 import { InvalidArgumentError } from 'commander'
 import type { Configuration } from '../../infra/configuration.ts'
-import { openEmbeddedStore } from '../../infra/event-store/embedded.ts'
-import { openEmbeddedTarget } from '../../infra/event-store/embedded-target.ts'
+import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
+import { openEmbeddedTarget } from '../../infra/event-store/embedded/target.ts'
 import type { HistoryTarget } from '../../infra/history/copy.ts'
-import { connectPostgres, type Postgres } from '../../infra/postgres/connect.ts'
-import { keptHistory } from '../../infra/postgres/history.ts'
+import { connectPostgres, type Postgres } from '../../infra/postgres/client/connect.ts'
+import { keptHistory } from '../../infra/postgres/history/history.ts'
 import { migrate } from '../../infra/postgres/migrate.ts'
 import type { EventStore } from '../../packages/kernel/ports.ts'
-import { requireEmbedded } from './house.ts'
+import { requireEmbedded } from './dependencies.ts'
 
 /** A store by its name on the command line: `embedded`, a database, or an EventStoreDB. */
 export type StoreName = string
@@ -62,7 +62,7 @@ export class Stores {
   ): Promise<{ readonly store: EventStore; readonly id: string }> {
     const { id } = await keptHistory(books.pool)
     if (!isEventStoreDb(name)) return { store: this.#closed(await openEmbeddedStore(books)), id }
-    const { openEventStoreDb } = await import('../../infra/event-store/eventstoredb.ts')
+    const { openEventStoreDb } = await import('../../infra/event-store/eventstoredb/store.ts')
     const store = this.#closed(await openEventStoreDb({ url: name }))
     await store.beginHistory(id)
     return { store, id: store.history.id ?? id }
@@ -70,7 +70,7 @@ export class Stores {
 
   async target(name: StoreName, books: Postgres): Promise<HistoryTarget> {
     if (!isEventStoreDb(name)) return this.#closed(await openEmbeddedTarget(books.url))
-    const { openEventStoreDbTarget } = await import('../../infra/event-store/eventstoredb-target.ts')
+    const { openEventStoreDbTarget } = await import('../../infra/event-store/eventstoredb/target.ts')
     return this.#closed(await openEventStoreDbTarget(name))
   }
 

@@ -1,9 +1,9 @@
 import { ConfigurationError } from '../../infra/configuration.ts'
 import { InProcessBus } from '../../infra/event-bus/in-process.ts'
 import { openKafkaBus, topic } from '../../infra/event-bus/kafka.ts'
-import { parkMessage } from '../../infra/postgres/parked.ts'
+import { parkMessage } from '../../infra/postgres/consumers/parked.ts'
 import type { EventBus } from '../../packages/kernel/message-ports.ts'
-import type { Opened } from './house.ts'
+import type { Opened } from './dependencies.ts'
 import { tracedBus } from './traced.ts'
 
 /** The bus that its settings name; in process only where all who use it are in this process. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { lead, type LeaderName, type Reign } from '../../infra/postgres/leader.ts'
+import { lead, type LeaderName, type Reign } from '../../infra/postgres/consumers/leader.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
-import type { Opened } from './house.ts'
+import type { Opened } from './dependencies.ts'
 
 /** Runs in one process at a time, whichever is elected; the others stand by and take over. */
 export function leading(

@@ -1,6 +1,6 @@
-import { listParked } from '../../infra/postgres/parked.ts'
-import { backlog } from '../../infra/postgres/backlog.ts'
-import type { Postgres } from '../../infra/postgres/connect.ts'
+import { listParked } from '../../infra/postgres/consumers/parked.ts'
+import { backlog } from '../../infra/postgres/consumers/backlog.ts'
+import type { Postgres } from '../../infra/postgres/client/connect.ts'
 import type { House } from '../../packages/contract/routes.ts'
 import type { Health } from './health.ts'
 

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { readConfiguration, type Configuration } from '../../infra/configuration.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
-import { openHouse, type Opened } from './house.ts'
+import { openHouse, type Opened } from './dependencies.ts'
 import { serveHealth } from './listen.ts'
 
 export interface Served extends Subscription {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { environmentWith, type Configuration } from '../../infra/configuration.ts'
 import { startBroker } from '../../infra/kafka/broker.ts'
 import { firstMerchant } from '../composition/first-merchant.ts'
-import { openHouse, type Opened } from '../composition/house.ts'
+import { openHouse, type Opened } from '../composition/dependencies.ts'
 import { run, warnOfOddities } from '../composition/serve.ts'
 import { Child } from './child.ts'
 

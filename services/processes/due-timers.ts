@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Deposed } from '../../infra/postgres/fenced.ts'
+import { Deposed } from '../../infra/postgres/consumers/fence.ts'
 import type { Log } from '../../packages/kernel/ports.ts'
 import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
 import { isPassing } from '../composition/failures.ts'

@@ -1,4 +1,4 @@
-import type { ParkedEvents } from '../../infra/postgres/parked.ts'
+import type { ParkedEvents } from '../../infra/postgres/consumers/parked.ts'
 import { categoryOf, streamName, type AnyDecider } from '../../packages/kernel/decider.ts'
 import type { Errand, Executor } from '../../packages/kernel/execute.ts'
 import { recorded } from '../../packages/kernel/history.ts'

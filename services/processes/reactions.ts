@@ -1,5 +1,5 @@
-import type { Checkpoints } from '../../infra/postgres/checkpoints.ts'
-import type { ParkedEvents, Place } from '../../infra/postgres/parked.ts'
+import type { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
+import type { ParkedEvents, Place } from '../../infra/postgres/consumers/parked.ts'
 import { categoryOf, type AnyDecider } from '../../packages/kernel/decider.ts'
 import { recorded } from '../../packages/kernel/history.ts'
 import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'

@@ -1,7 +1,7 @@
 import { PostgresTimers } from '../../infra/postgres/timers.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
 import { deciders } from '../composition/deciders.ts'
-import type { Opened } from '../composition/house.ts'
+import type { Opened } from '../composition/dependencies.ts'
 import { leading } from '../composition/leading.ts'
 import { processes } from './families.ts'
 import { startProcesses } from './main.ts'

@@ -1,6 +1,6 @@
 import type { EventBus } from '../../packages/kernel/message-ports.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
-import type { Opened } from '../composition/house.ts'
+import type { Opened } from '../composition/dependencies.ts'
 import { leading } from '../composition/leading.ts'
 import { startRelay } from './main.ts'
 import { publicSources } from './sources.ts'

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
-import { connectPostgres } from '../../infra/postgres/connect.ts'
+import { connectPostgres } from '../../infra/postgres/client/connect.ts'
 import { migrate } from '../../infra/postgres/migrate.ts'
 import { SandboxOperations } from '../../infra/postgres/sandbox-operations.ts'
 import { serveBook } from '../../infra/rails/sandbox-server.ts'
 import { Health } from '../composition/health.ts'
-import { openLog } from '../composition/house.ts'
+import { openLog } from '../composition/dependencies.ts'
 import { healthOr, listen } from '../composition/listen.ts'
 import { orClose, run } from '../composition/serve.ts'
 

@@ -1,5 +1,5 @@
 import { firstMerchant } from '../composition/first-merchant.ts'
-import { openHouse } from '../composition/house.ts'
+import { openHouse } from '../composition/dependencies.ts'
 import { run } from '../composition/serve.ts'
 
 /** Before the services start for the first time: tables, the master key, the first merchant and its keys. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Call, Egress } from '../../infra/http/egress.ts'
 import type { CallAnswer } from '../../infra/http/exchange.ts'
-import type { Attempted, Delivery } from '../../infra/postgres/deliveries.ts'
+import type { Attempted, Delivery } from '../../infra/postgres/webhooks/deliveries.ts'
 import type { Clock, Log } from '../../packages/kernel/ports.ts'
 import type { Directory, Endpoint } from './directory.ts'
 import { retryDueAt } from './schedule.ts'

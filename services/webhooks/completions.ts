@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Attempted } from '../../infra/postgres/deliveries.ts'
+import type { Attempted } from '../../infra/postgres/webhooks/deliveries.ts'
 import type { Log } from '../../packages/kernel/ports.ts'
 
 export interface CompletionsOptions {

@@ -1,4 +1,4 @@
-import type { Deliveries, PendingConsequence } from '../../infra/postgres/deliveries.ts'
+import type { Deliveries, PendingConsequence } from '../../infra/postgres/webhooks/deliveries.ts'
 import { webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import type { Envelope, Executor } from '../../packages/kernel/execute.ts'
 import type { Mailer } from '../../packages/kernel/ports.ts'

@@ -2,7 +2,7 @@ import { matches } from '../../packages/contract/webhook-types.ts'
 import { webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
 import type { Directory, Endpoint, Owner } from './directory.ts'
-import type { Match } from './hands.ts'
+import type { Match } from './delivery-claims.ts'
 
 /** Which endpoints get which of these events: as the endpoints stood at the newest of them, or later. */
 export async function matchEndpoints(

@@ -1,4 +1,4 @@
-import type { ReplayPlan, Replays } from '../../infra/postgres/replays.ts'
+import type { ReplayPlan, Replays } from '../../infra/postgres/webhooks/replays.ts'
 import { isEnabledFor, missedBy } from '../../packages/domain/webhook-endpoints/replay-scope.ts'
 import { webhookReplay, type WebhookReplay } from '../../packages/domain/webhook-endpoints/webhook-replay.ts'
 import type { Executor } from '../../packages/kernel/execute.ts'

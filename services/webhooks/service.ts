@@ -1,12 +1,12 @@
 import { addressBlocks } from '../../infra/http/addresses.ts'
 import { guardedPools } from '../../infra/http/egress.ts'
-import { Deliveries } from '../../infra/postgres/deliveries.ts'
-import { Replays } from '../../infra/postgres/replays.ts'
+import { Deliveries } from '../../infra/postgres/webhooks/deliveries.ts'
+import { Replays } from '../../infra/postgres/webhooks/replays.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import type { EventBus } from '../../packages/kernel/message-ports.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
-import type { Opened } from '../composition/house.ts'
+import type { Opened } from '../composition/dependencies.ts'
 import { startWebhooks } from './main.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Attempted, Delivery } from '../../infra/postgres/deliveries.ts'
+import type { Attempted, Delivery } from '../../infra/postgres/webhooks/deliveries.ts'
 import type { Tracing } from '../../packages/kernel/trace-ports.ts'
 import { attempt, type AttemptTools } from './attempt.ts'
 

@@ -1,7 +1,7 @@
 import type { AnyRoute, Caller, House } from '../../packages/contract/routes.ts'
-import { answer } from '../../services/api/answer.ts'
-import { keyOf } from '../../services/api/idempotency.ts'
-import { HttpRequest } from '../../services/api/request.ts'
+import { answer } from '../../services/api/http/answer.ts'
+import { keyOf } from '../../services/api/kinds/idempotency.ts'
+import { HttpRequest } from '../../services/api/http/request.ts'
 import { balanceRoutes } from '../../services/api/routes/balances.ts'
 import { paymentIntentRoutes } from '../../services/api/routes/payment-intents.ts'
 import { paymentRoutes } from '../../services/api/routes/payments.ts'
@@ -25,7 +25,7 @@ const table: readonly AnyRoute[] = [
 ]
 const routes: ReadonlyMap<string, AnyRoute> = new Map(table.map((route) => [route.operation, route]))
 
-/** What services/api/handle.ts does behind authentication and validation: the same rows and keys. */
+/** What services/api/http/handle.ts does behind authentication and validation: the same rows and keys. */
 export async function ask(house: House, { operation, caller, key, params, body }: Asked): Promise<unknown> {
   const route = routes.get(operation)
   if (!route) throw new Error(`${operation} is no operation`)

@@ -1,4 +1,4 @@
-import { Deposed } from '../../infra/postgres/fenced.ts'
+import { Deposed } from '../../infra/postgres/consumers/fence.ts'
 import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
 import { BrokenConnection, type SimulatedDatabase } from './database.ts'
 import type { Life } from './scheduler.ts'
@@ -49,7 +49,7 @@ export function assertLeading(rule: Rule): void {
   throw new Deposed(rule.role)
 }
 
-/** How far consumers have come, like infra/postgres/checkpoints.ts. */
+/** How far consumers have come, like infra/postgres/consumers/checkpoints.ts. */
 export function simulatedCheckpoints(notebook: Notebook, rule: Rule) {
   const of = (name: string) => {
     const known = notebook.checkpoints.get(name)
@@ -74,7 +74,7 @@ export function simulatedCheckpoints(notebook: Notebook, rule: Rule) {
 /** Money that an operator keeps is a matter for people by design; nothing else may ever be parked. */
 const meantForPeople = /the provider keeps what was paid late/
 
-/** What consumers set aside, like infra/postgres/parked.ts. */
+/** What consumers set aside, like infra/postgres/consumers/parked.ts. */
 export function simulatedParked(stage: Stage, notebook: Notebook, rule: Rule) {
   return {
     has: (target: string) => notebook.parked.has(`${rule.role} ${target}`),

@@ -1,7 +1,7 @@
 import type { ColumnType } from '../../packages/kernel/projection.ts'
 import { tables, type Row } from './database.ts'
 
-/** A query by COPY as the driver sees it (infra/postgres/copy.ts). */
+/** A query by COPY as the driver sees it (infra/postgres/client/copy.ts). */
 export interface CopyQuery {
   submit(connection: object): void
   handleCopyInResponse(connection: object): void

@@ -1,4 +1,4 @@
-import { tableOf, type Table } from '../../infra/postgres/tables.ts'
+import { tableOf, type Table } from '../../infra/postgres/read-models/tables.ts'
 import { readModels } from '../../projections/index.ts'
 
 export type Row = Record<string, unknown>

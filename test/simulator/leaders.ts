@@ -1,4 +1,4 @@
-import { Projector } from '../../infra/postgres/projector.ts'
+import { Projector } from '../../infra/postgres/read-models/projector.ts'
 import type { StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
 import { readModels } from '../../projections/index.ts'
 import { deciders } from '../../services/composition/deciders.ts'
@@ -17,7 +17,7 @@ import {
   type Rule,
 } from './consumers.ts'
 import { simulatedPool } from './pool.ts'
-import { streamsMax } from './house.ts'
+import { streamsMax } from './dependencies.ts'
 import type { SimulatedProcess } from './process.ts'
 
 export const roles = ['processes', 'projector', 'relay'] as const

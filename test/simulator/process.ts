@@ -1,5 +1,5 @@
 import type { House } from '../../packages/contract/routes.ts'
-import { houseOf } from './house.ts'
+import { houseOf } from './dependencies.ts'
 import type { Life } from './scheduler.ts'
 import type { World } from './world.ts'
 

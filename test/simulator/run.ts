@@ -3,7 +3,7 @@ import { randomOf } from './random.ts'
 import { checkAtRest } from './rest.ts'
 import { nobody, Scheduler, settle } from './scheduler.ts'
 import type { Mistake } from './stage.ts'
-import { calm, weatherOf, type Weather } from './weather.ts'
+import { calm, weatherOf, type Weather } from './faults.ts'
 import { World, type Violation } from './world.ts'
 
 export interface RunOptions {

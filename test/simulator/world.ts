@@ -3,7 +3,7 @@ import { SimulatedBus } from './bus.ts'
 import { Notebook } from './consumers.ts'
 import { SimulatedDatabase } from './database.ts'
 import type { SendingWitness } from './executor.ts'
-import { SimulatedAnswers, simulatedSnapshots } from './house.ts'
+import { SimulatedAnswers, simulatedSnapshots } from './dependencies.ts'
 import { roles, type Role } from './leaders.ts'
 import { LedgerLaws } from './ledger-laws.ts'
 import { Merchants } from './merchants.ts'
@@ -13,7 +13,7 @@ import type { Scheduler } from './scheduler.ts'
 import type { Mistake, Stage } from './stage.ts'
 import { SimulatedLog } from './store.ts'
 import { StreamLaws } from './stream-laws.ts'
-import { Throne } from './throne.ts'
+import { Throne } from './leader.ts'
 
 export interface Violation {
   readonly law: string

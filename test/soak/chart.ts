@@ -1,4 +1,4 @@
-import type { Series } from './judge.ts'
+import type { Series } from './checker.ts'
 
 export interface Panel {
   readonly title: string

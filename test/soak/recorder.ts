@@ -1,5 +1,5 @@
-import type { Watched } from './household.ts'
-import type { Point, Series } from './judge.ts'
+import type { Watched } from './fixture.ts'
+import type { Point, Series } from './checker.ts'
 import { memoryOf, postgresMemory } from './machine.ts'
 
 export interface Place {

@@ -1,4 +1,4 @@
-import { startEmbeddedPostgres } from '../../infra/postgres/embedded.ts'
+import { startEmbeddedPostgres } from '../../infra/postgres/server/embedded.ts'
 
 /** Starts the embedded server, says where, and stays until it is killed. */
 const [directory = ''] = process.argv.slice(2)

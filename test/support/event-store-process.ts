@@ -1,4 +1,4 @@
-import { openEmbeddedStore } from '../../infra/event-store/embedded.ts'
+import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
 import { noStream } from '../../packages/kernel/ports.ts'
 import { newEvent, newStream } from './event-store-samples.ts'
 

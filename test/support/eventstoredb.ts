@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { openEventStoreDb, type EventStoreDbOptions } from '../../infra/event-store/eventstoredb.ts'
+import { openEventStoreDb, type EventStoreDbOptions } from '../../infra/event-store/eventstoredb/store.ts'
 import { noStream, type Appended, type EventStore, type NewEvent } from '../../packages/kernel/ports.ts'
 import { EventStoreDbPeer } from './eventstoredb-peer/peer.ts'
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
 import file, { type Test } from 'tap'
-import { connectPostgres, type Postgres } from '../../infra/postgres/connect.ts'
+import { connectPostgres, type Postgres } from '../../infra/postgres/client/connect.ts'
 import { migrate } from '../../infra/postgres/migrate.ts'
 
 export interface TestDatabase {

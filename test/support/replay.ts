@@ -1,9 +1,9 @@
-import { Projector } from '../../infra/postgres/projector.ts'
-import { publications } from '../../infra/postgres/publication.ts'
-import { tableOf } from '../../infra/postgres/tables.ts'
+import { Projector } from '../../infra/postgres/read-models/projector.ts'
+import { publications } from '../../infra/postgres/read-models/publication.ts'
+import { tableOf } from '../../infra/postgres/read-models/tables.ts'
 import type { ReadModel } from '../../packages/kernel/projection.ts'
 import { deciders } from '../../services/composition/deciders.ts'
-import type { Opened } from '../../services/composition/house.ts'
+import type { Opened } from '../../services/composition/dependencies.ts'
 
 /** A generation that no rebuild reaches. */
 const generation = 1_000_000

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { examplesOf } from '../../packages/contract/openapi-operation.ts'
-import { partsOf } from '../../packages/contract/openapi-names.ts'
+import { examplesOf } from '../../packages/contract/openapi/operation.ts'
+import { partsOf } from '../../packages/contract/openapi/names.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import { eventually } from './eventually.ts'
 import type { TestService } from './service.ts'

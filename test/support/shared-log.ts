@@ -3,10 +3,10 @@ import { Refusal } from '../../packages/contract/refusals.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { Executor } from '../../packages/kernel/execute.ts'
 import type { EventStore } from '../../packages/kernel/ports.ts'
-import { simulatedSnapshots } from '../simulator/house.ts'
+import { simulatedSnapshots } from '../simulator/dependencies.ts'
 import { nobody, Scheduler } from '../simulator/scheduler.ts'
 import { SimulatedLog, SimulatedStore } from '../simulator/store.ts'
-import { calm } from '../simulator/weather.ts'
+import { calm } from '../simulator/faults.ts'
 
 const merchant = '00000000-0000-7000-8000-00000000000a'
 export const envelope = { merchant, livemode: false, actor: 'key:a', correlation: 'a test' }

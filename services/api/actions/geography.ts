@@ -1,5 +1,5 @@
 import { geography, type CountryFacts } from '../../../packages/contract/catalog.ts'
-import { onePage, type Listed } from '../../../packages/contract/listed.ts'
+import { onePage, type Listed } from '../../../packages/contract/list-envelope.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import {
   literals,

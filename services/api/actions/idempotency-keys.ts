@@ -9,7 +9,7 @@ import {
   type Static,
 } from '../../../packages/contract/vocabulary.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
-import { keyedId, startedStream } from '../idempotency.ts'
+import { keyedId, startedStream } from '../kinds/idempotency.ts'
 
 export const IdempotencyKeyResource = record({
   object: literals('idempotency_key'),

@@ -23,7 +23,7 @@ import {
 } from '../../../packages/domain/payment-intents/state.ts'
 import { RailTimeout, RailUnavailable, type RailState } from '../../../packages/kernel/rail-ports.ts'
 import { customers } from '../../../projections/customers.ts'
-import { currentState } from '../kinds.ts'
+import { currentState } from '../kinds/kinds.ts'
 import { findOrCreateCustomer } from './customers.ts'
 
 type Creation = Request<Static<typeof PaymentIntentRequest>>

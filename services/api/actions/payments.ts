@@ -1,5 +1,5 @@
 import { publicId } from '../../../packages/contract/identity.ts'
-import { onePage, type Listed } from '../../../packages/contract/listed.ts'
+import { onePage, type Listed } from '../../../packages/contract/list-envelope.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import { optional, record, Type, type Static } from '../../../packages/contract/vocabulary.ts'

@@ -1,4 +1,4 @@
-import { IdentityFilter } from '../../../packages/contract/listed.ts'
+import { IdentityFilter } from '../../../packages/contract/list-envelope.ts'
 import { listRows, perform } from '../../../packages/contract/routes.ts'
 import { Currency } from '../../../packages/contract/vocabulary.ts'
 import { BalanceQuery, BalanceResource } from '../../../packages/domain/balances/balance.ts'

@@ -1,4 +1,4 @@
-import { IdentityFilter, listed } from '../../../packages/contract/listed.ts'
+import { IdentityFilter, listed } from '../../../packages/contract/list-envelope.ts'
 import { change, list, perform, show } from '../../../packages/contract/routes.ts'
 import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
 import {

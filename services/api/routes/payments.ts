@@ -1,4 +1,4 @@
-import { listed } from '../../../packages/contract/listed.ts'
+import { listed } from '../../../packages/contract/list-envelope.ts'
 import { list, perform } from '../../../packages/contract/routes.ts'
 import {
   PaymentResource,

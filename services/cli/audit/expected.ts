@@ -1,4 +1,4 @@
-import type { Table } from '../../../infra/postgres/tables.ts'
+import type { Table } from '../../../infra/postgres/read-models/tables.ts'
 import { evolve } from '../../../packages/kernel/decider.ts'
 import type {
   Change,

@@ -1,8 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type pg from 'pg'
-import { atOneMoment, type Moment } from '../../../infra/postgres/moment.ts'
-import { countRows, shownTables, type ShownTable } from '../../../infra/postgres/shown-tables.ts'
-import { wrongTotals } from '../../../infra/postgres/totals.ts'
+import { atOneMoment, type Moment } from '../../../infra/postgres/client/read-transaction.ts'
+import {
+  countRows,
+  shownTables,
+  type ShownTable,
+} from '../../../infra/postgres/read-models/published-tables.ts'
+import { wrongTotals } from '../../../infra/postgres/read-models/totals.ts'
 import type { AnyDecider } from '../../../packages/kernel/decider.ts'
 import type { EventStore } from '../../../packages/kernel/ports.ts'
 import type { ReadModel, Row } from '../../../packages/kernel/projection.ts'

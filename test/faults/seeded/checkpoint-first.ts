@@ -1,4 +1,4 @@
-import { Checkpoints } from '../../../infra/postgres/checkpoints.ts'
+import { Checkpoints } from '../../../infra/postgres/consumers/checkpoints.ts'
 import { openBus } from '../../../services/composition/bus.ts'
 import { serve } from '../../../services/composition/serve.ts'
 import { runRelay } from '../../../services/relay/service.ts'

@@ -1,4 +1,4 @@
-import { financeViews } from '../../../infra/postgres/finance.ts'
+import { financeViews } from '../../../infra/postgres/finance/finance.ts'
 import { readModels } from '../../../projections/index.ts'
 import { deciders } from '../../../services/composition/deciders.ts'
 import { leading } from '../../../services/composition/leading.ts'

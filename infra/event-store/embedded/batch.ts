@@ -1,0 +1,115 @@
+import type { Appended, EventMetadata, NewEvent, StoredEvent } from '../../../packages/kernel/ports.ts'
+import { joined, separator } from '../../postgres/client/encode-text-array.ts'
+import type { KnownRevisions } from './revision-cache.ts'
+
+/** One append on its way, with its events as the columns of a statement. */
+export interface Append {
+  readonly stream: string
+  readonly expected: number
+  readonly events: readonly NewEvent[]
+  readonly columns: Columns
+  readonly resolve: (appended: Appended) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Values of all its events, joined. */
+interface Columns {
+  readonly ids: string
+  readonly types: string
+  readonly data: string
+  readonly metadata: string
+}
+
+const eventsPerBatch = 1_000
+const bytesPerBatch = 8 * 1024 * 1024
+
+/** Neither control characters, among them the separator, nor halves of a surrogate pair. */
+const plainText = /^[^\p{Cc}\p{Cs}]+$/u
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+/** What JSON may say and no text of PostgreSQL's can: U+0000 and halves of a surrogate pair. */
+const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
+
+/** Throws for events that no store could keep, so that they do not fail their neighbours in a batch. */
+export function columnsOf(stream: string, events: readonly NewEvent[]): Columns {
+  if (events.length === 0) throw new TypeError(`an append to ${stream} has no events`)
+  if (!plainText.test(stream)) throw new TypeError(`${JSON.stringify(stream)} cannot be the name of a stream`)
+  for (const { id, type } of events) {
+    if (!uuid.test(id)) throw new TypeError(`the event id ${JSON.stringify(id)} is not a UUID`)
+    if (!plainText.test(type)) throw new TypeError(`${JSON.stringify(type)} cannot be the type of an event`)
+  }
+  return {
+    ids: joined(events.map(({ id }) => id)),
+    types: joined(events.map(({ type }) => type)),
+    data: joined(events.map(({ data }) => storableJson(data))),
+    metadata: joined(events.map(({ metadata }) => storableJson(metadata))),
+  }
+}
+
+/** The events of an append as they are stored behind a position: what JSON drops is not there. */
+export function storedEvents({ stream, expected, events, columns }: Append, after: number): StoredEvent[] {
+  const data = columns.data.split(separator)
+  const metadata = columns.metadata.split(separator)
+  return events.map(({ id, type }, index) => ({
+    stream,
+    revision: expected + 1 + index,
+    position: after + 1 + index,
+    id: id.toLowerCase(),
+    type,
+    data: JSON.parse(data[index]!) as object,
+    metadata: JSON.parse(metadata[index]!) as EventMetadata,
+  }))
+}
+
+/** JSON writes control characters as escapes, so the separator cannot occur in it. */
+function storableJson(value: object): string {
+  const json = JSON.stringify(value)
+  if (json.includes('\\u') && unstorable.test(json)) {
+    throw new TypeError('an event holds U+0000 or half of a surrogate pair, which PostgreSQL cannot store')
+  }
+  return json
+}
+
+/**
+ * Appends that are written by one statement: at most one per stream, so that each can be judged by what is
+ * stored.
+ */
+export class Batch {
+  readonly appends: Append[] = []
+  /** Another process has written to one of its streams. */
+  isContested = false
+  readonly #streams = new Set<string>()
+  #events = 0
+  #bytes = 0
+
+  /** False when the append must wait for another batch. */
+  add(append: Append): boolean {
+    const bytes = append.columns.data.length + append.columns.metadata.length
+    const full = this.#events + append.events.length > eventsPerBatch || this.#bytes + bytes > bytesPerBatch
+    if (this.appends.length > 0 && (full || this.#streams.has(append.stream))) return false
+    this.appends.push(append)
+    this.#streams.add(append.stream)
+    this.#events += append.events.length
+    this.#bytes += bytes
+    return true
+  }
+
+  /** The parameters of `append_events`. Only streams of which nothing is known are looked up. */
+  parameters(known: KnownRevisions): readonly string[] {
+    const { appends } = this
+    const looked = appends
+      .map(({ stream, expected }, number) => ({ stream, expected, number }))
+      .filter(({ stream, expected }) => this.isContested || !known.reached(stream, expected))
+    return [
+      looked.map(({ number }) => number + 1),
+      looked.map(({ stream }) => stream),
+      looked.map(({ expected }) => expected),
+      appends.flatMap(({ events }, number) => events.map(() => number + 1)),
+      appends.flatMap(({ events, stream }) => events.map(() => stream)),
+      appends.flatMap(({ events, expected }) => events.map((_, index) => expected + 1 + index)),
+      appends.map(({ columns }) => columns.ids),
+      appends.map(({ columns }) => columns.types),
+      appends.map(({ columns }) => columns.data),
+      appends.map(({ columns }) => columns.metadata),
+    ].map(joined)
+  }
+}

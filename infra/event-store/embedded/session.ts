@@ -1,0 +1,42 @@
+import pg from 'pg'
+import { connectionOptions, surviveBrokenConnections } from '../../postgres/client/connect.ts'
+
+/**
+ * On a young table the planner believes that reading all of it is cheapest, and goes on so when it has grown:
+ * the same append fell from 29,000 to 6,000 a second. Every statement of the event store is meant to walk an
+ * index, so nothing else is on offer.
+ */
+const plannerSettings = `
+  set enable_seqscan = off;
+  set enable_bitmapscan = off;
+  set enable_hashjoin = off;
+  set enable_mergejoin = off;
+  set enable_sort = off;
+  set jit = off;
+  set plan_cache_mode = force_generic_plan`
+
+const readersMax = 4
+/** Longer than any batch takes on a slow disk; whoever waits longer has lost its server. */
+const queryTimeoutMs = 15_000
+
+/** The connection that writes: statements are sent without waiting for the answer to the one before. */
+export async function openWriteConnection(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ ...connectionOptions(url), pipeline: true, query_timeout: queryTimeoutMs })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await client.query(plannerSettings)
+  } catch (error) {
+    await client.end()
+    throw error
+  }
+  return client
+}
+
+export function openReadPool(url: string): pg.Pool {
+  const onConnect = async (client: pg.ClientBase) => void (await client.query(plannerSettings))
+  const limits = { max: readersMax, query_timeout: queryTimeoutMs }
+  const pool = new pg.Pool({ ...connectionOptions(url), ...limits, onConnect })
+  surviveBrokenConnections(pool)
+  return pool
+}

@@ -1,0 +1,104 @@
+import knex, { type Knex } from 'knex'
+import pg from 'pg'
+import { startEmbeddedPostgres } from '../server/embedded.ts'
+import { valueTypes } from './value-types.ts'
+
+export interface Postgres {
+  /** A connection string, for those who need a connection of their own. */
+  readonly url: string
+  readonly pool: pg.Pool
+  /** Takes its connections from the same pool. */
+  readonly knex: Knex
+  /** Ends the connections and stops the embedded server, if it is one and nobody else uses it. */
+  close(): Promise<void>
+}
+
+export interface PostgresOptions {
+  /** Left out: the embedded server. */
+  readonly url?: string | undefined
+  readonly dataDirectory: string
+}
+
+const applicationName = 'ikw-payments'
+const connectionsMax = 10
+const connectTimeoutMs = 5_000
+const versionMin = 15
+
+/** The only place that decides between the embedded server and another one. */
+export async function connectPostgres({ url, dataDirectory }: PostgresOptions): Promise<Postgres> {
+  if (url !== undefined) return openPool(url, async () => undefined)
+  const server = await startEmbeddedPostgres({ directory: dataDirectory })
+  return openPool(server.url, server.stop)
+}
+
+/** What every connection of ours has in common. */
+export function connectionOptions(url: string): pg.ClientConfig {
+  return {
+    connectionString: url,
+    application_name: applicationName,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    types: valueTypes,
+  }
+}
+
+const ignore = () => undefined
+/** What fails is thrown; knex would write it to the console as well. */
+const quiet = { warn: ignore, error: ignore, debug: ignore }
+
+async function openPool(url: string, stop: () => Promise<void>): Promise<Postgres> {
+  const pool = new pg.Pool({ ...connectionOptions(url), max: connectionsMax })
+  surviveBrokenConnections(pool)
+  try {
+    await checkVersion(pool, url)
+  } catch (error) {
+    await pool.end()
+    await stop()
+    throw error
+  }
+  const builder = knex({ client: 'pg', connectionPool: pool, log: quiet })
+  const close = async () => {
+    await builder.destroy()
+    await pool.end()
+    await stop()
+  }
+  return { url, pool, knex: builder, close }
+}
+
+/**
+ * The pool drops a connection that breaks and opens another when one is needed; a query that fails says so.
+ * A connection that is in use has no listener of the pool's: without one, its end would end this process.
+ */
+export function surviveBrokenConnections(pool: pg.Pool): void {
+  pool.on('error', () => undefined)
+  pool.on('connect', (client) => client.on('error', () => undefined))
+}
+
+async function checkVersion(pool: pg.Pool, url: string): Promise<void> {
+  const version = await serverVersion(pool, url)
+  if (version < versionMin) {
+    const place = withoutPassword(url)
+    throw new Error(`PostgreSQL at ${place} is version ${version}, but ${versionMin} or later is needed`)
+  }
+}
+
+async function serverVersion(pool: pg.Pool, url: string): Promise<number> {
+  try {
+    const { rows } = await pool.query<{ server_version_num: string }>('show server_version_num')
+    return Math.floor(Number(rows[0]?.server_version_num) / 10_000)
+  } catch (cause) {
+    const message = `PostgreSQL at ${withoutPassword(url)} cannot be reached: ${reason(cause)}`
+    throw new Error(message, { cause })
+  }
+}
+
+/** Where a name has several addresses, Node reports one error per address and none of its own. */
+function reason(cause: unknown): string {
+  if (cause instanceof AggregateError) return cause.errors.map(reason).join(', ')
+  return cause instanceof Error ? cause.message : String(cause)
+}
+
+function withoutPassword(url: string): string {
+  const { host, port, database } = new pg.Client(url)
+  return `${host}:${port}/${database}`
+}

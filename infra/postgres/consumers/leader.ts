@@ -1,0 +1,209 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import { Deposed, fenceOf, type Fence } from './fence.ts'
+
+/** What is led, each by one process at a time. */
+export const leaders = ['projector', 'processes', 'relay'] as const
+export type LeaderName = (typeof leaders)[number]
+
+export interface Candidate {
+  readonly pool: pg.Pool
+  readonly name: LeaderName
+  /** Who stands for it: shown to people. */
+  readonly instance: string
+}
+
+/** A time of leading. It may end at any moment; who has not noticed yet is stopped by the fence. */
+export interface Reign {
+  /** Aborts when the reign is over. */
+  readonly signal: AbortSignal
+  /** Belongs into every transaction of the leader, before anything is written. */
+  readonly fence: Fence
+  /** Before anything that no transaction can fence: throws Deposed unless this process surely leads now. */
+  assertLeading(): void
+}
+
+export interface Leadership {
+  /** Rejects with what `run` threw while it was leading; resolves once it is closed. */
+  readonly done: Promise<void>
+  /** Aborts `run`, waits for it, and lets another process lead. */
+  close(): Promise<void>
+}
+
+type Run = (reign: Reign) => Promise<void>
+
+const tryEveryMs = 1_000
+const answerTimeoutMs = 5_000
+/** A leader that the server has not heard of for so long loses its lock, although its connection stands. */
+const silenceMaxMs = 4_000
+/** So long whoever is elected waits for what the last leader has begun; less than for an answer. */
+const patienceMs = 3_000
+/** A leader stops counting on its lock somewhat before the server takes it away. */
+const certainMs = 3_000
+
+/**
+ * Of all processes that ask for it, one at a time runs: the one whose connection holds the lock of this name.
+ * When that connection breaks or falls silent, `run` is aborted and the election starts over; so it does when
+ * `run` returns by itself.
+ */
+export function lead(candidate: Candidate, run: Run): Leadership {
+  const closing = new AbortController()
+  const done = campaign(candidate, run, closing.signal)
+  const close = async () => {
+    closing.abort()
+    await done
+  }
+  return { done, close }
+}
+
+async function campaign(candidate: Candidate, run: Run, closing: AbortSignal): Promise<void> {
+  while (!closing.aborted) {
+    const candidacy = new Candidacy(candidate, closing)
+    try {
+      if (await candidacy.won()) await candidacy.run(run)
+    } finally {
+      await candidacy.end()
+    }
+    await nextTry(closing)
+  }
+}
+
+async function nextTry(closing: AbortSignal): Promise<void> {
+  await pause(tryEveryMs, undefined, { signal: closing }).catch(() => undefined)
+}
+
+/**
+ * One connection and what it holds. It is none of the pool's, which would have one less for as long as a
+ * reign lasts.
+ */
+class Candidacy {
+  readonly #candidate: Candidate
+  readonly #client: pg.Client
+  readonly #closing: AbortSignal
+  readonly #over = new AbortController()
+  readonly #finish = () => this.#over.abort()
+  #epoch = 0
+  /** The lock was held at this time, or later. */
+  #provedAt = Number.NEGATIVE_INFINITY
+
+  constructor(candidate: Candidate, closing: AbortSignal) {
+    this.#candidate = candidate
+    this.#client = new pg.Client({ ...candidate.pool.options, query_timeout: answerTimeoutMs })
+    this.#client.on('error', this.#finish)
+    this.#client.on('end', this.#finish)
+    this.#closing = closing
+    closing.addEventListener('abort', this.#finish)
+  }
+
+  /** False when the connection breaks or the campaign is closed before the lock was got. */
+  async won(): Promise<boolean> {
+    try {
+      await this.#client.connect()
+      // A process that is stopped, or whose machine is gone, closes no connection.
+      await this.#client.query(`set idle_session_timeout = ${silenceMaxMs}`)
+      while (!this.#over.signal.aborted) {
+        if (await tryLock(this.#client, this.#candidate.name)) return await this.#enthrone()
+        await nextTry(this.#over.signal)
+      }
+    } catch {
+      // Whatever it was, the connection is of no use: the next one is tried after a pause.
+    }
+    return false
+  }
+
+  /** Waits for the transactions that the last leader has begun; afterwards it can begin none. */
+  async #enthrone(): Promise<boolean> {
+    const { name, instance, pool } = this.#candidate
+    const { rows: own } = await this.#client.query<{ pid: number }>('select pg_backend_pid() as pid')
+    // Who cannot end them now tries again at the next election.
+    const endSleepers = () => void pool.query(sleepersStatement, [own[0]!.pid]).catch(() => undefined)
+    const impatience = setTimeout(endSleepers, patienceMs)
+    try {
+      const askedAt = performance.now()
+      const { rows } = await this.#client.query<{ epoch: number }>(
+        `insert into leaders (name, epoch, instance) values ($1, 1, $2)
+         on conflict (name) do update set epoch = leaders.epoch + 1, instance = $2, since = now()
+         returning epoch`,
+        [name, instance],
+      )
+      this.#epoch = rows[0]!.epoch
+      this.#provedAt = askedAt
+      return true
+    } finally {
+      clearTimeout(impatience)
+    }
+  }
+
+  async run(run: Run): Promise<void> {
+    const { signal } = this.#over
+    const watching = this.#watch()
+    try {
+      const fence = fenceOf(this.#candidate.name, this.#epoch, this.#finish)
+      await run({ signal, fence, assertLeading: () => this.#assertLeading() })
+    } catch (error) {
+      // What fails because its reign is over has not failed.
+      if (!signal.aborted) throw error
+    } finally {
+      this.#finish()
+      await watching
+    }
+  }
+
+  /**
+   * Waking up after a long sleep, a process reads its clock before it hears that its connection is closed.
+   */
+  #assertLeading(): void {
+    const isCertain = performance.now() - this.#provedAt < certainMs
+    if (this.#over.signal.aborted || !isCertain) throw new Deposed(this.#candidate.name)
+  }
+
+  /**
+   * A connection may be dead without saying so: then the server has given the lock to another, or will soon.
+   */
+  async #watch(): Promise<void> {
+    while (!this.#over.signal.aborted) {
+      await nextTry(this.#over.signal)
+      const askedAt = performance.now()
+      await this.#client.query('select').then(() => (this.#provedAt = askedAt), this.#finish)
+    }
+  }
+
+  async end(): Promise<void> {
+    this.#closing.removeEventListener('abort', this.#finish)
+    this.#finish()
+    await this.#client.end()
+  }
+}
+
+/** The lock of a leader belongs to a connection, until it ends. */
+async function tryLock(connection: pg.ClientBase, name: LeaderName): Promise<boolean> {
+  const text = 'select pg_try_advisory_lock(hashtextextended($1, 0)) as locked'
+  const { rows } = await connection.query<{ locked: boolean }>(text, [`leader of ${name}`])
+  return rows[0]!.locked
+}
+
+/**
+ * Takes the place of every leader for as long as the work takes; undefined when a service runs on this
+ * database. One that starts meanwhile waits.
+ */
+export async function withoutLeaders<Result>(
+  pool: pg.Pool,
+  work: () => Promise<Result>,
+): Promise<{ readonly result: Result } | undefined> {
+  const connection = await pool.connect()
+  try {
+    for (const name of leaders) if (!(await tryLock(connection, name))) return undefined
+    return { result: await work() }
+  } finally {
+    // With the connection go its locks.
+    connection.release(true)
+  }
+}
+
+/**
+ * Ends the transactions that keep $1 waiting while they wait for a client themselves: it is asleep. No
+ * time-out of the server ends one that sleeps in the middle of a COPY.
+ */
+const sleepersStatement = `
+  select pg_terminate_backend(pid) from pg_stat_activity
+  where pid = any(pg_blocking_pids($1)) and wait_event = 'ClientRead'`

@@ -1,0 +1,199 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type pg from 'pg'
+import type { Log } from '../../../packages/kernel/ports.ts'
+import { fenced, type Fence } from './fence.ts'
+
+/** A stream that one consumer has set aside: the first event that it could not handle, and why. */
+export interface Parked {
+  readonly consumer: string
+  readonly stream: string
+  readonly revision: number
+  readonly position: number
+  readonly eventId: string
+  readonly type: string
+  readonly error: string
+  readonly parkedAt: string
+}
+
+export async function listParked(pool: pg.Pool): Promise<readonly Parked[]> {
+  const { rows } = await pool.query<Parked>(
+    `select consumer, stream, revision, position, event_id as "eventId", type, error, parked_at as "parkedAt"
+     from parked order by parked_at, position`,
+  )
+  return rows
+}
+
+/** Asks the consumers to try parked streams again; answers how many events are parked there. */
+export async function wishRetry(pool: pg.Pool, stream?: string): Promise<number> {
+  const text = `update parked set retry = true where stream = coalesce($1, stream) and not ${isMessage}`
+  const { rowCount } = await pool.query(text, [stream ?? null])
+  return rowCount ?? 0
+}
+
+/** Takes the wishes: a stream that is still poisoned is tried again only when somebody asks again. */
+export function parkedWishes(pool: pg.Pool, fence?: Fence): Promise<readonly Wish[]> {
+  return takeWishes({ pool, fence, consumers: 'read.%' })
+}
+
+type Wish = Pick<Parked, 'consumer' | 'stream'>
+
+interface Wishing {
+  readonly pool: pg.Pool
+  readonly fence: Fence | undefined
+  /** A pattern of SQL. */
+  readonly consumers: string
+}
+
+/** There are hardly ever any, so looking for them writes nothing. */
+async function takeWishes({ pool, fence, consumers }: Wishing): Promise<readonly Wish[]> {
+  const wished = await pool.query('select from parked where retry and consumer like $1 limit 1', [consumers])
+  if (wished.rowCount === 0) return []
+  return fenced(pool, fence, async (connection) => {
+    const text = 'update parked set retry = false where retry and consumer like $1 returning consumer, stream'
+    const { rows } = await connection.query<Wish>(text, [consumers])
+    return rows
+  })
+}
+
+/** What one consumer of the log has set aside, by the stream that is not to be touched meanwhile. */
+export class ParkedEvents {
+  readonly #pool: pg.Pool
+  readonly #consumer: string
+  readonly #fence: Fence | undefined
+  readonly #targets = new Set<string>()
+
+  constructor(pool: pg.Pool, consumer: string, fence?: Fence) {
+    this.#pool = pool
+    this.#consumer = consumer
+    this.#fence = fence
+  }
+
+  async load(): Promise<void> {
+    const text = "select distinct consumer from parked where consumer like $1 || ' %'"
+    const { rows } = await this.#pool.query<{ consumer: string }>(text, [this.#consumer])
+    for (const { consumer } of rows) this.#targets.add(consumer.slice(this.#consumer.length + 1))
+  }
+
+  has(target: string): boolean {
+    return this.#targets.has(target)
+  }
+
+  async park(target: string, events: readonly ParkedEvent[], error: string): Promise<void> {
+    const text = `
+      insert into parked (consumer, stream, revision, position, event_id, type, error)
+      select distinct $1, stream, revision, position, "eventId", type, $3
+      from jsonb_to_recordset($2::jsonb)
+        as t(stream text, revision integer, position bigint, "eventId" uuid, type text)
+      on conflict (consumer, stream, revision) do update set error = excluded.error`
+    const rows = events.map(({ stream, revision, position, eventId, type }) => {
+      return { stream, revision, position, eventId, type }
+    })
+    const values = [`${this.#consumer} ${target}`, JSON.stringify(rows), error]
+    await fenced(this.#pool, this.#fence, (connection) => connection.query(text, values))
+    this.#targets.add(target)
+  }
+
+  /** Targets that somebody asked to try again. */
+  async wishes(): Promise<readonly string[]> {
+    const consumers = `${this.#consumer} %`
+    const wishes = await takeWishes({ pool: this.#pool, fence: this.#fence, consumers })
+    return [...new Set(wishes.map(({ consumer }) => consumer.slice(this.#consumer.length + 1)))]
+  }
+
+  /** Its events in the order of the log. */
+  async eventsOf(target: string): Promise<readonly Place[]> {
+    const { rows } = await this.#pool.query<Place>(
+      'select stream, revision from parked where consumer = $1 order by position',
+      [`${this.#consumer} ${target}`],
+    )
+    return rows
+  }
+
+  async release(target: string, event: Place): Promise<void> {
+    const text = `
+      with gone as (delete from parked where consumer = $1 and stream = $2 and revision = $3)
+      select count(*)::int - 1 as left from parked where consumer = $1`
+    const values = [`${this.#consumer} ${target}`, event.stream, event.revision]
+    const release = (connection: pg.ClientBase) => connection.query<{ left: number }>(text, values)
+    const { rows } = await fenced(this.#pool, this.#fence, release)
+    if (rows[0]!.left <= 0) this.#targets.delete(target)
+  }
+}
+
+export type ParkedEvent = Omit<Parked, 'consumer' | 'error' | 'parkedAt'>
+
+/** Where an event stands. */
+export interface Place {
+  readonly stream: string
+  readonly revision: number
+}
+
+export interface Retry {
+  readonly parked: Pick<ParkedEvents, 'wishes' | 'eventsOf' | 'release'>
+  readonly retry: (target: string, event: Place) => Promise<void>
+}
+
+const wishesEveryMs = 500
+
+/** Tries parked work again when somebody asks for it, until the signal aborts. */
+export async function followWishes(retries: readonly Retry[], log: Log, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      for (const retry of retries) await grantWishes(retry, log)
+    } catch (error) {
+      log.warn({ error }, 'parked work stays parked')
+    }
+    await pause(wishesEveryMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+/** Wishes are taken once: a target that fails again must not take those of the others with it. */
+async function grantWishes(retry: Retry, log: Log): Promise<void> {
+  for (const target of await retry.parked.wishes()) {
+    await retryTarget(retry, target).catch((error: unknown) => log.warn({ target, error }, 'stays parked'))
+  }
+}
+
+/** Oldest first, and what is parked behind it meanwhile. */
+async function retryTarget({ parked, retry }: Retry, target: string): Promise<void> {
+  for (;;) {
+    const events = await parked.eventsOf(target)
+    if (events.length === 0) return
+    for (const event of events) {
+      await retry(target, event)
+      await parked.release(target, event)
+    }
+  }
+}
+
+export interface ParkedMessage {
+  readonly group: string
+  readonly topic: string
+  readonly partition: number
+  readonly offset: string
+  readonly reason: string
+}
+
+/** Nobody tries a message again: what it should be is not known here. */
+const isMessage = `consumer like 'bus %'`
+
+export async function isParkedMessage(pool: pg.Pool, name: string): Promise<boolean> {
+  const { rowCount } = await pool.query(`select from parked where stream = $1 and ${isMessage}`, [name])
+  return rowCount !== 0
+}
+
+/** Takes a message off what is parked, when somebody has seen it; false when it is not there. */
+export async function dismissMessage(pool: pg.Pool, name: string): Promise<boolean> {
+  const { rowCount } = await pool.query(`delete from parked where stream = $1 and ${isMessage}`, [name])
+  return rowCount !== 0
+}
+
+/** Sets a message of a bus aside that is no event at all; when it comes again, nothing changes. */
+export async function parkMessage(pool: pg.Pool, message: ParkedMessage): Promise<void> {
+  const { group, topic, partition, offset, reason } = message
+  await pool.query(
+    `insert into parked (consumer, stream, revision, position, event_id, type, error)
+     values ($1, $2, 0, $3, gen_random_uuid(), 'message', $4) on conflict do nothing`,
+    [`bus ${group}`, `${topic}/${partition}/${offset}`, offset, reason],
+  )
+}

@@ -1,0 +1,22 @@
+import { postings } from './views.ts'
+import type { Moment } from '../client/read-transaction.ts'
+
+export interface Period {
+  readonly from: Date
+  /** The first moment after it. */
+  readonly to: Date
+}
+
+export const exportedColumns: readonly string[] = postings.columns.map(([name]) => name)
+
+/** The lines of the journal that count in a period, in the order of the log. */
+export function exportedPostings(
+  moment: Moment,
+  { from, to }: Period,
+): AsyncGenerator<readonly object[], void> {
+  return moment.batches(
+    `select * from finance.${postings.name} where effective_at >= $1 and effective_at < $2
+     order by log_position, line`,
+    [from, to],
+  )
+}

@@ -1,0 +1,52 @@
+import { financeViewTable, type FinanceView } from './views.ts'
+
+const schema = 'finance'
+/** Has no password and no login: a person's own role is made its member. */
+const reader = 'ikw_finance'
+
+/**
+ * Stable views for finance, made anew whenever a read model below them is published. Their reader sees them
+ * and nothing of what they stand on, because a view reads with the rights of its owner.
+ */
+export const financeViews = [
+  `create schema if not exists ${schema};`,
+  `comment on schema ${schema} is 'Views for finance and auditors, described in docs/finance.md';`,
+  ...financeViewTable.map(makeView),
+  grant(),
+].join('\n')
+
+function makeView({ name, comment, columns, from }: FinanceView): string {
+  const view = `${schema}.${name}`
+  const selected = columns.map(([column, expression]) => `${expression} as ${column}`).join(', ')
+  return [
+    `drop view if exists ${view} cascade;`,
+    `create view ${view} as select ${selected} ${from};`,
+    `comment on view ${view} is ${literal(comment)};`,
+    ...columns.map(([column, , meaning]) => `comment on column ${view}.${column} is ${literal(meaning)};`),
+  ].join('\n')
+}
+
+/**
+ * Roles belong to the server and not to the database, so somebody else may have made it, or be making it now.
+ * Where this user may make none, the views are there and the grant is left to those who may.
+ */
+function grant(): string {
+  return `do $finance$
+    begin
+      begin
+        if not exists (select from pg_roles where rolname = '${reader}') then
+          create role ${reader} nologin;
+        end if;
+      exception when duplicate_object or unique_violation then null;
+      end;
+      grant usage on schema ${schema} to ${reader};
+      grant select on all tables in schema ${schema} to ${reader};
+    exception when insufficient_privilege or undefined_object then
+      raise notice 'role ${reader} could not be made or granted';
+    end
+  $finance$;`
+}
+
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}

@@ -1,0 +1,119 @@
+import type pg from 'pg'
+import type {
+  Answer,
+  AnswerKey,
+  Answers,
+  AnswerState,
+  KnownAnswer,
+} from '../../../packages/kernel/read-ports.ts'
+
+/**
+ * Whoever has not said for so long that a request is in hand has died. If it only sleeps, the request is
+ * carried out twice, which does no harm: every command may be sent again.
+ */
+const leaseMs = 10_000
+const renewalsPerLease = 4
+/** Domain model 1.4: answers are replayed for 30 days. */
+const keptDays = 30
+
+const mine = 'merchant = $1 and livemode = $2 and operation = $3 and key = $4'
+
+const beginStatement = `
+  insert into answers as a (merchant, livemode, operation, key, fingerprint, status, started_at, in_hand_at)
+  values ($1, $2, $3, $4, $5, 'running', now(), now())
+  on conflict (merchant, livemode, operation, key)
+    do update set fingerprint = $5, status = 'running', started_at = now(), in_hand_at = now()
+  where a.started_at < now() - interval '${keptDays} days'
+    or (a.status = 'running' and a.fingerprint = $5
+      and coalesce(a.in_hand_at, a.started_at) < now() - $6 * interval '1 millisecond')`
+
+const renewStatement = `
+  update answers set in_hand_at = now()
+  from unnest($1::uuid[], $2::boolean[], $3::text[], $4::text[]) as mine (merchant, livemode, operation, key)
+  where answers.merchant = mine.merchant and answers.livemode = mine.livemode
+    and answers.operation = mine.operation and answers.key = mine.key and answers.status = 'running'`
+
+/** Answers of keyed requests in Postgres. */
+export class PostgresAnswers implements Answers {
+  readonly #pool: pg.Pool
+  readonly #leaseMs: number
+  /** What this process carries out. */
+  readonly #inHand = new Map<string, AnswerKey>()
+  #renewals: NodeJS.Timeout | undefined
+  #isRenewing = false
+
+  constructor(pool: pg.Pool, limits = { leaseMs }) {
+    this.#pool = pool
+    this.#leaseMs = limits.leaseMs
+  }
+
+  async begin(key: AnswerKey, fingerprint: string): Promise<AnswerState> {
+    const begun = await this.#pool.query(beginStatement, [...values(key), fingerprint, this.#leaseMs])
+    if (begun.rowCount === 1) {
+      this.#take(key)
+      return { state: 'begun' }
+    }
+    const { rows } = await this.#pool.query<{
+      fingerprint: string
+      status: string
+      http_status: number
+      body: unknown
+    }>(`select fingerprint, status, http_status, body from answers where ${mine}`, values(key))
+    const [row] = rows
+    if (!row) return this.begin(key, fingerprint)
+    if (row.fingerprint !== fingerprint) return { state: 'other_request' }
+    if (row.status === 'running') return { state: 'running' }
+    return { state: 'done', fingerprint, answer: { status: row.http_status, body: row.body } }
+  }
+
+  async finish(key: AnswerKey, { status, body }: Answer): Promise<void> {
+    this.#drop(key)
+    await this.#pool.query(
+      `update answers set status = 'done', http_status = $5, body = $6, finished_at = now() where ${mine}`,
+      [...values(key), status, JSON.stringify(body)],
+    )
+  }
+
+  async abandon(key: AnswerKey): Promise<void> {
+    this.#drop(key)
+    await this.#pool.query(`delete from answers where ${mine} and status = 'running'`, values(key))
+  }
+
+  async lookup(merchant: string, livemode: boolean, key: string): Promise<readonly KnownAnswer[]> {
+    const { rows } = await this.#pool.query<KnownAnswer>(
+      `select operation, status, http_status as "httpStatus", body, started_at as "startedAt" from answers
+       where merchant = $1 and livemode = $2 and key = $3 order by started_at`,
+      [merchant, livemode, key],
+    )
+    return rows
+  }
+
+  #take(key: AnswerKey): void {
+    this.#inHand.set(JSON.stringify(values(key)), key)
+    const everyMs = this.#leaseMs / renewalsPerLease
+    this.#renewals ??= setInterval(() => void this.#renew(), everyMs).unref()
+  }
+
+  #drop(key: AnswerKey): void {
+    this.#inHand.delete(JSON.stringify(values(key)))
+    if (this.#inHand.size > 0) return
+    clearInterval(this.#renewals)
+    this.#renewals = undefined
+  }
+
+  async #renew(): Promise<void> {
+    if (this.#isRenewing) return
+    this.#isRenewing = true
+    const keys = [...this.#inHand.values()]
+    const columns = (['merchant', 'livemode', 'operation', 'key'] as const).map((name) =>
+      keys.map((key) => key[name]),
+    )
+    // What cannot be renewed now is renewed the next time, or carried out by somebody else as well.
+    await this.#pool.query(renewStatement, columns).catch(() => undefined)
+    this.#isRenewing = false
+  }
+}
+
+function values({ merchant, livemode, operation, key }: AnswerKey): (string | boolean)[] {
+  return [merchant, livemode, operation, key]
+}

@@ -1,0 +1,185 @@
+import type { Change, Row, Value } from '../../../packages/kernel/projection.ts'
+import { CopyRows } from '../client/copy-rows.ts'
+import { addToRows, patchRows, removeRows, upsertRows, type Table } from './tables.ts'
+import type { WrittenKeys } from '../idempotency/key-bloom-filter.ts'
+
+/** Where changes are written. */
+export interface Writing {
+  /** Runs one statement; its only parameter is a JSON array of rows. */
+  readonly run: (statement: string, rows: string) => Promise<void>
+  /** Adds rows that are not there. */
+  readonly copy: (table: Table, rows: readonly Buffer[]) => Promise<void>
+}
+
+type Pending =
+  | { readonly kind: 'insert' | 'put'; readonly row: Row }
+  | { readonly kind: 'patch'; readonly key: Row; readonly columns: Row }
+  | Sums
+  | { readonly kind: 'remove'; readonly key: Row }
+
+interface Sums {
+  readonly kind: 'add'
+  readonly key: Row
+  readonly sums: Record<string, number>
+  readonly columns: readonly string[]
+}
+
+type Layer = Map<string, Pending>
+
+/** What a piece of the log changes in one table, folded in memory to at most one change per row. */
+export class TableChanges {
+  readonly #table: Table
+  readonly #written: WrittenKeys | undefined
+  /** Changes of one row that cannot become one statement lie above each other. */
+  readonly #layers: Layer[] = [new Map()]
+
+  /** With `written` it is known which rows are not there: those are added, and nothing is done to them. */
+  constructor(table: Table, written?: WrittenKeys) {
+    this.#table = table
+    this.#written = written
+  }
+
+  apply(change: Change): void {
+    const key = this.#keyOf(namedBy(change))
+    const layer = this.#layers.at(-1)!
+    const earlier = layer.get(key)
+    if (!earlier) {
+      const first = this.#first(change, key)
+      if (first) layer.set(key, first)
+    } else if (earlier.kind === 'insert' && 'remove' in change) {
+      layer.delete(key)
+    } else if (!(earlier.kind === 'add' && 'add' in change && raise(earlier, change.add))) {
+      const both = merged(earlier, change)
+      if (both) layer.set(key, both)
+      else this.#begin().set(key, toPending(change))
+    }
+  }
+
+  /** Ends it: answers how all of it is written. From now on its rows may be there. */
+  take(): (writing: Writing) => Promise<void> {
+    const groups = this.#layers.flatMap((layer) => {
+      const settled = [...layer].map(([key, pending]) => this.#settled(key, pending))
+      return [...groupBy(settled, shape).values()]
+    })
+    return async (writing) => {
+      for (const group of groups) await this.#write(group, writing)
+    }
+  }
+
+  /** The first change of a row; `undefined` when there is no such row to change. */
+  #first(change: Change, key: string): Pending | undefined {
+    if (!this.#written || 'add' in change || this.#written.mayHold(key)) return toPending(change)
+    return 'put' in change ? { kind: 'insert', row: change.put } : undefined
+  }
+
+  #begin(): Layer {
+    if (this.#written) for (const key of this.#layers.at(-1)!.keys()) this.#written.add(key)
+    const layer: Layer = new Map()
+    this.#layers.push(layer)
+    return layer
+  }
+
+  #settled(key: string, pending: Pending): Pending {
+    if (!this.#written || pending.kind === 'patch' || pending.kind === 'remove') return pending
+    const isNew = pending.kind === 'add' && !this.#written.mayHold(key)
+    this.#written.add(key)
+    return isNew ? { kind: 'insert', row: Object.assign({}, pending.key, pending.sums) } : pending
+  }
+
+  async #write(group: readonly Pending[], { copy, run }: Writing): Promise<void> {
+    const [first] = group
+    if (!first) return
+    if (first.kind !== 'insert')
+      return run(statement(this.#table, first), JSON.stringify(group.map(parameters)))
+    const rows = new CopyRows(this.#table.columns)
+    rows.add(group.map(parameters))
+    await copy(this.#table, rows.take())
+  }
+
+  #keyOf(row: Row): string {
+    const { key } = this.#table
+    let name = String(row[key[0]!])
+    for (let index = 1; index < key.length; index++) name += `\x1f${String(row[key[index]!])}`
+    return name
+  }
+}
+
+function namedBy(change: Change): Row {
+  if ('put' in change) return change.put
+  return 'remove' in change ? change.remove : change.key
+}
+
+function toPending(change: Change): Pending {
+  if ('put' in change) return { kind: change.isNew ? 'insert' : 'put', row: change.put }
+  if ('patch' in change) return { kind: 'patch', key: change.key, columns: change.patch }
+  if ('add' in change) {
+    const sums = { ...change.add }
+    return { kind: 'add', key: change.key, sums, columns: Object.keys(sums) }
+  }
+  return { kind: 'remove', key: change.remove }
+}
+
+/** Adds to sums of the same columns; false when they are others. */
+function raise({ sums, columns }: Sums, added: Readonly<Record<string, number>>): boolean {
+  let count = 0
+  for (const column in added) {
+    if (!(column in sums)) return false
+    count++
+  }
+  if (count !== columns.length) return false
+  for (const column of columns) sums[column]! += added[column]!
+  return true
+}
+
+/** Two changes of one row as one; `undefined` when no single statement does both. */
+function merged(earlier: Pending, next: Change): Pending | undefined {
+  if ('put' in next && next.isNew)
+    return earlier.kind === 'remove' ? { kind: 'put', row: next.put } : undefined
+  if ('put' in next) return { kind: earlier.kind === 'insert' ? 'insert' : 'put', row: next.put }
+  if ('remove' in next) return toPending(next)
+  if ('row' in earlier) {
+    const columns = 'patch' in next ? next.patch : summed(earlier.row, next.add)
+    return { kind: earlier.kind, row: Object.assign({}, earlier.row, columns) }
+  }
+  if (earlier.kind === 'patch' && 'patch' in next)
+    return { kind: 'patch', key: earlier.key, columns: Object.assign({}, earlier.columns, next.patch) }
+  return undefined
+}
+
+function summed(row: Row, sums: Readonly<Record<string, number>>): Record<string, number> {
+  const total: Record<string, number> = {}
+  for (const column in sums) total[column] = Number(row[column] ?? 0) + sums[column]!
+  return total
+}
+
+function shape(pending: Pending): string {
+  if (pending.kind === 'patch') return `patch ${Object.keys(pending.columns).sort().join()}`
+  if (pending.kind === 'add') return `add ${[...pending.columns].sort().join()}`
+  return pending.kind
+}
+
+function statement(table: Table, pending: Pending): string {
+  if (pending.kind === 'put') return upsertRows(table)
+  if (pending.kind === 'patch') return patchRows(table, Object.keys(pending.columns))
+  if (pending.kind === 'add') return addToRows(table, pending.columns)
+  return removeRows(table)
+}
+
+function parameters(pending: Pending): Row {
+  if ('row' in pending) return pending.row
+  if (pending.kind === 'patch') return Object.assign({}, pending.key, pending.columns)
+  if (pending.kind === 'add') return Object.assign({}, pending.key, pending.sums)
+  return pending.key
+}
+
+/** Node 20 has no Map.groupBy. */
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group) group.push(item)
+    else groups.set(key, [item])
+  }
+  return groups
+}

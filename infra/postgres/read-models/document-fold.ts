@@ -1,0 +1,158 @@
+import { LRUCache } from 'lru-cache'
+import { evolve, parseStreamName } from '../../../packages/kernel/decider.ts'
+import type { Documents, Recorded, Row } from '../../../packages/kernel/projection.ts'
+
+/** A stream's state as its table has it. */
+export interface StoredDocument {
+  readonly id: string
+  readonly state: unknown
+  readonly revision: number
+  readonly merchant: string
+  readonly livemode: boolean
+  readonly created: number
+  readonly created_at: string
+}
+
+/** A stream's state as the read model knows it. */
+interface Known {
+  readonly id: string
+  readonly merchant: string
+  readonly livemode: boolean
+  readonly created: number
+  readonly created_at: string
+  state: unknown
+  revision: number
+  position: number
+  /** The declared columns; `undefined` when the stream shows nothing. */
+  columns: Row | undefined
+  isStored: boolean
+}
+
+export type LoadDocuments = (ids: readonly string[]) => Promise<readonly StoredDocument[]>
+
+/** Rows that were folded and are not in the table as they are now. */
+export interface FoldedRows {
+  readonly added: readonly Row[]
+  readonly changed: readonly Row[]
+}
+
+const statesMaxDefault = 5_000
+
+/**
+ * Folds the events of a documents read model stream by stream. It keeps the newest states in memory, and all
+ * that are not surely in the table yet.
+ */
+export class DocumentFold {
+  readonly #model: Documents<never>
+  readonly #load: LoadDocuments
+  /** Of the table, no more than fit. */
+  readonly #stored: LRUCache<string, Known>
+  /** Read from the table for the events in hand. */
+  readonly #loaded = new Map<string, Known>()
+  #changed = new Map<string, Known>()
+  /** On their way into the table. */
+  #taken = new Map<string, Known>()
+
+  constructor(model: Documents<never>, load: LoadDocuments, statesMax = statesMaxDefault) {
+    this.#model = model
+    this.#load = load
+    this.#stored = new LRUCache({ max: statesMax })
+  }
+
+  /** Forgets all states, for when what was folded has not been written. */
+  clear(): void {
+    this.#stored.clear()
+    this.#loaded.clear()
+    this.#changed.clear()
+    this.#taken.clear()
+  }
+
+  /** Loads the states that the events go on from. */
+  async prepare(events: readonly Pick<Recorded, 'stream' | 'revision'>[]): Promise<void> {
+    const begun = new Set<string>()
+    const missing = new Set<string>()
+    for (const { stream, revision } of events) {
+      const { id } = parseStreamName(stream)
+      if (revision === 0) begun.add(id)
+      else if (!begun.has(id) && !this.#known(id)) missing.add(id)
+    }
+    if (missing.size === 0) return
+    for (const stored of await this.#load([...missing])) {
+      this.#loaded.set(stored.id, { ...stored, position: 0, columns: undefined, isStored: true })
+    }
+  }
+
+  /** Folds one more event, unless the read model has seen it before. */
+  apply(event: Recorded): void {
+    const { id, revision, position } = event
+    const known = this.#known(id)
+    if (known && revision <= known.revision) return
+    if (revision !== (known?.revision ?? -1) + 1)
+      throw new Error(`the read model has not seen revision ${revision - 1}`)
+    const { decider } = this.#model
+    const state: unknown = evolve(decider, known ? known.state : decider.initial(), event)
+    const columns = this.#model.row(state as never)
+    const next = known ?? begin(event)
+    next.state = state
+    next.revision = revision
+    next.position = position
+    next.columns = columns
+    this.#changed.set(id, next)
+  }
+
+  /** What has changed since it was asked last. The rows hold states, which the next event may change. */
+  take(): FoldedRows {
+    const rows: { added: Row[]; changed: Row[] } = { added: [], changed: [] }
+    for (const known of this.#changed.values()) {
+      ;(known.isStored ? rows.changed : rows.added).push(rowOf(known))
+      known.isStored = true
+    }
+    this.#taken = this.#changed
+    this.#changed = new Map()
+    this.#loaded.clear()
+    return rows
+  }
+
+  /** What was taken is in the table, so it may be forgotten. */
+  settle(): void {
+    for (const [id, known] of this.#taken) this.#stored.set(id, known)
+    this.#taken.clear()
+  }
+
+  #known(id: string): Known | undefined {
+    return this.#changed.get(id) ?? this.#taken.get(id) ?? this.#loaded.get(id) ?? this.#stored.get(id)
+  }
+}
+
+function begin({ id, position, metadata: { merchant, livemode, at } }: Recorded): Known {
+  return {
+    id,
+    merchant,
+    livemode,
+    created: position,
+    created_at: at,
+    state: undefined,
+    revision: 0,
+    position,
+    columns: undefined,
+    isStored: false,
+  }
+}
+
+/** A stream that shows nothing has a row as well: later events are folded onto its state. */
+function rowOf(known: Known): Row {
+  const { id, merchant, livemode, created, created_at, revision, position, state, columns } = known
+  const shown = columns !== undefined
+  const row = {
+    id,
+    merchant,
+    livemode,
+    created,
+    created_at,
+    revision,
+    position,
+    state: state as object,
+    shown,
+  }
+  return Object.assign(row, columns)
+}

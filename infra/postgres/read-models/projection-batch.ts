@@ -1,0 +1,162 @@
+import type pg from 'pg'
+import { categoryOf, type AnyDecider } from '../../../packages/kernel/decider.ts'
+import { recorded } from '../../../packages/kernel/history.ts'
+import type { Log, StoredEvent } from '../../../packages/kernel/ports.ts'
+import type { ReadModel, Recorded } from '../../../packages/kernel/projection.ts'
+import type { Track } from './projector.ts'
+import { copyInto } from '../client/copy.ts'
+import type { Writing } from './changes.ts'
+import { prepared } from '../client/prepared-statements.ts'
+import { rowsOf, type Rows } from './row-writer.ts'
+
+export interface SpanOptions {
+  readonly deciders: ReadonlyMap<string, AnyDecider>
+  readonly log: Log
+}
+
+/** One of the read models that follow the span, and what changes in its table. */
+interface Part {
+  readonly track: Track
+  readonly rows: Rows
+}
+
+/** What one read model has to write, whatever is folded meanwhile. */
+export interface PartWrite {
+  readonly track: Track
+  readonly write: (connection: pg.ClientBase) => Promise<void>
+}
+
+interface Poisoned {
+  readonly track: Track
+  readonly event: StoredEvent
+  readonly error: unknown
+}
+
+/** A piece of the log, folded into what it changes in several read models until it is written as a whole. */
+export class Span {
+  readonly tracks: readonly Track[]
+  readonly #options: SpanOptions
+  readonly #parts: readonly Part[]
+  /** Who follows which type of event, by category and type. */
+  readonly #routes = new Map<string, Map<string, readonly Part[]>>()
+  readonly #poisoned: Poisoned[] = []
+
+  constructor(tracks: readonly Track[], options: SpanOptions) {
+    this.tracks = tracks
+    this.#options = options
+    this.#parts = tracks.map((track) => ({ track, rows: rowsOf(track) }))
+  }
+
+  /** Folds the next events; tracks may have seen a part of them. */
+  async add(events: readonly StoredEvent[]): Promise<void> {
+    await this.#prepare(events, isAwaited)
+    for (const event of events) {
+      const recordedOnce = this.#recordedOnce(event)
+      for (const { track, rows } of this.#followers(event)) {
+        if (!isAwaited(track, event)) continue
+        try {
+          rows.follow(recordedOnce())
+        } catch (error) {
+          this.#park({ track, event, error })
+        }
+      }
+    }
+  }
+
+  /** Folds events that were set aside; throws when one of them is still poisoned. */
+  async addParked(events: readonly StoredEvent[]): Promise<void> {
+    await this.#prepare(events, () => true)
+    for (const event of events) {
+      const recordedOnce = this.#recordedOnce(event)
+      for (const { rows } of this.#followers(event)) rows.follow(recordedOnce())
+    }
+  }
+
+  /** Ends the span: answers how it is written. */
+  take(): readonly PartWrite[] {
+    return this.#parts.map(({ track, rows }) => {
+      const writeRows = rows.take()
+      const poisoned = this.#poisoned.filter((one) => one.track === track)
+      const write = async (connection: pg.ClientBase) => {
+        await writeRows(writingOn(connection))
+        for (const one of poisoned) await insertParked(connection, one)
+      }
+      return { track, write }
+    })
+  }
+
+  async #prepare(
+    events: readonly StoredEvent[],
+    isWanted: (track: Track, event: StoredEvent) => boolean,
+  ): Promise<void> {
+    const wanted = new Map<Track, StoredEvent[]>()
+    for (const event of events) {
+      for (const { track } of this.#followers(event)) {
+        if (!track.fold || !isWanted(track, event)) continue
+        const others = wanted.get(track)
+        if (others) others.push(event)
+        else wanted.set(track, [event])
+      }
+    }
+    for (const [track, its] of wanted) await track.fold?.prepare(its)
+  }
+
+  /** Several read models follow the same event; it is decoded once, when somebody wants it. */
+  #recordedOnce(event: StoredEvent): () => Recorded {
+    let known: Recorded | undefined
+    return () => {
+      if (known) return known
+      const decider = this.#options.deciders.get(categoryOf(event.stream))
+      if (!decider) throw new Error(`nobody knows the category of ${event.stream}`)
+      return (known = recorded(decider, event))
+    }
+  }
+
+  #followers(event: StoredEvent): readonly Part[] {
+    const category = categoryOf(event.stream)
+    let types = this.#routes.get(category)
+    if (!types) this.#routes.set(category, (types = new Map()))
+    let parts = types.get(event.type)
+    if (!parts) {
+      parts = this.#parts.filter(({ track }) => follows(track.model, category, event.type))
+      types.set(event.type, parts)
+    }
+    return parts
+  }
+
+  /** A poisoned event parks its stream, not the projector: its later events wait, all other streams go on. */
+  #park(poisoned: Poisoned): void {
+    const { track, event, error } = poisoned
+    const { stream, revision, type } = event
+    this.#options.log.error({ consumer: track.table.name, stream, revision, type, error }, 'parked')
+    track.parked.add(stream)
+    this.#poisoned.push(poisoned)
+  }
+}
+
+/** What a track has not seen and may see. */
+function isAwaited({ position, parked }: Track, event: StoredEvent): boolean {
+  return event.position > position && !parked.has(event.stream)
+}
+
+function follows(model: ReadModel, category: string, type: string): boolean {
+  return model.kind === 'projection' ? type in model.on : model.decider.category === category
+}
+
+async function insertParked(connection: pg.ClientBase, { track, event, error }: Poisoned): Promise<void> {
+  const { stream, revision, position, id, type } = event
+  await connection.query(
+    `insert into parked (consumer, stream, revision, position, event_id, type, error) values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (consumer, stream, revision) do update set error = excluded.error`,
+    [track.table.name, stream, revision, position, id, type, String(error)],
+  )
+}
+
+function writingOn(connection: pg.ClientBase): Writing {
+  return {
+    run: async (statement, rows) => {
+      await connection.query(prepared(statement, [rows]))
+    },
+    copy: (table, rows) => copyInto(connection, table, rows),
+  }
+}

@@ -1,0 +1,266 @@
+import type pg from 'pg'
+import type { AnyDecider } from '../../../packages/kernel/decider.ts'
+import type { EventStore, Log, StoredEvent } from '../../../packages/kernel/ports.ts'
+import type { ReadModel } from '../../../packages/kernel/projection.ts'
+import { allEnded } from '../client/settle-all.ts'
+import { DocumentFold, type StoredDocument } from './document-fold.ts'
+import { fenced, type Fence } from '../consumers/fence.ts'
+import { planByKey, prepared } from '../client/prepared-statements.ts'
+import { Span, type PartWrite } from './projection-batch.ts'
+import { createIndexes, createTable, tableOf, type Table } from './tables.ts'
+import { createTotals } from './totals.ts'
+import { WrittenKeys } from '../idempotency/key-bloom-filter.ts'
+
+/** One read model on its way along the log. */
+export interface Track {
+  readonly model: ReadModel
+  readonly generation: number
+  readonly table: Table
+  readonly fold: DocumentFold | undefined
+  /** Streams set aside because a handler threw; the others go on. */
+  readonly parked: Set<string>
+  /** Which rows may be there, while a table is filled that was empty when it was opened. */
+  written?: WrittenKeys | undefined
+  position: number
+  /** A write has failed and may have happened: how far it came is read again before the next one. */
+  isUnsure: boolean
+}
+
+export interface ProjectorOptions {
+  readonly pool: pg.Pool
+  readonly store: EventStore
+  readonly deciders: readonly AnyDecider[]
+  readonly log: Log
+  readonly fence?: Fence | undefined
+  /** Of each read model, the states that are kept in memory when they are in its table. */
+  readonly statesMax?: number
+}
+
+/** What a table that is filled needs again is mostly new, and states that are kept long cost collections. */
+const statesMaxAnew = 500
+
+/** Transactions that fill tables, beside each other. */
+const writingLanes = 2
+/** Statements that make indexes, beside each other. */
+const finishingLanes = 2
+
+/**
+ * The first reader of rows marks them as committed. Where pages have checksums, PostgreSQL then writes each
+ * page to its log, and compressing them takes as long as the indexes. Not everybody may decide that.
+ */
+const toMakeIndexes = `
+  set local maintenance_work_mem = '256MB';
+  set local max_parallel_maintenance_workers = 0;
+  select set_config('wal_compression', 'off', true) where has_parameter_privilege('wal_compression', 'set')`
+
+/** Applies batches of events to read models: tables and checkpoints move in one transaction. */
+export class Projector {
+  readonly #options: ProjectorOptions
+  readonly #deciders: ReadonlyMap<string, AnyDecider>
+
+  constructor(options: ProjectorOptions) {
+    this.#options = options
+    this.#deciders = new Map(options.deciders.map((decider) => [decider.category, decider]))
+  }
+
+  /** Makes the table of a read model when it is not there, and finds out how far it has come. */
+  async open(model: ReadModel, generation: number, statesMax = this.#options.statesMax): Promise<Track> {
+    const { pool, fence } = this.#options
+    const table = tableOf(model, generation)
+    await fenced(pool, fence, (connection) => begin(connection, table))
+    const documents = (ids: readonly string[]) => this.#documents(table, ids)
+    const fold = model.kind === 'documents' ? new DocumentFold(model, documents, statesMax) : undefined
+    const found = { parked: new Set<string>(), written: undefined, position: 0, isUnsure: true }
+    const track: Track = { model, generation, table, fold, ...found }
+    await this.#find(track)
+    return track
+  }
+
+  /** The same for a table that is filled from the first event and shown when it is finished. */
+  async openAnew(model: ReadModel, generation: number): Promise<Track> {
+    const track = await this.open(model, generation, statesMaxAnew)
+    if (track.position === 0) track.written = new WrittenKeys()
+    return track
+  }
+
+  /**
+   * Makes what tables lack while they are filled for the first time. The largest comes first and no statement
+   * waits for another one, so that no processor is idle.
+   */
+  async finish(tracks: readonly Track[]): Promise<void> {
+    const { pool } = this.#options
+    const sizes = await tableSizes(pool, tracks)
+    const largest = [...tracks].sort(
+      (one, other) => sizes.get(other.table.name)! - sizes.get(one.table.name)!,
+    )
+    const indexes = largest.flatMap(({ model, table }) => createIndexes(model, table))
+    const totals = largest.map(({ model, table }) => createTotals(model, table).join(';'))
+    const lacking = [...indexes, ...totals.filter((text) => text !== '')].values()
+    const lane = async () => {
+      for (const statement of lacking) await this.#make(statement)
+    }
+    await allEnded(Array.from({ length: finishingLanes }, lane))
+  }
+
+  async #make(statement: string): Promise<void> {
+    const { pool, fence } = this.#options
+    await fenced(pool, fence, async (connection) => {
+      await connection.query(toMakeIndexes)
+      await connection.query(statement)
+    })
+  }
+
+  /** Reads what memory cannot tell: how far a read model has come, and which of its streams are set aside. */
+  async #find(track: Track): Promise<void> {
+    const { pool } = this.#options
+    const values = [track.table.name]
+    const checkpoint = 'select position from checkpoints where name = $1'
+    const { rows } = await pool.query<{ position: number }>(checkpoint, values)
+    const text = 'select distinct stream from parked where consumer = $1'
+    const parked = await pool.query<{ stream: string }>(text, values)
+    track.fold?.clear()
+    track.parked.clear()
+    for (const { stream } of parked.rows) track.parked.add(stream)
+    track.position = Number(rows[0]!.position)
+    // Somebody else may have written to the table.
+    if (track.position > 0) track.written = undefined
+    track.isUnsure = false
+  }
+
+  /** Begins a piece of the log, of which these tracks may have seen a part. */
+  async begin(tracks: readonly Track[]): Promise<Span> {
+    for (const track of tracks) if (track.isUnsure) await this.#find(track)
+    return this.#span(tracks)
+  }
+
+  /** Folds the next events into a span. */
+  async fold(span: Span, events: readonly StoredEvent[]): Promise<void> {
+    try {
+      await span.add(events)
+    } catch (error) {
+      this.abandon(span.tracks)
+      throw error
+    }
+  }
+
+  /** What was folded will not be written: where these tracks stand is found out anew. */
+  abandon(tracks: readonly Track[]): void {
+    for (const track of tracks) track.isUnsure = true
+  }
+
+  /** Writes a span and moves its tracks' checkpoints to `through`. The next one may be folded meanwhile. */
+  async write(span: Span, through: number): Promise<void> {
+    const parts = behind(span, through)
+    if (parts.length > 0) await this.#write(parts, through)
+  }
+
+  /**
+   * The same in a transaction for each track, some of them beside each other: for tables that nobody reads
+   * yet. While the rows of one are made ready, those of another are stored.
+   */
+  async writeApart(span: Span, through: number): Promise<void> {
+    const left = behind(span, through).values()
+    const lane = async () => {
+      for (const part of left) await this.#write([part], through)
+    }
+    await allEnded(Array.from({ length: writingLanes }, lane))
+  }
+
+  async #write(parts: readonly PartWrite[], through: number): Promise<void> {
+    const { pool, fence } = this.#options
+    const tracks = parts.map(({ track }) => track)
+    try {
+      await fenced(pool, fence, async (connection) => {
+        await connection.query(planByKey)
+        for (const { write } of parts) await write(connection)
+        await moveCheckpoints(connection, tracks, through)
+      })
+    } catch (error) {
+      this.abandon(tracks)
+      throw error
+    }
+    for (const track of tracks) {
+      track.fold?.settle()
+      track.position = through
+    }
+  }
+
+  /** Applies one batch to tracks that may have seen a part of it. */
+  async apply(tracks: readonly Track[], events: readonly StoredEvent[], through: number): Promise<void> {
+    const span = await this.begin(tracks)
+    await this.fold(span, events)
+    await this.write(span, through)
+  }
+
+  /** Brings a parked stream up to its read model's checkpoint; throws when its event is still poisoned. */
+  async unpark(track: Track, stream: string): Promise<void> {
+    const { pool, store, fence } = this.#options
+    const { rows } = await pool.query<{ revision: number | null }>(
+      'select min(revision) as revision from parked where consumer = $1 and stream = $2',
+      [track.table.name, stream],
+    )
+    const from = rows[0]?.revision
+    if (from == null) return
+    const missed = (await store.readStream(stream, from)).filter(({ position }) => position <= track.position)
+    track.fold?.clear()
+    // Until it is surely done, its outcome is as unknown as that of any other write.
+    track.isUnsure = true
+    const span = this.#span([track])
+    await span.addParked(missed)
+    const parts = span.take()
+    await fenced(pool, fence, async (connection) => {
+      for (const { write } of parts) await write(connection)
+      const text = 'delete from parked where consumer = $1 and stream = $2'
+      await connection.query(text, [track.table.name, stream])
+    })
+    track.fold?.settle()
+    track.parked.delete(stream)
+    track.isUnsure = false
+  }
+
+  #span(tracks: readonly Track[]): Span {
+    return new Span(tracks, { deciders: this.#deciders, log: this.#options.log })
+  }
+
+  async #documents(table: Table, ids: readonly string[]): Promise<readonly StoredDocument[]> {
+    const { rows } = await this.#options.pool.query<StoredDocument>(
+      `select id, merchant, livemode, created, created_at, revision, state from ${table.name} where id = any($1)`,
+      [ids],
+    )
+    return rows
+  }
+}
+
+/** Of a span that goes so far, what its tracks have not seen before. */
+function behind(span: Span, through: number): readonly PartWrite[] {
+  return span.take().filter(({ track }) => track.position < through)
+}
+
+async function tableSizes(pool: pg.Pool, tracks: readonly Track[]): Promise<ReadonlyMap<string, number>> {
+  const text = 'select name, pg_relation_size(name::regclass) as size from unnest($1::text[]) as name'
+  const names = tracks.map(({ table }) => table.name)
+  const { rows } = await pool.query<{ name: string; size: number }>(text, [names])
+  return new Map(rows.map(({ name, size }) => [name, size]))
+}
+
+async function begin(connection: pg.ClientBase, table: Table): Promise<void> {
+  await connection.query(createTable(table))
+  const text = 'insert into checkpoints (name, position) values ($1, 0) on conflict do nothing'
+  await connection.query(text, [table.name])
+}
+
+/** Moves them from where this batch began: one that has moved meanwhile has seen the batch already. */
+async function moveCheckpoints(
+  connection: pg.ClientBase,
+  tracks: readonly Track[],
+  through: number,
+): Promise<void> {
+  const text = `
+    update checkpoints set position = $3, updated_at = now()
+    from unnest($1::text[], $2::bigint[]) as known (name, position)
+    where checkpoints.name = known.name and checkpoints.position = known.position`
+  const names = tracks.map(({ table }) => table.name)
+  const values = [names, tracks.map(({ position }) => position), through]
+  const { rowCount } = await connection.query(prepared(text, values))
+  if (rowCount !== tracks.length) throw new Error('these read models have been moved by somebody else')
+}

@@ -1,0 +1,104 @@
+import type pg from 'pg'
+import type { ReadModel } from '../../../packages/kernel/projection.ts'
+import { fenced, type Fence } from '../consumers/fence.ts'
+import type { Track } from './projector.ts'
+import { createIndexes, createTable, readSchema, tableOf } from './tables.ts'
+import { createTotals, dropTotals } from './totals.ts'
+import { inTransaction } from '../client/transaction.ts'
+
+const publicationLock = 4_719_202_606
+
+/** Which table stands behind each read model's view, and which one somebody wants there. */
+export interface Published {
+  readonly version: number
+  readonly generation: number
+  readonly wanted: number
+}
+
+export async function publications(pool: pg.Pool): Promise<ReadonlyMap<string, Published>> {
+  const { rows } = await pool.query<Published & { name: string }>(
+    `select name, version, generation, wanted from ${readSchema}.published`,
+  )
+  return new Map(rows.map(({ name, ...published }) => [name, published]))
+}
+
+/**
+ * Every read model has a table and a view before anything starts that reads them. Processes that start at the
+ * same time wait for the first one.
+ */
+export function publishMissing(
+  pool: pg.Pool,
+  models: readonly ReadModel[],
+  dependents: string,
+): Promise<void> {
+  return inTransaction(pool, async (connection) => {
+    await connection.query('select pg_advisory_xact_lock($1)', [publicationLock])
+    await connection.query(`create schema if not exists ${readSchema}`)
+    await connection.query(`create table if not exists ${readSchema}.published (
+      name text primary key, version integer not null, generation integer not null, wanted integer not null)`)
+    const { rows } = await connection.query<{ name: string }>(`select name from ${readSchema}.published`)
+    const shown = new Set(rows.map(({ name }) => name))
+    for (const model of models) if (!shown.has(model.name)) await publishFirst(connection, model)
+    if (shown.size < models.length) await connection.query(dependents)
+  })
+}
+
+async function publishFirst(connection: pg.ClientBase, model: ReadModel): Promise<void> {
+  const table = tableOf(model, 1)
+  const statements = [createTable(table), ...createIndexes(model, table), ...createTotals(model, table)]
+  await connection.query(statements.join(';'))
+  await connection.query(`create view ${table.view} as select * from ${table.name}`)
+  await connection.query('insert into checkpoints (name, position) values ($1, 0) on conflict do nothing', [
+    table.name,
+  ])
+  await connection.query(
+    `insert into ${readSchema}.published (name, version, generation, wanted) values ($1, $2, 1, 1)`,
+    [model.name, model.version],
+  )
+}
+
+/** Asks the active projector to build a read model anew beside the one that is shown. */
+export async function wantRebuild(pool: pg.Pool, model: ReadModel): Promise<void> {
+  await pool.query(`update ${readSchema}.published set wanted = generation + 1 where name = $1`, [model.name])
+}
+
+export interface Publishing {
+  readonly pool: pg.Pool
+  readonly fence?: Fence | undefined
+  /** SQL of the views which stand on read models. */
+  readonly dependents: string
+}
+
+/**
+ * Shows a track's table under the read model's name, in one transaction, and drops what stood there before.
+ */
+export function publish({ pool, fence, dependents }: Publishing, track: Track): Promise<void> {
+  const { model, generation, table } = track
+  return fenced(pool, fence, async (connection) => {
+    await connection.query(`drop view if exists ${table.view} cascade`)
+    await connection.query(`create view ${table.view} as select * from ${table.name}`)
+    await connection.query(
+      `insert into ${readSchema}.published as p (name, version, generation, wanted) values ($1, $2, $3, $3)
+       on conflict (name) do update set version = $2, generation = $3, wanted = greatest($3, p.wanted)`,
+      [model.name, model.version, generation],
+    )
+    await dropOlder(connection, { name: model.name, shown: table.name })
+    if (dependents) await connection.query(dependents)
+  })
+}
+
+/** A table before its totals, which is the order that everybody locks them in. */
+async function dropOlder(
+  connection: pg.ClientBase,
+  { name, shown }: { name: string; shown: string },
+): Promise<void> {
+  const { rows } = await connection.query<{ name: string }>(
+    `select schemaname || '.' || tablename as name from pg_tables where schemaname = $1 and tablename ~ ('^' || $2 || '_v[0-9]+_[0-9]+$')`,
+    [readSchema, name],
+  )
+  for (const table of rows.filter((row) => row.name !== shown)) {
+    await connection.query(`drop table ${table.name} cascade; ${dropTotals(table.name)}`)
+    await connection.query('delete from checkpoints where name = $1', [table.name])
+    await connection.query('delete from parked where consumer = $1', [table.name])
+  }
+}

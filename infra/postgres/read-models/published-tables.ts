@@ -1,0 +1,83 @@
+import type pg from 'pg'
+import type { ReadModel } from '../../../packages/kernel/projection.ts'
+import type { Moment } from '../client/read-transaction.ts'
+import { readSchema, tableOf, type Table } from './tables.ts'
+
+/** What stands behind the name of a read model. */
+export interface ShownTable {
+  readonly model: ReadModel
+  /** As the database has it: another one than the model's means that other code has folded the table. */
+  readonly version: number
+  readonly generation: number
+  /** A generation that somebody asked for and that is not shown yet. */
+  readonly wanted: number
+  /** Up to here all events are in the table. */
+  readonly position: number
+  readonly updatedAt: string
+  readonly table: Table
+  /** Streams that were set aside, with the first revision that is not in the table. */
+  readonly parked: ReadonlyMap<string, number>
+}
+
+interface Shown {
+  readonly name: string
+  readonly version: number
+  readonly generation: number
+  readonly wanted: number
+  readonly position: number | null
+  readonly updated_at: string
+}
+
+/** Names as `tableOf` makes them, of the version that was published. */
+const shownStatement = `
+  select published.name, published.version, published.generation, published.wanted,
+    checkpoint.position, checkpoint.updated_at
+  from ${readSchema}.published
+  left join checkpoints checkpoint
+    on checkpoint.name =
+      '${readSchema}.' || published.name || '_v' || published.version || '_' || published.generation`
+
+export async function shownTables(
+  moment: Moment,
+  models: readonly ReadModel[],
+): Promise<readonly ShownTable[]> {
+  const shown = new Map((await moment.all<Shown>(shownStatement)).map((row) => [row.name, row]))
+  const parked = await parkedIn(moment)
+  return models.map((model) => {
+    const row = shown.get(model.name)
+    if (!row) throw new Error(`the read model ${model.name} was never published`)
+    const { version, generation, wanted, position, updated_at: updatedAt } = row
+    const table = tableOf({ ...model, version }, generation)
+    const streams = parked.get(table.name) ?? new Map<string, number>()
+    return { model, version, generation, wanted, position: position ?? 0, updatedAt, table, parked: streams }
+  })
+}
+
+async function parkedIn(moment: Moment): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
+  const rows = await moment.all<{ consumer: string; stream: string; revision: number }>(
+    'select consumer, stream, min(revision) as revision from parked group by consumer, stream',
+  )
+  const parked = new Map<string, Map<string, number>>()
+  for (const { consumer, stream, revision } of rows) {
+    parked.set(consumer, (parked.get(consumer) ?? new Map<string, number>()).set(stream, revision))
+  }
+  return parked
+}
+
+export async function countRows(moment: Moment, tables: readonly ShownTable[]): Promise<number> {
+  let total = 0
+  for (const { table } of tables) {
+    const [row] = await moment.all<{ count: number }>(`select count(*) as count from ${table.name}`)
+    total += row?.count ?? 0
+  }
+  return total
+}
+
+/** How far a table has come that is built beside the one that is shown; 0 before it is begun. */
+export async function builtUpTo(pool: pg.Pool, model: ReadModel, generation: number): Promise<number> {
+  const { rows } = await pool.query<{ position: number }>(
+    'select position from checkpoints where name = $1',
+    [tableOf(model, generation).name],
+  )
+  return rows[0]?.position ?? 0
+}

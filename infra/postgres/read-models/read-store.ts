@@ -1,0 +1,134 @@
+import type pg from 'pg'
+import type { DocumentRow, Page, PageQuery, ReadStore } from '../../../packages/kernel/read-ports.ts'
+import type { ReadModel } from '../../../packages/kernel/projection.ts'
+import { pageOf, pageStatement, sourceOf, type PageRow, type Source } from './pages.ts'
+import { prepared } from '../client/prepared-statements.ts'
+import { publications } from './publication.ts'
+import { Together } from '../client/batcher.ts'
+import { totalsOf } from './totals.ts'
+
+const pollEveryMs = 5
+const sourcesKeptMs = 1_000
+const undefinedTable = '42P01'
+
+type Sources = ReadonlyMap<string, Source>
+
+/** Read models in Postgres. Reads of single rows that are asked for at the same time go as one query. */
+export class PostgresReadStore implements ReadStore {
+  readonly #pool: pg.Pool
+  readonly #models: readonly ReadModel[]
+  /** By table. */
+  readonly #documentReads = new Map<string, Together<string, DocumentRow | undefined>>()
+  #sources: Promise<Sources> | undefined
+  #reached = 0
+  #polling: Promise<number> | undefined
+
+  constructor(pool: pg.Pool, models: readonly ReadModel[]) {
+    this.#pool = pool
+    this.#models = models
+  }
+
+  async document(name: string, id: string): Promise<DocumentRow | undefined> {
+    const source = (await this.#currentSources()).get(name)
+    // A table that other code has folded is not understood here: its streams are read from their first event.
+    if (!source || source.isOther) return undefined
+    try {
+      return await this.#documentsOf(source.table).ask(id)
+    } catch (error) {
+      this.#expectDropped(error)
+      return undefined
+    }
+  }
+
+  async page<Row>(query: PageQuery): Promise<Page<Row>> {
+    try {
+      return await this.#page<Row>(query)
+    } catch (error) {
+      this.#expectDropped(error)
+      return this.#page<Row>(query)
+    }
+  }
+
+  async reached(position: number, timeoutMs: number): Promise<boolean> {
+    const until = performance.now() + timeoutMs
+    while (this.#reached < position) {
+      if ((await this.position()) >= position) return true
+      if (performance.now() > until) return false
+      await new Promise((resolve) => setTimeout(resolve, pollEveryMs))
+    }
+    return true
+  }
+
+  /** Everybody who waits asks with one query. */
+  async position(): Promise<number> {
+    this.#polling ??= this.#poll().finally(() => (this.#polling = undefined))
+    return this.#polling
+  }
+
+  async #poll(): Promise<number> {
+    const sources = [...(await this.#currentSources()).values()]
+    const { rows } = await this.#pool.query<{ position: number | null }>({
+      name: 'reached',
+      text: 'select min(position) as position from checkpoints where name = any($1)',
+      values: [sources.filter(({ isOther }) => !isOther).map(({ table }) => table)],
+    })
+    this.#reached = Math.max(this.#reached, Number(rows[0]?.position ?? 0))
+    return this.#reached
+  }
+
+  async #page<Row>(query: PageQuery): Promise<Page<Row>> {
+    const source = (await this.#currentSources()).get(query.from)
+    if (!source) throw new Error(`the read model ${query.from} was never published`)
+    const { text, values } = pageStatement(source, query)
+    const { rows } = await this.#pool.query<PageRow<Row>>(prepared(text, values))
+    return pageOf(query, rows)
+  }
+
+  #documentsOf(table: string): Together<string, DocumentRow | undefined> {
+    const known = this.#documentReads.get(table)
+    if (known) return known
+    const text = `select id, merchant, livemode, created, revision, position, state from ${table} where id = any($1)`
+    const reads = new Together(async (ids: readonly string[]) => {
+      const query = { name: `documents ${table}`, text, values: [ids] }
+      const { rows } = await this.#pool.query<DocumentRow>(query)
+      const found = new Map(rows.map((row) => [row.id, row]))
+      return ids.map((id) => found.get(id))
+    })
+    this.#documentReads.set(table, reads)
+    return reads
+  }
+
+  /** A table was dropped a moment ago, because a newer one has taken its place: look which. */
+  #expectDropped(error: unknown): void {
+    if ((error as { code?: string }).code !== undefinedTable) throw error
+    this.#sources = undefined
+  }
+
+  #currentSources(): Promise<Sources> {
+    this.#sources ??= this.#readSources().catch((error: unknown) => {
+      this.#sources = undefined
+      throw error
+    })
+    return this.#sources
+  }
+
+  async #readSources(): Promise<Sources> {
+    const published = await publications(this.#pool)
+    const known = this.#models.flatMap((model) => {
+      const one = published.get(model.name)
+      return one ? [sourceOf(model, one)] : []
+    })
+    const text = 'select name from unnest($1::text[]) as name where to_regclass(name) is not null'
+    const { rows } = await this.#pool.query<{ name: string }>(text, [
+      known.map(({ table }) => totalsOf({ name: table })),
+    ])
+    const totals = new Set(rows.map(({ name }) => name))
+    setTimeout(() => (this.#sources = undefined), sourcesKeptMs).unref()
+    return new Map(
+      known.map((source) => [
+        source.model.name,
+        { ...source, hasTotals: !source.isOther && totals.has(totalsOf({ name: source.table })) },
+      ]),
+    )
+  }
+}

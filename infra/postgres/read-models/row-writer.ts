@@ -1,0 +1,66 @@
+import type { Change, Projection, Recorded, Row } from '../../../packages/kernel/projection.ts'
+import { TableChanges, type Writing } from './changes.ts'
+import { CopyRows } from '../client/copy-rows.ts'
+import type { DocumentFold } from './document-fold.ts'
+import type { Track } from './projector.ts'
+import { upsertRows, type Table } from './tables.ts'
+import type { WrittenKeys } from '../idempotency/key-bloom-filter.ts'
+
+/** What events change in the table of one read model. */
+export interface Rows {
+  follow(event: Recorded): void
+  /** Ends it: answers how it is written, whatever is folded meanwhile. */
+  take(): Write
+}
+
+export type Write = (writing: Writing) => Promise<void>
+
+export function rowsOf({ model, table, fold, written }: Track): Rows {
+  if (fold) return documentRows(table, fold)
+  if (model.kind === 'documents') throw new Error(`nobody folds ${model.name}`)
+  return model.onlyGrows ? grownRows(model, table) : changedRows(model, table, written)
+}
+
+function documentRows(table: Table, fold: DocumentFold): Rows {
+  return { follow: (event) => fold.apply(event), take }
+
+  /** States are written out here and now: the next event may change them. */
+  function take(): Write {
+    const { added, changed } = fold.take()
+    const addedRows = new CopyRows(table.columns)
+    addedRows.add(added)
+    const changedRows = JSON.stringify(changed)
+    return async (writing) => {
+      if (added.length > 0) await writing.copy(table, addedRows.take())
+      if (changed.length > 0) await writing.run(upsertRows(table), changedRows)
+    }
+  }
+}
+
+/** Rows that nobody asks for again become bytes at once. */
+function grownRows({ name, on }: Projection, table: Table): Rows {
+  const rows = new CopyRows(table.columns)
+  return { follow, take: () => write }
+
+  function follow(event: Recorded): void {
+    rows.add(on[event.type]!(event as Recorded<never>).map(added))
+  }
+
+  function added(change: Change): Row {
+    if ('put' in change && change.isNew) return change.put
+    throw new Error(`${name} only grows, but an event changes one of its rows`)
+  }
+
+  async function write({ copy }: Writing): Promise<void> {
+    if (!rows.isEmpty) await copy(table, rows.take())
+  }
+}
+
+function changedRows({ on }: Projection, table: Table, written: WrittenKeys | undefined): Rows {
+  const changes = new TableChanges(table, written)
+  return { follow, take: () => changes.take() }
+
+  function follow(event: Recorded): void {
+    for (const change of on[event.type]!(event as Recorded<never>)) changes.apply(change)
+  }
+}

@@ -1,0 +1,107 @@
+import type { Columns, ReadModel } from '../../../packages/kernel/projection.ts'
+
+/** Read models live in a schema of their own: dropping it loses nothing. */
+export const readSchema = 'read'
+
+/** What every row of a documents read model has beside its declared columns. */
+const documentColumns: Columns = {
+  id: 'text',
+  merchant: 'text',
+  livemode: 'boolean',
+  created: 'bigint',
+  created_at: 'timestamptz',
+  shown: 'boolean',
+  revision: 'integer',
+  position: 'bigint',
+  state: 'json',
+}
+
+/** A read model's table: `payouts_v2_1` (version 2, generation 1) behind the view `payouts`. */
+export interface Table {
+  readonly name: string
+  readonly view: string
+  readonly columns: Columns
+  readonly key: readonly string[]
+}
+
+export function tableOf(model: ReadModel, generation: number): Table {
+  const documents = model.kind === 'documents'
+  return {
+    name: `${readSchema}.${model.name}_v${model.version}_${generation}`,
+    view: `${readSchema}.${model.name}`,
+    columns: documents ? { ...documentColumns, ...model.columns } : model.columns,
+    key: documents ? ['id'] : model.key,
+  }
+}
+
+const collation = ' collate "C"'
+
+/** The statement that makes the table with its primary key; nothing happens when it is there. */
+export function createTable({ name, columns, key }: Table): string {
+  const lines = Object.keys(columns).map((column) => columnOf({ columns }, column))
+  return `create table if not exists ${name} (${lines.join(', ')}, primary key (${quoted(key)}))`
+}
+
+/** The declaration of a column. */
+export function columnOf({ columns }: Pick<Table, 'columns'>, column: string): string {
+  const type = columns[column]
+  return `"${column}" ${type}${type === 'text' ? collation : ''}`
+}
+
+/** The statements that make all other indexes. A table that is filled first is done in half the time. */
+export function createIndexes(model: ReadModel, { name }: Table): readonly string[] {
+  const listed = ['merchant', 'livemode', 'shown', 'created']
+  const indexes = model.kind === 'documents' ? [listed, ...model.indexes] : model.indexes
+  const growing = model.kind === 'projection' ? (model.growing ?? []) : []
+  return [
+    ...indexes.map((index) => createIndex(name, index, `(${quoted(index)})`)),
+    ...growing.map((column) => createIndex(name, [column], `using brin ("${column}") ${stretches}`)),
+  ]
+}
+
+/** A quarter of a megabyte is a stretch, and what it holds is noted as soon as it is full. */
+const stretches = 'with (pages_per_range = 32, autosummarize = on)'
+
+function createIndex(table: string, columns: readonly string[], how: string): string {
+  const name = `${table.slice(readSchema.length + 1)}_${columns.join('_')}`.slice(0, 63)
+  return `create index if not exists "${name}" on ${table} ${how}`
+}
+
+export function quoted(columns: readonly string[]): string {
+  return columns.map((column) => `"${column}"`).join(', ')
+}
+
+function recordset(table: Table, columns: readonly string[]): string {
+  return `json_to_recordset($1::json) as t(${columns.map((column) => `"${column}" ${table.columns[column]}`).join(', ')})`
+}
+
+function matching({ key }: Table): string {
+  return key.map((column) => `r."${column}" = t."${column}"`).join(' and ')
+}
+
+/** Statements that take all rows of a batch as one JSON parameter. */
+export function upsertRows(table: Table): string {
+  const columns = Object.keys(table.columns)
+  const others = columns.filter((column) => !table.key.includes(column))
+  const set = others.map((column) => `"${column}" = excluded."${column}"`).join(', ')
+  return `insert into ${table.name} (${quoted(columns)}) select ${quoted(columns)} from ${recordset(table, columns)}
+    on conflict (${quoted(table.key)}) do ${set ? `update set ${set}` : 'nothing'}`
+}
+
+export function addToRows(table: Table, sums: readonly string[]): string {
+  const columns = [...table.key, ...sums]
+  const set = sums
+    .map((column) => `"${column}" = coalesce(r."${column}", 0) + excluded."${column}"`)
+    .join(', ')
+  return `insert into ${table.name} as r (${quoted(columns)}) select ${quoted(columns)} from ${recordset(table, columns)}
+    on conflict (${quoted(table.key)}) do update set ${set}`
+}
+
+export function patchRows(table: Table, columns: readonly string[]): string {
+  const set = columns.map((column) => `"${column}" = t."${column}"`).join(', ')
+  return `update ${table.name} r set ${set} from ${recordset(table, [...table.key, ...columns])} where ${matching(table)}`
+}
+
+export function removeRows(table: Table): string {
+  return `delete from ${table.name} r using ${recordset(table, table.key)} where ${matching(table)}`
+}

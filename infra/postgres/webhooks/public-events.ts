@@ -1,0 +1,96 @@
+import type pg from 'pg'
+import type { MissedEvents, PublicEvent, PublicEvents } from '../../../packages/kernel/message-ports.ts'
+import { joined } from '../client/encode-text-array.ts'
+
+export interface DatedPublicEvent extends PublicEvent {
+  /** RFC 3339. */
+  readonly createdAt: string
+}
+
+/** Keeps what merchants are told, before it is published. Events that are kept already are passed over. */
+export async function keepPublicEvents(
+  database: pg.Pool | pg.ClientBase,
+  events: readonly DatedPublicEvent[],
+): Promise<void> {
+  await database.query({
+    name: 'keep public events',
+    text: `
+      insert into public_events (id, sequence, type, merchant, livemode, resource, payload, created_at, traceparent)
+      select * from unnest(
+        string_to_array($1, E'\\x1f'), string_to_array($2, E'\\x1f')::bigint[],
+        string_to_array($3, E'\\x1f'), string_to_array($4, E'\\x1f')::uuid[],
+        string_to_array($5, E'\\x1f')::boolean[], string_to_array($6, E'\\x1f'),
+        string_to_array($7, E'\\x1f'), string_to_array($8, E'\\x1f')::timestamptz[],
+        string_to_array($9, E'\\x1f', ''))
+      on conflict do nothing`,
+    values: [
+      events.map(({ id }) => id),
+      events.map(({ sequence }) => sequence),
+      events.map(({ type }) => type),
+      events.map(({ merchant }) => merchant),
+      events.map(({ livemode }) => livemode),
+      events.map(({ resource }) => resource),
+      events.map(({ payload }) => payload),
+      events.map(({ createdAt }) => createdAt),
+      events.map(({ traceparent }) => traceparent),
+    ].map(joined),
+  })
+}
+
+export function postgresPublicEvents(pool: pg.Pool): PublicEvents {
+  return {
+    async find(id, { merchant, livemode }) {
+      const { rows } = await pool.query<PublicEvent>({
+        name: 'find public event',
+        text: `
+          select id, type, merchant, livemode, resource, sequence, payload
+          from public_events where id = $1 and merchant = $2 and livemode = $3`,
+        values: [id, merchant, livemode],
+      })
+      return rows[0]
+    },
+    async countMissed(missed) {
+      const { rows } = await pool.query<{ count: number }>({
+        name: 'count missed events',
+        text: `select count(*) as count from public_events event where ${missedCondition}`,
+        values: missedValues(missed),
+      })
+      return rows[0]?.count ?? 0
+    },
+    async feed({ merchant, livemode, after, types, limit }) {
+      const { rows } = await pool.query<PublicEvent>({
+        name: 'feed of public events',
+        text: `
+          select id, type, merchant, livemode, resource, sequence, payload from public_events
+          where merchant = $1 and livemode = $2 and sequence > $3 and ($4::text[] is null or type = any($4))
+          order by sequence limit $5`,
+        values: [merchant, livemode, after, types ?? null, limit],
+      })
+      return rows
+    },
+  }
+}
+
+/**
+ * What is on its way for the first time is not missed; what waits for a retry has failed. Takes
+ * `missedValues` as $1 to $7.
+ */
+export const missedCondition = `
+  event.merchant = $2 and event.livemode = $3 and event.type = any($4) and event.created_at >= $5
+  and event.sequence > $6 and event.sequence <= $7 and not exists (
+    select from deliveries delivery
+    where delivery.endpoint = $1 and delivery.sequence = event.sequence
+      and (delivery.status = 'succeeded' or (delivery.status = 'pending' and delivery.attempts = 0))
+  )`
+
+export function missedValues({
+  endpoint,
+  merchant,
+  livemode,
+  types,
+  since,
+  after,
+  through,
+}: MissedEvents): unknown[] {
+  return [endpoint, merchant, livemode, types, since, after, through]
+}

@@ -1,0 +1,65 @@
+import { listed } from './list-envelope.ts'
+import type { AnyRoute } from './routes.ts'
+import { optional, record, Timestamp, Type, type TObject, type TSchema } from './vocabulary.ts'
+
+const limitMax = 100
+
+const cursors = {
+  cursor: optional(Type.String({ description: '`next_cursor` of the page before' })),
+  starting_after: optional(
+    Type.String({ description: 'Id of an item: the page starts behind it, with what is older' }),
+  ),
+  ending_before: optional(
+    Type.String({ description: 'Id of an item: the page ends before it, with what is newer' }),
+  ),
+}
+
+const page = Type.Integer({
+  minimum: 1,
+  maximum: 100_000,
+  default: 1,
+  description: 'Number of the page, from 1',
+})
+
+/** The query parameters of a list: its filters, and those of its way of paging. */
+export function listQuery(route: AnyRoute): TObject {
+  const byPage = route.paging === 'page'
+  const limit = Type.Integer({
+    minimum: 1,
+    maximum: limitMax,
+    default: byPage ? 20 : 10,
+    description: 'Items of a page',
+  })
+  return record({
+    limit: optional(limit),
+    ...cursors,
+    ...(byPage && { page: optional(page) }),
+    ...Object.fromEntries(
+      Object.entries(route.filter ?? {}).map(([name, schema]) => [name, optional(schema)]),
+    ),
+    ...(route.period && { from: optional(Timestamp), to: optional(Timestamp) }),
+    ...(route.search && { search: optional(Type.String({ minLength: 1, maxLength: 256 })) }),
+  })
+}
+
+/** What a list answers: the items in an envelope. */
+function listOf({ returns, paging }: AnyRoute): TSchema {
+  const envelope = listed(returns)
+  if (paging !== 'page') return envelope
+  return record({
+    ...envelope.properties,
+    page: Type.Integer(),
+    limit: Type.Integer(),
+    total_count: Type.Integer(),
+  })
+}
+
+/** What an operation answers when it succeeds. */
+export function answerOf(route: AnyRoute): TSchema {
+  return route.kind === 'list' ? listOf(route) : route.returns
+}
+
+/** The status of that answer. */
+export function statusOf({ kind, status }: AnyRoute): 200 | 201 | 202 {
+  return status ?? (kind === 'create' ? 201 : 200)
+}

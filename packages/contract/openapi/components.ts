@@ -1,0 +1,172 @@
+import { answerOf } from '../list-query.ts'
+import { isList, objectName, operationId, partsOf, pascal, singular } from './names.ts'
+import type { RefusedResponses } from './refusals.ts'
+import { NamedSchemas, type Json } from './schemas.ts'
+import { webhookParameters, type WebhookData } from './webhooks.ts'
+import { Problem } from '../problem.ts'
+import type { AnyRoute } from '../routes.ts'
+import type { TSchema } from '../vocabulary.ts'
+import type { WebhookType } from '../webhook-types.ts'
+
+/**
+ * Names for all resources, lists, requests and events. What is read names a resource; a fuller one that a
+ * write answers comes second.
+ */
+export function nameSchemas(routes: readonly AnyRoute[], webhookData: WebhookData): NamedSchemas {
+  const schemas = new NamedSchemas()
+  schemas.name('Problem', Problem)
+  const readsFirst = routes.toSorted((one, other) => Number(isWrite(one)) - Number(isWrite(other)))
+  for (const route of readsFirst) nameAnswer(schemas, route)
+  for (const route of routes) {
+    if (route.body) schemas.name(`${pascal(operationId(route))}Request`, route.body)
+  }
+  for (const [type, data] of Object.entries(webhookData) as [WebhookType, TSchema][]) {
+    const name = pascal(objectName(data) ?? type)
+    schemas.name(name, data, `${name}InWebhook`)
+  }
+  return schemas
+}
+
+function nameAnswer(schemas: NamedSchemas, route: AnyRoute): void {
+  const { returns } = route
+  const own = `${pascal(operationId(route))}Response`
+  if (route.kind === 'list') {
+    const item = nameItem(schemas, route, returns)
+    schemas.name(`${item}${route.paging === 'page' ? 'Page' : 'List'}`, answerOf(route), own)
+  } else if (isList(route)) {
+    const items = (returns as { properties?: { data?: { items?: TSchema } } }).properties?.data?.items
+    schemas.name(`${items ? nameItem(schemas, route, items) : pascal(operationId(route))}List`, returns, own)
+  } else {
+    const isDeletion = 'deleted' in ((returns['properties'] as object | undefined) ?? {})
+    schemas.name(pascal(isDeletion ? 'deleted' : '', resourceName(route, returns)), returns, own)
+  }
+}
+
+function nameItem(schemas: NamedSchemas, route: AnyRoute, item: TSchema): string {
+  const name = pascal(resourceName(route, item))
+  schemas.name(name, item, `${pascal(operationId(route))}Item`)
+  return name
+}
+
+/** What a resource says it is, else what its address says. */
+function resourceName(route: AnyRoute, schema: TSchema): string {
+  return (
+    objectName(schema) ??
+    singular(
+      partsOf(route)
+        .path.split('/')
+        .findLast((segment) => !segment.startsWith('{'))!,
+    )
+  )
+}
+
+function isWrite({ operation }: AnyRoute): boolean {
+  return !operation.startsWith('GET ')
+}
+
+/** Everything that operations refer to. Made last, when it is known which schemas are referred to. */
+export function componentsOf(schemas: NamedSchemas, refused: RefusedResponses): Json {
+  schemas.at(Problem)
+  return {
+    securitySchemes: {
+      ApiKey: {
+        type: 'http',
+        scheme: 'bearer',
+        description: 'A secret key of a server of the merchant: `ik_test_…` in sandbox, `ik_live_…` in live.',
+      },
+      AppToken: {
+        type: 'http',
+        scheme: 'bearer',
+        description:
+          'A token of an application that works for the merchant: `ik_app_test_…` or `ik_app_live_…`.',
+      },
+    },
+    parameters: { ...requestHeaders, ...webhookParameters },
+    headers: responseHeaders,
+    responses: refused.responses(),
+    examples: refused.examples(),
+    schemas: schemas.components(),
+  }
+}
+
+const environment = {
+  name: 'Ikw-Environment',
+  in: 'header',
+  schema: { type: 'string', enum: ['sandbox', 'live'] },
+  example: 'sandbox',
+}
+
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+  example: 'order-1042',
+}
+
+const requestHeaders: Json = {
+  Environment: {
+    ...environment,
+    required: false,
+    description: 'When sent, it must be the environment of the credential.',
+  },
+  EnvironmentRequired: {
+    ...environment,
+    required: true,
+    description: 'Must be the environment of the credential.',
+  },
+  IdempotencyKey: {
+    ...idempotencyKey,
+    required: false,
+    description:
+      'Your own name for this request: sent again with the same body, it answers the same and does ' +
+      'nothing twice.',
+  },
+  IdempotencyKeyOfPayouts: {
+    ...idempotencyKey,
+    required: false,
+    description:
+      '**Required in live.** Your own name for this payout: sent again with the same body, it answers the ' +
+      'same payout.',
+  },
+  MinPosition: {
+    name: 'Min-Position',
+    in: 'header',
+    required: false,
+    description:
+      'A `Ledger-Position` that a write has answered: the list shows at least that, or answers 503 after ' +
+      '1 s.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  RequestId: {
+    name: 'X-Request-Id',
+    in: 'header',
+    required: false,
+    description:
+      'Your id of this request: answered as `Ikw-Request-Id`, and kept in logs and in the history of ' +
+      'resources.',
+    schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,128}$' },
+  },
+}
+
+const text = { type: 'string' }
+const count = { type: 'integer', minimum: 0 }
+
+const responseHeaders: Json = {
+  'Ikw-Request-Id': { description: 'Id of this request, for support', schema: text },
+  Location: { description: 'Path of what was created', schema: { type: 'string', format: 'uri-reference' } },
+  'Ledger-Position': {
+    description: 'Place in the log that this answer has reached; see `Min-Position`',
+    schema: count,
+  },
+  'Idempotent-Replayed': {
+    description: '`true` when this is the answer of an earlier request with the same key',
+    schema: { type: 'string', const: 'true' },
+  },
+  'Retry-After': { description: 'Seconds after which to try again, where it helps', schema: count },
+  'WWW-Authenticate': { description: 'How to authenticate', schema: { type: 'string', const: 'Bearer' } },
+  'RateLimit-Policy': { description: 'Requests per window of this key: `"key";q=100;w=1`', schema: text },
+  RateLimit: { description: 'What is left and when it is filled up: `"key";r=99;t=1`', schema: text },
+  'X-RateLimit-Limit': { description: 'Requests per second of this key', schema: count },
+  'X-RateLimit-Remaining': { description: 'Requests that are left', schema: count },
+  'X-RateLimit-Reset': { description: 'Seconds until they are filled up', schema: count },
+}

@@ -1,0 +1,91 @@
+import {
+  AmountMinor,
+  CountMinor,
+  Country,
+  Currency,
+  Email,
+  Identity,
+  LowerCurrency,
+  Metadata,
+  Msisdn,
+  SignedMinor,
+  Timestamp,
+  UnixSeconds,
+  Url,
+  Uuid,
+  type TSchema,
+} from '../vocabulary.ts'
+
+/** A part of the document: plain JSON. */
+export type Json = Readonly<Record<string, unknown>>
+
+const vocabulary = {
+  AmountMinor,
+  CountMinor,
+  CountryCode: Country,
+  CurrencyCode: Currency,
+  Email,
+  Identity,
+  LowerCurrencyCode: LowerCurrency,
+  Metadata,
+  Msisdn,
+  SignedMinor,
+  Timestamp,
+  UnixSeconds,
+  Url,
+  Uuid,
+}
+
+/**
+ * The named schemas of the document. A schema is known by its text, because marking it as optional makes a
+ * copy of it. Only what is referred to is listed.
+ */
+export class NamedSchemas {
+  readonly #names = new Map<string, string>()
+  readonly #schemas = new Map<string, TSchema>()
+  readonly #shown = new Map<string, unknown>()
+
+  constructor() {
+    for (const [name, schema] of Object.entries(vocabulary)) this.name(name, schema)
+  }
+
+  /** Gives a schema its name, unless it has one; `other` is taken when the name belongs to another schema. */
+  name(name: string, schema: TSchema, other = name): void {
+    const text = JSON.stringify(schema)
+    if (this.#names.has(text)) return
+    const free = [name, other].find((one) => !this.#schemas.has(one))
+    if (free === undefined) throw new Error(`two different schemas want to be ${name}`)
+    this.#names.set(text, free)
+    this.#schemas.set(free, schema)
+  }
+
+  /**
+   * The schema for a place in the document: a reference when it has a name, else itself with references
+   * inside.
+   */
+  at(schema: unknown): unknown {
+    const name = this.#names.get(JSON.stringify(schema))
+    if (name === undefined) return this.#inside(schema)
+    if (!this.#shown.has(name)) {
+      // Set before its inside is made, so that a schema that holds itself ends.
+      this.#shown.set(name, undefined)
+      this.#shown.set(name, this.#inside(this.#schemas.get(name)))
+    }
+    return { $ref: `#/components/schemas/${name}` }
+  }
+
+  /** All that was referred to. */
+  components(): Json {
+    return Object.fromEntries([...this.#shown].sort(([one], [other]) => one.localeCompare(other)))
+  }
+
+  #inside(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((item) => this.#child(item))
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, this.#child(child)]))
+  }
+
+  #child(value: unknown): unknown {
+    return typeof value === 'object' && value !== null ? this.at(value) : value
+  }
+}

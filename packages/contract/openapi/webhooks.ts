@@ -1,0 +1,111 @@
+import { exampleIds, exampleOf } from './examples.ts'
+import { webhookTag } from './families.ts'
+import { pascal } from './names.ts'
+import type { Json, NamedSchemas } from './schemas.ts'
+import { record, Type, UnixSeconds, type TSchema } from '../vocabulary.ts'
+import { webhookTypes, type WebhookType } from '../webhook-types.ts'
+
+/** What `data` of each type is. The resources belong to the families, so they are given. */
+export type WebhookData = Readonly<Record<WebhookType, TSchema>>
+
+/** All public events, as the posts that endpoints get. */
+export function webhooksOf(data: WebhookData, schemas: NamedSchemas): Json {
+  const types = Object.keys(webhookTypes) as WebhookType[]
+  return Object.fromEntries(types.map((type) => [type, { post: webhookOf(type, data[type], schemas) }]))
+}
+
+function webhookOf(type: WebhookType, data: TSchema, schemas: NamedSchemas): Json {
+  const [, happening = ''] = type.split('.')
+  const example = {
+    ...(exampleOf(envelope(type, data), { id: exampleIds.of('evt'), type, api_version: 'v1' }) as object),
+    data: exampleOf(data, { status: happening.replace(/^payment_/, ''), ...consequences[happening] }),
+  }
+  return {
+    operationId: `on${pascal(type)}`,
+    tags: [webhookTag.tag],
+    summary: type,
+    description: webhookTypes[type],
+    security: [],
+    parameters: signatureHeaders.map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: schemas.at(envelope(type, data)), example } },
+    },
+    responses: {
+      '2XX': { description: 'Taken. Anything else is retried.' },
+      '410': { description: 'Turns the endpoint off.' },
+    },
+  }
+}
+
+/** What else shows in the resource when this has happened. */
+const consequences: Readonly<Record<string, Json>> = {
+  failed: { failure_code: 'could_not_process', failure_message: 'The operator could not process it' },
+  payment_failed: {
+    failure_code: 'insufficient_funds',
+    failure_message: 'The balance of the payer does not cover the amount',
+  },
+  delayed: {
+    status: 'in_transit',
+    delay_state: 'delayed',
+    delay_reason: 'operator_pending',
+    delayed_at: '2026-01-01T00:10:00.000Z',
+  },
+  canceled: { canceled_at: '2026-01-01T00:00:30.000Z' },
+  failing: { status: 'failing' },
+  deleted: { status: 'removed' },
+}
+
+/** Spec, Webhook event. Inferred: `livemode`, `api_version` and `sequence`. */
+function envelope(type: WebhookType, data: TSchema): TSchema {
+  return record({
+    id: Type.String({ description: 'Id of the event: the same in every retry and replay' }),
+    type: Type.Unsafe<string>({ type: 'string', const: type }),
+    created: UnixSeconds,
+    livemode: Type.Boolean({ description: 'False in sandbox' }),
+    api_version: Type.String(),
+    sequence: Type.Integer({ description: "Grows along the merchant's events; not without gaps" }),
+    data,
+  })
+}
+
+const signatureHeaders = [
+  'WebhookId',
+  'WebhookTimestamp',
+  'WebhookSignature',
+  'IkwSignature',
+  'WebhookReplay',
+] as const
+
+/** The headers of a delivery. */
+export const webhookParameters: Json = {
+  WebhookId: header(
+    'webhook-id',
+    'Id of the event. The same event may come more than once: deduplicate by it',
+    exampleIds.of('evt'),
+  ),
+  WebhookTimestamp: header(
+    'webhook-timestamp',
+    'Unix seconds of this attempt; refuse what is older than 300 s',
+    '1767225600',
+  ),
+  WebhookSignature: header(
+    'webhook-signature',
+    'Standard Webhooks: `v1,` and base64 of HMAC-SHA256 over `id.timestamp.body`; several, separated by ' +
+      'spaces, after a rotation',
+    'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  ),
+  IkwSignature: header(
+    'Ikw-Signature',
+    'The same without base64: `t=<unix>,v1=<hex>` of HMAC-SHA256 over `t.body`, with the whole secret as key',
+    't=1767225600,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
+  ),
+  WebhookReplay: {
+    ...header('webhook-replay', 'Only on a replay', 'true'),
+    required: false,
+  },
+}
+
+function header(name: string, description: string, example: string): Json {
+  return { name, in: 'header', required: true, description, schema: { type: 'string' }, example }
+}

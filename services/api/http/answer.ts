@@ -1,0 +1,39 @@
+import { statusOf } from '../../../packages/contract/list-query.ts'
+import type { AnyRoute, House } from '../../../packages/contract/routes.ts'
+import { answeredByStream, answeredOnce, startedStream, type Keyed } from '../kinds/idempotency.ts'
+import { kinds } from '../kinds/kinds.ts'
+import type { HttpRequest } from './request.ts'
+import type { Reply } from './respond.ts'
+import { sealedAnswers } from '../kinds/sealed-answers.ts'
+
+export interface Asked {
+  readonly route: AnyRoute
+  readonly asked: HttpRequest
+  readonly keyed: Keyed | undefined
+}
+
+/** Carries out a request, or answers it as its first try was answered. */
+export async function answer(house: House, { route, asked, keyed }: Asked): Promise<Reply> {
+  const status = statusOf(route)
+  const work = async () => ({ status, body: await kinds[route.kind](route, asked), replayed: false })
+  if (!keyed) return work()
+  const started = startedStream(route)
+  const { answers, vault, store } = house
+  if (!started) return answeredOnce(route.showsSecret ? sealedAnswers(answers, vault) : answers, keyed, work)
+  const asBefore = async (): Promise<Reply | undefined> => {
+    const body = await answeredByStream(keyed, { store, ...started })
+    return body === undefined ? undefined : { status, body, replayed: true }
+  }
+  const earlier = started.comesFirst?.(asked.body as never) ? undefined : await asBefore()
+  if (earlier) return earlier
+  let reply: Reply
+  try {
+    reply = await work()
+  } catch (error) {
+    const answered = await asBefore()
+    if (answered) return answered
+    throw error
+  }
+  // The same request at the same moment may have been faster: then its answer is the answer of both.
+  return asked.hasStarted ? reply : ((await asBefore()) ?? reply)
+}

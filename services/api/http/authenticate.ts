@@ -1,0 +1,124 @@
+import { hash as digest } from 'node:crypto'
+import ipaddr from 'ipaddr.js'
+import { LRUCache } from 'lru-cache'
+import { refuse } from '../../../packages/contract/refusals.ts'
+import type { Caller } from '../../../packages/contract/routes.ts'
+import type { Scope } from '../../../packages/contract/scopes.ts'
+import { apiKey, apiKeyId, type ApiKey } from '../../../packages/domain/api-keys/api-key.ts'
+import { merchant, type Merchant } from '../../../packages/domain/merchants/merchant.ts'
+import { streamName, type Decider, type Payloads } from '../../../packages/kernel/decider.ts'
+import { foldStored } from '../../../packages/kernel/history.ts'
+import type { Clock, EventStore, Subscription } from '../../../packages/kernel/ports.ts'
+import { RecentlyUsed } from '../../../packages/kernel/recently-used.ts'
+
+const keysKept = 20_000
+/** So late this process may learn what has become of a key. */
+const looksEveryMs = 10
+/** The name of a scheme may be written in any case; a key with other letters is another key. */
+const format = /^Bearer (ik_(?:app_)?(?:test|live)_[A-Za-z0-9_-]{32,64})$/i
+
+export interface Credential {
+  readonly caller: Caller
+  readonly key: Extract<ApiKey, { status: 'active' | 'revoked' }>
+}
+
+/** What a header has been found to stand for. */
+interface Known {
+  readonly credential: Credential
+  readonly merchant: Merchant
+  /** As of so many changes. */
+  readonly changes: number
+}
+
+/**
+ * API keys and app tokens. A key's stream is found by the key's own hash, so no read model stands between;
+ * what is known is kept in memory and forgotten as soon as the stream goes on, in whatever process.
+ */
+export class Authentication {
+  readonly #store: EventStore
+  readonly #clock: Clock
+  /** By the header, which a client sends with each request. */
+  readonly #known = new RecentlyUsed<Known>(keysKept)
+  /** States of API keys and merchants by stream. */
+  readonly #states = new LRUCache<string, ApiKey | Merchant>({ max: keysKept })
+  #changes = 0
+  readonly #subscription: Subscription
+
+  constructor({ store, clock, head }: { store: EventStore; clock: Clock; head: number }) {
+    this.#store = store
+    this.#clock = clock
+    this.#subscription = store.subscribe({
+      after: head,
+      categories: [apiKey.category, merchant.category],
+      batchSize: 1_000,
+      everyMs: looksEveryMs,
+      handle: async (events) => {
+        this.#changes += events.length
+        for (const { stream } of events) this.#states.delete(stream)
+      },
+    })
+  }
+
+  async authenticate(authorization: string | undefined, address: string | undefined): Promise<Credential> {
+    const known = this.#known.get(authorization ?? '')
+    const { credential, merchant } =
+      known?.changes === this.#changes ? known : await this.#find(authorization)
+    const { key } = credential
+    const expired = key.expiresAt !== null && Date.parse(key.expiresAt) <= this.#clock().getTime()
+    if (key.status === 'revoked' || expired) refuse('credential_must_not_be_expired')
+    if (key.addresses.length > 0 && !isListed(address, key.addresses))
+      refuse('address_must_be_on_the_allow_list')
+    if (merchant.status === 'suspended') refuse('merchant_must_not_be_suspended')
+    return credential
+  }
+
+  async #find(authorization = ''): Promise<Known> {
+    const [, secret] = format.exec(authorization) ?? []
+    if (!secret) refuse('credential_must_be_valid')
+    const changes = this.#changes
+    const hash = digest('sha256', secret)
+    const id = apiKeyId(hash)
+    const key = await this.#state(apiKey, id)
+    if (key.status === 'none' || key.hash !== hash) refuse('credential_must_be_valid')
+    const { livemode } = key
+    const credential = { caller: { merchant: key.merchant, livemode, actor: `key:${id}` }, key }
+    const known = { credential, merchant: await this.#state(merchant, key.merchant), changes }
+    this.#known.set(authorization, known)
+    return known
+  }
+
+  async #state<S extends ApiKey | Merchant, C extends Payloads, E extends Payloads>(
+    decider: Decider<S, C, E>,
+    id: string,
+  ): Promise<S> {
+    const stream = streamName(decider.category, id)
+    const known = this.#states.get(stream) as S | undefined
+    if (known) return known
+    const changes = this.#changes
+    const state = foldStored(decider, await this.#store.readStream(stream, 0)) as S
+    // A change that arrived meanwhile may be missing here: it must not be kept.
+    if (state.status !== 'none' && changes === this.#changes) this.#states.set(stream, state)
+    return state
+  }
+
+  close(): Promise<void> {
+    return this.#subscription.close()
+  }
+}
+
+export function requireScope(key: { readonly scopes: readonly string[] }, scope: Scope): void {
+  if (!key.scopes.includes(scope) && !key.scopes.includes('*')) {
+    refuse('credential_must_have_the_scope', { detail: `Credential lacks the scope ${scope}` })
+  }
+}
+
+function isListed(address: string | undefined, blocks: readonly string[]): boolean {
+  if (!address || !ipaddr.isValid(address)) return false
+  const caller = ipaddr.process(address)
+  return blocks.some((block) => {
+    const [range, bits] = ipaddr.parseCIDR(
+      block.includes('/') ? block : `${block}/${ipaddr.parse(block).kind() === 'ipv4' ? 32 : 128}`,
+    )
+    return caller.kind() === range.kind() && caller.match(range, bits)
+  })
+}

@@ -1,0 +1,178 @@
+import type { Request as HttpRequestIn, Response as HttpResponse } from 'express'
+import { identity } from '../../../packages/contract/identity.ts'
+import { listQuery } from '../../../packages/contract/list-query.ts'
+import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
+import type { AnyRoute, Caller, House } from '../../../packages/contract/routes.ts'
+import type { Envelope } from '../../../packages/kernel/execute.ts'
+import { answer } from './answer.ts'
+import { requireScope, type Authentication } from './authenticate.ts'
+import { readBody } from './body.ts'
+import { keyOf, type Keyed } from '../kinds/idempotency.ts'
+import type { RateLimit } from './rate-limit.ts'
+import { HttpRequest } from './request.ts'
+import type { Reply } from './respond.ts'
+import { checkBody, checkQuery } from './validate.ts'
+import type { LastWrites } from '../kinds/writes.ts'
+
+export interface Api {
+  readonly house: House
+  readonly authentication: Authentication
+  readonly rateLimit: RateLimit
+  readonly requireEnvironmentHeader: boolean
+  readonly writes: LastWrites
+  /** In which a body must have arrived. */
+  readonly bodyArrivalMs: number
+}
+
+/** Nobody: the caller of public operations. */
+const nobody: Caller = { merchant: '00000000-0000-0000-0000-000000000000', livemode: false, actor: 'public' }
+
+/**
+ * Everything that every operation has in common, in the order in which a request is refused; then the kind of
+ * row does its work.
+ */
+export async function handle(
+  api: Api,
+  route: AnyRoute,
+  request: HttpRequestIn,
+  response: HttpResponse,
+): Promise<Reply> {
+  const caller = await admit(api, route, request, response)
+  checkAddress(request.url)
+  const params = pathParameters(route, request.params as Record<string, string>)
+  const query = queryParameters(route, request)
+  const body = await bodyOf(api, route, request)
+  const header = request.headers['idempotency-key'] as string | undefined
+  const keyed = request.method === 'GET' ? undefined : keyOf(route, { header, caller, params, body })
+  const asked = new HttpRequest({
+    house: api.house,
+    envelope: envelopeOf(caller, response, keyed),
+    id: keyed?.id ?? api.house.newId(),
+    path: response.locals['path'] as string,
+    params,
+    query,
+    body,
+    minPosition: minPosition(request),
+    lastWritten: api.writes.last(caller),
+  })
+  const reply = await answer(api.house, { route, asked, keyed })
+  if (asked.position > 0) {
+    if (request.method !== 'GET') api.writes.note(caller, asked.position)
+    response.setHeader('Ledger-Position', asked.position)
+  }
+  return reply
+}
+
+function envelopeOf(
+  { merchant, livemode, actor }: Caller,
+  { locals }: HttpResponse,
+  keyed: Keyed | undefined,
+): Envelope {
+  const request = locals['requestId'] as string
+  const traceparent = locals['traceparent'] as string | undefined
+  return {
+    merchant,
+    livemode,
+    actor,
+    correlation: request,
+    request,
+    ...(traceparent && { traceparent }),
+    ...(keyed && { idempotencyKey: keyed.answerKey.key, fingerprint: keyed.fingerprint }),
+  }
+}
+
+async function admit(
+  api: Api,
+  route: AnyRoute,
+  request: HttpRequestIn,
+  response: HttpResponse,
+): Promise<Caller> {
+  if (route.scope === 'public') return nobody
+  const { key, caller } = await api.authentication.authenticate(
+    request.headers.authorization,
+    request.socket.remoteAddress,
+  )
+  await api.rateLimit(caller, response)
+  checkEnvironment(api, { route, caller, header: request.headers['ikw-environment'] as string | undefined })
+  requireScope(key, route.scope)
+  return caller
+}
+
+interface EnvironmentCheck {
+  readonly route: AnyRoute
+  readonly caller: Caller
+  readonly header: string | undefined
+}
+
+function checkEnvironment(
+  { requireEnvironmentHeader }: Api,
+  { route, caller, header }: EnvironmentCheck,
+): void {
+  const own = caller.livemode ? 'live' : 'sandbox'
+  if (header === undefined) {
+    if (route.environment === 'required' && requireEnvironmentHeader)
+      refuse('environment_header_must_be_given')
+  } else if (header !== own) {
+    refuse('environment_must_be_the_credentials', {
+      detail: `Ikw-Environment is "${header}", but the credential belongs to ${own}`,
+    })
+  }
+}
+
+/** PostgreSQL cannot hold the character, so nothing can be named or found by it. */
+function checkAddress(url: string): void {
+  if (url.includes('%00'))
+    refuse('request_must_be_valid', { detail: 'The address must not contain the character U+0000' })
+}
+
+/** `{id}` becomes a UUID, whatever its spelling; what can be no id of this kind cannot be found. */
+function pathParameters(route: AnyRoute, params: Record<string, string>): Record<string, string> {
+  if (params['id'] === undefined) return params
+  const id = identity(params['id'], ...(route.kinds ?? [])) ?? refuse('resource_must_exist')
+  return Object.assign({}, params, { id })
+}
+
+function queryParameters(route: AnyRoute, request: HttpRequestIn): Record<string, unknown> {
+  const query: Record<string, unknown> = request.url.includes('?') ? { ...request.query } : {}
+  const schema = route.kind === 'list' ? (listQueries.get(route) ?? rememberListQuery(route)) : route.query
+  if (schema) checkQuery(schema, query)
+  else if (Object.keys(query).length > 0) {
+    const [name] = Object.keys(query)
+    refuseField('request_must_be_valid', `query:/${name}`, `query parameter ${name} is not known here`)
+  }
+  return query
+}
+
+const listQueries = new WeakMap<AnyRoute, ReturnType<typeof listQuery>>()
+
+function rememberListQuery(route: AnyRoute): ReturnType<typeof listQuery> {
+  const schema = listQuery(route)
+  listQueries.set(route, schema)
+  return schema
+}
+
+async function bodyOf(
+  { bodyArrivalMs }: Api,
+  route: AnyRoute,
+  request: HttpRequestIn,
+): Promise<object | undefined> {
+  if (request.method === 'GET') return undefined
+  const body = await readBody(request, bodyArrivalMs)
+  if (!route.body) {
+    const isEmpty =
+      body === undefined || body === null || (typeof body === 'object' && Object.keys(body).length === 0)
+    if (!isEmpty) refuseField('request_must_be_valid', '', 'Body is not taken here')
+    return undefined
+  }
+  const given = body ?? {}
+  checkBody(route.body, given)
+  return given
+}
+
+function minPosition(request: HttpRequestIn): number | undefined {
+  const text = request.headers['min-position'] as string | undefined
+  if (text === undefined) return undefined
+  if (!/^\d{1,15}$/.test(text))
+    refuseField('request_must_be_valid', 'header:Min-Position', 'Min-Position must be a whole number')
+  return Number(text)
+}

@@ -1,0 +1,160 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import express, { Router, type Express, type Request, type Response } from 'express'
+import { Refusal } from '../../../packages/contract/refusals.ts'
+import type { AnyRoute } from '../../../packages/contract/routes.ts'
+import type { Metrics } from '../../composition/metrics.ts'
+import { handle, type Api } from './handle.ts'
+import { asRefusal } from './problem.ts'
+import { beginAnswer, respond, respondRefusal } from './respond.ts'
+import { traceparentOf } from './trace.ts'
+
+const legacyPrefix = '/api/merchant/'
+const merchantPrefix = '/api/v1/merchant/'
+
+/** All rows of the table as one express application. */
+export function mount(api: Api, routes: readonly AnyRoute[], metrics: Metrics): Express {
+  const app = express()
+  app.disable('x-powered-by')
+  app.set('etag', false)
+  app.set('query parser', 'simple')
+  app.use(begin(api))
+  for (const [prefix, places] of byPrefix(routes)) app.use(prefix, routerOf(api, { prefix, places, metrics }))
+  return app
+}
+
+/** Answers what no row and no page has answered. */
+export function mountEnd(app: Express, api: Api): void {
+  app.use((_request: Request, response: Response) =>
+    respondRefusal(response, new Refusal('resource_must_exist')),
+  )
+  app.use((error: unknown, _request: Request, response: Response, _next: unknown) => {
+    // A path that cannot be decoded names nothing.
+    fail(api, response, error instanceof URIError ? new Refusal('resource_must_exist') : error)
+  })
+}
+
+/** A row at a path: its own, or the legacy one. Both are the same operation, also for idempotency keys. */
+interface Place {
+  readonly method: string
+  readonly path: string
+  readonly route: AnyRoute
+}
+
+function placesOf(route: AnyRoute): Place[] {
+  const [method, path] = route.operation.split(' ') as [string, string]
+  // Spec, Versioning 2: legacy-compatible merchant paths exist beside the versioned ones.
+  const legacy = path.startsWith(merchantPrefix)
+    ? [{ method, path: path.replace(merchantPrefix, legacyPrefix), route }]
+    : []
+  return [{ method, path, route }, ...legacy]
+}
+
+/** One router per family, so that a request does not walk all patterns of the service. */
+function byPrefix(routes: readonly AnyRoute[]): Map<string, Place[]> {
+  const families = new Map<string, Place[]>()
+  for (const place of routes.flatMap(placesOf)) {
+    const prefix = prefixOf(place.path)
+    families.set(prefix, [...(families.get(prefix) ?? []), place])
+  }
+  return families
+}
+
+function prefixOf(path: string): string {
+  const depth = path.startsWith(merchantPrefix) ? 4 : path.startsWith('/api/') ? 3 : 1
+  const fixed = path.split('/').slice(1, depth + 1)
+  const parameter = fixed.findIndex((segment) => segment.startsWith('{'))
+  return `/${fixed.slice(0, parameter < 0 ? undefined : parameter).join('/')}`
+}
+
+interface Family {
+  readonly prefix: string
+  readonly places: readonly Place[]
+  readonly metrics: Metrics
+}
+
+function routerOf(api: Api, { prefix, places, metrics }: Family): Router {
+  const router = Router()
+  const methods = new Map<string, string[]>()
+  for (const { method, path, route } of places) {
+    const pattern = path.slice(prefix.length).replace(/\{(\w+)\}/g, ':$1') || '/'
+    methods.set(pattern, [...(methods.get(pattern) ?? []), method])
+    const name = method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete'
+    router[name](pattern, (request, response) => serve(api, { route, request, response, metrics }))
+  }
+  for (const [pattern, allowed] of methods) {
+    router.all(pattern, (_request, response) => {
+      response.setHeader('Allow', allowed.join(', '))
+      respondRefusal(response, new Refusal('method_must_be_allowed'))
+    })
+  }
+  return router
+}
+
+interface Exchange {
+  readonly route: AnyRoute
+  readonly request: Request
+  readonly response: Response
+  readonly metrics: Metrics
+}
+
+async function serve(api: Api, { route, request, response, metrics }: Exchange): Promise<void> {
+  const started = performance.now()
+  api.house.tracing?.name(route.operation)
+  const path = response.locals['path'] as string
+  if (path.startsWith(legacyPrefix)) {
+    response.setHeader('Deprecation', 'true')
+    response.setHeader('Link', `<${path.replace(legacyPrefix, merchantPrefix)}>; rel="successor-version"`)
+  }
+  try {
+    respond(route, response, await handle(api, route, request, response))
+  } catch (error) {
+    fail(api, response, error)
+  }
+  metrics.observe(route.operation, response.statusCode, performance.now() - started)
+}
+
+function fail({ house }: Api, response: Response, error: unknown): void {
+  const refusal = asRefusal(error)
+  if (refusal !== error)
+    house.log.error({ error, request: response.locals['requestId'] as string }, 'request failed')
+  if (response.headersSent) response.destroy()
+  else respondRefusal(response, refusal)
+}
+
+function begin({ house }: Api) {
+  return (request: Request, response: Response, next: () => void) => {
+    const id = beginAnswer(request, response)
+    const started = performance.now()
+    response.locals['requestId'] = id
+    response.locals['path'] = request.path
+    response.locals['traceparent'] = traceparentOf(request)
+    response.once('finish', () => {
+      const durationMs = Math.round(performance.now() - started)
+      house.log.info(
+        {
+          request: id,
+          method: request.method,
+          // Without the query, which may look for a telephone number.
+          path: response.locals['path'] as string,
+          status: response.statusCode,
+          durationMs,
+        },
+        'answered',
+      )
+    })
+    next()
+  }
+}
+
+/**
+ * Express gives every request and response a new prototype, which makes V8 forget their shape: half of its
+ * cost. Objects that are born with the application's own prototypes are left as they are. They must be
+ * derived classes: for any other function V8 makes a new shape for each object.
+ */
+export function messageClasses(app: Express) {
+  class ExpressRequest extends IncomingMessage {}
+  class ExpressResponse extends ServerResponse {}
+  app.request = Object.setPrototypeOf(ExpressRequest.prototype, app.request) as Request
+  app.response = Object.setPrototypeOf(ExpressResponse.prototype, app.response) as Response
+  return { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse }
+}

@@ -1,0 +1,47 @@
+import { STATUS_CODES } from 'node:http'
+import type { Problem } from '../../../packages/contract/problem.ts'
+import { Refusal, refusals } from '../../../packages/contract/refusals.ts'
+import { OutcomeUnknown, StoreOverloaded } from '../../../packages/kernel/ports.ts'
+import { RailTimeout, RailUnavailable } from '../../../packages/kernel/rail-ports.ts'
+import { isAway } from '../../composition/failures.ts'
+
+/** Where something was refused. */
+export interface Place {
+  readonly instance: string
+  readonly requestId: string
+}
+
+export function problem(refusal: Refusal, place: Place): Problem {
+  const [status, code, retryable, message] = refusals[refusal.reason]
+  const errors = [...(refusal.details.faults ?? [])]
+  return {
+    type: `/docs/errors#${code}`,
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail: refusal.message,
+    instance: place.instance,
+    code,
+    message,
+    retryable,
+    param: errors[0]?.pointer ?? null,
+    errors,
+    request_id: place.requestId,
+  }
+}
+
+/**
+ * What a thrown error is to the outside. Everything that is not a refusal is a bug or a dependency that
+ * failed.
+ */
+export function asRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error
+  if (error instanceof StoreOverloaded)
+    return new Refusal('service_must_not_be_overloaded', { retryAfterSeconds: 1 })
+  if (error instanceof OutcomeUnknown || error instanceof RailTimeout)
+    return new Refusal('dependency_must_answer_in_time')
+  if (error instanceof RailUnavailable)
+    return new Refusal('dependency_must_be_available', { retryAfterSeconds: 5 })
+  return isAway(error)
+    ? new Refusal('dependency_must_be_available', { retryAfterSeconds: 1 })
+    : new Refusal('service_must_not_fail')
+}

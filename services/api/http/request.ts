@@ -1,0 +1,82 @@
+import type { House, Request, SendOptions } from '../../../packages/contract/routes.ts'
+import type { Decider, Message, Payloads } from '../../../packages/kernel/decider.ts'
+import type { Envelope } from '../../../packages/kernel/execute.ts'
+
+/** A request of a kind of row that is only known at run time. */
+export interface AnyRequest extends Request<object | undefined, Readonly<Record<string, unknown>>> {
+  /** Header Min-Position: a list must show at least this. */
+  readonly minPosition: number | undefined
+  /** What this process last wrote for the merchant. */
+  readonly lastWritten: number
+  /** Position that is answered as Ledger-Position. */
+  readonly position: number
+  /** Notes what a list shows. */
+  showed(position: number): void
+}
+
+export interface RequestParts {
+  readonly house: House
+  readonly envelope: Envelope
+  readonly id: string
+  readonly path: string
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, unknown>>
+  readonly body: object | undefined
+  readonly minPosition: number | undefined
+  readonly lastWritten: number
+}
+
+export class HttpRequest implements AnyRequest {
+  readonly caller
+  readonly house: House
+  readonly envelope: Envelope
+  readonly id: string
+  readonly path: string
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, unknown>>
+  readonly body: object | undefined
+  readonly minPosition: number | undefined
+  readonly lastWritten: number
+  #position = 0
+  #hasStarted = false
+
+  constructor(parts: RequestParts) {
+    const { merchant, livemode, actor } = parts.envelope
+    this.caller = { merchant, livemode, actor }
+    this.house = parts.house
+    this.envelope = parts.envelope
+    this.id = parts.id
+    this.path = parts.path
+    this.params = parts.params
+    this.query = parts.query
+    this.body = parts.body
+    this.minPosition = parts.minPosition
+    this.lastWritten = parts.lastWritten
+  }
+
+  get position(): number {
+    return this.#position
+  }
+
+  /** It has written to the stream of its own identity. */
+  get hasStarted(): boolean {
+    return this.#hasStarted
+  }
+
+  showed(position: number): void {
+    this.#position = Math.max(this.#position, position)
+  }
+
+  async send<S, C extends Payloads, E extends Payloads>(
+    decider: Decider<S, C, E>,
+    id: string,
+    command: Message<C>,
+    options?: SendOptions,
+  ) {
+    const envelope = options ? Object.assign({}, this.envelope, options) : this.envelope
+    const outcome = await this.house.executor.send(decider, id, command, envelope)
+    this.showed(outcome.position)
+    if (id === this.id && outcome.appended > 0) this.#hasStarted = true
+    return outcome
+  }
+}

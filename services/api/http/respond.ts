@@ -1,0 +1,82 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { randomUUID } from 'node:crypto'
+import fastJson from 'fast-json-stringify'
+import type { Response } from 'express'
+import { answerOf } from '../../../packages/contract/list-query.ts'
+import type { Refusal } from '../../../packages/contract/refusals.ts'
+import type { AnyRoute } from '../../../packages/contract/routes.ts'
+import { problem, type Place } from './problem.ts'
+
+export interface Reply {
+  readonly status: number
+  readonly body: unknown
+  readonly replayed: boolean
+}
+
+const securityHeaders = Object.entries({
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
+  'Referrer-Policy': 'no-referrer',
+})
+const givenId = /^[\x21-\x7e]{1,128}$/
+
+/** Sets what every answer has; answers the request's id, its client's or a new one. */
+export function beginAnswer({ headers }: IncomingMessage, response: ServerResponse): string {
+  const given = headers['x-request-id']
+  const isGood = typeof given === 'string' && givenId.test(given)
+  const id = isGood ? given : `req_${randomUUID().replaceAll('-', '')}`
+  response.setHeader('Ikw-Request-Id', id)
+  for (const [name, value] of securityHeaders) response.setHeader(name, value)
+  return id
+}
+
+// Compiling is slow, so each serializer is compiled on its first use.
+const serializers = new WeakMap<AnyRoute, (body: unknown) => string>()
+
+function serializer(route: AnyRoute): (body: unknown) => string {
+  let serialize = serializers.get(route)
+  if (!serialize) {
+    const schema = answerOf(route)
+    // Both describe JSON Schema; the two libraries only name its keywords differently.
+    serializers.set(route, (serialize = fastJson(schema as unknown as Parameters<typeof fastJson>[0])))
+  }
+  return serialize
+}
+
+export function respond(route: AnyRoute, response: Response, { status, body, replayed }: Reply): void {
+  if (replayed) response.setHeader('Idempotent-Replayed', 'true')
+  if (route.page && response.req.accepts(['json', 'html']) === 'html') {
+    response.setHeader('Content-Type', 'text/html; charset=utf-8')
+    end(response, status, route.page(body as never))
+    return
+  }
+  const { id } = body as { id?: string }
+  if (status === 201 && id !== undefined)
+    response.setHeader('Location', `${(response.locals['path'] as string).replace(/\/$/, '')}/${id}`)
+  response.setHeader('Content-Type', 'application/json; charset=utf-8')
+  end(response, status, serializer(route)(body))
+}
+
+export function respondRefusal(response: Response, refusal: Refusal): void {
+  const { path, requestId } = response.locals
+  endRefused(response, refusal, { instance: path as string, requestId: requestId as string })
+}
+
+/** For a response that express has not seen. */
+export function endRefused(response: ServerResponse, refusal: Refusal, place: Place): void {
+  const body = problem(refusal, place)
+  const { retryAfterSeconds } = refusal.details
+  if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', retryAfterSeconds)
+  if (body.status === 401) response.setHeader('WWW-Authenticate', 'Bearer')
+  // What is left of a body that is too large or too slow is not read: the connection ends.
+  if (body.status === 413 || body.status === 408) response.setHeader('Connection', 'close')
+  response.setHeader('Content-Type', 'application/problem+json; charset=utf-8')
+  end(response, body.status, JSON.stringify(body))
+}
+
+function end(response: ServerResponse, status: number, text: string): void {
+  response.statusCode = status
+  response.setHeader('Content-Length', Buffer.byteLength(text))
+  response.end(text)
+}

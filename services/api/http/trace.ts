@@ -1,0 +1,30 @@
+import type { IncomingMessage, RequestListener } from 'node:http'
+import type { Tracing } from '../../../packages/kernel/trace-ports.ts'
+
+/**
+ * Each request is a span: it goes on with the caller's trace, and whatever takes up the header goes on with
+ * the span. Its row names it. Where nobody listens the listener stays as it is.
+ */
+export function traced(listener: RequestListener, tracing: Tracing | undefined): RequestListener {
+  if (!tracing) return listener
+  return (request, response) => {
+    const { method = '' } = request
+    const attributes = { 'http.request.method': method }
+    const span = tracing.begin({ name: method, kind: 'server', parent: traceparentOf(request), attributes })
+    request.headers['traceparent'] = span.traceparent
+    response.once('close', () => {
+      const { statusCode } = response
+      span.set({ 'http.response.status_code': statusCode })
+      span.end(statusCode >= 500 ? { name: String(statusCode) } : undefined)
+    })
+    tracing.within(span, () => listener(request, response))
+  }
+}
+
+const traceparent = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+
+/** The trace that a request belongs to, if it names one. */
+export function traceparentOf({ headers }: IncomingMessage): string | undefined {
+  const given = headers['traceparent']
+  return typeof given === 'string' && traceparent.test(given) ? given : undefined
+}

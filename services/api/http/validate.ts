@@ -1,0 +1,109 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { DataValidationCxt } from 'ajv/dist/types/index.js'
+import formats from 'ajv-formats'
+import { identity, prefixes, type Prefixed } from '../../../packages/contract/identity.ts'
+import { refuse, type Fault } from '../../../packages/contract/refusals.ts'
+import type { TSchema } from '../../../packages/contract/vocabulary.ts'
+
+type Normalise = (text: string, schema: { readonly enum?: readonly (string | null)[] }) => string
+
+const fold = (text: string) => text.toLowerCase().replace(/[-_ ]/g, '')
+
+const everyPrefix = Object.keys(prefixes) as Prefixed[]
+
+/** How input is brought to its canonical spelling before it is checked. */
+const normalisations: Readonly<Record<string, Normalise>> = {
+  upper: (text) => text.toUpperCase(),
+  choice: (text, schema) =>
+    schema.enum?.find((value) => value !== null && fold(value) === fold(text)) ?? text,
+  msisdn: (text) => text.replace(/(?<=[\d+])[ .()-]+(?=\d)/g, ''),
+  uuid: (text) => identity(text, ...everyPrefix) ?? text,
+}
+
+function newAjv(coerceTypes: false | 'array'): Ajv2020 {
+  const ajv = new Ajv2020({
+    strict: true,
+    allErrors: true,
+    useDefaults: true,
+    coerceTypes,
+    verbose: true,
+    strictTypes: false,
+  })
+  // The package is CommonJS: its default export is the module itself for Node, and a namespace for
+  // TypeScript.
+  const addFormats = formats as unknown as (ajv: Ajv2020) => void
+  addFormats(ajv)
+  ajv.addKeyword({
+    keyword: 'x-normalize',
+    modifying: true,
+    // Keywords of all types come before those of strings, so this one goes before `enum` and looks at the
+    // type itself.
+    before: 'enum',
+    compile: (name: string, schema) => (value: unknown, place?: DataValidationCxt) => {
+      if (!place || typeof value !== 'string') return true
+      place.parentData[place.parentDataProperty] = normalisations[name]!(
+        value,
+        schema as { enum?: readonly string[] },
+      )
+      return true
+    },
+  })
+  return ajv
+}
+
+const bodies = newAjv(false)
+// One value of a repeated parameter is a list of one.
+const queries = newAjv('array')
+
+// Compiling is slow, so each schema is compiled on its first use.
+const compiled = new WeakMap<TSchema, ValidateFunction>()
+
+function validator(ajv: Ajv2020, schema: TSchema): ValidateFunction {
+  let validate = compiled.get(schema)
+  if (!validate) compiled.set(schema, (validate = ajv.compile(schema)))
+  return validate
+}
+
+/**
+ * Checks a body and brings its values to their canonical spelling. Refuses with every fault, the first one
+ * first.
+ */
+export function checkBody(schema: TSchema, body: unknown): void {
+  check(validator(bodies, schema), body, '')
+}
+
+/** The same for query parameters, which arrive as texts. */
+export function checkQuery(schema: TSchema, query: Record<string, unknown>): void {
+  check(validator(queries, schema), query, 'query:')
+}
+
+function check(validate: ValidateFunction, value: unknown, place: '' | 'query:'): void {
+  if (validate(value)) return
+  const faults = (validate.errors ?? []).map((error) => fault(error, place))
+  const first = faults.find(({ code }) => code !== 'anyOf') ?? faults[0]
+  const shown = [first!, ...faults.filter((one) => one !== first && one.code !== 'anyOf')].slice(0, 20)
+  refuse('request_must_be_valid', { detail: `${named(first!.pointer)} ${first!.message}`, faults: shown })
+}
+
+const named = (pointer: string) =>
+  pointer
+    .replace(/^query:\/?/, 'query parameter ')
+    .replace(/^\//, '')
+    .replaceAll('/', '.') || 'Body'
+
+function fault({ keyword, instancePath, params, message, data }: ErrorObject, place: '' | 'query:'): Fault {
+  const missing = (params as { missingProperty?: string }).missingProperty
+  const unknown = (params as { additionalProperty?: string }).additionalProperty
+  const pointer = `${place}${instancePath}${missing === undefined ? '' : `/${missing}`}${unknown === undefined ? '' : `/${unknown}`}`
+  if (missing !== undefined) return { pointer, code: 'required', message: 'is required' }
+  if (unknown !== undefined) return { pointer, code: 'unknown', message: 'is not known here' }
+  if (keyword === 'enum') {
+    return {
+      pointer,
+      code: keyword,
+      message: `must be one of ${(params as { allowedValues: unknown[] }).allowedValues.map((value) => value ?? 'null').join(', ')}`,
+    }
+  }
+  if (keyword === 'type' && data === undefined) return { pointer, code: 'required', message: 'is required' }
+  return { pointer, code: keyword, message: message ?? 'is not valid' }
+}

@@ -1,0 +1,119 @@
+import { hash } from 'node:crypto'
+import canonicalize from 'canonicalize'
+import { derivedId } from '../../../packages/contract/identity.ts'
+import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
+import type { AnyRoute, Caller } from '../../../packages/contract/routes.ts'
+import { streamName } from '../../../packages/kernel/decider.ts'
+import { foldStored } from '../../../packages/kernel/history.ts'
+import type { EventStore } from '../../../packages/kernel/ports.ts'
+import type { Answer, AnswerKey, Answers } from '../../../packages/kernel/read-ports.ts'
+
+const requests = '8e0b9a4c-63c5-5a1f-9d38-3c1a5d6f7b20'
+const visibleAscii = /^[\x21-\x7e]{1,255}$/
+
+/** A keyed request: the key, what it was used for, and the identity that follows from both. */
+export interface Keyed {
+  readonly answerKey: AnswerKey
+  readonly fingerprint: string
+  /** The id is the idempotency key: the repeat meets the same stream, for ever. */
+  readonly id: string
+}
+
+export interface KeyedRequest {
+  readonly header: string | undefined
+  readonly caller: Caller
+  readonly params: object
+  readonly body: unknown
+}
+
+/** Reads the key of a request, from its header or its body; `undefined` when it has none. */
+export function keyOf(route: AnyRoute, { header, caller, params, body }: KeyedRequest): Keyed | undefined {
+  const key = givenKey(header, body)
+  if (key === undefined) {
+    if (route.idempotency === 'required in live' && caller.livemode)
+      refuse('live_payout_must_have_an_idempotency_key')
+    return undefined
+  }
+  const { merchant, livemode } = caller
+  const { operation } = route
+  const fingerprint = hash('sha256', canonicalize({ params, body: body ?? null })!)
+  const id = keyedId(caller, operation, key)
+  return { answerKey: { merchant, livemode, operation, key }, fingerprint, id }
+}
+
+/** The identity of what a keyed request creates. */
+export function keyedId({ merchant, livemode }: Caller, operation: string, key: string): string {
+  return derivedId(requests, `${merchant} ${livemode} ${operation} ${key}`)
+}
+
+function givenKey(header: string | undefined, body: unknown): string | undefined {
+  const fields = (body ?? {}) as { idempotencyKey?: string | null; idempotency_key?: string | null }
+  const field = fields.idempotencyKey ?? fields.idempotency_key ?? undefined
+  if (header !== undefined && !visibleAscii.test(header)) {
+    refuseField(
+      'request_must_be_valid',
+      'header:Idempotency-Key',
+      'Idempotency-Key must be 1 to 255 visible ASCII characters',
+    )
+  }
+  if (header !== undefined && field !== undefined && header !== field) {
+    refuseField(
+      'request_must_be_valid',
+      'header:Idempotency-Key',
+      'Idempotency-Key differs from the key in the body',
+    )
+  }
+  return header ?? field
+}
+
+/** The stream that a row starts with the request's own id, by which a repeat is recognised. */
+export function startedStream(route: AnyRoute): StartedStream | undefined {
+  if (route.creates) return route.creates
+  if (route.kind !== 'create' || route.identity) return undefined
+  const view = route.view as (id: string, state: never) => unknown
+  return { decider: route.decider!, view, comesFirst: () => true }
+}
+
+type StartedStream = NonNullable<AnyRoute['creates']>
+
+interface StreamAnswer extends Pick<StartedStream, 'decider' | 'view'> {
+  readonly store: EventStore
+}
+
+/**
+ * What the first request with this key was answered: the view of the stream as that request left it.
+ * `undefined` when it has not started the stream. No answer is stored, so the stream can never be started
+ * twice, however late the repeat.
+ */
+export async function answeredByStream(
+  { answerKey, fingerprint, id }: Keyed,
+  { store, decider, view }: StreamAnswer,
+): Promise<unknown> {
+  const events = await store.readStream(streamName(decider.category, id), 0)
+  if (events[0]?.metadata.idempotencyKey !== answerKey.key) return undefined
+  if (events[0].metadata.fingerprint !== fingerprint) refuse('idempotency_key_must_be_for_one_request')
+  const later = events.findIndex(({ metadata }) => metadata.idempotencyKey !== answerKey.key)
+  return view(id, foldStored(decider, later < 0 ? events : events.slice(0, later)) as never)
+}
+
+/** Carries out a keyed request that starts no stream of its own, or answers as its first try was answered. */
+export async function answeredOnce(
+  answers: Answers,
+  keyed: Keyed,
+  work: () => Promise<Answer>,
+): Promise<Answer & { replayed: boolean }> {
+  const known = await answers.begin(keyed.answerKey, keyed.fingerprint)
+  if (known.state === 'other_request') refuse('idempotency_key_must_be_for_one_request')
+  if (known.state === 'running') refuse('idempotent_request_must_have_ended', { retryAfterSeconds: 1 })
+  if (known.state === 'done') return { ...known.answer, replayed: true }
+  let answer: Answer
+  try {
+    answer = await work()
+  } catch (error) {
+    // Refusals are not kept, and a failure is tried again under the same ids.
+    await answers.abandon(keyed.answerKey)
+    throw error
+  }
+  await answers.finish(keyed.answerKey, answer)
+  return { ...answer, replayed: false }
+}

@@ -1,0 +1,85 @@
+import { refuse } from '../../../packages/contract/refusals.ts'
+import type { AnyRoute, Caller } from '../../../packages/contract/routes.ts'
+import { streamName, type AnyDecider } from '../../../packages/kernel/decider.ts'
+import { foldStored } from '../../../packages/kernel/history.ts'
+import { noStream, type StoredEvent } from '../../../packages/kernel/ports.ts'
+import type { Documents } from '../../../packages/kernel/projection.ts'
+import { page } from './list-handler.ts'
+import type { AnyRequest } from '../http/request.ts'
+
+/** One short function carries out each kind of row. */
+export const kinds: Readonly<
+  Record<AnyRoute['kind'], (route: AnyRoute, request: AnyRequest) => Promise<unknown>>
+> = {
+  async create(route, request) {
+    const decider = route.decider!
+    const id = route.identity?.((request.body ?? {}) as never, request.caller) ?? request.id
+    const command = commandOf(route, request, id)
+    const { state } = await request.send(decider, id, command, { mustBeNew: !route.identity })
+    return route.view!(...([id, state] as never))
+  },
+
+  async change(route, request) {
+    const id = request.params['id']!
+    const { state } = await request.send(route.decider!, id, commandOf(route, request, id), {
+      mustExist: true,
+    })
+    return route.view!(...([id, state] as never)) ?? refuse('resource_must_exist')
+  },
+
+  async show(route, request) {
+    const id = request.params['id']!
+    const state = await currentState(request, route.from as Documents<never>, id)
+    return (state !== undefined && route.view!(...([id, state] as never))) || refuse('resource_must_exist')
+  },
+
+  list: page,
+
+  async perform(route, request) {
+    return route.action!(request as never)
+  },
+}
+
+function commandOf(route: AnyRoute, { body, caller, house }: AnyRequest, id: string) {
+  const context = { id, merchant: caller.merchant, livemode: caller.livemode, now: house.clock() }
+  const data = route.data ? route.data((body ?? {}) as never, context) : (body ?? {})
+  return { type: route.command!, data }
+}
+
+/**
+ * The state of one stream as it is now: what memory or the read model knows, and what the stream has beyond
+ * that, which is mostly nothing. `undefined` when there is none, or it is another merchant's or the other
+ * environment's.
+ */
+export async function currentState(
+  { caller, house }: Pick<AnyRequest, 'caller' | 'house'>,
+  from: Documents<never>,
+  id: string,
+) {
+  const { decider } = from
+  const known = house.executor.remembered(decider, id) ?? (await documentOf(house, from, id))
+  if (known?.owner && !owns(caller, known.owner)) return undefined
+  const tail = await house.store.readStream(
+    streamName(decider.category, id),
+    (known?.revision ?? noStream) + 1,
+  )
+  if (!known && !startsFor(caller, tail[0])) return undefined
+  return stateAfter(decider, tail, known?.state)
+}
+
+async function documentOf(house: AnyRequest['house'], from: Documents<never>, id: string) {
+  const row = await house.reads.document(from.name, id)
+  return row && { state: row.state, revision: row.revision, owner: row }
+}
+
+function stateAfter(decider: AnyDecider, tail: readonly StoredEvent[], known: unknown): unknown {
+  return tail.length === 0 ? known : foldStored(decider, tail, known ?? decider.initial())
+}
+
+function owns(caller: Caller, owner: { readonly merchant: string; readonly livemode: boolean }): boolean {
+  return owner.merchant === caller.merchant && owner.livemode === caller.livemode
+}
+
+function startsFor(caller: Caller, first: StoredEvent | undefined): boolean {
+  return first !== undefined && owns(caller, first.metadata)
+}

@@ -1,0 +1,33 @@
+import type { Vault } from '../../../packages/kernel/ports.ts'
+import type { AnswerKey, Answers } from '../../../packages/kernel/read-ports.ts'
+
+interface SealedBody {
+  readonly id: string | null
+  readonly sealed: string
+}
+
+/** Keeps answers that show a secret encrypted. Only the id of what they are about stays readable. */
+export function sealedAnswers(answers: Answers, vault: Vault): Answers {
+  return {
+    async begin(key, fingerprint) {
+      const known = await answers.begin(key, fingerprint)
+      if (known.state !== 'done') return known
+      // What stands under the key of such an operation was put there by `finish` below.
+      const { sealed } = known.answer.body as SealedBody
+      const body: unknown = JSON.parse(vault.open(sealed, answerContext(key)))
+      return { ...known, answer: { ...known.answer, body } }
+    },
+    finish(key, { status, body }) {
+      const { id = null } = body as { id?: string }
+      const kept: SealedBody = { id, sealed: vault.seal(JSON.stringify(body), answerContext(key)) }
+      return answers.finish(key, { status, body: kept })
+    },
+    abandon: (key) => answers.abandon(key),
+    lookup: (merchant, livemode, key) => answers.lookup(merchant, livemode, key),
+  }
+}
+
+/** What an answer is sealed for. */
+export function answerContext({ merchant, livemode, operation, key }: AnswerKey): string {
+  return `answer/${merchant}/${livemode}/${operation}/${key}`
+}

@@ -1,0 +1,74 @@
+import type { Express, Request, Response } from 'express'
+import { identity, publicId } from '../../../packages/contract/identity.ts'
+import { refuse } from '../../../packages/contract/refusals.ts'
+import type { House } from '../../../packages/contract/routes.ts'
+import type { OperationRow } from '../../../packages/domain/payment-intents/operation.ts'
+import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
+import { commandAfter } from '../../../packages/domain/payment-intents/rail.ts'
+import type { RailState } from '../../../packages/kernel/rail-ports.ts'
+import { findOperation } from '../actions/operations.ts'
+import { html } from '../docs/html.ts'
+import { layout } from '../docs/layout.ts'
+
+const path = '/sandbox/pay'
+const policy =
+  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const declined: RailState = { state: 'failed', code: 'payer_declined', message: 'The payer declined' }
+const waitMs = 1_000
+
+/**
+ * Where simulated wallets and banks send the payer's browser: the payer decides here what the operator will
+ * say.
+ */
+export function mountSandboxPayer(app: Express, house: House): void {
+  app.get(`${path}/:reference`, async (request, response) => {
+    await openPayment(house, request)
+    response.setHeader('Content-Type', 'text/html; charset=utf-8')
+    response.setHeader('Content-Security-Policy', policy)
+    response.end(page(request.params['reference'] as string))
+  })
+  app.post(`${path}/:reference/approve`, (request, response) =>
+    play(house, { request, response, result: { state: 'succeeded' } }),
+  )
+  app.post(`${path}/:reference/decline`, (request, response) =>
+    play(house, { request, response, result: declined }),
+  )
+}
+
+interface Play {
+  readonly request: Request
+  readonly response: Response
+  readonly result: RailState
+}
+
+async function play(house: House, { request, response, result }: Play): Promise<void> {
+  const { id, resource, merchant, status } = await openPayment(house, request)
+  // A payer who presses twice is sent on to what the first press has done.
+  if (status === 'pending') {
+    const command = commandAfter(id, await house.sandboxRail.resolve(id, result))
+    const envelope = { merchant, livemode: false, actor: 'rail', correlation: house.newId() }
+    await house.executor.send(paymentIntent, resource, command, envelope)
+  }
+  response.redirect(303, `/operations/status/${publicId('operation', id)}`)
+}
+
+async function openPayment(house: House, { params }: Request): Promise<OperationRow> {
+  const id = identity(params['reference'] as string, 'operation') ?? refuse('resource_must_exist')
+  await house.reads.reached(await house.store.head(), waitMs)
+  const operation = await findOperation(house, id)
+  if (!operation || operation.livemode || operation.type !== 'payment') refuse('resource_must_exist')
+  return operation
+}
+
+function page(reference: string): string {
+  const form = (verb: string, label: string) =>
+    html`<form method="post" action="${path}/${reference}/${verb}">
+      <p><button>${label}</button></p>
+    </form>`
+  return layout({
+    path,
+    title: 'Play the payer',
+    lead: html`No real money moves in sandbox. What you choose here is what the operator will report.`,
+    content: html`${form('approve', 'Approve the payment')}${form('decline', 'Decline the payment')}`,
+  })
+}

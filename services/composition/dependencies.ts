@@ -1,0 +1,195 @@
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { pino } from 'pino'
+import type { Configuration } from '../../infra/configuration.ts'
+import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
+import type { EventStoreDb } from '../../infra/event-store/eventstoredb/store.ts'
+import { addressBlocks } from '../../infra/http/addresses.ts'
+import { urlFault } from '../../infra/http/egress.ts'
+import { fileMailer } from '../../infra/mail/files.ts'
+import { smtpMailer } from '../../infra/mail/smtp.ts'
+import { financeViews } from '../../infra/postgres/finance/finance.ts'
+import { PostgresAnswers } from '../../infra/postgres/idempotency/answers.ts'
+import { connectPostgres, type Postgres } from '../../infra/postgres/client/connect.ts'
+import { migrate } from '../../infra/postgres/migrate.ts'
+import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
+import { postgresPublicEvents } from '../../infra/postgres/webhooks/public-events.ts'
+import { PostgresReadStore } from '../../infra/postgres/read-models/read-store.ts'
+import { SandboxOperations } from '../../infra/postgres/sandbox-operations.ts'
+import { postgresSnapshots } from '../../infra/postgres/snapshots.ts'
+import { SimulatedOperators } from '../../infra/rails/sandbox.ts'
+import type { SandboxBook } from '../../infra/rails/sandbox-book.ts'
+import { HttpSandboxBook } from '../../infra/rails/sandbox-http.ts'
+import { loadMasterKeys } from '../../infra/secrets/master-key.ts'
+import { openVault } from '../../infra/secrets/vault.ts'
+import { Refusal } from '../../packages/contract/refusals.ts'
+import type { House } from '../../packages/contract/routes.ts'
+import { Executor } from '../../packages/kernel/execute.ts'
+import type { Clock, EventStore, Log, Mailer, Snapshots } from '../../packages/kernel/ports.ts'
+import type { Tracing } from '../../packages/kernel/trace-ports.ts'
+import { readModels } from '../../projections/index.ts'
+import { agree } from './assert-same-history.ts'
+import { Health } from './health.ts'
+import { risingIds } from './ids.ts'
+import { observe } from './observe.ts'
+import { openTelemetry } from './telemetry.ts'
+import { TracedExecutor, tracedRail, tracedStore } from './traced.ts'
+
+/** The adapters that a process works with, opened from its configuration. */
+export interface Opened {
+  readonly configuration: Configuration
+  readonly postgres: Postgres
+  readonly snapshots: Snapshots
+  readonly house: House
+  readonly health: Health
+  close(): Promise<void>
+}
+
+const smtpTimeoutMs = 10_000
+
+export interface HouseOptions {
+  /** Another clock than the machine's, for tests. */
+  readonly clock?: Clock
+  /** Which service this process is, for those who follow traces. */
+  readonly service?: string
+}
+
+/** Opens every adapter; a dependency that is missing is one sentence that says what to set. */
+export async function openHouse(configuration: Configuration, options: HouseOptions = {}): Promise<Opened> {
+  const log = openLog(configuration)
+  const postgres = await connectPostgres({
+    url: configuration.postgresUrl,
+    dataDirectory: configuration.dataDirectory,
+  })
+  const store = await openData(configuration, postgres).catch(async (error: unknown) => {
+    await postgres.close()
+    throw error
+  })
+  const snapshots = postgresSnapshots(postgres.pool)
+  const mailer = openMailer(configuration)
+  const operators = openOperators(configuration, postgres)
+  const { clock = () => new Date(), service = 'all-in-one' } = options
+  const health = new Health()
+  const { tracing, ...telemetry } = await openTelemetry(configuration, health, `ikw-${service}`)
+  const adapters = { postgres, store, snapshots, mailer, operators, log, clock, tracing }
+  const house = furnish(configuration, adapters)
+  observe(health, { house, postgres })
+  const close = async () => {
+    await store.close()
+    mailer.close?.()
+    await operators.close?.()
+    await telemetry.close?.()
+    await postgres.close()
+  }
+  return { configuration, postgres, snapshots, house, health, close }
+}
+
+async function openData(configuration: Configuration, postgres: Postgres): Promise<EventStore> {
+  await migrate(postgres)
+  await publishMissing(postgres.pool, readModels, financeViews)
+  const store = await openStore(configuration, postgres)
+  try {
+    await agree(postgres.pool, store)
+    return store
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+interface Adapters {
+  readonly postgres: Postgres
+  readonly store: EventStore
+  readonly snapshots: Snapshots
+  readonly mailer: Mailer
+  readonly operators: SandboxBook
+  readonly log: Log
+  readonly clock: Clock
+  readonly tracing: Tracing | undefined
+}
+
+function furnish(
+  configuration: Configuration,
+  { postgres, snapshots, mailer, operators, log, clock, tracing, ...adapters }: Adapters,
+): House {
+  const { pool } = postgres
+  const allow = addressBlocks(configuration.egressAllow)
+  const rail = new SimulatedOperators({
+    book: operators,
+    clock,
+    redirectBase: `${configuration.baseUrl}/sandbox/pay`,
+    onError: (error) => log.warn({ error }, 'simulated operators try again'),
+  })
+  const store = tracing ? tracedStore(adapters.store, tracing) : adapters.store
+  const newId = risingIds()
+  const executing = { store, snapshots, clock, newId, log, pause, refuse: executorRefusals }
+  return {
+    executor: tracing ? new TracedExecutor(executing, tracing) : new Executor(executing),
+    store,
+    reads: new PostgresReadStore(pool, readModels),
+    answers: new PostgresAnswers(pool),
+    rail: tracing ? tracedRail(rail, tracing) : rail,
+    sandboxRail: rail,
+    publicEvents: postgresPublicEvents(pool),
+    vault: openVault(() => loadMasterKeys(configuration.dataDirectory, configuration.masterKey)),
+    mailer,
+    clock,
+    newId,
+    log,
+    urlFault: (url, livemode) => urlFault(url, { livemode, allow }),
+    baseUrl: configuration.baseUrl,
+    ...(tracing && { tracing }),
+  }
+}
+
+/** How the executor says no. */
+const executorRefusals = {
+  notFound: () => new Refusal('resource_must_exist'),
+  changedMeanwhile: () => new Refusal('resource_must_not_have_changed', { retryAfterSeconds: 1 }),
+  overloaded: () => new Refusal('service_must_not_be_overloaded', { retryAfterSeconds: 1 }),
+}
+
+async function openStore(
+  { eventStoreUrl }: Configuration,
+  { url }: Postgres,
+): Promise<EventStore | EventStoreDb> {
+  if (eventStoreUrl === undefined) return openEmbeddedStore({ url })
+  // Its client takes long to load, so only who uses it waits for it.
+  const { openEventStoreDb } = await import('../../infra/event-store/eventstoredb/store.ts')
+  return openEventStoreDb({ url: eventStoreUrl })
+}
+
+function openOperators({ sandboxUrl }: Configuration, { pool }: Postgres): Operators {
+  return sandboxUrl === undefined ? new SandboxOperations(pool) : new HttpSandboxBook({ url: sandboxUrl })
+}
+
+interface Operators extends SandboxBook {
+  close?(): Promise<void>
+}
+
+function openMailer({ smtpUrl, mailFrom, dataDirectory }: Configuration): Mailer & { close?(): void } {
+  if (smtpUrl !== undefined) return smtpMailer({ url: smtpUrl, from: mailFrom, timeoutMs: smtpTimeoutMs })
+  return fileMailer({ directory: join(dataDirectory, 'mail'), from: mailFrom })
+}
+
+/** Phone numbers, accounts and credentials are kept out of logs here, not where something is logged. */
+const redacted = [
+  '*.msisdn',
+  '*.accountNumber',
+  '*.account_number',
+  '*.secret',
+  '*.authorization',
+  '*.token',
+  'headers.authorization',
+]
+
+/** The log of this process, on its standard error. */
+export function openLog({ logLevel, instance }: Configuration): Log {
+  const options = {
+    level: logLevel,
+    base: { instance },
+    redact: redacted,
+    serializers: { error: pino.stdSerializers.err },
+  }
+  return pino(options, pino.destination({ dest: 2, sync: false, minLength: 4_096 }))
+}

@@ -1,0 +1,196 @@
+import type { Deliveries, Delivery, NewDelivery } from '../../infra/postgres/webhooks/deliveries.ts'
+import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
+import type { Clock, Log, NewId } from '../../packages/kernel/ports.ts'
+import type { Completions } from './completions.ts'
+import type { Lanes } from './endpoint-queues.ts'
+
+export interface Match {
+  readonly event: PublicEvent
+  /** UUID. */
+  readonly endpoint: string
+}
+
+export interface HandsOptions {
+  readonly deliveries: Deliveries
+  readonly lanes: Lanes
+  readonly completions: Completions
+  readonly leaseMs: number
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly log: Log
+}
+
+const addMax = 1_000
+const claimMax = 500
+
+/**
+ * All that takes deliveries in hand, one step after the other: what Postgres gave first comes first into the
+ * lanes. What is in hand is this process's alone, as long as it renews its lease.
+ */
+export class Hands {
+  readonly #options: HandsOptions
+  #worker: string
+  #turn: Promise<unknown> = Promise.resolve()
+  /** A step failed, so there may be rows in hand that this process does not know of. */
+  #uncertain = false
+  #after = ''
+  /** Endpoints that may have deliveries waiting in Postgres. */
+  #left = new Set<string>()
+
+  constructor(options: HandsOptions) {
+    this.#options = options
+    this.#worker = options.newId()
+  }
+
+  /** Takes the lease, before anything is taken in hand. */
+  begin(): Promise<void> {
+    return this.#options.deliveries.begin(this.#worker, this.#leaseEnd())
+  }
+
+  get worker(): string {
+    return this.#worker
+  }
+
+  /** Writes down deliveries and takes those in hand that can be sent at once; the others can be claimed. */
+  async add(matches: readonly Match[]): Promise<void> {
+    for (let start = 0; start < matches.length; start += addMax) {
+      const some = matches.slice(start, start + addMax)
+      await this.#step(() => this.#add(some))
+    }
+  }
+
+  /** Whether a claim is worth it now. What waits for endpoints that take nothing is not asked for again. */
+  get canClaim(): boolean {
+    const { lanes } = this.#options
+    for (const endpoint of this.#left) if (lanes.room(endpoint) > 0) return true
+    return false
+  }
+
+  /** Takes in hand what is due; true when all endpoints have had their turn, or there is no room. */
+  claim(): Promise<boolean> {
+    return this.#step(async () => {
+      const { deliveries, lanes, clock } = this.#options
+      const limit = Math.min(claimMax, lanes.roomAtOnce)
+      if (limit <= 0) return true
+      const rooms = { rooms: lanes.rooms(), roomDefault: lanes.roomDefault }
+      const { deliveries: claimed, after } = await deliveries.claim(this.#worker, {
+        now: clock(),
+        after: this.#after,
+        limit,
+        ...rooms,
+      })
+      this.#after = after
+      this.#forgetEmptied()
+      for (const delivery of claimed) {
+        this.#left.add(delivery.endpoint)
+        lanes.add(delivery)
+      }
+      return after === ''
+    })
+  }
+
+  /** To be called several times during a lease. */
+  renewLease(): Promise<void> {
+    return this.#step(async () => {
+      const { deliveries, clock, lanes, log } = this.#options
+      const known = lanes.isStopped ? undefined : this.#known()
+      if (await deliveries.renewLease(this.#worker, { now: clock(), until: this.#leaseEnd(), known })) return
+      // Others may have these rows in hand by now; a new name keeps this process from writing to them.
+      log.warn({ worker: this.#worker }, 'the lease on webhook deliveries had run out')
+      lanes.forgetWaiting()
+      this.#worker = this.#options.newId()
+      await this.begin()
+    })
+  }
+
+  /** Gives everything back, so that others need not wait for the end of the lease. */
+  end(): Promise<void> {
+    return this.#step(() => this.#options.deliveries.end(this.#worker))
+  }
+
+  /** An endpoint that had room in a claim keeps its place only by what it was given. */
+  #forgetEmptied(): void {
+    const { lanes } = this.#options
+    for (const endpoint of this.#left) if (lanes.room(endpoint) > 0) this.#left.delete(endpoint)
+  }
+
+  async #add(matches: readonly Match[]): Promise<void> {
+    const { deliveries, lanes, clock } = this.#options
+    const wanted = this.#wanted(matches)
+    const rows = matches.map((match, index) => newDelivery(match, wanted[index] === true))
+    const ids = await deliveries.add(this.#worker, clock(), rows)
+    for (const match of matches) {
+      const id = ids.get(match.endpoint + match.event.id)
+      if (id === undefined) this.#left.add(match.endpoint)
+      else lanes.add(freshDelivery(id, match))
+    }
+  }
+
+  /** Once there is no room for one delivery of an endpoint, there is none for those behind it. */
+  #wanted(matches: readonly Match[]): readonly boolean[] {
+    const { lanes } = this.#options
+    const coming = new Map<string, number>()
+    const full = new Set<string>()
+    let comingInAll = 0
+    return matches.map(({ endpoint }) => {
+      const own = coming.get(endpoint) ?? 0
+      if (full.has(endpoint) || lanes.room(endpoint, comingInAll) <= own) {
+        full.add(endpoint)
+        return false
+      }
+      coming.set(endpoint, own + 1)
+      comingInAll++
+      return true
+    })
+  }
+
+  #step<Result>(step: () => Promise<Result>): Promise<Result> {
+    const result = this.#turn.then(async () => {
+      if (this.#uncertain) await this.#giveBackUnknown()
+      try {
+        return await step()
+      } catch (error) {
+        this.#uncertain = true
+        throw error
+      }
+    })
+    this.#turn = result.catch(() => undefined)
+    return result
+  }
+
+  async #giveBackUnknown(): Promise<void> {
+    await this.#options.deliveries.release(this.#worker, this.#known())
+    this.#uncertain = false
+  }
+
+  #known(): readonly number[] {
+    const { lanes, completions } = this.#options
+    return [...lanes.held(), ...completions.held()]
+  }
+
+  #leaseEnd(): Date {
+    return new Date(this.#options.clock().getTime() + this.#options.leaseMs)
+  }
+}
+
+function newDelivery({ event, endpoint }: Match, wanted: boolean): NewDelivery {
+  const { id, merchant, livemode, sequence, resource } = event
+  return { endpoint, merchant, livemode, event: id, sequence, resource, wanted }
+}
+
+function freshDelivery(id: number, { event, endpoint }: Match): Delivery {
+  const { merchant, livemode, sequence, resource, payload, traceparent = null } = event
+  return {
+    id,
+    endpoint,
+    merchant,
+    livemode,
+    event: event.id,
+    sequence,
+    resource,
+    attempts: 0,
+    replay: null,
+    payload,
+    traceparent,
+  }
+}

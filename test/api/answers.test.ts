@@ -1,0 +1,44 @@
+import t from 'tap'
+import { PostgresAnswers } from '../../infra/postgres/idempotency/answers.ts'
+import { connectPostgres } from '../../infra/postgres/client/connect.ts'
+import { eventually } from '../support/eventually.ts'
+import { testDatabase } from '../support/postgres.ts'
+
+const key = {
+  merchant: '00000000-0000-7000-8000-00000000000a',
+  livemode: false,
+  operation: 'POST /api/v1/payment-intents/{id}/confirm',
+  key: 'order 7',
+}
+const fingerprint = 'the hash of the request'
+const leaseMs = 2_000
+
+t.test('what a process had in hand when it died is soon carried out by another', async (t) => {
+  const { url, pool } = await testDatabase(t)
+  const other = new PostgresAnswers(pool, { leaseMs })
+  const dying = await connectPostgres({ url, dataDirectory: '' })
+  await new PostgresAnswers(dying.pool, { leaseMs }).begin(key, fingerprint)
+  t.same(await other.begin(key, fingerprint), { state: 'running' }, 'but not while it lives')
+  await dying.close()
+  await eventually(
+    () => other.begin(key, fingerprint),
+    ({ state }) => state === 'begun',
+  )
+})
+
+t.test('what a process still has in hand is nobody else’s, however long it takes', async (t) => {
+  const { pool } = await testDatabase(t)
+  const [one, other] = [new PostgresAnswers(pool), new PostgresAnswers(pool, { leaseMs })]
+  await one.begin(key, fingerprint)
+  const begun = async () => {
+    const text = 'select 1000 * extract(epoch from now() - started_at)::float8 as "agoMs" from answers'
+    const { rows } = await pool.query<{ agoMs: number }>(text)
+    return rows[0]!.agoMs
+  }
+  await eventually(begun, (agoMs) => agoMs > 2 * leaseMs)
+  t.same(await other.begin(key, fingerprint), { state: 'running' })
+  t.same(await other.begin(key, 'another hash'), { state: 'other_request' })
+  const answer = { status: 200, body: { id: 'pi_1' } }
+  await one.finish(key, answer)
+  t.same(await other.begin(key, fingerprint), { state: 'done', fingerprint, answer })
+})

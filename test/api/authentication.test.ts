@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { apiKey } from '../../packages/domain/api-keys/api-key.ts'
+import { merchant } from '../../packages/domain/merchants/merchant.ts'
+import { idOfKey, issueKey, otherMerchantsKey } from '../support/credentials.ts'
+import { eventually } from '../support/eventually.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+
+t.before(async () => {
+  service = await startService(t)
+})
+
+interface Problem {
+  readonly code: string
+}
+
+const balance = (key: string) => service.get<Problem>('/api/v1/balance', { key })
+const codeOf = (key: string) => async () => (await balance(key)).body.code
+const reason = { reason: 'test' }
+
+function envelope(merchantId: string) {
+  return { merchant: merchantId, livemode: false, actor: 'test', correlation: randomUUID() }
+}
+
+t.test('a key that is in use opens nothing from when it is revoked', async (t) => {
+  const key = await issueKey(service, { scopes: ['*'] })
+  const other = await issueKey(service, { scopes: ['*'] })
+  for (const one of [key, other, key]) t.equal((await balance(one)).status, 200)
+  const { executor } = service.service.opened.house
+  const mine = envelope(service.service.credentials.merchant_id)
+  await executor.send(apiKey, idOfKey(key), { type: 'RevokeApiKey', data: reason }, mine)
+  await eventually(codeOf(key), (code) => code === 'IKW-AUTH-002')
+  t.equal((await balance(other)).status, 200, 'the others go on')
+})
+
+t.test('a key that is in use opens nothing from when it expires', async (t) => {
+  const expiresAt = new Date(Date.now() + 2_000).toISOString()
+  const key = await issueKey(service, { scopes: ['*'], expiresAt })
+  t.equal((await balance(key)).status, 200)
+  await eventually(codeOf(key), (code) => code === 'IKW-AUTH-002')
+})
+
+t.test('keys of a merchant that are in use open nothing from when the merchant is suspended', async (t) => {
+  const merchantId = randomUUID()
+  const key = await otherMerchantsKey(service, merchantId)
+  t.equal((await balance(key)).status, 200)
+  const { executor } = service.service.opened.house
+  const command = { type: 'SuspendMerchant', data: reason } as const
+  await executor.send(merchant, merchantId, command, envelope(merchantId))
+  await eventually(codeOf(key), (code) => code === 'IKW-MERCHANT-002')
+})
+
+t.test('a key opens nothing from elsewhere than its addresses', async (t) => {
+  const near = await issueKey(service, { scopes: ['*'], addresses: ['10.0.0.0/8', '127.0.0.1'] })
+  const far = await issueKey(service, { scopes: ['*'], addresses: ['10.0.0.0/8'] })
+  for (const _ of [1, 2]) {
+    t.equal((await balance(near)).status, 200)
+    t.match(await balance(far), { status: 403, body: { code: 'IKW-AUTHZ-005' } })
+  }
+})
+
+t.test('what is no key stays none, and becomes one when it is issued', async (t) => {
+  for (const key of ['', 'nonsense', `ik_test_${'x'.repeat(43)}`, service.sandboxKey.slice(0, -1)]) {
+    for (const _ of [1, 2]) t.match(await balance(key), { status: 401, body: { code: 'IKW-AUTH-001' } }, key)
+  }
+})
+
+t.test('the scheme may be written in any case, the key may not', async (t) => {
+  const status = async (authorization: string) =>
+    (await service.get('/api/v1/balance', { key: '', headers: { authorization } })).status
+  t.equal(await status(`bearer ${service.sandboxKey}`), 200)
+  t.equal(await status(`Bearer ${service.sandboxKey.toUpperCase()}`), 401)
+  t.equal(await status(`Basic ${service.sandboxKey}`), 401)
+})

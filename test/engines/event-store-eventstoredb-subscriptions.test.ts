@@ -1,0 +1,159 @@
+import { status } from '@grpc/grpc-js'
+import t from 'tap'
+import { noStream, type StoredEvent } from '../../packages/kernel/ports.ts'
+import { Follower, ids, newCategory, newEvents, newStream } from '../support/event-store-samples.ts'
+import type { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
+import { appendUntilKnown, newGate, peerAndStore } from '../support/eventstoredb.ts'
+
+t.setTimeout(120_000)
+
+const interruptions: Record<string, (peer: EventStoreDbPeer) => void> = {
+  'the server ends a subscription': (peer) => peer.endSubscriptions(),
+  'a subscription fails': (peer) => peer.failSubscriptions(status.UNKNOWN, 'Exception was thrown by handler'),
+  'the server cancels a subscription': (peer) => peer.failSubscriptions(status.CANCELLED, 'Cancelled'),
+  'a subscription loses its connection': (peer) => peer.line.cut(),
+}
+
+for (const [circumstance, interrupt] of Object.entries(interruptions)) {
+  t.test(`when ${circumstance}, then it goes on without a gap or a duplicate`, async (t) => {
+    const { peer, store } = await peerAndStore(t)
+    const category = newCategory()
+    const stream = newStream(category)
+    const errors: unknown[] = []
+    const onError = (error: unknown) => errors.push(error)
+    const follower = new Follower(store, { after: 0, batchSize: 4, categories: [category], onError })
+    const rounds = Array.from({ length: 5 }, () => newEvents(7))
+    for (const [round, events] of rounds.entries()) {
+      await peer.until(({ subscribedAfter }) => subscribedAfter.length > round)
+      await appendUntilKnown(store, stream, { expected: 7 * round - 1, events })
+      interrupt(peer)
+    }
+    await follower.received(35)
+    await follower.close()
+    t.same(ids(follower.events), ids(rounds.flat()))
+    t.same(follower.events, await store.readStream(stream, 0))
+    t.ok(errors.length >= 4)
+  })
+
+  t.test(`given a batch in hand, when ${circumstance}, then the next waits and is behind it`, async (t) => {
+    const { peer, store } = await peerAndStore(t)
+    const category = newCategory()
+    const stream = newStream(category)
+    const [started, gate] = [newGate(), newGate()]
+    const running = { now: 0, most: 0 }
+    const handle = async () => {
+      running.most = Math.max(running.most, ++running.now)
+      started.open()
+      await gate.opened
+      running.now -= 1
+    }
+    await store.append(stream, noStream, newEvents(3))
+    const follower = new Follower(store, { after: 0, batchSize: 2, categories: [category], handle })
+    await started.opened
+    interrupt(peer)
+    await appendUntilKnown(store, stream, { expected: 2, events: newEvents(5) })
+    gate.open()
+    await follower.received(8)
+    await follower.close()
+    t.equal(running.most, 1)
+    t.same(follower.events, await store.readStream(stream, 0))
+    const handled = follower.batches.map((batch) => batch.at(-1)?.position)
+    t.ok(peer.subscribedAfter.slice(1).every((position) => handled.includes(position)))
+  })
+}
+
+t.test('given checkpoints, when a filtered subscription is renewed, then after its last event', async (t) => {
+  const { peer, store } = await peerAndStore(t)
+  const [category, other] = [newCategory(), newCategory()]
+  const stream = newStream(category)
+  const checkpoints: { readonly last: number | undefined; readonly through: number }[] = []
+  const handle = async (batch: readonly StoredEvent[], through: number) => {
+    checkpoints.push({ last: batch.at(-1)?.position, through })
+  }
+  const follower = new Follower(store, { after: 0, batchSize: 10, categories: [category], handle })
+  const { position } = await store.append(stream, noStream, newEvents(2))
+  await follower.received(2)
+  for (let number = 0; number < 3; number++) await store.append(newStream(other), noStream, newEvents(200))
+  await peer.until(({ checkpoints }) => (checkpoints.at(-1) ?? 0) > position)
+  peer.endSubscriptions()
+  await peer.until(({ subscribedAfter }) => subscribedAfter.length === 2)
+  t.equal(peer.subscribedAfter[1], position)
+  await store.append(stream, 1, newEvents(1))
+  await follower.received(3)
+  await follower.close()
+  t.same(follower.events, await store.readStream(stream, 0))
+  t.same(
+    checkpoints.map(({ through }) => through),
+    checkpoints.map(({ last }) => last),
+  )
+})
+
+t.test('given a failing handler, when the connection breaks, then the same batch comes again', async (t) => {
+  const { peer, store } = await peerAndStore(t)
+  const category = newCategory()
+  const stream = newStream(category)
+  await store.append(stream, noStream, newEvents(9))
+  const attempts: (readonly string[])[] = []
+  const handle = async (batch: readonly StoredEvent[]) => {
+    attempts.push(ids(batch))
+    if (attempts.length > 2) return
+    peer.line.cut()
+    throw new Error('the read model is gone')
+  }
+  const follower = new Follower(store, { after: 0, batchSize: 3, categories: [category], handle })
+  await follower.received(9)
+  await follower.close()
+  t.same(attempts.slice(1, 3), [attempts[0], attempts[0]])
+  t.same(ids(follower.events), ids(await store.readStream(stream, 0)))
+})
+
+t.test('given no server, when a subscription starts, then it begins as soon as there is one', async (t) => {
+  const { peer, store } = await peerAndStore(t)
+  const category = newCategory()
+  const stream = newStream(category)
+  await store.append(stream, noStream, newEvents(3))
+  await peer.line.close()
+  const failed = newGate()
+  const onError = failed.open
+  const follower = new Follower(store, { after: 0, batchSize: 10, categories: [category], onError })
+  await failed.opened
+  await peer.line.open()
+  await follower.received(3)
+  await follower.close()
+  t.same(follower.events, await store.readStream(stream, 0))
+})
+
+t.test('given no server, when subscription and store are closed, then neither waits for it', async (t) => {
+  const { peer, store } = await peerAndStore(t)
+  const failed = newGate()
+  const follower = new Follower(store, { after: 0, batchSize: 10, onError: failed.open })
+  await peer.line.close()
+  await failed.opened
+  await follower.close()
+  await store.close()
+  t.same(follower.events, [])
+})
+
+t.test('given many events, when a subscriber is slow, then the rest waits at the server', async (t) => {
+  const { peer, store } = await peerAndStore(t)
+  const category = newCategory()
+  const text = 'x'.repeat(100_000)
+  const events = newEvents(300).map((event) => ({ ...event, data: { text } }))
+  const stream = newStream(category)
+  for (let start = 0; start < 300; start += 10) {
+    await store.append(stream, start - 1, events.slice(start, start + 10))
+  }
+  const [started, gate] = [newGate(), newGate()]
+  const handle = async () => {
+    started.open()
+    await gate.opened
+  }
+  const follower = new Follower(store, { after: 0, batchSize: 2, categories: [category], handle })
+  await started.opened
+  await store.ping()
+  t.ok(peer.eventsSent < 300)
+  gate.open()
+  await follower.received(300)
+  await follower.close()
+  t.same(ids(follower.events), ids(events))
+})

@@ -1,0 +1,70 @@
+import t from 'tap'
+import { startEmbeddedPostgres } from '../../infra/postgres/server/embedded.ts'
+import { readConfiguration } from '../../infra/configuration.ts'
+import { readModels } from '../../projections/index.ts'
+import { startService } from '../../services/all-in-one/start.ts'
+import { brokenLaws } from '../support/checker.ts'
+import { eventually } from '../support/eventually.ts'
+import { Load, seeded } from '../support/load.ts'
+import { temporaryDirectory } from '../support/postgres.ts'
+import { replayDifferences } from '../support/replay.ts'
+import { freeDeadKeys, settled, Time } from '../support/settling.ts'
+import { killPostgres } from '../support/postmaster.ts'
+import { clientOf } from '../support/service.ts'
+
+const merchants = 8
+const restarts = 3
+const answersBetween = 60
+
+t.test(
+  'a database that crashes and comes back loses nothing, and the service goes on by itself',
+  async (t) => {
+    const home = temporaryDirectory(t)
+    let postgres = await startEmbeddedPostgres({ directory: home })
+    t.teardown(() => postgres.stop())
+    const time = new Time()
+    const settings = { PORT: '0', DATA_DIR: temporaryDirectory(t), LOG_LEVEL: 'silent', RATE_LIMIT: 'off' }
+    const service = await startService(readConfiguration({ ...settings, POSTGRES_URL: postgres.url }), time)
+    t.teardown(() => service.close())
+    const client = clientOf(service)
+    const load = new Load(seeded(1))
+    load.aim(client)
+    t.teardown(() => load.stop())
+    load.start(merchants)
+    for (let restart = 0; restart < restarts; restart++) {
+      await load.answers(answersBetween)
+      t.ok(killPostgres(home), 'it is gone')
+      await eventually(
+        () => client.get('/readyz'),
+        ({ status }) => status === 503,
+      )
+      postgres = await startEmbeddedPostgres({ directory: home })
+    }
+    await load.answers(answersBetween)
+    await load.stop()
+    const failures = load.answered.filter(({ answer }) => answer.status >= 500)
+    t.strictSame(failures.slice(0, 5), [], 'what a crash costs is worth another try, and says so')
+
+    t.comment(
+      `${load.answered.length} answers, ${load.answered.filter(({ tries }) => tries > 1).length} of them to repeated requests`,
+    )
+    time.fly()
+    await freeDeadKeys(service.opened.postgres.pool)
+    await load.finish()
+    await settled(service.opened.postgres.pool)
+    const missing = []
+    for (const { errand, answer } of [...load.of('payout'), ...load.of('payment_intent')].filter(
+      ({ answer }) => answer.status < 300,
+    )) {
+      const { status } = await client.get(`${errand.path}/${String(answer.body['id'])}`)
+      if (status !== 200) missing.push({ answered: answer.body, status })
+    }
+    t.strictSame(missing, [], 'everything that was answered is there')
+    t.strictSame(await brokenLaws(service.opened.postgres.pool), {})
+    t.strictSame(
+      await replayDifferences(service.opened, readModels),
+      {},
+      'each read model equals a replay of the log',
+    )
+  },
+)

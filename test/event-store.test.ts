@@ -1,5 +1,0 @@
-import { openEmbeddedStore } from '../infra/event-store/embedded.ts'
-import { eventStoreSuite } from './support/event-store-suite.ts'
-import { testDatabase } from './support/postgres.ts'
-
-eventStoreSuite('the event store on PostgreSQL', async (t) => openEmbeddedStore(await testDatabase(t)))

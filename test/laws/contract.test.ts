@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { answerOf, listQuery, statusOf } from '../../packages/contract/list-query.ts'
+import { examplesOf } from '../../packages/contract/openapi/operation.ts'
+import { partsOf } from '../../packages/contract/openapi/names.ts'
+import { Problem } from '../../packages/contract/problem.ts'
+import type { AnyRoute } from '../../packages/contract/routes.ts'
+import { scopes } from '../../packages/contract/scopes.ts'
+import { routes } from '../../services/api/routes/index.ts'
+import { issueKey, otherMerchantsKey } from '../support/credentials.ts'
+import { changesOf, type Change } from '../support/faulty-bodies.ts'
+import { namesResource, sample, unknownSample, type Sample } from '../support/samples.ts'
+import { schemaFaults } from '../support/schema-faults.ts'
+import { startService, type Answer, type CallOptions, type TestService } from '../support/service.ts'
+
+const guarded = routes.filter(({ scope }) => scope !== 'public')
+const writes = routes.filter(({ operation }) => !operation.startsWith('GET '))
+const withBody = routes.filter(({ body }) => body !== undefined)
+
+// Every law over every row is some thousand requests, which is longer than tap waits by itself.
+t.setTimeout(180_000)
+
+let service: TestService
+
+t.before(async () => {
+  service = await startService(t)
+})
+
+function send(route: AnyRoute, { path, body }: Sample, options?: CallOptions): Promise<Answer> {
+  return service.call(partsOf(route).method, path, body, options)
+}
+
+/** A refusal of this status and code, which is a problem as documented. */
+function isRefused(t: Test, answer: Answer, [status, code, what]: readonly [number, string, string]): void {
+  t.match(answer, { status, body: { status, code } }, what)
+  t.strictSame(schemaFaults(Problem, answer.body), [], what)
+  t.match(answer.headers.get('content-type'), 'application/problem+json', what)
+}
+
+t.test('no credential, no entry', async (t) => {
+  for (const route of guarded) {
+    isRefused(t, await send(route, unknownSample(route), { key: '' }), [401, 'IKW-AUTH-001', route.operation])
+  }
+})
+
+t.test('a credential without the scope of the operation is refused', async (t) => {
+  for (const scope of scopes) {
+    const key = await issueKey(service, { scopes: scopes.filter((other) => other !== scope) })
+    for (const route of guarded.filter((one) => one.scope === scope)) {
+      isRefused(t, await send(route, unknownSample(route), { key }), [403, 'IKW-AUTHZ-001', route.operation])
+    }
+  }
+})
+
+t.test('the scope of the operation is all that a credential needs', async (t) => {
+  for (const scope of scopes) {
+    const key = await issueKey(service, { scopes: [scope] })
+    for (const route of guarded.filter((one) => one.scope === scope)) {
+      const { status } = await send(route, unknownSample(route), { key })
+      t.notOk([401, 403].includes(status), `${route.operation} answers ${status}`)
+    }
+  }
+})
+
+t.test('what belongs to another merchant or the other environment is not there', async (t) => {
+  const keys = {
+    'another merchant': await otherMerchantsKey(service),
+    'the other environment': service.liveKey,
+  }
+  for (const route of guarded.filter(namesResource)) {
+    const own = await sample(service, route)
+    for (const [whose, key] of Object.entries(keys)) {
+      isRefused(t, await send(route, own, { key }), [
+        404,
+        'IKW-RES-001',
+        `${route.operation} with the key of ${whose}`,
+      ])
+    }
+  }
+})
+
+t.test('an unknown id is not found', async (t) => {
+  for (const route of routes.filter(({ operation }) => operation.includes('{'))) {
+    isRefused(t, await send(route, unknownSample(route)), [404, 'IKW-RES-001', route.operation])
+  }
+})
+
+t.test('a required field that is missing is named', async (t) => {
+  await everyChangeIsNamed(t, 'missing')
+})
+
+t.test('a field of a wrong type is named', async (t) => {
+  await everyChangeIsNamed(t, 'wrong type')
+})
+
+t.test('a field that is not known is named', async (t) => {
+  await everyChangeIsNamed(t, 'unknown')
+})
+
+async function everyChangeIsNamed(t: Test, kind: Change['kind']): Promise<void> {
+  let tried = 0
+  for (const route of withBody) {
+    const right = unknownSample(route)
+    for (const { body, pointer } of changesOf(route.body!, right.body!).filter(
+      (change) => change.kind === kind,
+    )) {
+      const answer = await send(route, { ...right, body })
+      const what = `${route.operation} ${pointer}`
+      isRefused(t, answer, [400, 'IKW-REQ-001', what])
+      const { errors } = answer.body as { errors?: readonly { pointer: string }[] }
+      t.ok(
+        errors?.some((error) => error.pointer === pointer),
+        `${what} is named`,
+      )
+      tried++
+    }
+  }
+  t.not(tried, 0)
+}
+
+t.test('a body is refused where none is taken', async (t) => {
+  for (const route of writes.filter(({ body }) => body === undefined)) {
+    const { path } = unknownSample(route)
+    isRefused(t, await send(route, { path, body: { surprise: 1 } }), [400, 'IKW-REQ-001', route.operation])
+  }
+})
+
+t.test('a query parameter that is not known is named', async (t) => {
+  for (const route of routes) {
+    const { path, body } = unknownSample(route)
+    const answer = await send(route, { path: `${path}?surprise=1`, ...(body && { body }) })
+    isRefused(t, answer, [400, 'IKW-REQ-001', route.operation])
+    t.match(answer.body, { param: 'query:/surprise' }, route.operation)
+  }
+})
+
+t.test('a query parameter of a wrong type is named', async (t) => {
+  for (const route of routes) {
+    const query = route.kind === 'list' ? listQuery(route) : route.query
+    const numbers = Object.entries(query?.properties ?? {}).filter(([, { type }]) => type === 'integer')
+    for (const [name] of numbers) {
+      const answer = await send(route, { path: `${unknownSample(route).path}?${name}=many` })
+      isRefused(t, answer, [400, 'IKW-REQ-001', `${route.operation} ${name}`])
+      t.match(answer.body, { param: `query:/${name}` }, route.operation)
+    }
+  }
+})
+
+t.test('the answer has the status and exactly the fields that the documentation says', async (t) => {
+  for (const route of routes) {
+    const answer = await send(route, await sample(service, route))
+    t.equal(answer.status, statusOf(route), `${route.operation} ${JSON.stringify(answer.body)}`)
+    t.strictSame(schemaFaults(answerOf(route), answer.body), [], route.operation)
+    t.ok(answer.headers.get('ikw-request-id'), route.operation)
+  }
+})
+
+t.test('what is created says where it is', async (t) => {
+  for (const route of routes.filter((one) => statusOf(one) === 201)) {
+    const { headers, body } = await send(route, await sample(service, route))
+    t.match(headers.get('location'), new RegExp(`/${String(body['id'])}$`), route.operation)
+  }
+})
+
+t.test(
+  'the same idempotency key twice is the same answer, and another request under it is refused',
+  async (t) => {
+    for (const route of writes) {
+      const first = await sample(service, route)
+      const options = { headers: { 'idempotency-key': randomUUID() } }
+      const answer = await send(route, first, options)
+      const again = await send(route, first, options)
+      t.equal(answer.status, statusOf(route), `${route.operation} ${JSON.stringify(answer.body)}`)
+      t.strictSame([again.status, again.body], [answer.status, answer.body], route.operation)
+      t.equal(answer.headers.get('idempotent-replayed'), null, route.operation)
+      t.equal(again.headers.get('idempotent-replayed'), 'true', route.operation)
+      const other = await otherRequest(route, first)
+      isRefused(t, await send(route, other, options), [409, 'IKW-REQ-003', route.operation])
+    }
+  },
+)
+
+/** The same operation with another body, or, where there is no other, on another resource. */
+async function otherRequest(route: AnyRoute, { path, body }: Sample): Promise<Sample> {
+  if (typeof body?.['amount'] === 'number') return { path, body: { ...body, amount: body['amount'] + 1 } }
+  const [, second] = route.body ? Object.values(examplesOf(route, route.body)) : []
+  return second ? { path, body: second.value as Record<string, unknown> } : sample(service, route)
+}

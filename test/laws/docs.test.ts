@@ -1,0 +1,110 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import express from 'express'
+import t from 'tap'
+import { refusals } from '../../packages/contract/refusals.ts'
+import { magicCardTokens, magicNumbers } from '../../packages/contract/sandbox.ts'
+import { webhookTypes } from '../../packages/contract/webhook-types.ts'
+import { mountDocs } from '../../services/api/docs/docs.ts'
+import { verifyByOpenssl, verifyInNode } from '../../services/api/docs/webhooks.ts'
+import { routes } from '../../services/api/routes/index.ts'
+import { signatureHeaders, signingKey } from '../../services/webhooks/signature.ts'
+import { temporaryDirectory } from '../support/postgres.ts'
+
+const pages = ['/', '/docs', '/docs/errors', '/docs/webhooks', '/docs/sandbox']
+
+let url: string
+
+t.before(async () => {
+  const app = express()
+  mountDocs(app, routes, 'https://payments.ikw.test')
+  const server = createServer(app)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+
+async function text(path: string): Promise<string> {
+  const response = await fetch(url + path)
+  if (!response.ok) throw new Error(`${path} answers ${response.status}`)
+  return response.text()
+}
+
+t.test('a page loads nothing from elsewhere, and its policy allows no more', async (t) => {
+  for (const page of pages) {
+    const response = await fetch(url + page)
+    t.equal(response.status, 200, page)
+    const policy = response.headers.get('content-security-policy') ?? ''
+    t.match(policy, /^default-src 'none';/, page)
+    t.notMatch(policy, /https?:|unsafe-eval|script-src[^;]*unsafe/, page)
+    const loaded = [
+      ...(await response.text()).matchAll(/<(?:script|link|img)\b[^>]*?(?:src|href)="([^"]*)"/g),
+    ].map(([, source]) => source!)
+    t.not(loaded.length, 0)
+    for (const source of loaded) {
+      t.match(source, /^\/docs\/assets\//, page)
+      t.equal((await fetch(url + source)).status, 200, source)
+    }
+  }
+  t.notMatch(await text('/docs/assets/redoc.js'), /cdn\.redoc/)
+})
+
+t.test('every link between the pages leads somewhere', async (t) => {
+  for (const page of pages) {
+    const links = [...(await text(page)).matchAll(/<a\b[^>]*?href="([^"]*)"/g)].map(
+      ([, target]) => new URL(target!, url + page),
+    )
+    for (const { pathname, hash } of links) {
+      const target = await text(pathname)
+      if (hash) t.match(target, `id="${hash.slice(1)}"`, `${page} ${pathname}${hash}`)
+      else t.ok(target)
+    }
+  }
+})
+
+t.test('every error code has its place on the page that problems link to', async (t) => {
+  const page = await text('/docs/errors')
+  for (const [, code] of Object.values(refusals)) t.match(page, `id="${code}"`)
+})
+
+t.test('magic values and event types are all listed', async (t) => {
+  const sandbox = await text('/docs/sandbox')
+  for (const { value } of [...magicNumbers, ...magicCardTokens]) t.match(sandbox, `<code>${value}</code>`)
+  const webhooks = await text('/docs/webhooks')
+  for (const type of Object.keys(webhookTypes)) t.match(webhooks, `<code>${type}</code>`)
+})
+
+t.test('what a reader has already is not sent again', async (t) => {
+  const etag = (await fetch(`${url}/openapi.json`)).headers.get('etag') ?? ''
+  const again = await fetch(`${url}/openapi.json`, {
+    headers: { 'if-none-match': etag, 'cache-control': 'max-age=0' },
+  })
+  t.equal(again.status, 304)
+})
+
+t.test('the code shown for Node and for openssl accepts our deliveries, and no others', async (t) => {
+  const directory = temporaryDirectory(t)
+  const secret = `whsec_${randomBytes(32).toString('base64')}`
+  const body = '{"type":"payout.paid","data":{"account_name":"Awa Koné"}}'
+  const headers = signatureHeaders([signingKey(secret)], { id: 'evt_1', at: new Date(), body })
+
+  const module = join(directory, 'verify.mjs')
+  writeFileSync(module, verifyInNode)
+  const { isGenuine } = (await import(module)) as {
+    isGenuine: (headers: object, body: string, secret: string) => boolean
+  }
+  t.equal(isGenuine(headers, body, secret), true)
+  t.equal(isGenuine(headers, body.replace('paid', 'lost'), secret), false)
+  t.equal(isGenuine({ ...headers, 'webhook-timestamp': '1' }, body, secret), false)
+  t.equal(isGenuine({}, body, secret), false)
+
+  const file = join(directory, 'body')
+  writeFileSync(file, body)
+  const [, timestamp, signature] = /^t=(\d+),v1=(.*)$/.exec(headers['ikw-signature']!)!
+  const env = { PATH: process.env['PATH'], TIMESTAMP: timestamp, BODY: file, SECRET: secret }
+  t.equal(execFileSync('sh', ['-c', verifyByOpenssl], { env, encoding: 'utf8' }).trim(), signature)
+})

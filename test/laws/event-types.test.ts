@@ -1,0 +1,41 @@
+import t from 'tap'
+import { deciders } from '../../services/composition/deciders.ts'
+import { stored, upcast } from '../../packages/kernel/event-types.ts'
+import { record, Type } from '../../packages/contract/vocabulary.ts'
+
+t.test('every event of a decider is declared and can be applied', async (t) => {
+  for (const { category, events, evolve } of deciders) {
+    t.strictSame(
+      Object.keys(events).sort(),
+      Object.keys(evolve).sort(),
+      `${category} declares what it applies`,
+    )
+  }
+})
+
+t.test('the name of an event belongs to one kind of stream', async (t) => {
+  const names = deciders.flatMap(({ events }) => Object.keys(events))
+  t.equal(new Set(names).size, names.length)
+})
+
+t.test('the name of a category has no hyphen, which ends it in the name of a stream', async (t) => {
+  for (const { category } of deciders) t.match(category, /^[a-z_]+$/)
+})
+
+t.test('data of an older version is brought up to the newest, step by step', async (t) => {
+  const type = stored(3, record({ amount: Type.Integer(), currency: Type.String(), note: Type.String() }), {
+    1: (old) => ({ ...old, currency: 'XOF' }),
+    2: (old) => ({ ...old, note: '' }),
+  })
+  t.strictSame(upcast(type, 1, { amount: 1 }), { amount: 1, currency: 'XOF', note: '' })
+  t.strictSame(upcast(type, 2, { amount: 1, currency: 'XAF' }), { amount: 1, currency: 'XAF', note: '' })
+  t.strictSame(upcast(type, 3, { amount: 1, currency: 'XAF', note: 'n' }), {
+    amount: 1,
+    currency: 'XAF',
+    note: 'n',
+  })
+})
+
+t.test('a version without an upcast from the one before it cannot be declared', async (t) => {
+  t.throws(() => stored(3, record({}), { 2: (old) => old }), /no upcast from version 1/)
+})

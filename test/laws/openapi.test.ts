@@ -1,0 +1,147 @@
+import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { advice } from '../../packages/contract/advice.ts'
+import { answerOf } from '../../packages/contract/list-query.ts'
+import { requestExamples } from '../../packages/contract/openapi/examples.ts'
+import { families } from '../../packages/contract/openapi/families.ts'
+import { openapi } from '../../packages/contract/openapi/openapi.ts'
+import { refusalsOf } from '../../packages/contract/operation-refusals.ts'
+import { refusals, type RefusalName } from '../../packages/contract/refusals.ts'
+import { webhookTypes } from '../../packages/contract/webhook-types.ts'
+import { routes } from '../../services/api/routes/index.ts'
+import { webhookData } from '../../services/api/webhook-data.ts'
+import { temporaryDirectory } from '../support/postgres.ts'
+import { schemaFaults } from '../support/schema-faults.ts'
+import { root } from '../support/root.ts'
+
+const document = openapi(routes, { baseUrl: 'https://payments.ikw.test', webhookData })
+
+type Content = Readonly<
+  Record<string, { readonly example?: unknown; readonly examples?: Record<string, { value: unknown }> }>
+>
+
+interface Described {
+  readonly operationId: string
+  readonly tags: readonly string[]
+  readonly requestBody?: { readonly content: Content }
+  readonly responses: Readonly<Record<string, { readonly content: Content }>>
+}
+
+const described = new Map(
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => [
+      `${method.toUpperCase()} ${path}`,
+      operation as unknown as Described,
+    ]),
+  ),
+)
+
+const expected = readFileSync(join(root, 'test/fixtures/operations.txt'), 'utf8').trim().split('\n')
+
+t.test('the document is valid and lint-clean', async (t) => {
+  const file = join(temporaryDirectory(t), 'openapi.json')
+  writeFileSync(file, JSON.stringify(document, undefined, 2))
+  const redocly = join(root, 'node_modules/@redocly/cli/bin/cli.js')
+  const offline = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+  const lint = promisify(execFile)(
+    process.execPath,
+    [redocly, 'lint', file, '--config', join(root, 'redocly.yaml'), '--format', 'json'],
+    {
+      env: { PATH: '', HOME: join(file, '..'), ...offline },
+    },
+  )
+  const { stdout } = await lint.catch((error: { stdout: string }) => error)
+  const { problems } = JSON.parse(stdout.slice(stdout.indexOf('{'))) as { problems: readonly unknown[] }
+  t.strictSame(problems, [])
+})
+
+t.test(
+  'every row of the table is an operation, and the operations are those of the specification',
+  async (t) => {
+    t.strictSame([...described.keys()].sort(), routes.map(({ operation }) => operation).sort())
+    t.strictSame([...described.keys()].sort(), [...expected].sort())
+  },
+)
+
+t.test('operations have names that are unique and can be methods of a client', async (t) => {
+  const names = [...described.values()].map(({ operationId }) => operationId)
+  t.equal(new Set(names).size, names.length)
+  t.strictSame(
+    names.filter((name) => !/^[a-z]+([A-Z][a-z0-9]*)+$/.test(name)),
+    [],
+  )
+})
+
+t.test('every operation stands in a section that says what it is about', async (t) => {
+  const sections = families.map(({ tag }) => tag)
+  for (const [operation, { tags }] of described) t.ok(sections.includes(tags[0]!), operation)
+})
+
+t.test('every refusal of a row is in its answers, with an example', async (t) => {
+  const responses = document.components['responses'] as Readonly<Record<string, { content: Content }>>
+  for (const route of routes) {
+    const refused = Object.entries(described.get(route.operation)!.responses).flatMap(
+      ([status, response]) => {
+        const { $ref } = response as unknown as { $ref?: string }
+        if ($ref === undefined) return []
+        const { examples } =
+          responses[$ref.replace('#/components/responses/', '')]!.content['application/problem+json']!
+        return Object.keys(examples!).map((name) => `${status} ${name}`)
+      },
+    )
+    t.strictSame(
+      refused.sort(),
+      refusalsOf(route)
+        .map((name) => `${refusals[name][0]} ${name}`)
+        .sort(),
+      route.operation,
+    )
+  }
+})
+
+t.test('every refusal says what to do about it, and is answered somewhere', async (t) => {
+  const names = Object.keys(refusals) as RefusalName[]
+  const answered = new Set(routes.flatMap(refusalsOf))
+  t.strictSame(Object.keys(advice).sort(), [...names].sort())
+  // No row has the first; the second is the book's own guard behind the named ones.
+  t.strictSame(
+    names.filter((name) => !answered.has(name)),
+    ['method_must_be_allowed', 'account_must_cover_the_amount'],
+  )
+})
+
+t.test('the webhooks of the document are the public event types', async (t) => {
+  t.strictSame(Object.keys(document.webhooks).sort(), Object.keys(webhookTypes).sort())
+})
+
+t.test('all examples satisfy their schemas', async (t) => {
+  for (const route of routes) {
+    const { requestBody, responses } = described.get(route.operation)!
+    const bodies = Object.entries(requestBody?.content['application/json']?.examples ?? {})
+    for (const [name, { value }] of bodies)
+      t.strictSame(schemaFaults(route.body!, value), [], `${route.operation} ${name}`)
+    const [answer] = Object.values(responses)
+    t.strictSame(
+      schemaFaults(answerOf(route), answer!.content['application/json']!.example),
+      [],
+      `${route.operation} is answered`,
+    )
+  }
+  t.strictSame(
+    Object.keys(requestExamples).filter((operation) => !described.has(operation)),
+    [],
+  )
+})
+
+t.test('the documentation names no operation that is not there', async (t) => {
+  const texts = JSON.stringify([document.info, document.tags, advice])
+  const named = [...texts.matchAll(/`(\/(?:api|operations)\/[a-z0-9/-]+)`/g)].map(([, path]) => path!)
+  t.not(named.length, 0)
+  t.strictSame(
+    named.filter((path) => !(path in document.paths)),
+    [],
+  )
+})

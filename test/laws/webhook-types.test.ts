@@ -1,0 +1,20 @@
+import t from 'tap'
+import { matches, webhookTypePatterns, webhookTypes } from '../../packages/contract/webhook-types.ts'
+
+t.test('an endpoint gets events of a type, of a resource and of everything', async (t) => {
+  t.ok(matches(['payout.paid'], 'payout.paid'))
+  t.ok(matches(['refund.failed', 'payout.*'], 'payout.paid'))
+  t.ok(matches(['*'], 'payout.paid'))
+  t.notOk(matches(['payout.failed', 'payment_intent.*'], 'payout.paid'))
+  t.notOk(matches(['payout.*'], 'payout_destination.created'), 'whose name only begins alike')
+  t.notOk(matches([], 'payout.paid'))
+})
+
+t.test('every pattern that may be enabled matches some type', async (t) => {
+  const types = Object.keys(webhookTypes)
+  for (const pattern of webhookTypePatterns)
+    t.ok(
+      types.some((type) => matches([pattern], type)),
+      pattern,
+    )
+})

@@ -1,0 +1,173 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { Refusal, type RefusalName } from '../../packages/contract/refusals.ts'
+import { book } from '../../packages/domain/ledger/book.ts'
+import type { Book } from '../../packages/domain/ledger/state.ts'
+import { entryTemplates, holdTemplates } from '../../packages/domain/ledger/templates.ts'
+import { decide, evolve, fold } from '../../packages/kernel/decider.ts'
+import { kinds, Notes, type Choice, type Event, type Sent } from '../support/ledger-model.ts'
+
+const choices: fc.Arbitrary<Choice[]> = fc.array(
+  fc.record({
+    kind: fc.constantFrom(...kinds),
+    pick: fc.nat(60),
+    amount: fc.oneof(
+      { weight: 8, arbitrary: fc.integer({ min: 1, max: 200 }) },
+      { weight: 1, arbitrary: fc.constantFrom(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 150) },
+    ),
+    fee: fc.integer({ min: 0, max: 20 }),
+    byPolicy: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 30, size: 'max' },
+)
+
+const templates = [
+  ...Object.keys(entryTemplates),
+  ...Object.keys(holdTemplates),
+  ...Object.values(holdTemplates).flatMap(({ posted, voided }) => [posted, ...Object.values(voided)]),
+  holdTemplates['payout.hold'].advanced,
+]
+
+/** `bug` is what only a broken caller can ask for. */
+type Answer = readonly Event[] | RefusalName | 'bug'
+
+function answer({ command, context }: Sent, state: Book): Answer {
+  try {
+    return decide(book, command, state, context)
+  } catch (error) {
+    return error instanceof Refusal ? error.reason : 'bug'
+  }
+}
+
+/** Carries out random choices and checks every law after each of them. */
+function play(sequence: readonly Choice[]): readonly Event[] {
+  const notes = new Notes()
+  let state = book.initial()
+  let restored = book.initial()
+  for (const choice of sequence) {
+    const sent = notes.next(choice)
+    if (!sent) continue
+    const answered = answer(sent, state)
+    same(answer(sent, restored), answered, 'a snapshot decides the same')
+    checkAnswer(answered, { sent, choice, notes, state })
+    if (typeof answered === 'string') continue
+    for (const event of answered) {
+      state = evolve(book, state, event)
+      restored = evolve(book, restored, event)
+    }
+    const snapshot = JSON.stringify(state)
+    check(JSON.stringify(restored) === snapshot, 'a snapshot goes on as the same state')
+    restored = book.snapshot!.restored!(JSON.parse(snapshot))
+    notes.note(sent, answered)
+    check(JSON.stringify(fold(book, notes.events)) === snapshot, 'the history makes the same state')
+    same(answer(sent, state), [], 'what is sent again decides nothing')
+    checkBalances(state, notes)
+    checkHolds(state, notes)
+  }
+  return notes.events
+}
+
+interface Asked {
+  readonly sent: Sent
+  readonly choice: Choice
+  readonly notes: Notes
+  readonly state: Book
+}
+
+function checkAnswer(answered: Answer, { sent, choice: { kind }, notes, state }: Asked): void {
+  const { command } = sent
+  const isDone = kind === 'repeat' && command.type !== 'ReleasePayment'
+  if (isDone) same(answered, [], 'what was accepted decides nothing again')
+  if (answered === 'bug') check(mayBeBug(sent, notes), `${command.type} is no bug`)
+  if (command.type === 'PlaceHold' && command.data.template === 'payout.hold' && kind === 'payout') {
+    const { amount, fee = 0 } = command.data
+    const isCovered = (state.balances['merchant.available'] ?? 0) >= amount + fee
+    const isRefused = answered === 'balance_must_cover_amount_and_fees'
+    check(isCovered !== isRefused, 'a payout is refused exactly when it is not covered')
+  }
+  if (typeof answered === 'string') return
+  for (const { data } of answered) {
+    let sum = 0
+    for (const { side, amount } of data.postings) sum += side === 'debit' ? amount : -amount
+    check(sum === 0 && data.postings.length >= 2, `${data.template} balances`)
+    const areExact = data.postings.every(({ amount }) => Number.isSafeInteger(amount) && amount > 0)
+    check(areExact, 'amounts are positive')
+  }
+}
+
+const irreversible = ['reversal', 'payment.available']
+
+/** A hold that is changed, ends in two ways or was never placed; an id for two amounts. */
+function mayBeBug({ command }: Sent, notes: Notes): boolean {
+  if (command.type === 'PostEntry') return command.data.template === 'sandbox.topup'
+  if (command.type === 'ReverseEntry') return irreversible.includes(command.data.entry.template)
+  if (command.type === 'PlaceHold') return notes.holds.has(command.data.subject.id)
+  if (command.type === 'ReleasePayment') return false
+  const hold = notes.holds.get(command.data.holdId)
+  if (!hold) return true
+  if (command.type === 'AdvanceHold') return hold.placed.template === 'refund.hold'
+  return hold.status === (command.type === 'PostHold' ? 'voided' : 'posted')
+}
+
+function checkBalances({ balances, pending }: Book, notes: Notes): void {
+  for (const [account, debits] of notes.debits) {
+    const isAsset = account.startsWith('provider:') || account === 'sandbox.funding'
+    const balance = isAsset ? debits : 0 - debits
+    check((balances[account] ?? 0) === balance, `${account} is what its postings add up to`)
+    check(isAsset || debits <= 0, `${account} is not overdrawn`)
+    check(Number.isSafeInteger(debits), `${account} is countable`)
+  }
+  for (const [payment, { amount, left }] of Object.entries(pending)) {
+    const refunds = notes.open().filter(({ placed }) => placed.pending?.payment === payment)
+    const postings = refunds.flatMap(({ placed }) => placed.postings)
+    const held = postings.filter(({ account }) => account === 'merchant.pending')
+    const heldSum = held.reduce((sum, posting) => sum + posting.amount, 0)
+    check(left > 0 && left === amount + heldSum, 'left is what is pending or held for refunds')
+  }
+  const unreleased = Object.values(pending).reduce((sum, { amount }) => sum + amount, 0)
+  check((balances['merchant.pending'] ?? 0) === unreleased, 'pending is the sum of unreleased payments')
+}
+
+function checkHolds({ balances, holds, openHolds }: Book, notes: Notes): void {
+  const open = notes.open()
+  const total = open.reduce((sum, { placed: { amounts } }) => sum + amounts.amount + amounts.fee, 0)
+  const held = (balances['merchant.reserved'] ?? 0) + (balances['clearing.payout'] ?? 0)
+  check(held === total, 'reserved and clearing are the sum of open holds')
+  check(openHolds === open.length, 'the book counts the open holds')
+  check(Object.keys(holds).length === open.length, 'the book knows the open holds')
+  const ended = new Set<string>()
+  const entries = new Set<string>()
+  for (const { type, data } of notes.events) {
+    check(!entries.has(data.entryId), 'entry ids are unique')
+    entries.add(data.entryId)
+    if (type !== 'HoldPosted' && type !== 'HoldVoided') continue
+    check(!ended.has(data.holdId), 'a hold ends once')
+    ended.add(data.holdId)
+    if (type !== 'HoldVoided') continue
+    const { placed } = notes.holds.get(data.holdId)!
+    same(moved(data, 'credit'), moved(placed, 'debit'), 'what was taken is given back')
+  }
+}
+
+function moved({ postings }: Event['data'], side: 'debit' | 'credit') {
+  return postings.filter((posting) => posting.side === side).map(({ account, amount }) => [account, amount])
+}
+
+function check(holds: boolean, law: string): void {
+  if (!holds) throw new Error(law)
+}
+
+/** Equal as JSON, also in the order of fields: the same steps make the same text. */
+function same(found: unknown, wanted: unknown, law: string): void {
+  const [one, other] = [JSON.stringify(found), JSON.stringify(wanted)]
+  if (one !== other) throw new Error(`${law}: ${one} is not ${other}`)
+}
+
+t.test('no sequence of commands breaks a law of the ledger', async (t) => {
+  const written = new Set<string>()
+  const property = fc.property(choices, (sequence) => {
+    for (const { data } of play(sequence)) written.add(data.template)
+  })
+  fc.assert(property, { numRuns: 10_000 })
+  t.strictSame([...written].sort(), [...new Set(templates)].sort(), 'every template was played')
+})

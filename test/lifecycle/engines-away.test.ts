@@ -1,0 +1,50 @@
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { timedOut } from '../../infra/event-store/eventstoredb/errors.ts'
+import { connectionOptions } from '../../infra/postgres/client/connect.ts'
+import { asRefusal } from '../../services/api/http/problem.ts'
+import { isPassing } from '../../services/composition/failures.ts'
+import { testDatabase } from '../support/postgres.ts'
+
+/** As gRPC reports it: its codes are numbers. */
+function ofGrpc(code: number, message: string): Error {
+  return Object.assign(new Error(message), { code })
+}
+
+/** As Postgres and the network report it. */
+function ofNetwork(code: string): Error {
+  return Object.assign(new Error('connect failed'), { code })
+}
+
+const away: Readonly<Record<string, Error>> = {
+  'an EventStoreDB that is gone': ofGrpc(14, '14 UNAVAILABLE: No connection established'),
+  'an EventStoreDB that is silent': ofGrpc(4, '4 DEADLINE_EXCEEDED: Deadline exceeded after 5.0s'),
+  'an EventStoreDB that its client waits for in vain': timedOut(10_000),
+  'a Postgres that shuts down': ofNetwork('57P01'),
+  'a network without a way': ofNetwork('ECONNREFUSED'),
+  'a Postgres that is gone': new Error('Connection terminated unexpectedly'),
+}
+
+for (const [engine, error] of Object.entries(away)) t.test(engine, async (t) => isTakenForAway(t, error))
+
+t.test('a Postgres that is silent', async (t) => {
+  const { url } = await testDatabase(t)
+  const client = new pg.Client({ ...connectionOptions(url), query_timeout: 10 })
+  await client.connect()
+  t.teardown(() => client.end())
+  const error: unknown = await client.query('select pg_sleep(60)').catch((error: unknown) => error)
+  isTakenForAway(t, error)
+})
+
+function isTakenForAway(t: Test, error: unknown): void {
+  const refusal = asRefusal(error)
+  t.equal(refusal.reason, 'dependency_must_be_available', 'a request is told to come again')
+  t.ok((refusal.details.retryAfterSeconds ?? 0) > 0, 'and when')
+  t.ok(isPassing(error), 'what follows from events waits and is not parked')
+}
+
+t.test('a bug is neither', async (t) => {
+  const bug = new TypeError('cannot read properties of undefined')
+  t.equal(asRefusal(bug).reason, 'service_must_not_fail')
+  t.notOk(isPassing(bug))
+})

@@ -1,0 +1,228 @@
+import { once } from 'node:events'
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
+import { createServer } from 'node:net'
+import t from 'tap'
+import { ConfigurationError, readConfiguration } from '../../infra/configuration.ts'
+import { connectPostgres } from '../../infra/postgres/client/connect.ts'
+import { startEmbeddedPostgres } from '../../infra/postgres/server/embedded.ts'
+import { eventually } from '../support/eventually.ts'
+import { temporaryDirectory } from '../support/postgres.ts'
+import { killPostgres } from '../support/postmaster.ts'
+import { ServiceProcess, serviceProcess } from '../support/service-process.ts'
+import type { MerchantClient } from '../support/service.ts'
+
+const clients = 16
+
+/** What a service stands on, by name, as it says itself. */
+type Dependencies = Readonly<Record<string, { readonly status: string }>>
+
+/** How an exchange ended: answered, answered as the last one of its connection, or not taken any more. */
+type Exchange = 'answered' | 'closing' | 'not taken' | 'not connected'
+
+/** One client with one connection that it keeps, as merchants' servers do. */
+class KeepingClient {
+  readonly exchanges: Exchange[] = []
+  readonly statuses = new Set<number>()
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  readonly #client: MerchantClient
+
+  constructor(client: MerchantClient) {
+    this.#client = client
+  }
+
+  /** Sends one request after the other until nobody listens any more. */
+  async work(): Promise<void> {
+    while (this.exchanges.at(-1) !== 'not connected') this.exchanges.push(await this.#exchange())
+    this.#agent.destroy()
+  }
+
+  async #exchange(): Promise<Exchange> {
+    const headers = {
+      authorization: `Bearer ${this.#client.sandboxKey}`,
+      'ikw-environment': 'sandbox',
+      'content-type': 'application/json',
+    }
+    const request = httpRequest(`${this.#client.url}/api/v1/payment-intents`, {
+      agent: this.#agent,
+      method: 'POST',
+      headers,
+    })
+    request.end(JSON.stringify({ amount: 1_000, currency: 'XOF', transaction_country: 'SN' }))
+    try {
+      const [response] = (await once(request, 'response')) as [IncomingMessage]
+      await response.toArray()
+      this.statuses.add(response.statusCode!)
+      return response.headers.connection === 'close' ? 'closing' : 'answered'
+    } catch (error) {
+      return (error as { code?: string }).code === 'ECONNREFUSED' ? 'not connected' : 'not taken'
+    }
+  }
+}
+
+t.test(
+  'a service that is told to stop under load answers what it has taken and ends with code 0',
+  async (t) => {
+    const dataDirectory = temporaryDirectory(t)
+    t.teardown(() => killPostgres(dataDirectory))
+    const { service, client } = await serviceProcess(t, dataDirectory)
+    const keeping = Array.from({ length: clients }, () => new KeepingClient(client))
+    const work = Promise.all(keeping.map((one) => one.work()))
+    await eventually(
+      async () => keeping.reduce((sum, { exchanges }) => sum + exchanges.length, 0),
+      (count) => count > 200,
+    )
+    const ending = await service.end('SIGTERM')
+    await work
+    t.strictSame([ending.code, ending.errors], [0, ''])
+    t.notOk(killPostgres(dataDirectory), 'its database has stopped with it')
+    const statuses = new Set(keeping.flatMap((one) => [...one.statuses]))
+    t.strictSame([...statuses], [201], 'nothing is refused before the listener closes')
+    const { pool, close } = await connectPostgres({ dataDirectory })
+    const { rows } = await pool.query<{ count: number }>(
+      `select count(*) as count from events where type = 'PaymentIntentCreated'`,
+    )
+    await close()
+    const answered = keeping.flatMap(({ exchanges }) =>
+      exchanges.filter((one) => one === 'answered' || one === 'closing'),
+    )
+    t.equal(rows[0]!.count, answered.length, 'what was done was answered')
+    t.ok(
+      keeping.some(({ exchanges }) => exchanges.includes('closing')),
+      'who keeps a connection is told that it ends',
+    )
+  },
+)
+
+t.test('connections that only wait do not keep a service from stopping', async (t) => {
+  const dataDirectory = temporaryDirectory(t)
+  t.teardown(() => killPostgres(dataDirectory))
+  const { service, client } = await serviceProcess(t, dataDirectory)
+  const agent = new Agent({ keepAlive: true })
+  const waiting = httpRequest(`${client.url}/healthz`, { agent }).end()
+  const [response] = (await once(waiting, 'response')) as [IncomingMessage]
+  await response.toArray()
+  const [socket] = Object.values(agent.freeSockets).flat()
+  const closed = once(socket!, 'close')
+  t.equal((await service.end('SIGTERM')).code, 0)
+  t.strictSame(await closed, [false], 'ended without an error')
+})
+
+t.test(
+  'a service whose database cannot be reached says so in one sentence and ends with code 1',
+  async (t) => {
+    const port = await closedPort()
+    const dataDirectory = temporaryDirectory(t)
+    const service = new ServiceProcess({
+      DATA_DIR: dataDirectory,
+      POSTGRES_URL: `postgres://ikw:secret@127.0.0.1:${port}/ikw`,
+    })
+    const { code, errors, output } = await service.ended
+    t.equal(code, 1)
+    t.match(errors, new RegExp(`^PostgreSQL at 127\\.0\\.0\\.1:${port}/ikw cannot be reached: [^\\n]+\\n$`))
+    t.equal(output, '')
+  },
+)
+
+t.test('a service that is started with a wrong setting names it and ends with code 1', async (t) => {
+  const { code, errors } = await new ServiceProcess({ PORT: 'eighty' }).ended
+  t.strictSame([code, errors], [1, 'PORT is "eighty", but must be a whole number from 0 to 65535\n'])
+})
+
+const wrong: Readonly<Record<string, readonly string[]>> = {
+  PORT: ['-1', '65536', '80.5', 'x'],
+  HEALTH_PORT: ['-1', '65536'],
+  COPIES: ['0', '10', 'many'],
+  POSTGRES_URL: ['mysql://ikw:secret@localhost/ikw', 'localhost:5432', 'postgres:ikw'],
+  EVENTSTORE_URL: ['http://admin:secret@localhost:2113', 'localhost'],
+  KAFKA_BROKERS: ['localhost', 'localhost:9092,', ','],
+  SANDBOX_URL: ['localhost:8081', 'ftp://us:secret@localhost', 'http://'],
+  EGRESS_ALLOW: ['127.0.0.1', '10.0.0.0/40', 'localhost', '127.0.0.0/8,'],
+  RATE_LIMIT: ['yes', '0'],
+  REQUIRE_ENVIRONMENT_HEADER: ['on', '1'],
+  LOG_LEVEL: ['verbose', '3'],
+  MASTER_KEY: ['short', 'x'.repeat(44)],
+  SMTP_URL: ['http://us:secret@localhost', 'localhost:25', 'smtp://'],
+  REQUESTS_IN_FLIGHT_MAX: ['0', 'many'],
+  DRAIN_SECONDS: ['-1', '301', '1.5'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ['localhost:4318', 'grpc://us:secret@localhost:4317'],
+  BASE_URL: ['localhost:8080', 'ftp://us:secret@localhost', 'https://'],
+}
+
+t.test('a wrong setting is refused by its name, and no password is repeated', (t) => {
+  for (const [name, values] of Object.entries(wrong)) {
+    for (const value of values) {
+      const { message } = refusal(() => readConfiguration({ [name]: value }))
+      t.ok(message.startsWith(`${name} `), `${name}=${value}: ${message}`)
+      t.notOk(message.includes('secret'), message)
+    }
+  }
+  t.end()
+})
+
+t.test('every setting has a wrong value here, or takes any text', (t) => {
+  const asked = new Set<string>()
+  readConfiguration(
+    new Proxy<Record<string, string>>(
+      {},
+      {
+        get: (_, name) => void asked.add(String(name)),
+      },
+    ),
+  )
+  const free = ['DATA_DIR', 'MAIL_FROM', 'INSTANCE']
+  t.strictSame([...asked].sort(), [...Object.keys(wrong), ...free].sort())
+  t.end()
+})
+
+t.test(
+  'while its database is away a service is not ready and says why; then it is ready again',
+  async (t) => {
+    const home = temporaryDirectory(t)
+    const postgres = await startEmbeddedPostgres({ directory: home })
+    t.teardown(() => killPostgres(home))
+    const { service, client } = await serviceProcess(t, temporaryDirectory(t), { POSTGRES_URL: postgres.url })
+    t.match(await client.get('/readyz'), {
+      status: 200,
+      body: { status: 'ready', dependencies: { postgres: { status: 'up' } } },
+    })
+    killPostgres(home)
+    // Its backends outlive the server for a moment, each for itself.
+    const down = await eventually(
+      () => client.get('/readyz'),
+      ({ body }) => Object.values(body.dependencies as Dependencies).every(({ status }) => status === 'down'),
+    )
+    const named = { status: 'down', reason: /./ }
+    t.match(down, {
+      status: 503,
+      body: { status: 'not ready', dependencies: { postgres: named, event_store: named } },
+    })
+    t.match(await client.get('/healthz'), { status: 200 }, 'it lives')
+    const again = await startEmbeddedPostgres({ directory: home })
+    await eventually(
+      () => client.get('/readyz'),
+      ({ status }) => status === 200,
+    )
+    const { code } = await service.end('SIGTERM')
+    t.equal(code, 0)
+    await again.stop()
+  },
+)
+
+function refusal(work: () => unknown): ConfigurationError {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error
+  }
+  throw new Error('it was not refused')
+}
+
+/** A port on which nobody listens. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}

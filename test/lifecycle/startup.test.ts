@@ -1,0 +1,79 @@
+import { createServer, type AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import t from 'tap'
+import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
+import { ServiceApart, type ServiceName } from '../support/service-apart.ts'
+
+interface Trouble {
+  readonly service: ServiceName
+  readonly settings: Readonly<Record<string, string>>
+  /** All that is said. */
+  readonly says: RegExp
+}
+
+const nowhere = '127.0.0.1:9'
+const taken = createServer().listen(0)
+await once(taken, 'listening')
+t.teardown(() => taken.close())
+const { port } = taken.address() as AddressInfo
+const { url } = await testDatabase(t)
+
+/** Each service needs something else, so that each sentence is read once. */
+const troubles: Readonly<Record<string, Trouble>> = {
+  'a relay apart without a broker': {
+    service: 'relay',
+    settings: {},
+    says: /^KAFKA_BROKERS must be set where services run apart [^\n]+\n$/,
+  },
+  'a broker that does not answer': {
+    service: 'webhooks',
+    settings: { KAFKA_BROKERS: nowhere },
+    says: /^Kafka at 127\.0\.0\.1:9 cannot be reached, see KAFKA_BROKERS: [^\n]+\n$/,
+  },
+  'a database that does not answer': {
+    service: 'projector',
+    settings: { POSTGRES_URL: `postgres://somebody:secret@${nowhere}/ikw` },
+    says: /^PostgreSQL at 127\.0\.0\.1:9\/ikw cannot be reached: [^\n]+\n$/,
+  },
+  'an event store that does not answer': {
+    service: 'processes',
+    settings: { EVENTSTORE_URL: `esdb://${nowhere}?tls=false` },
+    says: /^EventStoreDB at 127\.0\.0\.1:9 cannot be reached: [^\n]+\n$/,
+  },
+  'a port that is taken': {
+    service: 'api',
+    settings: { PORT: String(port) },
+    says: /^port \d+ is in use: set PORT to another one\n$/,
+  },
+  'a port for health that is taken': {
+    service: 'projector',
+    settings: { HEALTH_PORT: String(port) },
+    says: /^port \d+ is in use: set HEALTH_PORT to another one\n$/,
+  },
+  'a setting that cannot be': {
+    service: 'distributed',
+    settings: { COPIES: 'many' },
+    says: /^COPIES is "many", but must be a whole number from 1 to 9\n$/,
+  },
+}
+
+for (const [what, { service, settings, says }] of Object.entries(troubles)) {
+  t.test(`${what} ends the start with one sentence`, async (t) => {
+    const given = { POSTGRES_URL: url, DATA_DIR: temporaryDirectory(t), PORT: '0', LOG_LEVEL: 'silent' }
+    const started = new ServiceApart(t, service, { ...given, ...settings })
+    t.equal(await started.ended, 1)
+    t.match(started.errors, says)
+    t.equal(started.output, '')
+  })
+}
+
+t.test('a service apart says what works on this machine only', async (t) => {
+  const settings = { POSTGRES_URL: url, DATA_DIR: temporaryDirectory(t), LOG_LEVEL: 'silent' }
+  const started = new ServiceApart(t, 'projector', settings, { isSupervised: false })
+  await started.port()
+  t.equal(await started.end('SIGTERM'), 0)
+  t.match(
+    started.errors,
+    /^MASTER_KEY is not set: webhook secrets are sealed with [^\n]+master\.key[^\n]+\n$/,
+  )
+})

@@ -1,0 +1,65 @@
+import { refund, type RefundEvents } from '../../packages/domain/refunds/refund.ts'
+import type { Message } from '../../packages/kernel/decider.ts'
+import { context, scenarios } from '../support/scenarios.ts'
+
+type Event = Message<RefundEvents>
+
+const { merchant, livemode } = context
+const at = '2026-01-01T12:00:00.000Z'
+const paymentIntent = '0190a1b2-0000-7000-8000-0000000000aa'
+const money = { paymentIntent, amount: 2_000, currency: 'XOF', rail: 'card' }
+const request = { ...money, reason: 'duplicate', method: { type: 'card', token: 'tok_ok' } } as const
+
+const requested: Event = { type: 'RefundRequested', data: { merchant, livemode, at, ...request } }
+const succeeded: Event = { type: 'RefundSucceeded', data: { at, ...money } }
+const failed: Event = {
+  type: 'RefundFailed',
+  data: { at, ...money, code: 'could_not_process', message: 'No' },
+}
+const abandoned: Event = { type: 'RefundAbandoned', data: { merchant, livemode, at, paymentIntent } }
+
+scenarios(refund, {
+  'a refund is pending when it is requested': {
+    when: { type: 'RequestRefund', data: request },
+    then: [requested],
+  },
+  'a refund succeeds when the provider has paid it back': {
+    given: [requested],
+    when: { type: 'SettleRefund', data: {} },
+    then: [succeeded],
+  },
+  'a refund fails when the provider refuses it': {
+    given: [requested],
+    when: { type: 'FailRefund', data: { code: 'could_not_process', message: 'No' } },
+    then: [failed],
+  },
+  'a refund that has succeeded does not fail any more': {
+    given: [requested, succeeded],
+    when: { type: 'FailRefund', data: { code: 'could_not_process', message: 'No' } },
+    then: [],
+  },
+  'a refund that has failed does not succeed any more': {
+    given: [requested, failed],
+    when: { type: 'SettleRefund', data: {} },
+    then: [],
+  },
+  'a refund that nobody requested in time is abandoned': {
+    when: { type: 'AbandonRefund', data: { paymentIntent } },
+    then: [abandoned],
+  },
+  'a refund that was requested in time is not abandoned': {
+    given: [requested],
+    when: { type: 'AbandonRefund', data: { paymentIntent } },
+    then: [],
+  },
+  'an abandoned refund is not requested any more': {
+    given: [abandoned],
+    when: { type: 'RequestRefund', data: request },
+    then: 'resource_state_must_allow_it',
+  },
+  'a refund whose outcome nobody learns is a case for the support, once': {
+    given: [requested],
+    when: { type: 'EscalateRefund', data: {} },
+    then: [{ type: 'RefundEscalated', data: { at } }],
+  },
+})

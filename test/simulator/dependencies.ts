@@ -1,0 +1,134 @@
+import { Refusal } from '../../packages/contract/refusals.ts'
+import type { House } from '../../packages/contract/routes.ts'
+import type { Log, Snapshots } from '../../packages/kernel/ports.ts'
+import type { Answer, AnswerKey, Answers } from '../../packages/kernel/read-ports.ts'
+import { simulatedReads } from './reads.ts'
+import { WatchedExecutor } from './executor.ts'
+import type { Life, Scheduler } from './scheduler.ts'
+import type { Stage } from './stage.ts'
+import { SimulatedStore } from './store.ts'
+import type { World } from './world.ts'
+
+/** So few that memory is given up in every longer run. */
+export const streamsMax = 8
+
+/** How the executor says no, as in services/composition/dependencies.ts. */
+const refuse = {
+  notFound: () => new Refusal('resource_must_exist'),
+  changedMeanwhile: () => new Refusal('resource_must_not_have_changed', { retryAfterSeconds: 1 }),
+  overloaded: () => new Refusal('service_must_not_be_overloaded', { retryAfterSeconds: 1 }),
+}
+
+/** The ports of one process, all of them on simulated parts. */
+export function houseOf(world: World, life: Life): House {
+  const { stage, log, database, rail, answers } = world
+  const { scheduler, newId } = stage
+  const { clock } = scheduler
+  const store = new SimulatedStore(log, stage, life)
+  const options = {
+    store,
+    clock,
+    newId,
+    refuse,
+    streamsMax,
+    log: silentLog(stage),
+    snapshots: world.snapshots,
+    pause: (delayMs: number) => scheduler.pause(life, delayMs),
+  }
+  const reached = rail.reachedFrom(life)
+  return {
+    executor: new WatchedExecutor(options, stage, world.sendings),
+    store,
+    reads: simulatedReads({ stage, database, life }),
+    answers: answers.reachedFrom(life),
+    rail: reached,
+    sandboxRail: reached,
+    clock,
+    newId,
+    log: options.log,
+    baseUrl: 'https://pay.example',
+    urlFault: () => undefined,
+    publicEvents: { find: unused, countMissed: unused, feed: unused },
+    vault: { seal: unused, open: unused },
+    mailer: { send: unused },
+  }
+}
+
+function unused(): never {
+  throw new Error('no simulated client needs this')
+}
+
+function silentLog({ note }: Stage): Log {
+  const line = (fields: object, message: string) => note(() => `  log: ${message} ${inspect(fields)}`)
+  return { info: line, warn: line, error: line }
+}
+
+function inspect(fields: object): string {
+  return JSON.stringify(fields, (_, value: unknown) => (value instanceof Error ? String(value) : value))
+}
+
+/** Snapshots that are kept by one table and lost by nobody: losing them would only cost reading. */
+export function simulatedSnapshots(): Snapshots {
+  const kept = new Map<string, string>()
+  return {
+    load: async (stream, version) => {
+      const text = kept.get(`${stream} ${version}`)
+      return text === undefined ? undefined : JSON.parse(text)
+    },
+    save: async (stream, version, snapshot) =>
+      void kept.set(`${stream} ${version}`, JSON.stringify(snapshot)),
+  }
+}
+
+interface KeptAnswer {
+  readonly fingerprint: string
+  readonly startedAt: number
+  readonly answer: Answer | undefined
+}
+
+const leaseMs = 60_000
+
+/** Answers of keyed requests, like infra/postgres/idempotency/answers.ts. */
+export class SimulatedAnswers {
+  readonly #scheduler: Scheduler
+  readonly #kept = new Map<string, KeptAnswer>()
+
+  constructor(scheduler: Scheduler) {
+    this.#scheduler = scheduler
+  }
+
+  reachedFrom(life: Life): Answers {
+    const call = <Result>(work: () => Result) => this.#scheduler.call(life, work)
+    return {
+      begin: (key, fingerprint) => call(() => this.#begin(nameOf(key), fingerprint)),
+      finish: (key, answer) =>
+        call(() => {
+          const known = this.#kept.get(nameOf(key))
+          if (known)
+            this.#kept.set(nameOf(key), { ...known, answer: JSON.parse(JSON.stringify(answer)) as Answer })
+        }),
+      abandon: (key) =>
+        call(() => {
+          if (!this.#kept.get(nameOf(key))?.answer) this.#kept.delete(nameOf(key))
+        }),
+      lookup: async () => [],
+    }
+  }
+
+  #begin(name: string, fingerprint: string): Awaited<ReturnType<Answers['begin']>> {
+    const known = this.#kept.get(name)
+    const { now } = this.#scheduler
+    const hasDied =
+      known && !known.answer && known.fingerprint === fingerprint && known.startedAt < now - leaseMs
+    if (!known || hasDied) {
+      this.#kept.set(name, { fingerprint, startedAt: now, answer: undefined })
+      return { state: 'begun' }
+    }
+    if (known.fingerprint !== fingerprint) return { state: 'other_request' }
+    return known.answer ? { state: 'done', fingerprint, answer: known.answer } : { state: 'running' }
+  }
+}
+
+function nameOf({ merchant, livemode, operation, key }: AnswerKey): string {
+  return `${merchant} ${livemode} ${operation} ${key}`
+}

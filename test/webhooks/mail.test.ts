@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { fileMailer } from '../../infra/mail/files.ts'
+import { smtpMailer } from '../../infra/mail/smtp.ts'
+import { temporaryDirectory } from '../support/postgres.ts'
+
+const mail = { to: 'awa@shop.example', subject: 'Clé perdue', text: 'Votre clé a été remplacée.\nÀ bientôt' }
+
+t.test('without a mail server each mail is a file that a mail program opens', async (t) => {
+  const directory = join(temporaryDirectory(t), 'mail')
+  const mailer = fileMailer({ directory, from: 'payments@example.com' })
+  await Promise.all([mailer.send(mail), mailer.send(mail)])
+  const names = readdirSync(directory)
+  t.equal(names.length, 2)
+  for (const name of names) {
+    t.match(name, /^[^.].*\.eml$/)
+    const text = readFileSync(join(directory, name), 'utf8')
+    t.match(
+      text,
+      /^From: payments@example\.com\r\nTo: awa@shop\.example\r\nSubject: =\?UTF-8\?Q\?Cl=C3=A9_perdue\?=\r\n/,
+    )
+    t.match(text, /\r\n\r\nVotre cl=C3=A9 a/)
+  }
+})
+
+/** Speaks as much SMTP as one mail needs. */
+async function mailServer(t: Test, { refuses = '' } = {}) {
+  const mails: string[] = []
+  const server = createServer((socket) => {
+    let data: string | undefined
+    const say = (line: string) => socket.write(`${line}\r\n`)
+    say('220 mail.example ready')
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      if (data !== undefined) {
+        data += chunk
+        if (!data.endsWith('\r\n.\r\n')) return
+        mails.push(data)
+        data = undefined
+        say('250 taken')
+      } else if (refuses && chunk.startsWith(refuses)) say('550 no such user')
+      else if (chunk.startsWith('DATA')) {
+        data = ''
+        say('354 go on')
+      } else say('250 fine')
+    })
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  t.teardown(() => void server.close())
+  const mailer = smtpMailer({
+    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    from: 'payments@example.com',
+    timeoutMs: 5_000,
+  })
+  t.teardown(() => mailer.close())
+  return { mailer, mails }
+}
+
+t.test('a mail is sent when the mail server has taken it', async (t) => {
+  const { mailer, mails } = await mailServer(t)
+  await mailer.send(mail)
+  t.equal(mails.length, 1)
+  t.match(mails[0], /To: awa@shop\.example\r\n/)
+})
+
+t.test('a mail that the mail server refuses is not sent', async (t) => {
+  const { mailer, mails } = await mailServer(t, { refuses: 'RCPT' })
+  await t.rejects(mailer.send(mail), /550/)
+  t.strictSame(mails, [])
+})
