@@ -10,6 +10,7 @@ import type { Api } from './http/handle.ts'
 import { mountHealth } from './http/health.ts'
 import { messageClasses, mount, mountEnd } from './http/mount.ts'
 import { rateLimits } from './http/rate-limit.ts'
+import { closingQueuedResponses } from './http/queued-responses.ts'
 import { routes } from './routes/index.ts'
 import { Overload } from './http/overload.ts'
 import { mountSandboxPayer } from './pages/sandbox-payer.ts'
@@ -64,7 +65,8 @@ export async function startApi({
     metrics: health.metrics,
     spared: new Set(Object.keys(health.answers)),
   })
-  const server = serverOf(app, overload.guard(traced(app, house.tracing)))
+  const listener = closingQueuedResponses(overload.guard(traced(app, house.tracing)))
+  const server = serverOf(app, listener)
   const { port, ...listening } = await listen(server, configuration.port, 'PORT')
   const close = async () => {
     health.stop()
