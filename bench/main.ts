@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { rows } from './rows/index.ts'
 import { openBench, scales, type Bench } from './support/bench.ts'
 import { rowsNamed } from './support/choice.ts'
-import { NotMeasured, type Contest, type Measured, type Row } from './support/contest.ts'
+import { NotMeasuredError, type Contest, type Measured, type Row } from './support/contest.ts'
 import { generatorMaximum } from './support/generator.ts'
 import { machineFacts } from './support/machine.ts'
 import { headings, line, writeReport } from './support/report.ts'
@@ -75,7 +75,7 @@ async function measure(bench: Bench, row: Row): Promise<Result> {
     return resultOf(row, { ours, peer, note: checked ? `${note}; ${checked}` : note })
   } catch (error) {
     // The other rows are still worth something.
-    if (!(error instanceof NotMeasured)) process.exitCode = 1
+    if (!(error instanceof NotMeasuredError)) process.exitCode = 1
     return { ...nothing, note: error instanceof Error ? error.message : String(error) }
   } finally {
     await contest?.close()

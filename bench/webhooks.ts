@@ -5,7 +5,7 @@ import { guardedPools } from '../infra/http/egress.ts'
 import { Deliveries } from '../infra/postgres/webhooks/deliveries.ts'
 import { Replays } from '../infra/postgres/webhooks/replays.ts'
 import type { PublicEvent } from '../packages/kernel/message-ports.ts'
-import { openHouse } from '../services/composition/dependencies.ts'
+import { openRuntime } from '../services/composition/dependencies.ts'
 import { startWebhooks } from '../services/webhooks/main.ts'
 import { webhookCalls } from '../services/webhooks/service.ts'
 
@@ -27,13 +27,13 @@ export interface Published {
 const batchSize = 500
 const batchesAhead = 6
 const configuration = readConfiguration()
-const opened = await openHouse(configuration)
-const { pool } = opened.postgres
+const runtime = await openRuntime(configuration)
+const { pool } = runtime.postgres
 const bus = new InProcessBus()
 const webhooks = await startWebhooks({
-  ...opened.house,
+  ...runtime.dependencies,
   bus,
-  deliveries: new Deliveries(opened.postgres.url),
+  deliveries: new Deliveries(runtime.postgres.url),
   replays: new Replays(pool),
   egress: guardedPools({ ...webhookCalls, allow: addressBlocks(configuration.egressAllow) }),
   addressOf: async () => undefined,
@@ -47,7 +47,7 @@ process.once(
   () =>
     void webhooks
       .close()
-      .then(() => opened.close())
+      .then(() => runtime.close())
       .then(() => process.exit()),
 )
 say('ready')

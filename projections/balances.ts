@@ -3,9 +3,9 @@ import { movementOf } from '../packages/domain/balances/movement.ts'
 import { transactionOf } from '../packages/domain/balances/transaction.ts'
 import { parseBookId } from '../packages/domain/ledger/accounts.ts'
 import type { Entry, LedgerEvents } from '../packages/domain/ledger/events.ts'
-import { projection, type Change, type Columns, type Recorded } from '../packages/kernel/projection.ts'
+import { projection, type Change, type Columns, type RecordedEvent } from '../packages/kernel/projection.ts'
 
-type EntryRecorded = Recorded<Entry>
+type EntryRecorded = RecordedEvent<Entry>
 type Handler = (event: EntryRecorded) => readonly Change[]
 
 const book: Columns = { merchant: 'text', livemode: 'boolean', currency: 'text' }

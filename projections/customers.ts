@@ -10,5 +10,5 @@ export const customers = documents(customer, {
     return { searchable: [state.email, state.phone].filter((contact) => contact !== null).join('\n') }
   },
   indexes: [],
-  counted: [],
+  countedBy: [],
 })

@@ -1,6 +1,6 @@
 import { classOf, parseBookId } from '../packages/domain/ledger/accounts.ts'
 import type { Entry, LedgerEvents } from '../packages/domain/ledger/events.ts'
-import { projection, type Change, type Recorded } from '../packages/kernel/projection.ts'
+import { projection, type Change, type RecordedEvent } from '../packages/kernel/projection.ts'
 
 /** One row per posting of each journal entry. Nothing is ever changed or removed: the journal only grows. */
 export const journal = projection<LedgerEvents>()({
@@ -34,8 +34,8 @@ export const journal = projection<LedgerEvents>()({
   },
   key: ['position', 'line'],
   indexes: [['subject']],
-  growing: ['effective_at'],
-  onlyGrows: true,
+  monotonic: ['effective_at'],
+  appendOnly: true,
   on: {
     EntryPosted: lines,
     HoldPlaced: lines,
@@ -46,7 +46,7 @@ export const journal = projection<LedgerEvents>()({
 })
 
 /** Written out, because half of a rebuild are these rows, and spreading would cost more than the rest. */
-function lines(event: Recorded<Entry>): readonly Change[] {
+function lines(event: RecordedEvent<Entry>): readonly Change[] {
   const { id: book, position, type: step, data, metadata } = event
   const { entryId: entry, template, subject, postings, description = null, effectiveAt } = data
   const { merchant, livemode, currency } = parseBookId(book)

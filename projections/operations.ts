@@ -2,7 +2,7 @@ import type { PaymentIntentEvents } from '../packages/domain/payment-intents/eve
 import type { OperationRow } from '../packages/domain/payment-intents/operation.ts'
 import type { PayoutEvents } from '../packages/domain/payouts/payout.ts'
 import type { RefundEvents } from '../packages/domain/refunds/refund.ts'
-import { projection, type Change, type Recorded } from '../packages/kernel/projection.ts'
+import { projection, type Change, type RecordedEvent } from '../packages/kernel/projection.ts'
 
 /** All that is asked of providers, by the reference that they know: confirmations, payouts and refunds. */
 export const operations = projection<PaymentIntentEvents & PayoutEvents & RefundEvents>()({
@@ -63,7 +63,10 @@ export const operations = projection<PaymentIntentEvents & PayoutEvents & Refund
 
 type Begun = Pick<OperationRow, 'id' | 'type' | 'resource_object'> & { readonly return_url?: string | null }
 
-function begin({ id: resource, data, metadata }: Recorded<{ readonly at: string }>, begun: Begun): Change {
+function begin(
+  { id: resource, data, metadata }: RecordedEvent<{ readonly at: string }>,
+  begun: Begun,
+): Change {
   const { merchant, livemode } = metadata
   const row = {
     merchant,

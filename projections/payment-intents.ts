@@ -29,5 +29,5 @@ export const payments = documents(paymentIntent, {
     return { status: paymentStatus(payment), succeeded_at: payment.succeededAt, searchable }
   },
   indexes: [['merchant', 'livemode', 'status', 'created']],
-  counted: ['status'],
+  countedBy: ['status'],
 })

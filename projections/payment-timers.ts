@@ -1,7 +1,7 @@
 import type { LedgerEvents } from '../packages/domain/ledger/events.ts'
 import type { PaymentIntentEvents } from '../packages/domain/payment-intents/events.ts'
 import type { RefundEvents } from '../packages/domain/refunds/refund.ts'
-import type { Recorded } from '../packages/kernel/projection.ts'
+import type { RecordedEvent } from '../packages/kernel/projection.ts'
 import { start, stop, timerHandlers } from './timers.ts'
 
 /** Domain model 4: operators are asked at steps of 30 s. */
@@ -67,12 +67,12 @@ export const paymentTimers = timerHandlers<PaymentIntentEvents & RefundEvents & 
   },
 })
 
-function ask(kind: string, event: Recorded<{ readonly at: string }>) {
+function ask(kind: string, event: RecordedEvent<{ readonly at: string }>) {
   return start(kind, event.id, event, after(event.data.at, firstAskedMs))
 }
 
 /** Nothing of a payment by card is pending or held any more, so nothing is left to be made available. */
-function released({ data: { pending, currency } }: Recorded<LedgerEvents[keyof LedgerEvents]>) {
+function released({ data: { pending, currency } }: RecordedEvent<LedgerEvents[keyof LedgerEvents]>) {
   return pending?.left === 0 ? [stop('payment_available', timerSubject(pending.payment, currency))] : []
 }
 

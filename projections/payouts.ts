@@ -16,7 +16,7 @@ export const payouts = documents(payout, {
     ['merchant', 'livemode', 'status', 'created'],
     ['merchant', 'livemode', 'created_at'],
   ],
-  counted: ['status', 'currency'],
+  countedBy: ['status', 'currency'],
 })
 
 /** A destination that was removed is shown nowhere. */

@@ -1,18 +1,23 @@
 import type { Payloads } from '../packages/kernel/decider.ts'
-import type { Change, Recorded } from '../packages/kernel/projection.ts'
+import type { Change, RecordedEvent } from '../packages/kernel/projection.ts'
 import { projection } from '../packages/kernel/projection.ts'
 
 /** What one family's events start and stop. */
-export type TimerHandlers = Readonly<Record<string, (event: Recorded<never>) => readonly Change[]>>
+export type TimerHandlers = Readonly<Record<string, (event: RecordedEvent<never>) => readonly Change[]>>
 
 export function timerHandlers<Events extends Payloads>(handlers: {
-  readonly [Type in keyof Events & string]?: (event: Recorded<Events[Type]>) => readonly Change[]
+  readonly [Type in keyof Events & string]?: (event: RecordedEvent<Events[Type]>) => readonly Change[]
 }): TimerHandlers {
   return handlers as TimerHandlers
 }
 
 /** Due at a time; started again with the same kind and subject, it takes the new time. */
-export function start(kind: string, subject: string, { metadata }: Recorded, dueAt: Date | string): Change {
+export function start(
+  kind: string,
+  subject: string,
+  { metadata }: RecordedEvent,
+  dueAt: Date | string,
+): Change {
   const { merchant, livemode } = metadata
   const due_at = typeof dueAt === 'string' ? dueAt : dueAt.toISOString()
   return { put: { id: `${kind}:${subject}`, kind, subject, merchant, livemode, due_at } }
@@ -24,7 +29,7 @@ export function stop(kind: string, subject: string): Change {
 
 /** What is due, when, and for whom: rebuilt from the log like every other read model. */
 export function timersOf(families: readonly TimerHandlers[]) {
-  const on: Record<string, (event: Recorded<never>) => readonly Change[]> = {}
+  const on: Record<string, (event: RecordedEvent<never>) => readonly Change[]> = {}
   for (const handlers of families) {
     for (const [type, handle] of Object.entries(handlers)) {
       const earlier = on[type]

@@ -2,9 +2,9 @@ import type { Knex } from 'knex'
 import { DocumentFold } from '../../infra/postgres/read-models/document-fold.ts'
 import { createIndexes, createTable, tableOf, type Table } from '../../infra/postgres/read-models/tables.ts'
 import type { AnyDecider } from '../../packages/kernel/decider.ts'
-import { recorded } from '../../packages/kernel/history.ts'
+import { recordedEvent } from '../../packages/kernel/history.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
-import type { Change, ReadModel, Recorded, Row } from '../../packages/kernel/projection.ts'
+import type { Change, ReadModel, RecordedEvent, Row } from '../../packages/kernel/projection.ts'
 
 interface Target {
   readonly model: ReadModel
@@ -41,7 +41,7 @@ export class KnexProjector {
         const category = event.stream.slice(0, event.stream.indexOf('-'))
         const decider = this.#deciders.get(category)
         if (!decider) continue
-        const known = recorded(decider, event)
+        const known = recordedEvent(decider, event)
         for (const target of this.#targets) {
           for (const change of changesOf(target, known, category))
             await write(transaction, target.table, change)
@@ -51,8 +51,8 @@ export class KnexProjector {
   }
 }
 
-function changesOf({ model, fold }: Target, event: Recorded, category: string): readonly Change[] {
-  if (model.kind === 'projection') return model.on[event.type]?.(event as Recorded<never>) ?? []
+function changesOf({ model, fold }: Target, event: RecordedEvent, category: string): readonly Change[] {
+  if (model.kind === 'projection') return model.on[event.type]?.(event as RecordedEvent<never>) ?? []
   if (model.decider.category !== category) return []
   fold?.apply(event)
   const { added = [], changed = [] } = fold?.take() ?? {}

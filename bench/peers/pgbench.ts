@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import pg from 'pg'
 import type { BenchDatabase, Scale } from '../support/bench.ts'
-import { NotMeasured, type Measured } from '../support/contest.ts'
+import { NotMeasuredError, type Measured } from '../support/contest.ts'
 import { spreadOf } from '../support/statistics.ts'
 
 const places = ['/usr/bin/pgbench', '/usr/local/bin/pgbench', '/opt/homebrew/bin/pgbench']
@@ -14,7 +14,7 @@ function program(): string {
   const found = places.find((place) => existsSync(place))
   if (found) return found
   const how = 'install it with `apt-get install postgresql-contrib` or `brew install postgresql`'
-  throw new NotMeasured(`pgbench is not on this machine: ${how}`)
+  throw new NotMeasuredError(`pgbench is not on this machine: ${how}`)
 }
 
 /** Makes the tables of pgbench. */

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { root } from '../support/root.ts'
 import { peerPool, type Bench } from '../support/bench.ts'
-import { NotMeasured, type Contest, type Row } from '../support/contest.ts'
+import { NotMeasuredError, type Contest, type Row } from '../support/contest.ts'
 import { keepInFlight } from '../support/in-flight.ts'
 import { inFlightMax, ourAppends, sampleEvent, streamOf } from '../support/appends.ts'
 import type { Pool } from 'pg'
@@ -56,6 +56,6 @@ async function importEmmett(): Promise<(url: string, pool: Pool) => Promise<Emme
     }
     return peer.openEmmett
   } catch (error) {
-    throw new NotMeasured(`not measured: install bench/peers/emmett first (${(error as Error).message})`)
+    throw new NotMeasuredError(`not measured: install bench/peers/emmett first (${(error as Error).message})`)
   }
 }

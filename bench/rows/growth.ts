@@ -71,15 +71,15 @@ async function openStore(
   sizes?: { readonly entries: number; readonly events: number },
 ): Promise<Store> {
   const database = await bench.database(name)
-  const opened = await openBenchHouse(database)
-  const [merchant, template] = await makeMerchants(opened.house, 100)
+  const runtime = await openBenchHouse(database)
+  const [merchant, template] = await makeMerchants(runtime.dependencies, 100)
   if (sizes) {
-    const { pool } = opened.postgres
-    await seedBook(opened, { merchant: merchant!, template: template!, entries: sizes.entries })
+    const { pool } = runtime.postgres
+    await seedBook(runtime, { merchant: merchant!, template: template!, entries: sizes.entries })
     await lengthenLog(pool, sizes.events)
     await skipToHead(pool)
   }
-  await opened.close()
+  await runtime.close()
   const service = await startService(database)
   await service.settled()
   const close = async () => {

@@ -41,6 +41,6 @@ export interface Row {
 }
 
 /** This row cannot be measured on this machine; the message says what is missing. */
-export class NotMeasured extends Error {
-  override readonly name = 'NotMeasured'
+export class NotMeasuredError extends Error {
+  override readonly name = 'NotMeasuredError'
 }

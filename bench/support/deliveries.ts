@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { v7 } from 'uuid'
 import type { SinkReport } from '../peers/sink.ts'
-import type { House } from '../../packages/contract/routes.ts'
+import type { Dependencies } from '../../packages/contract/routes.ts'
 import { secretContext, webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import { financeViews } from '../../infra/postgres/finance/finance.ts'
 import { peerPool, type Bench, type BenchDatabase } from './bench.ts'
@@ -56,7 +56,7 @@ export const payload = JSON.stringify({ type: 'payment_intent.created', data: { 
 
 export async function openDesk(bench: Bench, sink: Sink, options: DeskOptions): Promise<Desk> {
   const database = await bench.database(options.name)
-  const begin = await furnish(database, await sink.port(), options)
+  const begin = await createMerchant(database, await sink.port(), options)
   const pool = peerPool(database, 1)
   const child = forkChild('../webhooks', environmentOf(database))
   await message(child)
@@ -95,23 +95,23 @@ async function recorded(pool: pg.Pool, last: number): Promise<number> {
   return (await pool.query<{ count: number }>(text, [last])).rows[0]!.count
 }
 
-async function furnish(
+async function createMerchant(
   database: BenchDatabase,
   port: number,
   { endpoints, hangingOfTen, events }: DeskOptions,
 ): Promise<number> {
-  const opened = await openBenchHouse(database)
+  const runtime = await openBenchHouse(database)
   const {
-    house,
+    dependencies,
     postgres: { pool },
-  } = opened
-  const merchants = await makeMerchants(house, endpoints)
+  } = runtime
+  const merchants = await makeMerchants(dependencies, endpoints)
   const isHanging = (index: number) => index % 10 < hangingOfTen
   for (const [index, merchant] of merchants.entries()) {
     const url = `http://127.0.0.${1 + (index % 250)}:${port}/${isHanging(index) ? 'hang' : 'taken'}`
-    await register(house, merchant, url)
+    await register(dependencies, merchant, url)
   }
-  const { store, log } = house
+  const { store, log } = dependencies
   const projector = await startProjector({
     pool,
     store,
@@ -120,15 +120,15 @@ async function furnish(
     dependents: financeViews,
     log,
   })
-  await house.reads.reached(await store.head(), 60_000)
+  await dependencies.reads.reached(await store.head(), 60_000)
   await projector.close()
   const begin = await keepEvents(pool, { merchants, events })
-  await opened.close()
+  await runtime.close()
   return begin
 }
 
 async function register(
-  { executor, vault }: House,
+  { executor, vault }: Dependencies,
   { id: merchant }: BenchMerchant,
   url: string,
 ): Promise<void> {

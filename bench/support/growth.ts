@@ -3,7 +3,7 @@ import { book } from '../../packages/domain/ledger/book.ts'
 import type { Book } from '../../packages/domain/ledger/state.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import { readState } from '../../packages/kernel/history.ts'
-import type { Opened } from '../../services/composition/dependencies.ts'
+import type { Runtime } from '../../services/composition/dependencies.ts'
 import type { BenchMerchant } from './merchants.ts'
 import { seedEvents } from './seed.ts'
 import { payoutTemplate } from './template.ts'
@@ -19,21 +19,21 @@ export interface BigBook {
  * Payouts from one book until it has so many entries, and the snapshot that the service would have kept of
  * it.
  */
-export async function seedBook(opened: Opened, { merchant, template, entries }: BigBook): Promise<void> {
-  const { pool } = opened.postgres
+export async function seedBook(runtime: Runtime, { merchant, template, entries }: BigBook): Promise<void> {
+  const { pool } = runtime.postgres
   const stream = streamName(book.category, bookId(merchant.id, false, 'XOF'))
-  const before = await readState(opened.house.store, book, bookId(merchant.id, false, 'XOF'))
-  const paid = await payoutTemplate(opened.house, template, 'paid')
+  const before = await readState(runtime.dependencies.store, book, bookId(merchant.id, false, 'XOF'))
+  const paid = await payoutTemplate(runtime.dependencies, template, 'paid')
   const perPayout = paid.events.filter((event) => event.stream.startsWith('ledger-')).length
   const payouts = Math.ceil(entries / perPayout)
   await seedEvents({ pool, merchants: [merchant], payouts }, paid)
   const state = afterPayouts(
     before,
-    await readState(opened.house.store, book, bookId(template.id, false, 'XOF')),
+    await readState(runtime.dependencies.store, book, bookId(template.id, false, 'XOF')),
     payouts,
   )
   const snapshot = { revision: payouts * perPayout, state }
-  await opened.snapshots.save(stream, book.snapshot!.version, snapshot)
+  await runtime.snapshots.save(stream, book.snapshot!.version, snapshot)
 }
 
 /** The template's book has made one payout from the same grant; each payout moves the same amounts. */

@@ -19,9 +19,9 @@ export async function startWithMerchants(
   program: Program = 'all-in-one/main',
 ): Promise<MerchantService> {
   const database = await bench.database(name)
-  const opened = await openBenchHouse(database)
-  const merchants = await makeMerchants(opened.house, bench.scale.quick ? 100 : 1_000)
-  await opened.close()
+  const runtime = await openBenchHouse(database)
+  const merchants = await makeMerchants(runtime.dependencies, bench.scale.quick ? 100 : 1_000)
+  await runtime.close()
   const service = await startService(database, program)
   if (program === 'all-in-one/main') await service.settled()
   const close = async () => {

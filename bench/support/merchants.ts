@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { v7 } from 'uuid'
 import { readConfiguration } from '../../infra/configuration.ts'
-import type { House } from '../../packages/contract/routes.ts'
+import type { Dependencies } from '../../packages/contract/routes.ts'
 import { apiKey, apiKeyId } from '../../packages/domain/api-keys/api-key.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { newSecret } from '../../services/composition/first-merchant.ts'
-import { openHouse, type Opened } from '../../services/composition/dependencies.ts'
+import { openRuntime, type Runtime } from '../../services/composition/dependencies.ts'
 import type { BenchDatabase } from './bench.ts'
 
 /** A merchant with a key that may do everything, and play money. */
@@ -32,15 +32,15 @@ export function environmentOf({ url, dataDirectory }: BenchDatabase): Readonly<R
 }
 
 /** The adapters of a service in this process, to prepare what it will work on. */
-export function openBenchHouse(database: BenchDatabase): Promise<Opened> {
-  return openHouse(readConfiguration(environmentOf(database)))
+export function openBenchHouse(database: BenchDatabase): Promise<Runtime> {
+  return openRuntime(readConfiguration(environmentOf(database)))
 }
 
-export function makeMerchants(house: House, count: number): Promise<readonly BenchMerchant[]> {
-  return Promise.all(Array.from({ length: count }, () => makeMerchant(house)))
+export function makeMerchants(dependencies: Dependencies, count: number): Promise<readonly BenchMerchant[]> {
+  return Promise.all(Array.from({ length: count }, () => makeMerchant(dependencies)))
 }
 
-async function makeMerchant({ executor }: House): Promise<BenchMerchant> {
+async function makeMerchant({ executor }: Dependencies): Promise<BenchMerchant> {
   const id = v7()
   const key = newSecret('ik_test_')
   const envelope = { merchant: id, livemode: false, actor: 'bench', correlation: id, isNew: true }

@@ -25,17 +25,17 @@ const ends: readonly PayoutEnd[] = ['pending', 'in_transit', 'paid', 'failed', '
 export async function seededStore(bench: Bench, name: string, options: SeededOptions): Promise<SeededStore> {
   const { payouts, withEvents, withRows } = options
   const database = await bench.database(name)
-  const opened = await openBenchHouse(database)
-  const { pool } = opened.postgres
-  const [first, ...merchants] = await makeMerchants(opened.house, options.merchants + 1)
+  const runtime = await openBenchHouse(database)
+  const { pool } = runtime.postgres
+  const [first, ...merchants] = await makeMerchants(runtime.dependencies, options.merchants + 1)
   const templates: PayoutTemplate[] = []
-  for (const end of ends) templates.push(await payoutTemplate(opened.house, first!, end))
+  for (const end of ends) templates.push(await payoutTemplate(runtime.dependencies, first!, end))
   const paid = templates[ends.indexOf('paid')]!
-  const eventsBefore = await opened.house.store.head()
+  const eventsBefore = await runtime.dependencies.store.head()
   if (withEvents) await seedEvents({ pool, merchants, payouts }, paid)
   if (withRows) await seedPayoutRows({ pool, merchants, payouts }, withEvents ? [paid] : templates)
   await skipToHead(pool)
-  const events = await opened.house.store.head()
-  await opened.close()
+  const events = await runtime.dependencies.store.head()
+  await runtime.close()
   return { database, merchants, events, eventsBefore }
 }

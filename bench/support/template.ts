@@ -1,5 +1,5 @@
 import { v7 } from 'uuid'
-import type { House } from '../../packages/contract/routes.ts'
+import type { Dependencies } from '../../packages/contract/routes.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { payout, type Payout } from '../../packages/domain/payouts/payout.ts'
@@ -36,11 +36,11 @@ export const destination = {
 
 /** Sends the commands that a payout's way to this end consists of. */
 export async function payoutTemplate(
-  house: House,
+  dependencies: Dependencies,
   { id: merchant }: BenchMerchant,
   end: PayoutEnd,
 ): Promise<PayoutTemplate> {
-  const { store } = house
+  const { store } = dependencies
   const id = v7()
   const after = await store.head()
   const correlation = `req_${id.replaceAll('-', '')}`
@@ -49,7 +49,7 @@ export async function payoutTemplate(
     decider: Decider<S, C, E>,
     to: string,
     command: Message<C>,
-  ) => house.executor.send(decider, to, command, envelope)
+  ) => dependencies.executor.send(decider, to, command, envelope)
   const inBook = bookId(merchant, false, money.currency)
   const { amount, fee, source, rail } = money
   const metadata = { order: 'order-5550123', note: 'supplier invoice' }

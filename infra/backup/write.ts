@@ -9,7 +9,7 @@ import { RunningDigest, type Digest } from '../history/digest.ts'
 import { historyOf } from '../history/store-pages.ts'
 import { readBookkeeping } from '../postgres/history/bookkeeping.ts'
 import { keptHistory } from '../postgres/history/history.ts'
-import { atOneMoment } from '../postgres/client/read-transaction.ts'
+import { inReadTransaction } from '../postgres/client/read-transaction.ts'
 
 /** What says that the backup is whole: written last. */
 export interface Manifest extends Digest {
@@ -51,7 +51,7 @@ export function isFree(directory: string): boolean {
 export async function writeBackup(backup: Backup): Promise<Manifest> {
   const { directory, pool, store, now } = backup
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  await atOneMoment(pool, async (moment) => {
+  await inReadTransaction(pool, async (moment) => {
     await compress(rowsOf(readBookkeeping(moment)), join(directory, files.bookkeeping))
   })
   const through = await store.head()

@@ -23,8 +23,8 @@ export interface HistoryTarget {
 }
 
 /** The target cannot take this history: a sentence for whoever asked for it. */
-export class CannotCopy extends Error {
-  override readonly name = 'CannotCopy'
+export class CannotCopyError extends Error {
+  override readonly name = 'CannotCopyError'
 }
 
 export interface CopyProgress {
@@ -60,7 +60,7 @@ export async function copyHistory(
     onProgress: (position) => onCompared(position, through),
   })
   if ((await source.head()) !== through) {
-    throw new CannotCopy('The source has grown meanwhile: stop every service on it, then copy again.')
+    throw new CannotCopyError('The source has grown meanwhile: stop every service on it, then copy again.')
   }
   return { ...compared, written }
 }
@@ -74,16 +74,16 @@ const other = 'The target holds something else than a part of this history: copy
 /** The position behind which the copy goes on; throws when the target holds something else. */
 async function resumeAfter(source: HistorySource, target: HistoryTarget): Promise<number> {
   const head = await target.store.head()
-  if (target.id !== undefined && target.id !== source.id) throw new CannotCopy(other)
+  if (target.id !== undefined && target.id !== source.id) throw new CannotCopyError(other)
   if (head === 0) return 0
-  if (target.id === undefined || head > (await source.head())) throw new CannotCopy(other)
+  if (target.id === undefined || head > (await source.head())) throw new CannotCopyError(other)
   const original = eventsOf(source.pages(target.surelyThrough, head))
   for await (const copied of eventsOf(historyOf(target.store).pages(target.surelyThrough, head))) {
     const { value } = await original.next()
     const isSame = value && value.id === copied.id && value.position === copied.position
-    if (!isSame) throw new CannotCopy(other)
+    if (!isSame) throw new CannotCopyError(other)
   }
-  if (!(await original.next()).done) throw new CannotCopy(other)
+  if (!(await original.next()).done) throw new CannotCopyError(other)
   return head
 }
 

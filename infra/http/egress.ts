@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { buildConnector, Pool } from 'undici'
 import { isPublicAddress, type AddressBlock } from './addresses.ts'
-import { Exchange, type CallAnswer, type ExchangeLimits } from './exchange.ts'
+import { HttpCall, type CallAnswer, type HttpCallLimits } from './exchange.ts'
 
 /** The guard that all outgoing calls to addresses given by others go through. */
 
@@ -56,15 +56,15 @@ function addressIn(hostname: string): string | undefined {
 }
 
 /** The name leads to an address that must not be called. */
-export class AddressRefused extends Error {
-  override readonly name = 'AddressRefused'
+export class AddressRefusedError extends Error {
+  override readonly name = 'AddressRefusedError'
 
   constructor(host: string) {
     super(`${host} leads to a loopback, private or reserved address`)
   }
 }
 
-export interface EgressOptions extends ExchangeLimits {
+export interface EgressOptions extends HttpCallLimits {
   readonly allow: readonly AddressBlock[]
   readonly connectTimeoutMs: number
   readonly originsMax: number
@@ -82,8 +82,8 @@ export interface Call {
 
 export interface Egress {
   /**
-   * Posts once, follows nothing and repeats nothing. Rejects when no answer came: AddressRefused,
-   * CallTimedOut or the network's error.
+   * Posts once, follows nothing and repeats nothing. Rejects when no answer came: AddressRefusedError,
+   * CallTimedOutError or the network's error.
    */
   post(call: Call): Promise<CallAnswer>
   close(): Promise<void>
@@ -100,13 +100,13 @@ export function guardedPools(options: EgressOptions): Egress {
     dispose: (pool) => void pool.close(),
     memoMethod: (origin) => openPool(origin, connect, options),
   })
-  const places = new LRUCache<string, Place>({ max: options.originsMax, memoMethod: placeOf })
+  const places = new LRUCache<string, Target>({ max: options.originsMax, memoMethod: placeOf })
 
   return {
     async post({ url, headers, body }) {
       const { origin, path } = places.memo(url)
       const pool = pools.memo(origin)
-      const exchange = new Exchange(options)
+      const exchange = new HttpCall(options)
       pool.dispatch({ method: 'POST', path, headers, body }, exchange)
       return exchange.answer
     },
@@ -123,12 +123,12 @@ function openPool(origin: string, connect: buildConnector.connector, options: Eg
   return new Pool(origin, { connect, connections, headersTimeout: 0, bodyTimeout: 0 })
 }
 
-interface Place {
+interface Target {
   readonly origin: string
   readonly path: string
 }
 
-function placeOf(url: string): Place {
+function placeOf(url: string): Target {
   const { origin, pathname, search } = new URL(url)
   return { origin, path: pathname + search }
 }
@@ -149,14 +149,14 @@ function guardedConnector({
       const addresses: readonly LookupAddress[] =
         typeof found === 'string' ? [{ address: found, family: family ?? 0 }] : found
       const refused = addresses.some(({ address }) => !isPublicAddress(address, allow))
-      callback(refused ? new AddressRefused(hostname) : null, found, family)
+      callback(refused ? new AddressRefusedError(hostname) : null, found, family)
     })
   }
   const connect = buildConnector({ lookup: guardedLookup, timeout: connectTimeoutMs, keepAlive: true })
 
   return (target, callback) => {
     const address = addressIn(target.hostname)
-    if (address && !isPublicAddress(address, allow)) return callback(new AddressRefused(address), null)
+    if (address && !isPublicAddress(address, allow)) return callback(new AddressRefusedError(address), null)
     connect(target, callback)
   }
 }

@@ -5,11 +5,11 @@ export interface CallAnswer {
   readonly body: string
 }
 
-export class CallTimedOut extends Error {
-  override readonly name = 'CallTimedOut'
+export class CallTimedOutError extends Error {
+  override readonly name = 'CallTimedOutError'
 }
 
-export interface ExchangeLimits {
+export interface HttpCallLimits {
   /** From the first byte of the name's look-up to the last byte of the answer that is read. */
   readonly timeoutMs: number
   /** What comes after so many bytes of an answer's body is not read. */
@@ -20,7 +20,7 @@ export interface ExchangeLimits {
  * One request and its answer as undici tells of them. Its handlers are used directly, because `request` with
  * a stream for each answer and a signal for each time-out costs three times as much.
  */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class HttpCall implements Dispatcher.DispatchHandler {
   readonly answer: Promise<CallAnswer>
   readonly #answerBytesMax: number
   readonly #timer: NodeJS.Timeout
@@ -33,7 +33,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = []
   #bytes = 0
 
-  constructor({ timeoutMs, answerBytesMax }: ExchangeLimits) {
+  constructor({ timeoutMs, answerBytesMax }: HttpCallLimits) {
     this.#answerBytesMax = answerBytesMax
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve
@@ -73,7 +73,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   expire(timeoutMs: number): void {
-    const error = new CallTimedOut(`no answer in ${timeoutMs} ms`)
+    const error = new CallTimedOutError(`no answer in ${timeoutMs} ms`)
     this.onResponseError(undefined, error)
     this.#controller?.abort(error)
   }
@@ -92,6 +92,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-function expire(exchange: Exchange, timeoutMs: number): void {
+function expire(exchange: HttpCall, timeoutMs: number): void {
   exchange.expire(timeoutMs)
 }

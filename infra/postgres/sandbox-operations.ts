@@ -1,7 +1,13 @@
 import type pg from 'pg'
 import type { RailMethod, RailState } from '../../packages/kernel/rail-ports.ts'
-import type { CalledBack, ClaimedCallback, Known, SandboxBook, Submission } from '../rails/sandbox-book.ts'
-import { Together } from './client/batcher.ts'
+import type {
+  CalledBack,
+  ClaimedCallback,
+  KnownOperation,
+  SandboxBook,
+  Submission,
+} from '../rails/sandbox-book.ts'
+import { Batcher } from './client/batcher.ts'
 
 interface Resolution {
   readonly reference: string
@@ -17,24 +23,24 @@ interface Stated {
 /** The operators' book on Postgres. Calls of one tick, or made during a write, are written together. */
 export class SandboxOperations implements SandboxBook {
   readonly #pool: pg.Pool
-  readonly #submissions = new Together((batch: readonly Submission[]) => this.#enter(batch))
-  readonly #questions = new Together((references: readonly string[]) => this.#look(references))
-  readonly #resolutions = new Together((batch: readonly Resolution[]) => this.#end(batch))
+  readonly #submissions = new Batcher((batch: readonly Submission[]) => this.#enter(batch))
+  readonly #questions = new Batcher((references: readonly string[]) => this.#look(references))
+  readonly #resolutions = new Batcher((batch: readonly Resolution[]) => this.#end(batch))
 
   constructor(pool: pg.Pool) {
     this.#pool = pool
   }
 
   submit(submission: Submission): Promise<RailState> {
-    return this.#submissions.ask(submission)
+    return this.#submissions.enqueue(submission)
   }
 
-  find(reference: string): Promise<Known | undefined> {
-    return this.#questions.ask(reference)
+  find(reference: string): Promise<KnownOperation | undefined> {
+    return this.#questions.enqueue(reference)
   }
 
   resolve(reference: string, state: RailState, now: Date): Promise<RailState> {
-    return this.#resolutions.ask({ reference, state, now })
+    return this.#resolutions.enqueue({ reference, state, now })
   }
 
   async advance({ now, limit, reference }: Parameters<SandboxBook['advance']>[0]): Promise<number> {
@@ -85,8 +91,8 @@ export class SandboxOperations implements SandboxBook {
     return batch.map(({ request }) => found.get(request.reference)!)
   }
 
-  async #look(references: readonly string[]): Promise<readonly (Known | undefined)[]> {
-    const { rows } = await this.#pool.query<Known & { reference: string }>({
+  async #look(references: readonly string[]): Promise<readonly (KnownOperation | undefined)[]> {
+    const { rows } = await this.#pool.query<KnownOperation & { reference: string }>({
       name: 'sandbox-find',
       text: `
         select reference, state, answers, due_at as "dueAt"

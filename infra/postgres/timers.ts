@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
 import { fenced, type Fence } from './consumers/fence.ts'
 import { readSchema } from './read-models/tables.ts'
-import { Together } from './client/batcher.ts'
+import { Batcher } from './client/batcher.ts'
 
 type TimerKey = Pick<DueTimer, 'id' | 'dueAt'>
 
@@ -51,7 +51,7 @@ const forgetStatement = `
 export class PostgresTimers implements Timers {
   readonly #pool: pg.Pool
   readonly #fence: Fence | undefined
-  readonly #postponements = new Together((batch: readonly Postponement[]) => this.#postpone(batch))
+  readonly #postponements = new Batcher((batch: readonly Postponement[]) => this.#postpone(batch))
   /** Handed out for the first time and not postponed yet. */
   #begun = new Set<string>()
   /** Timers that were due before have been run, unless they came late. */
@@ -69,7 +69,7 @@ export class PostgresTimers implements Timers {
   }
 
   postpone({ id, dueAt }: TimerKey, until: Date): Promise<void> {
-    return this.#postponements.ask({ id, dueAt, until })
+    return this.#postponements.enqueue({ id, dueAt, until })
   }
 
   async #fresh(now: Date, limit: number): Promise<readonly DueTimer[]> {

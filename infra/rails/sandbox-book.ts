@@ -23,7 +23,7 @@ export interface Submission {
   readonly now: Date
 }
 
-export interface Known {
+export interface KnownOperation {
   readonly state: RailState
   /** When the next step comes: RFC 3339. */
   readonly dueAt: string | null
@@ -48,7 +48,7 @@ export interface CalledBack {
 export interface SandboxBook {
   /** Enters an operation, or only counts the call when its reference is known. Answers its state. */
   submit(submission: Submission): Promise<RailState>
-  find(reference: string): Promise<Known | undefined>
+  find(reference: string): Promise<KnownOperation | undefined>
   /** Takes the steps that are due, of one operation or of all; answers how many it took. */
   advance(due: { readonly now: Date; readonly limit: number; readonly reference?: string }): Promise<number>
   /** Callbacks that are due; nobody else gets them until then. */

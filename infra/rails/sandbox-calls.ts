@@ -71,15 +71,15 @@ export type Call = keyof typeof calls
 export type Question<Name extends Call> = StaticDecode<(typeof calls)[Name]>
 
 /** A body that is no such call, in a sentence that names the field. */
-export class CallRefused extends Error {
-  override readonly name = 'CallRefused'
+export class CallRefusedError extends Error {
+  override readonly name = 'CallRefusedError'
 }
 
-/** Reads the body of a call; throws CallRefused for what it is not. */
+/** Reads the body of a call; throws CallRefusedError for what it is not. */
 export function decodeCall<Name extends Call>(name: Name, body: unknown): Question<Name> {
   const schema: TSchema = calls[name]
   const [fault] = Value.Errors(schema, body)
-  if (fault) throw new CallRefused(`${fault.path || 'the body'}: ${fault.message}`)
+  if (fault) throw new CallRefusedError(`${fault.path || 'the body'}: ${fault.message}`)
   // The schema is what the type is derived from; the library types a decoded value as unknown.
   return Value.Decode(schema, body) as Question<Name>
 }

@@ -1,6 +1,6 @@
 import { Pool } from 'undici'
 import type { RailState } from '../../packages/kernel/rail-ports.ts'
-import type { CalledBack, ClaimedCallback, Known, SandboxBook, Submission } from './sandbox-book.ts'
+import type { CalledBack, ClaimedCallback, KnownOperation, SandboxBook, Submission } from './sandbox-book.ts'
 import type { Call } from './sandbox-calls.ts'
 
 export interface HttpSandboxBookOptions {
@@ -34,8 +34,8 @@ export class HttpSandboxBook implements SandboxBook {
     return this.#call('submit', submission)
   }
 
-  async find(reference: string): Promise<Known | undefined> {
-    return (await this.#call<Known | null>('find', { reference })) ?? undefined
+  async find(reference: string): Promise<KnownOperation | undefined> {
+    return (await this.#call<KnownOperation | null>('find', { reference })) ?? undefined
   }
 
   advance(due: Parameters<SandboxBook['advance']>[0]): Promise<number> {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import type { SandboxBook } from './sandbox-book.ts'
-import { CallRefused, calls, decodeCall, type Call, type Question } from './sandbox-calls.ts'
+import { CallRefusedError, calls, decodeCall, type Call, type Question } from './sandbox-calls.ts'
 
 type Answers = { readonly [Name in Call]: (question: Question<Name>) => Promise<unknown> }
 
@@ -53,7 +53,7 @@ function parse(body: string): unknown {
   try {
     return JSON.parse(body)
   } catch {
-    throw new CallRefused('the body is not JSON')
+    throw new CallRefusedError('the body is not JSON')
   }
 }
 
@@ -62,7 +62,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   let bytes = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > bodyBytesMax) throw new CallRefused(`the body has more than ${bodyBytesMax} bytes`)
+    if (bytes > bodyBytesMax) throw new CallRefusedError(`the body has more than ${bodyBytesMax} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
@@ -70,7 +70,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 
 /** Whoever asked repeats what failed here, and would repeat in vain what is wrong with its question. */
 function failed(error: unknown, onError: (error: unknown) => void): Answer {
-  if (error instanceof CallRefused) return { status: 400, body: { error: error.message } }
+  if (error instanceof CallRefusedError) return { status: 400, body: { error: error.message } }
   onError(error)
   return { status: 503, body: { error: 'the book cannot be written now' } }
 }

@@ -1,15 +1,15 @@
 import { magicValueOf } from '../../packages/contract/sandbox.ts'
 import type { Clock, Subscription } from '../../packages/kernel/ports.ts'
 import {
-  RailTimeout,
-  RailUnavailable,
+  RailTimeoutError,
+  RailUnavailableError,
   type RailCallback,
   type RailMethod,
   type RailRequest,
   type RailState,
   type SandboxRail,
 } from '../../packages/kernel/rail-ports.ts'
-import type { Known, SandboxBook, Script, Step } from './sandbox-book.ts'
+import type { KnownOperation, SandboxBook, Script, Step } from './sandbox-book.ts'
 import { SandboxCallbacks } from './sandbox-callbacks.ts'
 import { sandboxDelaysMs, scriptOf, type SandboxDelays } from './sandbox-script.ts'
 
@@ -43,12 +43,12 @@ export class SimulatedOperators implements SandboxRail {
   async submit(request: RailRequest): Promise<RailState> {
     const { book, clock, redirectBase, answerLate } = this.#options
     const script = scriptOf(request, `${redirectBase}/${request.reference}`, this.#delaysMs)
-    if (!script) throw new RailUnavailable('the simulated operator is down')
+    if (!script) throw new RailUnavailableError('the simulated operator is down')
     const submission = { request, script: this.#withRepeats(script), now: clock() }
     const state = await book.submit(submission).catch((cause: unknown) => {
-      throw new RailTimeout(`nobody knows whether ${request.reference} was submitted`, { cause })
+      throw new RailTimeoutError(`nobody knows whether ${request.reference} was submitted`, { cause })
     })
-    if (answerLate?.(request)) throw new RailTimeout(`the answer to ${request.reference} was lost`)
+    if (answerLate?.(request)) throw new RailTimeoutError(`the answer to ${request.reference} was lost`)
     return state
   }
 
@@ -56,7 +56,7 @@ export class SimulatedOperators implements SandboxRail {
     const known = await this.#known(reference)
     if (!known) return { state: 'never_received' }
     if (!known.answers && !endings.has(known.state.state)) {
-      throw new RailTimeout(`the simulated operator does not answer about ${reference}`)
+      throw new RailTimeoutError(`the simulated operator does not answer about ${reference}`)
     }
     return known.state
   }
@@ -77,7 +77,7 @@ export class SimulatedOperators implements SandboxRail {
   }
 
   /** A book that cannot be reached is an operator that does not answer. */
-  async #known(reference: string): Promise<Known | undefined> {
+  async #known(reference: string): Promise<KnownOperation | undefined> {
     const { book, clock } = this.#options
     try {
       const known = await book.find(reference)
@@ -86,7 +86,7 @@ export class SimulatedOperators implements SandboxRail {
       await book.advance({ now, limit: 1, reference })
       return await book.find(reference)
     } catch (cause) {
-      throw new RailTimeout('the book of the simulated operators cannot be reached', { cause })
+      throw new RailTimeoutError('the book of the simulated operators cannot be reached', { cause })
     }
   }
 

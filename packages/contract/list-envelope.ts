@@ -14,7 +14,7 @@ export function listed<Item extends TSchema>(item: Item) {
   })
 }
 
-export interface Listed<Item> {
+export interface ListEnvelope<Item> {
   object: 'list'
   url: string
   data: Item[]
@@ -23,6 +23,6 @@ export interface Listed<Item> {
 }
 
 /** Everything there is, on one page. */
-export function onePage<Item>(url: string, data: Item[]): Listed<Item> {
+export function onePage<Item>(url: string, data: Item[]): ListEnvelope<Item> {
   return { object: 'list', url, data, has_more: false, next_cursor: null }
 }

@@ -23,7 +23,7 @@ export interface Caller {
 }
 
 /** What actions may use: the ports, and the executor. */
-export interface House {
+export interface Dependencies {
   readonly executor: Executor
   readonly store: EventStore
   readonly reads: ReadStore
@@ -59,7 +59,7 @@ export interface Request<Body = undefined, Query = object> {
   readonly params: Readonly<Record<string, string>>
   readonly body: Body
   readonly query: Query
-  readonly house: House
+  readonly dependencies: Dependencies
   readonly envelope: Envelope
   /** Sends a command in the caller's name; the position that it reaches is answered as Ledger-Position. */
   send<S, C extends Payloads, E extends Payloads>(

@@ -47,7 +47,7 @@ export interface Outcome<State> {
   readonly appended: number
 }
 
-export interface Errand {
+export interface PendingCommand {
   readonly command: { readonly type: string; readonly data: object }
   readonly envelope: Envelope
 }
@@ -104,7 +104,7 @@ export class Executor {
    * Carries out several commands of one stream in their order and in one write: all of them or none. Without
    * any it answers the stream as it is.
    */
-  sendAll(decider: AnyDecider, id: string, errands: readonly Errand[]): Promise<Outcome<unknown>> {
+  sendAll(decider: AnyDecider, id: string, errands: readonly PendingCommand[]): Promise<Outcome<unknown>> {
     return this.#mailbox(decider, id).post(errands)
   }
 

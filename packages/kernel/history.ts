@@ -8,12 +8,12 @@ import {
 } from './decider.ts'
 import { upcast } from './event-types.ts'
 import type { EventStore, Snapshot, Snapshots, StoredEvent } from './ports.ts'
-import type { Recorded } from './projection.ts'
+import type { RecordedEvent } from './projection.ts'
 
 /**
  * A stored event as its decider understands it today: data of an older version is brought up to the newest.
  */
-export function recorded(decider: AnyDecider, event: StoredEvent): Recorded {
+export function recordedEvent(decider: AnyDecider, event: StoredEvent): RecordedEvent {
   const { stream, revision, position, type, metadata } = event
   const declaration = decider.events[type]
   if (!declaration)
@@ -30,7 +30,7 @@ export function foldStored(
   start: unknown = decider.initial(),
 ): unknown {
   let state = start
-  for (const event of events) state = evolve(decider, state, recorded(decider, event))
+  for (const event of events) state = evolve(decider, state, recordedEvent(decider, event))
   return state
 }
 

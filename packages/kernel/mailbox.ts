@@ -1,10 +1,10 @@
 import { decide, evolve, streamName, type AnyDecider, type Context } from './decider.ts'
-import type { Envelope, Errand, ExecutorOptions, Outcome } from './execute.ts'
+import type { Envelope, PendingCommand, ExecutorOptions, Outcome } from './execute.ts'
 import { foldStored, snapshotOf } from './history.ts'
 import {
   noStream,
-  OutcomeUnknown,
-  VersionConflict,
+  OutcomeUnknownError,
+  VersionConflictError,
   type Appended,
   type EventMetadata,
   type NewEvent,
@@ -19,14 +19,14 @@ const lettersMax = 10_000
 /** An append of unknown outcome is repeated after these pauses, with the same event ids. */
 const repeatDelaysMs = [20, 100, 500, 1_000, 2_000]
 
-interface Letter {
-  readonly errands: readonly Errand[]
+interface QueuedBatch {
+  readonly errands: readonly PendingCommand[]
   readonly resolve: (outcome: Outcome<unknown>) => void
   readonly reject: (error: unknown) => void
   decisions: number
 }
 
-interface Known {
+interface KnownState {
   state: unknown
   revision: number
   /** Whose it is, by its first event; unknown for one that starts with a snapshot, whose name tells. */
@@ -38,7 +38,7 @@ interface Known {
 type Owner = Pick<EventMetadata, 'merchant' | 'livemode'>
 
 interface Decided {
-  readonly letter: Letter
+  readonly letter: QueuedBatch
   readonly state: unknown
   readonly revision: number
   readonly appended: number
@@ -51,8 +51,8 @@ export class Mailbox {
   readonly #id: string
   readonly #stream: string
   readonly #options: ExecutorOptions
-  readonly #letters: Letter[] = []
-  #known: Known | undefined
+  readonly #letters: QueuedBatch[] = []
+  #known: KnownState | undefined
   #snapshotRevision = noStream
   #saving = false
   #roundsToLookFirst = 0
@@ -64,7 +64,7 @@ export class Mailbox {
     this.#options = options
   }
 
-  post(errands: readonly Errand[]): Promise<Outcome<unknown>> {
+  post(errands: readonly PendingCommand[]): Promise<Outcome<unknown>> {
     if (this.#letters.length >= lettersMax)
       return Promise.reject(this.#options.refuse.overloaded(this.#stream))
     return new Promise((resolve, reject) => {
@@ -74,7 +74,7 @@ export class Mailbox {
   }
 
   /** A copy, because the next command changes what is known here before it is written. */
-  remembered(): Readonly<Known> | undefined {
+  remembered(): Readonly<KnownState> | undefined {
     return this.busy || !this.#known ? undefined : { ...this.#known }
   }
 
@@ -95,7 +95,7 @@ export class Mailbox {
     this.busy = false
   }
 
-  async #load(letters: readonly Letter[]): Promise<Known> {
+  async #load(letters: readonly QueuedBatch[]): Promise<KnownState> {
     const { store, snapshots } = this.#options
     const isNew = letters.every(({ errands: [first], decisions }) => {
       return decisions === 0 && (first?.envelope.isNew || first?.envelope.mustBeNew)
@@ -111,7 +111,7 @@ export class Mailbox {
   }
 
   /** Where another process writes as well, what is decided on memory would mostly be decided in vain. */
-  async #catchUp(known: Known): Promise<void> {
+  async #catchUp(known: KnownState): Promise<void> {
     this.#roundsToLookFirst--
     const events = await this.#options.store.readStream(this.#stream, known.revision + 1)
     known.state = foldStored(this.#decider, events, known.state)
@@ -124,11 +124,11 @@ export class Mailbox {
    * Decides as many letters as it can and appends what they decided. Nothing is answered before it is
    * written.
    */
-  async #write(letters: readonly Letter[], known: Known): Promise<void> {
+  async #write(letters: readonly QueuedBatch[], known: KnownState): Promise<void> {
     const before = known.revision
     const events: NewEvent[] = []
     const decided: Decided[] = []
-    const refused: [Letter, unknown][] = []
+    const refused: [QueuedBatch, unknown][] = []
     for (const [index, letter] of letters.entries()) {
       const refusal = this.#decide(letter, known, events)
       const { state, revision } = known
@@ -166,12 +166,12 @@ export class Mailbox {
   }
 
   /** Decides these letters first, on what is read then. */
-  #again(letters: readonly Letter[]): void {
+  #again(letters: readonly QueuedBatch[]): void {
     this.#known = undefined
     this.#letters.unshift(...letters.filter((letter) => !this.#letters.includes(letter)))
   }
 
-  #decide(letter: Letter, known: Known, events: NewEvent[]) {
+  #decide(letter: QueuedBatch, known: KnownState, events: NewEvent[]) {
     const start = events.length
     const revision = known.revision
     try {
@@ -199,7 +199,7 @@ export class Mailbox {
   }
 
   /** Nobody reaches another merchant's or the other environment's stream, whatever id a request names. */
-  #admit({ merchant, livemode, mustExist, mustBeNew }: Envelope, { revision, owner }: Known): void {
+  #admit({ merchant, livemode, mustExist, mustBeNew }: Envelope, { revision, owner }: KnownState): void {
     const isOthers = owner && (owner.merchant !== merchant || owner.livemode !== livemode)
     if (isOthers || (mustExist && revision === noStream)) throw this.#options.refuse.notFound(this.#stream)
     if (mustBeNew && revision !== noStream) throw this.#options.refuse.changedMeanwhile(this.#stream)
@@ -250,14 +250,14 @@ export class Mailbox {
    * answered as failed.
    */
   async #append(expected: number, events: readonly NewEvent[]): Promise<Appended> {
-    let unknown: OutcomeUnknown | undefined
+    let unknown: OutcomeUnknownError | undefined
     for (const delayMs of [...repeatDelaysMs, undefined]) {
       try {
         return await this.#options.store.append(this.#stream, expected, events)
       } catch (error) {
-        if (error instanceof OutcomeUnknown) unknown = error
+        if (error instanceof OutcomeUnknownError) unknown = error
         // That a repeat was not accepted says nothing of the try before; a conflict says it cannot happen.
-        if (!unknown || error instanceof VersionConflict) throw error
+        if (!unknown || error instanceof VersionConflictError) throw error
         if (delayMs === undefined) throw unknown
         await this.#options.pause(delayMs)
       }
@@ -269,13 +269,13 @@ export class Mailbox {
    * After a conflict the letters are decided again on what the other process wrote; other failures are
    * answered.
    */
-  #fail(letters: readonly Letter[], error: unknown): void {
-    if (error instanceof VersionConflict) this.#roundsToLookFirst = roundsLookedFirst
-    const again: Letter[] = []
+  #fail(letters: readonly QueuedBatch[], error: unknown): void {
+    if (error instanceof VersionConflictError) this.#roundsToLookFirst = roundsLookedFirst
+    const again: QueuedBatch[] = []
     for (const letter of letters) {
       if (this.#letters.includes(letter)) continue
       const retry = letter.errands.every(({ envelope }) => envelope.onConflict !== 'refuse')
-      if (!(error instanceof VersionConflict)) letter.reject(error)
+      if (!(error instanceof VersionConflictError)) letter.reject(error)
       else if (retry && ++letter.decisions < decisionsMax) again.push(letter)
       else letter.reject(this.#options.refuse.changedMeanwhile(this.#stream))
     }

@@ -1,8 +1,8 @@
 import type { AnyDecider, Decider, Message, Payloads } from './decider.ts'
-import type { Recorded } from './projection.ts'
+import type { RecordedEvent } from './projection.ts'
 
 /** A command on its way to a stream. */
-export interface Order {
+export interface PolicyCommand {
   readonly decider: AnyDecider
   readonly id: string
   readonly command: { readonly type: string; readonly data: object }
@@ -13,7 +13,9 @@ export interface Policy<Events extends Payloads> {
   /** Stored with what it caused: renaming a policy makes it forget what it has done. */
   readonly name: string
   readonly on: {
-    readonly [Type in keyof Events & string]?: (event: Recorded<Events[Type]>) => readonly Order[]
+    readonly [Type in keyof Events & string]?: (
+      event: RecordedEvent<Events[Type]>,
+    ) => readonly PolicyCommand[]
   }
 }
 
@@ -28,6 +30,6 @@ export function to<S, C extends Payloads, E extends Payloads>(
   decider: Decider<S, C, E>,
   id: string,
   command: Message<C>,
-): Order {
+): PolicyCommand {
   return { decider, id, command }
 }

@@ -83,8 +83,8 @@ export interface Subscription {
 export interface EventStore {
   /**
    * Appends all events or none. `expected` is the revision of the stream's last event, or `noStream`.
-   * Throws VersionConflict when the stream is elsewhere, OutcomeUnknown when nobody can tell whether the
-   * events were written.
+   * Throws VersionConflictError when the stream is elsewhere, OutcomeUnknownError when nobody can tell
+   * whether the events were written.
    */
   append(stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended>
   /**
@@ -107,8 +107,8 @@ export interface EventStore {
   close(): Promise<void>
 }
 
-export class VersionConflict extends Error {
-  override readonly name = 'VersionConflict'
+export class VersionConflictError extends Error {
+  override readonly name = 'VersionConflictError'
   readonly stream: string
   readonly expected: number
 
@@ -120,8 +120,8 @@ export class VersionConflict extends Error {
 }
 
 /** The connection broke or time ran out after the events were sent: they may have been written. */
-export class OutcomeUnknown extends Error {
-  override readonly name = 'OutcomeUnknown'
+export class OutcomeUnknownError extends Error {
+  override readonly name = 'OutcomeUnknownError'
 
   constructor(stream: string, cause: unknown) {
     super(`it is not known whether the append to ${stream} happened`, { cause })
@@ -132,8 +132,8 @@ export class OutcomeUnknown extends Error {
  * The store takes no more appends now, because too many wait or its server is gone: nothing of this one was
  * written.
  */
-export class StoreOverloaded extends Error {
-  override readonly name = 'StoreOverloaded'
+export class StoreOverloadedError extends Error {
+  override readonly name = 'StoreOverloadedError'
 
   constructor(stream: string, cause?: unknown) {
     super(`the append to ${stream} was not accepted`, { cause })

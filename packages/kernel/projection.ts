@@ -15,7 +15,7 @@ export type Change =
   | { readonly remove: Row }
 
 /** An event of one stream as it stands in the log. */
-export interface Recorded<Data extends object = object> {
+export interface RecordedEvent<Data extends object = object> {
   readonly stream: string
   readonly category: string
   /** The aggregate's own id: the part of the stream's name behind the category. */
@@ -46,7 +46,7 @@ export interface Documents<State = unknown> {
   readonly row: (state: State) => Row | undefined
   readonly indexes: readonly (readonly string[])[]
   /** Columns that lists with a total filter by: it is kept for each of their values. Left out: none are. */
-  readonly counted?: readonly string[]
+  readonly countedBy?: readonly string[]
 }
 
 /** A read model across streams: a pure function from each event to what it changes. */
@@ -58,10 +58,10 @@ export interface Projection {
   readonly key: readonly string[]
   readonly indexes: readonly (readonly string[])[]
   /** Columns that grow from row to row, mostly: it is enough to know what each stretch of rows holds. */
-  readonly growing?: readonly string[]
+  readonly monotonic?: readonly string[]
   /** Every change is a row that is new: nothing is ever changed or removed, which makes it cheaper. */
-  readonly onlyGrows?: true
-  readonly on: Readonly<Record<string, (event: Recorded<never>) => readonly Change[]>>
+  readonly appendOnly?: true
+  readonly on: Readonly<Record<string, (event: RecordedEvent<never>) => readonly Change[]>>
 }
 
 export type ReadModel = Documents<never> | Projection
@@ -74,7 +74,7 @@ export function documents<S, C extends Payloads, E extends Payloads>(
 }
 
 type Handlers<Events extends Payloads> = {
-  readonly [Type in keyof Events & string]?: (event: Recorded<Events[Type]>) => readonly Change[]
+  readonly [Type in keyof Events & string]?: (event: RecordedEvent<Events[Type]>) => readonly Change[]
 }
 
 /** Declare which events it follows: `projection<LedgerEvents & PayoutEvents>()({ … })`. */

@@ -52,19 +52,19 @@ export interface RailCallback {
 }
 
 /** The call was made, but the rail did not answer in time: it may have been executed. */
-export class RailTimeout extends Error {
-  override readonly name = 'RailTimeout'
+export class RailTimeoutError extends Error {
+  override readonly name = 'RailTimeoutError'
 }
 
 /** The rail said before doing anything that it does nothing now. */
-export class RailUnavailable extends Error {
-  override readonly name = 'RailUnavailable'
+export class RailUnavailableError extends Error {
+  override readonly name = 'RailUnavailableError'
 }
 
 export interface PaymentRail {
-  /** Throws RailTimeout (outcome unknown) or RailUnavailable (surely not executed). */
+  /** Throws RailTimeoutError (outcome unknown) or RailUnavailableError (surely not executed). */
   submit(request: RailRequest): Promise<RailState>
-  /** What became of a reference. Throws RailTimeout when the operator does not answer. */
+  /** What became of a reference. Throws RailTimeoutError when the operator does not answer. */
   status(reference: string): Promise<RailState>
   health(method: RailMethod): Promise<'up' | 'degraded' | 'down'>
   /** Callbacks come at least once, in any order; one whose handler rejects comes again. */

@@ -2,7 +2,7 @@ import type { Configuration } from '../../infra/configuration.ts'
 import { startApi } from '../api/main.ts'
 import { openBus } from '../composition/bus.ts'
 import { firstMerchant, type Credentials } from '../composition/first-merchant.ts'
-import { openHouse, type HouseOptions, type Opened } from '../composition/dependencies.ts'
+import { openRuntime, type RuntimeOptions, type Runtime } from '../composition/dependencies.ts'
 import { orClose } from '../composition/serve.ts'
 import { runProcesses } from '../processes/service.ts'
 import { runProjector } from '../projector/service.ts'
@@ -12,7 +12,7 @@ import { runWebhooks } from '../webhooks/service.ts'
 export interface RunningService {
   readonly port: number
   readonly credentials: Credentials
-  readonly opened: Opened
+  readonly runtime: Runtime
   /** Answers what is in flight, then stops everything in the order in which work arrives. */
   close(): Promise<void>
 }
@@ -20,28 +20,28 @@ export interface RunningService {
 /** The whole service in one process. */
 export async function startService(
   configuration: Configuration,
-  options: HouseOptions = {},
+  options: RuntimeOptions = {},
 ): Promise<RunningService> {
-  const opened = await openHouse(configuration, options)
-  const bus = await openBus(opened, { isShared: false })
+  const runtime = await openRuntime(configuration, options)
+  const bus = await openBus(runtime, { isShared: false })
   // Whoever consumes is there before anything is published: a bus in process keeps nothing.
-  const webhooks = await runWebhooks(opened, bus)
-  const leaders = [runProjector(opened), runProcesses(opened), runRelay(opened, bus)]
+  const webhooks = await runWebhooks(runtime, bus)
+  const leaders = [runProjector(runtime), runProcesses(runtime), runRelay(runtime, bus)]
   const behind = {
     close: async () => {
       await Promise.all(leaders.map((leader) => leader.close()))
       await webhooks.close()
       await bus.close()
-      await opened.close()
+      await runtime.close()
     },
   }
   return orClose(behind, async () => {
-    const credentials = await firstMerchant(opened.house, configuration.dataDirectory)
-    const api = await startApi({ opened })
+    const credentials = await firstMerchant(runtime.dependencies, configuration.dataDirectory)
+    const api = await startApi({ runtime })
     const close = async () => {
       await api.close()
       await behind.close()
     }
-    return { port: api.port, credentials, opened, close }
+    return { port: api.port, credentials, runtime, close }
   })
 }

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Express } from 'express'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
-import type { Opened } from '../composition/dependencies.ts'
+import type { Runtime } from '../composition/dependencies.ts'
 import { listen } from '../composition/listen.ts'
 import { Authentication } from './http/authenticate.ts'
 import { mountDocs } from './docs/docs.ts'
@@ -30,25 +30,25 @@ export interface RunningApi {
 }
 
 export interface ApiOptions {
-  readonly opened: Opened
+  readonly runtime: Runtime
   readonly table?: readonly AnyRoute[]
   readonly bodyArrivalMs?: number
 }
 
 /** Serves the table of endpoints, its documentation and the health of this process. */
 export async function startApi({
-  opened,
+  runtime,
   table = routes,
   bodyArrivalMs = 10_000,
 }: ApiOptions): Promise<RunningApi> {
-  const { house, configuration, health } = opened
+  const { dependencies, configuration, health } = runtime
   const authentication = new Authentication({
-    store: house.store,
-    clock: house.clock,
-    head: await house.store.head(),
+    store: dependencies.store,
+    clock: dependencies.clock,
+    head: await dependencies.store.head(),
   })
   const api: Api = {
-    house,
+    dependencies,
     authentication,
     rateLimit: rateLimits(configuration.rateLimit),
     requireEnvironmentHeader: configuration.requireEnvironmentHeader,
@@ -57,15 +57,15 @@ export async function startApi({
   }
   const app = mount(api, table, health.metrics)
   mountHealth(app, health)
-  mountDocs(app, table, house.baseUrl)
-  mountSandboxPayer(app, house)
+  mountDocs(app, table, dependencies.baseUrl)
+  mountSandboxPayer(app, dependencies)
   mountEnd(app, api)
   const overload = new Overload({
     inFlightMax: configuration.requestsInFlightMax,
     metrics: health.metrics,
     spared: new Set(Object.keys(health.answers)),
   })
-  const listener = closingQueuedResponses(overload.guard(traced(app, house.tracing)))
+  const listener = closingQueuedResponses(overload.guard(traced(app, dependencies.tracing)))
   const server = serverOf(app, listener)
   const { port, ...listening } = await listen(server, configuration.port, 'PORT')
   const close = async () => {

@@ -1,4 +1,4 @@
 import { serve } from '../composition/serve.ts'
 import { startApi } from './main.ts'
 
-await serve('api', (opened) => startApi({ opened }))
+await serve('api', (runtime) => startApi({ runtime }))

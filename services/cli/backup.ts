@@ -8,7 +8,7 @@ import type { Postgres } from '../../infra/postgres/client/connect.ts'
 import { keptHistory } from '../../infra/postgres/history/history.ts'
 import { withoutLeaders } from '../../infra/postgres/consumers/leader.ts'
 import { commandOf } from './arguments.ts'
-import { CannotDo } from './failure.ts'
+import { CommandFailedError } from './failure.ts'
 import { copyVisibly, fillStore } from './fill-store.ts'
 import { comparisonText, digestText } from './history-report.ts'
 import { withHouse } from './dependencies.ts'
@@ -33,9 +33,9 @@ const beside =
 
 async function backup(directory: string, options: Printing): Promise<void> {
   if (!isFree(directory))
-    throw new CannotDo(`${directory} is not empty: a backup gets a directory of its own.`)
+    throw new CommandFailedError(`${directory} is not empty: a backup gets a directory of its own.`)
   const bar = progress('backing up')
-  const manifest = await withHouse(({ house: { store, clock }, postgres: { pool } }) =>
+  const manifest = await withHouse(({ dependencies: { store, clock }, postgres: { pool } }) =>
     writeBackup({ directory, pool, store, now: clock(), onProgress: bar.show }),
   ).finally(() => bar.end())
   print(manifest, options, () => `${digestText(manifest)}\n\nIt is in ${directory}. ${beside}`)
@@ -44,7 +44,8 @@ async function backup(directory: string, options: Printing): Promise<void> {
 async function restore(directory: string, options: Printing): Promise<void> {
   const configuration = readConfiguration()
   const saved = readBackup(directory)
-  if (!saved) throw new CannotDo(`There is no whole backup in ${directory}: its manifest.json is missing.`)
+  if (!saved)
+    throw new CommandFailedError(`There is no whole backup in ${directory}: its manifest.json is missing.`)
   const filling = {
     configuration,
     fill: (stores: Stores) => restoreAlone(stores, saved, configuration),
@@ -62,12 +63,12 @@ async function restoreAlone(
   const name = databaseOf(configuration)
   const books = await stores.database(name)
   const { hasRun } = await keptHistory(books.pool)
-  if (hasRun) throw new CannotDo(notEmpty)
+  if (hasRun) throw new CommandFailedError(notEmpty)
   const done = await withoutLeaders(books.pool, async () => {
     const target = await stores.target(configuration.eventStoreUrl ?? name, books)
     return fill(target, saved, books.pool)
   })
-  if (!done) throw new CannotDo(notEmpty)
+  if (!done) throw new CommandFailedError(notEmpty)
   return done.result
 }
 
@@ -77,7 +78,9 @@ const notEmpty = 'A service has run on this database: restore into an empty one.
 async function fill(target: HistoryTarget, { manifest, source, bookkeeping }: SavedHistory, pool: Pool) {
   const restored = await copyVisibly('restoring', source, target)
   if (restored.source.sha256 !== manifest.sha256) {
-    throw new CannotDo('The backup is damaged: its events are not those that its manifest.json tells of.')
+    throw new CommandFailedError(
+      'The backup is damaged: its events are not those that its manifest.json tells of.',
+    )
   }
   if (!agrees(restored)) return restored
   const { id } = source

@@ -8,7 +8,7 @@ import {
 } from '../../infra/postgres/webhooks/delivery-log.ts'
 import { publicId } from '../../packages/contract/identity.ts'
 import { commandOf, count, idOf, word } from './arguments.ts'
-import { CannotDo } from './failure.ts'
+import { CommandFailedError } from './failure.ts'
 import { withHouse } from './dependencies.ts'
 import { print, table, type Printing } from './output.ts'
 
@@ -87,12 +87,12 @@ async function retry(text: string | undefined, options: Chosen): Promise<void> {
   const id = text === undefined ? undefined : deliveryId(text)
   const filter = { ...filterOf(options), id }
   if (Object.values(filter).every((value) => value === undefined)) {
-    throw new CannotDo('Name a delivery by its id, or choose with --endpoint or --event.')
+    throw new CommandFailedError('Name a delivery by its id, or choose with --endpoint or --event.')
   }
-  await withHouse(async ({ postgres: { pool }, house }) => {
-    const retried = await retryDeliveries(pool, filter, house.clock())
+  await withHouse(async ({ postgres: { pool }, dependencies }) => {
+    const retried = await retryDeliveries(pool, filter, dependencies.clock())
     const isKnown = retried > 0 || (await listDeliveries(pool, { ...filter, limit: 1 })).length > 0
-    if (!isKnown) throw new CannotDo('There is no such delivery: `ikw deliveries list` shows them.')
+    if (!isKnown) throw new CommandFailedError('There is no such delivery: `ikw deliveries list` shows them.')
     print({ retried }, options, () => sentence(retried))
   })
 }
@@ -100,7 +100,9 @@ async function retry(text: string | undefined, options: Chosen): Promise<void> {
 function deliveryId(text: string): number {
   const id = Number(text)
   if (/^\d+$/.test(text) && Number.isSafeInteger(id)) return id
-  throw new CannotDo(`"${text}" is no id of a delivery: it is a number, which \`ikw deliveries list\` shows.`)
+  throw new CommandFailedError(
+    `"${text}" is no id of a delivery: it is a number, which \`ikw deliveries list\` shows.`,
+  )
 }
 
 function sentence(retried: number): string {

@@ -2,24 +2,24 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readConfiguration, type Configuration } from '../../infra/configuration.ts'
 import type { Credentials } from '../composition/first-merchant.ts'
-import type { Opened } from '../composition/dependencies.ts'
-import { CannotDo } from './failure.ts'
+import type { Runtime } from '../composition/dependencies.ts'
+import { CommandFailedError } from './failure.ts'
 
 /**
  * Opens what the service works with, from the same settings. The embedded server is shared with a running
  * service, or started for as long as this takes.
  */
-export async function withHouse<Result>(work: (opened: Opened) => Promise<Result>): Promise<Result> {
+export async function withHouse<Result>(work: (runtime: Runtime) => Promise<Result>): Promise<Result> {
   const configuration = readConfiguration()
   requireDatabase(configuration)
   requireMasterKey(configuration)
   // Every adapter comes with its libraries, which take longer to load than a mistyped command is worth.
-  const { openHouse } = await import('../composition/dependencies.ts')
-  const opened = await openHouse(configuration)
+  const { openRuntime } = await import('../composition/dependencies.ts')
+  const runtime = await openRuntime(configuration)
   try {
-    return await work(opened)
+    return await work(runtime)
   } finally {
-    await opened.close()
+    await runtime.close()
   }
 }
 
@@ -32,18 +32,20 @@ function requireDatabase({ dataDirectory, postgresUrl }: Configuration): void {
 
 export function requireEmbedded(dataDirectory: string, whatToDo = hint): void {
   if (existsSync(join(dataDirectory, 'postgres', 'PG_VERSION'))) return
-  throw new CannotDo(`There is no database in ${dataDirectory}: ${whatToDo}.`)
+  throw new CommandFailedError(`There is no database in ${dataDirectory}: ${whatToDo}.`)
 }
 
 /** The same for the key: secrets that another one has sealed would be lost without a word. */
 export function requireMasterKey({ dataDirectory, masterKey }: Configuration): void {
   if (masterKey !== undefined || existsSync(join(dataDirectory, 'master.key'))) return
-  throw new CannotDo(`There is no master.key in ${dataDirectory}: ${hint}, or MASTER_KEY to its key.`)
+  throw new CommandFailedError(
+    `There is no master.key in ${dataDirectory}: ${hint}, or MASTER_KEY to its key.`,
+  )
 }
 
 /** What the first start of the service has written down. */
 export function readCredentials({ dataDirectory }: Configuration): Credentials {
   const file = join(dataDirectory, 'credentials.json')
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Credentials
-  throw new CannotDo(`There is no ${file}: ${hint}.`)
+  throw new CommandFailedError(`There is no ${file}: ${hint}.`)
 }

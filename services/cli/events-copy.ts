@@ -6,9 +6,9 @@ import { readBookkeeping, writeBookkeeping } from '../../infra/postgres/history/
 import type { Postgres } from '../../infra/postgres/client/connect.ts'
 import { keptHistory } from '../../infra/postgres/history/history.ts'
 import { withoutLeaders } from '../../infra/postgres/consumers/leader.ts'
-import { atOneMoment } from '../../infra/postgres/client/read-transaction.ts'
+import { inReadTransaction } from '../../infra/postgres/client/read-transaction.ts'
 import { commandOf } from './arguments.ts'
-import { CannotDo } from './failure.ts'
+import { CommandFailedError } from './failure.ts'
 import { copyVisibly, fillStore } from './fill-store.ts'
 import { comparisonText } from './history-report.ts'
 import { counted, type Printing } from './output.ts'
@@ -64,7 +64,8 @@ interface Move {
 function moveOf({ from, to, fromPostgres, toPostgres }: CopyOptions, configuration: Configuration): Move {
   const fromBooks = isEventStoreDb(from) ? (fromPostgres ?? databaseOf(configuration)) : from
   const toBooks = isEventStoreDb(to) ? (toPostgres ?? fromBooks) : to
-  if (from === to && fromBooks === toBooks) throw new CannotDo('--from and --to name the same store.')
+  if (from === to && fromBooks === toBooks)
+    throw new CommandFailedError('--from and --to name the same store.')
   return { from, to, fromBooks, toBooks, hasOwnBooks: fromBooks !== toBooks }
 }
 
@@ -76,10 +77,10 @@ async function copyAlone(stores: Stores, move: Move): Promise<Copied> {
   const toBooks = await stores.database(move.toBooks)
   const { hasRun } = await keptHistory(toBooks.pool)
   if (move.hasOwnBooks && hasRun) {
-    throw new CannotDo('A service has run on the target already: copy into an empty database.')
+    throw new CommandFailedError('A service has run on the target already: copy into an empty database.')
   }
   const done = await withoutLeaders(fromBooks.pool, () => copyInto(stores, move, { fromBooks, toBooks }))
-  if (!done) throw new CannotDo(running)
+  if (!done) throw new CommandFailedError(running)
   return done.result
 }
 
@@ -95,7 +96,7 @@ async function copyInto(stores: Stores, move: Move, { fromBooks, toBooks }: Book
   const copied = await copyVisibly('copying  ', { id, ...historyOf(store) }, target)
   if (!agrees(copied)) return copied
   if (move.hasOwnBooks) {
-    await atOneMoment(fromBooks.pool, (moment) =>
+    await inReadTransaction(fromBooks.pool, (moment) =>
       writeBookkeeping(toBooks.pool, readBookkeeping(moment), { id }),
     )
   }

@@ -14,7 +14,7 @@ import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import { deciders } from '../composition/deciders.ts'
 import { commandOf } from './arguments.ts'
 import { addCopy } from './events-copy.ts'
-import { CannotDo } from './failure.ts'
+import { CommandFailedError } from './failure.ts'
 import { digestText } from './history-report.ts'
 import { withHouse } from './dependencies.ts'
 import { print, progress, type Printing } from './output.ts'
@@ -47,7 +47,7 @@ export function addEvents(program: Command): void {
 
 async function digest(options: Printing): Promise<void> {
   const bar = progress('reading')
-  const found = await withHouse(async ({ house: { store } }) => {
+  const found = await withHouse(async ({ dependencies: { store } }) => {
     const head = await store.head()
     return digestOf(historyOf(store), head, (position) => bar.show(position, head))
   })
@@ -57,8 +57,8 @@ async function digest(options: Printing): Promise<void> {
 
 async function show(name: string, options: Printing): Promise<void> {
   const stream = streamOf(name)
-  const stored = await withHouse(({ house }) => house.store.readStream(stream, 0))
-  if (stored.length === 0) throw new CannotDo(`There is no stream ${stream}.`)
+  const stored = await withHouse(({ dependencies }) => dependencies.store.readStream(stream, 0))
+  if (stored.length === 0) throw new CommandFailedError(`There is no stream ${stream}.`)
   const events = stored.map(({ id, revision, position, type, data, metadata }) => {
     return { revision, position, time: metadata.at, type, actor: metadata.actor, id, data, metadata }
   })
@@ -77,7 +77,7 @@ function streamOf(name: string): string {
     `${book.category}-<book>`,
     '<category>-<uuid>',
   ]
-  throw new CannotDo(
+  throw new CommandFailedError(
     `"${name}" names no stream: it takes ${known.join(', ')}, with one of the categories ${categories()}.`,
   )
 }

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { stringify } from 'csv-stringify'
 import { exportedColumns, exportedPostings, type Period } from '../../infra/postgres/finance/export.ts'
-import { atOneMoment, type Moment } from '../../infra/postgres/client/read-transaction.ts'
+import { inReadTransaction, type ReadTransaction } from '../../infra/postgres/client/read-transaction.ts'
 import { time, word } from './arguments.ts'
 import { withHouse } from './dependencies.ts'
 import { upToDate, whileProjecting } from './projecting.ts'
@@ -34,10 +34,10 @@ export function addExport(program: Command): void {
 }
 
 async function exportJournal({ from, to, format, output }: JournalOptions): Promise<void> {
-  await withHouse(async (opened) => {
-    const through = await whileProjecting(opened, () => upToDate(opened))
+  await withHouse(async (runtime) => {
+    const through = await whileProjecting(runtime, () => upToDate(runtime))
     let count = 0
-    await atOneMoment(opened.postgres.pool, async (moment) => {
+    await inReadTransaction(runtime.postgres.pool, async (moment) => {
       const rows = Readable.from(counted(moment, { from, to }, () => count++))
       await pipeline(rows, format === 'csv' ? toCsv() : toJsonArray(), destination(output))
     })
@@ -47,7 +47,11 @@ async function exportJournal({ from, to, format, output }: JournalOptions): Prom
   })
 }
 
-async function* counted(moment: Moment, period: Period, onRow: () => void): AsyncGenerator<object, void> {
+async function* counted(
+  moment: ReadTransaction,
+  period: Period,
+  onRow: () => void,
+): AsyncGenerator<object, void> {
   for await (const rows of exportedPostings(moment, period)) {
     for (const row of rows) {
       onRow()

@@ -1,6 +1,6 @@
 /** What the caller can put right: it is said in one sentence, and the exit code is 2. */
-export class CannotDo extends Error {
-  override readonly name = 'CannotDo'
+export class CommandFailedError extends Error {
+  override readonly name = 'CommandFailedError'
 }
 
 /** What a command ends with. */

@@ -1,13 +1,13 @@
 import type { Configuration } from '../../infra/configuration.ts'
 import {
   agrees,
-  CannotCopy,
+  CannotCopyError,
   copyHistory,
   type Copied,
   type HistorySource,
   type HistoryTarget,
 } from '../../infra/history/copy.ts'
-import { CannotDo, exitCodes } from './failure.ts'
+import { CommandFailedError, exitCodes } from './failure.ts'
 import { requireMasterKey } from './dependencies.ts'
 import { print, progress, type Printing } from './output.ts'
 import { buildReadModels } from './projecting.ts'
@@ -36,16 +36,16 @@ export async function fillStore(
     if (!agree) process.exitCode = exitCodes.found
     else if (runsOn) await build(runsOn)
   } catch (error) {
-    throw error instanceof CannotCopy ? new CannotDo(error.message) : error
+    throw error instanceof CannotCopyError ? new CommandFailedError(error.message) : error
   } finally {
     await stores.close()
   }
 }
 
 async function build(configuration: Configuration): Promise<void> {
-  const { openHouse } = await import('../composition/dependencies.ts')
-  const opened = await openHouse(configuration)
-  await buildReadModels(opened).finally(() => opened.close())
+  const { openRuntime } = await import('../composition/dependencies.ts')
+  const runtime = await openRuntime(configuration)
+  await buildReadModels(runtime).finally(() => runtime.close())
 }
 
 /** Copies a history and shows how far it has come. */

@@ -8,9 +8,9 @@ import { readState } from '../../packages/kernel/history.ts'
 import type { DocumentRow } from '../../packages/kernel/read-ports.ts'
 import { apiKeys } from '../../projections/api-keys.ts'
 import { newSecret } from '../composition/first-merchant.ts'
-import type { Opened } from '../composition/dependencies.ts'
+import type { Runtime } from '../composition/dependencies.ts'
 import { commandOf, idOf, list, time, word } from './arguments.ts'
-import { CannotDo } from './failure.ts'
+import { CommandFailedError } from './failure.ts'
 import { readCredentials, withHouse } from './dependencies.ts'
 import { print, table, type Printing } from './output.ts'
 import { upToDate, whileProjecting } from './projecting.ts'
@@ -43,32 +43,33 @@ export function addKeys(program: Command): void {
       [],
     )
     .option('--merchant <id>', 'merchant; the first one when left out', idOf())
-    .action((options: CreateOptions) => withHouse((opened) => create(opened, options)))
+    .action((options: CreateOptions) => withHouse((runtime) => create(runtime, options)))
 
   commandOf(keys, 'list', 'all keys, newest first; the keys themselves are not kept')
     .option('--merchant <id>', 'only of this merchant', idOf())
-    .action((options: Printing & { merchant?: string }) => withHouse((opened) => showAll(opened, options)))
+    .action((options: Printing & { merchant?: string }) => withHouse((runtime) => showAll(runtime, options)))
 
   commandOf(keys, 'roll <id>', 'issue a new key with the same rights and revoke the old one at once')
     .option('--app', 'an app token instead of an API key')
     .action((id: string, options: Printing & { app?: true }) =>
-      withHouse((opened) => roll(opened, id, options)),
+      withHouse((runtime) => roll(runtime, id, options)),
     )
 
   commandOf(keys, 'revoke <id>', 'end a key at once').action((id: string, options: Printing) =>
-    withHouse((opened) => revoke(opened, id, options)),
+    withHouse((runtime) => revoke(runtime, id, options)),
   )
 }
 
-async function create(opened: Opened, options: CreateOptions): Promise<void> {
+async function create(runtime: Runtime, options: CreateOptions): Promise<void> {
   const { name, environment, app, expires, addresses } = options
-  const owner = options.merchant ?? readCredentials(opened.configuration).merchant_id
-  if ((await readState(opened.house.store, merchant, owner)).status === 'none') {
-    throw new CannotDo(`There is no merchant ${owner}.`)
+  const owner = options.merchant ?? readCredentials(runtime.configuration).merchant_id
+  if ((await readState(runtime.dependencies.store, merchant, owner)).status === 'none') {
+    throw new CommandFailedError(`There is no merchant ${owner}.`)
   }
-  if (expires && expires <= opened.house.clock()) throw new CannotDo('A key must end in the future.')
+  if (expires && expires <= runtime.dependencies.clock())
+    throw new CommandFailedError('A key must end in the future.')
   const expiresAt = expires?.toISOString() ?? null
-  const issued = await issue(opened, {
+  const issued = await issue(runtime, {
     merchant: owner,
     livemode: environment === 'live',
     app,
@@ -95,7 +96,7 @@ interface Issued {
 }
 
 async function issue(
-  { house }: Opened,
+  { dependencies }: Runtime,
   { merchant: owner, livemode, app, details }: NewKey,
 ): Promise<Issued> {
   const kind = app ? ('ik_app_' as const) : ('ik_' as const)
@@ -103,7 +104,7 @@ async function issue(
   const hash = createHash('sha256').update(key).digest('hex')
   const id = apiKeyId(hash)
   const data = { ...details, hash, last4: key.slice(-4) }
-  await house.executor.send(
+  await dependencies.executor.send(
     apiKey,
     id,
     { type: 'IssueApiKey', data },
@@ -111,7 +112,7 @@ async function issue(
       merchant: owner,
       livemode,
       actor: 'cli',
-      correlation: house.newId(),
+      correlation: dependencies.newId(),
       isNew: true,
     },
   )
@@ -123,37 +124,37 @@ function announce({ id, key, name, environment }: Issued): string {
 }
 
 async function roll(
-  opened: Opened,
+  runtime: Runtime,
   text: string,
   options: Printing & { readonly app?: true },
 ): Promise<void> {
-  const { id, key: old } = await known(opened, text)
+  const { id, key: old } = await known(runtime, text)
   if (old.status === 'revoked') {
-    throw new CannotDo(`Key ${id} is revoked already; make a new one with \`ikw keys create\`.`)
+    throw new CommandFailedError(`Key ${id} is revoked already; make a new one with \`ikw keys create\`.`)
   }
   const { name, scopes: allowed, addresses, expiresAt, merchant: owner, livemode } = old
   const details = { name, scopes: allowed, addresses, expiresAt }
-  const issued = await issue(opened, { merchant: owner, livemode, app: options.app, details })
-  await end(opened, { id, key: old, reason: 'rolled' })
+  const issued = await issue(runtime, { merchant: owner, livemode, app: options.app, details })
+  await end(runtime, { id, key: old, reason: 'rolled' })
   print({ ...issued, revoked: id }, options, () => `${announce(issued)}\nThe old key ${id} is revoked.`)
 }
 
-async function revoke(opened: Opened, text: string, options: Printing): Promise<void> {
-  const { id, key } = await known(opened, text)
-  await end(opened, { id, key, reason: 'revoked on the command line' })
+async function revoke(runtime: Runtime, text: string, options: Printing): Promise<void> {
+  const { id, key } = await known(runtime, text)
+  await end(runtime, { id, key, reason: 'revoked on the command line' })
   print({ id, status: 'revoked' }, options, () => `Key ${id} ("${key.name}") is revoked.`)
 }
 
 type KnownKey = Exclude<ApiKey, { status: 'none' }>
 
 async function known(
-  { house }: Opened,
+  { dependencies }: Runtime,
   text: string,
 ): Promise<{ readonly id: string; readonly key: KnownKey }> {
   const id = text.toLowerCase()
-  const key = await readState(house.store, apiKey, id)
+  const key = await readState(dependencies.store, apiKey, id)
   if (key.status !== 'none') return { id, key }
-  throw new CannotDo(`There is no key ${text}: \`ikw keys list\` shows their ids.`)
+  throw new CommandFailedError(`There is no key ${text}: \`ikw keys list\` shows their ids.`)
 }
 
 interface Ending {
@@ -162,18 +163,18 @@ interface Ending {
   readonly reason: string
 }
 
-async function end({ house }: Opened, { id, key, reason }: Ending): Promise<void> {
+async function end({ dependencies }: Runtime, { id, key, reason }: Ending): Promise<void> {
   const { merchant: owner, livemode } = key
-  const envelope = { merchant: owner, livemode, actor: 'cli', correlation: house.newId() }
-  await house.executor.send(apiKey, id, { type: 'RevokeApiKey', data: { reason } }, envelope)
+  const envelope = { merchant: owner, livemode, actor: 'cli', correlation: dependencies.newId() }
+  await dependencies.executor.send(apiKey, id, { type: 'RevokeApiKey', data: { reason } }, envelope)
 }
 
 type KeyRow = DocumentRow & { readonly state: KnownKey }
 
-async function showAll(opened: Opened, options: Printing & { readonly merchant?: string }): Promise<void> {
-  const rows = await whileProjecting(opened, async () => {
-    await upToDate(opened)
-    return allRows(opened, options.merchant)
+async function showAll(runtime: Runtime, options: Printing & { readonly merchant?: string }): Promise<void> {
+  const rows = await whileProjecting(runtime, async () => {
+    await upToDate(runtime)
+    return allRows(runtime, options.merchant)
   })
   const shown = rows.map(({ id, state }) => ({
     id,
@@ -197,7 +198,10 @@ async function showAll(opened: Opened, options: Printing & { readonly merchant?:
 
 const pageRows = 100
 
-async function allRows({ house: { reads } }: Opened, owner: string | undefined): Promise<readonly KeyRow[]> {
+async function allRows(
+  { dependencies: { reads } }: Runtime,
+  owner: string | undefined,
+): Promise<readonly KeyRow[]> {
   const where = owner === undefined ? [] : [{ column: 'merchant', operator: '=' as const, value: owner }]
   const found: KeyRow[] = []
   for (;;) {

@@ -26,7 +26,7 @@ export function addLedger(program: Command): void {
 }
 
 async function replay(options: Printing): Promise<void> {
-  const { replayed, compared } = await withHouse(async ({ postgres: { pool }, house: { store } }) => {
+  const { replayed, compared } = await withHouse(async ({ postgres: { pool }, dependencies: { store } }) => {
     const folding = progress('folding books ')
     const replayed = await foldBooks({ store, deciders, onProgress: folding.show })
     folding.end()
@@ -81,7 +81,7 @@ function sentence({ model, row, problem }: Difference): string {
 }
 
 async function verify(options: Printing): Promise<void> {
-  const verified = await withHouse(async ({ postgres: { pool }, house: { store, clock } }) => {
+  const verified = await withHouse(async ({ postgres: { pool }, dependencies: { store, clock } }) => {
     const { position: policiesThrough } = await new Checkpoints(pool).load('policies')
     const bar = progress('counting')
     const result = await verifyLog({ store, deciders, policiesThrough, now: clock(), onProgress: bar.show })

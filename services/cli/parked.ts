@@ -3,10 +3,10 @@ import {
   dismissMessage,
   isParkedMessage,
   listParked,
-  wishRetry,
+  requestRetry,
 } from '../../infra/postgres/consumers/parked.ts'
 import { commandOf } from './arguments.ts'
-import { CannotDo } from './failure.ts'
+import { CommandFailedError } from './failure.ts'
 import { withHouse } from './dependencies.ts'
 import { counted, print, table, type Printing } from './output.ts'
 
@@ -35,16 +35,17 @@ async function showAll(options: Printing): Promise<void> {
 
 async function retry(stream: string | undefined, options: Printing): Promise<void> {
   const asked = await withHouse(async ({ postgres: { pool } }) => {
-    if (stream !== undefined && (await isParkedMessage(pool, stream))) throw new CannotDo(noEvent(stream))
-    return wishRetry(pool, stream)
+    if (stream !== undefined && (await isParkedMessage(pool, stream)))
+      throw new CommandFailedError(noEvent(stream))
+    return requestRetry(pool, stream)
   })
-  if (asked === 0 && stream !== undefined) throw new CannotDo(notParked(stream))
+  if (asked === 0 && stream !== undefined) throw new CommandFailedError(notParked(stream))
   print({ asked }, options, () => sentence(asked))
 }
 
 async function dismiss(message: string, options: Printing): Promise<void> {
   const dismissed = await withHouse(({ postgres: { pool } }) => dismissMessage(pool, message))
-  if (!dismissed) throw new CannotDo(notParked(message))
+  if (!dismissed) throw new CommandFailedError(notParked(message))
   print({ dismissed: message }, options, () => `${message} is not listed any more.`)
 }
 

@@ -1,11 +1,14 @@
-import type { Opened } from '../composition/dependencies.ts'
+import type { Runtime } from '../composition/dependencies.ts'
 import { runProjector } from '../projector/service.ts'
-import { CannotDo } from './failure.ts'
+import { CommandFailedError } from './failure.ts'
 import { progress } from './output.ts'
 
 /** Where no service runs, the projector runs here while the work takes: one process leads it. */
-export async function whileProjecting<Result>(opened: Opened, work: () => Promise<Result>): Promise<Result> {
-  const projector = runProjector(opened)
+export async function whileProjecting<Result>(
+  runtime: Runtime,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const projector = runProjector(runtime)
   try {
     return await work()
   } finally {
@@ -16,24 +19,25 @@ export async function whileProjecting<Result>(opened: Opened, work: () => Promis
 const patienceMs = 60_000
 
 /** Waits until the read models show all that is in the log now; answers its position. */
-export async function upToDate({ house: { store, reads } }: Opened): Promise<number> {
+export async function upToDate({ dependencies: { store, reads } }: Runtime): Promise<number> {
   const head = await store.head()
   if (await reads.reached(head, patienceMs)) return head
-  throw new CannotDo(
+  throw new CommandFailedError(
     'The read models are behind the log: see `ikw projections status` and `ikw parked list`.',
   )
 }
 
 /** Makes all read models of a new database, however long it takes, as long as they get on. */
-export function buildReadModels(opened: Opened): Promise<void> {
-  const { store, reads } = opened.house
-  return whileProjecting(opened, async () => {
+export function buildReadModels(runtime: Runtime): Promise<void> {
+  const { store, reads } = runtime.dependencies
+  return whileProjecting(runtime, async () => {
     const head = await store.head()
     const bar = progress('read models')
     try {
       for (let position = -1; !(await reads.reached(head, patienceMs));) {
         const now = await reads.position()
-        if (now === position) throw new CannotDo('The read models do not get on: see `ikw parked list`.')
+        if (now === position)
+          throw new CommandFailedError('The read models do not get on: see `ikw parked list`.')
         position = now
         bar.show(position, head)
       }

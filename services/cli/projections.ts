@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { atOneMoment } from '../../infra/postgres/client/read-transaction.ts'
+import { inReadTransaction } from '../../infra/postgres/client/read-transaction.ts'
 import { publications, wantRebuild } from '../../infra/postgres/read-models/publication.ts'
-import { builtUpTo, shownTables } from '../../infra/postgres/read-models/published-tables.ts'
+import { builtUpTo, publishedTables } from '../../infra/postgres/read-models/published-tables.ts'
 import type { ReadModel } from '../../packages/kernel/projection.ts'
 import { readModels } from '../../projections/index.ts'
-import type { Opened } from '../composition/dependencies.ts'
+import type { Runtime } from '../composition/dependencies.ts'
 import { commandOf } from './arguments.ts'
-import { CannotDo } from './failure.ts'
+import { CommandFailedError } from './failure.ts'
 import { withHouse } from './dependencies.ts'
 import { print, progress, table, type Printing } from './output.ts'
 import { whileProjecting } from './projecting.ts'
@@ -27,8 +27,8 @@ export function addProjections(program: Command): void {
 }
 
 async function status(options: Printing): Promise<void> {
-  const { head, models } = await withHouse(async ({ postgres: { pool }, house: { store } }) => {
-    const models = await atOneMoment(pool, (moment) => shownTables(moment, readModels))
+  const { head, models } = await withHouse(async ({ postgres: { pool }, dependencies: { store } }) => {
+    const models = await inReadTransaction(pool, (moment) => publishedTables(moment, readModels))
     return { head: await store.head(), models }
   })
   const shown = models.map(({ model, version, generation, wanted, position, updatedAt, parked }) => ({
@@ -48,19 +48,20 @@ async function status(options: Printing): Promise<void> {
 
 async function rebuild(name: string | undefined, options: Printing & { readonly all?: true }): Promise<void> {
   const models = chosen(name, options.all)
-  await withHouse(async (opened) => {
-    const wanted = await wish(opened, models)
-    await whileProjecting(opened, () => untilShown(opened, wanted))
+  await withHouse(async (runtime) => {
+    const wanted = await wish(runtime, models)
+    await whileProjecting(runtime, () => untilShown(runtime, wanted))
   })
   const rebuilt = models.map((model) => model.name)
   print({ rebuilt }, options, () => `Rebuilt and shown: ${rebuilt.join(', ')}.`)
 }
 
 function chosen(name: string | undefined, all: true | undefined): readonly ReadModel[] {
-  if ((name === undefined) === (all === undefined)) throw new CannotDo('Name one read model, or take --all.')
+  if ((name === undefined) === (all === undefined))
+    throw new CommandFailedError('Name one read model, or take --all.')
   const models = all ? readModels : readModels.filter((model) => model.name === name)
   if (models.length > 0) return models
-  throw new CannotDo(
+  throw new CommandFailedError(
     `There is no read model "${name}": there are ${readModels.map((model) => model.name).join(', ')}.`,
   )
 }
@@ -71,7 +72,7 @@ interface Wanted {
 }
 
 async function wish(
-  { postgres: { pool } }: Opened,
+  { postgres: { pool } }: Runtime,
   models: readonly ReadModel[],
 ): Promise<readonly Wanted[]> {
   for (const model of models) await wantRebuild(pool, model)
@@ -81,7 +82,7 @@ async function wish(
 
 /** The projector, here or in the running service, builds one after the other. */
 async function untilShown(
-  { postgres: { pool }, house: { store } }: Opened,
+  { postgres: { pool }, dependencies: { store } }: Runtime,
   wanted: readonly Wanted[],
 ): Promise<void> {
   const head = await store.head()

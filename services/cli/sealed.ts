@@ -11,7 +11,7 @@ import {
 } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import type { DocumentRow } from '../../packages/kernel/read-ports.ts'
 import { answerContext } from '../api/kinds/sealed-answers.ts'
-import type { Opened } from '../composition/dependencies.ts'
+import type { Runtime } from '../composition/dependencies.ts'
 
 /** Something in use whose secrets are sealed. */
 export interface Uses {
@@ -28,10 +28,10 @@ const rowsPerPage = 100
 
 /** Everything in use that a master key seals: secrets of endpoints, and answers that show one. */
 export class Sealed {
-  readonly #opened: Opened
+  readonly #opened: Runtime
 
-  constructor(opened: Opened) {
-    this.#opened = opened
+  constructor(runtime: Runtime) {
+    this.#opened = runtime
   }
 
   async uses(): Promise<readonly Uses[]> {
@@ -42,7 +42,7 @@ export class Sealed {
   async #endpoints(): Promise<readonly Uses[]> {
     const found: Uses[] = []
     for (let after = 0; ;) {
-      const { rows } = await this.#opened.house.reads.page<Row>({
+      const { rows } = await this.#opened.dependencies.reads.page<Row>({
         from: 'webhook_endpoints',
         where: [{ column: 'created', operator: '>', value: after }],
         order: 'created',
@@ -57,7 +57,7 @@ export class Sealed {
 
   #ofEndpoint({ id, merchant, livemode, state }: Row): readonly Uses[] {
     if (state.status === 'none') return []
-    const { executor, vault, newId } = this.#opened.house
+    const { executor, vault, newId } = this.#opened.dependencies
     const sealed = [state.secret, ...state.previous].map((secret) => secret.sealed)
     const reseal = async () => {
       const context = secretContext(id)
@@ -71,7 +71,7 @@ export class Sealed {
   }
 
   #ofAnswer(answer: SealedAnswer): Uses {
-    const { vault } = this.#opened.house
+    const { vault } = this.#opened.dependencies
     const context = answerContext(answer)
     const reseal = () =>
       resealAnswer(

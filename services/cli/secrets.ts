@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { addMasterKey, keepMasterKeys, loadMasterKeys } from '../../infra/secrets/master-key.ts'
 import { keyId } from '../../infra/secrets/vault.ts'
-import type { Opened } from '../composition/dependencies.ts'
+import type { Runtime } from '../composition/dependencies.ts'
 import { commandOf } from './arguments.ts'
-import { CannotDo } from './failure.ts'
+import { CommandFailedError } from './failure.ts'
 import { withHouse } from './dependencies.ts'
 import { counted, print, table, type Printing } from './output.ts'
 import { upToDate, whileProjecting } from './projecting.ts'
@@ -12,24 +12,24 @@ import { Sealed, type Uses } from './sealed.ts'
 export function addSecrets(program: Command): void {
   const secrets = program.command('secrets').description('the master key, and what is sealed with it at rest')
   commandOf(secrets, 'status', 'which key seals what').action((options: Printing) =>
-    withHouse((opened) => status(opened, options)),
+    withHouse((runtime) => status(runtime, options)),
   )
   commandOf(secrets, 'rotate', 'make a new master key, and seal all secrets that are in use with it').action(
-    (options: Printing) => withHouse((opened) => rotate(opened, options)),
+    (options: Printing) => withHouse((runtime) => rotate(runtime, options)),
   )
   commandOf(secrets, 'forget', 'delete the older master keys, when nothing in use needs them').action(
-    (options: Printing) => withHouse((opened) => forget(opened, options)),
+    (options: Printing) => withHouse((runtime) => forget(runtime, options)),
   )
 }
 
-function keysOf({ configuration: { dataDirectory, masterKey } }: Opened) {
+function keysOf({ configuration: { dataDirectory, masterKey } }: Runtime) {
   const keys = loadMasterKeys(dataDirectory, masterKey)
   return { keys, current: keyId(keys.current), older: keys.older.map(keyId) }
 }
 
-async function status(opened: Opened, options: Printing): Promise<void> {
-  const uses = await sealedNow(opened)
-  const { current, older } = keysOf(opened)
+async function status(runtime: Runtime, options: Printing): Promise<void> {
+  const uses = await sealedNow(runtime)
+  const { current, older } = keysOf(runtime)
   const shown = [current, ...older].map((key, index) => ({
     key,
     use: index === 0 ? 'seals and opens' : 'opens',
@@ -40,13 +40,13 @@ async function status(opened: Opened, options: Printing): Promise<void> {
 }
 
 /** A rotation that was interrupted is completed; it needs no other key. */
-async function rotate(opened: Opened, options: Printing): Promise<void> {
-  const { dataDirectory, masterKey } = opened.configuration
-  const isUnderWay = staleOf(await sealedNow(opened), keysOf(opened).current).length > 0
-  if (!isUnderWay && masterKey !== undefined) throw new CannotDo(isGiven)
+async function rotate(runtime: Runtime, options: Printing): Promise<void> {
+  const { dataDirectory, masterKey } = runtime.configuration
+  const isUnderWay = staleOf(await sealedNow(runtime), keysOf(runtime).current).length > 0
+  if (!isUnderWay && masterKey !== undefined) throw new CommandFailedError(isGiven)
   if (!isUnderWay) addMasterKey(dataDirectory)
-  const resealed = await reseal(opened)
-  const { current, older } = keysOf(opened)
+  const resealed = await reseal(runtime)
+  const { current, older } = keysOf(runtime)
   print({ key: current, older, resealed }, options, () => rotatedText(current, older, resealed))
 }
 
@@ -62,12 +62,12 @@ function rotatedText(current: string, older: readonly string[], resealed: number
   ].join('\n')
 }
 
-async function forget(opened: Opened, options: Printing): Promise<void> {
-  const { dataDirectory, masterKey } = opened.configuration
-  const { keys, current, older } = keysOf(opened)
-  const stale = staleOf(await sealedNow(opened), current)
+async function forget(runtime: Runtime, options: Printing): Promise<void> {
+  const { dataDirectory, masterKey } = runtime.configuration
+  const { keys, current, older } = keysOf(runtime)
+  const stale = staleOf(await sealedNow(runtime), current)
   if (stale.length > 0) {
-    throw new CannotDo(
+    throw new CommandFailedError(
       `${counted(stale.length, 'secret')} in use need an older key: run \`ikw secrets rotate\`.`,
     )
   }
@@ -87,10 +87,10 @@ function staleOf(uses: readonly Uses[], current: string): readonly Uses[] {
 }
 
 /** As long as a process that knows the older key only seals something with it, there is more to do. */
-async function reseal(opened: Opened): Promise<number> {
+async function reseal(runtime: Runtime): Promise<number> {
   let resealed = 0
   for (;;) {
-    const stale = staleOf(await sealedNow(opened), keysOf(opened).current)
+    const stale = staleOf(await sealedNow(runtime), keysOf(runtime).current)
     if (stale.length === 0) return resealed
     for (const { reseal: again } of stale) await again()
     resealed += stale.length
@@ -98,7 +98,7 @@ async function reseal(opened: Opened): Promise<number> {
 }
 
 /** Of endpoints, the read model says which there are. */
-async function sealedNow(opened: Opened): Promise<readonly Uses[]> {
-  await whileProjecting(opened, () => upToDate(opened))
-  return new Sealed(opened).uses()
+async function sealedNow(runtime: Runtime): Promise<readonly Uses[]> {
+  await whileProjecting(runtime, () => upToDate(runtime))
+  return new Sealed(runtime).uses()
 }

@@ -12,7 +12,7 @@ const patience = { tries: 5, everyMs: 1_000 }
  * A log and the database beside it belong to one history. Throws a sentence when they do not: a checkpoint of
  * another history would repeat payouts and webhooks, or leave them out (docs/decisions/0008).
  */
-export async function agree(pool: pg.Pool, store: EventStore | EventStoreDb): Promise<void> {
+export async function assertSameHistory(pool: pg.Pool, store: EventStore | EventStoreDb): Promise<void> {
   const kept = await keptHistory(pool)
   if (kept.isIncomplete) throw new ConfigurationError(incomplete('The database of POSTGRES_URL'))
   await expectReached(kept, store)

@@ -3,17 +3,17 @@ import { InProcessBus } from '../../infra/event-bus/in-process.ts'
 import { openKafkaBus, topic } from '../../infra/event-bus/kafka.ts'
 import { parkMessage } from '../../infra/postgres/consumers/parked.ts'
 import type { EventBus } from '../../packages/kernel/message-ports.ts'
-import type { Opened } from './dependencies.ts'
+import type { Runtime } from './dependencies.ts'
 import { tracedBus } from './traced.ts'
 
 /** The bus that its settings name; in process only where all who use it are in this process. */
 export async function openBus(
-  opened: Opened,
+  runtime: Runtime,
   { isShared }: { readonly isShared: boolean },
 ): Promise<EventBus> {
-  const { configuration, postgres, house, health } = opened
+  const { configuration, postgres, dependencies, health } = runtime
   const { kafkaBrokers: brokers, instance } = configuration
-  const { tracing } = house
+  const { tracing } = dependencies
   const traced = (bus: EventBus) => (tracing ? tracedBus(bus, tracing) : bus)
   if (brokers === undefined) {
     if (isShared) throw new ConfigurationError(needsKafka)
@@ -22,7 +22,7 @@ export async function openBus(
   const bus = await openKafkaBus({
     brokers,
     clientId: `ikw-${instance}`,
-    log: house.log,
+    log: dependencies.log,
     park: (group, poison) => parkMessage(postgres.pool, { group, topic, ...poison }),
   })
   health.depend({ name: 'kafka', ping: () => bus.ping() })

@@ -23,12 +23,12 @@ import { HttpSandboxBook } from '../../infra/rails/sandbox-http.ts'
 import { loadMasterKeys } from '../../infra/secrets/master-key.ts'
 import { openVault } from '../../infra/secrets/vault.ts'
 import { Refusal } from '../../packages/contract/refusals.ts'
-import type { House } from '../../packages/contract/routes.ts'
+import type { Dependencies } from '../../packages/contract/routes.ts'
 import { Executor } from '../../packages/kernel/execute.ts'
 import type { Clock, EventStore, Log, Mailer, Snapshots } from '../../packages/kernel/ports.ts'
 import type { Tracing } from '../../packages/kernel/trace-ports.ts'
 import { readModels } from '../../projections/index.ts'
-import { agree } from './assert-same-history.ts'
+import { assertSameHistory } from './assert-same-history.ts'
 import { Health } from './health.ts'
 import { risingIds } from './ids.ts'
 import { observe } from './observe.ts'
@@ -36,18 +36,18 @@ import { openTelemetry } from './telemetry.ts'
 import { TracedExecutor, tracedRail, tracedStore } from './traced.ts'
 
 /** The adapters that a process works with, opened from its configuration. */
-export interface Opened {
+export interface Runtime {
   readonly configuration: Configuration
   readonly postgres: Postgres
   readonly snapshots: Snapshots
-  readonly house: House
+  readonly dependencies: Dependencies
   readonly health: Health
   close(): Promise<void>
 }
 
 const smtpTimeoutMs = 10_000
 
-export interface HouseOptions {
+export interface RuntimeOptions {
   /** Another clock than the machine's, for tests. */
   readonly clock?: Clock
   /** Which service this process is, for those who follow traces. */
@@ -55,7 +55,10 @@ export interface HouseOptions {
 }
 
 /** Opens every adapter; a dependency that is missing is one sentence that says what to set. */
-export async function openHouse(configuration: Configuration, options: HouseOptions = {}): Promise<Opened> {
+export async function openRuntime(
+  configuration: Configuration,
+  options: RuntimeOptions = {},
+): Promise<Runtime> {
   const log = openLog(configuration)
   const postgres = await connectPostgres({
     url: configuration.postgresUrl,
@@ -72,8 +75,8 @@ export async function openHouse(configuration: Configuration, options: HouseOpti
   const health = new Health()
   const { tracing, ...telemetry } = await openTelemetry(configuration, health, `ikw-${service}`)
   const adapters = { postgres, store, snapshots, mailer, operators, log, clock, tracing }
-  const house = furnish(configuration, adapters)
-  observe(health, { house, postgres })
+  const dependencies = buildDependencies(configuration, adapters)
+  observe(health, { dependencies, postgres })
   const close = async () => {
     await store.close()
     mailer.close?.()
@@ -81,7 +84,7 @@ export async function openHouse(configuration: Configuration, options: HouseOpti
     await telemetry.close?.()
     await postgres.close()
   }
-  return { configuration, postgres, snapshots, house, health, close }
+  return { configuration, postgres, snapshots, dependencies, health, close }
 }
 
 async function openData(configuration: Configuration, postgres: Postgres): Promise<EventStore> {
@@ -89,7 +92,7 @@ async function openData(configuration: Configuration, postgres: Postgres): Promi
   await publishMissing(postgres.pool, readModels, financeViews)
   const store = await openStore(configuration, postgres)
   try {
-    await agree(postgres.pool, store)
+    await assertSameHistory(postgres.pool, store)
     return store
   } catch (error) {
     await store.close()
@@ -108,10 +111,10 @@ interface Adapters {
   readonly tracing: Tracing | undefined
 }
 
-function furnish(
+function buildDependencies(
   configuration: Configuration,
   { postgres, snapshots, mailer, operators, log, clock, tracing, ...adapters }: Adapters,
-): House {
+): Dependencies {
   const { pool } = postgres
   const allow = addressBlocks(configuration.egressAllow)
   const rail = new SimulatedOperators({

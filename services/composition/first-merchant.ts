@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { House } from '../../packages/contract/routes.ts'
+import type { Dependencies } from '../../packages/contract/routes.ts'
 import { apiKey, apiKeyId } from '../../packages/domain/api-keys/api-key.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
@@ -23,22 +23,22 @@ const sandboxGrant = { amount: 1_000_000, currency: 'XOF' }
  * play money. The file is written first: a crash in between is repaired by the next start, which issues the
  * same keys again.
  */
-export async function firstMerchant(house: House, dataDirectory: string): Promise<Credentials> {
+export async function firstMerchant(dependencies: Dependencies, dataDirectory: string): Promise<Credentials> {
   const file = join(dataDirectory, 'credentials.json')
-  if (!existsSync(file)) writeCredentials(file, house.newId())
+  if (!existsSync(file)) writeCredentials(file, dependencies.newId())
   const credentials = JSON.parse(readFileSync(file, 'utf8')) as Credentials
   const id = credentials.merchant_id
-  const envelope = { merchant: id, livemode: false, actor: 'first start', correlation: house.newId() }
+  const envelope = { merchant: id, livemode: false, actor: 'first start', correlation: dependencies.newId() }
   const details = {
     name: 'First merchant',
     country: 'SN',
     currency: sandboxGrant.currency,
     email: 'merchant@localhost',
   }
-  await house.executor.send(merchant, id, { type: 'CreateMerchant', data: details }, envelope)
-  await issueKey(house, credentials.sandbox_key, { ...envelope, livemode: false })
-  await issueKey(house, credentials.live_key, { ...envelope, livemode: true })
-  await grant(house, envelope)
+  await dependencies.executor.send(merchant, id, { type: 'CreateMerchant', data: details }, envelope)
+  await issueKey(dependencies, credentials.sandbox_key, { ...envelope, livemode: false })
+  await issueKey(dependencies, credentials.live_key, { ...envelope, livemode: true })
+  await grant(dependencies, envelope)
   return credentials
 }
 
@@ -58,7 +58,7 @@ export function newSecret(prefix: 'ik_test_' | 'ik_live_' | 'ik_app_test_' | 'ik
   return prefix + randomBytes(32).toString('base64url')
 }
 
-async function issueKey({ executor }: House, secret: string, envelope: Envelope): Promise<void> {
+async function issueKey({ executor }: Dependencies, secret: string, envelope: Envelope): Promise<void> {
   const hash = createHash('sha256').update(secret).digest('hex')
   const data = {
     hash,
@@ -71,7 +71,7 @@ async function issueKey({ executor }: House, secret: string, envelope: Envelope)
   await executor.send(apiKey, apiKeyId(hash), { type: 'IssueApiKey', data }, envelope)
 }
 
-async function grant({ executor, store }: House, envelope: Envelope): Promise<void> {
+async function grant({ executor, store }: Dependencies, envelope: Envelope): Promise<void> {
   const { merchant: id, livemode } = envelope
   const books = streamName(book.category, bookId(id, livemode, sandboxGrant.currency))
   // The ledger remembers the newest requests only, so an old grant is known by the book's being there.

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
-import { lead, type LeaderName, type Reign } from '../../infra/postgres/consumers/leader.ts'
+import { lead, type LeaderName, type LeaderTerm } from '../../infra/postgres/consumers/leader.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
-import type { Opened } from './dependencies.ts'
+import type { Runtime } from './dependencies.ts'
 
 /** Runs in one process at a time, whichever is elected; the others stand by and take over. */
 export function leading(
-  { postgres: { pool }, configuration: { instance }, health, house: { log } }: Opened,
+  { postgres: { pool }, configuration: { instance }, health, dependencies: { log } }: Runtime,
   name: LeaderName,
-  start: (reign: Reign) => Promise<Subscription>,
+  start: (reign: LeaderTerm) => Promise<Subscription>,
 ): Subscription {
   health.leads.set(name, false)
   return lead({ pool, name, instance }, async (reign) => {

@@ -1,29 +1,32 @@
 import { listParked } from '../../infra/postgres/consumers/parked.ts'
 import { backlog } from '../../infra/postgres/consumers/backlog.ts'
 import type { Postgres } from '../../infra/postgres/client/connect.ts'
-import type { House } from '../../packages/contract/routes.ts'
+import type { Dependencies } from '../../packages/contract/routes.ts'
 import type { Health } from './health.ts'
 
 /**
  * What every process of the service knows of the whole: what it stands on, how far it is, and what is set
  * aside.
  */
-export function observe(health: Health, { house, postgres: { pool } }: Observed): void {
+export function observe(health: Health, { dependencies, postgres: { pool } }: Observed): void {
   const { metrics } = health
-  health.depend({ name: 'event_store', ping: () => house.store.ping() })
+  health.depend({ name: 'event_store', ping: () => dependencies.store.ping() })
   health.depend({ name: 'postgres', ping: () => pool.query('select 1') })
   health.tell(async () => {
     const parked = await listParked(pool)
     return {
-      position: { log: await house.store.head(), read_models: await house.reads.position() },
+      position: { log: await dependencies.store.head(), read_models: await dependencies.reads.position() },
       parked: parked.map(({ consumer, stream, type, error }) => ({ consumer, stream, type, error })),
     }
   })
   metrics.gauge('postgres_connections_waiting', 'Queries that wait for a connection', () => pool.waitingCount)
-  metrics.gauge('log_position', 'Position of the newest event', () => house.store.head())
+  metrics.gauge('log_position', 'Position of the newest event', () => dependencies.store.head())
   metrics.gauges('consumer_position', 'How far a consumer of the log has come', {
     label: 'consumer',
-    read: async () => ({ ...(await backlog(pool)).positions, read_models: await house.reads.position() }),
+    read: async () => ({
+      ...(await backlog(pool)).positions,
+      read_models: await dependencies.reads.position(),
+    }),
   })
   metrics.gauges('parked_events', 'Events that a consumer has set aside', {
     label: 'consumer',
@@ -34,6 +37,6 @@ export function observe(health: Health, { house, postgres: { pool } }: Observed)
 }
 
 interface Observed {
-  readonly house: House
+  readonly dependencies: Dependencies
   readonly postgres: Postgres
 }

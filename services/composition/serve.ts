@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { readConfiguration, type Configuration } from '../../infra/configuration.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
-import { openHouse, type Opened } from './dependencies.ts'
+import { openRuntime, type Runtime } from './dependencies.ts'
 import { serveHealth } from './listen.ts'
 
 export interface Served extends Subscription {
@@ -13,21 +13,21 @@ export interface Served extends Subscription {
 const heapGrowingPercent = 100
 
 /** Runs one service as a process of its own, until SIGTERM or SIGINT. */
-export function serve(name: string, start: (opened: Opened) => Promise<Served>): Promise<void> {
+export function serve(name: string, start: (runtime: Runtime) => Promise<Served>): Promise<void> {
   return run(async (configuration) => {
     // Whoever started this process has said it once for all.
     if (!process.send) warnOfOddities(configuration, { isApart: true })
-    const opened = await openHouse(configuration, { service: name })
-    return orClose(opened, async () => {
-      const served = await start(opened)
+    const runtime = await openRuntime(configuration, { service: name })
+    return orClose(runtime, async () => {
+      const served = await start(runtime)
       const health =
-        served.port === undefined ? await serveHealth(opened.health, configuration.healthPort) : undefined
+        served.port === undefined ? await serveHealth(runtime.health, configuration.healthPort) : undefined
       process.stdout.write(`${name} is ready: http://localhost:${served.port ?? health?.port}/readyz\n`)
       return async () => {
-        opened.health.stop()
+        runtime.health.stop()
         await served.close()
         await health?.close()
-        await opened.close()
+        await runtime.close()
       }
     })
   })
@@ -35,13 +35,13 @@ export function serve(name: string, start: (opened: Opened) => Promise<Served>):
 
 /** What does not start leaves nothing open: an embedded server would outlive it. */
 export async function orClose<Result>(
-  opened: { close(): Promise<void> },
+  runtime: { close(): Promise<void> },
   start: () => Promise<Result>,
 ): Promise<Result> {
   try {
     return await start()
   } catch (error) {
-    await opened.close()
+    await runtime.close()
     throw error
   }
 }

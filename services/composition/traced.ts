@@ -1,5 +1,10 @@
 import { streamName, type AnyDecider } from '../../packages/kernel/decider.ts'
-import { Executor, type Errand, type ExecutorOptions, type Outcome } from '../../packages/kernel/execute.ts'
+import {
+  Executor,
+  type PendingCommand,
+  type ExecutorOptions,
+  type Outcome,
+} from '../../packages/kernel/execute.ts'
 import type { EventBus } from '../../packages/kernel/message-ports.ts'
 import type { EventStore, NewEvent } from '../../packages/kernel/ports.ts'
 import type { PaymentRail } from '../../packages/kernel/rail-ports.ts'
@@ -26,16 +31,16 @@ export class TracedExecutor extends Executor {
   override async sendAll(
     decider: AnyDecider,
     id: string,
-    errands: readonly Errand[],
+    errands: readonly PendingCommand[],
   ): Promise<Outcome<unknown>> {
     const stream = streamName(decider.category, id)
     const spans: Span[] = []
-    const traced: Errand[] = []
+    const traced: PendingCommand[] = []
     for (const errand of errands) {
       const parent = errand.envelope.traceparent ?? (await this.#origin(stream, errand))
-      const opened = this.#begin(`${decider.category} ${errand.command.type}`, errand, parent)
-      spans.push(...opened)
-      traced.push({ ...errand, envelope: { ...errand.envelope, traceparent: opened[0]!.traceparent } })
+      const runtime = this.#begin(`${decider.category} ${errand.command.type}`, errand, parent)
+      spans.push(...runtime)
+      traced.push({ ...errand, envelope: { ...errand.envelope, traceparent: runtime[0]!.traceparent } })
     }
     try {
       const outcome = await super.sendAll(decider, id, traced)
@@ -49,7 +54,11 @@ export class TracedExecutor extends Executor {
   }
 
   /** The command, and around it the policy that orders it. */
-  #begin(name: string, { envelope: { cause, actor } }: Errand, parent: string | undefined): readonly Span[] {
+  #begin(
+    name: string,
+    { envelope: { cause, actor } }: PendingCommand,
+    parent: string | undefined,
+  ): readonly Span[] {
     const attributes = { 'ikw.actor': actor }
     if (!cause) return [this.#tracing.begin({ name, kind: 'internal', parent, attributes })]
     const policy = this.#tracing.begin({ name: `policy ${cause.policy}`, kind: 'consumer', parent })
@@ -58,7 +67,7 @@ export class TracedExecutor extends Executor {
   }
 
   /** Operators and clocks carry no trace: what they report belongs to the one that the stream began with. */
-  async #origin(stream: string, { envelope }: Errand): Promise<string | undefined> {
+  async #origin(stream: string, { envelope }: PendingCommand): Promise<string | undefined> {
     if (envelope.actor !== 'rail' && envelope.actor !== 'timer') return undefined
     const [first] = await this.#store.readStream(stream, 0, 1)
     return first?.metadata.traceparent

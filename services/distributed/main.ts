@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { environmentWith, type Configuration } from '../../infra/configuration.ts'
 import { startBroker } from '../../infra/kafka/broker.ts'
 import { firstMerchant } from '../composition/first-merchant.ts'
-import { openHouse, type Opened } from '../composition/dependencies.ts'
+import { openRuntime, type Runtime } from '../composition/dependencies.ts'
 import { run, warnOfOddities } from '../composition/serve.ts'
 import { Child } from './child.ts'
 
@@ -16,13 +16,13 @@ const kafkaPort = 9092
 await run(async (configuration) => {
   warnOfOddities(configuration, { isApart: true })
   const kafka = await findKafka(configuration)
-  const opened = await openHouse(configuration)
-  const credentials = await firstMerchant(opened.house, configuration.dataDirectory)
-  introduce(opened, kafka.brokers, credentials.sandbox_key)
-  const children = services.flatMap((service) => copiesOf(service, opened, kafka.brokers))
+  const runtime = await openRuntime(configuration)
+  const credentials = await firstMerchant(runtime.dependencies, configuration.dataDirectory)
+  introduce(runtime, kafka.brokers, credentials.sandbox_key)
+  const children = services.flatMap((service) => copiesOf(service, runtime, kafka.brokers))
   return async () => {
     await Promise.all(children.map((child) => child.stop()))
-    await opened.close()
+    await runtime.close()
     await kafka.stop()
   }
 })
@@ -41,7 +41,7 @@ async function findKafka({ kafkaBrokers, dataDirectory }: Configuration): Promis
   return { brokers: address, stop: isNew ? stop : async () => undefined }
 }
 
-function copiesOf(service: Service, { configuration, postgres }: Opened, brokers: string): readonly Child[] {
+function copiesOf(service: Service, { configuration, postgres }: Runtime, brokers: string): readonly Child[] {
   return Array.from({ length: configuration.copies }, (_, index) => {
     const name = configuration.copies === 1 ? service : `${service} ${index + 1}`
     const port = configuration.port === 0 ? 0 : configuration.port + index
@@ -62,7 +62,7 @@ function fileOf(service: Service): string {
   return fileURLToPath(new URL(`../${service}/serve${import.meta.url.slice(-3)}`, import.meta.url))
 }
 
-function introduce({ configuration }: Opened, brokers: string, sandboxKey: string): void {
+function introduce({ configuration }: Runtime, brokers: string, sandboxKey: string): void {
   const { postgresUrl, eventStoreUrl, dataDirectory, baseUrl, copies } = configuration
   const embedded = `embedded, in ${dataDirectory}/postgres`
   process.stdout.write(`

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Deposed } from '../../infra/postgres/consumers/fence.ts'
+import { LeadershipLostError } from '../../infra/postgres/consumers/fence.ts'
 import type { Log } from '../../packages/kernel/ports.ts'
 import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
 import { isPassing } from '../composition/failures.ts'
@@ -35,7 +35,7 @@ export async function runTimers(options: TimerRunnerOptions, signal: AbortSignal
       count = await runDue(options)
     } catch (error) {
       // Whoever leads now goes on with them, and this process is about to stop.
-      if (!(error instanceof Deposed)) options.log.warn({ error }, 'timers are tried again')
+      if (!(error instanceof LeadershipLostError)) options.log.warn({ error }, 'timers are tried again')
     }
     if (count < perLook) await pause(lookEveryMs, undefined, { signal }).catch(() => undefined)
   }
@@ -43,7 +43,7 @@ export async function runTimers(options: TimerRunnerOptions, signal: AbortSignal
 
 /** Runs what is due now; answers how many timers that were. */
 export async function runDue(options: TimerRunnerOptions): Promise<number> {
-  const due = await options.timers.due(options.tools.house.clock(), perLook)
+  const due = await options.timers.due(options.tools.dependencies.clock(), perLook)
   await forEach(due, atOnce, (timer) => run(options, timer))
   return due.length
 }
@@ -51,7 +51,7 @@ export async function runDue(options: TimerRunnerOptions): Promise<number> {
 async function run(options: TimerRunnerOptions, timer: DueTimer): Promise<void> {
   const { processes, timers, tools, log, assertLeading } = options
   assertLeading()
-  const later = (delayMs: number) => new Date(tools.house.clock().getTime() + delayMs)
+  const later = (delayMs: number) => new Date(tools.dependencies.clock().getTime() + delayMs)
   const work = processes.find((process) => process.timers && timer.kind in process.timers)?.timers?.[
     timer.kind
   ]

@@ -5,7 +5,7 @@ import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { RailRequest, RailState } from '../../packages/kernel/rail-ports.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
-import type { Recorded } from '../../packages/kernel/projection.ts'
+import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import type { Owner, Reaction, Tools } from './process.ts'
 import { pursueRefund } from './rail-refund.ts'
 
@@ -19,7 +19,9 @@ export interface LatePayment extends Owner {
 
 /** What arrived when its intent was over is given back by itself. */
 export async function giveBackLatePayment({ event, mayHaveRun, tools }: Reaction): Promise<void> {
-  const { id, data, metadata } = event as Recorded<PaymentIntentEvents['PaymentIntentLateSuccessRecorded']>
+  const { id, data, metadata } = event as RecordedEvent<
+    PaymentIntentEvents['PaymentIntentLateSuccessRecorded']
+  >
   const { operationId, refund: reference, amount, currency, method } = data
   const { merchant, livemode } = metadata
   const payment = { paymentIntent: id, operationId, merchant, livemode }
@@ -29,27 +31,27 @@ export async function giveBackLatePayment({ event, mayHaveRun, tools }: Reaction
 /** What the provider did not say at once is asked until the money is back. */
 export async function askLateRefund({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<Date> {
   const [id = '', operationId = ''] = subject.split('.')
-  const intent = created(await readState(tools.house.store, paymentIntent, id))
+  const intent = created(await readState(tools.dependencies.store, paymentIntent, id))
   const { amount, currency } = intent
   const { method } = attemptOf(intent, operationId)
   const reference = lateRefundIdOf(operationId)
   const payment = { paymentIntent: id, operationId, merchant, livemode }
   await giveBack(payment, { reference, amount, currency, method, isFirstTry: false, tools })
-  return new Date(tools.house.clock().getTime() + askedEveryMs)
+  return new Date(tools.dependencies.clock().getTime() + askedEveryMs)
 }
 
-interface Errand extends Pick<RailRequest, 'reference' | 'currency' | 'method'> {
+interface LateRefund extends Pick<RailRequest, 'reference' | 'currency' | 'method'> {
   /** Minor units. */
   readonly amount: number
   readonly isFirstTry: boolean
   readonly tools: Tools
 }
 
-async function giveBack(payment: LatePayment, errand: Errand): Promise<void> {
+async function giveBack(payment: LatePayment, errand: LateRefund): Promise<void> {
   const { merchant, livemode } = payment
   const { reference, amount: amountMinor, currency, method, isFirstTry, tools } = errand
   const request = { reference, kind: 'refund', merchant, livemode, amountMinor, currency, method } as const
-  const state = await pursueRefund(tools.house.rail, request, isFirstTry)
+  const state = await pursueRefund(tools.dependencies.rail, request, isFirstTry)
   if (state) await reportLateRefund(state, payment, tools)
 }
 

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
-import type { Reign } from '../../infra/postgres/consumers/leader.ts'
-import { followWishes, ParkedEvents, type Retry } from '../../infra/postgres/consumers/parked.ts'
-import type { House } from '../../packages/contract/routes.ts'
+import type { LeaderTerm } from '../../infra/postgres/consumers/leader.ts'
+import { pollRetryRequests, ParkedEvents, type Retry } from '../../infra/postgres/consumers/parked.ts'
+import type { Dependencies } from '../../packages/contract/routes.ts'
 import type { AnyDecider } from '../../packages/kernel/decider.ts'
-import type { Order } from '../../packages/kernel/policy.ts'
+import type { PolicyCommand } from '../../packages/kernel/policy.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
 import type { Timers } from '../../packages/kernel/read-ports.ts'
 import { runTimers } from './due-timers.ts'
@@ -16,28 +16,28 @@ const batchSize = 1_000
 const everyMs = 25
 
 export interface ProcessesOptions {
-  readonly house: House
+  readonly dependencies: Dependencies
   readonly pool: pg.Pool
   readonly deciders: readonly AnyDecider[]
   readonly processes: readonly Process[]
   readonly timers: Timers
   /** Of the one process that may do this. */
-  readonly reign?: Pick<Reign, 'fence' | 'assertLeading'>
+  readonly reign?: Pick<LeaderTerm, 'fence' | 'assertLeading'>
 }
 
 /** Starts policies, reactions, timers and the callbacks of payment rails. */
 export async function startProcesses(options: ProcessesOptions): Promise<Subscription> {
-  const { house, processes, timers, reign } = options
-  const { log } = house
-  const doing = { tools: toolsOf(house), assertLeading: () => reign?.assertLeading() }
+  const { dependencies, processes, timers, reign } = options
+  const { log } = dependencies
+  const doing = { tools: toolsOf(dependencies), assertLeading: () => reign?.assertLeading() }
   const { subscriptions, retries } = await followLog(options, doing)
   const stop = new AbortController()
   const timing = runTimers({ processes, timers, log, ...doing }, stop.signal)
-  const callbacks = house.rail.onCallback(async (callback) => {
+  const callbacks = dependencies.rail.onCallback(async (callback) => {
     doing.assertLeading()
     for (const process of processes) await process.callbacks?.[callback.kind]?.(callback, doing.tools)
   })
-  const wishes = followWishes(retries, log, stop.signal)
+  const wishes = pollRetryRequests(retries, log, stop.signal)
   const close = async () => {
     stop.abort()
     const closed = [...subscriptions, callbacks].map((subscription) => subscription.close())
@@ -55,8 +55,8 @@ interface Following {
 
 /** Policies and reactions: what follows from events. */
 async function followLog(options: ProcessesOptions, doing: Doing): Promise<Following> {
-  const { house, pool, processes, reign } = options
-  const { store, executor, log } = house
+  const { dependencies, pool, processes, reign } = options
+  const { store, executor, log } = dependencies
   const deciders = new Map(options.deciders.map((decider) => [decider.category, decider]))
   const checkpoints = new Checkpoints(pool, reign?.fence)
   const orders = new ParkedEvents(pool, 'policies', reign?.fence)
@@ -65,7 +65,7 @@ async function followLog(options: ProcessesOptions, doing: Doing): Promise<Follo
 
   const policies = processes.flatMap((process) => process.policies)
   const runner = new PolicyRunner({ policies, deciders, executor, parked: orders, log })
-  const following = await subscribePolicies(house, checkpoints, runner)
+  const following = await subscribePolicies(dependencies, checkpoints, runner)
   const reactions = { processes, deciders, store, checkpoints, parked: events, log, ...doing }
   const reacting = await startReactions(reactions).catch(async (error: unknown) => {
     await following.close()
@@ -82,7 +82,7 @@ async function followLog(options: ProcessesOptions, doing: Doing): Promise<Follo
 
 /** Sends what policies order about every event of the log, from the checkpoint on. */
 export async function subscribePolicies(
-  { store, log }: House,
+  { store, log }: Dependencies,
   checkpoints: Pick<Checkpoints, 'load' | 'save'>,
   runner: PolicyRunner,
 ): Promise<Subscription> {
@@ -99,16 +99,16 @@ export async function subscribePolicies(
   })
 }
 
-export function toolsOf(house: House): Tools {
-  return { house, send: (order, owner, actor) => sendFor(house, order, { ...owner, actor }) }
+export function toolsOf(dependencies: Dependencies): Tools {
+  return { dependencies, send: (order, owner, actor) => sendFor(dependencies, order, { ...owner, actor }) }
 }
 
 async function sendFor(
-  house: House,
-  { decider, id, command }: Order,
+  dependencies: Dependencies,
+  { decider, id, command }: PolicyCommand,
   owner: Owner & { readonly actor: string },
 ): Promise<unknown> {
-  return house.executor.sendAll(decider, id, [
-    { command, envelope: { ...owner, correlation: house.newId() } },
+  return dependencies.executor.sendAll(decider, id, [
+    { command, envelope: { ...owner, correlation: dependencies.newId() } },
   ])
 }

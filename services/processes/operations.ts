@@ -8,12 +8,13 @@ const waitMs = 1_000
  * What a reference that a provider knows stands for. Throws when it is not known yet: the provider calls
  * again.
  */
-export async function operationOf(reference: string, { house }: Tools): Promise<OperationRow> {
+export async function operationOf(reference: string, { dependencies }: Tools): Promise<OperationRow> {
   const where = [{ column: 'id', operator: '=', value: reference }] as const
-  const find = () => house.reads.page<OperationRow>({ from: operations.name, where, order: 'id', limit: 1 })
+  const find = () =>
+    dependencies.reads.page<OperationRow>({ from: operations.name, where, order: 'id', limit: 1 })
   const known = (await find()).rows[0]
   if (known) return known
-  await house.reads.reached(await house.store.head(), waitMs)
+  await dependencies.reads.reached(await dependencies.store.head(), waitMs)
   const [row] = (await find()).rows
   if (!row) throw new Error(`a provider reports operation ${reference}, which is not known`)
   return row

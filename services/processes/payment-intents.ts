@@ -7,9 +7,9 @@ import { commandAfter, failPayment } from '../../packages/domain/payment-intents
 import { isLocked, type CreatedIntent } from '../../packages/domain/payment-intents/state.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
-import type { Recorded } from '../../packages/kernel/projection.ts'
+import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import {
-  RailTimeout,
+  RailTimeoutError,
   type PaymentRail,
   type RailCallback,
   type RailState,
@@ -28,7 +28,7 @@ export const paymentIntentProcess: Process = {
     late_refund: askLateRefund,
     payment_available: release,
   },
-  callbacks: { collection: hear },
+  callbacks: { collection: onRailCallback },
 }
 
 /** Domain model 4: operators are asked at steps of 30 s. */
@@ -37,7 +37,10 @@ const askedEveryMs = 30_000
 const askedLateEveryMs = 5 * 60_000
 const releasedEveryMs = 3_600_000
 
-async function hear({ reference, merchant, livemode, result }: RailCallback, tools: Tools): Promise<void> {
+async function onRailCallback(
+  { reference, merchant, livemode, result }: RailCallback,
+  tools: Tools,
+): Promise<void> {
   const { resource } = await operationOf(reference, tools)
   const order = to(paymentIntent, resource, commandAfter(reference, result))
   await tools.send(order, { merchant, livemode }, 'rail')
@@ -48,13 +51,13 @@ async function hear({ reference, merchant, livemode, result }: RailCallback, too
  * tried again.
  */
 async function breakLock({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<Date | undefined> {
-  const intent = await readState(tools.house.store, paymentIntent, subject)
+  const intent = await readState(tools.dependencies.store, paymentIntent, subject)
   if (intent.status === 'none' || !isLocked(intent)) return undefined
   const { operationId, leaseUntil } = intent.attempts.at(-1)!
   // The timer may be that of an attempt before: who holds the lock now may still be about to submit.
   const end = new Date(leaseUntil)
-  if (tools.house.clock() < end) return end
-  const state = await statusOf(tools.house.rail, operationId)
+  if (tools.dependencies.clock() < end) return end
+  const state = await statusOf(tools.dependencies.rail, operationId)
   if (!state) return later(tools, askedEveryMs)
   const order = to(paymentIntent, subject, commandAfter(operationId, state))
   await tools.send(order, { merchant, livemode }, 'timer')
@@ -66,11 +69,11 @@ async function breakLock({ subject, merchant, livemode }: DueTimer, tools: Tools
  * soon as the operator does not call it pending any more; until then it may still be paid.
  */
 async function askStatus({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<Date | undefined> {
-  const intent = await readState(tools.house.store, paymentIntent, subject)
+  const intent = await readState(tools.dependencies.store, paymentIntent, subject)
   if (intent.status !== 'processing' && intent.status !== 'requires_action') return undefined
   const { operationId } = intent.attempts.at(-1)!
-  const isOver = tools.house.clock().getTime() >= Date.parse(intent.expiresAt)
-  const state = await statusOf(tools.house.rail, operationId)
+  const isOver = tools.dependencies.clock().getTime() >= Date.parse(intent.expiresAt)
+  const state = await statusOf(tools.dependencies.rail, operationId)
   const isTimedOut = isOver && isDenied(state)
   if (!isFinal(state) && !isTimedOut) return later(tools, isOver ? askedLateEveryMs : askedEveryMs)
   const command = isFinal(state) ? commandAfter(operationId, state) : timeout(intent)
@@ -83,9 +86,9 @@ async function askStatus({ subject, merchant, livemode }: DueTimer, tools: Tools
  * the callback of such a payment its money would stay at the operator.
  */
 async function askWhetherPaid({ event, tools }: Reaction): Promise<void> {
-  const { id, data, metadata } = event as Recorded<PaymentIntentEvents['PaymentIntentCanceled']>
+  const { id, data, metadata } = event as RecordedEvent<PaymentIntentEvents['PaymentIntentCanceled']>
   const { operationId } = data
-  const state = operationId === null ? undefined : await statusOf(tools.house.rail, operationId)
+  const state = operationId === null ? undefined : await statusOf(tools.dependencies.rail, operationId)
   if (operationId === null || state?.state !== 'succeeded') return
   const { merchant, livemode } = metadata
   const order = to(paymentIntent, id, commandAfter(operationId, state))
@@ -112,7 +115,7 @@ function timeout({ attempts }: CreatedIntent) {
 /** `undefined`: the operator does not answer. */
 async function statusOf(rail: PaymentRail, operationId: string): Promise<RailState | undefined> {
   return rail.status(operationId).catch((error: unknown) => {
-    if (error instanceof RailTimeout) return undefined
+    if (error instanceof RailTimeoutError) return undefined
     throw error
   })
 }
@@ -125,6 +128,6 @@ async function release({ subject, merchant, livemode }: DueTimer, tools: Tools):
   return later(tools, releasedEveryMs)
 }
 
-function later({ house }: Tools, delayMs: number): Date {
-  return new Date(house.clock().getTime() + delayMs)
+function later({ dependencies }: Tools, delayMs: number): Date {
+  return new Date(dependencies.clock().getTime() + delayMs)
 }

@@ -10,8 +10,8 @@ import {
 import type { Message } from '../../packages/kernel/decider.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import {
-  RailTimeout,
-  RailUnavailable,
+  RailTimeoutError,
+  RailUnavailableError,
   type PaymentRail,
   type RailState,
 } from '../../packages/kernel/rail-ports.ts'
@@ -24,17 +24,17 @@ export interface Disbursement extends Owner {
   readonly destination: Destination
 }
 
-export interface Pursuit {
+export interface Reconciliation {
   /** False as soon as the operator may know of it. */
   readonly isFirstTry: boolean
   readonly tools: Tools
 }
 
 /** Learns what became of a payout, submits it if the operator surely has not got it; why it would be late. */
-export async function pursue(disbursement: Disbursement, pursuit: Pursuit): Promise<DelayReason> {
+export async function reconcile(disbursement: Disbursement, pursuit: Reconciliation): Promise<DelayReason> {
   const { isFirstTry, tools } = pursuit
-  const { rail } = tools.house
-  const answer = await learn(rail, disbursement, isFirstTry)
+  const { rail } = tools.dependencies
+  const answer = await queryOrSubmit(rail, disbursement, isFirstTry)
   if (answer === 'down') return 'operator_down'
   if (answer !== 'silent') await report(answer, disbursement, tools)
   if (isFirstTry) return 'unknown'
@@ -43,20 +43,24 @@ export async function pursue(disbursement: Disbursement, pursuit: Pursuit): Prom
   return answer.state === 'pending' ? 'operator_pending' : 'unknown'
 }
 
-type Learned = RailState | 'silent' | 'down'
+type RailAnswer = RailState | 'silent' | 'down'
 
 /**
  * What the operator says; `silent` when nobody knows the outcome, `down` when surely nothing has happened. A
  * payout is never submitted a second time but after the operator has guaranteed that it has not got it.
  */
-async function learn(rail: PaymentRail, disbursement: Disbursement, isFirstTry: boolean): Promise<Learned> {
+async function queryOrSubmit(
+  rail: PaymentRail,
+  disbursement: Disbursement,
+  isFirstTry: boolean,
+): Promise<RailAnswer> {
   try {
     const known = isFirstTry ? undefined : await rail.status(disbursement.id)
     if (known && known.state !== 'never_received') return known
     return await rail.submit(requestOf(disbursement))
   } catch (error) {
-    if (error instanceof RailTimeout) return 'silent'
-    if (error instanceof RailUnavailable) return 'down'
+    if (error instanceof RailTimeoutError) return 'silent'
+    if (error instanceof RailUnavailableError) return 'down'
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import { derivedId } from '../../packages/contract/identity.ts'
 import { Refusal } from '../../packages/contract/refusals.ts'
-import type { House } from '../../packages/contract/routes.ts'
+import type { Dependencies } from '../../packages/contract/routes.ts'
 import { bookId, merchantAvailable } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { balanceOf, type Book } from '../../packages/domain/ledger/state.ts'
@@ -18,12 +18,12 @@ import type { Tools } from './process.ts'
 
 /** Pays a merchant what is available, to the default destination, at most once a day. */
 export async function payScheduled(timer: DueTimer, tools: Tools): Promise<Date | undefined> {
-  const { house } = tools
-  const settings = await readState(house.store, payoutSettings, timer.subject)
+  const { dependencies } = tools
+  const settings = await readState(dependencies.store, payoutSettings, timer.subject)
   if (settings.frequency === 'manual') return undefined
-  const now = house.clock()
+  const now = dependencies.clock()
   const id = derivedId(timer.subject, now.toISOString().slice(0, 10))
-  const known = await readState(house.store, payout, id)
+  const known = await readState(dependencies.store, payout, id)
   if (known.status === 'none') await pay(id, { timer, settings, tools })
   return nextPayoutDay(settings.frequency, now)
 }
@@ -36,11 +36,11 @@ interface Payday {
 
 /** A destination that cannot be used today, or too little money: then nothing is paid until the next day. */
 async function pay(id: string, { timer, settings, tools }: Payday): Promise<void> {
-  const { house } = tools
+  const { dependencies } = tools
   const { merchant, livemode } = timer
   const owner = { merchant, livemode }
   try {
-    const terms = await agree(id, { timer, settings, tools })
+    const terms = await agreeOnTerms(id, { timer, settings, tools })
     if (!terms) return
     const { money, destination } = terms
     const { amount, fee, currency, source } = money
@@ -51,22 +51,22 @@ async function pay(id: string, { timer, settings, tools }: Payday): Promise<void
     await tools.send(to(payout, id, { type: 'RequestPayout', data: request }), owner, 'timer')
   } catch (error) {
     if (!(error instanceof Refusal) || isPassing(error)) throw error
-    house.log.info({ merchant, livemode, reason: error.reason }, 'no scheduled payout today')
+    dependencies.log.info({ merchant, livemode, reason: error.reason }, 'no scheduled payout today')
   }
 }
 
-async function agree(id: string, { timer, settings, tools }: Payday): Promise<Terms | undefined> {
-  const { house } = tools
+async function agreeOnTerms(id: string, { timer, settings, tools }: Payday): Promise<Terms | undefined> {
+  const { dependencies } = tools
   const { merchant, livemode } = timer
-  const now = house.clock()
+  const now = dependencies.clock()
   if (!settings.defaultDestination) return undefined
   const saved = usableDestination(
-    await readState(house.store, payoutDestination, settings.defaultDestination),
+    await readState(dependencies.store, payoutDestination, settings.defaultDestination),
     { merchant, livemode, now },
   )
-  const currency = saved.currency ?? (await currencyOf(house, merchant))
+  const currency = saved.currency ?? (await currencyOf(dependencies, merchant))
   const { destination } = saved
-  const state = await bookNow(house, bookId(merchant, livemode, currency))
+  const state = await bookNow(dependencies, bookId(merchant, livemode, currency))
   const takes = { currency: saved.currency, pointer: '/default_destination_id' }
   const wanted = { merchant, currency, destination, takes }
   const held = state.holds[id]?.amounts
@@ -75,14 +75,14 @@ async function agree(id: string, { timer, settings, tools }: Payday): Promise<Te
   return agreeScheduled(settings, { ...wanted, available: balanceOf(state, merchantAvailable) }, now)
 }
 
-async function currencyOf(house: House, id: string): Promise<string> {
-  const state = await readState(house.store, merchantDecider, id)
+async function currencyOf(dependencies: Dependencies, id: string): Promise<string> {
+  const state = await readState(dependencies.store, merchantDecider, id)
   if (state.status === 'none') throw new Error(`merchant ${id} does not exist`)
   return state.currency
 }
 
-async function bookNow(house: House, id: string): Promise<Book> {
-  const { state } = await house.executor.sendAll(book, id, [])
+async function bookNow(dependencies: Dependencies, id: string): Promise<Book> {
+  const { state } = await dependencies.executor.sendAll(book, id, [])
   // The executor erases the types of deciders; without commands it answers the state of the book as it is.
   return state as Book
 }

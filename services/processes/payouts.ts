@@ -12,8 +12,8 @@ import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { RailCallback } from '../../packages/kernel/rail-ports.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
-import type { Recorded } from '../../packages/kernel/projection.ts'
-import { pursue, report, type Disbursement } from './payout-rail.ts'
+import type { RecordedEvent } from '../../packages/kernel/projection.ts'
+import { reconcile, report, type Disbursement } from './payout-rail.ts'
 import { payScheduled } from './payout-schedule.ts'
 import type { Process, Reaction, Tools } from './process.ts'
 
@@ -26,23 +26,26 @@ export const payoutProcess: Process = {
     payout_unclaimed: giveBack,
     payout_schedule: payScheduled,
   },
-  callbacks: { disbursement: hear },
+  callbacks: { disbursement: onRailCallback },
 }
 
 /** What the operator does not say when it is told of a payout, the timer `payout_status` asks for. */
 async function submit({ event, mayHaveRun, tools }: Reaction): Promise<void> {
-  const { id, data, metadata } = event as Recorded<PayoutEvents['PayoutSent']>
+  const { id, data, metadata } = event as RecordedEvent<PayoutEvents['PayoutSent']>
   const { merchant, livemode } = metadata
-  await pursue({ id, merchant, livemode, ...data }, { isFirstTry: !mayHaveRun, tools })
+  await reconcile({ id, merchant, livemode, ...data }, { isFirstTry: !mayHaveRun, tools })
 }
 
-async function hear({ reference, merchant, livemode, result }: RailCallback, tools: Tools): Promise<void> {
+async function onRailCallback(
+  { reference, merchant, livemode, result }: RailCallback,
+  tools: Tools,
+): Promise<void> {
   try {
     await report(result, { id: reference, merchant, livemode }, tools)
   } catch (error) {
     if (!(error instanceof Refusal) || error.reason !== 'resource_must_exist') throw error
     // An operator that speaks of a payout which we do not have would only say it again.
-    tools.house.log.error({ reference, result }, 'an operator reports an unknown payout')
+    tools.dependencies.log.error({ reference, result }, 'an operator reports an unknown payout')
   }
 }
 
@@ -52,16 +55,16 @@ const hourMs = 3_600_000
 const escalatedAfterMs = 72 * hourMs
 
 async function askStatus({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<Date | undefined> {
-  const state = await readState(tools.house.store, payout, subject)
+  const state = await readState(tools.dependencies.store, payout, subject)
   if (state.status !== 'in_transit') return undefined
-  const reason = await pursue(disbursement(subject, state), { isFirstTry: false, tools })
+  const reason = await reconcile(disbursement(subject, state), { isFirstTry: false, tools })
   const owner = { merchant, livemode }
   // Mostly it is not late: there is no reason to revise, and no second look at its stream.
   if (state.delay) {
     const order = to(payout, subject, { type: 'ReviseDelayReason', data: { reason } })
     await tools.send(order, owner, 'timer')
   }
-  const now = tools.house.clock().getTime()
+  const now = tools.dependencies.clock().getTime()
   const sentAt = Date.parse(state.sentAt)
   if (now - sentAt < escalatedAfterMs) return nextAsked(sentAt, now)
   await tools.send(to(payout, subject, { type: 'EscalatePayout', data: {} }), owner, 'timer')
@@ -74,18 +77,18 @@ function nextAsked(sentAt: number, now: number): Date {
 }
 
 async function markDelayed({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {
-  const state = await readState(tools.house.store, payout, subject)
+  const state = await readState(tools.dependencies.store, payout, subject)
   if (state.status !== 'pending' && state.status !== 'in_transit') return
   const reason =
     state.status === 'in_transit'
-      ? await pursue(disbursement(subject, state), { isFirstTry: false, tools })
+      ? await reconcile(disbursement(subject, state), { isFirstTry: false, tools })
       : await whyUnsent(state, tools)
   const order = to(payout, subject, { type: 'MarkDelayed', data: { reason } })
   await tools.send(order, { merchant, livemode }, 'timer')
 }
 
-async function whyUnsent({ destination }: RequestedPayout, { house }: Tools): Promise<DelayReason> {
-  return (await house.rail.health(destination)) === 'down' ? 'operator_down' : 'unknown'
+async function whyUnsent({ destination }: RequestedPayout, { dependencies }: Tools): Promise<DelayReason> {
+  return (await dependencies.rail.health(destination)) === 'down' ? 'operator_down' : 'unknown'
 }
 
 /**
@@ -96,7 +99,7 @@ async function giveBack({ subject, merchant, livemode }: DueTimer, tools: Tools)
   const [id = '', currency = ''] = subject.split('.')
   const owner = { merchant, livemode }
   await tools.send(to(payout, id, { type: 'AbandonPayout', data: { currency } }), owner, 'timer')
-  const { status } = await readState(tools.house.store, payout, id)
+  const { status } = await readState(tools.dependencies.store, payout, id)
   if (status !== 'abandoned') return
   const order = to(book, bookId(merchant, livemode, currency), { type: 'VoidHold', data: { holdId: id } })
   await tools.send(order, owner, 'timer')

@@ -1,17 +1,17 @@
 import type { ParkedEvents } from '../../infra/postgres/consumers/parked.ts'
 import { categoryOf, streamName, type AnyDecider } from '../../packages/kernel/decider.ts'
-import type { Errand, Executor } from '../../packages/kernel/execute.ts'
-import { recorded } from '../../packages/kernel/history.ts'
-import type { AnyPolicy, Order } from '../../packages/kernel/policy.ts'
+import type { PendingCommand, Executor } from '../../packages/kernel/execute.ts'
+import { recordedEvent } from '../../packages/kernel/history.ts'
+import type { AnyPolicy, PolicyCommand } from '../../packages/kernel/policy.ts'
 import type { Log, StoredEvent } from '../../packages/kernel/ports.ts'
-import type { Recorded } from '../../packages/kernel/projection.ts'
+import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import { isPassing } from '../composition/failures.ts'
 
 /** An order with the event that caused it. */
-interface Caused {
-  readonly order: Order
-  readonly event: Recorded
-  readonly errand: Errand
+interface CausedCommand {
+  readonly order: PolicyCommand
+  readonly event: RecordedEvent
+  readonly errand: PendingCommand
 }
 
 export interface PolicyRunnerOptions {
@@ -37,7 +37,7 @@ export class PolicyRunner {
   }
 
   async handle(events: readonly StoredEvent[]): Promise<void> {
-    const byTarget = new Map<string, Caused[]>()
+    const byTarget = new Map<string, CausedCommand[]>()
     for (const stored of events) {
       const event = this.#recorded(stored)
       for (const caused of event ? this.#orders(event) : []) {
@@ -61,14 +61,14 @@ export class PolicyRunner {
     }
   }
 
-  #recorded(event: StoredEvent): Recorded | undefined {
+  #recorded(event: StoredEvent): RecordedEvent | undefined {
     const decider = this.#options.deciders.get(categoryOf(event.stream))
     const isFollowed = this.#options.policies.some(({ on }) => event.type in on)
-    return decider && isFollowed ? recorded(decider, event) : undefined
+    return decider && isFollowed ? recordedEvent(decider, event) : undefined
   }
 
-  #orders(event: Recorded): Caused[] {
-    const caused: Caused[] = []
+  #orders(event: RecordedEvent): CausedCommand[] {
+    const caused: CausedCommand[] = []
     for (const { name, on } of this.#options.policies) {
       const seen = new Map<string, number>()
       for (const order of on[event.type]?.(event) ?? []) {
@@ -82,10 +82,10 @@ export class PolicyRunner {
     return caused
   }
 
-  async #send(target: string, orders: readonly Caused[]): Promise<void> {
+  async #send(target: string, orders: readonly CausedCommand[]): Promise<void> {
     const { executor, parked } = this.#options
     if (parked.has(target)) return this.#park(target, orders, 'an earlier order for this stream is parked')
-    const [{ order }] = orders as readonly [Caused]
+    const [{ order }] = orders as readonly [CausedCommand]
     try {
       await executor.sendAll(
         order.decider,
@@ -98,7 +98,7 @@ export class PolicyRunner {
     }
   }
 
-  async #sendOneByOne(target: string, orders: readonly Caused[]): Promise<void> {
+  async #sendOneByOne(target: string, orders: readonly CausedCommand[]): Promise<void> {
     for (const [index, { order, errand }] of orders.entries()) {
       try {
         await this.#options.executor.sendAll(order.decider, order.id, [errand])
@@ -109,7 +109,7 @@ export class PolicyRunner {
     }
   }
 
-  async #park(target: string, orders: readonly Caused[], error: string): Promise<void> {
+  async #park(target: string, orders: readonly CausedCommand[], error: string): Promise<void> {
     this.#options.log.error({ target, event: orders[0]!.event.eventId, error }, 'parked')
     await this.#options.parked.park(
       target,
@@ -119,7 +119,11 @@ export class PolicyRunner {
   }
 }
 
-function errandOf({ command }: Order, { eventId, position, metadata }: Recorded, policy: string): Errand {
+function errandOf(
+  { command }: PolicyCommand,
+  { eventId, position, metadata }: RecordedEvent,
+  policy: string,
+): PendingCommand {
   const { merchant, livemode, correlation, traceparent } = metadata
   return {
     command,

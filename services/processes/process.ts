@@ -1,9 +1,9 @@
-import type { House } from '../../packages/contract/routes.ts'
-import type { Order } from '../../packages/kernel/policy.ts'
+import type { Dependencies } from '../../packages/contract/routes.ts'
+import type { PolicyCommand } from '../../packages/kernel/policy.ts'
 import type { RailCallback } from '../../packages/kernel/rail-ports.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import type { AnyPolicy } from '../../packages/kernel/policy.ts'
-import type { Recorded } from '../../packages/kernel/projection.ts'
+import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 
 /** Whose command it is, when no policy but the outside world or the clock causes it. */
 export interface Owner {
@@ -13,17 +13,17 @@ export interface Owner {
 
 /** What the work of a process may use. */
 export interface Tools {
-  readonly house: House
+  readonly dependencies: Dependencies
   /**
    * Sends a command in the name of the rail or of a timer; a repeat decides nothing. Throws what the decision
    * refuses.
    */
-  send(order: Order, owner: Owner, actor: 'rail' | 'timer'): Promise<unknown>
+  send(order: PolicyCommand, owner: Owner, actor: 'rail' | 'timer'): Promise<unknown>
 }
 
 /** An event whose work in the outside world is done at least once. */
 export interface Reaction {
-  readonly event: Recorded<never>
+  readonly event: RecordedEvent<never>
   /**
    * True after a crash: the work may have been begun before, so ask what became of it before doing it again.
    */

@@ -1,6 +1,6 @@
 import {
-  RailTimeout,
-  RailUnavailable,
+  RailTimeoutError,
+  RailUnavailableError,
   type PaymentRail,
   type RailRequest,
   type RailState,
@@ -19,7 +19,7 @@ export async function pursueRefund(
     const known = isFirstTry ? undefined : await rail.status(request.reference)
     return known && known.state !== 'never_received' ? known : await rail.submit(request)
   } catch (error) {
-    if (error instanceof RailTimeout || error instanceof RailUnavailable) return undefined
+    if (error instanceof RailTimeoutError || error instanceof RailUnavailableError) return undefined
     throw error
   }
 }

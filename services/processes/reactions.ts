@@ -1,9 +1,9 @@
 import type { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
-import type { ParkedEvents, Place } from '../../infra/postgres/consumers/parked.ts'
+import type { ParkedEvents, ParkedPlace } from '../../infra/postgres/consumers/parked.ts'
 import { categoryOf, type AnyDecider } from '../../packages/kernel/decider.ts'
-import { recorded } from '../../packages/kernel/history.ts'
+import { recordedEvent } from '../../packages/kernel/history.ts'
 import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
-import type { Recorded } from '../../packages/kernel/projection.ts'
+import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import { isPassing } from '../composition/failures.ts'
 import type { Process, Tools } from './process.ts'
 
@@ -77,12 +77,12 @@ async function react(options: ReactionRunnerOptions, { event, work, attempted }:
   assertLeading()
   try {
     const decider = deciders.get(categoryOf(stream))!
-    const known = recorded(decider, event) as Recorded<never>
+    const known = recordedEvent(decider, event) as RecordedEvent<never>
     const doAll = async () => {
       for (const reaction of work.get(type) ?? [])
         await reaction({ event: known, mayHaveRun: position <= attempted, tools })
     }
-    const { tracing } = tools.house
+    const { tracing } = tools.dependencies
     const { traceparent: parent } = known.metadata
     await (tracing ? tracing.span({ name: `reaction ${type}`, kind: 'consumer', parent }, doAll) : doAll())
   } catch (error) {
@@ -95,13 +95,13 @@ async function react(options: ReactionRunnerOptions, { event, work, attempted }:
 /** Tries a parked event again. */
 export async function retryReaction(
   options: ReactionRunnerOptions,
-  { stream, revision }: Place,
+  { stream, revision }: ParkedPlace,
 ): Promise<void> {
   const { processes, deciders, store, tools, assertLeading } = options
   const work = reactionsByType(processes)
   assertLeading()
   const [event] = await store.readStream(stream, revision, 1)
-  const known = recorded(deciders.get(categoryOf(stream))!, event!) as Recorded<never>
+  const known = recordedEvent(deciders.get(categoryOf(stream))!, event!) as RecordedEvent<never>
   for (const reaction of work.get(known.type) ?? []) await reaction({ event: known, mayHaveRun: true, tools })
 }
 

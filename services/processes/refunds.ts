@@ -14,7 +14,7 @@ import { readState } from '../../packages/kernel/history.ts'
 import { policy, to } from '../../packages/kernel/policy.ts'
 import type { RailCallback, RailRequest, RailState } from '../../packages/kernel/rail-ports.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
-import type { Recorded } from '../../packages/kernel/projection.ts'
+import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import { reportLateRefund } from './late-refunds.ts'
 import { operationOf } from './operations.ts'
 import type { Owner, Process, Reaction, Tools } from './process.ts'
@@ -37,20 +37,23 @@ export const refundProcess: Process = {
   policies: [...refundPolicies, paymentRefunds],
   reactions: { RefundRequested: submit },
   timers: { refund_status: askStatus, refund_unrequested: abandon, refund_unclaimed: giveBack },
-  callbacks: { refund: hear },
+  callbacks: { refund: onRailCallback },
 }
 
 async function submit({ event, mayHaveRun, tools }: Reaction): Promise<void> {
-  const { id, data, metadata } = event as Recorded<RefundEvents['RefundRequested']>
-  const state = await pursueRefund(tools.house.rail, requestOf(id, data), !mayHaveRun)
+  const { id, data, metadata } = event as RecordedEvent<RefundEvents['RefundRequested']>
+  const state = await pursueRefund(tools.dependencies.rail, requestOf(id, data), !mayHaveRun)
   const { merchant, livemode } = metadata
   if (state) await report(id, state, { owner: { merchant, livemode }, tools })
 }
 
-async function hear({ reference, merchant, livemode, result }: RailCallback, tools: Tools): Promise<void> {
+async function onRailCallback(
+  { reference, merchant, livemode, result }: RailCallback,
+  tools: Tools,
+): Promise<void> {
   const { resource, resource_object } = await operationOf(reference, tools)
   if (resource_object === 'refund') return report(reference, result, { owner: { merchant, livemode }, tools })
-  const { late } = created(await readState(tools.house.store, paymentIntent, resource))
+  const { late } = created(await readState(tools.dependencies.store, paymentIntent, resource))
   const operationId = late.find((each) => lateRefundIdOf(each) === reference)
   if (!operationId) throw new Error(`${reference} is no refund of intent ${resource}`)
   await reportLateRefund(result, { paymentIntent: resource, operationId, merchant, livemode }, tools)
@@ -65,12 +68,12 @@ const hourMs = 3_600_000
 const escalatedAfterMs = 72 * hourMs
 
 async function askStatus({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<Date | undefined> {
-  const asked = await readState(tools.house.store, refund, subject)
+  const asked = await readState(tools.dependencies.store, refund, subject)
   if (asked.status !== 'pending') return undefined
   const owner = { merchant, livemode }
-  const state = await pursueRefund(tools.house.rail, requestOf(subject, asked), false)
+  const state = await pursueRefund(tools.dependencies.rail, requestOf(subject, asked), false)
   if (state) await report(subject, state, { owner, tools })
-  const now = tools.house.clock().getTime()
+  const now = tools.dependencies.clock().getTime()
   const requestedAt = Date.parse(asked.createdAt)
   if (now - requestedAt < escalatedAfterMs) return nextAsked(requestedAt, now)
   await tools.send(to(refund, subject, { type: 'EscalateRefund', data: {} }), owner, 'timer')
@@ -91,7 +94,7 @@ async function abandon({ subject, merchant, livemode }: DueTimer, tools: Tools):
   const command = { type: 'AbandonRefund', data: { paymentIntent: intent } } as const
   const owner = { merchant, livemode }
   await tools.send(to(refund, id, command), owner, 'timer')
-  const { status } = await readState(tools.house.store, refund, id)
+  const { status } = await readState(tools.dependencies.store, refund, id)
   if (status !== 'abandoned') return
   // A request that came again after it was given up has reserved once more.
   await tools.send(to(paymentIntent, intent, { type: 'ReleaseRefund', data: { refund: id } }), owner, 'timer')
@@ -100,7 +103,7 @@ async function abandon({ subject, merchant, livemode }: DueTimer, tools: Tools):
 /** Money is held for a refund that was abandoned. The timer comes again until the hold is gone. */
 async function giveBack({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {
   const [id = '', currency = ''] = subject.split('.')
-  const { status } = await readState(tools.house.store, refund, id)
+  const { status } = await readState(tools.dependencies.store, refund, id)
   if (status !== 'abandoned') return
   const order = to(book, bookId(merchant, livemode, currency), { type: 'VoidHold', data: { holdId: id } })
   await tools.send(order, { merchant, livemode }, 'timer')

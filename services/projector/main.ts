@@ -1,9 +1,9 @@
 import type pg from 'pg'
-import { allEnded } from '../../infra/postgres/client/settle-all.ts'
+import { settleAll } from '../../infra/postgres/client/settle-all.ts'
 import type { Fence } from '../../infra/postgres/consumers/fence.ts'
-import { Projector, type Track } from '../../infra/postgres/read-models/projector.ts'
-import type { Span } from '../../infra/postgres/read-models/projection-batch.ts'
-import { parkedWishes } from '../../infra/postgres/consumers/parked.ts'
+import { Projector, type ProjectionCursor } from '../../infra/postgres/read-models/projector.ts'
+import type { ProjectionBatch } from '../../infra/postgres/read-models/projection-batch.ts'
+import { takeRetryRequests } from '../../infra/postgres/consumers/parked.ts'
 import { publications, publish, type Published } from '../../infra/postgres/read-models/publication.ts'
 import type { AnyDecider } from '../../packages/kernel/decider.ts'
 import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
@@ -42,8 +42,8 @@ export async function startProjector(options: ProjectorServiceOptions): Promise<
 class ProjectorService {
   readonly #options: ProjectorServiceOptions
   readonly #projector: Projector
-  readonly #live = new Map<string, Track>()
-  readonly #rebuilding = new Map<string, Track>()
+  readonly #live = new Map<string, ProjectionCursor>()
+  readonly #rebuilding = new Map<string, ProjectionCursor>()
   #turn: Promise<unknown> = Promise.resolve()
   #closed = false
   #wake: () => void = () => undefined
@@ -119,7 +119,7 @@ class ProjectorService {
       })
       if (found.length === 0) return
       const tracks = found.map(({ model, generation }) => this.#projector.openAnew(model, generation))
-      for (const track of await allEnded(tracks)) this.#rebuilding.set(track.model.name, track)
+      for (const track of await settleAll(tracks)) this.#rebuilding.set(track.model.name, track)
     }
   }
 
@@ -127,7 +127,7 @@ class ProjectorService {
    * Reads the log once for all that is built anew; the last steps are gone while the live read models stand
    * still.
    */
-  async #rebuild(tracks: readonly Track[]): Promise<void> {
+  async #rebuild(tracks: readonly ProjectionCursor[]): Promise<void> {
     await this.#catchUp(tracks)
     if (!this.#closed) await this.#projector.finish(tracks)
     await this.#exclusively(async () => {
@@ -136,14 +136,14 @@ class ProjectorService {
     })
   }
 
-  async #show(track: Track): Promise<void> {
+  async #show(track: ProjectionCursor): Promise<void> {
     await publish(this.#options, track)
     this.#live.set(track.model.name, await this.#projector.open(track.model, track.generation))
     this.#rebuilding.delete(track.model.name)
   }
 
   /** While a span is written, the next one is read and folded. */
-  async #catchUp(tracks: readonly Track[]): Promise<void> {
+  async #catchUp(tracks: readonly ProjectionCursor[]): Promise<void> {
     let writing: Promise<void> | undefined
     try {
       let span = await this.#projector.begin(tracks)
@@ -164,7 +164,10 @@ class ProjectorService {
   }
 
   /** Answers how far the span goes; `undefined` at the end of the log, or when there is no time left. */
-  async #fill(span: Span, log: AsyncIterator<readonly StoredEvent[]>): Promise<number | undefined> {
+  async #fill(
+    span: ProjectionBatch,
+    log: AsyncIterator<readonly StoredEvent[]>,
+  ): Promise<number | undefined> {
     const { spanMax = spanMaxDefault } = this.#options
     let through: number | undefined
     for (let events = 0; events < spanMax;) {
@@ -180,7 +183,7 @@ class ProjectorService {
 
   async #retryParked(): Promise<void> {
     const { pool, fence } = this.#options
-    for (const { consumer, stream } of await parkedWishes(pool, fence)) {
+    for (const { consumer, stream } of await takeRetryRequests(pool, fence)) {
       const track = [...this.#live.values()].find(({ table }) => table.name === consumer)
       const unparked = track && this.#exclusively(() => this.#projector.unpark(track, stream))
       // Wishes are taken once: a stream that fails again must not take those of the others with it.

@@ -1,4 +1,4 @@
 import { serve } from '../composition/serve.ts'
 import { runProjector } from './service.ts'
 
-await serve('projector', async (opened) => runProjector(opened))
+await serve('projector', async (runtime) => runProjector(runtime))

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
 import { fenced, type Fence } from '../../infra/postgres/consumers/fence.ts'
-import { followWishes, ParkedEvents, type Place } from '../../infra/postgres/consumers/parked.ts'
+import { pollRetryRequests, ParkedEvents, type ParkedPlace } from '../../infra/postgres/consumers/parked.ts'
 import { keepPublicEvents } from '../../infra/postgres/webhooks/public-events.ts'
 import type { EventBus } from '../../packages/kernel/message-ports.ts'
 import type { EventStore, Log, Snapshots, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
@@ -47,8 +47,8 @@ export async function startRelay(options: RelayOptions): Promise<Subscription> {
     },
   })
   const stop = new AbortController()
-  const retry = (_: string, place: Place) => tellAgain(options, renderer, place)
-  const wishes = followWishes([{ parked, retry }], log, stop.signal)
+  const retry = (_: string, place: ParkedPlace) => tellAgain(options, renderer, place)
+  const wishes = pollRetryRequests([{ parked, retry }], log, stop.signal)
   const close = async () => {
     stop.abort()
     await Promise.all([subscription.close(), wishes])
@@ -66,7 +66,7 @@ async function tell({ pool, fence, bus }: RelayOptions, rendered: readonly Rende
 async function tellAgain(
   options: RelayOptions,
   renderer: Renderer,
-  { stream, revision }: Place,
+  { stream, revision }: ParkedPlace,
 ): Promise<void> {
   const [event] = await options.store.readStream(stream, revision, 1)
   const rendered = await renderer.render(event!)

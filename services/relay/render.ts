@@ -3,18 +3,18 @@ import { derivedId, publicId } from '../../packages/contract/identity.ts'
 import { unixSeconds } from '../../packages/contract/vocabulary.ts'
 import type { WebhookType } from '../../packages/contract/webhook-types.ts'
 import { categoryOf, evolve, type AnyDecider } from '../../packages/kernel/decider.ts'
-import { foldStored, recorded, snapshotOf } from '../../packages/kernel/history.ts'
+import { foldStored, recordedEvent, snapshotOf } from '../../packages/kernel/history.ts'
 import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
 import { noStream, type EventStore, type Snapshots, type StoredEvent } from '../../packages/kernel/ports.ts'
-import type { Recorded } from '../../packages/kernel/projection.ts'
+import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 
 /** Which events of one kind of stream merchants are told about, and how the resource looks to them. */
 export interface PublicSource {
   readonly decider: AnyDecider
   /** Object name of the resource: `payout`. */
   readonly resource: string
-  readonly typeOf: (event: Recorded) => WebhookType | undefined
-  readonly view: (id: string, state: never, event: Recorded) => unknown
+  readonly typeOf: (event: RecordedEvent) => WebhookType | undefined
+  readonly view: (id: string, state: never, event: RecordedEvent) => unknown
 }
 
 export interface RenderedEvent extends PublicEvent {
@@ -24,7 +24,7 @@ export interface RenderedEvent extends PublicEvent {
 
 type Place = Pick<StoredEvent, 'stream' | 'revision'>
 
-interface Known {
+interface KnownDocument {
   state: unknown
   revision: number
 }
@@ -51,7 +51,7 @@ export class Renderer {
   readonly #sources: ReadonlyMap<string, PublicSource>
   readonly #store: EventStore
   readonly #snapshots: Snapshots
-  readonly #known: LRUCache<string, Known>
+  readonly #known: LRUCache<string, KnownDocument>
 
   constructor({ sources, store, snapshots, statesMax = statesMaxDefault }: RendererOptions) {
     this.#sources = new Map(sources.map((source) => [source.decider.category, source]))
@@ -85,7 +85,7 @@ export class Renderer {
   async render(stored: StoredEvent): Promise<RenderedEvent | undefined> {
     const source = this.#sources.get(categoryOf(stored.stream))
     if (!source) return undefined
-    const event = recorded(source.decider, stored)
+    const event = recordedEvent(source.decider, stored)
     const known = this.#follow(source.decider, event)
     const type = source.typeOf(event)
     if (!type) return undefined
@@ -96,7 +96,7 @@ export class Renderer {
   }
 
   /** The state after the event, when the state before it is in memory. */
-  #follow(decider: AnyDecider, event: Recorded): unknown {
+  #follow(decider: AnyDecider, event: RecordedEvent): unknown {
     const known =
       event.revision === 0 ? { state: decider.initial(), revision: noStream } : this.#known.get(event.stream)
     if (known?.revision !== event.revision - 1) return undefined
@@ -146,7 +146,7 @@ export class Renderer {
 
 interface Rendering {
   readonly source: PublicSource
-  readonly event: Recorded
+  readonly event: RecordedEvent
   readonly type: WebhookType
   readonly data: unknown
 }

@@ -27,7 +27,7 @@ import {
   type WebhookEndpoint,
 } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import type { Decider, Payloads } from '../../packages/kernel/decider.ts'
-import type { Recorded } from '../../packages/kernel/projection.ts'
+import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import type { PublicSource } from './render.ts'
 
 type TypeTable<Events> = Readonly<Partial<Record<keyof Events, WebhookType>>>
@@ -86,7 +86,7 @@ export const publicSources: readonly PublicSource[] = [
   },
 ]
 
-function viewBookBalance(id: string, state: Book, { position, metadata }: Recorded): unknown {
+function viewBookBalance(id: string, state: Book, { position, metadata }: RecordedEvent): unknown {
   const { currency } = parseBookId(id)
   return balanceWebhook(
     { ...balances(state), currency, position },

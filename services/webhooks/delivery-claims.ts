@@ -2,7 +2,7 @@ import type { Deliveries, Delivery, NewDelivery } from '../../infra/postgres/web
 import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
 import type { Clock, Log, NewId } from '../../packages/kernel/ports.ts'
 import type { Completions } from './completions.ts'
-import type { Lanes } from './endpoint-queues.ts'
+import type { EndpointQueues } from './endpoint-queues.ts'
 
 export interface Match {
   readonly event: PublicEvent
@@ -12,7 +12,7 @@ export interface Match {
 
 export interface HandsOptions {
   readonly deliveries: Deliveries
-  readonly lanes: Lanes
+  readonly lanes: EndpointQueues
   readonly completions: Completions
   readonly leaseMs: number
   readonly clock: Clock
@@ -27,7 +27,7 @@ const claimMax = 500
  * All that takes deliveries in hand, one step after the other: what Postgres gave first comes first into the
  * lanes. What is in hand is this process's alone, as long as it renews its lease.
  */
-export class Hands {
+export class DeliveryClaims {
   readonly #options: HandsOptions
   #worker: string
   #turn: Promise<unknown> = Promise.resolve()

@@ -32,7 +32,7 @@ const startsAtOnceMax = 64
  * and wider with every success, so that endpoints which do not answer take few places from the others. Lanes
  * take turns when all places are taken.
  */
-export class Lanes {
+export class EndpointQueues {
   readonly #options: LanesOptions
   readonly #lanes = new Map<string, Lane>()
   readonly #held = new Set<number>()

@@ -20,9 +20,9 @@ import { tracedAttempt } from './traced-attempt.ts'
 import { Completions } from './completions.ts'
 import { carryOutConsequences } from './consequences.ts'
 import { Directory } from './directory.ts'
-import { Hands } from './delivery-claims.ts'
+import { DeliveryClaims } from './delivery-claims.ts'
 import { matchEndpoints } from './intake.ts'
-import { Lanes } from './endpoint-queues.ts'
+import { EndpointQueues } from './endpoint-queues.ts'
 import { advanceReplays } from './replays.ts'
 import { Routine } from './routine.ts'
 
@@ -84,9 +84,9 @@ class WebhookService implements Subscription {
   readonly #options: WebhookOptions
   readonly #limits: WebhookLimits
   readonly #directory: Directory
-  readonly #lanes: Lanes
+  readonly #lanes: EndpointQueues
   readonly #completions: Completions
-  readonly #hands: Hands
+  readonly #hands: DeliveryClaims
   readonly #stopping = new AbortController()
   #subscriptions: readonly Subscription[] = []
   #routines: Partial<Record<'claims' | 'lease' | 'consequences' | 'replays', Routine>> = {}
@@ -96,14 +96,14 @@ class WebhookService implements Subscription {
     this.#limits = limits
     const { clock, log, newId, deliveries } = options
     this.#directory = new Directory({ ...options, ownersMax: limits.ownersMax })
-    this.#lanes = new Lanes({ ...limits, attempt: (delivery) => this.#attempt(delivery) })
+    this.#lanes = new EndpointQueues({ ...limits, attempt: (delivery) => this.#attempt(delivery) })
     options.observe?.(() => this.#lanes.held().length)
     this.#completions = new Completions({
       write: (batch) => deliveries.complete(this.#hands.worker, batch),
       onWritten: (batch) => this.#follow(batch),
       log,
     })
-    this.#hands = new Hands({
+    this.#hands = new DeliveryClaims({
       deliveries,
       lanes: this.#lanes,
       completions: this.#completions,

@@ -2,9 +2,9 @@ import { openBus } from '../composition/bus.ts'
 import { serve } from '../composition/serve.ts'
 import { runWebhooks } from './service.ts'
 
-await serve('webhooks', async (opened) => {
-  const bus = await openBus(opened, { isShared: true })
-  const running = await runWebhooks(opened, bus)
+await serve('webhooks', async (runtime) => {
+  const bus = await openBus(runtime, { isShared: true })
+  const running = await runWebhooks(runtime, bus)
   const close = async () => {
     await running.close()
     await bus.close()

@@ -6,7 +6,7 @@ import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import type { EventBus } from '../../packages/kernel/message-ports.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
-import type { Opened } from '../composition/dependencies.ts'
+import type { Runtime } from '../composition/dependencies.ts'
 import { startWebhooks } from './main.ts'
 
 /**
@@ -23,21 +23,21 @@ export const webhookCalls = {
 
 /** Delivers beside any number of others: each delivery is in one process's hands. */
 export async function runWebhooks(
-  { postgres, house, configuration, health }: Opened,
+  { postgres, dependencies, configuration, health }: Runtime,
   bus: EventBus,
 ): Promise<Subscription> {
   const deliveries = new Deliveries(postgres.url)
   const observe = (held: () => number) =>
     health.metrics.gauge('webhook_deliveries_held', 'Deliveries in memory: waiting and under way', held)
   const running = await startWebhooks({
-    ...house,
+    ...dependencies,
     bus,
     observe,
     deliveries,
     replays: new Replays(postgres.pool),
     egress: guardedPools({ ...webhookCalls, allow: addressBlocks(configuration.egressAllow) }),
     addressOf: async (id) => {
-      const state = await readState(house.store, merchant, id)
+      const state = await readState(dependencies.store, merchant, id)
       return state.status === 'none' ? undefined : state.email
     },
   })

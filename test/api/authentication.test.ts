@@ -28,7 +28,7 @@ t.test('a key that is in use opens nothing from when it is revoked', async (t) =
   const key = await issueKey(service, { scopes: ['*'] })
   const other = await issueKey(service, { scopes: ['*'] })
   for (const one of [key, other, key]) t.equal((await balance(one)).status, 200)
-  const { executor } = service.service.opened.house
+  const { executor } = service.service.runtime.dependencies
   const mine = envelope(service.service.credentials.merchant_id)
   await executor.send(apiKey, idOfKey(key), { type: 'RevokeApiKey', data: reason }, mine)
   await eventually(codeOf(key), (code) => code === 'IKW-AUTH-002')
@@ -46,7 +46,7 @@ t.test('keys of a merchant that are in use open nothing from when the merchant i
   const merchantId = randomUUID()
   const key = await otherMerchantsKey(service, merchantId)
   t.equal((await balance(key)).status, 200)
-  const { executor } = service.service.opened.house
+  const { executor } = service.service.runtime.dependencies
   const command = { type: 'SuspendMerchant', data: reason } as const
   await executor.send(merchant, merchantId, command, envelope(merchantId))
   await eventually(codeOf(key), (code) => code === 'IKW-MERCHANT-002')

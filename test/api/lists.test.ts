@@ -34,7 +34,7 @@ t.before(async () => {
   await eventually(total('status=paid'), (count) => count === 1)
 })
 
-const pool = () => service.service.opened.postgres.pool
+const pool = () => service.service.runtime.postgres.pool
 
 async function listed(query: string): Promise<Page> {
   return (await service.get<Page>(`/api/v1/merchant/payouts?${query}`)).body
@@ -87,8 +87,8 @@ t.test('totals are right again when the read model is built anew, and go on from
 
 t.test('a total that somebody has forged is what lists answer, and a difference', async (t) => {
   const compare = async () => {
-    const { postgres, house } = service.service.opened
-    const options = { pool: postgres.pool, store: house.store, models: readModels, deciders }
+    const { postgres, dependencies } = service.service.runtime
+    const options = { pool: postgres.pool, store: dependencies.store, models: readModels, deciders }
     return (await compareReadModels({ ...options, onProgress: () => undefined })).differences
   }
   const forge = async (by: number) =>
@@ -114,7 +114,7 @@ t.test('every list that answers a total has it kept for its filters', async (t) 
   const counting = routes.filter(({ paging }) => paging === 'page')
   t.ok(counting.length > 0)
   for (const { operation, from, filter = {} } of counting) {
-    const counted = from?.kind === 'documents' ? (from.counted ?? []) : []
+    const counted = from?.kind === 'documents' ? (from.countedBy ?? []) : []
     t.strictSame(Object.keys(filter).sort(), [...counted].sort(), operation)
   }
 })

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/postgres.ts'
 t.setTimeout(240_000)
 
 const { service, history, settings, run, rows } = await openCommandLine()
-const pool = () => service.service.opened.postgres.pool
+const pool = () => service.service.runtime.postgres.pool
 
 /** A few processes at a time. */
 async function inTurns<Case>(

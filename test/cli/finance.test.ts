@@ -25,21 +25,21 @@ t.before(async () => {
   history = await makeHistory(service)
 })
 
-const opened = () => service.service.opened
+const runtime = () => service.service.runtime
 
 async function query(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-  return (await opened().postgres.pool.query<Row>(text, [...values])).rows
+  return (await runtime().postgres.pool.query<Row>(text, [...values])).rows
 }
 
 async function upToDate(): Promise<void> {
-  const { store, reads } = opened().house
+  const { store, reads } = runtime().dependencies
   await reads.reached(await store.head(), 10_000)
 }
 
 t.test('the last closing balances are what the book itself says, and what the merchant sees', async (t) => {
   await upToDate()
   const id = bookId(service.service.credentials.merchant_id, false, 'XOF')
-  const state = await readState(opened().house.store, book, id)
+  const state = await readState(runtime().dependencies.store, book, id)
   const closing = await query(
     `select distinct on (account) account, closing_balance as balance from finance.balances_daily
      where book = $1 order by account, day desc`,
@@ -117,7 +117,7 @@ t.test('no view shows who was paid or who paid', async (t) => {
 })
 
 t.test('the role of finance reads the views, and neither writes nor reads anything else', async (t) => {
-  const connection = await opened().postgres.pool.connect()
+  const connection = await runtime().postgres.pool.connect()
   try {
     await connection.query('set role ikw_finance')
     for (const { name } of financeViewTable) {
@@ -144,12 +144,12 @@ t.test('the role of finance reads the views, and neither writes nor reads anythi
 t.test('making the views again changes nothing, and a rebuilt read model has them again', async (t) => {
   const counts = 'select count(*) as postings, count(distinct subject_id) as subjects from finance.postings'
   const before = await query(counts)
-  await opened().postgres.pool.query(financeViews)
+  await runtime().postgres.pool.query(financeViews)
   t.strictSame(await query(counts), before)
   const granted = `select has_table_privilege('ikw_finance', 'finance.journal', 'select') as granted`
   t.strictSame(await query(granted), [{ granted: true }])
-  await wantRebuild(opened().postgres.pool, journal)
-  const shown = () => publications(opened().postgres.pool)
+  await wantRebuild(runtime().postgres.pool, journal)
+  const shown = () => publications(runtime().postgres.pool)
   await eventually(shown, (published) => published.get('journal')?.generation === 2)
   t.strictSame(await query(counts), before)
   t.strictSame(await query(granted), [{ granted: true }])

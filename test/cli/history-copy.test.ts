@@ -7,7 +7,7 @@ import { openEventStoreDb } from '../../infra/event-store/eventstoredb/store.ts'
 import { bookkeeping } from '../../infra/postgres/history/bookkeeping.ts'
 import { withoutLeaders } from '../../infra/postgres/consumers/leader.ts'
 import { noStream, type EventStore } from '../../packages/kernel/ports.ts'
-import { openHouse } from '../../services/composition/dependencies.ts'
+import { openRuntime } from '../../services/composition/dependencies.ts'
 import { nodeArguments } from '../support/child-process.ts'
 import { ikw, jsonOf, type Run, type Settings } from '../support/cli.ts'
 import { Follower, ids, misplaced, newEvents, newStream } from '../support/event-store-samples.ts'
@@ -70,8 +70,8 @@ t.test('a copy that is killed goes on where it was, and doubles nothing', async 
   }
   const begun = target.log.records.length
   t.ok(begun < 10_000, 'it was killed in the middle')
-  const house = openHouse(configured({ POSTGRES_URL: url, EVENTSTORE_URL: target.url }))
-  await t.rejects(house, /not copied or restored to its end/, 'no service starts on half a history')
+  const dependencies = openRuntime(configured({ POSTGRES_URL: url, EVENTSTORE_URL: target.url }))
+  await t.rejects(dependencies, /not copied or restored to its end/, 'no service starts on half a history')
 
   const copied = jsonOf<Copied>(await copy(t, ...places))
   t.ok(copied.written > 0 && copied.written < 10_000)
@@ -154,10 +154,10 @@ t.test('a service does not start on a log and a database of different histories'
   await fill(one.store, { streams: 3, rounds: 2 })
   t.match(jsonOf(await copy(t, '--from', one.url, '--to', target.url)), { agree: true })
   const start = async (postgres: string, store?: string) => {
-    const opened = await openHouse(
+    const runtime = await openRuntime(
       configured({ POSTGRES_URL: postgres, ...(store && { EVENTSTORE_URL: store }) }),
     )
-    await opened.close()
+    await runtime.close()
   }
   await t.rejects(start(other.url, target.url), /The database of POSTGRES_URL is new, but the log/)
   await other.pool.query(`insert into leaders (name, epoch, instance) values ('relay', 1, 'x')`)

@@ -26,7 +26,7 @@ async function expectToGoOn(t: Test, merchant: MovingMerchant, places: Settings)
   for (const command of ['verify', 'replay']) {
     t.match(await ikw(merchant.settings(places), 'ledger', command), { code: 0 }, `ledger ${command}`)
   }
-  t.same((await merchant.service.opened.postgres.pool.query('select from parked')).rowCount, 0)
+  t.same((await merchant.service.runtime.postgres.pool.query('select from parked')).rowCount, 0)
   await merchant.endPayout(pending, 'failed')
 }
 

@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../support/postgres.ts'
 t.setTimeout(240_000)
 
 const { service, history, run, rows } = await openCommandLine()
-const pool = () => service.service.opened.postgres.pool
+const pool = () => service.service.runtime.postgres.pool
 
 t.test('all read models say what the log says, while the service works', async (t) => {
   const busy = Promise.all(
@@ -67,7 +67,10 @@ t.test('an event that somebody changed breaks a rule, and the exit code says so'
 t.test(
   'a row that somebody changed, removed or made up is found and named, and a rebuild puts it right',
   async (t) => {
-    await service.service.opened.house.reads.reached(await service.service.opened.house.store.head(), 10_000)
+    await service.service.runtime.dependencies.reads.reached(
+      await service.service.runtime.dependencies.store.head(),
+      10_000,
+    )
     await pool().query(`update read.payouts set status = 'failed' where status = 'paid'`)
     await pool().query(
       'delete from read.journal where line = 2 and position = (select min(position) from read.journal)',

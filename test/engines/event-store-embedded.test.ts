@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { KnownRevisions } from '../../infra/event-store/embedded/revision-cache.ts'
+import { RevisionCache } from '../../infra/event-store/embedded/revision-cache.ts'
 import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
 import { noStream, type Appended, type EventStore, type NewEvent } from '../../packages/kernel/ports.ts'
 import { Script } from '../support/child-process.ts'
@@ -89,7 +89,7 @@ t.test('when one append of many has lost its race, then the others are written',
   const appends = streams.map((stream) => store.append(stream, 0, newEvents(2)))
   const beyond = store.append(newStream(category), 3, newEvents(1))
   const outcomes = await Promise.allSettled([...appends, beyond])
-  const refused = { status: 'rejected', reason: { name: 'VersionConflict' } }
+  const refused = { status: 'rejected', reason: { name: 'VersionConflictError' } }
   t.match(outcomes[0], refused)
   t.match(outcomes.at(-1), refused)
   t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 39)
@@ -98,7 +98,7 @@ t.test('when one append of many has lost its race, then the others are written',
 })
 
 t.test('a stream is known where its writer left it, until others write to it', async (t) => {
-  const known = new KnownRevisions()
+  const known = new RevisionCache()
   t.ok(known.reached('one', noStream))
   t.notOk(known.reached('one', 0))
   known.note('one', 5)
@@ -146,7 +146,7 @@ t.test('when the answer to an append is lost, then a repeat finds what was writt
   const [first, second] = [newEvents(2), newEvents(3)]
   await store.append(stream, noStream, first)
   proxy.loseNextAnswer()
-  await t.rejects(store.append(stream, 1, second), { name: 'OutcomeUnknown' })
+  await t.rejects(store.append(stream, 1, second), { name: 'OutcomeUnknownError' })
   t.equal((await store.readStream(stream, 0)).length, 5)
   t.equal((await store.append(stream, 1, second)).revision, 4)
   t.same(ids(await store.readStream(stream, 0)), ids([...first, ...second]))
@@ -208,7 +208,7 @@ t.test('when more appends wait than may, then the next are not accepted and not 
   const refused = outcomes.slice(10)
   t.match(
     refused,
-    refused.map(() => ({ status: 'rejected', reason: { name: 'StoreOverloaded' } })),
+    refused.map(() => ({ status: 'rejected', reason: { name: 'StoreOverloadedError' } })),
   )
   t.equal((await store.readAll(0, 100)).length, 10)
   await t.resolves(append())
@@ -241,7 +241,7 @@ async function appendOneByOne(
     try {
       return await store.append(stream, at.revision, [event])
     } catch (error) {
-      if (!(error instanceof Error && error.name === 'OutcomeUnknown')) throw error
+      if (!(error instanceof Error && error.name === 'OutcomeUnknownError')) throw error
       unknown.push(event.id)
       return appendSurely(event)
     }

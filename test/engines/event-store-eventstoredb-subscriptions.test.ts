@@ -44,12 +44,12 @@ for (const [circumstance, interrupt] of Object.entries(interruptions)) {
     const handle = async () => {
       running.most = Math.max(running.most, ++running.now)
       started.open()
-      await gate.opened
+      await gate.runtime
       running.now -= 1
     }
     await store.append(stream, noStream, newEvents(3))
     const follower = new Follower(store, { after: 0, batchSize: 2, categories: [category], handle })
-    await started.opened
+    await started.runtime
     interrupt(peer)
     await appendUntilKnown(store, stream, { expected: 2, events: newEvents(5) })
     gate.open()
@@ -116,7 +116,7 @@ t.test('given no server, when a subscription starts, then it begins as soon as t
   const failed = newGate()
   const onError = failed.open
   const follower = new Follower(store, { after: 0, batchSize: 10, categories: [category], onError })
-  await failed.opened
+  await failed.runtime
   await peer.line.open()
   await follower.received(3)
   await follower.close()
@@ -128,7 +128,7 @@ t.test('given no server, when subscription and store are closed, then neither wa
   const failed = newGate()
   const follower = new Follower(store, { after: 0, batchSize: 10, onError: failed.open })
   await peer.line.close()
-  await failed.opened
+  await failed.runtime
   await follower.close()
   await store.close()
   t.same(follower.events, [])
@@ -146,10 +146,10 @@ t.test('given many events, when a subscriber is slow, then the rest waits at the
   const [started, gate] = [newGate(), newGate()]
   const handle = async () => {
     started.open()
-    await gate.opened
+    await gate.runtime
   }
   const follower = new Follower(store, { after: 0, batchSize: 2, categories: [category], handle })
-  await started.opened
+  await started.runtime
   await store.ping()
   t.ok(peer.eventsSent < 300)
   gate.open()

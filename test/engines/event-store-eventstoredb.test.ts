@@ -14,14 +14,14 @@ eventStoreSuite('the event store on EventStoreDB', async (t) => (await peerAndSt
 const url = process.env['EVENTSTORE_URL']
 if (url) eventStoreSuite('the event store on the server of EVENTSTORE_URL', () => openEventStoreDb({ url }))
 
-const unknown = { name: 'OutcomeUnknown' }
+const unknown = { name: 'OutcomeUnknownError' }
 
 t.test('given appends in flight, when the connection breaks, then all outcomes are unknown', async (t) => {
   const { peer, store } = await peerAndStore(t)
   const gate = newGate()
   const streams = Array.from({ length: 50 }, () => newStream(newCategory()))
   const appends = streams.map((stream) => ({ stream, events: newEvents(3) }))
-  for (const _ of appends) peer.failNextAppend({ fault: 'answer late', until: gate.opened })
+  for (const _ of appends) peer.failNextAppend({ fault: 'answer late', until: gate.runtime })
   const first = appends.map(({ stream, events }) => store.append(stream, noStream, events))
   const outcomes = Promise.allSettled(first)
   await peer.until(({ appends }) => appends === 50)
@@ -98,7 +98,7 @@ t.test('when the server refuses an append, then its reason is told, and nothing 
 t.test('given two stores, when one loses its connection, then appends of the other go on', async (t) => {
   const [broken, sound] = [await peerAndStore(t), await peerAndStore(t)]
   const gate = newGate()
-  for (const { peer } of [broken, sound]) peer.failNextAppend({ fault: 'answer late', until: gate.opened })
+  for (const { peer } of [broken, sound]) peer.failNextAppend({ fault: 'answer late', until: gate.runtime })
   const lost = t.rejects(broken.store.append(newStream(newCategory()), noStream, newEvents(1)), unknown)
   const kept = sound.store.append(newStream(newCategory()), noStream, newEvents(1))
   await Promise.all([broken, sound].map(({ peer }) => peer.until(({ appends }) => appends === 1)))
@@ -114,7 +114,7 @@ t.test('when the url asks for conflicts as results, then they are thrown all the
   t.teardown(() => store.close())
   const stream = newStream(newCategory())
   await store.append(stream, noStream, newEvents(1))
-  await t.rejects(store.append(stream, noStream, newEvents(1)), { name: 'VersionConflict', stream })
+  await t.rejects(store.append(stream, noStream, newEvents(1)), { name: 'VersionConflictError', stream })
 })
 
 t.test('when events cannot be stored, then the append is a mistake of the program', async (t) => {
@@ -135,11 +135,13 @@ t.test('when events cannot be stored, then the append is a mistake of the progra
 t.test('when the store is closed, then accepted appends are answered, and others refused', async (t) => {
   const { peer, store } = await peerAndStore(t)
   const gate = newGate()
-  peer.failNextAppend({ fault: 'answer late', until: gate.opened })
+  peer.failNextAppend({ fault: 'answer late', until: gate.runtime })
   const accepted = store.append(newStream(newCategory()), noStream, newEvents(1))
   await peer.until(({ appends }) => appends === 1)
   const closed = store.close()
-  await t.rejects(store.append(newStream(newCategory()), noStream, newEvents(1)), { name: 'StoreOverloaded' })
+  await t.rejects(store.append(newStream(newCategory()), noStream, newEvents(1)), {
+    name: 'StoreOverloadedError',
+  })
   gate.open()
   t.match(await accepted, { revision: 0 })
   await closed

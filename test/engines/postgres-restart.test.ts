@@ -49,9 +49,9 @@ t.test(
       `${load.answered.length} answers, ${load.answered.filter(({ tries }) => tries > 1).length} of them to repeated requests`,
     )
     time.fly()
-    await freeDeadKeys(service.opened.postgres.pool)
+    await freeDeadKeys(service.runtime.postgres.pool)
     await load.finish()
-    await settled(service.opened.postgres.pool)
+    await settled(service.runtime.postgres.pool)
     const missing = []
     for (const { errand, answer } of [...load.of('payout'), ...load.of('payment_intent')].filter(
       ({ answer }) => answer.status < 300,
@@ -60,9 +60,9 @@ t.test(
       if (status !== 200) missing.push({ answered: answer.body, status })
     }
     t.strictSame(missing, [], 'everything that was answered is there')
-    t.strictSame(await brokenLaws(service.opened.postgres.pool), {})
+    t.strictSame(await brokenLaws(service.runtime.postgres.pool), {})
     t.strictSame(
-      await replayDifferences(service.opened, readModels),
+      await replayDifferences(service.runtime, readModels),
       {},
       'each read model equals a replay of the log',
     )

@@ -3,7 +3,7 @@ import { readConfiguration } from '../../infra/configuration.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { firstMerchant } from '../../services/composition/first-merchant.ts'
-import { openHouse, type Opened } from '../../services/composition/dependencies.ts'
+import { openRuntime, type Runtime } from '../../services/composition/dependencies.ts'
 import { ServiceApart } from '../support/service-apart.ts'
 import { watchLeaders } from './audit.ts'
 import type { Ending } from './ending.ts'
@@ -75,7 +75,7 @@ export async function openWorld(ending: Ending, options: WorldOptions): Promise<
     POSTGRES_URL: postgres.url,
     ...(history && { EVENTSTORE_URL: history.url }),
   }
-  const merchants = await register(await openHouse(readConfiguration(settings)))
+  const merchants = await register(await openRuntime(readConfiguration(settings)))
   await watchLeaders(postgres.pool)
   const rail = await FaultyProxy.listen(ending, { port: 0 })
   const places = { ...settings, KAFKA_BROKERS: broker.address, SANDBOX_URL: `http://127.0.0.1:${rail.port}` }
@@ -93,20 +93,20 @@ export async function openWorld(ending: Ending, options: WorldOptions): Promise<
 }
 
 /** Merchants with their keys and play money, before any service runs. */
-async function register(opened: Opened): Promise<readonly Merchant[]> {
-  const { house, configuration } = opened
+async function register(runtime: Runtime): Promise<readonly Merchant[]> {
+  const { dependencies, configuration } = runtime
   const merchants: Merchant[] = []
   for (const [number, count] of servers.entries()) {
     const directory = join(configuration.dataDirectory, `merchant-${number}`)
-    const { merchant_id: id, sandbox_key: key } = await firstMerchant(house, directory)
+    const { merchant_id: id, sandbox_key: key } = await firstMerchant(dependencies, directory)
     merchants.push({ id, key, servers: count })
   }
   const { id } = merchants[0]!
-  const subject = { type: 'topup', id: house.newId() }
+  const subject = { type: 'topup', id: dependencies.newId() }
   const data = { template: 'sandbox.topup', subject, amount: hotGrant } as const
-  const envelope = { merchant: id, livemode: false, actor: 'test', correlation: house.newId() }
-  await house.executor.send(book, bookId(id, false, 'XOF'), { type: 'PostEntry', data }, envelope)
-  await opened.close()
+  const envelope = { merchant: id, livemode: false, actor: 'test', correlation: dependencies.newId() }
+  await dependencies.executor.send(book, bookId(id, false, 'XOF'), { type: 'PostEntry', data }, envelope)
+  await runtime.close()
   return merchants
 }
 

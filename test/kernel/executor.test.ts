@@ -3,7 +3,7 @@ import { Refusal } from '../../packages/contract/refusals.ts'
 import { merchantAvailable } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { balanceOf, type Book } from '../../packages/domain/ledger/state.ts'
-import { OutcomeUnknown, StoreOverloaded, type EventStore } from '../../packages/kernel/ports.ts'
+import { OutcomeUnknownError, StoreOverloadedError, type EventStore } from '../../packages/kernel/ports.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import { snapshotOf } from '../../packages/kernel/history.ts'
 import { envelope, hold, id, openLog, topUp } from '../support/shared-log.ts'
@@ -75,11 +75,11 @@ t.test('an append that may have happened is not answered as one that was not acc
   const { log, store, process } = openLog()
   let tries = 0
   const breaking: EventStore['append'] = async (stream, expected, events) => {
-    if (++tries > 1) throw new StoreOverloaded(stream)
+    if (++tries > 1) throw new StoreOverloadedError(stream)
     await store.append(stream, expected, events)
-    throw new OutcomeUnknown(stream, new Error('the connection broke'))
+    throw new OutcomeUnknownError(stream, new Error('the connection broke'))
   }
-  await t.rejects(process(breaking).send(book, id, topUp('first', 100), envelope), OutcomeUnknown)
+  await t.rejects(process(breaking).send(book, id, topUp('first', 100), envelope), OutcomeUnknownError)
   t.equal(log.events.length, 1)
 })
 

@@ -194,7 +194,7 @@ t.test('a body that never says how large it is, is cut off where it becomes too 
 })
 
 t.test('a client that does not send its body in time is cut off', async (t) => {
-  const slow = await startApi({ opened: service.service.opened, bodyArrivalMs: 100 })
+  const slow = await startApi({ runtime: service.service.runtime, bodyArrivalMs: 100 })
   t.teardown(() => slow.close())
   const answer = await raw({ port: slow.port, head: 'Content-Length: 100', parts: ['{"amount":'] })
   t.match(answer, /^HTTP\/1\.1 408 .*"code":"IKW-REQ-008"/s)

@@ -20,13 +20,13 @@ t.before(async () => {
   await makeHistory(service)
 })
 
-const opened = () => service.service.opened
+const runtime = () => service.service.runtime
 
 t.test('read models that do not fit into memory are compared in several passes', async (t) => {
   const {
     postgres: { pool },
-    house: { store },
-  } = opened()
+    dependencies: { store },
+  } = runtime()
   const options = { pool, store, models: readModels, deciders, onProgress }
   const whole = await compareReadModels(options)
   const parts = await compareReadModels({ ...options, rowsPerPass: 10 })
@@ -98,7 +98,7 @@ const forgeries: Readonly<Record<string, readonly [rule: string, sql: string]>> 
 async function correctPayment(): Promise<void> {
   const merchant = service.service.credentials.merchant_id
   const id = bookId(merchant, false, 'XOF')
-  const { store, executor } = opened().house
+  const { store, executor } = runtime().dependencies
   const events = await store.readStream(`ledger-${id}`, 0)
   const mistake = events.find(({ data }) => 'template' in data && data.template === 'payment.succeeded')!
   const entry = mistake.data as LedgerEvents['EntryPosted']
@@ -107,7 +107,7 @@ async function correctPayment(): Promise<void> {
 }
 
 t.test('what somebody has forged in the log breaks a rule', async (t) => {
-  const { url, pool } = opened().postgres
+  const { url, pool } = runtime().postgres
   await correctPayment()
   const { position: policiesThrough } = await new Checkpoints(pool).load('policies')
   await pool.query('create table original as table events')

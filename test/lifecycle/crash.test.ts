@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { readConfiguration, type Configuration } from '../../infra/configuration.ts'
 import { readModels } from '../../projections/index.ts'
 import { startService as start, type RunningService } from '../../services/all-in-one/start.ts'
-import { openHouse } from '../../services/composition/dependencies.ts'
+import { openRuntime } from '../../services/composition/dependencies.ts'
 import { brokenLaws } from '../support/checker.ts'
 import { ask, Load, seeded, type Answered } from '../support/load.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
@@ -49,10 +49,10 @@ t.test('what was answered survives 20 crashes, money moves once, and the books b
   await answersRepeatsAlike(t, load, clientOf(service))
   await service.close()
 
-  const opened = await openHouse(configuration)
-  t.teardown(() => opened.close())
-  t.strictSame(await brokenLaws(opened.postgres.pool), {})
-  t.strictSame(await replayDifferences(opened, readModels), {}, 'each read model equals a replay of the log')
+  const runtime = await openRuntime(configuration)
+  t.teardown(() => runtime.close())
+  t.strictSame(await brokenLaws(runtime.postgres.pool), {})
+  t.strictSame(await replayDifferences(runtime, readModels), {}, 'each read model equals a replay of the log')
 })
 
 function isRepeated({ tries }: Answered): boolean {
@@ -85,7 +85,7 @@ async function settle(configuration: Configuration, load: Load): Promise<Running
   const time = new Time()
   time.fly()
   const service = await start(configuration, { clock: time.clock })
-  const { pool } = service.opened.postgres
+  const { pool } = service.runtime.postgres
   await freeDeadKeys(pool)
   load.aim(clientOf(service))
   await load.finish()

@@ -10,7 +10,7 @@ t.test('of 200 concurrent confirmations over two processes one reaches the provi
   const {
     configuration,
     postgres: { pool },
-  } = first.service.opened
+  } = first.service.runtime
   const second = await serviceProcess(t, configuration.dataDirectory, {
     POSTGRES_URL: configuration.postgresUrl!,
   })

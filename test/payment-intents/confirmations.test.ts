@@ -4,7 +4,7 @@ import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { startApi } from '../../services/api/main.ts'
-import { openHouse } from '../../services/composition/dependencies.ts'
+import { openRuntime } from '../../services/composition/dependencies.ts'
 import { eventually } from '../support/eventually.ts'
 import { card, intentsPath, orange, startPayments, type Body, type Payments } from '../support/payments.ts'
 
@@ -170,21 +170,21 @@ t.test('money that arrives after the cancel is given back to the payer', async (
   const told = await eventually(timeline, ({ body }) => body.data[0]?.['type'] === 'late_payment_refunded')
   t.match(told.body.data, [{ status: 'canceled' }, { type: 'paid_late', status: 'canceled' }])
   t.match(await payments.shown(intent), { status: 'canceled' })
-  const { opened, credentials } = payments.service
+  const { runtime, credentials } = payments.service
   const state = await eventually(
-    () => readState(opened.house.store, book, bookId(credentials.merchant_id, false, 'XOF')),
+    () => readState(runtime.dependencies.store, book, bookId(credentials.merchant_id, false, 'XOF')),
     ({ balances }) => !balances['suspense.unmatched'],
   )
   t.notOk(state.balances['provider:mobile_money.SN.wave'], 'the operator has it no more')
 })
 
 t.test('of 200 confirmations at once over two processes, one reaches the provider', async (t) => {
-  const { configuration, postgres } = payments.service.opened
-  const opened = await openHouse({ ...configuration, port: 0 })
-  const other = await startApi({ opened })
+  const { configuration, postgres } = payments.service.runtime
+  const runtime = await openRuntime({ ...configuration, port: 0 })
+  const other = await startApi({ runtime })
   t.teardown(async () => {
     await other.close()
-    await opened.close()
+    await runtime.close()
   })
   const intent = await payments.create()
   const path = `${intentsPath}/${String(intent['id'])}/confirm`

@@ -3,7 +3,7 @@ import { SandboxOperations } from '../../infra/postgres/sandbox-operations.ts'
 import { SimulatedOperators } from '../../infra/rails/sandbox.ts'
 import { derivedId, identity } from '../../packages/contract/identity.ts'
 import { Refusal } from '../../packages/contract/refusals.ts'
-import type { House } from '../../packages/contract/routes.ts'
+import type { Dependencies } from '../../packages/contract/routes.ts'
 import { bookId, merchantAvailable } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { balances } from '../../packages/domain/ledger/state.ts'
@@ -41,15 +41,15 @@ function owner() {
 
 async function send(decider: AnyDecider, id: string, command: { type: string; data: object }): Promise<void> {
   const envelope = { ...owner(), actor: 'test', correlation: 'test' }
-  await service.service.opened.house.executor.sendAll(decider, id, [{ command, envelope }])
+  await service.service.runtime.dependencies.executor.sendAll(decider, id, [{ command, envelope }])
 }
 
 /** Runs a timer as it would run so much later. */
 async function runTimer(kind: string, subject: string, laterMs = 0): Promise<Date | undefined> {
-  const { house } = service.service.opened
+  const { dependencies } = service.service.runtime
   const clock = () => new Date(Date.now() + laterMs)
   const tools: Tools = {
-    house: { ...house, clock },
+    dependencies: { ...dependencies, clock },
     send: (order) => send(order.decider, order.id, order.command),
   }
   const timers = { ...paymentIntentProcess.timers, ...refundProcess.timers }
@@ -58,7 +58,7 @@ async function runTimer(kind: string, subject: string, laterMs = 0): Promise<Dat
 }
 
 async function isDue(id: string): Promise<boolean> {
-  const { reads } = service.service.opened.house
+  const { reads } = service.service.runtime.dependencies
   const { rows } = await reads.page({
     from: 'timers',
     where: [{ column: 'id', operator: '=', value: id }],
@@ -94,7 +94,7 @@ function confirm(id: string, payment_method: object) {
 
 async function money() {
   return balances(
-    await readState(service.service.opened.house.store, book, bookId(owner().merchant, false, 'XOF')),
+    await readState(service.service.runtime.dependencies.store, book, bookId(owner().merchant, false, 'XOF')),
   )
 }
 
@@ -130,14 +130,14 @@ t.test('the timer of one confirmation does not break the lock of the next', asyn
 
 t.test('a confirmation whose answer was lost keeps its lock, goes on, and is not made again', async (t) => {
   const id = await create()
-  const { house, postgres } = service.service.opened
+  const { dependencies, postgres } = service.service.runtime
   const rail = new SimulatedOperators({
     book: new SandboxOperations(postgres.pool),
-    clock: house.clock,
-    redirectBase: house.baseUrl,
+    clock: dependencies.clock,
+    redirectBase: dependencies.baseUrl,
     answerLate: () => true,
   })
-  const lost = confirmPaymentIntent(asking(id, { ...house, rail }))
+  const lost = confirmPaymentIntent(asking(id, { ...dependencies, rail }))
   await t.rejects(lost, new Refusal('dependency_must_answer_in_time', { detail: unknownOutcome }))
   t.match(await confirm(id, byOrange), { status: 409, body: { code: 'IKW-RES-003' } })
   await runTimer('intent_lock', id, minute)
@@ -148,10 +148,10 @@ t.test('a confirmation whose answer was lost keeps its lock, goes on, and is not
 })
 
 /** The request of a merchant who confirms, as the action sees it. */
-function asking(id: string, house: House) {
+function asking(id: string, dependencies: Dependencies) {
   const body = { payment_method: byOrange }
   const envelope = { ...owner(), actor: 'test', correlation: 'test' }
-  const parts = { house, envelope, id, path: '', params: { id }, query: {}, body }
+  const parts = { dependencies, envelope, id, path: '', params: { id }, query: {}, body }
   const request = new HttpRequest({ ...parts, minPosition: undefined, lastWritten: 0 })
   return request as Parameters<typeof confirmPaymentIntent>[0]
 }
@@ -180,21 +180,21 @@ t.test('a success whose callback was lost is found by asking', async (t) => {
   const id = await create()
   const { body } = await confirm(id, byOrange)
   const reference = identity(String(body['operation_id']), 'operation')!
-  await service.service.opened.house.sandboxRail.resolve(reference, { state: 'succeeded' })
+  await service.service.runtime.dependencies.sandboxRail.resolve(reference, { state: 'succeeded' })
   await runTimer('intent_status', id)
   t.match(await shown(id), { status: 'succeeded' })
 })
 
 t.test('a payer who has paid an intent that is canceled then gets the money back', async (t) => {
-  const { house } = service.service.opened
+  const { dependencies } = service.service.runtime
   const id = await create()
   await confirm(id, { type, mobile_money: { ...payer, operator: 'wave' } })
-  const { attempts } = created(await readState(house.store, paymentIntent, id))
+  const { attempts } = created(await readState(dependencies.store, paymentIntent, id))
   // The operator's callback is lost.
-  await house.sandboxRail.resolve(attempts.at(-1)!.operationId, { state: 'succeeded' })
+  await dependencies.sandboxRail.resolve(attempts.at(-1)!.operationId, { state: 'succeeded' })
   t.match((await service.post(`/api/v1/payment-intents/${id}/cancel`, {})).body, { status: 'canceled' })
   const intent = await eventually(
-    async () => created(await readState(house.store, paymentIntent, id)),
+    async () => created(await readState(dependencies.store, paymentIntent, id)),
     ({ lateRefunded }) => lateRefunded.length > 0,
   )
   t.strictSame(intent.lateRefunded, intent.late)
@@ -252,7 +252,7 @@ t.test('a refund whose request died gives back what it had reserved and held', a
   await runTimer('refund_unrequested', `${refund}.${id}`)
   await runTimer('refund_unclaimed', `${refund}.XOF`)
   t.strictSame(await money(), paid)
-  const state = () => readState(service.service.opened.house.store, paymentIntent, id)
+  const state = () => readState(service.service.runtime.dependencies.store, paymentIntent, id)
   await eventually(state, (intent) => {
     const now = created(intent)
     return now.status === 'succeeded' && Object.keys(now.payment.refunds).length === 0

@@ -47,8 +47,10 @@ function play(id: unknown, status: string, more: object = {}) {
 }
 
 async function money() {
-  const { opened, credentials } = service.service
-  return balances(await readState(opened.house.store, book, bookId(credentials.merchant_id, false, 'XOF')))
+  const { runtime, credentials } = service.service
+  return balances(
+    await readState(runtime.dependencies.store, book, bookId(credentials.merchant_id, false, 'XOF')),
+  )
 }
 
 function nothingReserved() {
@@ -166,16 +168,16 @@ t.test('the environment header is required on the two payout operations', async 
 })
 
 t.test('in live a payout needs a key, money, and nobody can play the operator', async (t) => {
-  const { house } = service.service.opened
+  const { dependencies } = service.service.runtime
   const merchant = service.service.credentials.merchant_id
   const key = service.liveKey
   const headers = { 'idempotency-key': 'live-1' }
   refused(t, await service.post('/api/v1/payouts', order, { key }), [400, 'REQ-002'])
   refused(t, await service.post('/api/v1/merchant/payouts', order, { key }), [400, 'REQ-002'])
   refused(t, await service.post('/api/v1/payouts', order, { key, headers }), [402, 'PAYOUT-003'])
-  const subject = { type: 'payment', id: house.newId() }
+  const subject = { type: 'payment', id: dependencies.newId() }
   const income = { template: 'payment.succeeded', subject, amount: 10_000, fee: 0, rail: 'card' } as const
-  await house.executor.send(
+  await dependencies.executor.send(
     book,
     bookId(merchant, true, 'XOF'),
     { type: 'PostEntry', data: income },

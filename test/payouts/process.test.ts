@@ -5,15 +5,15 @@ import { book } from '../../packages/domain/ledger/book.ts'
 import { balances } from '../../packages/domain/ledger/state.ts'
 import { payout } from '../../packages/domain/payouts/payout.ts'
 import { payoutSettingsId } from '../../packages/domain/payouts/settings.ts'
-import { recorded, readState } from '../../packages/kernel/history.ts'
+import { recordedEvent, readState } from '../../packages/kernel/history.ts'
 import {
-  RailTimeout,
-  RailUnavailable,
+  RailTimeoutError,
+  RailUnavailableError,
   type PaymentRail,
   type RailState,
 } from '../../packages/kernel/rail-ports.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
-import type { Recorded } from '../../packages/kernel/projection.ts'
+import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import { payoutProcess } from '../../services/processes/payouts.ts'
 import type { Tools } from '../../services/processes/process.ts'
 import { eventually } from '../support/eventually.ts'
@@ -53,10 +53,12 @@ class NotingRail implements PaymentRail {
 }
 
 function toolsWith(rail?: PaymentRail): Tools {
-  const { house } = service.service.opened
+  const { dependencies } = service.service.runtime
   const send: Tools['send'] = ({ decider, id, command }, owner, actor) =>
-    house.executor.sendAll(decider, id, [{ command, envelope: { ...owner, actor, correlation: 'test' } }])
-  return { house: rail ? { ...house, rail } : house, send }
+    dependencies.executor.sendAll(decider, id, [
+      { command, envelope: { ...owner, actor, correlation: 'test' } },
+    ])
+  return { dependencies: rail ? { ...dependencies, rail } : dependencies, send }
 }
 
 const owner = () => ({ merchant: service.service.credentials.merchant_id, livemode: false })
@@ -82,7 +84,7 @@ async function inTransit(body: object = order): Promise<string> {
 
 /** The operator has it by now, or has said that it is down. */
 async function submitted(body: object): Promise<string> {
-  const { rail } = service.service.opened.house
+  const { rail } = service.service.runtime.dependencies
   const id = await inTransit(body)
   const heard = () =>
     rail.status(id).then(
@@ -103,7 +105,7 @@ function toBank(ending: string) {
 }
 
 function historyOf(id: string) {
-  return service.service.opened.house.store.readStream(`payout-${id}`, 0)
+  return service.service.runtime.dependencies.store.readStream(`payout-${id}`, 0)
 }
 
 async function eventsOf(id: string): Promise<readonly string[]> {
@@ -112,7 +114,7 @@ async function eventsOf(id: string): Promise<readonly string[]> {
 
 async function react(id: string, rail: PaymentRail, mayHaveRun: boolean): Promise<void> {
   const stored = (await historyOf(id)).find(({ type }) => type === 'PayoutSent')!
-  const event = recorded(payout, stored) as Recorded<never>
+  const event = recordedEvent(payout, stored) as RecordedEvent<never>
   await payoutProcess.reactions!['PayoutSent']!({ event, mayHaveRun, tools: toolsWith(rail) })
 }
 
@@ -122,8 +124,8 @@ async function hear(id: string, result: RailState): Promise<void> {
 }
 
 async function money() {
-  const { house } = service.service.opened
-  return balances(await readState(house.store, book, bookId(owner().merchant, false, 'XOF')))
+  const { dependencies } = service.service.runtime
+  return balances(await readState(dependencies.store, book, bookId(owner().merchant, false, 'XOF')))
 }
 
 t.test("a payout is submitted under its own id, and the operator's answer is believed", async (t) => {
@@ -136,7 +138,7 @@ t.test("a payout is submitted under its own id, and the operator's answer is bel
 
 t.test('after a crash the operator is asked first, and what it has got is not submitted again', async (t) => {
   const id = await inTransit()
-  for (const status of [{ state: 'pending' }, new RailTimeout('no answer')] as const) {
+  for (const status of [{ state: 'pending' }, new RailTimeoutError('no answer')] as const) {
     const rail = new NotingRail({ status })
     await react(id, rail, true)
     t.strictSame(rail.asked, [`status ${id}`])
@@ -153,21 +155,21 @@ t.test('what the operator guarantees not to have got is submitted again by the s
 
 t.test('a payout of unknown outcome stays in transit and is asked about by schedule', async (t) => {
   const id = await inTransit()
-  await react(id, new NotingRail({ submit: new RailTimeout('no answer') }), false)
-  await react(id, new NotingRail({ submit: new RailUnavailable('down') }), false)
+  await react(id, new NotingRail({ submit: new RailTimeoutError('no answer') }), false)
+  await react(id, new NotingRail({ submit: new RailUnavailableError('down') }), false)
   t.equal((await shown(id))['status'], 'in_transit')
-  const rail = new NotingRail({ status: new RailTimeout('no answer') })
+  const rail = new NotingRail({ status: new RailTimeoutError('no answer') })
   const next = await payoutProcess.timers!['payout_status']!(timer('payout_status', id), toolsWith(rail))
   t.strictSame(rail.asked, [`status ${id}`])
-  const state = await readState(service.service.opened.house.store, payout, id)
+  const state = await readState(service.service.runtime.dependencies.store, payout, id)
   t.equal(next?.getTime(), state.status === 'in_transit' && Date.parse(state.sentAt) + 30_000)
 })
 
 t.test('after three days without an outcome people are told, and the operator is asked daily', async (t) => {
   const id = await inTransit()
-  const tools = toolsWith(new NotingRail({ status: new RailTimeout('no answer') }))
+  const tools = toolsWith(new NotingRail({ status: new RailTimeoutError('no answer') }))
   const now = new Date(Date.now() + 73 * 3_600_000)
-  const later = { ...tools, house: { ...tools.house, clock: () => now } }
+  const later = { ...tools, dependencies: { ...tools.dependencies, clock: () => now } }
   const next = await payoutProcess.timers!['payout_status']!(timer('payout_status', id), later)
   t.equal(next?.getTime(), now.getTime() + 24 * 3_600_000)
   t.ok((await eventsOf(id)).includes('PayoutEscalated'))
@@ -231,17 +233,18 @@ t.test('an operator that speaks of an unknown payout is not asked to repeat itse
 })
 
 t.test('a hold whose request was cut short is given back', async (t) => {
-  const { house } = service.service.opened
-  const id = house.newId()
+  const { dependencies } = service.service.runtime
+  const id = dependencies.newId()
   const before = await money()
   const envelope = { ...owner(), actor: 'key:test', correlation: 'test' }
   const amounts = { amount: 1_000, fee: 50, source: 'merchant.available' } as const
   const data = { template: 'payout.hold', subject: { type: 'payout', id }, ...amounts } as const
   const xof = bookId(owner().merchant, false, 'XOF')
-  await house.executor.send(book, xof, { type: 'PlaceHold', data }, envelope)
+  await dependencies.executor.send(book, xof, { type: 'PlaceHold', data }, envelope)
   t.equal((await money()).available, before.available - 1_050)
   const where = [{ column: 'id', operator: '=', value: `payout_unclaimed:${id}.XOF` }] as const
-  const timers = async () => (await house.reads.page({ from: 'timers', where, order: 'id', limit: 1 })).rows
+  const timers = async () =>
+    (await dependencies.reads.page({ from: 'timers', where, order: 'id', limit: 1 })).rows
   await eventually(timers, ({ length }) => length === 1)
   await payoutProcess.timers!['payout_unclaimed']!(timer('payout_unclaimed', `${id}.XOF`), toolsWith())
   t.strictSame(await money(), before)

@@ -4,7 +4,7 @@ import { payout, type PayoutEvents } from '../../packages/domain/payouts/payout.
 import { payoutPolicies } from '../../packages/domain/payouts/policies.ts'
 import { payoutPublicEvents, payoutWebhook, viewPayout } from '../../packages/domain/payouts/resource.ts'
 import { fold, type Message } from '../../packages/kernel/decider.ts'
-import type { Recorded } from '../../packages/kernel/projection.ts'
+import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import { payoutTimers } from '../../projections/payout-timers.ts'
 import {
   at,
@@ -28,11 +28,11 @@ function viewAfter(...history: readonly Message<PayoutEvents>[]) {
   return viewPayout(context.id, fold(payout, history))
 }
 
-function recorded({ type, data }: Message<PayoutEvents>): Recorded<never> {
+function recorded({ type, data }: Message<PayoutEvents>): RecordedEvent<never> {
   const metadata = { ...owner, actor: 'key:1', at, version: 1, correlation: 'c' }
   const { id } = context
   const place = { stream: `payout-${id}`, category: 'payout', id, revision: 0, position: 1 }
-  return { ...place, type, data, metadata, eventId: 'e' } as Recorded as Recorded<never>
+  return { ...place, type, data, metadata, eventId: 'e' } as RecordedEvent as RecordedEvent<never>
 }
 
 t.test('a payout shows the fields of the specification', async (t) => {

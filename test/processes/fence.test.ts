@@ -3,9 +3,9 @@ import type pg from 'pg'
 import t, { type Test } from 'tap'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
 import { DocumentFold } from '../../infra/postgres/read-models/document-fold.ts'
-import { Deposed, fenced, type Fence } from '../../infra/postgres/consumers/fence.ts'
-import { lead, type Reign } from '../../infra/postgres/consumers/leader.ts'
-import { ParkedEvents, parkedWishes, wishRetry } from '../../infra/postgres/consumers/parked.ts'
+import { LeadershipLostError, fenced, type Fence } from '../../infra/postgres/consumers/fence.ts'
+import { lead, type LeaderTerm } from '../../infra/postgres/consumers/leader.ts'
+import { ParkedEvents, takeRetryRequests, requestRetry } from '../../infra/postgres/consumers/parked.ts'
 import { Projector } from '../../infra/postgres/read-models/projector.ts'
 import { publish, publishMissing } from '../../infra/postgres/read-models/publication.ts'
 import { PostgresTimers } from '../../infra/postgres/timers.ts'
@@ -20,7 +20,7 @@ const silent = { info: () => undefined, warn: () => undefined, error: () => unde
 
 /** Stands for election; answers each reign that it wins. */
 function candidate(t: Test, pool: pg.Pool, instance: string) {
-  const reigns: Reign[] = []
+  const reigns: LeaderTerm[] = []
   const leadership = lead({ pool, name, instance }, async (reign) => {
     reigns.push(reign)
     if (!reign.signal.aborted) await once(reign.signal, 'abort')
@@ -37,7 +37,7 @@ function candidate(t: Test, pool: pg.Pool, instance: string) {
 }
 
 /** A fence whose leader has a successor. */
-async function deposed(t: Test, pool: pg.Pool): Promise<Reign> {
+async function deposed(t: Test, pool: pg.Pool): Promise<LeaderTerm> {
   const first = candidate(t, pool, 'first')
   const reign = await first.reign()
   await first.close()
@@ -58,7 +58,7 @@ t.test('a leader writes, and whoever was deposed does not', async (t) => {
   )
   await first.close()
   const { fence } = await candidate(t, pool, 'second').reign()
-  await t.rejects(fenced(pool, reign.fence, mark), Deposed)
+  await t.rejects(fenced(pool, reign.fence, mark), LeadershipLostError)
   t.equal(await marks(pool), 0)
   await fenced(pool, fence, mark)
   t.equal(await marks(pool), 1)
@@ -129,7 +129,7 @@ t.test('who is deposed knows it before it does anything outside', async (t) => {
   const reign = await first.reign()
   reign.assertLeading()
   await first.close()
-  t.throws(() => reign.assertLeading(), Deposed)
+  t.throws(() => reign.assertLeading(), LeadershipLostError)
 })
 
 t.test('the fence ends the reign of a leader that has not noticed', async (t) => {
@@ -137,7 +137,7 @@ t.test('the fence ends the reign of a leader that has not noticed', async (t) =>
   const reign = await candidate(t, pool, 'first').reign()
   await pool.query('update leaders set epoch = epoch + 1')
   t.equal(reign.signal.aborted, false)
-  await t.rejects(fenced(pool, reign.fence, mark), Deposed)
+  await t.rejects(fenced(pool, reign.fence, mark), LeadershipLostError)
   t.equal(reign.signal.aborted, true)
 })
 
@@ -180,7 +180,7 @@ const writers: Readonly<Record<string, (pool: pg.Pool, fence: Fence) => Promise<
   'what is parked no more': (pool, fence) =>
     new ParkedEvents(pool, 'relay', fence).release('payout-1', event),
   'wishes that are taken': (pool, fence) => new ParkedEvents(pool, 'relay', fence).wishes(),
-  'wishes of read models that are taken': (pool, fence) => parkedWishes(pool, fence),
+  'wishes of read models that are taken': (pool, fence) => takeRetryRequests(pool, fence),
   'attempts of timers': (pool, fence) =>
     new PostgresTimers(pool, fence).postpone({ id: 'a:b', dueAt: '2026-01-01T00:00:00Z' }, new Date(0)),
   'attempts that are forgotten': (pool, fence) => new PostgresTimers(pool, fence).due(new Date(), 9),
@@ -210,11 +210,12 @@ t.test('a deposed leader writes nothing, whatever it writes', async (t) => {
     event.eventId,
   ])
   await new PostgresTimers(pool).postpone({ id: 'c:d', dueAt: '2026-01-01T00:00:00Z' }, new Date(0))
-  await wishRetry(pool)
+  await requestRetry(pool)
   const { fence } = await deposed(t, pool)
   const state = async () => (await pool.query(`select ${everything}, ${catalogue}`)).rows
   const before = await state()
-  for (const [what, write] of Object.entries(writers)) await t.rejects(write(pool, fence), Deposed, what)
+  for (const [what, write] of Object.entries(writers))
+    await t.rejects(write(pool, fence), LeadershipLostError, what)
   t.same(await state(), before)
 })
 

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import t from 'tap'
-import { lead, type Reign } from '../../infra/postgres/consumers/leader.ts'
+import { lead, type LeaderTerm } from '../../infra/postgres/consumers/leader.ts'
 import { testDatabase } from '../support/postgres.ts'
 
 /** Leads until it is told to stop, and notes who led when. */
 function contender(name: string, journal: string[]) {
   const waiting = new Set<() => void>()
-  const run = async ({ signal }: Reign) => {
+  const run = async ({ signal }: LeaderTerm) => {
     journal.push(`${name} leads`)
     for (const wake of waiting) wake()
     if (!signal.aborted) await once(signal, 'abort')

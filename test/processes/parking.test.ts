@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { InProcessBus } from '../../infra/event-bus/in-process.ts'
-import { wishRetry } from '../../infra/postgres/consumers/parked.ts'
+import { requestRetry } from '../../infra/postgres/consumers/parked.ts'
 import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
 import { PostgresTimers } from '../../infra/postgres/timers.ts'
 import { refuse } from '../../packages/contract/refusals.ts'
@@ -12,7 +12,7 @@ import { policy, to } from '../../packages/kernel/policy.ts'
 import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
 import { projection } from '../../packages/kernel/projection.ts'
 import { startApi } from '../../services/api/main.ts'
-import { openHouse, type Opened } from '../../services/composition/dependencies.ts'
+import { openRuntime, type Runtime } from '../../services/composition/dependencies.ts'
 import { startProcesses } from '../../services/processes/main.ts'
 import { startProjector } from '../../services/projector/main.ts'
 import { startRelay } from '../../services/relay/main.ts'
@@ -78,25 +78,25 @@ const counting = policy<NoteEvents>('counting', {
 })
 
 interface Parts {
-  readonly opened: Opened
+  readonly runtime: Runtime
   readonly url: string
 }
 
 async function openParts(t: Test): Promise<Parts> {
   const { url: POSTGRES_URL } = await testDatabase(t)
   const settings = { PORT: '0', DATA_DIR: temporaryDirectory(t), LOG_LEVEL: 'silent', POSTGRES_URL }
-  const opened = await openHouse(readConfiguration(settings))
-  const api = await startApi({ opened })
+  const runtime = await openRuntime(readConfiguration(settings))
+  const api = await startApi({ runtime })
   t.teardown(async () => {
     poisoned.clear()
     await api.close()
-    await opened.close()
+    await runtime.close()
   })
-  return { opened, url: `http://127.0.0.1:${api.port}` }
+  return { runtime, url: `http://127.0.0.1:${api.port}` }
 }
 
-async function take({ opened }: Parts, id: string, numbers: readonly number[]): Promise<void> {
-  const { executor } = opened.house
+async function take({ runtime }: Parts, id: string, numbers: readonly number[]): Promise<void> {
+  const { executor } = runtime.dependencies
   const envelope = { merchant: id, livemode: false, actor: 'test', correlation: 'test' }
   for (const number of numbers)
     await executor.sendAll(diary, id, [{ command: { type: 'TakeNote', data: { number } }, envelope }])
@@ -119,11 +119,11 @@ const consumers: readonly Consumer[] = [
   {
     name: 'the projector',
     shownAs: (id) => `read.notes_v1_1 | ${streamName('diary', id)}`,
-    async start(t, { opened }) {
+    async start(t, { runtime }) {
       const {
         postgres: { pool },
-        house: { store, log },
-      } = opened
+        dependencies: { store, log },
+      } = runtime
       await publishMissing(pool, [notes], '')
       const projector = await startProjector({
         pool,
@@ -146,14 +146,14 @@ const consumers: readonly Consumer[] = [
   {
     name: 'policies',
     shownAs: (id) => `policies ${streamName('tally', id)} | ${streamName('diary', id)}`,
-    async start(t, { opened }) {
+    async start(t, { runtime }) {
       const {
         postgres: { pool },
-        house,
-      } = opened
+        dependencies,
+      } = runtime
       const timers = new PostgresTimers(pool)
       const running = await startProcesses({
-        house,
+        dependencies,
         pool,
         deciders: [diary, tally],
         processes: [{ policies: [counting] }],
@@ -161,7 +161,7 @@ const consumers: readonly Consumer[] = [
       })
       t.teardown(() => running.close())
       return async (id) => {
-        const events = await house.store.readStream(streamName('tally', id), 0)
+        const events = await dependencies.store.readStream(streamName('tally', id), 0)
         return events.map(({ data }) => (data as TallyEvents['NoteCounted']).number)
       }
     },
@@ -169,12 +169,12 @@ const consumers: readonly Consumer[] = [
   {
     name: 'the relay',
     shownAs: (id) => `relay ${streamName('diary', id)} | ${streamName('diary', id)}`,
-    async start(t, { opened }) {
+    async start(t, { runtime }) {
       const {
         postgres: { pool },
-        house: { store, log },
+        dependencies: { store, log },
         snapshots,
-      } = opened
+      } = runtime
       const bus = new InProcessBus()
       const told: PublicEvent[] = []
       await bus.subscribe('test', async (events) => void told.push(...events))
@@ -204,7 +204,7 @@ for (const { name, shownAs, start } of consumers) {
     `a poisoned event parks its stream and not ${name}; a retry brings the stream up to date in order`,
     async (t) => {
       const parts = await openParts(t)
-      const { pool } = parts.opened.postgres
+      const { pool } = parts.runtime.postgres
       const seen = await start(t, parts)
       const reaching = (id: string, numbers: readonly number[]) => {
         return eventually(
@@ -213,9 +213,9 @@ for (const { name, shownAs, start } of consumers) {
         ).then((now) => t.strictSame(now, numbers))
       }
       const [first, second, well] = [
-        parts.opened.house.newId(),
-        parts.opened.house.newId(),
-        parts.opened.house.newId(),
+        parts.runtime.dependencies.newId(),
+        parts.runtime.dependencies.newId(),
+        parts.runtime.dependencies.newId(),
       ]
       const parked = (ids: readonly string[]) =>
         eventually(
@@ -235,7 +235,7 @@ for (const { name, shownAs, start } of consumers) {
       )
 
       poisoned.delete(second)
-      await wishRetry(pool)
+      await requestRetry(pool)
       await reaching(second, [0, 1, 2])
       await parked([first])
       t.strictSame(
@@ -246,7 +246,7 @@ for (const { name, shownAs, start } of consumers) {
 
       poisoned.delete(first)
       await take(parts, first, [3])
-      await wishRetry(pool, streamName('diary', first))
+      await requestRetry(pool, streamName('diary', first))
       await reaching(first, all)
       await parked([])
       await take(parts, second, [3])

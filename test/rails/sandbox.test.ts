@@ -6,8 +6,8 @@ import { HttpSandboxBook } from '../../infra/rails/sandbox-http.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { randomUUID } from 'node:crypto'
 import {
-  RailTimeout,
-  RailUnavailable,
+  RailTimeoutError,
+  RailUnavailableError,
   type RailMethod,
   type RailRequest,
   type RailState,
@@ -107,7 +107,7 @@ onEachBook((t, { book, pool }) => {
     const each = request('disbursement', mobile('0004'))
     t.same(await rail.submit(each), { state: 'pending' })
     pass(100 * 60 * minute)
-    await t.rejects(rail.status(each.reference), RailTimeout)
+    await t.rejects(rail.status(each.reference), RailTimeoutError)
     t.match(await booked(pool, each.reference), { calls: 1, executions: 0 })
   })
 
@@ -118,7 +118,7 @@ onEachBook((t, { book, pool }) => {
       const each = request('collection', mobile('0004'))
       await rail.submit(each)
       pass(5 * minute - 1)
-      await t.rejects(rail.status(each.reference), RailTimeout)
+      await t.rejects(rail.status(each.reference), RailTimeoutError)
       pass(1)
       t.equal(await failureCode(rail.status(each.reference)), 'payment_timeout')
       t.match(await booked(pool, each.reference), { callbacksOwed: 0 }, 'and nobody is called')
@@ -128,7 +128,7 @@ onEachBook((t, { book, pool }) => {
   t.test('an operator that is down says so and has received nothing', async (t) => {
     const { rail } = operators(t, book)
     const each = request('disbursement', mobile('0006'))
-    await t.rejects(rail.submit(each), RailUnavailable)
+    await t.rejects(rail.submit(each), RailUnavailableError)
     t.same(await rail.status(each.reference), { state: 'never_received' })
     t.equal(await rail.health(each.method), 'down')
     t.equal(await rail.health(mobile('0001')), 'up')
@@ -201,7 +201,7 @@ onEachBook((t, { book, pool }) => {
   t.test('an answer that gets lost leaves the operation carried out', async (t) => {
     const { rail } = operators(t, book, { answerLate: ({ kind }) => kind === 'disbursement' })
     const each = request('disbursement', account('1234'))
-    await t.rejects(rail.submit(each), RailTimeout)
+    await t.rejects(rail.submit(each), RailTimeoutError)
     t.same(await rail.status(each.reference), { state: 'succeeded' })
     t.same(await rail.submit(request('collection', card('tok_x'))), { state: 'succeeded' })
   })
@@ -228,8 +228,8 @@ onEachBook((t, { book, pool }) => {
     await pool.query('alter table sandbox_operations rename to gone')
     t.teardown(() => pool.query('alter table gone rename to sandbox_operations'))
     const { rail } = operators(t, book)
-    await t.rejects(rail.submit(request('disbursement', account('1234'))), RailTimeout)
-    await t.rejects(rail.status(randomUUID()), RailTimeout)
+    await t.rejects(rail.submit(request('disbursement', account('1234'))), RailTimeoutError)
+    await t.rejects(rail.status(randomUUID()), RailTimeoutError)
   })
 })
 
@@ -241,8 +241,8 @@ t.test('an operator whose answer comes late is one that does not answer', async 
   const apart = new HttpSandboxBook({ url, timeoutMs: 50 })
   t.teardown(() => apart.close())
   const { rail } = operators(t, apart)
-  await t.rejects(rail.submit(request('disbursement', account('1234'))), RailTimeout)
-  await t.rejects(rail.status(randomUUID()), RailTimeout)
+  await t.rejects(rail.submit(request('disbursement', account('1234'))), RailTimeoutError)
+  await t.rejects(rail.status(randomUUID()), RailTimeoutError)
 })
 t.test('what is no call is refused with a sentence that names the field', async (t) => {
   const { pool } = await testDatabase(t)

@@ -98,15 +98,15 @@ function failingSecond(log: EventStore, tell: (what: string) => void) {
 
 t.test('a rebuild that fails is tried again when nobody works on it any more', async (t) => {
   const { pool } = await testDatabase(t)
-  const opened = openLog()
+  const runtime = openLog()
   const models = [balances, journal]
   await publishMissing(pool, models, '')
-  await opened.process().send(book, id, topUp('first', 100), envelope)
-  await opened.process().send(book, id, topUp('second', 20), envelope)
+  await runtime.process().send(book, id, topUp('first', 100), envelope)
+  await runtime.process().send(book, id, topUp('second', 20), envelope)
   for (const model of models) await wantRebuild(pool, model)
   const told: string[] = []
   const tell = (what: string) => void told.push(what)
-  const { store, failure } = failingSecond(opened.store, tell)
+  const { store, failure } = failingSecond(runtime.store, tell)
   const projector = await startProjector({
     pool: holdingFirst(pool, failure, tell),
     store,

@@ -12,7 +12,7 @@ import { payouts } from '../../projections/payouts.ts'
 import { startApi } from '../../services/api/main.ts'
 import { deciders } from '../../services/composition/deciders.ts'
 import { firstMerchant } from '../../services/composition/first-merchant.ts'
-import { openHouse } from '../../services/composition/dependencies.ts'
+import { openRuntime } from '../../services/composition/dependencies.ts'
 import { startProjector } from '../../services/projector/main.ts'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { eventually } from '../support/eventually.ts'
@@ -39,13 +39,13 @@ async function openParts(t: Test) {
     RATE_LIMIT: 'off',
     POSTGRES_URL,
   }
-  const opened = await openHouse(readConfiguration(settings))
+  const runtime = await openRuntime(readConfiguration(settings))
   const {
     postgres: { pool },
-    house: { store, log },
-  } = opened
-  const credentials = await firstMerchant(opened.house, dataDirectory)
-  const api = await startApi({ opened })
+    dependencies: { store, log },
+  } = runtime
+  const credentials = await firstMerchant(runtime.dependencies, dataDirectory)
+  const api = await startApi({ runtime })
   const client = clientOf({ port: api.port, credentials })
   const gate = new Gate()
   const project = (models: readonly ReadModel[]) => {
@@ -61,13 +61,13 @@ async function openParts(t: Test) {
   t.teardown(async () => {
     gate.open()
     await api.close()
-    await opened.close()
+    await runtime.close()
   })
   const rows = async (name: string): Promise<Rows> => {
     const { rows } = await pool.query<{ row: string }>(`select r::text as row from read.${name} r order by 1`)
     return rows.map(({ row }) => row)
   }
-  return { opened, pool, client, gate, project, rows }
+  return { runtime, pool, client, gate, project, rows }
 }
 
 /** Holds back reads of the whole log, which is how a read model is built anew. */
@@ -99,7 +99,7 @@ class Gate {
 t.test(
   'a read model is built anew beside the old one, and takes its place when it has caught up',
   async (t) => {
-    const { opened, pool, client, gate, project, rows } = await openParts(t)
+    const { runtime, pool, client, gate, project, rows } = await openParts(t)
     const projector = await project(readModels)
     t.teardown(() => projector.close())
     const create = async () => (await client.post('/api/v1/payouts', payout)).body
@@ -137,7 +137,7 @@ t.test(
     const left = ['balances_v1_2', 'payouts_v1_2', 'payouts_v1_2_totals']
     t.strictSame(await tables(pool), left, 'the old tables are gone')
     await create()
-    await opened.house.reads.reached(await opened.house.store.head(), 5_000)
+    await runtime.dependencies.reads.reached(await runtime.dependencies.store.head(), 5_000)
     t.equal((await rows('payouts')).length, 22, 'and it is followed')
   },
 )

@@ -4,7 +4,7 @@ import { TableChanges } from '../../infra/postgres/read-models/changes.ts'
 import { copyInto } from '../../infra/postgres/client/copy.ts'
 import { CopyRows } from '../../infra/postgres/client/copy-rows.ts'
 import { createTable, type Table } from '../../infra/postgres/read-models/tables.ts'
-import { WrittenKeys } from '../../infra/postgres/idempotency/key-bloom-filter.ts'
+import { KeyBloomFilter } from '../../infra/postgres/idempotency/key-bloom-filter.ts'
 import type { Change, Row } from '../../packages/kernel/projection.ts'
 import { testDatabase } from '../support/postgres.ts'
 
@@ -128,7 +128,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
 async function rowsAfter(
   pool: Awaited<ReturnType<typeof testDatabase>>['pool'],
   pieces: readonly (readonly Change[])[],
-  written?: WrittenKeys,
+  written?: KeyBloomFilter,
 ): Promise<readonly Row[]> {
   await pool.query(`truncate ${table.name}`)
   const connection = await pool.connect()
@@ -154,14 +154,14 @@ t.test('a table says the same, however its history is cut and whether its rows a
         pieces.flat().map((one) => [one]),
       )
       t.same(await rowsAfter(pool, pieces), expected)
-      t.same(await rowsAfter(pool, pieces, new WrittenKeys()), expected)
+      t.same(await rowsAfter(pool, pieces, new KeyBloomFilter()), expected)
     }),
     { numRuns: 60 },
   )
 })
 
 t.test('a key that was written is never taken for a new one', (t) => {
-  const written = new WrittenKeys()
+  const written = new KeyBloomFilter()
   const keys = Array.from({ length: 50_000 }, (_, number) => `payout_late:${number}`)
   for (const each of keys) written.add(each)
   t.ok(keys.every((each) => written.mayHold(each)))

@@ -1,4 +1,4 @@
-import type { AnyRoute, Caller, House } from '../../packages/contract/routes.ts'
+import type { AnyRoute, Caller, Dependencies } from '../../packages/contract/routes.ts'
 import { answer } from '../../services/api/http/answer.ts'
 import { keyOf } from '../../services/api/kinds/idempotency.ts'
 import { HttpRequest } from '../../services/api/http/request.ts'
@@ -26,14 +26,17 @@ const table: readonly AnyRoute[] = [
 const routes: ReadonlyMap<string, AnyRoute> = new Map(table.map((route) => [route.operation, route]))
 
 /** What services/api/http/handle.ts does behind authentication and validation: the same rows and keys. */
-export async function ask(house: House, { operation, caller, key, params, body }: Asked): Promise<unknown> {
+export async function ask(
+  dependencies: Dependencies,
+  { operation, caller, key, params, body }: Asked,
+): Promise<unknown> {
   const route = routes.get(operation)
   if (!route) throw new Error(`${operation} is no operation`)
   const isRead = operation.startsWith('GET ')
   const keyed = isRead ? undefined : keyOf(route, { header: key, caller, params, body })
-  const correlation = house.newId()
+  const correlation = dependencies.newId()
   const request = new HttpRequest({
-    house,
+    dependencies,
     params,
     body,
     envelope: {
@@ -41,11 +44,11 @@ export async function ask(house: House, { operation, caller, key, params, body }
       correlation,
       ...(keyed && { idempotencyKey: keyed.answerKey.key, fingerprint: keyed.fingerprint }),
     },
-    id: keyed?.id ?? house.newId(),
+    id: keyed?.id ?? dependencies.newId(),
     path: operation,
     query: {},
     minPosition: undefined,
     lastWritten: 0,
   })
-  return (await answer(house, { route, asked: request, keyed })).body
+  return (await answer(dependencies, { route, asked: request, keyed })).body
 }

@@ -1,5 +1,5 @@
 import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
-import { BrokenConnection } from './database.ts'
+import { BrokenConnectionError } from './database.ts'
 import { nobody } from './scheduler.ts'
 import type { Stage } from './stage.ts'
 
@@ -25,7 +25,8 @@ export class SimulatedBus {
     const { random, weather } = this.#stage.scheduler
     this.#messages.push(...events)
     this.#plan()
-    if (random.chance(weather.repeatedMessage)) throw new BrokenConnection('the answer of the bus was lost')
+    if (random.chance(weather.repeatedMessage))
+      throw new BrokenConnectionError('the answer of the bus was lost')
   }
 
   #plan(): void {

@@ -1,6 +1,6 @@
-import { Deposed } from '../../infra/postgres/consumers/fence.ts'
+import { LeadershipLostError } from '../../infra/postgres/consumers/fence.ts'
 import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
-import { BrokenConnection, type SimulatedDatabase } from './database.ts'
+import { BrokenConnectionError, type SimulatedDatabase } from './database.ts'
 import type { Life } from './scheduler.ts'
 import type { Stage } from './stage.ts'
 
@@ -38,7 +38,7 @@ export class Notebook {
     return scheduler.call(rule.life, () => {
       assertLeading(rule)
       if (fate !== 'before') work()
-      if (fate !== 'done') throw new BrokenConnection('the connection broke')
+      if (fate !== 'done') throw new BrokenConnectionError('the connection broke')
     })
   }
 }
@@ -46,7 +46,7 @@ export class Notebook {
 export function assertLeading(rule: Rule): void {
   if (rule.isLeading()) return
   rule.abdicate()
-  throw new Deposed(rule.role)
+  throw new LeadershipLostError(rule.role)
 }
 
 /** How far consumers have come, like infra/postgres/consumers/checkpoints.ts. */

@@ -90,11 +90,11 @@ export function copied<Value>(value: Value): Value {
 }
 
 /** An error as the driver reports a broken connection. */
-export class BrokenConnection extends Error {
+export class BrokenConnectionError extends Error {
   readonly code = '08006'
 }
 
 /** A row that was to be added is there. */
-export class DuplicateKey extends Error {
+export class DuplicateKeyError extends Error {
   readonly code = '23505'
 }

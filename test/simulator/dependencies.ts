@@ -1,5 +1,5 @@
 import { Refusal } from '../../packages/contract/refusals.ts'
-import type { House } from '../../packages/contract/routes.ts'
+import type { Dependencies } from '../../packages/contract/routes.ts'
 import type { Log, Snapshots } from '../../packages/kernel/ports.ts'
 import type { Answer, AnswerKey, Answers } from '../../packages/kernel/read-ports.ts'
 import { simulatedReads } from './reads.ts'
@@ -20,7 +20,7 @@ const refuse = {
 }
 
 /** The ports of one process, all of them on simulated parts. */
-export function houseOf(world: World, life: Life): House {
+export function houseOf(world: World, life: Life): Dependencies {
   const { stage, log, database, rail, answers } = world
   const { scheduler, newId } = stage
   const { clock } = scheduler

@@ -1,8 +1,13 @@
 import { Refusal, refusals } from '../../packages/contract/refusals.ts'
 import type { AnyDecider } from '../../packages/kernel/decider.ts'
-import { Executor, type Errand, type ExecutorOptions, type Outcome } from '../../packages/kernel/execute.ts'
-import { OutcomeUnknown, StoreOverloaded } from '../../packages/kernel/ports.ts'
-import { RailTimeout, RailUnavailable } from '../../packages/kernel/rail-ports.ts'
+import {
+  Executor,
+  type PendingCommand,
+  type ExecutorOptions,
+  type Outcome,
+} from '../../packages/kernel/execute.ts'
+import { OutcomeUnknownError, StoreOverloadedError } from '../../packages/kernel/ports.ts'
+import { RailTimeoutError, RailUnavailableError } from '../../packages/kernel/rail-ports.ts'
 import type { Stage } from './stage.ts'
 
 /** Which events each sending has left in the log, by the mark that it puts into their metadata. */
@@ -27,7 +32,7 @@ export class WatchedExecutor extends Executor {
   override async sendAll(
     decider: AnyDecider,
     id: string,
-    errands: readonly Errand[],
+    errands: readonly PendingCommand[],
   ): Promise<Outcome<unknown>> {
     const mark = this.#stage.newId()
     const marked = errands.map(({ command, envelope }) => ({
@@ -54,7 +59,7 @@ export class WatchedExecutor extends Executor {
 
   #checkFailure(error: unknown, mark: string, what: string): void {
     this.#stage.note(() => `  ${what}: ${String(error)}`)
-    if (error instanceof OutcomeUnknown) return
+    if (error instanceof OutcomeUnknownError) return
     if (this.#witness.eventsOf(mark) > 0)
       this.#stage.violate('R6', `${what} has happened and was answered: ${String(error)}`)
   }
@@ -63,6 +68,6 @@ export class WatchedExecutor extends Executor {
 /** What a caller may be answered instead of a result, in any weather. */
 export function isForeseen(error: unknown): boolean {
   if (error instanceof Refusal) return refusals[error.reason][0] !== 500
-  if (error instanceof RailTimeout || error instanceof RailUnavailable) return true
-  return error instanceof OutcomeUnknown || error instanceof StoreOverloaded
+  if (error instanceof RailTimeoutError || error instanceof RailUnavailableError) return true
+  return error instanceof OutcomeUnknownError || error instanceof StoreOverloadedError
 }

@@ -1,7 +1,7 @@
 import type { Random } from './random.ts'
 
 /** How often things go wrong in one run, as probabilities. */
-export interface Weather {
+export interface FaultPlan {
   /** A call is answered at once, so that nothing happens in between. */
   readonly instant: number
   /** The connection to the event store breaks around an append. */
@@ -25,7 +25,7 @@ export interface Weather {
   readonly clockJump: number
 }
 
-export const calm: Weather = {
+export const calm: FaultPlan = {
   instant: 0.5,
   unknownAppend: 0,
   overloaded: 0,
@@ -41,7 +41,7 @@ export const calm: Weather = {
 }
 
 /** Each run has weather of its own: many faults at once hide what only one of them would show. */
-export function weatherOf(random: Random): Weather {
+export function faultPlanOf(random: Random): FaultPlan {
   const some = (most: number) => random.pick([0, 0, most / 8, most / 2, most])
   return {
     instant: random.pick([0, 0.3, 0.6, 0.9]),

@@ -3,7 +3,7 @@ import type { Rule } from './consumers.ts'
 import type { SimulatedProcess } from './process.ts'
 
 /** Who leads in one role, and whoever led before and has not noticed yet that it is over. */
-export class Throne {
+export class SimulatedLeader {
   readonly role: Role
   #epoch = 0
   #leader: SimulatedProcess | undefined

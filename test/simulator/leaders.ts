@@ -45,16 +45,16 @@ const policies = processes.flatMap((process) => process.policies)
 
 /** As services/processes/main.ts puts it together, with the timers looked at when the simulation says so. */
 async function runProcesses({ process, rule }: Reigning): Promise<Work> {
-  const { house, world } = process
+  const { dependencies, world } = process
   const { stage, notebook } = world
-  const tools = toolsOf(house)
-  const { store, log } = house
+  const tools = toolsOf(dependencies)
+  const { store, log } = dependencies
   const checkpoints = simulatedCheckpoints(notebook, rule)
   const parkedOrders = simulatedParked(stage, notebook, { ...rule, role: 'policies' })
   const options = {
     policies,
     deciders: decidersByCategory,
-    executor: house.executor,
+    executor: dependencies.executor,
     parked: parkedOrders,
     log,
   }
@@ -65,7 +65,7 @@ async function runProcesses({ process, rule }: Reigning): Promise<Work> {
   const leading = () => assertLeading(rule)
   const parked = simulatedParked(stage, notebook, { ...rule, role: 'reactions' })
   const subscriptions = await Promise.all([
-    subscribePolicies(house, checkpoints, runner),
+    subscribePolicies(dependencies, checkpoints, runner),
     startReactions({
       processes,
       deciders: decidersByCategory,
@@ -77,7 +77,7 @@ async function runProcesses({ process, rule }: Reigning): Promise<Work> {
       assertLeading: leading,
     }),
   ])
-  const callbacks = house.rail.onCallback(async (callback) => {
+  const callbacks = dependencies.rail.onCallback(async (callback) => {
     leading()
     for (const each of processes) await each.callbacks?.[callback.kind]?.(callback, tools)
   })
@@ -118,7 +118,7 @@ const projectedMax = 50
 /** As services/projector/main.ts, for read models that are all published. */
 async function runProjector({ process, rule }: Reigning): Promise<Work> {
   const {
-    house: { store, log },
+    dependencies: { store, log },
     world: { stage, database },
   } = process
   const { life } = process
@@ -137,7 +137,7 @@ async function runProjector({ process, rule }: Reigning): Promise<Work> {
 /** As services/relay/main.ts: public events are kept, then published, then the checkpoint moves. */
 async function runRelay({ process, rule }: Reigning): Promise<Work> {
   const {
-    house: { store, log },
+    dependencies: { store, log },
     world: { stage, notebook, bus },
     life,
   } = process

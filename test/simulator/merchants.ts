@@ -101,7 +101,7 @@ export class Merchants {
     this.#note(`cancels payout ${id} at ${process.name}`)
     const envelope = { ...caller, correlation: this.#world.stage.newId(), mustExist: true }
     const command = { type: 'CancelPayout', data: { reason: 'compliance' } } as const
-    this.#watch(process, process.house.executor.send(payout, id, command, envelope), () => undefined)
+    this.#watch(process, process.dependencies.executor.send(payout, id, command, envelope), () => undefined)
   }
 
   createIntent(): void {
@@ -207,7 +207,7 @@ export class Merchants {
     this.#note(
       `${sent.operation} ${JSON.stringify({ ...sent.params, ...sent.body, key: sent.key })} at ${process.name}`,
     )
-    this.#watch(process, ask(process.house, sent), (answer) =>
+    this.#watch(process, ask(process.dependencies, sent), (answer) =>
       this.#answered(sent, answer as Record<string, unknown>),
     )
   }

@@ -1,6 +1,12 @@
 import type pg from 'pg'
 import { copiedRows, type CopyQuery } from './copy.ts'
-import { BrokenConnection, copied, DuplicateKey, type Row, type SimulatedDatabase } from './database.ts'
+import {
+  BrokenConnectionError,
+  copied,
+  DuplicateKeyError,
+  type Row,
+  type SimulatedDatabase,
+} from './database.ts'
 import type { Life } from './scheduler.ts'
 import type { Stage } from './stage.ts'
 
@@ -83,7 +89,7 @@ function copy({ stage, database }: Connection, query: CopyQuery, writes: Write[]
   const { name, rows } = copiedRows(query)
   const isGuarded = stage.mistake !== 'projector without fence'
   if (isGuarded && rows.some((row) => database.has(name, row))) {
-    return query.handleError(new DuplicateKey(`a row of ${name} is there`))
+    return query.handleError(new DuplicateKeyError(`a row of ${name} is there`))
   }
   writes.push(() => database.add(name, rows))
   query.handleReadyForQuery()
@@ -107,7 +113,7 @@ async function commit({ stage, database, life, fence }: Connection, writes: read
     if (fate !== 'before') {
       for (const write of writes) write()
     }
-    if (fate !== 'done') throw new BrokenConnection(`the connection broke ${fate} the commit`)
+    if (fate !== 'done') throw new BrokenConnectionError(`the connection broke ${fate} the commit`)
     return { rows: [], rowCount: 0 }
   })
 }

@@ -1,4 +1,4 @@
-import type { House } from '../../packages/contract/routes.ts'
+import type { Dependencies } from '../../packages/contract/routes.ts'
 import { houseOf } from './dependencies.ts'
 import type { Life } from './scheduler.ts'
 import type { World } from './world.ts'
@@ -8,19 +8,19 @@ export class SimulatedProcess {
   readonly name: string
   readonly world: World
   life: Life
-  house: House
+  dependencies: Dependencies
 
   constructor(name: string, world: World) {
     this.name = name
     this.world = world
     this.life = { name, alive: true }
-    this.house = houseOf(world, this.life)
+    this.dependencies = houseOf(world, this.life)
   }
 
   /** Killed and started again. */
   crash(): void {
     this.life.alive = false
     this.life = { name: this.name, alive: true }
-    this.house = houseOf(this.world, this.life)
+    this.dependencies = houseOf(this.world, this.life)
   }
 }

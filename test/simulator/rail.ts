@@ -1,8 +1,8 @@
 import { magicValueOf } from '../../packages/contract/sandbox.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
 import {
-  RailTimeout,
-  RailUnavailable,
+  RailTimeoutError,
+  RailUnavailableError,
   type RailCallback,
   type RailRequest,
   type RailState,
@@ -75,12 +75,12 @@ export class SimulatedRail {
     this.#witness.called(request)
     this.#stage.note(() => `  ${life.name} submits ${request.kind} ${request.reference}: ${fate}`)
     return scheduler.call(life, () => {
-      if (fate === 'down') throw new RailUnavailable('the operator is down')
+      if (fate === 'down') throw new RailUnavailableError('the operator is down')
       if (fate === 'late')
         scheduler.after(random.below(120_000), nobody, () => this.#receiveLate(request, number))
-      if (fate === 'lost' || fate === 'late') throw new RailTimeout('no answer')
+      if (fate === 'lost' || fate === 'late') throw new RailTimeoutError('no answer')
       const state = this.#receive(request, number)
-      if (fate === 'silent' || !state) throw new RailTimeout('no answer')
+      if (fate === 'silent' || !state) throw new RailTimeoutError('no answer')
       return state
     })
   }
@@ -89,18 +89,18 @@ export class SimulatedRail {
     try {
       this.#receive(request, number)
     } catch (error) {
-      if (!(error instanceof RailUnavailable)) throw error
+      if (!(error instanceof RailUnavailableError)) throw error
     }
   }
 
-  /** `undefined` for a request that came too late, and throws RailUnavailable for one that is not taken. */
+  /** `undefined` for a request that came too late; throws RailUnavailableError for one that is not taken. */
   #receive(request: RailRequest, number: number): RailState | undefined {
     const { reference } = request
     const known = this.operations.get(reference)
     if (known?.request) return known.state
     if (number <= (this.#deniedUpTo.get(reference) ?? 0)) return undefined
     const script = scriptOf(request, `https://pay.example/${reference}`, sandboxDelaysMs)
-    if (!script) throw new RailUnavailable('the operator is down')
+    if (!script) throw new RailUnavailableError('the operator is down')
     const { state, steps, answers } = known ? { state: known.state, steps: [], answers: true } : script
     const operation: Operation = { request, state, steps, answers }
     this.operations.set(reference, operation)
@@ -190,7 +190,7 @@ export class SimulatedRail {
     return scheduler.call(life, () => {
       const known = this.operations.get(reference)
       if (isSilent || (known && !known.answers && !endings.includes(known.state.state))) {
-        throw new RailTimeout('the operator does not answer')
+        throw new RailTimeoutError('the operator does not answer')
       }
       if (known) return known.state
       this.#deniedUpTo.set(reference, this.#calls)

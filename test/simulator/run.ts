@@ -3,7 +3,7 @@ import { randomOf } from './random.ts'
 import { checkAtRest } from './rest.ts'
 import { nobody, Scheduler, settle } from './scheduler.ts'
 import type { Mistake } from './stage.ts'
-import { calm, weatherOf, type Weather } from './faults.ts'
+import { calm, faultPlanOf, type FaultPlan } from './faults.ts'
 import { World, type Violation } from './world.ts'
 
 export interface RunOptions {
@@ -13,7 +13,7 @@ export interface RunOptions {
   /** Only these steps, of all that the seed has. */
   readonly only?: readonly number[] | undefined
   /** Instead of what the seed says of it. */
-  readonly weather?: Partial<Weather> | undefined
+  readonly weather?: Partial<FaultPlan> | undefined
   readonly tell?: ((line: string) => void) | undefined
 }
 
@@ -28,7 +28,7 @@ const restStep = -3
 
 /** One history from one seed: the same seed always makes the same history. */
 export async function run({ seed, steps, mistake, only, weather, tell }: RunOptions): Promise<RunResult> {
-  const scheduler = new Scheduler(seed, { ...weatherOf(randomOf(seed, weatherStep)), ...weather })
+  const scheduler = new Scheduler(seed, { ...faultPlanOf(randomOf(seed, weatherStep)), ...weather })
   const world = new World({ scheduler, mistake, tell })
   const release = takePauses((delayMs) => scheduler.pause(nobody, delayMs))
   const limit = Error.stackTraceLimit

@@ -1,5 +1,5 @@
 import { randomOf, type Random } from './random.ts'
-import type { Weather } from './faults.ts'
+import type { FaultPlan } from './faults.ts'
 
 /** A process from its start to its crash. Whatever is answered to a dead one is not heard. */
 export interface Life {
@@ -25,11 +25,11 @@ const startsAt = Date.parse('2026-01-05T08:00:00.000Z')
 export class Scheduler {
   now = startsAt
   random: Random
-  weather: Weather
+  weather: FaultPlan
   #ready: Completion[] = []
   #later: Completion[] = []
 
-  constructor(seed: number, weather: Weather) {
+  constructor(seed: number, weather: FaultPlan) {
     this.random = randomOf(seed, -1)
     this.weather = weather
   }

@@ -1,8 +1,8 @@
 import { readInPages } from '../../packages/kernel/pages.ts'
 import {
-  OutcomeUnknown,
-  StoreOverloaded,
-  VersionConflict,
+  OutcomeUnknownError,
+  StoreOverloadedError,
+  VersionConflictError,
   type Appended,
   type EventStore,
   type NewEvent,
@@ -70,7 +70,7 @@ export class SimulatedLog {
     const isSame =
       stored.length === events.length && stored.every(({ id }, index) => id === events[index]?.id)
     if (isSame && last) return { revision: last.revision, position: last.position }
-    throw new VersionConflict(stream, expected)
+    throw new VersionConflictError(stream, expected)
   }
 
   read(stream: string, from: number, limit = Infinity): readonly StoredEvent[] {
@@ -155,7 +155,7 @@ export class SimulatedStore implements EventStore {
     const { random, weather } = scheduler
     const append = { stream, expected, events: this.#withIds(given) }
     if (random.chance(weather.overloaded)) {
-      return scheduler.call(this.#life, () => fail(new StoreOverloaded(stream)))
+      return scheduler.call(this.#life, () => fail(new StoreOverloadedError(stream)))
     }
     if (!random.chance(weather.unknownAppend))
       return scheduler.call(this.#life, () => this.#log.commit(append))
@@ -165,7 +165,7 @@ export class SimulatedStore implements EventStore {
     return scheduler.call(this.#life, () => {
       if (fate === 'after') this.#log.commit(append)
       if (fate === 'later') scheduler.after(0, nobody, () => void this.#arriveLate(append))
-      return fail(new OutcomeUnknown(stream, new Error('the connection broke')))
+      return fail(new OutcomeUnknownError(stream, new Error('the connection broke')))
     })
   }
 
@@ -174,7 +174,7 @@ export class SimulatedStore implements EventStore {
     try {
       this.#log.commit(append)
     } catch (error) {
-      if (!(error instanceof VersionConflict)) throw error
+      if (!(error instanceof VersionConflictError)) throw error
     }
   }
 

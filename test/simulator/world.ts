@@ -13,7 +13,7 @@ import type { Scheduler } from './scheduler.ts'
 import type { Mistake, Stage } from './stage.ts'
 import { SimulatedLog } from './store.ts'
 import { StreamLaws } from './stream-laws.ts'
-import { Throne } from './leader.ts'
+import { SimulatedLeader } from './leader.ts'
 
 export interface Violation {
   readonly law: string
@@ -42,7 +42,7 @@ export class World {
   readonly merchants: Merchants
   readonly apis: readonly SimulatedProcess[]
   readonly workers: readonly SimulatedProcess[]
-  readonly thrones: Readonly<Record<Role, Throne>>
+  readonly thrones: Readonly<Record<Role, SimulatedLeader>>
   violation: Violation | undefined
   #ids = 0
 
@@ -60,9 +60,9 @@ export class World {
     this.apis = [new SimulatedProcess('api 1', this), new SimulatedProcess('api 2', this)]
     this.workers = [new SimulatedProcess('worker 1', this), new SimulatedProcess('worker 2', this)]
     this.thrones = {
-      processes: new Throne('processes'),
-      projector: new Throne('projector'),
-      relay: new Throne('relay'),
+      processes: new SimulatedLeader('processes'),
+      projector: new SimulatedLeader('projector'),
+      relay: new SimulatedLeader('relay'),
     }
     this.merchants = new Merchants(this)
   }

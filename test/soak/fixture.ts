@@ -18,7 +18,7 @@ export interface Watched {
   readonly port: number
 }
 
-export interface Household {
+export interface SoakFixture {
   readonly watched: readonly Watched[]
   readonly apiPort: number
   readonly sandboxKey: string
@@ -29,7 +29,7 @@ const services = ['api', 'processes', 'projector', 'relay', 'webhooks']
 const patienceMs = 180_000
 
 /** Starts the service as its users do, with everything in this directory. */
-export async function startHousehold(mode: Mode, directory: string): Promise<Household> {
+export async function startSoakFixture(mode: Mode, directory: string): Promise<SoakFixture> {
   const broker = mode === 'distributed' ? await startOwnBroker(directory) : undefined
   const main = start(mode, directory, broker?.address)
   const stop = async () => {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { chart } from './chart.ts'
-import { startHousehold, type Household, type Mode } from './fixture.ts'
+import { startSoakFixture, type SoakFixture, type Mode } from './fixture.ts'
 import { judge, type Series, type Verdict } from './checker.ts'
 import { Merchant, openSink } from './load.ts'
 import { Recorder, type Place } from './recorder.ts'
@@ -28,7 +28,7 @@ const caughtUpEvents = 500
 
 mkdirSync(directory, { recursive: true })
 let failure: string | undefined
-const household = await startHousehold(mode, join(directory, 'data'))
+const household = await startSoakFixture(mode, join(directory, 'data'))
 const stopped = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort())
 try {
@@ -43,7 +43,7 @@ if (failure !== undefined) {
 process.exit()
 
 /** Answers in a sentence what is wrong, if anything is. */
-async function soak({ watched, apiPort, sandboxKey }: Household): Promise<string | undefined> {
+async function soak({ watched, apiPort, sandboxKey }: SoakFixture): Promise<string | undefined> {
   const place = { watched, dataDirectory: join(directory, 'data') }
   const sink = await openSink()
   const merchant = new Merchant({ port: apiPort, sandboxKey })

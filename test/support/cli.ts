@@ -33,8 +33,8 @@ export async function ikw(settings: Settings, ...parameters: readonly string[]):
 }
 
 /** The settings of a running service, as its own user has them. */
-export function settingsOf({ service: { opened, port } }: TestService): Settings {
-  const { dataDirectory, postgresUrl } = opened.configuration
+export function settingsOf({ service: { runtime, port } }: TestService): Settings {
+  const { dataDirectory, postgresUrl } = runtime.configuration
   return {
     DATA_DIR: dataDirectory,
     PORT: String(port),

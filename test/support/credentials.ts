@@ -44,7 +44,12 @@ export async function issueKey(
     actor: 'test',
     correlation: hash,
   }
-  await service.opened.house.executor.send(apiKey, apiKeyId(hash), { type: 'IssueApiKey', data }, envelope)
+  await service.runtime.dependencies.executor.send(
+    apiKey,
+    apiKeyId(hash),
+    { type: 'IssueApiKey', data },
+    envelope,
+  )
   return secret
 }
 
@@ -55,7 +60,7 @@ export async function otherMerchantsKey(
 ): Promise<string> {
   const envelope = { merchant: merchantId, livemode: false, actor: 'test', correlation: merchantId }
   const details = { name: 'Another merchant', country: 'CI', currency: 'XOF', email: 'another@localhost' }
-  await service.service.opened.house.executor.send(
+  await service.service.runtime.dependencies.executor.send(
     merchant,
     merchantId,
     { type: 'CreateMerchant', data: details },

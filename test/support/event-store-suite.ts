@@ -83,7 +83,7 @@ async function appendTests(suite: Test, store: EventStore): Promise<void> {
 }
 
 async function conflictTests(suite: Test, store: EventStore): Promise<void> {
-  const conflict = { name: 'VersionConflict' }
+  const conflict = { name: 'VersionConflictError' }
 
   await suite.test('given a stream, when an append expects it elsewhere, then it conflicts', async (t) => {
     const stream = newStream(newCategory())
@@ -163,7 +163,7 @@ async function repeatTests(suite: Test, store: EventStore): Promise<void> {
     const events = newEvents(2)
     await store.append(stream, noStream, events)
     const mixed = [...events.slice(0, 1), newEvent()]
-    await t.rejects(store.append(stream, noStream, mixed), { name: 'VersionConflict' })
+    await t.rejects(store.append(stream, noStream, mixed), { name: 'VersionConflictError' })
     t.same(ids(await store.readStream(stream, 0)), ids(events))
   })
 }

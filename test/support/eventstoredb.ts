@@ -20,14 +20,14 @@ export async function peerAndStore(t: Test, options: StoreOptions = {}): Promise
 }
 
 export interface Gate {
-  readonly opened: Promise<void>
+  readonly runtime: Promise<void>
   readonly open: () => void
 }
 
 export function newGate(): Gate {
   let open = () => {}
-  const opened = new Promise<void>((resolve) => (open = resolve))
-  return { opened, open }
+  const runtime = new Promise<void>((resolve) => (open = resolve))
+  return { runtime, open }
 }
 
 /** As whoever appends does it: the same events again until the outcome is known. */

@@ -37,11 +37,11 @@ export async function makeHistory(service: TestService): Promise<History> {
     () => service.get(`/api/v1/merchant/payments/${payment}`),
     ({ body }) => body['refunded_amount'] === 1_000,
   )
-  const { opened } = service.service
-  await opened.house.reads.reached(await opened.house.store.head(), 10_000)
+  const { runtime } = service.service
+  await runtime.dependencies.reads.reached(await runtime.dependencies.store.head(), 10_000)
   await eventually(
     async () =>
-      (await opened.postgres.pool.query('select from deliveries where last_status = 500')).rowCount ?? 0,
+      (await runtime.postgres.pool.query('select from deliveries where last_status = 500')).rowCount ?? 0,
     (count) => count > 0,
   )
   return {

@@ -5,7 +5,7 @@ import type { Answer, MerchantClient } from './service.ts'
 export type Resource = 'payout' | 'payment_intent' | 'confirmation' | 'refund'
 
 /** A request that is sent with the same key until it is answered. */
-export interface Errand {
+export interface LoadRequest {
   readonly resource: Resource
   readonly path: string
   readonly body: object
@@ -13,7 +13,7 @@ export interface Errand {
 }
 
 export interface Answered {
-  readonly errand: Errand
+  readonly errand: LoadRequest
   readonly answer: Answer
   /** How often it was sent. */
   readonly tries: number
@@ -34,7 +34,7 @@ const betweenTriesMs = 20
 /** Merchants' servers: each sends one request after the other, and repeats what was not answered. */
 export class Load {
   readonly answered: Answered[] = []
-  readonly unanswered: Errand[] = []
+  readonly unanswered: LoadRequest[] = []
   readonly #random: () => number
   readonly #payments: string[] = []
   #client: MerchantClient | undefined
@@ -86,7 +86,7 @@ export class Load {
     }
   }
 
-  #payout(): Errand {
+  #payout(): LoadRequest {
     const number = this.#one([...numbers, 'bank'])
     const wallet = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: `+22177000${number}` }
     const destination = number === 'bank' ? bank : wallet
@@ -120,7 +120,7 @@ export class Load {
    * Sends one request until it is answered; `undefined` when the load stops before, or when its first try has
    * died and left a lock behind, which takes its time.
    */
-  async #insist(wanted: Errand, triesBefore = 0): Promise<Answered | undefined> {
+  async #insist(wanted: LoadRequest, triesBefore = 0): Promise<Answered | undefined> {
     for (let tries = triesBefore + 1; !this.#stopped; tries++) {
       const answer = this.#client && (await ask(this.#client, wanted).catch(() => undefined))
       if (answer && isFinal(answer)) {
@@ -140,11 +140,11 @@ export class Load {
   }
 }
 
-function errand(resource: Resource, path: string, body: object): Errand {
+function errand(resource: Resource, path: string, body: object): LoadRequest {
   return { resource, path, body, key: randomUUID() }
 }
 
-export function ask(client: MerchantClient, { path, body, key }: Errand): Promise<Answer> {
+export function ask(client: MerchantClient, { path, body, key }: LoadRequest): Promise<Answer> {
   return client.post(path, body, { headers: { 'idempotency-key': key } })
 }
 

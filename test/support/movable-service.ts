@@ -116,10 +116,10 @@ export class MovingMerchant {
 
   /** Until everything that follows from what has happened has happened too. */
   async settled(): Promise<void> {
-    const { postgres, house } = this.service.opened
+    const { postgres, dependencies } = this.service.runtime
     await eventually(
       async () => {
-        const head = await house.store.head()
+        const head = await dependencies.store.head()
         const { rows } = await postgres.pool.query<{ behind: number; waiting: number }>(
           `select (select count(*) from checkpoints where position < $1) as behind,
              (select count(*) from deliveries where status = 'pending') as waiting`,
@@ -133,7 +133,7 @@ export class MovingMerchant {
 
   /** How often the operators were told of each operation, and how often they have moved its money. */
   async operators(): Promise<Readonly<Record<string, string>>> {
-    const { rows } = await this.service.opened.postgres.pool.query<{ reference: string; told: string }>(
+    const { rows } = await this.service.runtime.postgres.pool.query<{ reference: string; told: string }>(
       `select reference, calls || ' calls, ' || executions || ' executions' as told from sandbox_operations`,
     )
     return Object.fromEntries(rows.map(({ reference, told }) => [reference, told]))

@@ -3,7 +3,7 @@ import { publications } from '../../infra/postgres/read-models/publication.ts'
 import { tableOf } from '../../infra/postgres/read-models/tables.ts'
 import type { ReadModel } from '../../packages/kernel/projection.ts'
 import { deciders } from '../../services/composition/deciders.ts'
-import type { Opened } from '../../services/composition/dependencies.ts'
+import type { Runtime } from '../../services/composition/dependencies.ts'
 
 /** A generation that no rebuild reaches. */
 const generation = 1_000_000
@@ -13,8 +13,11 @@ const batchSize = 5_000
  * Rows in which a read model differs from what the whole log makes of it, by read model; none when they are
  * equal.
  */
-export async function replayDifferences({ postgres: { pool }, house }: Opened, models: readonly ReadModel[]) {
-  const { store, log } = house
+export async function replayDifferences(
+  { postgres: { pool }, dependencies }: Runtime,
+  models: readonly ReadModel[],
+) {
+  const { store, log } = dependencies
   const projector = new Projector({ pool, store, deciders, log })
   const tracks = await Promise.all(models.map((model) => projector.open(model, generation)))
   for (let after = 0; ;) {

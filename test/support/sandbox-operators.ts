@@ -48,7 +48,7 @@ export interface OpenedBook {
 }
 
 /** Runs the same tests on a book in this process and on one that is reached over HTTP. */
-export function onEachBook(tests: (t: Test, opened: OpenedBook) => void): void {
+export function onEachBook(tests: (t: Test, runtime: OpenedBook) => void): void {
   const inProcess = async (_: Test, pool: pg.Pool) => new SandboxOperations(pool)
   for (const [where, open] of Object.entries({ 'in this process': inProcess, 'over HTTP': bookApart })) {
     file.test(`the operators' book ${where}`, async (t) => {

@@ -112,7 +112,7 @@ async function openBase() {
  * Everything that deliveries need, real, for a merchant of its own; its clock stands still until a test moves
  * it.
  */
-export async function webhookHouse() {
+export async function webhookFixture() {
   const { pool, store, models, deliveries } = await (base ??= openBase())
   await pool.query('truncate deliveries, webhook_workers, webhook_replay_plans')
   let now = Date.parse('2026-01-01T12:00:00.000Z')
@@ -140,7 +140,7 @@ export async function webhookHouse() {
   }
 }
 
-export type House = Awaited<ReturnType<typeof webhookHouse>>
+export type WebhookFixture = Awaited<ReturnType<typeof webhookFixture>>
 
 export interface ServiceOptions {
   readonly limits?: Partial<WebhookLimits>
@@ -148,13 +148,13 @@ export interface ServiceOptions {
   readonly chance?: number
 }
 
-/** Starts one webhook service in this house; it stops with the test, unless the test stops it before. */
+/** Starts one webhook service on this fixture; it stops with the test, unless the test stops it before. */
 export async function webhookService(
   t: Test,
-  house: House,
+  fixture: WebhookFixture,
   { limits, egress, chance = 0 }: ServiceOptions = {},
 ) {
-  const { pool, mails } = house
+  const { pool, mails } = fixture
   const pools = guardedPools({
     allow: addressBlocks(['127.0.0.0/8']),
     connectTimeoutMs: 5_000,
@@ -165,7 +165,7 @@ export async function webhookService(
     ...egress,
   })
   const service = await startWebhooks({
-    ...house,
+    ...fixture,
     newId: v7,
     log: silent,
     egress: pools,
@@ -187,12 +187,12 @@ export function secretFor(id: string): string {
   return `whsec_${createHash('sha256').update(id).digest('base64')}`
 }
 
-function envelope({ merchant }: House) {
+function envelope({ merchant }: WebhookFixture) {
   return { merchant, livemode: false, actor: 'key:test', correlation: 'test' }
 }
 
 export async function register(
-  house: House,
+  fixture: WebhookFixture,
   url: string,
   enabledEvents: readonly string[] = ['*'],
 ): Promise<string> {
@@ -201,28 +201,28 @@ export async function register(
   const data = {
     url,
     enabledEvents,
-    sealedSecret: house.vault.seal(secret, secretContext(id)),
+    sealedSecret: fixture.vault.seal(secret, secretContext(id)),
     secretLast4: secret.slice(-4),
   }
-  await house.executor.send(
+  await fixture.executor.send(
     webhookEndpoint,
     id,
     { type: 'RegisterEndpoint', data },
-    { ...envelope(house), isNew: true },
+    { ...envelope(fixture), isNew: true },
   )
   return id
 }
 
 export async function command(
-  house: House,
+  fixture: WebhookFixture,
   id: string,
   message: Message<WebhookEndpointCommands>,
 ): Promise<void> {
-  await house.executor.send(webhookEndpoint, id, message, envelope(house))
+  await fixture.executor.send(webhookEndpoint, id, message, envelope(fixture))
 }
 
-export async function endpointState(house: House, id: string) {
-  const events = await house.store.readStream(`webhook_endpoint-${id}`, 0)
+export async function endpointState(fixture: WebhookFixture, id: string) {
+  const events = await fixture.store.readStream(`webhook_endpoint-${id}`, 0)
   return foldStored(webhookEndpoint, events) as { status: string }
 }
 
@@ -233,12 +233,15 @@ export interface EventOptions {
 }
 
 /** Public events as the relay makes them, at the next positions of the log. */
-export async function allHappened(house: House, options: readonly EventOptions[]): Promise<PublicEvent[]> {
-  const { merchant, clock } = house
+export async function allHappened(
+  fixture: WebhookFixture,
+  options: readonly EventOptions[],
+): Promise<PublicEvent[]> {
+  const { merchant, clock } = fixture
   const at = clock().toISOString()
-  const metadata = { ...envelope(house), at, version: 1 }
+  const metadata = { ...envelope(fixture), at, version: 1 }
   const stored = options.map(() => ({ id: v7(), type: 'Sample', data: {}, metadata }))
-  const { position: last } = await house.store.append(`sample-${v7()}`, -1, stored)
+  const { position: last } = await fixture.store.append(`sample-${v7()}`, -1, stored)
   const events = options.map(({ type = 'payout.paid', resource = 'payout/1', data = {} }, index) => {
     const id = `evt_${randomUUID().replaceAll('-', '')}`
     const payload = JSON.stringify({ id, type, created: Math.floor(clock().getTime() / 1_000), data })
@@ -246,21 +249,21 @@ export async function allHappened(house: House, options: readonly EventOptions[]
     return { id, type, merchant, livemode: false, resource, sequence, payload }
   })
   await keepPublicEvents(
-    house.pool,
+    fixture.pool,
     events.map((event) => ({ ...event, createdAt: at })),
   )
   return events
 }
 
-export async function happened(house: House, options: EventOptions = {}): Promise<PublicEvent> {
-  const [event] = await allHappened(house, [options])
+export async function happened(fixture: WebhookFixture, options: EventOptions = {}): Promise<PublicEvent> {
+  const [event] = await allHappened(fixture, [options])
   if (!event) throw new Error('one event happened and none is there')
   return event
 }
 
-export async function published(house: House, options: EventOptions = {}): Promise<PublicEvent> {
-  const event = await happened(house, options)
-  await house.bus.publish([event])
+export async function published(fixture: WebhookFixture, options: EventOptions = {}): Promise<PublicEvent> {
+  const event = await happened(fixture, options)
+  await fixture.bus.publish([event])
   return event
 }
 
@@ -276,18 +279,18 @@ export interface DeliveryRow {
   readonly last_answer: string | null
 }
 
-export async function deliveryRows({ pool }: House): Promise<readonly DeliveryRow[]> {
+export async function deliveryRows({ pool }: WebhookFixture): Promise<readonly DeliveryRow[]> {
   return (await pool.query<DeliveryRow>('select * from deliveries order by id')).rows
 }
 
 /** Nothing is in hand and nothing is due: what is pending waits for its time. */
-export async function settled(house: House): Promise<void> {
+export async function settled(fixture: WebhookFixture): Promise<void> {
   await until(async () => {
-    const rows = await deliveryRows(house)
+    const rows = await deliveryRows(fixture)
     return rows.every(({ status, worker, due_at }) => {
       return (
         worker === null &&
-        (status !== 'pending' || (due_at !== null && Date.parse(due_at) > house.clock().getTime()))
+        (status !== 'pending' || (due_at !== null && Date.parse(due_at) > fixture.clock().getTime()))
       )
     })
   })

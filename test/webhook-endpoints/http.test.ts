@@ -65,7 +65,7 @@ t.test(
     const again = await service.post(endpoints, body, { headers })
     t.equal(again.headers.get('idempotent-replayed'), 'true')
     t.strictSame(again.body, first.body)
-    const { rows } = await service.service.opened.postgres.pool.query<{ body: object }>(
+    const { rows } = await service.service.runtime.postgres.pool.query<{ body: object }>(
       `select body from answers where key = 'register-once'`,
     )
     t.equal(rows.length, 1)

@@ -13,7 +13,7 @@ import {
   secretFor,
   settled,
   until,
-  webhookHouse,
+  webhookFixture,
   webhookService,
   type Received,
 } from '../support/webhooks.ts'
@@ -24,13 +24,13 @@ function ownSignature(secret: string, { headers, body }: Received): string {
 }
 
 t.test('a delivery is signed in both schemes over the exact bytes that are sent', async (t) => {
-  const house = await webhookHouse()
-  house.advance(Date.now() - house.clock().getTime())
+  const fixture = await webhookFixture()
+  fixture.advance(Date.now() - fixture.clock().getTime())
   const shop = await receiver(t)
-  const id = await register(house, shop.url)
-  await webhookService(t, house)
-  const event = await published(house, { data: { name: 'Kouamé Ağa', amount: 5_000 } })
-  await settled(house)
+  const id = await register(fixture, shop.url)
+  await webhookService(t, fixture)
+  const event = await published(fixture, { data: { name: 'Kouamé Ağa', amount: 5_000 } })
+  await settled(fixture)
   const [delivery] = shop.received
   t.ok(delivery)
   if (!delivery) return
@@ -48,44 +48,44 @@ t.test('a delivery is signed in both schemes over the exact bytes that are sent'
 })
 
 t.test('an event goes to every endpoint that is enabled for its type, once, and to no other', async (t) => {
-  const house = await webhookHouse()
+  const fixture = await webhookFixture()
   const shop = await receiver(t)
-  await register(house, `${shop.url}/all`)
-  await register(house, `${shop.url}/payouts`, ['payout.*'])
-  await register(house, `${shop.url}/paid`, ['payout.paid', 'payout.failed'])
-  await register(house, `${shop.url}/refunds`, ['refund.succeeded'])
-  const off = await register(house, `${shop.url}/off`)
-  await command(house, off, { type: 'DisableEndpoint', data: {} })
-  const other = { ...house, merchant: v7() }
+  await register(fixture, `${shop.url}/all`)
+  await register(fixture, `${shop.url}/payouts`, ['payout.*'])
+  await register(fixture, `${shop.url}/paid`, ['payout.paid', 'payout.failed'])
+  await register(fixture, `${shop.url}/refunds`, ['refund.succeeded'])
+  const off = await register(fixture, `${shop.url}/off`)
+  await command(fixture, off, { type: 'DisableEndpoint', data: {} })
+  const other = { ...fixture, merchant: v7() }
   await register(other, `${shop.url}/other`)
-  await webhookService(t, house)
-  const event = await published(house)
-  await house.bus.publish([event, event])
-  await settled(house)
+  await webhookService(t, fixture)
+  const event = await published(fixture)
+  await fixture.bus.publish([event, event])
+  await settled(fixture)
   t.strictSame(shop.received.map(({ path }) => path).sort(), ['/all', '/paid', '/payouts'])
-  t.equal((await deliveryRows(house)).length, 3)
+  t.equal((await deliveryRows(fixture)).length, 3)
 })
 
 t.test('an endpoint gets events from its registration on, also the one right behind it', async (t) => {
-  const house = await webhookHouse()
+  const fixture = await webhookFixture()
   const shop = await receiver(t)
-  await webhookService(t, house)
-  const early = await happened(house)
-  await register(house, shop.url)
-  const late = await happened(house)
-  await house.bus.publish([early, late])
-  await settled(house)
+  await webhookService(t, fixture)
+  const early = await happened(fixture)
+  await register(fixture, shop.url)
+  const late = await happened(fixture)
+  await fixture.bus.publish([early, late])
+  await settled(fixture)
   t.strictSame(shop.events(), [late.id])
 })
 
 t.test('that an endpoint is failing is told to the others', async (t) => {
-  const house = await webhookHouse()
+  const fixture = await webhookFixture()
   const shop = await receiver(t)
-  const failing = await register(house, `${shop.url}/failing`)
-  await register(house, `${shop.url}/other`)
-  await webhookService(t, house)
-  await published(house, { type: 'webhook_endpoint.failing', resource: `webhook_endpoint/${failing}` })
-  await settled(house)
+  const failing = await register(fixture, `${shop.url}/failing`)
+  await register(fixture, `${shop.url}/other`)
+  await webhookService(t, fixture)
+  await published(fixture, { type: 'webhook_endpoint.failing', resource: `webhook_endpoint/${failing}` })
+  await settled(fixture)
   t.strictSame(
     shop.received.map(({ path }) => path),
     ['/other'],
@@ -93,7 +93,7 @@ t.test('that an endpoint is failing is told to the others', async (t) => {
 })
 
 t.test('any 2xx is success; a redirect is none and is not followed', async (t) => {
-  const house = await webhookHouse()
+  const fixture = await webhookFixture()
   const shop = await receiver(t)
   const statuses: Record<string, number> = {
     '/200': 200,
@@ -105,49 +105,53 @@ t.test('any 2xx is success; a redirect is none and is not followed', async (t) =
   }
   shop.answer = ({ path }, response) =>
     void response.writeHead(statuses[path] ?? 200, { location: `${shop.url}/inside` }).end()
-  for (const path of Object.keys(statuses)) await register(house, shop.url + path)
-  await webhookService(t, house)
-  await published(house)
-  await settled(house)
-  const rows = await deliveryRows(house)
+  for (const path of Object.keys(statuses)) await register(fixture, shop.url + path)
+  await webhookService(t, fixture)
+  await published(fixture)
+  await settled(fixture)
+  const rows = await deliveryRows(fixture)
   const succeeded = rows.filter(({ status }) => status === 'succeeded').map(({ last_status }) => last_status)
   t.strictSame(succeeded.sort(), [200, 202, 299])
   t.strictSame(shop.received.map(({ path }) => path).sort(), Object.keys(statuses).sort())
 })
 
 t.test('an endpoint that cannot be reached, is too slow or leads inside fails and is retried', async (t) => {
-  const house = await webhookHouse()
+  const fixture = await webhookFixture()
   const shop = await receiver(t)
   shop.answer = () => undefined
-  await register(house, shop.url)
-  await register(house, 'http://127.0.0.1:1/')
-  await register(house, 'http://10.0.0.1/')
-  await webhookService(t, house, { egress: { timeoutMs: 100 } })
-  await published(house)
-  await settled(house)
-  const answers = (await deliveryRows(house)).map(
+  await register(fixture, shop.url)
+  await register(fixture, 'http://127.0.0.1:1/')
+  await register(fixture, 'http://10.0.0.1/')
+  await webhookService(t, fixture, { egress: { timeoutMs: 100 } })
+  await published(fixture)
+  await settled(fixture)
+  const answers = (await deliveryRows(fixture)).map(
     ({ status, last_answer }) => `${status} ${last_answer?.split(':')[0]}`,
   )
-  t.strictSame(answers.sort(), ['pending AddressRefused', 'pending CallTimedOut', 'pending ECONNREFUSED'])
+  t.strictSame(answers.sort(), [
+    'pending AddressRefusedError',
+    'pending CallTimedOutError',
+    'pending ECONNREFUSED',
+  ])
 })
 
 t.test('a new secret signs at once and first, the old one as well until its time has run out', async (t) => {
-  const house = await webhookHouse()
+  const fixture = await webhookFixture()
   const shop = await receiver(t)
-  const id = await register(house, shop.url)
-  await webhookService(t, house)
+  const id = await register(fixture, shop.url)
+  await webhookService(t, fixture)
   const next = secretFor('next')
   const rotation = {
-    sealedSecret: house.vault.seal(next, secretContext(id)),
+    sealedSecret: fixture.vault.seal(next, secretContext(id)),
     secretLast4: next.slice(-4),
     overlapSeconds: 86_400,
   }
-  await command(house, id, { type: 'RotateSecret', data: rotation })
-  await published(house)
-  await settled(house)
-  house.advance(86_400_000)
-  await published(house)
-  await settled(house)
+  await command(fixture, id, { type: 'RotateSecret', data: rotation })
+  await published(fixture)
+  await settled(fixture)
+  fixture.advance(86_400_000)
+  await published(fixture)
+  await settled(fixture)
   const [during, after] = shop.received
   t.ok(during && after)
   if (!during || !after) return
@@ -165,25 +169,25 @@ t.test('a new secret signs at once and first, the old one as well until its time
 })
 
 t.test('signing secrets stand nowhere in the clear', async (t) => {
-  const house = await webhookHouse()
+  const fixture = await webhookFixture()
   const shop = await receiver(t)
-  const id = await register(house, shop.url)
-  await webhookService(t, house)
-  await published(house)
-  await settled(house)
-  const tables = await house.pool.query<{ name: string }>(`
+  const id = await register(fixture, shop.url)
+  await webhookService(t, fixture)
+  await published(fixture)
+  await settled(fixture)
+  const tables = await fixture.pool.query<{ name: string }>(`
     select format('%I.%I', table_schema, table_name) as name from information_schema.tables
     where table_type = 'BASE TABLE' and table_schema in ('public', 'read')`)
   const bare = secretFor(id).slice('whsec_'.length)
   for (const { name } of tables.rows) {
-    const { rows } = await house.pool.query(
+    const { rows } = await fixture.pool.query(
       `select from ${name} as row where row::text like '%whsec_%' or strpos(row::text, $1) > 0`,
       [bare],
     )
     t.equal(rows.length, 0, name)
   }
   t.equal(
-    (await house.pool.query(`select from events where strpos(data::text, right($1, 4)) > 0`, [bare])).rows
+    (await fixture.pool.query(`select from events where strpos(data::text, right($1, 4)) > 0`, [bare])).rows
       .length,
     1,
   )

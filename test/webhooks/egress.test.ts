@@ -2,8 +2,8 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import t, { type Test } from 'tap'
 import { addressBlocks } from '../../infra/http/addresses.ts'
-import { AddressRefused, guardedPools, type EgressOptions } from '../../infra/http/egress.ts'
-import { CallTimedOut } from '../../infra/http/exchange.ts'
+import { AddressRefusedError, guardedPools, type EgressOptions } from '../../infra/http/egress.ts'
+import { CallTimedOutError } from '../../infra/http/exchange.ts'
 
 const limits = {
   connectTimeoutMs: 5_000,
@@ -57,7 +57,7 @@ t.test('a name that leads inside is not called, whatever form the address has', 
   ]) {
     const egress = pools(t, { lookup: answersInTurn(address).lookup })
     const call = egress.post({ url: `http://hook.example:${port}/`, headers: {}, body: '{}' })
-    await t.rejects(call, { name: 'AddressRefused' }, address)
+    await t.rejects(call, { name: 'AddressRefusedError' }, address)
   }
   t.strictSame(requests, [])
 })
@@ -69,7 +69,7 @@ t.test('one inner address among several public ones is enough to refuse a name',
       { address: '127.0.0.1', family: 4 },
     ])
   const call = pools(t, { lookup }).post({ url: 'http://hook.example/', headers: {}, body: '{}' })
-  await t.rejects(call, { name: 'AddressRefused' })
+  await t.rejects(call, { name: 'AddressRefusedError' })
 })
 
 t.test('an inner address in the URL itself is not called', async (t) => {
@@ -77,7 +77,7 @@ t.test('an inner address in the URL itself is not called', async (t) => {
   for (const host of ['127.0.0.1', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', 'localhost']) {
     await t.rejects(
       pools(t).post({ url: `http://${host}:${port}/`, headers: {}, body: '' }),
-      { name: 'AddressRefused' },
+      { name: 'AddressRefusedError' },
       host,
     )
   }
@@ -93,10 +93,10 @@ t.test(
     const egress = pools(t, { allow: here, lookup })
     const call = { url: `http://hook.example:${outer.port}/`, headers: {}, body: '{}' }
     t.strictSame(await egress.post(call), { status: 200, body: 'outer' })
-    await t.rejects(egress.post(call), new AddressRefused('hook.example'))
+    await t.rejects(egress.post(call), new AddressRefusedError('hook.example'))
     await t.rejects(
       egress.post({ ...call, url: `http://hook.example:${inner.port}/` }),
-      new AddressRefused('hook.example'),
+      new AddressRefusedError('hook.example'),
     )
     t.strictSame(
       asked,
@@ -142,7 +142,7 @@ t.test('an endpoint that does not answer, or not to the end, is given up', async
   const egress = pools(t, { allow: here, timeoutMs: 50 })
   for (const { port } of [silent, dripping]) {
     const call = egress.post({ url: `http://127.0.0.1:${port}/`, headers: {}, body: '' })
-    await t.rejects(call, new CallTimedOut('no answer in 50 ms'))
+    await t.rejects(call, new CallTimedOutError('no answer in 50 ms'))
   }
 })
 

@@ -14,14 +14,19 @@ interface Told {
 
 t.test('an event tells the balance as it was when money came in, not as it is', async (t) => {
   const service = await startService(t)
-  const { house } = service.service.opened
+  const { dependencies } = service.service.runtime
   const destination = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '+221770000000' }
   await service.post('/api/v1/payouts', { amount: 5_000, currency: 'XOF', destination })
   const { merchant_id: merchant } = service.service.credentials
-  const subject = { type: 'topup', id: house.newId() }
+  const subject = { type: 'topup', id: dependencies.newId() }
   const data = { template: 'sandbox.topup', subject, amount: 700 } as const
   const envelope = { merchant, livemode: false, actor: 'test', correlation: 'a test' }
-  await house.executor.send(book, bookId(merchant, false, 'XOF'), { type: 'PostEntry', data }, envelope)
+  await dependencies.executor.send(
+    book,
+    bookId(merchant, false, 'XOF'),
+    { type: 'PostEntry', data },
+    envelope,
+  )
   const told = await eventually(
     async () => {
       const { body } = await service.get<{ data: readonly Told[] }>('/api/v1/events')

@@ -9,12 +9,15 @@ import {
   register,
   settled,
   until,
-  webhookHouse,
+  webhookFixture,
   webhookService,
-  type House,
+  type WebhookFixture,
 } from '../support/webhooks.ts'
 
-async function requestReplay(house: House, request: { event?: string; endpoint?: string }): Promise<string> {
+async function requestReplay(
+  fixture: WebhookFixture,
+  request: { event?: string; endpoint?: string },
+): Promise<string> {
   const id = v7()
   const data = {
     event: request.event ?? null,
@@ -22,28 +25,28 @@ async function requestReplay(house: House, request: { event?: string; endpoint?:
     reason: null,
     deliveries: 0,
   }
-  const envelope = { merchant: house.merchant, livemode: false, actor: 'key:test', correlation: id }
-  await house.executor.send(webhookReplay, id, { type: 'RequestReplay', data }, envelope)
+  const envelope = { merchant: fixture.merchant, livemode: false, actor: 'key:test', correlation: id }
+  await fixture.executor.send(webhookReplay, id, { type: 'RequestReplay', data }, envelope)
   return id
 }
 
-async function completed(house: House, replay: string) {
-  await until(async () => (await house.store.readStream(`webhook_replay-${replay}`, 0)).length === 2)
-  return (await house.store.readStream(`webhook_replay-${replay}`, 0))[1]?.data
+async function completed(fixture: WebhookFixture, replay: string) {
+  await until(async () => (await fixture.store.readStream(`webhook_replay-${replay}`, 0)).length === 2)
+  return (await fixture.store.readStream(`webhook_replay-${replay}`, 0))[1]?.data
 }
 
 t.test(
   'a replayed event goes to all endpoints that are enabled for its type now, under its own id',
   async (t) => {
-    const house = await webhookHouse()
+    const fixture = await webhookFixture()
     const shop = await receiver(t)
-    await webhookService(t, house)
-    const event = await published(house)
-    await register(house, `${shop.url}/all`)
-    await register(house, `${shop.url}/payouts`, ['payout.*'])
-    await register(house, `${shop.url}/refunds`, ['refund.succeeded'])
-    const replay = await requestReplay(house, { event: event.id })
-    t.match(await completed(house, replay), { deliveries: 2, succeeded: 2, failed: 0 })
+    await webhookService(t, fixture)
+    const event = await published(fixture)
+    await register(fixture, `${shop.url}/all`)
+    await register(fixture, `${shop.url}/payouts`, ['payout.*'])
+    await register(fixture, `${shop.url}/refunds`, ['refund.succeeded'])
+    const replay = await requestReplay(fixture, { event: event.id })
+    t.match(await completed(fixture, replay), { deliveries: 2, succeeded: 2, failed: 0 })
     t.strictSame(shop.received.map(({ path }) => path).sort(), ['/all', '/payouts'])
     t.ok(
       shop.received.every(
@@ -57,21 +60,21 @@ t.test(
 t.test(
   'an event can be replayed to one endpoint, again and again, and is tried once each time',
   async (t) => {
-    const house = await webhookHouse()
+    const fixture = await webhookFixture()
     const shop = await receiver(t)
-    const id = await register(house, `${shop.url}/one`)
-    await register(house, `${shop.url}/other`)
-    await webhookService(t, house)
-    const event = await published(house)
-    await settled(house)
+    const id = await register(fixture, `${shop.url}/one`)
+    await register(fixture, `${shop.url}/other`)
+    await webhookService(t, fixture)
+    const event = await published(fixture)
+    await settled(fixture)
     shop.answer = (_, response) => void response.writeHead(500).end()
-    t.match(await completed(house, await requestReplay(house, { event: event.id, endpoint: id })), {
+    t.match(await completed(fixture, await requestReplay(fixture, { event: event.id, endpoint: id })), {
       deliveries: 1,
       succeeded: 0,
       failed: 1,
     })
     shop.answer = (_, response) => void response.end()
-    t.match(await completed(house, await requestReplay(house, { event: event.id, endpoint: id })), {
+    t.match(await completed(fixture, await requestReplay(fixture, { event: event.id, endpoint: id })), {
       deliveries: 1,
       succeeded: 1,
       failed: 0,
@@ -86,24 +89,24 @@ t.test(
 t.test(
   'an endpoint is sent again what it missed or failed to take in 30 days, in order, and nothing else',
   async (t) => {
-    const house = await webhookHouse()
+    const fixture = await webhookFixture()
     const shop = await receiver(t)
-    await webhookService(t, house)
-    await published(house)
-    const id = await register(house, shop.url, ['payout.*'])
-    const old = await published(house)
-    house.advance(31 * 1_440 * minuteMs)
-    const taken = await published(house)
-    await settled(house)
+    await webhookService(t, fixture)
+    await published(fixture)
+    const id = await register(fixture, shop.url, ['payout.*'])
+    const old = await published(fixture)
+    fixture.advance(31 * 1_440 * minuteMs)
+    const taken = await published(fixture)
+    await settled(fixture)
     shop.answer = (_, response) => void response.writeHead(500).end()
-    const failed = await published(house)
-    await published(house, { type: 'refund.succeeded' })
-    await settled(house)
-    await command(house, id, { type: 'DisableEndpoint', data: {} })
-    const missed = await published(house)
-    await command(house, id, { type: 'EnableEndpoint', data: {} })
+    const failed = await published(fixture)
+    await published(fixture, { type: 'refund.succeeded' })
+    await settled(fixture)
+    await command(fixture, id, { type: 'DisableEndpoint', data: {} })
+    const missed = await published(fixture)
+    await command(fixture, id, { type: 'EnableEndpoint', data: {} })
     shop.answer = (_, response) => void response.end()
-    t.match(await completed(house, await requestReplay(house, { endpoint: id })), {
+    t.match(await completed(fixture, await requestReplay(fixture, { endpoint: id })), {
       deliveries: 2,
       succeeded: 2,
       failed: 0,
@@ -113,11 +116,11 @@ t.test(
 )
 
 t.test('a replay without anything to send is completed', async (t) => {
-  const house = await webhookHouse()
+  const fixture = await webhookFixture()
   const shop = await receiver(t)
-  const id = await register(house, shop.url)
-  await webhookService(t, house)
-  t.match(await completed(house, await requestReplay(house, { endpoint: id })), {
+  const id = await register(fixture, shop.url)
+  await webhookService(t, fixture)
+  t.match(await completed(fixture, await requestReplay(fixture, { endpoint: id })), {
     deliveries: 0,
     succeeded: 0,
     failed: 0,

@@ -1,6 +1,6 @@
 import type { Appended, EventMetadata, NewEvent, StoredEvent } from '../../../packages/kernel/ports.ts'
-import { joined, separator } from '../../postgres/client/encode-text-array.ts'
-import type { KnownRevisions } from './revision-cache.ts'
+import { encodeTextArray, separator } from '../../postgres/client/encode-text-array.ts'
+import type { RevisionCache } from './revision-cache.ts'
 
 /** One append on its way, with its events as the columns of a statement. */
 export interface Append {
@@ -38,10 +38,10 @@ export function columnsOf(stream: string, events: readonly NewEvent[]): Columns 
     if (!plainText.test(type)) throw new TypeError(`${JSON.stringify(type)} cannot be the type of an event`)
   }
   return {
-    ids: joined(events.map(({ id }) => id)),
-    types: joined(events.map(({ type }) => type)),
-    data: joined(events.map(({ data }) => storableJson(data))),
-    metadata: joined(events.map(({ metadata }) => storableJson(metadata))),
+    ids: encodeTextArray(events.map(({ id }) => id)),
+    types: encodeTextArray(events.map(({ type }) => type)),
+    data: encodeTextArray(events.map(({ data }) => storableJson(data))),
+    metadata: encodeTextArray(events.map(({ metadata }) => storableJson(metadata))),
   }
 }
 
@@ -94,7 +94,7 @@ export class Batch {
   }
 
   /** The parameters of `append_events`. Only streams of which nothing is known are looked up. */
-  parameters(known: KnownRevisions): readonly string[] {
+  parameters(known: RevisionCache): readonly string[] {
     const { appends } = this
     const looked = appends
       .map(({ stream, expected }, number) => ({ stream, expected, number }))
@@ -110,6 +110,6 @@ export class Batch {
       appends.map(({ columns }) => columns.types),
       appends.map(({ columns }) => columns.data),
       appends.map(({ columns }) => columns.metadata),
-    ].map(joined)
+    ].map(encodeTextArray)
   }
 }

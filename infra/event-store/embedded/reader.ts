@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { EventMetadata, LogFilter, StoredEvent } from '../../../packages/kernel/ports.ts'
-import { Together } from '../../postgres/client/batcher.ts'
+import { Batcher } from '../../postgres/client/batcher.ts'
 
 /** A piece of the log as of one moment. */
 export interface Window {
@@ -79,7 +79,7 @@ const readWindow = `
 export class Reader {
   readonly #pool: pg.Pool
   /** Reads of one turn of the event loop, and those that arrive while others are under way, share a query. */
-  readonly #reads = new Together((reads: readonly StreamRead[]) => this.#readStreams(reads), {
+  readonly #reads = new Batcher((reads: readonly StreamRead[]) => this.#readStreams(reads), {
     itemsPerStatement: readsPerQuery,
   })
 
@@ -93,7 +93,7 @@ export class Reader {
     // No stream has such a name, but PostgreSQL would fail the reads of others for it.
     while (!stream.includes('\0') && start <= revisionMax && events.length < limit) {
       const part = { stream, from: start, limit: Math.min(limit - events.length, eventsPerStreamRead) }
-      const found = await this.#reads.ask(part)
+      const found = await this.#reads.enqueue(part)
       events.push(...found)
       if (found.length < part.limit) break
       start += found.length

@@ -7,7 +7,7 @@ const streamsMax = 20_000
  * Where this process itself has left its streams. A stream only grows, so it is there or beyond: whether it
  * is beyond, the unique key of stream and revision tells.
  */
-export class KnownRevisions {
+export class RevisionCache {
   readonly #revisions = new RecentlyUsed<number>(streamsMax)
   /** Others write to them as well: a race that is lost fails a whole batch, which costs more than looking. */
   readonly #shared = new RecentlyUsed<true>(streamsMax)

@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import {
-  OutcomeUnknown,
-  StoreOverloaded,
-  VersionConflict,
+  OutcomeUnknownError,
+  StoreOverloadedError,
+  VersionConflictError,
   type Appended,
   type NewEvent,
   type StoredEvent,
 } from '../../../packages/kernel/ports.ts'
 import { Batch, columnsOf, type Append } from './batch.ts'
-import { KnownRevisions } from './revision-cache.ts'
+import { RevisionCache } from './revision-cache.ts'
 import type { Reader } from './reader.ts'
 import { openWriteConnection } from './session.ts'
 
@@ -48,7 +48,7 @@ const outageMs = 5_000
  */
 export class Writer {
   readonly #options: WriterOptions
-  #known = new KnownRevisions()
+  #known = new RevisionCache()
   #client: pg.Client | undefined
   #waiting: Batch[] = []
   #appendsWaiting = 0
@@ -68,7 +68,8 @@ export class Writer {
 
   async append(stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> {
     const columns = columnsOf(stream, events)
-    if (this.#closed || this.#appendsWaiting >= this.#options.waitingMax) throw new StoreOverloaded(stream)
+    if (this.#closed || this.#appendsWaiting >= this.#options.waitingMax)
+      throw new StoreOverloadedError(stream)
     return new Promise((resolve, reject) => {
       this.#enqueue({ stream, expected, events, columns, resolve, reject })
       this.#planFlush()
@@ -168,16 +169,16 @@ export class Writer {
       const isSame = ({ id }: StoredEvent, index: number) => id === events[index]?.id.toLowerCase()
       const repeated = stored.length === events.length && stored.every(isSame)
       if (repeated && last) resolve({ revision: last.revision, position: last.position })
-      else reject(new VersionConflict(stream, expected))
+      else reject(new VersionConflictError(stream, expected))
     } catch (error) {
-      reject(new OutcomeUnknown(stream, error))
+      reject(new OutcomeUnknownError(stream, error))
     }
   }
 
   #failed(client: pg.Client, batch: Batch, error: unknown): void {
     if (!wasRefused(error)) {
       this.#lost(client)
-      for (const append of batch.appends) append.reject(new OutcomeUnknown(append.stream, error))
+      for (const append of batch.appends) append.reject(new OutcomeUnknownError(append.stream, error))
     } else if (isConflict(error) && !batch.isContested) {
       // One of those that were not looked up has lost its race: all are looked up, and the others written.
       batch.isContested = true
@@ -202,7 +203,7 @@ export class Writer {
     if (this.#client !== client) return
     this.#client = undefined
     // The next server may be a copy that has not seen all of it.
-    this.#known = new KnownRevisions()
+    this.#known = new RevisionCache()
     void client.end()
     void this.#reconnect()
   }
@@ -224,7 +225,7 @@ export class Writer {
     const waiting = this.#waiting.flatMap(({ appends }) => appends)
     this.#waiting = []
     this.#appendsWaiting = 0
-    for (const { stream, reject } of waiting) reject(new StoreOverloaded(stream, cause))
+    for (const { stream, reject } of waiting) reject(new StoreOverloadedError(stream, cause))
     this.#planFlush()
   }
 }

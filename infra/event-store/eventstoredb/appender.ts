@@ -8,9 +8,9 @@ import {
 } from '@eventstore/db-client'
 import {
   noStream,
-  OutcomeUnknown,
-  StoreOverloaded,
-  VersionConflict,
+  OutcomeUnknownError,
+  StoreOverloadedError,
+  VersionConflictError,
   type Appended,
   type NewEvent,
   type StoredEvent,
@@ -48,7 +48,7 @@ export class Appender {
 
   async append(stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> {
     const proposed = proposedEvents(stream, events)
-    if (this.#closed || this.#inFlight.size >= inFlightMax) throw new StoreOverloaded(stream)
+    if (this.#closed || this.#inFlight.size >= inFlightMax) throw new StoreOverloadedError(stream)
     const writing = this.#write(stream, expected, proposed)
     this.#inFlight.add(writing)
     try {
@@ -77,7 +77,7 @@ export class Appender {
     } catch (error) {
       if (isOfType(error, ErrorType.WRONG_EXPECTED_VERSION)) return undefined
       if (wasRefused(error)) throw error
-      throw new OutcomeUnknown(stream, error)
+      throw new OutcomeUnknownError(stream, error)
     }
   }
 
@@ -86,7 +86,7 @@ export class Appender {
     const stored = await this.#readStream(stream, expected + 1, events.length)
     const last = stored.at(-1)
     const same = stored.every(({ id }, index) => id === events[index]?.id.toLowerCase())
-    if (!last || !same || stored.length < events.length) throw new VersionConflict(stream, expected)
+    if (!last || !same || stored.length < events.length) throw new VersionConflictError(stream, expected)
     return { revision: last.revision, position: last.position }
   }
 
@@ -94,7 +94,7 @@ export class Appender {
     try {
       return await this.#options.readStream(stream, from, limit)
     } catch (error) {
-      throw new OutcomeUnknown(stream, error)
+      throw new OutcomeUnknownError(stream, error)
     }
   }
 }

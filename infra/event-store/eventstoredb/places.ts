@@ -13,7 +13,7 @@ export const ownStreams = 'history-'
 const historyStream = `${ownStreams}of-this-log`
 
 /** Where a copied event stands: its position in the history, and in this server. */
-export interface Place {
+export interface PositionMapping {
   readonly position: number
   readonly commit: number
 }
@@ -21,7 +21,7 @@ export interface Place {
 type Note =
   | { readonly type: 'HistoryBegun'; readonly data: { readonly id: string } }
   | { readonly type: 'HistoryCopyBegun'; readonly data: { readonly id: string } }
-  | { readonly type: 'HistoryPlaced'; readonly data: Place }
+  | { readonly type: 'HistoryPlaced'; readonly data: PositionMapping }
   | { readonly type: 'HistoryCopied'; readonly data: { readonly id: string } }
 
 /**
@@ -33,7 +33,7 @@ export class Places {
   id: string | undefined
   /** False after a copy into this store was begun and before it is complete. */
   isComplete = true
-  readonly #places: Place[] = []
+  readonly #places: PositionMapping[] = []
   #revision: bigint | typeof NO_STREAM = NO_STREAM
 
   static async read(client: EventStoreDBClient): Promise<Places> {
@@ -42,11 +42,11 @@ export class Places {
     return places
   }
 
-  get last(): Place | undefined {
+  get last(): PositionMapping | undefined {
     return this.#places.at(-1)
   }
 
-  get beforeLast(): Place | undefined {
+  get beforeLast(): PositionMapping | undefined {
     return this.#places.at(-2)
   }
 

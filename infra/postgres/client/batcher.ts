@@ -7,7 +7,7 @@ interface Waiting<Item, Answer> {
 const statementsAtOnce = 2
 
 /** What is asked for within one tick, or while statements are on their way, goes with the next statement. */
-export class Together<Item, Answer> {
+export class Batcher<Item, Answer> {
   readonly #carryOut: (items: readonly Item[]) => Promise<readonly Answer[]>
   readonly #itemsPerStatement: number
   #waiting: Waiting<Item, Answer>[] = []
@@ -24,7 +24,7 @@ export class Together<Item, Answer> {
   }
 
   /** Rejects when the statement that took the item along fails. */
-  ask(item: Item): Promise<Answer> {
+  enqueue(item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
       this.#plan()

@@ -3,16 +3,16 @@ import type pg from 'pg'
 const rowsPerFetch = 5_000
 
 /** The database as of one moment, whatever is written meanwhile. */
-export interface Moment {
+export interface ReadTransaction {
   all<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>
   /** Batches of a result that may be larger than memory; one at a time. */
   batches<Row extends object>(text: string, values?: readonly unknown[]): AsyncGenerator<readonly Row[], void>
 }
 
 /** Lends a moment. It keeps old rows from being cleaned up and tables from being dropped, so be short. */
-export async function atOneMoment<Result>(
+export async function inReadTransaction<Result>(
   pool: pg.Pool,
-  look: (moment: Moment) => Promise<Result>,
+  look: (moment: ReadTransaction) => Promise<Result>,
 ): Promise<Result> {
   const connection = await pool.connect()
   try {
@@ -27,7 +27,7 @@ export async function atOneMoment<Result>(
   }
 }
 
-function momentOf(connection: pg.ClientBase): Moment {
+function momentOf(connection: pg.ClientBase): ReadTransaction {
   return {
     async all<Row extends object>(text: string, values: readonly unknown[] = []) {
       return (await connection.query<Row>(text, [...values])).rows

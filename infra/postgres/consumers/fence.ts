@@ -2,14 +2,14 @@ import type pg from 'pg'
 import { inTransaction } from '../client/transaction.ts'
 
 /**
- * Throws Deposed when another process leads by now. When it resolves, no other can begin to lead before the
- * transaction has ended.
+ * Throws LeadershipLostError when another process leads by now. When it resolves, no other can begin to lead
+ * before the transaction has ended.
  */
 export type Fence = (connection: pg.ClientBase) => Promise<void>
 
 /** This process has led, and another one does now: what it still has in hand is the other's work. */
-export class Deposed extends Error {
-  override readonly name = 'Deposed'
+export class LeadershipLostError extends Error {
+  override readonly name = 'LeadershipLostError'
   /** As errors of the database have one: nothing is wrong with the work, it is only no longer ours. */
   readonly code = 'deposed'
 
@@ -26,7 +26,7 @@ const fenceStatement = `
   select set_config('idle_in_transaction_session_timeout', '${idleTimeoutMs}', true)
   from leaders where name = $1 and epoch = $2 for share`
 
-/** The fence of the leader of this name in this epoch; `onDeposed` is told before Deposed is thrown. */
+/** The fence of the leader of this name in this epoch; `onDeposed` hears of its end before the caller does. */
 export function fenceOf(name: string, epoch: number, onDeposed: () => void): Fence {
   return async (connection) => {
     const { rowCount } = await connection.query({
@@ -36,7 +36,7 @@ export function fenceOf(name: string, epoch: number, onDeposed: () => void): Fen
     })
     if (rowCount === 1) return
     onDeposed()
-    throw new Deposed(name)
+    throw new LeadershipLostError(name)
   }
 }
 

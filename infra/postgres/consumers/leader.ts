@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { Deposed, fenceOf, type Fence } from './fence.ts'
+import { LeadershipLostError, fenceOf, type Fence } from './fence.ts'
 
 /** What is led, each by one process at a time. */
 export const leaders = ['projector', 'processes', 'relay'] as const
@@ -14,12 +14,12 @@ export interface Candidate {
 }
 
 /** A time of leading. It may end at any moment; who has not noticed yet is stopped by the fence. */
-export interface Reign {
+export interface LeaderTerm {
   /** Aborts when the reign is over. */
   readonly signal: AbortSignal
   /** Belongs into every transaction of the leader, before anything is written. */
   readonly fence: Fence
-  /** Before anything that no transaction can fence: throws Deposed unless this process surely leads now. */
+  /** Before anything that no transaction can fence: throws LeadershipLostError unless this process leads. */
   assertLeading(): void
 }
 
@@ -30,7 +30,7 @@ export interface Leadership {
   close(): Promise<void>
 }
 
-type Run = (reign: Reign) => Promise<void>
+type Run = (reign: LeaderTerm) => Promise<void>
 
 const tryEveryMs = 1_000
 const answerTimeoutMs = 5_000
@@ -154,7 +154,7 @@ class Candidacy {
    */
   #assertLeading(): void {
     const isCertain = performance.now() - this.#provedAt < certainMs
-    if (this.#over.signal.aborted || !isCertain) throw new Deposed(this.#candidate.name)
+    if (this.#over.signal.aborted || !isCertain) throw new LeadershipLostError(this.#candidate.name)
   }
 
   /**

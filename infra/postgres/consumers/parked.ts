@@ -24,18 +24,18 @@ export async function listParked(pool: pg.Pool): Promise<readonly Parked[]> {
 }
 
 /** Asks the consumers to try parked streams again; answers how many events are parked there. */
-export async function wishRetry(pool: pg.Pool, stream?: string): Promise<number> {
+export async function requestRetry(pool: pg.Pool, stream?: string): Promise<number> {
   const text = `update parked set retry = true where stream = coalesce($1, stream) and not ${isMessage}`
   const { rowCount } = await pool.query(text, [stream ?? null])
   return rowCount ?? 0
 }
 
 /** Takes the wishes: a stream that is still poisoned is tried again only when somebody asks again. */
-export function parkedWishes(pool: pg.Pool, fence?: Fence): Promise<readonly Wish[]> {
+export function takeRetryRequests(pool: pg.Pool, fence?: Fence): Promise<readonly RetryRequest[]> {
   return takeWishes({ pool, fence, consumers: 'read.%' })
 }
 
-type Wish = Pick<Parked, 'consumer' | 'stream'>
+type RetryRequest = Pick<Parked, 'consumer' | 'stream'>
 
 interface Wishing {
   readonly pool: pg.Pool
@@ -45,12 +45,12 @@ interface Wishing {
 }
 
 /** There are hardly ever any, so looking for them writes nothing. */
-async function takeWishes({ pool, fence, consumers }: Wishing): Promise<readonly Wish[]> {
+async function takeWishes({ pool, fence, consumers }: Wishing): Promise<readonly RetryRequest[]> {
   const wished = await pool.query('select from parked where retry and consumer like $1 limit 1', [consumers])
   if (wished.rowCount === 0) return []
   return fenced(pool, fence, async (connection) => {
     const text = 'update parked set retry = false where retry and consumer like $1 returning consumer, stream'
-    const { rows } = await connection.query<Wish>(text, [consumers])
+    const { rows } = await connection.query<RetryRequest>(text, [consumers])
     return rows
   })
 }
@@ -101,15 +101,15 @@ export class ParkedEvents {
   }
 
   /** Its events in the order of the log. */
-  async eventsOf(target: string): Promise<readonly Place[]> {
-    const { rows } = await this.#pool.query<Place>(
+  async eventsOf(target: string): Promise<readonly ParkedPlace[]> {
+    const { rows } = await this.#pool.query<ParkedPlace>(
       'select stream, revision from parked where consumer = $1 order by position',
       [`${this.#consumer} ${target}`],
     )
     return rows
   }
 
-  async release(target: string, event: Place): Promise<void> {
+  async release(target: string, event: ParkedPlace): Promise<void> {
     const text = `
       with gone as (delete from parked where consumer = $1 and stream = $2 and revision = $3)
       select count(*)::int - 1 as left from parked where consumer = $1`
@@ -123,20 +123,24 @@ export class ParkedEvents {
 export type ParkedEvent = Omit<Parked, 'consumer' | 'error' | 'parkedAt'>
 
 /** Where an event stands. */
-export interface Place {
+export interface ParkedPlace {
   readonly stream: string
   readonly revision: number
 }
 
 export interface Retry {
   readonly parked: Pick<ParkedEvents, 'wishes' | 'eventsOf' | 'release'>
-  readonly retry: (target: string, event: Place) => Promise<void>
+  readonly retry: (target: string, event: ParkedPlace) => Promise<void>
 }
 
 const wishesEveryMs = 500
 
 /** Tries parked work again when somebody asks for it, until the signal aborts. */
-export async function followWishes(retries: readonly Retry[], log: Log, signal: AbortSignal): Promise<void> {
+export async function pollRetryRequests(
+  retries: readonly Retry[],
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     try {
       for (const retry of retries) await grantWishes(retry, log)

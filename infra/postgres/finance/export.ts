@@ -1,5 +1,5 @@
 import { postings } from './views.ts'
-import type { Moment } from '../client/read-transaction.ts'
+import type { ReadTransaction } from '../client/read-transaction.ts'
 
 export interface Period {
   readonly from: Date
@@ -11,7 +11,7 @@ export const exportedColumns: readonly string[] = postings.columns.map(([name]) 
 
 /** The lines of the journal that count in a period, in the order of the log. */
 export function exportedPostings(
-  moment: Moment,
+  moment: ReadTransaction,
   { from, to }: Period,
 ): AsyncGenerator<readonly object[], void> {
   return moment.batches(

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { keepHistory } from './history.ts'
-import type { Moment } from '../client/read-transaction.ts'
+import type { ReadTransaction } from '../client/read-transaction.ts'
 import { inTransaction } from '../client/transaction.ts'
 
 /**
@@ -28,7 +28,7 @@ export interface KeptRows {
 export type Bookkeeping = AsyncIterable<KeptRows>
 
 /** All of it as of one moment. */
-export async function* readBookkeeping(moment: Moment): AsyncGenerator<KeptRows, void> {
+export async function* readBookkeeping(moment: ReadTransaction): AsyncGenerator<KeptRows, void> {
   for (const { name, where } of bookkeeping) {
     const query = `select row_to_json(kept)::text as row from ${name} kept where ${where}`
     for await (const rows of moment.batches<{ row: string }>(query)) {

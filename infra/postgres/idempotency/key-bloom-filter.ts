@@ -7,7 +7,7 @@ const bitsPerKey = 4
  * Which rows may be in a table that was empty when this began (a Bloom filter). It is never wrong about a key
  * that is there; about others it is, the more often the more keys there are.
  */
-export class WrittenKeys {
+export class KeyBloomFilter {
   #bits: Uint32Array | undefined
 
   add(key: string): void {

@@ -1,7 +1,7 @@
 import type { Change, Row, Value } from '../../../packages/kernel/projection.ts'
 import { CopyRows } from '../client/copy-rows.ts'
 import { addToRows, patchRows, removeRows, upsertRows, type Table } from './tables.ts'
-import type { WrittenKeys } from '../idempotency/key-bloom-filter.ts'
+import type { KeyBloomFilter } from '../idempotency/key-bloom-filter.ts'
 
 /** Where changes are written. */
 export interface Writing {
@@ -29,12 +29,12 @@ type Layer = Map<string, Pending>
 /** What a piece of the log changes in one table, folded in memory to at most one change per row. */
 export class TableChanges {
   readonly #table: Table
-  readonly #written: WrittenKeys | undefined
+  readonly #written: KeyBloomFilter | undefined
   /** Changes of one row that cannot become one statement lie above each other. */
   readonly #layers: Layer[] = [new Map()]
 
   /** With `written` it is known which rows are not there: those are added, and nothing is done to them. */
-  constructor(table: Table, written?: WrittenKeys) {
+  constructor(table: Table, written?: KeyBloomFilter) {
     this.#table = table
     this.#written = written
   }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { evolve, parseStreamName } from '../../../packages/kernel/decider.ts'
-import type { Documents, Recorded, Row } from '../../../packages/kernel/projection.ts'
+import type { Documents, RecordedEvent, Row } from '../../../packages/kernel/projection.ts'
 
 /** A stream's state as its table has it. */
 export interface StoredDocument {
@@ -14,7 +14,7 @@ export interface StoredDocument {
 }
 
 /** A stream's state as the read model knows it. */
-interface Known {
+interface FoldedDocument {
   readonly id: string
   readonly merchant: string
   readonly livemode: boolean
@@ -46,12 +46,12 @@ export class DocumentFold {
   readonly #model: Documents<never>
   readonly #load: LoadDocuments
   /** Of the table, no more than fit. */
-  readonly #stored: LRUCache<string, Known>
+  readonly #stored: LRUCache<string, FoldedDocument>
   /** Read from the table for the events in hand. */
-  readonly #loaded = new Map<string, Known>()
-  #changed = new Map<string, Known>()
+  readonly #loaded = new Map<string, FoldedDocument>()
+  #changed = new Map<string, FoldedDocument>()
   /** On their way into the table. */
-  #taken = new Map<string, Known>()
+  #taken = new Map<string, FoldedDocument>()
 
   constructor(model: Documents<never>, load: LoadDocuments, statesMax = statesMaxDefault) {
     this.#model = model
@@ -68,7 +68,7 @@ export class DocumentFold {
   }
 
   /** Loads the states that the events go on from. */
-  async prepare(events: readonly Pick<Recorded, 'stream' | 'revision'>[]): Promise<void> {
+  async prepare(events: readonly Pick<RecordedEvent, 'stream' | 'revision'>[]): Promise<void> {
     const begun = new Set<string>()
     const missing = new Set<string>()
     for (const { stream, revision } of events) {
@@ -83,7 +83,7 @@ export class DocumentFold {
   }
 
   /** Folds one more event, unless the read model has seen it before. */
-  apply(event: Recorded): void {
+  apply(event: RecordedEvent): void {
     const { id, revision, position } = event
     const known = this.#known(id)
     if (known && revision <= known.revision) return
@@ -119,12 +119,12 @@ export class DocumentFold {
     this.#taken.clear()
   }
 
-  #known(id: string): Known | undefined {
+  #known(id: string): FoldedDocument | undefined {
     return this.#changed.get(id) ?? this.#taken.get(id) ?? this.#loaded.get(id) ?? this.#stored.get(id)
   }
 }
 
-function begin({ id, position, metadata: { merchant, livemode, at } }: Recorded): Known {
+function begin({ id, position, metadata: { merchant, livemode, at } }: RecordedEvent): FoldedDocument {
   return {
     id,
     merchant,
@@ -140,7 +140,7 @@ function begin({ id, position, metadata: { merchant, livemode, at } }: Recorded)
 }
 
 /** A stream that shows nothing has a row as well: later events are folded onto its state. */
-function rowOf(known: Known): Row {
+function rowOf(known: FoldedDocument): Row {
   const { id, merchant, livemode, created, created_at, revision, position, state, columns } = known
   const shown = columns !== undefined
   const row = {

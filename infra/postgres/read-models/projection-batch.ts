@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import { categoryOf, type AnyDecider } from '../../../packages/kernel/decider.ts'
-import { recorded } from '../../../packages/kernel/history.ts'
+import { recordedEvent } from '../../../packages/kernel/history.ts'
 import type { Log, StoredEvent } from '../../../packages/kernel/ports.ts'
-import type { ReadModel, Recorded } from '../../../packages/kernel/projection.ts'
-import type { Track } from './projector.ts'
+import type { ReadModel, RecordedEvent } from '../../../packages/kernel/projection.ts'
+import type { ProjectionCursor } from './projector.ts'
 import { copyInto } from '../client/copy.ts'
 import type { Writing } from './changes.ts'
 import { prepared } from '../client/prepared-statements.ts'
-import { rowsOf, type Rows } from './row-writer.ts'
+import { rowsOf, type RowWriter } from './row-writer.ts'
 
 export interface SpanOptions {
   readonly deciders: ReadonlyMap<string, AnyDecider>
@@ -16,32 +16,32 @@ export interface SpanOptions {
 
 /** One of the read models that follow the span, and what changes in its table. */
 interface Part {
-  readonly track: Track
-  readonly rows: Rows
+  readonly track: ProjectionCursor
+  readonly rows: RowWriter
 }
 
 /** What one read model has to write, whatever is folded meanwhile. */
 export interface PartWrite {
-  readonly track: Track
+  readonly track: ProjectionCursor
   readonly write: (connection: pg.ClientBase) => Promise<void>
 }
 
 interface Poisoned {
-  readonly track: Track
+  readonly track: ProjectionCursor
   readonly event: StoredEvent
   readonly error: unknown
 }
 
 /** A piece of the log, folded into what it changes in several read models until it is written as a whole. */
-export class Span {
-  readonly tracks: readonly Track[]
+export class ProjectionBatch {
+  readonly tracks: readonly ProjectionCursor[]
   readonly #options: SpanOptions
   readonly #parts: readonly Part[]
   /** Who follows which type of event, by category and type. */
   readonly #routes = new Map<string, Map<string, readonly Part[]>>()
   readonly #poisoned: Poisoned[] = []
 
-  constructor(tracks: readonly Track[], options: SpanOptions) {
+  constructor(tracks: readonly ProjectionCursor[], options: SpanOptions) {
     this.tracks = tracks
     this.#options = options
     this.#parts = tracks.map((track) => ({ track, rows: rowsOf(track) }))
@@ -55,7 +55,7 @@ export class Span {
       for (const { track, rows } of this.#followers(event)) {
         if (!isAwaited(track, event)) continue
         try {
-          rows.follow(recordedOnce())
+          rows.apply(recordedOnce())
         } catch (error) {
           this.#park({ track, event, error })
         }
@@ -68,7 +68,7 @@ export class Span {
     await this.#prepare(events, () => true)
     for (const event of events) {
       const recordedOnce = this.#recordedOnce(event)
-      for (const { rows } of this.#followers(event)) rows.follow(recordedOnce())
+      for (const { rows } of this.#followers(event)) rows.apply(recordedOnce())
     }
   }
 
@@ -87,9 +87,9 @@ export class Span {
 
   async #prepare(
     events: readonly StoredEvent[],
-    isWanted: (track: Track, event: StoredEvent) => boolean,
+    isWanted: (track: ProjectionCursor, event: StoredEvent) => boolean,
   ): Promise<void> {
-    const wanted = new Map<Track, StoredEvent[]>()
+    const wanted = new Map<ProjectionCursor, StoredEvent[]>()
     for (const event of events) {
       for (const { track } of this.#followers(event)) {
         if (!track.fold || !isWanted(track, event)) continue
@@ -102,13 +102,13 @@ export class Span {
   }
 
   /** Several read models follow the same event; it is decoded once, when somebody wants it. */
-  #recordedOnce(event: StoredEvent): () => Recorded {
-    let known: Recorded | undefined
+  #recordedOnce(event: StoredEvent): () => RecordedEvent {
+    let known: RecordedEvent | undefined
     return () => {
       if (known) return known
       const decider = this.#options.deciders.get(categoryOf(event.stream))
       if (!decider) throw new Error(`nobody knows the category of ${event.stream}`)
-      return (known = recorded(decider, event))
+      return (known = recordedEvent(decider, event))
     }
   }
 
@@ -135,7 +135,7 @@ export class Span {
 }
 
 /** What a track has not seen and may see. */
-function isAwaited({ position, parked }: Track, event: StoredEvent): boolean {
+function isAwaited({ position, parked }: ProjectionCursor, event: StoredEvent): boolean {
   return event.position > position && !parked.has(event.stream)
 }
 

@@ -2,17 +2,17 @@ import type pg from 'pg'
 import type { AnyDecider } from '../../../packages/kernel/decider.ts'
 import type { EventStore, Log, StoredEvent } from '../../../packages/kernel/ports.ts'
 import type { ReadModel } from '../../../packages/kernel/projection.ts'
-import { allEnded } from '../client/settle-all.ts'
+import { settleAll } from '../client/settle-all.ts'
 import { DocumentFold, type StoredDocument } from './document-fold.ts'
 import { fenced, type Fence } from '../consumers/fence.ts'
 import { planByKey, prepared } from '../client/prepared-statements.ts'
-import { Span, type PartWrite } from './projection-batch.ts'
+import { ProjectionBatch, type PartWrite } from './projection-batch.ts'
 import { createIndexes, createTable, tableOf, type Table } from './tables.ts'
 import { createTotals } from './totals.ts'
-import { WrittenKeys } from '../idempotency/key-bloom-filter.ts'
+import { KeyBloomFilter } from '../idempotency/key-bloom-filter.ts'
 
 /** One read model on its way along the log. */
-export interface Track {
+export interface ProjectionCursor {
   readonly model: ReadModel
   readonly generation: number
   readonly table: Table
@@ -20,7 +20,7 @@ export interface Track {
   /** Streams set aside because a handler threw; the others go on. */
   readonly parked: Set<string>
   /** Which rows may be there, while a table is filled that was empty when it was opened. */
-  written?: WrittenKeys | undefined
+  written?: KeyBloomFilter | undefined
   position: number
   /** A write has failed and may have happened: how far it came is read again before the next one. */
   isUnsure: boolean
@@ -64,22 +64,26 @@ export class Projector {
   }
 
   /** Makes the table of a read model when it is not there, and finds out how far it has come. */
-  async open(model: ReadModel, generation: number, statesMax = this.#options.statesMax): Promise<Track> {
+  async open(
+    model: ReadModel,
+    generation: number,
+    statesMax = this.#options.statesMax,
+  ): Promise<ProjectionCursor> {
     const { pool, fence } = this.#options
     const table = tableOf(model, generation)
     await fenced(pool, fence, (connection) => begin(connection, table))
     const documents = (ids: readonly string[]) => this.#documents(table, ids)
     const fold = model.kind === 'documents' ? new DocumentFold(model, documents, statesMax) : undefined
     const found = { parked: new Set<string>(), written: undefined, position: 0, isUnsure: true }
-    const track: Track = { model, generation, table, fold, ...found }
+    const track: ProjectionCursor = { model, generation, table, fold, ...found }
     await this.#find(track)
     return track
   }
 
   /** The same for a table that is filled from the first event and shown when it is finished. */
-  async openAnew(model: ReadModel, generation: number): Promise<Track> {
+  async openAnew(model: ReadModel, generation: number): Promise<ProjectionCursor> {
     const track = await this.open(model, generation, statesMaxAnew)
-    if (track.position === 0) track.written = new WrittenKeys()
+    if (track.position === 0) track.written = new KeyBloomFilter()
     return track
   }
 
@@ -87,7 +91,7 @@ export class Projector {
    * Makes what tables lack while they are filled for the first time. The largest comes first and no statement
    * waits for another one, so that no processor is idle.
    */
-  async finish(tracks: readonly Track[]): Promise<void> {
+  async finish(tracks: readonly ProjectionCursor[]): Promise<void> {
     const { pool } = this.#options
     const sizes = await tableSizes(pool, tracks)
     const largest = [...tracks].sort(
@@ -99,7 +103,7 @@ export class Projector {
     const lane = async () => {
       for (const statement of lacking) await this.#make(statement)
     }
-    await allEnded(Array.from({ length: finishingLanes }, lane))
+    await settleAll(Array.from({ length: finishingLanes }, lane))
   }
 
   async #make(statement: string): Promise<void> {
@@ -111,7 +115,7 @@ export class Projector {
   }
 
   /** Reads what memory cannot tell: how far a read model has come, and which of its streams are set aside. */
-  async #find(track: Track): Promise<void> {
+  async #find(track: ProjectionCursor): Promise<void> {
     const { pool } = this.#options
     const values = [track.table.name]
     const checkpoint = 'select position from checkpoints where name = $1'
@@ -128,13 +132,13 @@ export class Projector {
   }
 
   /** Begins a piece of the log, of which these tracks may have seen a part. */
-  async begin(tracks: readonly Track[]): Promise<Span> {
+  async begin(tracks: readonly ProjectionCursor[]): Promise<ProjectionBatch> {
     for (const track of tracks) if (track.isUnsure) await this.#find(track)
     return this.#span(tracks)
   }
 
   /** Folds the next events into a span. */
-  async fold(span: Span, events: readonly StoredEvent[]): Promise<void> {
+  async fold(span: ProjectionBatch, events: readonly StoredEvent[]): Promise<void> {
     try {
       await span.add(events)
     } catch (error) {
@@ -144,12 +148,12 @@ export class Projector {
   }
 
   /** What was folded will not be written: where these tracks stand is found out anew. */
-  abandon(tracks: readonly Track[]): void {
+  abandon(tracks: readonly ProjectionCursor[]): void {
     for (const track of tracks) track.isUnsure = true
   }
 
   /** Writes a span and moves its tracks' checkpoints to `through`. The next one may be folded meanwhile. */
-  async write(span: Span, through: number): Promise<void> {
+  async write(span: ProjectionBatch, through: number): Promise<void> {
     const parts = behind(span, through)
     if (parts.length > 0) await this.#write(parts, through)
   }
@@ -158,12 +162,12 @@ export class Projector {
    * The same in a transaction for each track, some of them beside each other: for tables that nobody reads
    * yet. While the rows of one are made ready, those of another are stored.
    */
-  async writeApart(span: Span, through: number): Promise<void> {
+  async writeApart(span: ProjectionBatch, through: number): Promise<void> {
     const left = behind(span, through).values()
     const lane = async () => {
       for (const part of left) await this.#write([part], through)
     }
-    await allEnded(Array.from({ length: writingLanes }, lane))
+    await settleAll(Array.from({ length: writingLanes }, lane))
   }
 
   async #write(parts: readonly PartWrite[], through: number): Promise<void> {
@@ -186,14 +190,18 @@ export class Projector {
   }
 
   /** Applies one batch to tracks that may have seen a part of it. */
-  async apply(tracks: readonly Track[], events: readonly StoredEvent[], through: number): Promise<void> {
+  async apply(
+    tracks: readonly ProjectionCursor[],
+    events: readonly StoredEvent[],
+    through: number,
+  ): Promise<void> {
     const span = await this.begin(tracks)
     await this.fold(span, events)
     await this.write(span, through)
   }
 
   /** Brings a parked stream up to its read model's checkpoint; throws when its event is still poisoned. */
-  async unpark(track: Track, stream: string): Promise<void> {
+  async unpark(track: ProjectionCursor, stream: string): Promise<void> {
     const { pool, store, fence } = this.#options
     const { rows } = await pool.query<{ revision: number | null }>(
       'select min(revision) as revision from parked where consumer = $1 and stream = $2',
@@ -218,8 +226,8 @@ export class Projector {
     track.isUnsure = false
   }
 
-  #span(tracks: readonly Track[]): Span {
-    return new Span(tracks, { deciders: this.#deciders, log: this.#options.log })
+  #span(tracks: readonly ProjectionCursor[]): ProjectionBatch {
+    return new ProjectionBatch(tracks, { deciders: this.#deciders, log: this.#options.log })
   }
 
   async #documents(table: Table, ids: readonly string[]): Promise<readonly StoredDocument[]> {
@@ -232,11 +240,14 @@ export class Projector {
 }
 
 /** Of a span that goes so far, what its tracks have not seen before. */
-function behind(span: Span, through: number): readonly PartWrite[] {
+function behind(span: ProjectionBatch, through: number): readonly PartWrite[] {
   return span.take().filter(({ track }) => track.position < through)
 }
 
-async function tableSizes(pool: pg.Pool, tracks: readonly Track[]): Promise<ReadonlyMap<string, number>> {
+async function tableSizes(
+  pool: pg.Pool,
+  tracks: readonly ProjectionCursor[],
+): Promise<ReadonlyMap<string, number>> {
   const text = 'select name, pg_relation_size(name::regclass) as size from unnest($1::text[]) as name'
   const names = tracks.map(({ table }) => table.name)
   const { rows } = await pool.query<{ name: string; size: number }>(text, [names])
@@ -252,7 +263,7 @@ async function begin(connection: pg.ClientBase, table: Table): Promise<void> {
 /** Moves them from where this batch began: one that has moved meanwhile has seen the batch already. */
 async function moveCheckpoints(
   connection: pg.ClientBase,
-  tracks: readonly Track[],
+  tracks: readonly ProjectionCursor[],
   through: number,
 ): Promise<void> {
   const text = `

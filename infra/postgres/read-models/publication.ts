@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { ReadModel } from '../../../packages/kernel/projection.ts'
 import { fenced, type Fence } from '../consumers/fence.ts'
-import type { Track } from './projector.ts'
+import type { ProjectionCursor } from './projector.ts'
 import { createIndexes, createTable, readSchema, tableOf } from './tables.ts'
 import { createTotals, dropTotals } from './totals.ts'
 import { inTransaction } from '../client/transaction.ts'
@@ -72,7 +72,7 @@ export interface Publishing {
 /**
  * Shows a track's table under the read model's name, in one transaction, and drops what stood there before.
  */
-export function publish({ pool, fence, dependents }: Publishing, track: Track): Promise<void> {
+export function publish({ pool, fence, dependents }: Publishing, track: ProjectionCursor): Promise<void> {
   const { model, generation, table } = track
   return fenced(pool, fence, async (connection) => {
     await connection.query(`drop view if exists ${table.view} cascade`)

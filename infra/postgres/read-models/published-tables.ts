@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import type { ReadModel } from '../../../packages/kernel/projection.ts'
-import type { Moment } from '../client/read-transaction.ts'
+import type { ReadTransaction } from '../client/read-transaction.ts'
 import { readSchema, tableOf, type Table } from './tables.ts'
 
 /** What stands behind the name of a read model. */
-export interface ShownTable {
+export interface PublishedTable {
   readonly model: ReadModel
   /** As the database has it: another one than the model's means that other code has folded the table. */
   readonly version: number
@@ -37,10 +37,10 @@ const shownStatement = `
     on checkpoint.name =
       '${readSchema}.' || published.name || '_v' || published.version || '_' || published.generation`
 
-export async function shownTables(
-  moment: Moment,
+export async function publishedTables(
+  moment: ReadTransaction,
   models: readonly ReadModel[],
-): Promise<readonly ShownTable[]> {
+): Promise<readonly PublishedTable[]> {
   const shown = new Map((await moment.all<Shown>(shownStatement)).map((row) => [row.name, row]))
   const parked = await parkedIn(moment)
   return models.map((model) => {
@@ -53,7 +53,7 @@ export async function shownTables(
   })
 }
 
-async function parkedIn(moment: Moment): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
+async function parkedIn(moment: ReadTransaction): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
   const rows = await moment.all<{ consumer: string; stream: string; revision: number }>(
     'select consumer, stream, min(revision) as revision from parked group by consumer, stream',
   )
@@ -64,7 +64,7 @@ async function parkedIn(moment: Moment): Promise<ReadonlyMap<string, ReadonlyMap
   return parked
 }
 
-export async function countRows(moment: Moment, tables: readonly ShownTable[]): Promise<number> {
+export async function countRows(moment: ReadTransaction, tables: readonly PublishedTable[]): Promise<number> {
   let total = 0
   for (const { table } of tables) {
     const [row] = await moment.all<{ count: number }>(`select count(*) as count from ${table.name}`)

@@ -4,7 +4,7 @@ import type { ReadModel } from '../../../packages/kernel/projection.ts'
 import { pageOf, pageStatement, sourceOf, type PageRow, type Source } from './pages.ts'
 import { prepared } from '../client/prepared-statements.ts'
 import { publications } from './publication.ts'
-import { Together } from '../client/batcher.ts'
+import { Batcher } from '../client/batcher.ts'
 import { totalsOf } from './totals.ts'
 
 const pollEveryMs = 5
@@ -18,7 +18,7 @@ export class PostgresReadStore implements ReadStore {
   readonly #pool: pg.Pool
   readonly #models: readonly ReadModel[]
   /** By table. */
-  readonly #documentReads = new Map<string, Together<string, DocumentRow | undefined>>()
+  readonly #documentReads = new Map<string, Batcher<string, DocumentRow | undefined>>()
   #sources: Promise<Sources> | undefined
   #reached = 0
   #polling: Promise<number> | undefined
@@ -33,7 +33,7 @@ export class PostgresReadStore implements ReadStore {
     // A table that other code has folded is not understood here: its streams are read from their first event.
     if (!source || source.isOther) return undefined
     try {
-      return await this.#documentsOf(source.table).ask(id)
+      return await this.#documentsOf(source.table).enqueue(id)
     } catch (error) {
       this.#expectDropped(error)
       return undefined
@@ -84,11 +84,11 @@ export class PostgresReadStore implements ReadStore {
     return pageOf(query, rows)
   }
 
-  #documentsOf(table: string): Together<string, DocumentRow | undefined> {
+  #documentsOf(table: string): Batcher<string, DocumentRow | undefined> {
     const known = this.#documentReads.get(table)
     if (known) return known
     const text = `select id, merchant, livemode, created, revision, position, state from ${table} where id = any($1)`
-    const reads = new Together(async (ids: readonly string[]) => {
+    const reads = new Batcher(async (ids: readonly string[]) => {
       const query = { name: `documents ${table}`, text, values: [ids] }
       const { rows } = await this.#pool.query<DocumentRow>(query)
       const found = new Map(rows.map((row) => [row.id, row]))

@@ -1,28 +1,28 @@
-import type { Change, Projection, Recorded, Row } from '../../../packages/kernel/projection.ts'
+import type { Change, Projection, RecordedEvent, Row } from '../../../packages/kernel/projection.ts'
 import { TableChanges, type Writing } from './changes.ts'
 import { CopyRows } from '../client/copy-rows.ts'
 import type { DocumentFold } from './document-fold.ts'
-import type { Track } from './projector.ts'
+import type { ProjectionCursor } from './projector.ts'
 import { upsertRows, type Table } from './tables.ts'
-import type { WrittenKeys } from '../idempotency/key-bloom-filter.ts'
+import type { KeyBloomFilter } from '../idempotency/key-bloom-filter.ts'
 
 /** What events change in the table of one read model. */
-export interface Rows {
-  follow(event: Recorded): void
+export interface RowWriter {
+  apply(event: RecordedEvent): void
   /** Ends it: answers how it is written, whatever is folded meanwhile. */
   take(): Write
 }
 
 export type Write = (writing: Writing) => Promise<void>
 
-export function rowsOf({ model, table, fold, written }: Track): Rows {
+export function rowsOf({ model, table, fold, written }: ProjectionCursor): RowWriter {
   if (fold) return documentRows(table, fold)
   if (model.kind === 'documents') throw new Error(`nobody folds ${model.name}`)
-  return model.onlyGrows ? grownRows(model, table) : changedRows(model, table, written)
+  return model.appendOnly ? grownRows(model, table) : changedRows(model, table, written)
 }
 
-function documentRows(table: Table, fold: DocumentFold): Rows {
-  return { follow: (event) => fold.apply(event), take }
+function documentRows(table: Table, fold: DocumentFold): RowWriter {
+  return { apply: (event) => fold.apply(event), take }
 
   /** States are written out here and now: the next event may change them. */
   function take(): Write {
@@ -38,12 +38,12 @@ function documentRows(table: Table, fold: DocumentFold): Rows {
 }
 
 /** Rows that nobody asks for again become bytes at once. */
-function grownRows({ name, on }: Projection, table: Table): Rows {
+function grownRows({ name, on }: Projection, table: Table): RowWriter {
   const rows = new CopyRows(table.columns)
-  return { follow, take: () => write }
+  return { apply, take: () => write }
 
-  function follow(event: Recorded): void {
-    rows.add(on[event.type]!(event as Recorded<never>).map(added))
+  function apply(event: RecordedEvent): void {
+    rows.add(on[event.type]!(event as RecordedEvent<never>).map(added))
   }
 
   function added(change: Change): Row {
@@ -56,11 +56,11 @@ function grownRows({ name, on }: Projection, table: Table): Rows {
   }
 }
 
-function changedRows({ on }: Projection, table: Table, written: WrittenKeys | undefined): Rows {
+function changedRows({ on }: Projection, table: Table, written: KeyBloomFilter | undefined): RowWriter {
   const changes = new TableChanges(table, written)
-  return { follow, take: () => changes.take() }
+  return { apply, take: () => changes.take() }
 
-  function follow(event: Recorded): void {
-    for (const change of on[event.type]!(event as Recorded<never>)) changes.apply(change)
+  function apply(event: RecordedEvent): void {
+    for (const change of on[event.type]!(event as RecordedEvent<never>)) changes.apply(change)
   }
 }

@@ -52,7 +52,7 @@ export function columnOf({ columns }: Pick<Table, 'columns'>, column: string): s
 export function createIndexes(model: ReadModel, { name }: Table): readonly string[] {
   const listed = ['merchant', 'livemode', 'shown', 'created']
   const indexes = model.kind === 'documents' ? [listed, ...model.indexes] : model.indexes
-  const growing = model.kind === 'projection' ? (model.growing ?? []) : []
+  const growing = model.kind === 'projection' ? (model.monotonic ?? []) : []
   return [
     ...indexes.map((index) => createIndex(name, index, `(${quoted(index)})`)),
     ...growing.map((column) => createIndex(name, [column], `using brin ("${column}") ${stretches}`)),

@@ -1,5 +1,5 @@
 import type { ReadModel } from '../../../packages/kernel/projection.ts'
-import type { Moment } from '../client/read-transaction.ts'
+import type { ReadTransaction } from '../client/read-transaction.ts'
 import { columnOf, quoted, type Table } from './tables.ts'
 
 /**
@@ -12,8 +12,8 @@ export function totalsOf({ name }: Pick<Table, 'name'>): string {
 
 /** The columns that totals are kept for; `undefined` for a read model that keeps none. */
 export function totalColumns(model: ReadModel): readonly string[] | undefined {
-  if (model.kind !== 'documents' || !model.counted) return undefined
-  return ['merchant', 'livemode', ...model.counted]
+  if (model.kind !== 'documents' || !model.countedBy) return undefined
+  return ['merchant', 'livemode', ...model.countedBy]
 }
 
 /** The statements that count what is in a table and keep counting. They may be run again. */
@@ -44,7 +44,7 @@ export function dropTotals(table: string): string {
 
 /** Owners and values whose total is not what the table shows, as text; none when all are right. */
 export async function wrongTotals(
-  moment: Moment,
+  moment: ReadTransaction,
   model: ReadModel,
   table: Table,
 ): Promise<readonly string[]> {

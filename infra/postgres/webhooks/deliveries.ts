@@ -183,7 +183,7 @@ export class Deliveries {
     await alone(this.#pool, {
       name: 'release deliveries',
       text: `
-        update deliveries set worker = null from (${handsOf('webhook_workers')}) hand
+        update deliveries set worker = null from (${claimsOf('webhook_workers')}) hand
         where ${isIn('hand')} and hand.worker = $1 and status = 'pending' and deliveries.id <> all($2)`,
       values: [worker, known],
     })
@@ -199,7 +199,7 @@ export class Deliveries {
       text: `
         with dead as (delete from webhook_workers where alive_until < $2 and id <> $1 returning *),
         freed as (
-          update deliveries set worker = null from (${handsOf('dead')}) hand where ${isIn('hand')}
+          update deliveries set worker = null from (${claimsOf('dead')}) hand where ${isIn('hand')}
         ),
         renewed as (
           update webhook_workers set alive_until = $3, unlisted_after = case
@@ -223,7 +223,7 @@ export class Deliveries {
         with begun as (
           insert into webhook_workers (id, alive_until, unlisted_after) values ($1, $2, ${newest})
         )
-        update deliveries set unlisted = null from (${handsOf('webhook_workers')}) hand
+        update deliveries set unlisted = null from (${claimsOf('webhook_workers')}) hand
         where ${isIn('hand')} and deliveries.unlisted`,
       values: [worker, until],
     })
@@ -235,7 +235,7 @@ export class Deliveries {
       name: 'end worker',
       text: `
         with gone as (delete from webhook_workers where id = $1 returning *)
-        update deliveries set worker = null from (${handsOf('gone')}) hand where ${isIn('hand')}`,
+        update deliveries set worker = null from (${claimsOf('gone')}) hand where ${isIn('hand')}`,
       values: [worker],
     })
   }
@@ -272,7 +272,7 @@ const hasOthers = '(select exists (select from webhook_workers where id <> $2))'
 const newest = '(select coalesce(max(id), 0) from deliveries)'
 
 /** What these processes, rows of `webhook_workers`, have in hand. */
-function handsOf(workers: string): string {
+function claimsOf(workers: string): string {
   return `
     select listed.id, listed.worker from ${workers} owner
     join deliveries listed on listed.place = 'held' and listed.worker = owner.id

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { MissedEvents, PublicEvent, PublicEvents } from '../../../packages/kernel/message-ports.ts'
-import { joined } from '../client/encode-text-array.ts'
+import { encodeTextArray } from '../client/encode-text-array.ts'
 
 export interface DatedPublicEvent extends PublicEvent {
   /** RFC 3339. */
@@ -33,7 +33,7 @@ export async function keepPublicEvents(
       events.map(({ payload }) => payload),
       events.map(({ createdAt }) => createdAt),
       events.map(({ traceparent }) => traceparent),
-    ].map(joined),
+    ].map(encodeTextArray),
   })
 }
 

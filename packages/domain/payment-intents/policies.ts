@@ -1,6 +1,6 @@
 import type { Message } from '../../kernel/decider.ts'
 import { policy, to } from '../../kernel/policy.ts'
-import type { Recorded } from '../../kernel/projection.ts'
+import type { RecordedEvent } from '../../kernel/projection.ts'
 import { bookId } from '../ledger/accounts.ts'
 import { book, type BookCommands } from '../ledger/book.ts'
 import type { PaymentIntentEvents } from './events.ts'
@@ -27,14 +27,17 @@ export const paymentIntentPolicies = [money]
 
 type Collected = PaymentIntentEvents['PaymentIntentLateSuccessRefunded']
 
-function inBook({ metadata, data }: Recorded<Pick<Collected, 'currency'>>, command: Message<BookCommands>) {
+function inBook(
+  { metadata, data }: RecordedEvent<Pick<Collected, 'currency'>>,
+  command: Message<BookCommands>,
+) {
   return [to(book, bookId(metadata.merchant, metadata.livemode, data.currency), command)]
 }
 
 /** Each confirmation of an intent may be paid late, so the operation is the subject. */
 function late(
   template: 'payment.late' | 'payment.late_refund',
-  { data: { operationId, amount, rail } }: Recorded<Collected>,
+  { data: { operationId, amount, rail } }: RecordedEvent<Collected>,
 ): Message<BookCommands> {
   const subject = { type: 'operation', id: operationId }
   return { type: 'PostEntry', data: { template, subject, amount, rail } }

@@ -1,7 +1,7 @@
 import { publicId } from '../../contract/identity.ts'
 import { literals, nullable, record, Timestamp, Type, type Static } from '../../contract/vocabulary.ts'
 import { evolve, type Message } from '../../kernel/decider.ts'
-import type { Recorded } from '../../kernel/projection.ts'
+import type { RecordedEvent } from '../../kernel/projection.ts'
 import type { PaymentIntentEvents } from './events.ts'
 import { paymentIntent } from './payment-intent.ts'
 import { paymentIntentStatuses } from './resource.ts'
@@ -36,7 +36,7 @@ const steps: Readonly<Record<keyof PaymentIntentEvents, readonly [type: string, 
 }
 
 /** What happened to an intent, in its order; each entry with the status that the intent had afterwards. */
-export function timelineOf(events: readonly Recorded[]): TimelineEntry[] {
+export function timelineOf(events: readonly RecordedEvent[]): TimelineEntry[] {
   const entries: TimelineEntry[] = []
   let state = paymentIntent.initial()
   for (const event of events) {

@@ -1,6 +1,6 @@
 import type { Message } from '../../kernel/decider.ts'
 import { policy, to } from '../../kernel/policy.ts'
-import type { Recorded } from '../../kernel/projection.ts'
+import type { RecordedEvent } from '../../kernel/projection.ts'
 import { bookId } from '../ledger/accounts.ts'
 import { book, type BookCommands } from '../ledger/book.ts'
 import type { PayoutDestinationEvents } from './destination.ts'
@@ -43,10 +43,10 @@ const settings = policy<PayoutDestinationEvents>('payout_settings', {
 
 export const payoutPolicies = [sending, money, settings]
 
-function inBook({ metadata, data }: Recorded<{ money: PayoutMoney }>, command: Message<BookCommands>) {
+function inBook({ metadata, data }: RecordedEvent<{ money: PayoutMoney }>, command: Message<BookCommands>) {
   return [to(book, bookId(metadata.merchant, metadata.livemode, data.money.currency), command)]
 }
 
-function settingsOf({ metadata }: Recorded): string {
+function settingsOf({ metadata }: RecordedEvent): string {
   return payoutSettingsId(metadata.merchant, metadata.livemode)
 }

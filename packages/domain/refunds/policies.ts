@@ -1,6 +1,6 @@
 import type { Message } from '../../kernel/decider.ts'
 import { policy, to } from '../../kernel/policy.ts'
-import type { Recorded } from '../../kernel/projection.ts'
+import type { RecordedEvent } from '../../kernel/projection.ts'
 import { bookId } from '../ledger/accounts.ts'
 import { book, type BookCommands } from '../ledger/book.ts'
 import type { RefundEvents } from './refund.ts'
@@ -20,6 +20,9 @@ const money = policy<RefundEvents>('refund_money', {
 
 export const refundPolicies = [money]
 
-function inBook({ metadata, data }: Recorded<{ readonly currency: string }>, command: Message<BookCommands>) {
+function inBook(
+  { metadata, data }: RecordedEvent<{ readonly currency: string }>,
+  command: Message<BookCommands>,
+) {
   return [to(book, bookId(metadata.merchant, metadata.livemode, data.currency), command)]
 }

@@ -1,6 +1,6 @@
 import { cardCurrencies, markets } from '../../../packages/contract/catalog.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
-import type { Caller, House, Request } from '../../../packages/contract/routes.ts'
+import type { Caller, Dependencies, Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import {
   viewBalance,
@@ -15,9 +15,9 @@ import { book } from '../../../packages/domain/ledger/book.ts'
 import type { Entry } from '../../../packages/domain/ledger/events.ts'
 import type { Balances } from '../../../packages/domain/ledger/state.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
-import { recorded } from '../../../packages/kernel/history.ts'
+import { recordedEvent } from '../../../packages/kernel/history.ts'
 import type { PageQuery, Where } from '../../../packages/kernel/read-ports.ts'
-import type { Recorded } from '../../../packages/kernel/projection.ts'
+import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
 import { balanceDays, balances } from '../../../projections/balances.ts'
 
 const entriesAtOnce = 1_000
@@ -30,17 +30,17 @@ const allCurrencies = [...new Set([...markets.map(({ currency }) => currency), .
 /** As it is now, or as it was: read models are only where the reading of the books themselves begins. */
 export async function showBalance({
   caller,
-  house,
+  dependencies,
   query,
 }: Request<undefined, Static<typeof BalanceQuery>>): Promise<BalanceView> {
   const asOf = query.as_of && new Date(query.as_of).toISOString()
   const currencies = query.currency ? [query.currency] : undefined
-  return balanceOf(house, { ...caller, currencies, until: asOf })
+  return balanceOf(dependencies, { ...caller, currencies, until: asOf })
 }
 
 /** Sandbox only: play money. */
 export async function topUp(request: Request<Static<typeof TopUpRequest>>): Promise<BalanceView> {
-  const { caller, house, id } = request
+  const { caller, dependencies, id } = request
   if (caller.livemode) refuse('resource_must_exist')
   const { amount, currency } = request.body
   if (!allCurrencies.includes(currency)) {
@@ -49,7 +49,7 @@ export async function topUp(request: Request<Static<typeof TopUpRequest>>): Prom
   }
   const entry = { template: 'sandbox.topup', subject: { type: 'topup', id }, amount } as const
   await request.send(book, bookId(caller.merchant, false, currency), { type: 'PostEntry', data: entry })
-  return balanceOf(house, { ...caller, currencies: undefined, until: undefined })
+  return balanceOf(dependencies, { ...caller, currencies: undefined, until: undefined })
 }
 
 interface Question extends Pick<Caller, 'merchant' | 'livemode'> {
@@ -59,24 +59,24 @@ interface Question extends Pick<Caller, 'merchant' | 'livemode'> {
   readonly until: string | undefined
 }
 
-async function balanceOf(house: House, question: Question): Promise<BalanceView> {
+async function balanceOf(dependencies: Dependencies, question: Question): Promise<BalanceView> {
   const { merchant, livemode, currencies, until } = question
   const asked = (currencies ?? allCurrencies).map((currency) => ({ merchant, livemode, currency, until }))
-  const found = await Promise.all(asked.map((each) => standOf(house, each)))
+  const found = await Promise.all(asked.map((each) => standOf(dependencies, each)))
   const shown = currencies ? found : found.filter(({ position }) => position > 0)
-  return viewBalance(shown, { livemode, asOf: until ?? house.clock().toISOString() })
+  return viewBalance(shown, { livemode, asOf: until ?? dependencies.clock().toISOString() })
 }
 
 interface Asked extends BookKey {
   readonly until: string | undefined
 }
 
-async function standOf(house: House, asked: Asked): Promise<CurrencyBalance> {
-  const { sum, entries } = await summed(house, asked)
+async function standOf(dependencies: Dependencies, asked: Asked): Promise<CurrencyBalance> {
+  const { sum, entries } = await summed(dependencies, asked)
   let balance = sum
   let position = 0
   // The last counted entry is read once more for its position.
-  for await (const event of entriesOf(house, asked, Math.max(0, entries - 1))) {
+  for await (const event of entriesOf(dependencies, asked, Math.max(0, entries - 1))) {
     if (asked.until !== undefined && event.data.effectiveAt > asked.until) break
     if (event.revision >= entries) balance = sumOf(balance, movementOf(event.data))
     position = event.position
@@ -84,12 +84,12 @@ async function standOf(house: House, asked: Asked): Promise<CurrencyBalance> {
   return { ...balance, position, currency: asked.currency }
 }
 
-async function* entriesOf({ store }: House, { merchant, livemode, currency }: BookKey, start: number) {
+async function* entriesOf({ store }: Dependencies, { merchant, livemode, currency }: BookKey, start: number) {
   const stream = streamName(book.category, bookId(merchant, livemode, currency))
   for (let from = start; ; from += entriesAtOnce) {
     const events = await store.readStream(stream, from, entriesAtOnce)
     // Its own events, so their data is an entry: only the erasure in `recorded` hides it.
-    for (const event of events) yield recorded(book, event) as Recorded<Entry>
+    for (const event of events) yield recordedEvent(book, event) as RecordedEvent<Entry>
     if (events.length < entriesAtOnce) return
   }
 }
@@ -103,7 +103,10 @@ interface Summed {
 type SumRow = Balances & { readonly entries: number }
 
 /** All that the read models have counted for sure: the whole book, or its days before the one asked for. */
-async function summed({ reads }: House, { merchant, livemode, currency, until }: Asked): Promise<Summed> {
+async function summed(
+  { reads }: Dependencies,
+  { merchant, livemode, currency, until }: Asked,
+): Promise<Summed> {
   const where: Where[] = [
     { column: 'merchant', operator: '=', value: merchant },
     { column: 'livemode', operator: '=', value: livemode },

@@ -2,7 +2,7 @@ import type { Request } from '../../../packages/contract/routes.ts'
 import { customer, customerIdOf } from '../../../packages/domain/customers/customer.ts'
 import { readState } from '../../../packages/kernel/history.ts'
 
-type Sender = Pick<Request, 'caller' | 'house' | 'send'>
+type Sender = Pick<Request, 'caller' | 'dependencies' | 'send'>
 
 export interface Contact {
   readonly email: string | null
@@ -38,8 +38,8 @@ async function ownerOf(request: Sender, first: string, second: string | undefine
   return state.status === 'linked' && state.customer === owner ? owner : ownerOf(request, first, second)
 }
 
-async function knownBy({ house }: Sender, contact: string): Promise<string | undefined> {
-  const state = await readState(house.store, customer, contact)
+async function knownBy({ dependencies }: Sender, contact: string): Promise<string | undefined> {
+  const state = await readState(dependencies.store, customer, contact)
   if (state.status === 'none') return undefined
   return state.status === 'linked' ? state.customer : contact
 }

@@ -51,11 +51,11 @@ export const Feed = record({
 export async function listEvents(
   request: Request<undefined, Static<typeof FeedQuery>>,
 ): Promise<Static<typeof Feed>> {
-  const { caller, query, house, path } = request
+  const { caller, query, dependencies, path } = request
   const { merchant, livemode } = caller
   const limit = query.limit ?? 10
   const after = query.after === undefined ? 0 : await sequenceOf(request, query.after)
-  const found = await house.publicEvents.feed({
+  const found = await dependencies.publicEvents.feed({
     merchant,
     livemode,
     after,
@@ -73,12 +73,12 @@ export async function listEvents(
 }
 
 async function sequenceOf(
-  { caller, house }: Pick<Request, 'caller' | 'house'>,
+  { caller, dependencies }: Pick<Request, 'caller' | 'dependencies'>,
   after: string,
 ): Promise<number> {
   if (/^\d{1,15}$/.test(after)) return Number(after)
   const id = identity(after, 'event')
-  const event = id && (await house.publicEvents.find(publicId('event', id), caller))
+  const event = id && (await dependencies.publicEvents.find(publicId('event', id), caller))
   if (!event) refuseField('request_must_be_valid', 'query:/after', 'after names no event of this environment')
   return event.sequence
 }

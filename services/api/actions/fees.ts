@@ -59,7 +59,7 @@ const validMs = 15 * 60_000
 export async function quote({
   body,
   caller,
-  house,
+  dependencies,
 }: Request<Static<typeof FeeQuoteRequest>>): Promise<Static<typeof FeeQuoteResource>> {
   const { amount, currency } = body
   const operation = body.operation ?? 'payment'
@@ -67,7 +67,7 @@ export async function quote({
   const operator = body.operator ?? null
   const byMethod = operation === 'payment' || operation === 'payout'
   const method = body.payment_method_type ?? (byMethod ? 'mobile_money' : undefined)
-  const now = house.clock()
+  const now = dependencies.clock()
   const asked = {
     operation,
     amountMinor: amount,

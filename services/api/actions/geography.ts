@@ -1,5 +1,5 @@
 import { geography, type CountryFacts } from '../../../packages/contract/catalog.ts'
-import { onePage, type Listed } from '../../../packages/contract/list-envelope.ts'
+import { onePage, type ListEnvelope } from '../../../packages/contract/list-envelope.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import {
   literals,
@@ -30,7 +30,7 @@ type CountryView = Static<typeof CountryResource>
 
 type Asking = Request<undefined, Static<typeof CountryQuery>>
 
-export async function listCountries({ query }: Pick<Asking, 'query'>): Promise<Listed<CountryView>> {
+export async function listCountries({ query }: Pick<Asking, 'query'>): Promise<ListEnvelope<CountryView>> {
   const { search, supported } = query
   const text = search?.toLowerCase()
   const found = geography.filter((country) => {

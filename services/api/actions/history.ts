@@ -3,7 +3,7 @@ import { refuse } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import { literals, record, Timestamp, Type, type Static } from '../../../packages/contract/vocabulary.ts'
 import { evolve, streamName, type Decider, type Payloads } from '../../../packages/kernel/decider.ts'
-import { recorded } from '../../../packages/kernel/history.ts'
+import { recordedEvent } from '../../../packages/kernel/history.ts'
 
 const AnyValue = Type.Unsafe<unknown>({ description: 'Any JSON value' })
 
@@ -35,16 +35,16 @@ export function historyOf<S, C extends Payloads, E extends Payloads>(
   decider: Decider<S, C, E>,
   view: View<S>,
 ) {
-  return async ({ caller, params, house, path }: Request): Promise<Static<typeof History>> => {
+  return async ({ caller, params, dependencies, path }: Request): Promise<Static<typeof History>> => {
     const id = identity(params['id']!) ?? refuse('resource_must_exist')
-    const events = await house.store.readStream(streamName(decider.category, id), 0)
+    const events = await dependencies.store.readStream(streamName(decider.category, id), 0)
     const owner = events[0]?.metadata
     if (owner?.merchant !== caller.merchant || owner.livemode !== caller.livemode)
       refuse('resource_must_exist')
     let state = decider.initial()
     let before: Readonly<Record<string, unknown>> = {}
     const data = events.map((stored): Static<typeof HistoryItem> => {
-      const { type, data: fact, metadata } = recorded(decider, stored)
+      const { type, data: fact, metadata } = recordedEvent(decider, stored)
       state = evolve(decider, state, { type, data: fact } as Parameters<typeof evolve<S, C, E>>[2])
       const after = structuredClone(view(id, state) ?? {})
       const changed = difference(before, after)

@@ -34,17 +34,21 @@ export function showIdempotencyKey(table: readonly AnyRoute[]) {
     const stream = startedStream(route)
     return stream ? [{ operation: route.operation, status: route.status ?? 201, ...stream }] : []
   })
-  return async ({ caller, params, house }: Request): Promise<Static<typeof IdempotencyKeyResource>> => {
+  return async ({
+    caller,
+    params,
+    dependencies,
+  }: Request): Promise<Static<typeof IdempotencyKeyResource>> => {
     const key = params['key']!
     const { merchant, livemode } = caller
-    const kept = await house.answers.lookup(merchant, livemode, key)
+    const kept = await dependencies.answers.lookup(merchant, livemode, key)
     const answered = kept.map(({ operation, status, httpStatus, body, startedAt }): Use => {
       const resource = (body as { id?: string } | null)?.id ?? null
       return { operation, status, http_status: httpStatus, resource_id: resource, started_at: startedAt }
     })
     const started = starting.map(async ({ operation, status, decider }): Promise<Use[]> => {
       const id = keyedId(caller, operation, key)
-      const [first] = await house.store.readStream(streamName(decider.category, id), 0, 1)
+      const [first] = await dependencies.store.readStream(streamName(decider.category, id), 0, 1)
       if (first?.metadata.idempotencyKey !== key) return []
       return [
         { operation, status: 'done', http_status: status, resource_id: id, started_at: first.metadata.at },

@@ -1,6 +1,6 @@
 import { identity } from '../../../packages/contract/identity.ts'
 import { refuse } from '../../../packages/contract/refusals.ts'
-import type { House, Request } from '../../../packages/contract/routes.ts'
+import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
 import {
   viewOperation,
   type OperationRow,
@@ -12,16 +12,18 @@ import { html } from '../docs/html.ts'
 const waitMs = 1_000
 
 /** Public: whoever has the id of an operation, payer or merchant, may see how it stands and nothing else. */
-export async function showOperation(request: Pick<Request, 'house' | 'params'>): Promise<OperationView> {
-  const { house, params } = request
+export async function showOperation(
+  request: Pick<Request, 'dependencies' | 'params'>,
+): Promise<OperationView> {
+  const { dependencies, params } = request
   const named = identity(params['operationId']!, 'operation', 'payout', 'refund')
   const id = named ?? refuse('resource_must_exist')
   // The payer may come with the answer to the confirmation, and the read model a moment later.
-  await house.reads.reached(await house.store.head(), waitMs)
-  return viewOperation((await findOperation(house, id)) ?? refuse('resource_must_exist'))
+  await dependencies.reads.reached(await dependencies.store.head(), waitMs)
+  return viewOperation((await findOperation(dependencies, id)) ?? refuse('resource_must_exist'))
 }
 
-export async function findOperation({ reads }: House, id: string): Promise<OperationRow | undefined> {
+export async function findOperation({ reads }: Dependencies, id: string): Promise<OperationRow | undefined> {
   const where = [{ column: 'id', operator: '=', value: id }] as const
   const { rows } = await reads.page<OperationRow>({ from: operations.name, where, order: 'id', limit: 1 })
   return rows[0]

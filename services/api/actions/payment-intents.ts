@@ -21,7 +21,11 @@ import {
   type CreatedIntent,
   type PaymentIntent,
 } from '../../../packages/domain/payment-intents/state.ts'
-import { RailTimeout, RailUnavailable, type RailState } from '../../../packages/kernel/rail-ports.ts'
+import {
+  RailTimeoutError,
+  RailUnavailableError,
+  type RailState,
+} from '../../../packages/kernel/rail-ports.ts'
 import { customers } from '../../../projections/customers.ts'
 import { currentState } from '../kinds/kinds.ts'
 import { findOrCreateCustomer } from './customers.ts'
@@ -57,9 +61,9 @@ async function customerOf(request: Creation): Promise<string | null> {
   return findOrCreateCustomer(request, contact)
 }
 
-async function knownCustomer({ caller, house }: Creation, text: string): Promise<string> {
+async function knownCustomer({ caller, dependencies }: Creation, text: string): Promise<string> {
   const id = identity(text, 'customer')
-  const state = id && ((await currentState({ caller, house }, customers, id)) as Customer | undefined)
+  const state = id && ((await currentState({ caller, dependencies }, customers, id)) as Customer | undefined)
   if (id && state && state.status === 'active') return id
   return refuseField('customer_must_exist', '/customer', `"${text}" is not a customer`)
 }
@@ -75,7 +79,7 @@ export async function confirmPaymentIntent(request: Confirmation): Promise<Payme
   const intent = created(state)
   const attempt = intent.attempts.at(-1)!
   // Writing the lock may have taken longer than it lasts: by now it may be another confirmation's.
-  const isOver = request.house.clock().getTime() >= Date.parse(attempt.leaseUntil)
+  const isOver = request.dependencies.clock().getTime() >= Date.parse(attempt.leaseUntil)
   const answer = isOver ? neverReceived : await submit(request, intent, attempt)
   const outcome = await request.send(paymentIntent, id, commandAfter(attempt.operationId, answer))
   if (answer.state === 'never_received') refuse('provider_must_accept_the_payment')
@@ -96,10 +100,10 @@ async function lock(request: Confirmation, id: string) {
   }
 }
 
-function confirmationOf({ body, house }: Confirmation): PaymentIntentCommands['ConfirmIntent'] {
+function confirmationOf({ body, dependencies }: Confirmation): PaymentIntentCommands['ConfirmIntent'] {
   const { payment_method, return_url } = body
   const { type, mobile_money, card } = payment_method
-  const common = { returnUrl: return_url ?? null, statusPages: `${house.baseUrl}/operations/status` }
+  const common = { returnUrl: return_url ?? null, statusPages: `${dependencies.baseUrl}/operations/status` }
   if (type === 'card') {
     if (!card) refuseField('payment_method_must_be_valid', '/payment_method/card', 'is required')
     return { preferredFlow: null, method: { type, token: card.token }, ...common }
@@ -112,13 +116,13 @@ function confirmationOf({ body, house }: Confirmation): PaymentIntentCommands['C
 }
 
 async function submit(
-  { house, body }: Confirmation,
+  { dependencies, body }: Confirmation,
   intent: CreatedIntent,
   attempt: Attempt,
 ): Promise<RailState> {
   const { merchant, livemode, amount, currency } = intent
   try {
-    return await house.rail.submit({
+    return await dependencies.rail.submit({
       reference: attempt.operationId,
       kind: 'collection',
       merchant,
@@ -129,8 +133,9 @@ async function submit(
       returnUrl: attempt.statusUrl,
     })
   } catch (error) {
-    if (error instanceof RailUnavailable) return neverReceived
-    if (error instanceof RailTimeout) refuse('dependency_must_answer_in_time', { detail: unknownOutcome })
+    if (error instanceof RailUnavailableError) return neverReceived
+    if (error instanceof RailTimeoutError)
+      refuse('dependency_must_answer_in_time', { detail: unknownOutcome })
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import { publicId } from '../../../packages/contract/identity.ts'
-import { onePage, type Listed } from '../../../packages/contract/list-envelope.ts'
+import { onePage, type ListEnvelope } from '../../../packages/contract/list-envelope.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import { optional, record, Type, type Static } from '../../../packages/contract/vocabulary.ts'
@@ -8,9 +8,9 @@ import { paymentFields, viewPayment } from '../../../packages/domain/payment-int
 import { TimelineEntry, timelineOf } from '../../../packages/domain/payment-intents/timeline.ts'
 import { RefundResource, viewRefund, type RefundView } from '../../../packages/domain/refunds/resource.ts'
 import type { Refund } from '../../../packages/domain/refunds/refund.ts'
-import { foldStored, recorded } from '../../../packages/kernel/history.ts'
+import { foldStored, recordedEvent } from '../../../packages/kernel/history.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
-import type { Recorded } from '../../../packages/kernel/projection.ts'
+import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
 import type { PaymentIntent } from '../../../packages/domain/payment-intents/state.ts'
 import { refunds } from '../../../projections/refunds.ts'
 
@@ -25,7 +25,7 @@ export const TimelineQuery = record({
   cursor: optional(Type.String()),
 })
 
-type Asking = Pick<Request, 'caller' | 'house' | 'params'>
+type Asking = Pick<Request, 'caller' | 'dependencies' | 'params'>
 
 export async function showPayment(request: Asking): Promise<Static<typeof DetailedPayment>> {
   const { id, events, state } = await historyOf(request)
@@ -33,7 +33,7 @@ export async function showPayment(request: Asking): Promise<Static<typeof Detail
   return { ...payment, timeline: timelineOf(events), refunds: await refundsOf(request, id) }
 }
 
-export async function listRefunds(request: Asking): Promise<Listed<RefundView>> {
+export async function listRefunds(request: Asking): Promise<ListEnvelope<RefundView>> {
   const { id } = await historyOf(request)
   return onePage(`/api/v1/merchant/payments/${publicId('payment', id)}/refunds`, await refundsOf(request, id))
 }
@@ -41,7 +41,7 @@ export async function listRefunds(request: Asking): Promise<Listed<RefundView>> 
 /** What happened to an intent, newest first. */
 export async function showTimeline(
   request: Asking & { readonly query: Static<typeof TimelineQuery> },
-): Promise<Listed<Static<typeof TimelineEntry>>> {
+): Promise<ListEnvelope<Static<typeof TimelineEntry>>> {
   const { id, events } = await historyOf(request)
   const { limit = 10, cursor } = request.query
   const before = cursor === undefined ? events.length : placeOf(cursor)
@@ -61,17 +61,17 @@ function placeOf(cursor: string): number {
 
 interface IntentHistory {
   readonly id: string
-  readonly events: readonly Recorded[]
+  readonly events: readonly RecordedEvent[]
   readonly state: PaymentIntent
 }
 
 /** An intent with all its events; those of other merchants and of the other environment do not exist. */
-async function historyOf({ caller, house, params }: Asking): Promise<IntentHistory> {
+async function historyOf({ caller, dependencies, params }: Asking): Promise<IntentHistory> {
   const id = params['id']!
-  const stored = await house.store.readStream(streamName(paymentIntent.category, id), 0)
+  const stored = await dependencies.store.readStream(streamName(paymentIntent.category, id), 0)
   const owner = stored[0]?.metadata
   if (owner?.merchant !== caller.merchant || owner.livemode !== caller.livemode) refuse('resource_must_exist')
-  const events = stored.map((event) => recorded(paymentIntent, event))
+  const events = stored.map((event) => recordedEvent(paymentIntent, event))
   // Its own events, so its own state: only the erasure in `foldStored` hides it.
   return { id, events, state: foldStored(paymentIntent, stored) as PaymentIntent }
 }
@@ -80,9 +80,9 @@ const refundsShownMax = 100
 const waitMs = 1_000
 
 /** The newest refunds of a payment, with those that were asked for a moment ago. */
-async function refundsOf({ house }: Asking, paymentIntentId: string): Promise<RefundView[]> {
-  await house.reads.reached(await house.store.head(), waitMs)
-  const { rows } = await house.reads.page<{ id: string; state: Refund }>({
+async function refundsOf({ dependencies }: Asking, paymentIntentId: string): Promise<RefundView[]> {
+  await dependencies.reads.reached(await dependencies.store.head(), waitMs)
+  const { rows } = await dependencies.reads.page<{ id: string; state: Refund }>({
     from: refunds.name,
     where: [
       { column: 'payment_intent', operator: '=', value: paymentIntentId },

@@ -65,7 +65,7 @@ export async function revisePayoutSettings(request: Request<Revision>): Promise<
   return settingsOf(request)
 }
 
-type Asking = Pick<Request<unknown>, 'caller' | 'house' | 'send'>
+type Asking = Pick<Request<unknown>, 'caller' | 'dependencies' | 'send'>
 
 async function revise(request: Asking, data: PayoutSettingsCommands['RevisePayoutSettings']): Promise<void> {
   const { merchant, livemode } = request.caller
@@ -74,19 +74,19 @@ async function revise(request: Asking, data: PayoutSettingsCommands['RevisePayou
 }
 
 /** The default may still be in its safety delay: it is used when that is over. */
-async function activeDestination({ caller, house }: Asking, text: string): Promise<string> {
+async function activeDestination({ caller, dependencies }: Asking, text: string): Promise<string> {
   const id = identity(text)
-  const state = id && (await readState(house.store, payoutDestination, id))
+  const state = id && (await readState(dependencies.store, payoutDestination, id))
   const isActive = state && state.status === 'active'
   if (isActive && state.merchant === caller.merchant && state.livemode === caller.livemode) return id
   return refuseDestination('/default_destination_id', `"${text}" is not an active saved destination`)
 }
 
-async function settingsOf({ caller, house }: Asking): Promise<Settings> {
+async function settingsOf({ caller, dependencies }: Asking): Promise<Settings> {
   const { merchant, livemode } = caller
-  await house.reads.reached(await house.store.head(), waitMs)
-  const settings = await readState(house.store, payoutSettings, payoutSettingsId(merchant, livemode))
-  const { rows } = await house.reads.page<{ readonly id: string; readonly state: PayoutDestination }>({
+  await dependencies.reads.reached(await dependencies.store.head(), waitMs)
+  const settings = await readState(dependencies.store, payoutSettings, payoutSettingsId(merchant, livemode))
+  const { rows } = await dependencies.reads.page<{ readonly id: string; readonly state: PayoutDestination }>({
     from: 'payout_destinations',
     where: [
       { column: 'merchant', operator: '=', value: merchant },

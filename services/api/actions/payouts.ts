@@ -42,10 +42,10 @@ export async function createMerchantPayout(request: Request<PayoutBody>): Promis
  */
 async function requestPayout(request: Request<PayoutBody>, found: Target): Promise<Created> {
   const { payoutMethod, ...target } = found
-  const { id, body, caller, house } = request
+  const { id, body, caller, dependencies } = request
   const { merchant, livemode } = caller
   const { amount, currency, metadata } = body
-  const { money, destination } = agreeTerms({ merchant, amount, currency, ...target }, house.clock())
+  const { money, destination } = agreeTerms({ merchant, amount, currency, ...target }, dependencies.clock())
   const { fee, source } = money
   const hold = { template: 'payout.hold', subject: { type: 'payout', id }, amount, fee, source } as const
   await request.send(book, bookId(merchant, livemode, currency), { type: 'PlaceHold', data: hold })
@@ -68,25 +68,29 @@ async function namedTarget(request: Request<PayoutBody>): Promise<Target | undef
   return saved ? savedTarget(request, saved) : undefined
 }
 
-async function savedTarget({ caller, house }: Request<PayoutBody>, saved: string): Promise<Target> {
+async function savedTarget({ caller, dependencies }: Request<PayoutBody>, saved: string): Promise<Target> {
   const id = identity(saved) ?? refuseDestination('/payout_method_id', `"${saved}" is no saved destination`)
   const { merchant, livemode } = caller
-  const state = await readState(house.store, payoutDestination, id)
-  const { destination, currency } = usableDestination(state, { merchant, livemode, now: house.clock() })
+  const state = await readState(dependencies.store, payoutDestination, id)
+  const { destination, currency } = usableDestination(state, {
+    merchant,
+    livemode,
+    now: dependencies.clock(),
+  })
   return { destination, takes: { currency, pointer: '/payout_method_id' }, payoutMethod: id }
 }
 
 async function defaultTarget(request: Request<PayoutBody>): Promise<Target> {
   const { merchant, livemode } = request.caller
   const id = payoutSettingsId(merchant, livemode)
-  const { defaultDestination } = await readState(request.house.store, payoutSettings, id)
+  const { defaultDestination } = await readState(request.dependencies.store, payoutSettings, id)
   if (defaultDestination) return savedTarget(request, defaultDestination)
   return refuseDestination('/destination', 'No destination is given, and there is no default destination')
 }
 
 /** Sandbox only: the merchant plays the operator. A payout that has ended otherwise stays as it is. */
 export async function playOperator(request: Request<Static<typeof PayoutCallback>>): Promise<Created> {
-  const { caller, house, body } = request
+  const { caller, dependencies, body } = request
   if (caller.livemode) refuse('resource_must_exist')
   const id = identity(body.payout_id, 'payout') ?? refuse('resource_must_exist')
   const sent = await request.send(payout, id, { type: 'SendPayout', data: {} }, { mustExist: true })
@@ -97,7 +101,7 @@ export async function playOperator(request: Request<Static<typeof PayoutCallback
   const failure = failureOf(body.failure_code, body.failure_message)
   const result: RailState = body.status === 'paid' ? { state: 'succeeded' } : { state: 'failed', ...failure }
   // The operator may have ended it by itself a moment ago: what it says counts.
-  const said = await house.sandboxRail.resolve(id, result)
+  const said = await dependencies.sandboxRail.resolve(id, result)
   const { state } =
     said.state === 'failed'
       ? await request.send(payout, id, {

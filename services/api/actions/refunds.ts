@@ -53,7 +53,7 @@ async function hold(request: Asking, paid: PaidIntent, amount: number): Promise<
   }
   const place = () => request.send(book, bookId(merchant, livemode, currency), { type: 'PlaceHold', data })
   try {
-    await whileMoneyArrives(place, Date.parse(payment.succeededAt) - request.house.clock().getTime())
+    await whileMoneyArrives(place, Date.parse(payment.succeededAt) - request.dependencies.clock().getTime())
   } catch (error) {
     if (error instanceof Refusal && !refusals[error.reason][2]) await giveUp(request, intent)
     throw error

@@ -21,14 +21,18 @@ type Asking = Request<Static<typeof MobileMoneyCallback>>
 
 /** Sandbox only: what the operator would say of a payment that waits. Saying it again changes nothing. */
 export async function playCollection(request: Asking): Promise<PaymentIntentView> {
-  const { body, caller, house } = request
+  const { body, caller, dependencies } = request
   if (caller.livemode) refuse('resource_must_exist')
   const id = identity(body.payment_intent_id, 'payment_intent') ?? refuse('resource_must_exist')
-  const intent = (await currentState({ caller, house }, paymentIntents, id)) as PaymentIntent | undefined
+  const intent = (await currentState({ caller, dependencies }, paymentIntents, id)) as
+    PaymentIntent | undefined
   if (intent?.status === body.status) return seen(id, intent)
   const operationId = openOperation(intent)
   // The operator may have ended it by itself a moment ago: what it says counts.
-  const command = commandAfter(operationId, await house.sandboxRail.resolve(operationId, resultOf(body)))
+  const command = commandAfter(
+    operationId,
+    await dependencies.sandboxRail.resolve(operationId, resultOf(body)),
+  )
   const { state } = await request.send(paymentIntent, id, command, { mustExist: true })
   return seen(id, state)
 }

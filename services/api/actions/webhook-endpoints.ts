@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { publicId } from '../../../packages/contract/identity.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
-import type { House, Request } from '../../../packages/contract/routes.ts'
+import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
 import { unixSeconds, type Static } from '../../../packages/contract/vocabulary.ts'
 import {
   viewWebhookEndpoint,
@@ -29,27 +29,27 @@ const overlapSeconds = 86_400
 export async function registerEndpoint(
   request: Request<Static<typeof WebhookEndpointRequest>>,
 ): Promise<Static<typeof NewWebhookEndpointResource>> {
-  const { body, house, id } = request
+  const { body, dependencies, id } = request
   checkUrl(request, body.url)
   await checkNumber(request)
-  const data = { url: body.url, enabledEvents: body.enabled_events ?? ['*'], ...newSecret(house, id) }
+  const data = { url: body.url, enabledEvents: body.enabled_events ?? ['*'], ...newSecret(dependencies, id) }
   const { state } = await request.send(
     webhookEndpoint,
     id,
     { type: 'RegisterEndpoint', data },
     { isNew: true },
   )
-  const shown = viewWebhookEndpoint(id, state, house.clock())
+  const shown = viewWebhookEndpoint(id, state, dependencies.clock())
   if (!shown || state.status === 'none') throw new Error(`endpoint ${id} was registered and is not there`)
   // Read back, because a first try with the same key may have registered it with another secret.
-  return { ...shown, secret: house.vault.open(state.secret.sealed, secretContext(id)) }
+  return { ...shown, secret: dependencies.vault.open(state.secret.sealed, secretContext(id)) }
 }
 
 /** Spec, Webhook endpoints: url, enabled_events and enabled, all optional. */
 export async function reviseEndpoint(
   request: Request<Static<typeof WebhookEndpointRevision>>,
 ): Promise<Shown> {
-  const { house, params } = request
+  const { dependencies, params } = request
   const { url, enabled_events: enabledEvents, enabled } = request.body
   const id = params['id'] ?? refuse('resource_must_exist')
   if (url !== undefined) checkUrl(request, url)
@@ -63,16 +63,16 @@ export async function reviseEndpoint(
     const type = enabled ? 'EnableEndpoint' : 'DisableEndpoint'
     state = (await request.send(webhookEndpoint, id, { type, data: {} }, { mustExist: true })).state
   }
-  return viewWebhookEndpoint(id, state, house.clock()) ?? refuse('resource_must_exist')
+  return viewWebhookEndpoint(id, state, dependencies.clock()) ?? refuse('resource_must_exist')
 }
 
 /** Spec, Webhook endpoints: the new secret signs future deliveries immediately. */
 export async function rotateSecret(
   request: Request<Static<typeof SecretRotation>>,
 ): Promise<Static<typeof WebhookEndpointSecretResource>> {
-  const { house, params, body } = request
+  const { dependencies, params, body } = request
   const id = params['id'] ?? refuse('resource_must_exist')
-  const data = { ...newSecret(house, id), overlapSeconds: body.expires_in ?? overlapSeconds }
+  const data = { ...newSecret(dependencies, id), overlapSeconds: body.expires_in ?? overlapSeconds }
   const { state } = await request.send(
     webhookEndpoint,
     id,
@@ -86,7 +86,7 @@ export async function rotateSecret(
     object: 'webhook_endpoint_secret',
     livemode: state.livemode,
     created: unixSeconds(state.registeredAt),
-    secret: house.vault.open(state.secret.sealed, secretContext(id)),
+    secret: dependencies.vault.open(state.secret.sealed, secretContext(id)),
     secret_last4: state.secret.last4,
     secret_rotated_at: state.rotatedAt,
   }
@@ -94,20 +94,23 @@ export async function rotateSecret(
 
 /** Inferred: `whsec_` and base64 of 32 random bytes. */
 function newSecret(
-  { vault }: House,
+  { vault }: Dependencies,
   id: string,
 ): { readonly sealedSecret: string; readonly secretLast4: string } {
   const secret = `whsec_${randomBytes(32).toString('base64')}`
   return { sealedSecret: vault.seal(secret, secretContext(id)), secretLast4: secret.slice(-4) }
 }
 
-function checkUrl({ house, caller }: Pick<Request, 'house' | 'caller'>, url: string): void {
-  const fault = house.urlFault(url, caller.livemode)
+function checkUrl({ dependencies, caller }: Pick<Request, 'dependencies' | 'caller'>, url: string): void {
+  const fault = dependencies.urlFault(url, caller.livemode)
   if (fault !== undefined) refuseField('webhook_url_must_be_acceptable', '/url', `URL ${fault}`)
 }
 
-async function checkNumber({ house, caller }: Pick<Request, 'house' | 'caller'>): Promise<void> {
-  const { total = 0 } = await house.reads.page({
+async function checkNumber({
+  dependencies,
+  caller,
+}: Pick<Request, 'dependencies' | 'caller'>): Promise<void> {
+  const { total = 0 } = await dependencies.reads.page({
     from: webhookEndpoints.name,
     where: [
       { column: 'merchant', operator: '=', value: caller.merchant },

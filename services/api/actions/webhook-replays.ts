@@ -19,7 +19,7 @@ import type { PublicEvent } from '../../../packages/kernel/message-ports.ts'
 import type { DocumentRow } from '../../../packages/kernel/read-ports.ts'
 import { webhookEndpoints } from '../../../projections/webhook-endpoints.ts'
 
-type Asker = Pick<Request, 'house' | 'caller'>
+type Asker = Pick<Request, 'dependencies' | 'caller'>
 
 interface KnownEndpoint {
   readonly id: string
@@ -55,32 +55,40 @@ export async function requestReplay(
 
 /** How many there are to send now; what is completed tells how many there were. */
 async function countDeliveries(asker: Asker, event?: PublicEvent, endpoint?: KnownEndpoint): Promise<number> {
-  const { house, caller } = asker
+  const { dependencies, caller } = asker
   if (event && endpoint) return 1
   if (event) return (await endpointsOf(asker)).filter(({ state }) => isEnabledFor(state, event.type)).length
   if (!endpoint) return 0
   const { merchant, livemode } = caller
-  const missed = missedBy(endpoint.state, house.clock())
-  const bounds = { after: endpoint.created, through: await house.store.head() }
-  return house.publicEvents.countMissed({ endpoint: endpoint.id, merchant, livemode, ...missed, ...bounds })
+  const missed = missedBy(endpoint.state, dependencies.clock())
+  const bounds = { after: endpoint.created, through: await dependencies.store.head() }
+  return dependencies.publicEvents.countMissed({
+    endpoint: endpoint.id,
+    merchant,
+    livemode,
+    ...missed,
+    ...bounds,
+  })
 }
 
-async function findEvent({ house, caller }: Asker, text: string): Promise<PublicEvent> {
+async function findEvent({ dependencies, caller }: Asker, text: string): Promise<PublicEvent> {
   const id = identity(text, 'event') ?? refuse('resource_must_exist')
-  return (await house.publicEvents.find(publicId('event', id), caller)) ?? refuse('resource_must_exist')
+  return (
+    (await dependencies.publicEvents.find(publicId('event', id), caller)) ?? refuse('resource_must_exist')
+  )
 }
 
-async function findEndpoint({ house, caller }: Asker, text: string): Promise<KnownEndpoint> {
+async function findEndpoint({ dependencies, caller }: Asker, text: string): Promise<KnownEndpoint> {
   const id = identity(text, 'webhook_endpoint') ?? refuse('resource_must_exist')
-  const events = await house.store.readStream(streamName(webhookEndpoint.category, id), 0)
+  const events = await dependencies.store.readStream(streamName(webhookEndpoint.category, id), 0)
   const [first] = events
   const { merchant, livemode } = first?.metadata ?? refuse('resource_must_exist')
   if (!first || merchant !== caller.merchant || livemode !== caller.livemode) refuse('resource_must_exist')
   return { id, created: first.position, state: foldStored(webhookEndpoint, events) as WebhookEndpoint }
 }
 
-async function endpointsOf({ house, caller }: Asker): Promise<readonly KnownEndpoint[]> {
-  const { rows } = await house.reads.page<DocumentRow & { readonly state: WebhookEndpoint }>({
+async function endpointsOf({ dependencies, caller }: Asker): Promise<readonly KnownEndpoint[]> {
+  const { rows } = await dependencies.reads.page<DocumentRow & { readonly state: WebhookEndpoint }>({
     from: webhookEndpoints.name,
     where: [
       { column: 'merchant', operator: '=', value: caller.merchant },

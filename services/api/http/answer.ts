@@ -1,5 +1,5 @@
 import { statusOf } from '../../../packages/contract/list-query.ts'
-import type { AnyRoute, House } from '../../../packages/contract/routes.ts'
+import type { AnyRoute, Dependencies } from '../../../packages/contract/routes.ts'
 import { answeredByStream, answeredOnce, startedStream, type Keyed } from '../kinds/idempotency.ts'
 import { kinds } from '../kinds/kinds.ts'
 import type { HttpRequest } from './request.ts'
@@ -13,12 +13,12 @@ export interface Asked {
 }
 
 /** Carries out a request, or answers it as its first try was answered. */
-export async function answer(house: House, { route, asked, keyed }: Asked): Promise<Reply> {
+export async function answer(dependencies: Dependencies, { route, asked, keyed }: Asked): Promise<Reply> {
   const status = statusOf(route)
   const work = async () => ({ status, body: await kinds[route.kind](route, asked), replayed: false })
   if (!keyed) return work()
   const started = startedStream(route)
-  const { answers, vault, store } = house
+  const { answers, vault, store } = dependencies
   if (!started) return answeredOnce(route.showsSecret ? sealedAnswers(answers, vault) : answers, keyed, work)
   const asBefore = async (): Promise<Reply | undefined> => {
     const body = await answeredByStream(keyed, { store, ...started })

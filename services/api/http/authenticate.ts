@@ -23,7 +23,7 @@ export interface Credential {
 }
 
 /** What a header has been found to stand for. */
-interface Known {
+interface KnownKey {
   readonly credential: Credential
   readonly merchant: Merchant
   /** As of so many changes. */
@@ -38,7 +38,7 @@ export class Authentication {
   readonly #store: EventStore
   readonly #clock: Clock
   /** By the header, which a client sends with each request. */
-  readonly #known = new RecentlyUsed<Known>(keysKept)
+  readonly #known = new RecentlyUsed<KnownKey>(keysKept)
   /** States of API keys and merchants by stream. */
   readonly #states = new LRUCache<string, ApiKey | Merchant>({ max: keysKept })
   #changes = 0
@@ -72,7 +72,7 @@ export class Authentication {
     return credential
   }
 
-  async #find(authorization = ''): Promise<Known> {
+  async #find(authorization = ''): Promise<KnownKey> {
     const [, secret] = format.exec(authorization) ?? []
     if (!secret) refuse('credential_must_be_valid')
     const changes = this.#changes

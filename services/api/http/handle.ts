@@ -2,7 +2,7 @@ import type { Request as HttpRequestIn, Response as HttpResponse } from 'express
 import { identity } from '../../../packages/contract/identity.ts'
 import { listQuery } from '../../../packages/contract/list-query.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
-import type { AnyRoute, Caller, House } from '../../../packages/contract/routes.ts'
+import type { AnyRoute, Caller, Dependencies } from '../../../packages/contract/routes.ts'
 import type { Envelope } from '../../../packages/kernel/execute.ts'
 import { answer } from './answer.ts'
 import { requireScope, type Authentication } from './authenticate.ts'
@@ -15,7 +15,7 @@ import { checkBody, checkQuery } from './validate.ts'
 import type { LastWrites } from '../kinds/writes.ts'
 
 export interface Api {
-  readonly house: House
+  readonly dependencies: Dependencies
   readonly authentication: Authentication
   readonly rateLimit: RateLimit
   readonly requireEnvironmentHeader: boolean
@@ -45,9 +45,9 @@ export async function handle(
   const header = request.headers['idempotency-key'] as string | undefined
   const keyed = request.method === 'GET' ? undefined : keyOf(route, { header, caller, params, body })
   const asked = new HttpRequest({
-    house: api.house,
+    dependencies: api.dependencies,
     envelope: envelopeOf(caller, response, keyed),
-    id: keyed?.id ?? api.house.newId(),
+    id: keyed?.id ?? api.dependencies.newId(),
     path: response.locals['path'] as string,
     params,
     query,
@@ -55,7 +55,7 @@ export async function handle(
     minPosition: minPosition(request),
     lastWritten: api.writes.last(caller),
   })
-  const reply = await answer(api.house, { route, asked, keyed })
+  const reply = await answer(api.dependencies, { route, asked, keyed })
   if (asked.position > 0) {
     if (request.method !== 'GET') api.writes.note(caller, asked.position)
     response.setHeader('Ledger-Position', asked.position)

@@ -34,13 +34,13 @@ export function mountEnd(app: Express, api: Api): void {
 }
 
 /** A row at a path: its own, or the legacy one. Both are the same operation, also for idempotency keys. */
-interface Place {
+interface MountedRow {
   readonly method: string
   readonly path: string
   readonly route: AnyRoute
 }
 
-function placesOf(route: AnyRoute): Place[] {
+function placesOf(route: AnyRoute): MountedRow[] {
   const [method, path] = route.operation.split(' ') as [string, string]
   // Spec, Versioning 2: legacy-compatible merchant paths exist beside the versioned ones.
   const legacy = path.startsWith(merchantPrefix)
@@ -50,8 +50,8 @@ function placesOf(route: AnyRoute): Place[] {
 }
 
 /** One router per family, so that a request does not walk all patterns of the service. */
-function byPrefix(routes: readonly AnyRoute[]): Map<string, Place[]> {
-  const families = new Map<string, Place[]>()
+function byPrefix(routes: readonly AnyRoute[]): Map<string, MountedRow[]> {
+  const families = new Map<string, MountedRow[]>()
   for (const place of routes.flatMap(placesOf)) {
     const prefix = prefixOf(place.path)
     families.set(prefix, [...(families.get(prefix) ?? []), place])
@@ -68,7 +68,7 @@ function prefixOf(path: string): string {
 
 interface Family {
   readonly prefix: string
-  readonly places: readonly Place[]
+  readonly places: readonly MountedRow[]
   readonly metrics: Metrics
 }
 
@@ -90,16 +90,16 @@ function routerOf(api: Api, { prefix, places, metrics }: Family): Router {
   return router
 }
 
-interface Exchange {
+interface RequestContext {
   readonly route: AnyRoute
   readonly request: Request
   readonly response: Response
   readonly metrics: Metrics
 }
 
-async function serve(api: Api, { route, request, response, metrics }: Exchange): Promise<void> {
+async function serve(api: Api, { route, request, response, metrics }: RequestContext): Promise<void> {
   const started = performance.now()
-  api.house.tracing?.name(route.operation)
+  api.dependencies.tracing?.name(route.operation)
   const path = response.locals['path'] as string
   if (path.startsWith(legacyPrefix)) {
     response.setHeader('Deprecation', 'true')
@@ -113,15 +113,15 @@ async function serve(api: Api, { route, request, response, metrics }: Exchange):
   metrics.observe(route.operation, response.statusCode, performance.now() - started)
 }
 
-function fail({ house }: Api, response: Response, error: unknown): void {
+function fail({ dependencies }: Api, response: Response, error: unknown): void {
   const refusal = asRefusal(error)
   if (refusal !== error)
-    house.log.error({ error, request: response.locals['requestId'] as string }, 'request failed')
+    dependencies.log.error({ error, request: response.locals['requestId'] as string }, 'request failed')
   if (response.headersSent) response.destroy()
   else respondRefusal(response, refusal)
 }
 
-function begin({ house }: Api) {
+function begin({ dependencies }: Api) {
   return (request: Request, response: Response, next: () => void) => {
     const id = beginAnswer(request, response)
     const started = performance.now()
@@ -130,7 +130,7 @@ function begin({ house }: Api) {
     response.locals['traceparent'] = traceparentOf(request)
     response.once('finish', () => {
       const durationMs = Math.round(performance.now() - started)
-      house.log.info(
+      dependencies.log.info(
         {
           request: id,
           method: request.method,

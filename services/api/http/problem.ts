@@ -1,17 +1,17 @@
 import { STATUS_CODES } from 'node:http'
 import type { Problem } from '../../../packages/contract/problem.ts'
 import { Refusal, refusals } from '../../../packages/contract/refusals.ts'
-import { OutcomeUnknown, StoreOverloaded } from '../../../packages/kernel/ports.ts'
-import { RailTimeout, RailUnavailable } from '../../../packages/kernel/rail-ports.ts'
+import { OutcomeUnknownError, StoreOverloadedError } from '../../../packages/kernel/ports.ts'
+import { RailTimeoutError, RailUnavailableError } from '../../../packages/kernel/rail-ports.ts'
 import { isAway } from '../../composition/failures.ts'
 
 /** Where something was refused. */
-export interface Place {
+export interface ProblemContext {
   readonly instance: string
   readonly requestId: string
 }
 
-export function problem(refusal: Refusal, place: Place): Problem {
+export function problem(refusal: Refusal, place: ProblemContext): Problem {
   const [status, code, retryable, message] = refusals[refusal.reason]
   const errors = [...(refusal.details.faults ?? [])]
   return {
@@ -35,11 +35,11 @@ export function problem(refusal: Refusal, place: Place): Problem {
  */
 export function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
-  if (error instanceof StoreOverloaded)
+  if (error instanceof StoreOverloadedError)
     return new Refusal('service_must_not_be_overloaded', { retryAfterSeconds: 1 })
-  if (error instanceof OutcomeUnknown || error instanceof RailTimeout)
+  if (error instanceof OutcomeUnknownError || error instanceof RailTimeoutError)
     return new Refusal('dependency_must_answer_in_time')
-  if (error instanceof RailUnavailable)
+  if (error instanceof RailUnavailableError)
     return new Refusal('dependency_must_be_available', { retryAfterSeconds: 5 })
   return isAway(error)
     ? new Refusal('dependency_must_be_available', { retryAfterSeconds: 1 })

@@ -1,4 +1,4 @@
-import type { House, Request, SendOptions } from '../../../packages/contract/routes.ts'
+import type { Dependencies, Request, SendOptions } from '../../../packages/contract/routes.ts'
 import type { Decider, Message, Payloads } from '../../../packages/kernel/decider.ts'
 import type { Envelope } from '../../../packages/kernel/execute.ts'
 
@@ -15,7 +15,7 @@ export interface AnyRequest extends Request<object | undefined, Readonly<Record<
 }
 
 export interface RequestParts {
-  readonly house: House
+  readonly dependencies: Dependencies
   readonly envelope: Envelope
   readonly id: string
   readonly path: string
@@ -28,7 +28,7 @@ export interface RequestParts {
 
 export class HttpRequest implements AnyRequest {
   readonly caller
-  readonly house: House
+  readonly dependencies: Dependencies
   readonly envelope: Envelope
   readonly id: string
   readonly path: string
@@ -43,7 +43,7 @@ export class HttpRequest implements AnyRequest {
   constructor(parts: RequestParts) {
     const { merchant, livemode, actor } = parts.envelope
     this.caller = { merchant, livemode, actor }
-    this.house = parts.house
+    this.dependencies = parts.dependencies
     this.envelope = parts.envelope
     this.id = parts.id
     this.path = parts.path
@@ -74,7 +74,7 @@ export class HttpRequest implements AnyRequest {
     options?: SendOptions,
   ) {
     const envelope = options ? Object.assign({}, this.envelope, options) : this.envelope
-    const outcome = await this.house.executor.send(decider, id, command, envelope)
+    const outcome = await this.dependencies.executor.send(decider, id, command, envelope)
     this.showed(outcome.position)
     if (id === this.id && outcome.appended > 0) this.#hasStarted = true
     return outcome

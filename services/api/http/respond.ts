@@ -5,7 +5,7 @@ import type { Response } from 'express'
 import { answerOf } from '../../../packages/contract/list-query.ts'
 import type { Refusal } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
-import { problem, type Place } from './problem.ts'
+import { problem, type ProblemContext } from './problem.ts'
 
 export interface Reply {
   readonly status: number
@@ -64,7 +64,7 @@ export function respondRefusal(response: Response, refusal: Refusal): void {
 }
 
 /** For a response that express has not seen. */
-export function endRefused(response: ServerResponse, refusal: Refusal, place: Place): void {
+export function endRefused(response: ServerResponse, refusal: Refusal, place: ProblemContext): void {
   const body = problem(refusal, place)
   const { retryAfterSeconds } = refusal.details
   if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', retryAfterSeconds)

@@ -40,8 +40,8 @@ export const kinds: Readonly<
   },
 }
 
-function commandOf(route: AnyRoute, { body, caller, house }: AnyRequest, id: string) {
-  const context = { id, merchant: caller.merchant, livemode: caller.livemode, now: house.clock() }
+function commandOf(route: AnyRoute, { body, caller, dependencies }: AnyRequest, id: string) {
+  const context = { id, merchant: caller.merchant, livemode: caller.livemode, now: dependencies.clock() }
   const data = route.data ? route.data((body ?? {}) as never, context) : (body ?? {})
   return { type: route.command!, data }
 }
@@ -52,14 +52,14 @@ function commandOf(route: AnyRoute, { body, caller, house }: AnyRequest, id: str
  * environment's.
  */
 export async function currentState(
-  { caller, house }: Pick<AnyRequest, 'caller' | 'house'>,
+  { caller, dependencies }: Pick<AnyRequest, 'caller' | 'dependencies'>,
   from: Documents<never>,
   id: string,
 ) {
   const { decider } = from
-  const known = house.executor.remembered(decider, id) ?? (await documentOf(house, from, id))
+  const known = dependencies.executor.remembered(decider, id) ?? (await documentOf(dependencies, from, id))
   if (known?.owner && !owns(caller, known.owner)) return undefined
-  const tail = await house.store.readStream(
+  const tail = await dependencies.store.readStream(
     streamName(decider.category, id),
     (known?.revision ?? noStream) + 1,
   )
@@ -67,8 +67,8 @@ export async function currentState(
   return stateAfter(decider, tail, known?.state)
 }
 
-async function documentOf(house: AnyRequest['house'], from: Documents<never>, id: string) {
-  const row = await house.reads.document(from.name, id)
+async function documentOf(dependencies: AnyRequest['dependencies'], from: Documents<never>, id: string) {
+  const row = await dependencies.reads.document(from.name, id)
   return row && { state: row.state, revision: row.revision, owner: row }
 }
 

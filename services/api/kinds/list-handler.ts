@@ -10,7 +10,7 @@ type ListQuery = Readonly<Record<string, string | number | undefined>>
 
 /** One page of a read model, newest first. It waits for what this process last wrote for the merchant. */
 export async function page(route: AnyRoute, request: AnyRequest): Promise<unknown> {
-  const { caller, house } = request
+  const { caller, dependencies } = request
   const query = request.query as ListQuery
   await waitForWrites(request)
   const { name } = route.from!
@@ -29,7 +29,7 @@ export async function page(route: AnyRoute, request: AnyRequest): Promise<unknow
     offset: (number - 1) * limit,
     count: route.paging === 'page',
   }
-  const { rows, total, position } = await house.reads.page<Readonly<Record<string, unknown>>>(asked)
+  const { rows, total, position } = await dependencies.reads.page<Readonly<Record<string, unknown>>>(asked)
   const shown = backwards ? rows.slice(0, limit).toReversed() : rows.slice(0, limit)
   const more = rows.length > limit
   request.showed(position)
@@ -49,11 +49,11 @@ function viewed(route: AnyRoute, row: Readonly<Record<string, unknown>>): unknow
   return route.view!(...([row['id'], row['state']] as never))
 }
 
-async function waitForWrites({ house, minPosition, lastWritten }: AnyRequest): Promise<void> {
+async function waitForWrites({ dependencies, minPosition, lastWritten }: AnyRequest): Promise<void> {
   if (minPosition !== undefined) {
-    const reached = await house.reads.reached(minPosition, waitForOwnWritesMs)
+    const reached = await dependencies.reads.reached(minPosition, waitForOwnWritesMs)
     if (!reached) refuse('read_model_must_have_caught_up', { retryAfterSeconds: 1 })
-  } else if (lastWritten > 0) await house.reads.reached(lastWritten, waitForOwnWritesMs)
+  } else if (lastWritten > 0) await dependencies.reads.reached(lastWritten, waitForOwnWritesMs)
 }
 
 function owned({ merchant, livemode }: AnyRequest['caller'], route: AnyRoute): Where[] {
@@ -108,7 +108,7 @@ async function cursorBounds(query: ListQuery, { route, order, request }: CursorC
     const id = identity(String(text), ...(route.kinds ?? []))
     const row =
       id &&
-      (await request.house.reads.page<Record<string, number>>({
+      (await request.dependencies.reads.page<Record<string, number>>({
         from: route.from!.name,
         where: [{ column: 'id', operator: '=', value: id }, ...owned(request.caller, route)],
         order,

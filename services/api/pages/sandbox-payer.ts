@@ -1,7 +1,7 @@
 import type { Express, Request, Response } from 'express'
 import { identity, publicId } from '../../../packages/contract/identity.ts'
 import { refuse } from '../../../packages/contract/refusals.ts'
-import type { House } from '../../../packages/contract/routes.ts'
+import type { Dependencies } from '../../../packages/contract/routes.ts'
 import type { OperationRow } from '../../../packages/domain/payment-intents/operation.ts'
 import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
 import { commandAfter } from '../../../packages/domain/payment-intents/rail.ts'
@@ -20,18 +20,18 @@ const waitMs = 1_000
  * Where simulated wallets and banks send the payer's browser: the payer decides here what the operator will
  * say.
  */
-export function mountSandboxPayer(app: Express, house: House): void {
+export function mountSandboxPayer(app: Express, dependencies: Dependencies): void {
   app.get(`${path}/:reference`, async (request, response) => {
-    await openPayment(house, request)
+    await openPayment(dependencies, request)
     response.setHeader('Content-Type', 'text/html; charset=utf-8')
     response.setHeader('Content-Security-Policy', policy)
     response.end(page(request.params['reference'] as string))
   })
   app.post(`${path}/:reference/approve`, (request, response) =>
-    play(house, { request, response, result: { state: 'succeeded' } }),
+    play(dependencies, { request, response, result: { state: 'succeeded' } }),
   )
   app.post(`${path}/:reference/decline`, (request, response) =>
-    play(house, { request, response, result: declined }),
+    play(dependencies, { request, response, result: declined }),
   )
 }
 
@@ -41,21 +41,21 @@ interface Play {
   readonly result: RailState
 }
 
-async function play(house: House, { request, response, result }: Play): Promise<void> {
-  const { id, resource, merchant, status } = await openPayment(house, request)
+async function play(dependencies: Dependencies, { request, response, result }: Play): Promise<void> {
+  const { id, resource, merchant, status } = await openPayment(dependencies, request)
   // A payer who presses twice is sent on to what the first press has done.
   if (status === 'pending') {
-    const command = commandAfter(id, await house.sandboxRail.resolve(id, result))
-    const envelope = { merchant, livemode: false, actor: 'rail', correlation: house.newId() }
-    await house.executor.send(paymentIntent, resource, command, envelope)
+    const command = commandAfter(id, await dependencies.sandboxRail.resolve(id, result))
+    const envelope = { merchant, livemode: false, actor: 'rail', correlation: dependencies.newId() }
+    await dependencies.executor.send(paymentIntent, resource, command, envelope)
   }
   response.redirect(303, `/operations/status/${publicId('operation', id)}`)
 }
 
-async function openPayment(house: House, { params }: Request): Promise<OperationRow> {
+async function openPayment(dependencies: Dependencies, { params }: Request): Promise<OperationRow> {
   const id = identity(params['reference'] as string, 'operation') ?? refuse('resource_must_exist')
-  await house.reads.reached(await house.store.head(), waitMs)
-  const operation = await findOperation(house, id)
+  await dependencies.reads.reached(await dependencies.store.head(), waitMs)
+  const operation = await findOperation(dependencies, id)
   if (!operation || operation.livemode || operation.type !== 'payment') refuse('resource_must_exist')
   return operation
 }

@@ -8,7 +8,7 @@ import { book } from '../../../packages/domain/ledger/book.ts'
 import type { Book } from '../../../packages/domain/ledger/state.ts'
 import { evolve, type AnyDecider } from '../../../packages/kernel/decider.ts'
 import type { EventStore } from '../../../packages/kernel/ports.ts'
-import type { Recorded } from '../../../packages/kernel/projection.ts'
+import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
 import { LogFold, type Fold } from './log-fold.ts'
 
 export interface AccountBalance {
@@ -44,7 +44,7 @@ export async function foldBooks({ store, deciders, onProgress }: FoldBooksOption
   const states = new Map<string, Book>()
   const position = await store.head()
   let events = 0
-  const apply = (event: Recorded) => {
+  const apply = (event: RecordedEvent) => {
     events++
     states.set(event.id, evolve(book as AnyDecider, states.get(event.id) ?? book.initial(), event) as Book)
   }

@@ -1,4 +1,4 @@
-import type { Recorded } from '../../../packages/kernel/projection.ts'
+import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
 import type { Note, Rule } from './violations.ts'
 
 /** An entry as it stands in the log. Nothing of the ledger's own code is used: an auditor counts again. */
@@ -60,7 +60,7 @@ export class BookAudit {
     return this.#holds.size
   }
 
-  apply(event: Recorded<EntryData>): void {
+  apply(event: RecordedEvent<EntryData>): void {
     const { data } = event
     const say = (rule: Rule, problem: string) =>
       this.#note(rule, `entry ${data.entryId} of ${this.#id} ${problem}`)
@@ -85,7 +85,7 @@ export class BookAudit {
   }
 
   /** L8: the book's name says whose it is, and so does the entry. */
-  #checkPlace({ data, metadata }: Recorded<EntryData>, say: Say): void {
+  #checkPlace({ data, metadata }: RecordedEvent<EntryData>, say: Say): void {
     const { merchant, livemode } = metadata
     const expected = `${merchant}.${livemode ? 'live' : 'test'}.${data.currency}`
     if (expected !== this.#id) say('L8', `says that it belongs to ${expected}`)
@@ -158,7 +158,7 @@ export class BookAudit {
     this.#drift = drift
   }
 
-  #correct({ data, position }: Recorded<EntryData>, say: Say): void {
+  #correct({ data, position }: RecordedEvent<EntryData>, say: Say): void {
     if (data.reverses === undefined) return say('L6', 'corrects nothing')
     if (this.corrections.some(({ entry }) => entry.reverses === data.reverses)) {
       say('L6', `corrects ${data.reverses} again`)

@@ -1,4 +1,4 @@
-import type { Recorded } from '../../../packages/kernel/projection.ts'
+import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
 import type { EntryData } from './book-audit.ts'
 import type { Note } from './violations.ts'
 
@@ -71,7 +71,7 @@ export class EffectsAudit {
   }
 
   /** Any event that is no entry. */
-  event({ type, stream, id, data, metadata, position }: Recorded): void {
+  event({ type, stream, id, data, metadata, position }: RecordedEvent): void {
     // JSON of several families, each of which has the fields that its row of the table reads.
     const fields = data as Data
     if (type === 'PayoutRequested') this.#claim(id, fields.money, stream)
@@ -89,7 +89,7 @@ export class EffectsAudit {
     this.#owed.set(owed.key, { ...owed, merchant, livemode, position, event: `${type} of ${stream}` })
   }
 
-  entry(event: Recorded<EntryData>): void {
+  entry(event: RecordedEvent<EntryData>): void {
     const { type, id: book, data } = event
     if (type === 'HoldPlaced') return void this.#placed.set(data.subject.id, data)
     const step = steps[type] ?? steps[data.template]

@@ -5,7 +5,7 @@ import type {
   Columns,
   Documents,
   Projection,
-  Recorded,
+  RecordedEvent,
   Row,
   Value,
 } from '../../../packages/kernel/projection.ts'
@@ -13,15 +13,15 @@ import { keyOf, type Share } from './share.ts'
 
 /** What a table must hold by the log, folded in memory and not with the projector's SQL. */
 export interface Expected {
-  apply(event: Recorded): void
+  apply(event: RecordedEvent): void
   /** Takes the row with the key of an actual one out of what is left to be found. */
   take(actual: Row): Row | undefined
   /** Rows that were not taken. */
   left(): Iterable<Row>
 }
 
-interface Known {
-  readonly first: Recorded
+interface ExpectedDocument {
+  readonly first: RecordedEvent
   state: unknown
   revision: number
   position: number
@@ -31,14 +31,14 @@ interface Known {
 export class ExpectedDocuments implements Expected {
   readonly #model: Documents<never>
   readonly #share: Share
-  readonly #known = new Map<string, Known>()
+  readonly #known = new Map<string, ExpectedDocument>()
 
   constructor(model: Documents<never>, share: Share) {
     this.#model = model
     this.#share = share
   }
 
-  apply(event: Recorded): void {
+  apply(event: RecordedEvent): void {
     const { id, revision, position } = event
     if (!this.#share.holds(keyOf({ id }, ['id']))) return
     const known = this.#known.get(id)
@@ -60,7 +60,7 @@ export class ExpectedDocuments implements Expected {
     for (const [id, known] of this.#known) yield this.#row(id, known)
   }
 
-  #row(id: string, { first, state, revision, position }: Known): Row {
+  #row(id: string, { first, state, revision, position }: ExpectedDocument): Row {
     const columns = this.#model.row(state as never)
     const { merchant, livemode, at } = first.metadata
     return {
@@ -89,8 +89,9 @@ export class ExpectedRows implements Expected {
     this.#share = share
   }
 
-  apply(event: Recorded): void {
-    for (const change of this.#model.on[event.type]?.(event as Recorded<never>) ?? []) this.#change(change)
+  apply(event: RecordedEvent): void {
+    for (const change of this.#model.on[event.type]?.(event as RecordedEvent<never>) ?? [])
+      this.#change(change)
   }
 
   take(actual: Row): Row | undefined {

@@ -1,12 +1,12 @@
 import { categoryOf, type AnyDecider } from '../../../packages/kernel/decider.ts'
-import { recorded } from '../../../packages/kernel/history.ts'
+import { recordedEvent } from '../../../packages/kernel/history.ts'
 import type { EventStore, StoredEvent } from '../../../packages/kernel/ports.ts'
-import type { Recorded } from '../../../packages/kernel/projection.ts'
+import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
 
 /** Something that is folded from the log up to a position of its own. */
 export interface Fold {
   readonly follows: (event: StoredEvent, category: string) => boolean
-  readonly apply: (event: Recorded) => void
+  readonly apply: (event: RecordedEvent) => void
   /** All events up to here are in it. */
   position: number
   through: number
@@ -57,7 +57,7 @@ export class LogFold {
   #hand(event: StoredEvent, folds: readonly Fold[]): void {
     const { stream, position, revision } = event
     const category = categoryOf(stream)
-    let known: Recorded | undefined
+    let known: RecordedEvent | undefined
     for (const fold of folds) {
       if (position <= fold.position || position > fold.through || !fold.follows(event, category)) continue
       if (fold.faults.has(stream) || revision >= (fold.parked.get(stream) ?? Infinity)) continue
@@ -69,9 +69,9 @@ export class LogFold {
     }
   }
 
-  #recorded(event: StoredEvent, category: string): Recorded {
+  #recorded(event: StoredEvent, category: string): RecordedEvent {
     const decider = this.#deciders.get(category)
     if (!decider) throw new Error(`nobody knows the category ${category}`)
-    return recorded(decider, event)
+    return recordedEvent(decider, event)
   }
 }

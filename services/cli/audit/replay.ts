@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type pg from 'pg'
-import { atOneMoment, type Moment } from '../../../infra/postgres/client/read-transaction.ts'
+import { inReadTransaction, type ReadTransaction } from '../../../infra/postgres/client/read-transaction.ts'
 import {
   countRows,
-  shownTables,
-  type ShownTable,
+  publishedTables,
+  type PublishedTable,
 } from '../../../infra/postgres/read-models/published-tables.ts'
 import { wrongTotals } from '../../../infra/postgres/read-models/totals.ts'
 import type { AnyDecider } from '../../../packages/kernel/decider.ts'
@@ -53,8 +53,8 @@ const rowsPerPassMax = 500_000
  */
 export async function compareReadModels(options: ReplayOptions): Promise<Comparison> {
   const { pool, models, rowsPerPass = rowsPerPassMax } = options
-  const start = await atOneMoment(pool, async (moment) => {
-    const tables = await shownTables(moment, models)
+  const start = await inReadTransaction(pool, async (moment) => {
+    const tables = await publishedTables(moment, models)
     return { rows: await countRows(moment, tables), end: furthest(tables) }
   })
   const shares = sharesOf(Math.ceil(start.rows / rowsPerPass))
@@ -80,15 +80,15 @@ async function comparePass(
 ): Promise<boolean> {
   const log = new LogFold(store, deciders, onRead)
   const folds = new Map(models.map((model) => [model.name, foldOf(model, share)]))
-  const stand = (tables: readonly ShownTable[]) => {
+  const stand = (tables: readonly PublishedTable[]) => {
     for (const { model, position, parked } of tables)
       log.aim(folds.get(model.name)!, { through: position, parked })
   }
-  const before = await atOneMoment(pool, (moment) => shownTables(moment, models))
+  const before = await inReadTransaction(pool, (moment) => publishedTables(moment, models))
   stand(before)
   await log.run([...folds.values()])
-  return atOneMoment(pool, async (moment) => {
-    const tables = await shownTables(moment, models)
+  return inReadTransaction(pool, async (moment) => {
+    const tables = await publishedTables(moment, models)
     if (!tables.every(({ parked }, index) => includes(parked, before[index]!.parked))) return false
     stand(tables)
     await log.run([...folds.values()])
@@ -130,8 +130,8 @@ interface Comparing {
 }
 
 async function compareTable(
-  moment: Moment,
-  shown: ShownTable,
+  moment: ReadTransaction,
+  shown: PublishedTable,
   { fold, share, findings }: Comparing,
 ): Promise<void> {
   const { model, version, table, position, parked } = shown
@@ -169,7 +169,7 @@ function differences(actual: Row, expected: Row): readonly string[] {
     )
 }
 
-function furthest(tables: readonly ShownTable[]): number {
+function furthest(tables: readonly PublishedTable[]): number {
   return tables.reduce((most, { position }) => Math.max(most, position), 0)
 }
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { noStream, type EventStore } from '../../../packages/kernel/ports.ts'
 import type { AnyDecider } from '../../../packages/kernel/decider.ts'
-import type { Recorded } from '../../../packages/kernel/projection.ts'
+import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
 import { BookAudit, type EntryData } from './book-audit.ts'
 import { EffectsAudit } from './effects.ts'
 import { LogFold, type Fold } from './log-fold.ts'
@@ -71,12 +71,12 @@ class LogAudit {
   #events = 0
   #entries = 0
 
-  apply(event: Recorded): void {
+  apply(event: RecordedEvent): void {
     this.#events++
     this.#checkStream(event)
     if (event.category !== ledger) return this.effects.event(event)
     // That an entry has this shape is a part of what is checked, by using it.
-    const entry = event as Recorded<EntryData>
+    const entry = event as RecordedEvent<EntryData>
     this.#entries++
     this.effects.entry(entry)
     let book = this.books.get(event.id)
@@ -84,7 +84,7 @@ class LogAudit {
     book.apply(entry)
   }
 
-  #checkStream({ stream, revision, position, metadata: { merchant, livemode } }: Recorded): void {
+  #checkStream({ stream, revision, position, metadata: { merchant, livemode } }: RecordedEvent): void {
     const known = this.#streams.get(stream)
     const expected = (known?.revision ?? noStream) + 1
     if (revision !== expected) {

@@ -6,7 +6,7 @@ import { commandOf } from '../arguments.ts'
 import { postingsOf, postingsText } from './ledger.ts'
 import { listen, type Heard, type Listener } from './listener.ts'
 import { Merchant } from './merchant.ts'
-import { CannotDo } from '../failure.ts'
+import { CommandFailedError } from '../failure.ts'
 import { readCredentials, withHouse } from '../dependencies.ts'
 import { grouped, print, type Printing } from '../output.ts'
 
@@ -95,7 +95,7 @@ async function hook({ merchant, listener, say }: Stage): Promise<string | undefi
     return undefined
   }
   if (status !== 201) {
-    throw new CannotDo(`The service refuses a webhook endpoint: ${String(body['message'])}.`)
+    throw new CommandFailedError(`The service refuses a webhook endpoint: ${String(body['message'])}.`)
   }
   listener.expect(String(body['secret']))
   say(`  webhook         ${String(body['id'])} is registered at ${listener.url}`)
@@ -141,7 +141,8 @@ async function sendPayout({ merchant, say }: Stage): Promise<string> {
   say(`  payout          ${id} of ${money(paidOut)} and a fee of ${fee}: ${String(created['status'])}`)
   await until('the payout', async () => {
     const { status } = (await merchant.find(`/api/v1/payouts/${id}`)) ?? {}
-    if (status === 'failed' || status === 'canceled') throw new CannotDo(`The payout has ${status}.`)
+    if (status === 'failed' || status === 'canceled')
+      throw new CommandFailedError(`The payout has ${status}.`)
     return status === 'paid' || undefined
   })
   say('  operator        paid')
@@ -154,8 +155,8 @@ function bothOf(listener: Listener, resources: readonly string[]): readonly Hear
 }
 
 async function ledgerOf({ merchant_id }: Credentials, { payment_intent, payout }: Story) {
-  return withHouse((opened) =>
-    postingsOf(opened, { merchant: merchant_id, currency, resources: [payment_intent, payout] }),
+  return withHouse((runtime) =>
+    postingsOf(runtime, { merchant: merchant_id, currency, resources: [payment_intent, payout] }),
   )
 }
 
@@ -165,7 +166,7 @@ async function until<Found>(what: string, look: () => Promise<Found | undefined>
     const found = await look()
     if (found !== undefined) return found
     if (performance.now() > end) {
-      throw new CannotDo(`The demo has waited ${patienceMs / 1_000} s for ${what} in vain.`)
+      throw new CommandFailedError(`The demo has waited ${patienceMs / 1_000} s for ${what} in vain.`)
     }
     await pause(lookEveryMs)
   }

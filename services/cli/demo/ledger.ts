@@ -4,9 +4,9 @@ import { book } from '../../../packages/domain/ledger/book.ts'
 import type { Entry } from '../../../packages/domain/ledger/events.ts'
 import { effect } from '../../../packages/domain/ledger/postings.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
-import { recorded } from '../../../packages/kernel/history.ts'
-import type { Recorded } from '../../../packages/kernel/projection.ts'
-import type { Opened } from '../../composition/dependencies.ts'
+import { recordedEvent } from '../../../packages/kernel/history.ts'
+import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
+import type { Runtime } from '../../composition/dependencies.ts'
 import { table } from '../output.ts'
 
 export interface ShownPosting {
@@ -28,7 +28,7 @@ const eventsPerRead = 1_000
 
 /** The postings of some resources in the sandbox book, each with the balance of its account after it. */
 export async function postingsOf(
-  { house }: Opened,
+  { dependencies }: Runtime,
   { merchant, currency, resources }: Asked,
 ): Promise<readonly ShownPosting[]> {
   const subjects = new Set(resources.map((id) => identity(id, 'payment_intent', 'payout')))
@@ -36,12 +36,12 @@ export async function postingsOf(
   const balances = new Map<string, number>()
   const shown: ShownPosting[] = []
   for (let from = 0; ;) {
-    const events = await house.store.readStream(stream, from, eventsPerRead)
+    const events = await dependencies.store.readStream(stream, from, eventsPerRead)
     if (events.length === 0) return shown
     from += events.length
     for (const event of events) {
       // The book's own events are entries.
-      const { data } = recorded(book, event) as Recorded<Entry>
+      const { data } = recordedEvent(book, event) as RecordedEvent<Entry>
       const lines = data.postings.map((posting) => {
         const balance = (balances.get(posting.account) ?? 0) + effect(posting)
         balances.set(posting.account, balance)

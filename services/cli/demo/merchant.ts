@@ -1,4 +1,4 @@
-import { CannotDo } from '../failure.ts'
+import { CommandFailedError } from '../failure.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
@@ -19,17 +19,19 @@ export class Merchant {
     this.#key = key
   }
 
-  /** Throws CannotDo when no service is there, or when it does not know the key. */
+  /** Throws CommandFailedError when no service is there, or when it does not know the key. */
   async greet(): Promise<void> {
     await this.#fetch('GET', '/healthz')
     const { status } = await this.call('GET', '/api/v1/balance')
     if (status === 401) {
-      throw new CannotDo(
+      throw new CommandFailedError(
         `${this.baseUrl} does not know the key in credentials.json: set DATA_DIR to its data directory.`,
       )
     }
     if (status !== 200) {
-      throw new CannotDo(`${this.baseUrl} is no payments service, or it is not ready (status ${status}).`)
+      throw new CommandFailedError(
+        `${this.baseUrl} is no payments service, or it is not ready (status ${status}).`,
+      )
     }
   }
 
@@ -43,7 +45,7 @@ export class Merchant {
   async post(path: string, body: object): Promise<Body> {
     const answer = await this.call('POST', path, body)
     if (answer.status < 300) return answer.body
-    throw new CannotDo(
+    throw new CommandFailedError(
       `POST ${path} was refused: ${String(answer.body['message'] ?? `status ${answer.status}`)}.`,
     )
   }
@@ -76,7 +78,7 @@ export class Merchant {
         ...(body && { body: JSON.stringify(body) }),
       })
     } catch {
-      throw new CannotDo(
+      throw new CommandFailedError(
         `No service answers at ${this.baseUrl}: start it with \`make run\`, or set PORT or BASE_URL.`,
       )
     }

@@ -4,9 +4,9 @@ import { serve } from '../../../services/composition/serve.ts'
 import { runRelay } from '../../../services/relay/service.ts'
 
 /** A relay with a bug: it writes down that it has published before it does. */
-await serve('relay', async (opened) => {
-  const { store } = opened.house
-  const checkpoints = new Checkpoints(opened.postgres.pool)
+await serve('relay', async (runtime) => {
+  const { store } = runtime.dependencies
+  const checkpoints = new Checkpoints(runtime.postgres.pool)
   const subscribe = store.subscribe.bind(store)
   store.subscribe = (options) =>
     subscribe({
@@ -16,5 +16,5 @@ await serve('relay', async (opened) => {
         await options.handle(events, through)
       },
     })
-  return runRelay(opened, await openBus(opened, { isShared: true }))
+  return runRelay(runtime, await openBus(runtime, { isShared: true }))
 })

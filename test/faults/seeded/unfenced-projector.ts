@@ -6,11 +6,11 @@ import { serve } from '../../../services/composition/serve.ts'
 import { startProjector } from '../../../services/projector/main.ts'
 
 /** A projector with a bug: once elected, it writes for ever, without a look at who leads. */
-await serve('projector', async (opened) => {
-  const { postgres, house } = opened
+await serve('projector', async (runtime) => {
+  const { postgres, dependencies } = runtime
   const { pool } = postgres
-  const { store, log } = house
-  return leading(opened, 'projector', async () => {
+  const { store, log } = dependencies
+  return leading(runtime, 'projector', async () => {
     await startProjector({ pool, store, models: readModels, deciders, dependents: financeViews, log })
     return { close: async () => undefined }
   })
