@@ -43,7 +43,7 @@ function requestTo(route: AnyRoute, key: string): string {
 }
 
 async function inFlight(): Promise<number> {
-  const text = await service.service.opened.health.metrics.text()
+  const text = await service.service.runtime.health.metrics.text()
   return Number(/^http_requests_in_flight (\d+)$/m.exec(text)?.[1])
 }
 
