@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import pg from 'pg'
 import type { BenchDatabase, Scale } from '../support/bench.ts'
-import { NotMeasuredError, type Measured } from '../support/contest.ts'
+import { NotMeasuredError } from '../support/contest.ts'
+import type { Measured } from '../support/measured.ts'
 import { spreadOf } from '../support/statistics.ts'
 
 const places = ['/usr/bin/pgbench', '/usr/local/bin/pgbench', '/opt/homebrew/bin/pgbench']

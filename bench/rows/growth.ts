@@ -1,5 +1,6 @@
 import type { Bench } from '../support/bench.ts'
-import type { Contest, Measured, Row } from '../support/contest.ts'
+import type { Contest, Row } from '../support/contest.ts'
+import type { Measured } from '../support/measured.ts'
 import { seedBook } from '../support/growth.ts'
 import { makeMerchants, openBenchHouse, type BenchMerchant } from '../support/merchants.ts'
 import { lengthenLog, skipToHead } from '../support/seed.ts'

@@ -1,5 +1,6 @@
 import { compiling, type Bench, type Times } from '../support/bench.ts'
-import type { Contest, Measured, Row } from '../support/contest.ts'
+import type { Contest, Row } from '../support/contest.ts'
+import type { Measured } from '../support/measured.ts'
 import { LoadGenerator, measured } from '../support/generator.ts'
 import { startPeerService } from '../support/peer-service.ts'
 import { seededStore } from '../support/seeded.ts'

@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Bench } from '../support/bench.ts'
-import type { Contest, Measured, Row } from '../support/contest.ts'
+import type { Contest, Row } from '../support/contest.ts'
+import type { Measured } from '../support/measured.ts'
 import { root } from '../support/root.ts'
 
 export const start: Row = {

@@ -2,7 +2,7 @@ import { v7 } from 'uuid'
 import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
 import type { NewEvent } from '../../packages/kernel/ports.ts'
 import { connected, type Bench, type Times } from './bench.ts'
-import type { Measured } from './contest.ts'
+import type { Measured } from './measured.ts'
 import { keepInFlight } from './in-flight.ts'
 import { destination, money } from './template.ts'
 

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Load, LoadReply, LoadResult } from './load.ts'
 import { endChild, forkChild, message, startProgram } from './children.ts'
-import type { Measured } from './contest.ts'
+import type { Measured } from './measured.ts'
 
 /** The process that makes load. It does one thing at a time. */
 export class LoadGenerator {

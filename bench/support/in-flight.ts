@@ -1,4 +1,4 @@
-import type { Measured } from './contest.ts'
+import type { Measured } from './measured.ts'
 import type { Times } from './bench.ts'
 import { spreadOf } from './statistics.ts'
 

@@ -3,7 +3,7 @@ import { categoryOf, type AnyDecider } from '../../../packages/kernel/decider.ts
 import { recordedEvent } from '../../../packages/kernel/history.ts'
 import type { Log, StoredEvent } from '../../../packages/kernel/ports.ts'
 import type { ReadModel, RecordedEvent } from '../../../packages/kernel/projection.ts'
-import type { ProjectionCursor } from './projector.ts'
+import type { ProjectionCursor } from './projection-cursor.ts'
 import { copyInto } from '../client/copy.ts'
 import type { Writing } from './changes.ts'
 import { prepared } from '../client/prepared-statements.ts'

@@ -7,24 +7,10 @@ import { DocumentFold, type StoredDocument } from './document-fold.ts'
 import { fenced, type Fence } from '../consumers/fence.ts'
 import { planByKey, prepared } from '../client/prepared-statements.ts'
 import { ProjectionBatch, type PartWrite } from './projection-batch.ts'
+import type { ProjectionCursor } from './projection-cursor.ts'
 import { createIndexes, createTable, tableOf, type Table } from './tables.ts'
 import { createTotals } from './totals.ts'
 import { KeyBloomFilter } from '../idempotency/key-bloom-filter.ts'
-
-/** One read model on its way along the log. */
-export interface ProjectionCursor {
-  readonly model: ReadModel
-  readonly generation: number
-  readonly table: Table
-  readonly fold: DocumentFold | undefined
-  /** Streams set aside because a handler threw; the others go on. */
-  readonly parked: Set<string>
-  /** Which rows may be there, while a table is filled that was empty when it was opened. */
-  written?: KeyBloomFilter | undefined
-  position: number
-  /** A write has failed and may have happened: how far it came is read again before the next one. */
-  isUnsure: boolean
-}
 
 export interface ProjectorOptions {
   readonly pool: pg.Pool

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { ReadModel } from '../../../packages/kernel/projection.ts'
 import { fenced, type Fence } from '../consumers/fence.ts'
-import type { ProjectionCursor } from './projector.ts'
+import type { ProjectionCursor } from './projection-cursor.ts'
 import { createIndexes, createTable, readSchema, tableOf } from './tables.ts'
 import { createTotals, dropTotals } from './totals.ts'
 import { inTransaction } from '../client/transaction.ts'

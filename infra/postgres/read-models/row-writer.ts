@@ -2,7 +2,7 @@ import type { Change, Projection, RecordedEvent, Row } from '../../../packages/k
 import { TableChanges, type Writing } from './changes.ts'
 import { CopyRows } from '../client/copy-rows.ts'
 import type { DocumentFold } from './document-fold.ts'
-import type { ProjectionCursor } from './projector.ts'
+import type { ProjectionCursor } from './projection-cursor.ts'
 import { upsertRows, type Table } from './tables.ts'
 import type { KeyBloomFilter } from '../idempotency/key-bloom-filter.ts'
 

@@ -8,7 +8,7 @@ import {
   paymentIntent,
   type PaymentIntentCommands,
 } from '../../../packages/domain/payment-intents/payment-intent.ts'
-import { commandAfter } from '../../../packages/domain/payment-intents/rail.ts'
+import { commandAfter } from '../../../packages/domain/payment-intents/operator-answer.ts'
 import {
   viewPaymentIntent,
   type ConfirmationRequest,
