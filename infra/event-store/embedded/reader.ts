@@ -1,15 +1,7 @@
 import type pg from 'pg'
 import type { EventMetadata, LogFilter, StoredEvent } from '../../../packages/kernel/ports.ts'
 import { Batcher } from '../../postgres/client/batcher.ts'
-
-/** A piece of the log as of one moment. */
-export interface Window {
-  readonly events: readonly StoredEvent[]
-  /** No event up to here is left out, but those that the filter drops. */
-  readonly through: number
-  /** Position of the newest event at that moment. */
-  readonly head: number
-}
+import type { Window } from '../window.ts'
 
 /**
  * A number that depends on the query, and the columns of an event. Rows are arrays, because the driver makes

@@ -1,11 +1,13 @@
 import type { EventStore, SubscriptionOptions } from '../../../packages/kernel/ports.ts'
+import { storedEvents } from './batch.ts'
 import { copyLog } from './copy.ts'
+import { polledBell } from './head-poll.ts'
 import { Reader } from './reader.ts'
-import { RecentEvents } from './recent.ts'
 import { openReadPool } from './session.ts'
-import { EmbeddedSubscription, Tail } from './subscription.ts'
 import { Writer, type Placed } from './writer.ts'
+import { LogSubscription } from '../log-subscription.ts'
 import { OpenSubscriptions } from '../open-subscriptions.ts'
+import { RecentEvents, type Piece } from '../recent-events.ts'
 
 export interface EmbeddedStoreOptions {
   /** A PostgreSQL database whose migrations have run. */
@@ -23,10 +25,10 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const pool = openReadPool(url)
   const reader = new Reader(pool)
   const recent = new RecentEvents(reader)
-  const tail = new Tail(reader)
+  const bell = polledBell(reader)
   const onWritten = (base: number, written: readonly Placed[]) => {
-    recent.add(base, written)
-    tail.advance(written.at(-1)?.through ?? 0)
+    recent.add({ base, pieces: written.map(pieceOf) })
+    bell.advance(written.at(-1)?.through ?? 0)
   }
   const writer = new Writer({ url, waitingMax, reader, onWritten })
   await writer.open()
@@ -45,7 +47,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
 
   function subscribe(options: SubscriptionOptions) {
     recent.include(options)
-    return subscriptions.add(new EmbeddedSubscription(recent, tail, options))
+    return subscriptions.add(new LogSubscription(recent, bell, options))
   }
 
   async function close(): Promise<void> {
@@ -53,4 +55,8 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     await writer.close()
     await pool.end()
   }
+}
+
+function pieceOf({ append, after, through }: Placed): Piece {
+  return { stream: append.stream, through, events: () => storedEvents(append, after) }
 }

@@ -1,72 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Subscription, SubscriptionOptions } from '../../../packages/kernel/ports.ts'
-import type { Reader, Window } from './reader.ts'
-import type { RecentEvents } from './recent.ts'
-import { restAfter } from '../rest.ts'
+import type { Subscription, SubscriptionOptions } from '../../packages/kernel/ports.ts'
+import type { Bell } from './bell.ts'
+import type { RecentEvents } from './recent-events.ts'
+import { restAfter } from './rest.ts'
+import type { Window } from './window.ts'
 
-/** How soon events of other processes are seen; those of this process are told at once. */
-const pollMs = 75
 const retryMs = { first: 100, most: 5_000 }
 
-/** Knows how far the log goes. One poll serves all subscriptions of the process. */
-export class Tail {
-  readonly #reader: Reader
-  #head = 0
-  #wakers = new Set<() => void>()
-  #polling = false
-
-  constructor(reader: Reader) {
-    this.#reader = reader
-  }
-
-  advance(position: number): void {
-    if (position <= this.#head) return
-    this.#head = position
-    this.wake()
-  }
-
-  /**
-   * Resolves when the log may go beyond the position, and when the signal is aborted and `wake` is called.
-   */
-  async beyond(position: number, signal: AbortSignal): Promise<void> {
-    while (this.#head <= position && !signal.aborted) {
-      await new Promise<void>((wake) => {
-        this.#wakers.add(wake)
-        void this.#poll()
-      })
-    }
-  }
-
-  wake(): void {
-    const wakers = this.#wakers
-    this.#wakers = new Set()
-    for (const wake of wakers) wake()
-  }
-
-  /** While the server is away nothing is added to the log, so a poll that fails has only to be repeated. */
-  async #poll(): Promise<void> {
-    if (this.#polling) return
-    this.#polling = true
-    while (this.#wakers.size > 0) {
-      await pause(pollMs)
-      this.advance(await this.#reader.head().catch(() => 0))
-    }
-    this.#polling = false
-  }
-}
-
 /** Catches up and then follows. A batch is read while the one before is handled, as long as there is more. */
-export class EmbeddedSubscription implements Subscription {
+export class LogSubscription implements Subscription {
   readonly #log: RecentEvents
-  readonly #tail: Tail
+  readonly #bell: Bell
   readonly #options: SubscriptionOptions
   readonly #stopping = new AbortController()
   readonly #stopped: Promise<void>
   #position: number
 
-  constructor(log: RecentEvents, tail: Tail, options: SubscriptionOptions) {
+  constructor(log: RecentEvents, bell: Bell, options: SubscriptionOptions) {
     this.#log = log
-    this.#tail = tail
+    this.#bell = bell
     this.#options = options
     this.#position = options.after
     this.#stopped = this.#follow()
@@ -74,7 +26,7 @@ export class EmbeddedSubscription implements Subscription {
 
   async close(): Promise<void> {
     this.#stopping.abort()
-    this.#tail.wake()
+    this.#bell.wake()
     await this.#stopped
   }
 
@@ -113,7 +65,7 @@ export class EmbeddedSubscription implements Subscription {
 
   #read(after: number): Promise<Window | undefined> {
     return this.#untilDone(async () => {
-      await this.#tail.beyond(after, this.#stopping.signal)
+      await this.#bell.beyond(after, this.#stopping.signal)
       return this.#log.window(after, this.#options.batchSize, this.#options)
     })
   }
