@@ -20,8 +20,22 @@ export function isPublicAddress(text: string, allow: readonly AddressBlock[] = [
   if (!address) return false
   if (allow.some((block) => lies(address, block))) return true
   if (address.range() !== 'unicast') return false
+  if (cloudBlocks.some((block) => lies(address, block))) return false
   return address.kind() === 'ipv4' || lies(address, globalUnicast)
 }
+
+/**
+ * Addresses that look public and lead to what a cloud tells its own machines: metadata, credentials, private
+ * services. Those of other clouds (169.254.0.0/16, 100.64.0.0/10, fc00::/7) are not unicast.
+ */
+const clouds = {
+  'Azure: WireServer, metadata and DNS of the host': ['168.63.129.16/32'],
+  'Equinix Metal: metadata': ['192.80.8.124/32', '2604:1380:2:6000::d/128'],
+  'Google Cloud: its APIs, reachable from its own networks only': ['199.36.153.4/30', '199.36.153.8/30'],
+  'IBM Cloud: services on its private network': ['161.26.0.0/16', '166.8.0.0/14'],
+} as const
+
+const cloudBlocks = addressBlocks(Object.values(clouds).flat())
 
 /**
  * RFC 4291: only this part of IPv6 is given out; the rest holds IPv4-compatible addresses and what is not

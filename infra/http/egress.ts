@@ -1,9 +1,10 @@
-import { lookup as lookUpName, type LookupAddress } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { buildConnector, Pool } from 'undici'
 import { isPublicAddress, type AddressBlock } from './addresses.ts'
 import { HttpCall, type CallAnswer, type HttpCallLimits } from './exchange.ts'
+import { dnsLookup } from './resolver.ts'
 
 /** The guard that all outgoing calls to addresses given by others go through. */
 
@@ -69,7 +70,7 @@ export interface EgressOptions extends HttpCallLimits {
   readonly connectTimeoutMs: number
   readonly originsMax: number
   readonly connectionsPerOriginMax: number
-  /** The system's resolver, unless a test brings its own. */
+  /** DNS, unless a test brings its own. */
   readonly lookup?: LookupFunction
 }
 
@@ -133,6 +134,9 @@ function placeOf(url: string): Target {
   return { origin, path: pathname + search }
 }
 
+/** Both tries end before the time to connect does, so the answer tells that it was the name. */
+const patience = { timeoutMs: 1_500, tries: 2 }
+
 /**
  * The address is checked inside the socket's own look-up, so what was checked is what is called: a name that
  * answers differently the second time finds no second time. Addresses in the URL itself are never looked up,
@@ -141,7 +145,7 @@ function placeOf(url: string): Target {
 function guardedConnector({
   allow,
   connectTimeoutMs,
-  lookup = lookUpName,
+  lookup = dnsLookup(patience),
 }: EgressOptions): buildConnector.connector {
   const guardedLookup: LookupFunction = (hostname, options, callback) => {
     lookup(hostname, options, (error, found, family) => {
@@ -156,6 +160,9 @@ function guardedConnector({
 
   return (target, callback) => {
     const address = addressIn(target.hostname)
+    // RFC 6761: this name means this machine, whatever a name server says.
+    if (/(^|\.)localhost\.?$/i.test(target.hostname))
+      return callback(new AddressRefusedError(target.hostname), null)
     if (address && !isPublicAddress(address, allow)) return callback(new AddressRefusedError(address), null)
     connect(target, callback)
   }
