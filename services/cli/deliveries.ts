@@ -6,6 +6,7 @@ import {
   type DeliveryFilter,
   type LoggedDelivery,
 } from '../../infra/postgres/webhooks/delivery-log.ts'
+import { firstCharacters } from '../../packages/contract/characters.ts'
 import { publicId } from '../../packages/contract/identity.ts'
 import { commandOf, count, idOf, word } from './arguments.ts'
 import { CommandFailedError } from './failure.ts'
@@ -77,7 +78,7 @@ function view(delivery: LoggedDelivery) {
 
 /** What fits on a screen. */
 function brief({ id, event, type, endpoint, status, attempts, due_at, last_status, last_answer }: Shown) {
-  const answer = last_answer?.replaceAll(/\s+/g, ' ').slice(0, answerShownMax)
+  const answer = last_answer && firstCharacters(last_answer.replaceAll(/\s+/g, ' '), answerShownMax)
   return { id: String(id), event, type, endpoint, status, attempts, due_at, last_status, answer }
 }
 

@@ -9,6 +9,7 @@ import { exitCodes } from './failure.ts'
 import { addKeys } from './keys.ts'
 import { addLedger } from './ledger.ts'
 import { addParked } from './parked.ts'
+import { printableLines } from './printable.ts'
 import { addProjections } from './projections.ts'
 import { addSecrets } from './secrets.ts'
 
@@ -46,6 +47,7 @@ try {
 /** Commander has said what is wrong with the arguments; everything else is said here in one sentence. */
 function codeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.cannot
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  const message = error instanceof Error ? error.message : String(error)
+  process.stderr.write(`${printableLines(message)}\n`)
   return exitCodes.cannot
 }

@@ -1,4 +1,5 @@
 import { SingleBar } from 'cli-progress'
+import { printable, printableLines } from './printable.ts'
 
 export interface Printing {
   readonly json?: true
@@ -6,7 +7,9 @@ export interface Printing {
 
 /** Machines get the value as JSON, people get text. */
 export function print(value: unknown, { json }: Printing, text: () => string): void {
-  process.stdout.write(`${json ? JSON.stringify(value, undefined, 2) : text()}\n`)
+  const shown = json ? JSON.stringify(value, undefined, 2) : text()
+  // Of what is in a table or in JSON, nothing is left to spell out: this is for sentences.
+  process.stdout.write(`${printableLines(shown)}\n`)
 }
 
 type Cell = string | number | boolean | null | undefined
@@ -31,7 +34,7 @@ export function table(rows: readonly Readonly<Record<string, Cell>>[], whenEmpty
 
 function textOf(cell: Cell): string {
   if (cell === null || cell === undefined || cell === '') return '-'
-  return typeof cell === 'number' ? grouped(cell) : String(cell)
+  return typeof cell === 'number' ? grouped(cell) : printable(String(cell))
 }
 
 /** 1234567 is easier to read as 1 234 567. */
