@@ -35,7 +35,7 @@ t.test('a cell of a table makes no second line', async (t) => {
 
 t.test("an endpoint's answer moves nothing on the terminal of who lists deliveries", async (t) => {
   const { service, run } = await openCommandLine()
-  const { pool } = service.service.opened.postgres
+  const { pool } = service.service.runtime.postgres
   const answer = escapes.slice(0, -1).join(' ')
   const text = 'update deliveries set last_answer = $1 where event = (select min(event) from deliveries)'
   await pool.query(text, [answer])
