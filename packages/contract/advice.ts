@@ -23,6 +23,9 @@ export const advice: Readonly<Record<RefusalName, string>> = {
   body_must_not_be_too_large: 'Send at most 256 KB.',
   body_must_be_json: 'Send one JSON document in UTF-8, with each member once and at most 20 levels deep.',
   body_must_arrive_in_time: 'Send the same request again, with its idempotency key.',
+  request_must_be_http:
+    'Send HTTP/1.1 with a `Host`, one length of the body and no control characters in headers.',
+  headers_must_not_be_too_large: 'Send at most 16 KB of headers and address together.',
   method_must_be_allowed: 'Use one of the methods in the header `Allow`.',
 
   resource_must_exist:

@@ -50,6 +50,8 @@ export const refusals = {
   body_must_be_json: [400, 'IKW-REQ-007', false, 'Body is not JSON'],
   body_must_arrive_in_time: [408, 'IKW-REQ-008', true, 'Request did not arrive in time'],
 
+  request_must_be_http: [400, 'IKW-REQ-010', false, 'Request is not HTTP that can be read'],
+  headers_must_not_be_too_large: [431, 'IKW-REQ-011', false, 'Headers are larger than 16 KB'],
   method_must_be_allowed: [405, 'IKW-REQ-009', false, 'Method is not allowed here'],
 
   resource_must_exist: [404, 'IKW-RES-001', false, 'Not found'],

@@ -3,6 +3,7 @@ import { startApi } from '../api/main.ts'
 import { openBus } from '../composition/bus.ts'
 import { firstMerchant, type Credentials } from '../composition/first-merchant.ts'
 import { openRuntime, type RuntimeOptions, type Runtime } from '../composition/dependencies.ts'
+import { serveHealth } from '../composition/listen.ts'
 import { orClose } from '../composition/serve.ts'
 import { runProcesses } from '../processes/service.ts'
 import { runProjector } from '../projector/service.ts'
@@ -11,6 +12,7 @@ import { runWebhooks } from '../webhooks/service.ts'
 
 export interface RunningService {
   readonly port: number
+  readonly healthPort: number
   readonly credentials: Credentials
   readonly runtime: Runtime
   /** Answers what is in flight, then stops everything in the order in which work arrives. */
@@ -37,11 +39,12 @@ export async function startService(
   }
   return orClose(behind, async () => {
     const credentials = await firstMerchant(runtime.dependencies, configuration.dataDirectory)
-    const api = await startApi({ runtime })
-    const close = async () => {
-      await api.close()
-      await behind.close()
-    }
-    return { port: api.port, credentials, runtime, close }
+    const health = await serveHealth(runtime.health, configuration.healthPort)
+    const running = { close: () => health.close().then(behind.close) }
+    return orClose(running, async () => {
+      const api = await startApi({ runtime })
+      const close = () => api.close().then(running.close)
+      return { port: api.port, healthPort: health.port, credentials, runtime, close }
+    })
   })
 }

@@ -1,3 +1,4 @@
+import { cached } from './cached.ts'
 import { Metrics } from './metrics.ts'
 
 /** Something that a process cannot work without. */
@@ -13,9 +14,15 @@ export interface HealthAnswer {
   readonly body: string
 }
 
-const pingTimeoutMs = 2_000
+/** By path. */
+export type HealthAnswers = Readonly<Record<string, () => Promise<HealthAnswer>>>
 
-/** What a process says of itself: `/healthz` it lives, `/readyz` it can work, `/metrics` Prometheus. */
+const pingTimeoutMs = 2_000
+/** However often somebody asks, the engines and the database are asked this often. */
+const readinessKeptMs = 250
+const metricsKeptMs = 1_000
+
+/** What a process says of itself: `/healthz` it lives, `/readyz` it can work, `/metrics` for Prometheus. */
 export class Health {
   readonly metrics = new Metrics()
   /** What this process stands for as a leader, and whether it leads. */
@@ -43,21 +50,37 @@ export class Health {
     this.#isStopping = true
   }
 
-  readonly answers: Readonly<Record<string, () => Promise<HealthAnswer>>> = {
-    '/healthz': async () => json(200, { status: 'ok' }),
+  /** For those who run it: on HEALTH_PORT, which strangers do not reach. */
+  readonly answers: HealthAnswers = {
+    '/healthz': async () => living,
     '/readyz': () => this.#readiness(),
-    '/metrics': async () => {
+    '/metrics': cached(async () => {
       return { status: 200, contentType: this.metrics.contentType, body: await this.metrics.text() }
-    },
+    }, metricsKeptMs),
+  }
+
+  /** For balancers and anybody else: that it lives, and whether it is ready. */
+  readonly publicAnswers: HealthAnswers = {
+    '/healthz': async () => living,
+    '/readyz': async () => readiness(this.#status((await this.#checks()).isUp)),
+  }
+
+  readonly #checks = cached(async () => {
+    const checks = await Promise.all(this.#dependencies.map(check))
+    return { checks, isUp: checks.every(({ status }) => status === 'up') }
+  }, readinessKeptMs)
+
+  readonly #told = cached(() => Promise.all(this.#facts.map((tell) => tell().catch(untold))), readinessKeptMs)
+
+  #status(isUp: boolean): ReadinessStatus {
+    if (this.#isStopping) return 'stopping'
+    return isUp ? 'ready' : 'not ready'
   }
 
   async #readiness(): Promise<HealthAnswer> {
-    const checks = await Promise.all(this.#dependencies.map(check))
-    const isUp = checks.every(({ status }) => status === 'up')
-    const isReady = isUp && !this.#isStopping
-    const facts = isUp ? await Promise.all(this.#facts.map((tell) => tell().catch(untold))) : []
-    return json(isReady ? 200 : 503, {
-      status: this.#isStopping ? 'stopping' : isReady ? 'ready' : 'not ready',
+    const { checks, isUp } = await this.#checks()
+    const facts = isUp ? await this.#told() : []
+    return readiness(this.#status(isUp), {
       dependencies: Object.fromEntries(checks.map(({ name, ...result }) => [name, result])),
       ...(this.leads.size > 0 && { leads: Object.fromEntries(this.leads) }),
       ...Object.assign({}, ...facts),
@@ -65,9 +88,17 @@ export class Health {
   }
 }
 
+type ReadinessStatus = 'ready' | 'not ready' | 'stopping'
+
+function readiness(status: ReadinessStatus, details: object = {}): HealthAnswer {
+  return json(status === 'ready' ? 200 : 503, { status, ...details })
+}
+
 function json(status: number, body: object): HealthAnswer {
   return { status, contentType: 'application/json; charset=utf-8', body: JSON.stringify(body) }
 }
+
+const living = json(200, { status: 'ok' })
 
 function untold(error: unknown): object {
   return { facts: String(error) }

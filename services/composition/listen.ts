@@ -32,7 +32,9 @@ export function listen(server: Server, port: number, setting: 'PORT' | 'HEALTH_P
         isTaken ? new ConfigurationError(`port ${port} is in use: set ${setting} to another one`) : error,
       )
     })
-    server.listen({ port, backlog: connectionsWaitingMax }, () =>
+    // Any free port is one that nobody has let through to the outside: this machine alone reaches it.
+    const isOwn = port === 0 && setting === 'HEALTH_PORT'
+    server.listen({ port, backlog: connectionsWaitingMax, ...(isOwn && { host: '127.0.0.1' }) }, () =>
       resolve({ port: (server.address() as AddressInfo).port, close: () => close(server, connections) }),
     )
   })

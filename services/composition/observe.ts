@@ -2,7 +2,11 @@ import { listParked } from '../../infra/postgres/consumers/parked.ts'
 import { backlog } from '../../infra/postgres/consumers/backlog.ts'
 import type { Postgres } from '../../infra/postgres/client/connect.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
+import { cached } from './cached.ts'
 import type { Health } from './health.ts'
+
+/** Counting what waits reads a part of it, so it is not done anew for each number and each who asks. */
+const backlogKeptMs = 2_000
 
 /**
  * What every process of the service knows of the whole: what it stands on, how far it is, and what is set
@@ -10,6 +14,7 @@ import type { Health } from './health.ts'
  */
 export function observe(health: Health, { dependencies, postgres: { pool } }: Observed): void {
   const { metrics } = health
+  const waiting = cached(() => backlog(pool), backlogKeptMs)
   health.depend({ name: 'event_store', ping: () => dependencies.store.ping() })
   health.depend({ name: 'postgres', ping: () => pool.query('select 1') })
   health.tell(async () => {
@@ -23,16 +28,13 @@ export function observe(health: Health, { dependencies, postgres: { pool } }: Ob
   metrics.gauge('log_position', 'Position of the newest event', () => dependencies.store.head())
   metrics.gauges('consumer_position', 'How far a consumer of the log has come', {
     label: 'consumer',
-    read: async () => ({
-      ...(await backlog(pool)).positions,
-      read_models: await dependencies.reads.position(),
-    }),
+    read: async () => ({ ...(await waiting()).positions, read_models: await dependencies.reads.position() }),
   })
   metrics.gauges('parked_events', 'Events that a consumer has set aside', {
     label: 'consumer',
-    read: async () => (await backlog(pool)).parked,
+    read: async () => (await waiting()).parked,
   })
-  const pending = async () => (await backlog(pool)).deliveriesPending
+  const pending = async () => (await waiting()).deliveriesPending
   metrics.gauge('webhook_deliveries_pending', 'Webhook deliveries to be made; counted up to 100,000', pending)
 }
 

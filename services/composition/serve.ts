@@ -5,7 +5,7 @@ import { openRuntime, type Runtime } from './dependencies.ts'
 import { serveHealth } from './listen.ts'
 
 export interface Served extends Subscription {
-  /** Where it serves its own health; left out, it gets a small server for that. */
+  /** Where it serves others; left out, it has nothing but its health to serve. */
   readonly port?: number
 }
 
@@ -20,13 +20,13 @@ export function serve(name: string, start: (runtime: Runtime) => Promise<Served>
     const runtime = await openRuntime(configuration, { service: name })
     return orClose(runtime, async () => {
       const served = await start(runtime)
-      const health =
-        served.port === undefined ? await serveHealth(runtime.health, configuration.healthPort) : undefined
-      process.stdout.write(`${name} is ready: http://localhost:${served.port ?? health?.port}/readyz\n`)
+      const health = await serveHealth(runtime.health, configuration.healthPort)
+      const at = served.port === undefined ? '' : `http://localhost:${served.port}, health on `
+      process.stdout.write(`${name} is ready: ${at}http://localhost:${health.port}/readyz\n`)
       return async () => {
         runtime.health.stop()
         await served.close()
-        await health?.close()
+        await health.close()
         await runtime.close()
       }
     })

@@ -38,7 +38,7 @@ async function offer(t: Test, { url, sandboxKey }: MerchantClient, offering: Off
 }
 
 async function gauges(client: MerchantClient): Promise<Gauges> {
-  const { body: text } = await client.get<unknown>('/metrics')
+  const { body: text } = await client.health<unknown>('/metrics')
   const read = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(String(text))?.[1])
   return Object.fromEntries(gaugesOf.map((name) => [name, read(name)])) as Gauges
 }

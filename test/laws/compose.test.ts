@@ -119,8 +119,7 @@ t.test(
     }
     for (const name of ours) {
       const { environment, healthcheck, depends_on: needs } = serviceOf(name)
-      const port = name === 'api' ? environment!['PORT'] : environment!['HEALTH_PORT']
-      t.match(healthcheck!.test.join(' '), `http://localhost:${port}/healthz`, name)
+      t.match(healthcheck!.test.join(' '), `http://localhost:${environment!['HEALTH_PORT']}/healthz`, name)
       t.same(Object.keys(needs!), ['setup', 'eventstore', 'postgres', 'kafka'])
     }
   },
@@ -149,8 +148,8 @@ t.test('Prometheus asks every service where it answers', async (t) => {
     job_name: name,
     dns_sd_configs: [from],
   } of jobs) {
-    const { PORT = serviceOf(name).environment!['HEALTH_PORT'] } = serviceOf(name).environment!
-    t.same({ names: from!.names, port: String(from!.port) }, { names: [name], port: PORT })
+    const { HEALTH_PORT: port } = serviceOf(name).environment!
+    t.same({ names: from!.names, port: String(from!.port) }, { names: [name], port })
   }
 })
 
@@ -180,7 +179,7 @@ function metricsIn(expression: string): readonly string[] {
 t.test('board and alerts ask for metrics that exist, and Prometheus knows the alerts', async (t) => {
   const service = await startService(t)
   await service.get('/api/v1/balance')
-  const { body } = await service.get<unknown>('/metrics')
+  const { body } = await service.health<unknown>('/metrics')
   // `up` is made by Prometheus.
   const known = new Set(['up'])
   for (const [, name = '', type] of String(body).matchAll(/^# TYPE (\S+) (\S+)/gm)) {

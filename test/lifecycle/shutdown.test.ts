@@ -181,14 +181,14 @@ t.test(
     const postgres = await startEmbeddedPostgres({ directory: home })
     t.teardown(() => killPostgres(home))
     const { service, client } = await serviceProcess(t, temporaryDirectory(t), { POSTGRES_URL: postgres.url })
-    t.match(await client.get('/readyz'), {
+    t.match(await client.health('/readyz'), {
       status: 200,
       body: { status: 'ready', dependencies: { postgres: { status: 'up' } } },
     })
     killPostgres(home)
     // Its backends outlive the server for a moment, each for itself.
     const down = await eventually(
-      () => client.get('/readyz'),
+      () => client.health('/readyz'),
       ({ body }) => Object.values(body.dependencies as Dependencies).every(({ status }) => status === 'down'),
     )
     const named = { status: 'down', reason: /./ }
@@ -199,7 +199,7 @@ t.test(
     t.match(await client.get('/healthz'), { status: 200 }, 'it lives')
     const again = await startEmbeddedPostgres({ directory: home })
     await eventually(
-      () => client.get('/readyz'),
+      () => client.health('/readyz'),
       ({ status }) => status === 200,
     )
     const { code } = await service.end('SIGTERM')

@@ -11,7 +11,6 @@ import { stored, type EventsOf } from '../../packages/kernel/event-types.ts'
 import { policy, to } from '../../packages/kernel/policy.ts'
 import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
 import { projection } from '../../packages/kernel/projection.ts'
-import { startApi } from '../../services/api/main.ts'
 import { openRuntime, type Runtime } from '../../services/composition/dependencies.ts'
 import { startProcesses } from '../../services/processes/main.ts'
 import { startProjector } from '../../services/projector/main.ts'
@@ -79,20 +78,17 @@ const counting = policy<NoteEvents>('counting', {
 
 interface Parts {
   readonly runtime: Runtime
-  readonly url: string
 }
 
 async function openParts(t: Test): Promise<Parts> {
   const { url: POSTGRES_URL } = await testDatabase(t)
   const settings = { PORT: '0', DATA_DIR: temporaryDirectory(t), LOG_LEVEL: 'silent', POSTGRES_URL }
   const runtime = await openRuntime(readConfiguration(settings))
-  const api = await startApi({ runtime })
   t.teardown(async () => {
     poisoned.clear()
-    await api.close()
     await runtime.close()
   })
-  return { runtime, url: `http://127.0.0.1:${api.port}` }
+  return { runtime }
 }
 
 async function take({ runtime }: Parts, id: string, numbers: readonly number[]): Promise<void> {
@@ -102,9 +98,9 @@ async function take({ runtime }: Parts, id: string, numbers: readonly number[]):
     await executor.sendAll(diary, id, [{ command: { type: 'TakeNote', data: { number } }, envelope }])
 }
 
-async function parkedStreams({ url }: Parts): Promise<readonly string[]> {
-  const response = await fetch(`${url}/readyz`)
-  const { parked } = (await response.json()) as { parked: { consumer: string; stream: string }[] }
+async function parkedStreams({ runtime }: Parts): Promise<readonly string[]> {
+  const { body } = await runtime.health.answers['/readyz']!()
+  const { parked } = JSON.parse(body) as { parked: { consumer: string; stream: string }[] }
   return parked.map(({ consumer, stream }) => `${consumer} | ${stream}`)
 }
 

@@ -15,6 +15,7 @@ export type Mode = 'distributed' | 'all-in-one'
 export interface Watched {
   readonly name: string
   readonly pid: number
+  /** Of its health. */
   readonly port: number
 }
 
@@ -41,7 +42,7 @@ export async function startSoakFixture(mode: Mode, directory: string): Promise<S
     const watched = mode === 'distributed' ? await watchedApart(main) : [await watchedWhole(main)]
     const file = join(directory, 'credentials.json')
     const { sandbox_key: sandboxKey } = JSON.parse(readFileSync(file, 'utf8')) as Credentials
-    return { watched, apiPort: watched[0]!.port, sandboxKey, stop }
+    return { watched, apiPort: apiPortOf(main.said()), sandboxKey, stop }
   } catch (error) {
     await stop()
     throw new Error(`the service did not start: ${main.said()}`, { cause: error })
@@ -71,15 +72,20 @@ function start(mode: Mode, directory: string, brokers: string | undefined): Main
   return { child, ended: once(child, 'close'), said: () => said }
 }
 
+function apiPortOf(said: string): number {
+  const apart = /api is ready: http:\/\/localhost:(\d+)/.exec(said)
+  return Number((apart ?? /ikw-payments +http:\/\/localhost:(\d+)/.exec(said)!)[1])
+}
+
 async function watchedWhole({ child, said }: Main): Promise<Watched> {
-  const portOf = async () => Number(/http:\/\/localhost:(\d+)/.exec(said())?.[1] ?? 0)
+  const portOf = async () => Number(/health +http:\/\/localhost:(\d+)/.exec(said())?.[1] ?? 0)
   return { name: 'service', pid: child.pid!, port: await eventually(portOf, (port) => port > 0, patienceMs) }
 }
 
 /** The API comes first. */
 async function watchedApart({ child, said }: Main): Promise<readonly Watched[]> {
   const portOf = (name: string) =>
-    Number(new RegExp(`${name} is ready: http://localhost:(\\d+)`).exec(said())?.[1] ?? 0)
+    Number(new RegExp(`${name} is ready: .*http://localhost:(\\d+)/readyz\n`).exec(said())?.[1] ?? 0)
   await eventually(
     async () => services.map(portOf),
     (ports) => ports.every((port) => port > 0),

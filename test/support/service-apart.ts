@@ -30,6 +30,8 @@ export class ServiceApart {
   readonly ended: Promise<number | null>
   readonly #child: ChildProcess
   readonly #port: Promise<number>
+  /** The API answers for its health on a port of its own. */
+  readonly #healthPort: Promise<number>
   #output = ''
   #errors = ''
 
@@ -53,16 +55,20 @@ export class ServiceApart {
     })
     this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.#errors += text))
     this.ended = once(this.#child, 'close').then(([code]) => code as number | null)
-    this.#port = new Promise((resolve, reject) => {
+    const told = new Promise<RegExpExecArray>((resolve, reject) => {
       this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => {
         this.#output += text
-        const [, port] = /ready: http:\/\/localhost:(\d+)/.exec(this.#output) ?? []
-        if (port) resolve(Number(port))
+        const ports = /ready: http:\/\/localhost:(\d+).*?(?:health on http:\/\/localhost:(\d+).*)?\n/.exec(
+          this.#output,
+        )
+        if (ports) resolve(ports)
       })
       void this.ended.then(() => reject(new Error(`${this.instance} has ended: ${this.#errors}`)))
     })
+    this.#port = told.then(([, port]) => Number(port))
+    this.#healthPort = told.then(([, port, healthPort = port]) => Number(healthPort))
     // Whoever asks for the port is told; nobody asks for that of a service which only sets up.
-    this.#port.catch(() => undefined)
+    for (const port of [this.#port, this.#healthPort]) port.catch(() => undefined)
     t.teardown(() => this.end('SIGKILL'))
   }
 
@@ -80,7 +86,7 @@ export class ServiceApart {
   }
 
   async readiness(): Promise<Readiness> {
-    const response = await fetch(`http://127.0.0.1:${await this.port()}/readyz`)
+    const response = await fetch(`http://127.0.0.1:${await this.#healthPort}/readyz`)
     return { status: response.status, body: (await response.json()) as Readiness['body'] }
   }
 

@@ -42,8 +42,11 @@ export class ServiceProcess {
     let ending: Ending | undefined
     void this.ended.then((known) => (ending = known))
     for (;;) {
-      const [, port] = /http:\/\/localhost:(\d+)/.exec(this.#output) ?? []
-      if (port) return clientOf({ port: Number(port), credentials: credentialsIn(dataDirectory) })
+      const ports = [...this.#output.matchAll(/http:\/\/localhost:(\d+)(?=\n|\/readyz)/g)].map(([, port]) =>
+        Number(port),
+      )
+      const [port, healthPort] = ports
+      if (port && healthPort) return clientOf({ port, healthPort, credentials: credentialsIn(dataDirectory) })
       if (ending) throw new Error(`the service has ended: ${ending.errors}`)
       await pause(5)
     }

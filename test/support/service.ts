@@ -22,6 +22,8 @@ export interface MerchantClient {
   readonly url: string
   readonly sandboxKey: string
   readonly liveKey: string
+  /** What the process says of itself on the port for those who run it. */
+  health<Body = Record<string, unknown>>(path: string): Promise<Answer<Body>>
   get<Body = Record<string, unknown>>(path: string, options?: CallOptions): Promise<Answer<Body>>
   post<Body = Record<string, unknown>>(
     path: string,
@@ -68,8 +70,9 @@ export async function startService(
 /** The environment header goes along with the key, unless the test says otherwise. */
 export function clientOf({
   port,
+  healthPort = 0,
   credentials,
-}: Pick<RunningService, 'port' | 'credentials'>): MerchantClient {
+}: Pick<RunningService, 'port' | 'credentials'> & Partial<RunningService>): MerchantClient {
   const url = `http://127.0.0.1:${port}`
   const { sandbox_key: sandboxKey, live_key: liveKey } = credentials
 
@@ -90,13 +93,7 @@ export function clientOf({
       },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-    const text = await response.text()
-    const isJson = /json/.test(response.headers.get('content-type') ?? '')
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: (isJson ? JSON.parse(text) : text) as Body,
-    }
+    return answerOf<Body>(response)
   }
 
   return {
@@ -104,7 +101,18 @@ export function clientOf({
     sandboxKey,
     liveKey,
     call,
+    health: async (path) => answerOf(await fetch(`http://127.0.0.1:${healthPort}${path}`)),
     get: (path, options) => call('GET', path, undefined, options),
     post: (path, body, options) => call('POST', path, body, options),
+  }
+}
+
+async function answerOf<Body>(response: Response): Promise<Answer<Body>> {
+  const text = await response.text()
+  const isJson = /json/.test(response.headers.get('content-type') ?? '')
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (isJson ? JSON.parse(text) : text) as Body,
   }
 }

@@ -1,0 +1,72 @@
+import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { randomUUID } from 'node:crypto'
+import type { Express } from 'express'
+import { Refusal, type RefusalName } from '../../../packages/contract/refusals.ts'
+import { messageClasses } from './mount.ts'
+import { problem } from './problem.ts'
+import { closingQueuedResponses } from './queued-responses.ts'
+
+/** How long a client may take. */
+export interface Patience {
+  readonly headersMs: number
+  /** The whole request. */
+  readonly requestMs: number
+  /** So late a client that is too slow is noticed. */
+  readonly checkEveryMs: number
+}
+
+export const usualPatience: Patience = { headersMs: 10_000, requestMs: 15_000, checkEveryMs: 1_000 }
+
+const keepAliveTimeoutMs = 65_000
+const connectionsMax = 10_000
+
+export interface ServerOptions {
+  readonly app: Express
+  readonly listener: RequestListener
+  readonly patience: Patience
+}
+
+/** A server that ends slow clients, and answers what is no HTTP as it answers everything else. */
+export function serverOf({ app, listener, patience }: ServerOptions): Server {
+  const server = createServer(
+    {
+      ...messageClasses(app),
+      keepAliveTimeout: keepAliveTimeoutMs,
+      headersTimeout: patience.headersMs,
+      requestTimeout: patience.requestMs,
+      connectionsCheckingInterval: patience.checkEveryMs,
+    },
+    closingQueuedResponses(listener),
+  )
+  server.maxConnections = connectionsMax
+  server.on('clientError', refuseConnection)
+  return server
+}
+
+const refusals: Readonly<Record<string, RefusalName>> = {
+  HPE_HEADER_OVERFLOW: 'headers_must_not_be_too_large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'body_must_not_be_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'body_must_arrive_in_time',
+}
+
+/** By itself Node answers a bare status line, in which a client's problem handling finds nothing. */
+function refuseConnection({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
+  // Amid an answer nothing else can be said.
+  const { _httpMessage: answering } = socket as { _httpMessage?: { headersSent: boolean } }
+  if (!socket.writable || answering?.headersSent) return void socket.destroy()
+  const refusal = new Refusal(refusals[code] ?? 'request_must_be_http')
+  const requestId = `req_${randomUUID().replaceAll('-', '')}`
+  const body = problem(refusal, { instance: '', requestId })
+  const text = JSON.stringify(body)
+  const lines = [
+    `HTTP/1.1 ${body.status} ${STATUS_CODES[body.status]}`,
+    'Connection: close',
+    'Content-Type: application/problem+json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    'Cache-Control: no-store',
+    'X-Content-Type-Options: nosniff',
+    `Ikw-Request-Id: ${requestId}`,
+  ]
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`)
+}

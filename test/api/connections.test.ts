@@ -1,0 +1,70 @@
+import { connect } from 'node:net'
+import t from 'tap'
+import { Problem } from '../../packages/contract/problem.ts'
+import { startApi } from '../../services/api/main.ts'
+import { eventually } from '../support/eventually.ts'
+import { schemaFaults } from '../support/schema-faults.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+
+t.before(async () => {
+  service = await startService(t)
+})
+
+interface Heard {
+  readonly status: number
+  readonly body: Record<string, unknown>
+}
+
+/** Writes these bytes and answers what comes back, once the other side has ended the connection. */
+async function exchange(port: number, text: string): Promise<Heard> {
+  const socket = connect(port, '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  let heard = ''
+  let isEnded = false
+  socket.setEncoding('utf8').on('data', (part: string) => (heard += part))
+  // A reset by a server that has not read everything is an end as well.
+  socket.on('error', () => undefined).on('close', () => (isEnded = true))
+  socket.write(text)
+  // Sooner than Node looks for slow clients by itself.
+  await eventually(async () => isEnded, Boolean, 20_000)
+  const [, status, body = ''] = /^HTTP\/1\.1 (\d+) .*?\r\n\r\n(.*)$/s.exec(heard) ?? []
+  return { status: Number(status), body: body ? (JSON.parse(body) as Heard['body']) : {} }
+}
+
+const requests: Readonly<Record<string, readonly [text: string, status: number, code: string]>> = {
+  'no HTTP at all': ['\x16\x03\x01 hello\r\n\r\n', 400, 'IKW-REQ-010'],
+  'an unknown method': ['FETCH / HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'IKW-REQ-010'],
+  'two lengths': [
+    'GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+    400,
+    'IKW-REQ-010',
+  ],
+  'a control character in a header': ['GET / HTTP/1.1\r\nHost: x\r\nA: \x01\r\n\r\n', 400, 'IKW-REQ-010'],
+  'too many headers': [`GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'IKW-REQ-011'],
+  'too long an address': [`GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431, 'IKW-REQ-011'],
+}
+
+for (const [what, [text, status, code]] of Object.entries(requests)) {
+  t.test(`a request with ${what} is refused as a problem`, async (t) => {
+    const answer = await exchange(Number(new URL(service.url).port), text)
+    t.match(answer, { status, body: { status, code } })
+    t.strictSame(schemaFaults(Problem, answer.body), [])
+  })
+}
+
+t.test('a client that is too slow is told so and cut off', async (t) => {
+  const patience = { headersMs: 100, requestMs: 200, checkEveryMs: 50 }
+  const { runtime } = service.service
+  const impatient = await startApi({ runtime, patience })
+  t.teardown(() => impatient.close())
+  const slow = {
+    'within its headers': 'GET /healthz HTTP/1.1\r\nHost: ',
+    'before its headers': '\r\n',
+  }
+  for (const [where, text] of Object.entries(slow)) {
+    const answer = await exchange(impatient.port, text)
+    t.match(answer, { status: 408, body: { code: 'IKW-REQ-008', retryable: true } }, where)
+  }
+})
