@@ -1,5 +1,6 @@
 import type { AnyDecider, Context, Decider, Message, Payloads } from '../kernel/decider.ts'
-import type { Envelope, Executor, Outcome } from '../kernel/execute.ts'
+import type { Envelope } from '../kernel/envelope.ts'
+import type { Executor, Outcome } from '../kernel/execute.ts'
 import type { PublicEvents } from '../kernel/message-ports.ts'
 import type { Clock, EventStore, Log, Mailer, NewId, Vault } from '../kernel/ports.ts'
 import type { PaymentRail, SandboxRail } from '../kernel/rail-ports.ts'

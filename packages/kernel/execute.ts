@@ -1,39 +1,9 @@
-import {
-  streamName,
-  type AnyDecider,
-  type Cause,
-  type Decider,
-  type Message,
-  type Payloads,
-} from './decider.ts'
+import { streamName, type AnyDecider, type Decider, type Message, type Payloads } from './decider.ts'
+import type { Envelope } from './envelope.ts'
 import { Mailbox } from './mailbox.ts'
+import type { Owner } from './owner.ts'
 import type { Clock, EventStore, Log, NewId, Snapshots } from './ports.ts'
 import { RecentlyUsed } from './recently-used.ts'
-
-/** Who sends a command, for whom and why: what becomes the metadata of the events that it decides. */
-export interface Envelope {
-  readonly merchant: string
-  readonly livemode: boolean
-  /** `key:<id>`, `policy:<name>`, `timer`, `rail`, `cli`. */
-  readonly actor: string
-  readonly correlation: string
-  readonly request?: string
-  readonly traceparent?: string
-  readonly idempotencyKey?: string
-  readonly fingerprint?: string
-  readonly cause?: Cause & { readonly event: string }
-  /**
-   * The stream most likely has no events yet, because its id is new or follows from an idempotency key, and
-   * few keys come twice. So it is not read first; a wrong guess costs a second try.
-   */
-  readonly isNew?: boolean
-  /** The same, and a stream with events is refused as changed meanwhile. */
-  readonly mustBeNew?: boolean
-  /** A stream without events is refused as not found. */
-  readonly mustExist?: boolean
-  /** `refuse`: a version conflict is answered at once and never decided again. */
-  readonly onConflict?: 'retry' | 'refuse'
-}
 
 export interface Outcome<State> {
   readonly id: string
@@ -62,7 +32,7 @@ export interface Refuse {
 export interface Remembered {
   readonly state: unknown
   readonly revision: number
-  readonly owner: { readonly merchant: string; readonly livemode: boolean } | undefined
+  readonly owner: Owner
 }
 
 export interface ExecutorOptions {

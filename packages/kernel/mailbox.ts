@@ -1,14 +1,9 @@
-import { decide, evolve, streamName, type AnyDecider, type Context } from './decider.ts'
-import type { Envelope, PendingCommand, ExecutorOptions, Outcome } from './execute.ts'
+import { decide, evolve, streamName, type AnyDecider } from './decider.ts'
+import { contextOf, metadataOf, type Envelope } from './envelope.ts'
+import type { PendingCommand, ExecutorOptions, Outcome, Remembered } from './execute.ts'
 import { foldStored, snapshotOf } from './history.ts'
-import {
-  noStream,
-  OutcomeUnknownError,
-  VersionConflictError,
-  type Appended,
-  type EventMetadata,
-  type NewEvent,
-} from './ports.ts'
+import { ownerOf, owns, type Owner } from './owner.ts'
+import { noStream, OutcomeUnknownError, VersionConflictError, type Appended, type NewEvent } from './ports.ts'
 
 /** What another process has outrun so often is refused; docs/decisions/0009 says why eight. */
 const decisionsMax = 8
@@ -29,13 +24,11 @@ interface QueuedBatch {
 interface KnownState {
   state: unknown
   revision: number
-  /** Whose it is, by its first event; unknown for one that starts with a snapshot, whose name tells. */
+  /** Whose it is, by its first event. */
   owner: Owner | undefined
   /** From an earlier round: another process may have gone on since. */
   isRemembered: boolean
 }
-
-type Owner = Pick<EventMetadata, 'merchant' | 'livemode'>
 
 interface Decided {
   readonly letter: QueuedBatch
@@ -73,9 +66,14 @@ export class Mailbox {
     })
   }
 
-  /** A copy, because the next command changes what is known here before it is written. */
-  remembered(): Readonly<KnownState> | undefined {
-    return this.busy || !this.#known ? undefined : { ...this.#known }
+  /**
+   * A copy, because the next command changes what is known here before it is written. A stream without events
+   * belongs to nobody yet, so nothing is remembered of it.
+   */
+  remembered(): Remembered | undefined {
+    if (this.busy || !this.#known?.owner) return undefined
+    const { state, revision, owner } = this.#known
+    return { state, revision, owner }
   }
 
   async #work(): Promise<void> {
@@ -104,9 +102,13 @@ export class Mailbox {
       return { state: this.#decider.initial(), revision: noStream, owner: undefined, isRemembered: false }
     const snapshot = await snapshotOf(snapshots, this.#decider, this.#stream)
     this.#snapshotRevision = snapshot?.revision ?? noStream
-    const events = await store.readStream(this.#stream, this.#snapshotRevision + 1)
+    const [events, [first]] = await Promise.all([
+      store.readStream(this.#stream, this.#snapshotRevision + 1),
+      snapshot ? store.readStream(this.#stream, 0, 1) : [],
+    ])
     const state = foldStored(this.#decider, events, snapshot?.state ?? this.#decider.initial())
-    const owner = events[0]?.revision === 0 ? events[0].metadata : undefined
+    const begun = first ?? events[0]
+    const owner = begun && ownerOf(begun.metadata)
     return { state, revision: events.at(-1)?.revision ?? this.#snapshotRevision, owner, isRemembered: false }
   }
 
@@ -116,7 +118,7 @@ export class Mailbox {
     const events = await this.#options.store.readStream(this.#stream, known.revision + 1)
     known.state = foldStored(this.#decider, events, known.state)
     known.revision += events.length
-    if (events[0]?.revision === 0) known.owner = events[0].metadata
+    if (events[0]?.revision === 0) known.owner = ownerOf(events[0].metadata)
     known.isRemembered = false
   }
 
@@ -177,15 +179,15 @@ export class Mailbox {
     try {
       for (const { command, envelope } of letter.errands) {
         this.#admit(envelope, known)
-        const context = this.#context(envelope)
+        const context = contextOf(this.#id, envelope, this.#options.clock())
         for (const event of decide(this.#decider, command, known.state, context)) {
           known.state = evolve(this.#decider, known.state, event)
           known.revision++
-          known.owner ??= envelope
+          known.owner ??= ownerOf(envelope)
           events.push({
             id: this.#options.newId(),
             ...event,
-            metadata: this.#metadata(event.type, envelope, context.now),
+            metadata: metadataOf(envelope, { version: this.#versionOf(event.type), now: context.now }),
           })
         }
       }
@@ -199,50 +201,17 @@ export class Mailbox {
   }
 
   /** Nobody reaches another merchant's or the other environment's stream, whatever id a request names. */
-  #admit({ merchant, livemode, mustExist, mustBeNew }: Envelope, { revision, owner }: KnownState): void {
-    const isOthers = owner && (owner.merchant !== merchant || owner.livemode !== livemode)
+  #admit(envelope: Envelope, { revision, owner }: KnownState): void {
+    const { mustExist, mustBeNew } = envelope
+    const isOthers = owner && !owns(owner, envelope)
     if (isOthers || (mustExist && revision === noStream)) throw this.#options.refuse.notFound(this.#stream)
     if (mustBeNew && revision !== noStream) throw this.#options.refuse.changedMeanwhile(this.#stream)
   }
 
-  #context({ merchant, livemode, cause }: Envelope): Context {
-    const now = this.#options.clock()
-    return {
-      id: this.#id,
-      merchant,
-      livemode,
-      now,
-      ...(cause && { cause: { policy: cause.policy, position: cause.position } }),
-    }
-  }
-
-  #metadata(type: string, envelope: Envelope, now: Date): EventMetadata {
-    const {
-      merchant,
-      livemode,
-      actor,
-      correlation,
-      request,
-      traceparent,
-      idempotencyKey,
-      fingerprint,
-      cause,
-    } = envelope
+  #versionOf(type: string): number {
     const version = this.#decider.events[type]?.version
     if (version === undefined) throw new Error(`${this.#decider.category} does not declare its event ${type}`)
-    return {
-      merchant,
-      livemode,
-      actor,
-      correlation,
-      version,
-      at: now.toISOString(),
-      ...(request && { request }),
-      ...(traceparent && { traceparent }),
-      ...(idempotencyKey && { idempotencyKey }),
-      ...(fingerprint && { fingerprint }),
-      ...(cause && { causation: cause }),
-    }
+    return version
   }
 
   /**

@@ -3,12 +3,12 @@
  * adapters of it pass.
  */
 
+import type { MerchantOwner } from './owner.ts'
+
 // Events
 
 /** Who did it, for whom, and why: stored beside each event, the same for all kinds. */
-export interface EventMetadata {
-  readonly merchant: string
-  readonly livemode: boolean
+export interface EventMetadata extends MerchantOwner {
   /** `key:<id>`, `policy:<name>`, `timer`, `rail`, `cli`. */
   readonly actor: string
   /** RFC 3339 with milliseconds. */

@@ -16,6 +16,11 @@ export interface Where {
   readonly value: string | number | boolean | readonly string[]
 }
 
+/** Conditions that a row has these values: `equal(ownedBy(caller))`. */
+export function equal(values: Readonly<Record<string, string | number | boolean>>): Where[] {
+  return Object.entries(values).map(([column, value]) => ({ column, operator: '=', value }))
+}
+
 export interface PageQuery {
   readonly from: string
   /** Left out: all. */

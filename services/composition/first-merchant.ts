@@ -7,7 +7,7 @@ import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
-import type { Envelope } from '../../packages/kernel/execute.ts'
+import type { Envelope } from '../../packages/kernel/envelope.ts'
 
 export interface Credentials {
   readonly merchant_id: string

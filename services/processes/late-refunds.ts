@@ -6,13 +6,14 @@ import { to } from '../../packages/kernel/policy.ts'
 import type { RailRequest, RailState } from '../../packages/kernel/rail-ports.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
-import type { Owner, Reaction, Tools } from './process.ts'
+import type { MerchantOwner } from '../../packages/kernel/owner.ts'
+import type { Reaction, Tools } from './process.ts'
 import { pursueRefund } from './rail-refund.ts'
 
 const askedEveryMs = 5 * 60_000
 
 /** Money that arrived when its intent was over. */
-export interface LatePayment extends Owner {
+export interface LatePayment extends MerchantOwner {
   readonly paymentIntent: string
   readonly operationId: string
 }

@@ -7,9 +7,10 @@ import type { AnyDecider } from '../../packages/kernel/decider.ts'
 import type { PolicyCommand } from '../../packages/kernel/policy.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
 import type { Timers } from '../../packages/kernel/read-ports.ts'
+import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import { runTimers } from './due-timers.ts'
 import { PolicyRunner } from './policies.ts'
-import type { Owner, Process, Tools } from './process.ts'
+import type { Process, Tools } from './process.ts'
 import { retryReaction, startReactions, type ReactionRunnerOptions } from './reactions.ts'
 
 const batchSize = 1_000
@@ -106,7 +107,7 @@ export function toolsOf(dependencies: Dependencies): Tools {
 async function sendFor(
   dependencies: Dependencies,
   { decider, id, command }: PolicyCommand,
-  owner: Owner & { readonly actor: string },
+  owner: MerchantOwner & { readonly actor: string },
 ): Promise<unknown> {
   return dependencies.executor.sendAll(decider, id, [
     { command, envelope: { ...owner, correlation: dependencies.newId() } },

@@ -15,10 +15,11 @@ import {
   type PaymentRail,
   type RailState,
 } from '../../packages/kernel/rail-ports.ts'
-import type { Owner, Tools } from './process.ts'
+import type { MerchantOwner } from '../../packages/kernel/owner.ts'
+import type { Tools } from './process.ts'
 
 /** A payout on its way to an operator. */
-export interface Disbursement extends Owner {
+export interface Disbursement extends MerchantOwner {
   readonly id: string
   readonly money: PayoutMoney
   readonly destination: Destination

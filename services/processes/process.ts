@@ -4,12 +4,7 @@ import type { RailCallback } from '../../packages/kernel/rail-ports.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import type { AnyPolicy } from '../../packages/kernel/policy.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
-
-/** Whose command it is, when no policy but the outside world or the clock causes it. */
-export interface Owner {
-  readonly merchant: string
-  readonly livemode: boolean
-}
+import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 
 /** What the work of a process may use. */
 export interface Tools {
@@ -18,7 +13,7 @@ export interface Tools {
    * Sends a command in the name of the rail or of a timer; a repeat decides nothing. Throws what the decision
    * refuses.
    */
-  send(order: PolicyCommand, owner: Owner, actor: 'rail' | 'timer'): Promise<unknown>
+  send(order: PolicyCommand, owner: MerchantOwner, actor: 'rail' | 'timer'): Promise<unknown>
 }
 
 /** An event whose work in the outside world is done at least once. */

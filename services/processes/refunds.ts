@@ -15,9 +15,10 @@ import { policy, to } from '../../packages/kernel/policy.ts'
 import type { RailCallback, RailRequest, RailState } from '../../packages/kernel/rail-ports.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
+import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import { reportLateRefund } from './late-refunds.ts'
 import { operationOf } from './operations.ts'
-import type { Owner, Process, Reaction, Tools } from './process.ts'
+import type { Process, Reaction, Tools } from './process.ts'
 import { pursueRefund } from './rail-refund.ts'
 
 /** The payment learns what became of the part of it that was reserved. */
@@ -116,7 +117,7 @@ function requestOf(id: string, { merchant, livemode, amount, currency, method }:
 }
 
 interface Listener {
-  readonly owner: Owner
+  readonly owner: MerchantOwner
   readonly tools: Tools
 }
 

@@ -1,6 +1,7 @@
 import type { Deliveries, PendingConsequence } from '../../infra/postgres/webhooks/deliveries.ts'
 import { webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
-import type { Envelope, Executor } from '../../packages/kernel/execute.ts'
+import type { Envelope } from '../../packages/kernel/envelope.ts'
+import type { Executor } from '../../packages/kernel/execute.ts'
 import type { Mailer } from '../../packages/kernel/ports.ts'
 
 export interface ConsequenceTools {

@@ -187,6 +187,12 @@ t.test(
   },
 )
 
+t.test('owners are compared in one place', async (t) => {
+  const comparison = /\b(merchant|livemode)\b\s*[!=]==|[!=]==\s*[\w.]+\.(merchant|livemode)\b/
+  for (const { path, layer, text } of sources.filter((one) => one.layer !== 'test' && one.layer !== 'bench'))
+    if (path !== 'packages/kernel/owner.ts') t.notMatch(text, comparison, `${path} (${layer}) asks owns()`)
+})
+
 t.test('imports have no cycles', async (t) => {
   const graph = new Map(
     sources.map((file) => [

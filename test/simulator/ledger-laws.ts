@@ -6,6 +6,7 @@ import {
 } from '../../packages/domain/ledger/accounts.ts'
 import type { Entry } from '../../packages/domain/ledger/events.ts'
 import { parseStreamName } from '../../packages/kernel/decider.ts'
+import { owns } from '../../packages/kernel/owner.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
 
 interface OpenHold {
@@ -55,7 +56,7 @@ export class LedgerLaws {
     const areAmounts = postings.every(({ amount }) => Number.isSafeInteger(amount) && amount > 0)
     if (!areAmounts) this.#violate('L1', `an entry of ${stream} has amounts that are none`)
     const book = parseBookId(parseStreamName(stream).id)
-    const isOwn = book.merchant === metadata.merchant && book.livemode === metadata.livemode
+    const isOwn = owns(book, metadata)
     const isPlay = postings.some(({ account }) => account === 'sandbox.funding')
     if (!isOwn || book.currency !== currency || (isPlay && book.livemode)) {
       this.#violate('L8', `an entry of ${stream} belongs elsewhere`)

@@ -2,6 +2,7 @@ import { derivedId } from '../../contract/identity.ts'
 import { Currency, nullable, record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
+import type { MerchantOwner } from '../../kernel/owner.ts'
 
 const owner = { merchant: Type.String(), livemode: Type.Boolean(), at: Timestamp }
 
@@ -61,17 +62,12 @@ export const customer: Decider<Customer, CustomerCommands, CustomerEvents> = {
   },
 }
 
-interface Owner {
-  readonly merchant: string
-  readonly livemode: boolean
-}
-
 const contacts = 'd0a7a5a3-54f0-5c1e-8f4e-0b8b0f6d2c11'
 
 /**
  * The identity of a customer follows from the contact by which the customer was met first, so that two
  * requests at once make one. E-mail addresses are compared without regard to case.
  */
-export function customerIdOf({ merchant, livemode }: Owner, contact: string): string {
+export function customerIdOf({ merchant, livemode }: MerchantOwner, contact: string): string {
   return derivedId(contacts, `${merchant} ${livemode} ${contact.toLowerCase()}`)
 }

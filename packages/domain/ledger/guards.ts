@@ -1,5 +1,6 @@
 import { refuse, type RefusalName } from '../../contract/refusals.ts'
 import type { Context } from '../../kernel/decider.ts'
+import { owns } from '../../kernel/owner.ts'
 import {
   classOf,
   clearingPayout,
@@ -25,10 +26,9 @@ export type Stamped = Draft & Pick<Entry, 'currency' | 'effectiveAt' | 'cause'>
  * spread it after their own fields, because V8 copies an object that starts a literal ten times slower.
  */
 export function stamp({ entryId, subject, amounts, postings }: Draft, context: Context): Stamped {
-  const { id, merchant, livemode, now, cause } = context
+  const { id, livemode, now, cause } = context
   const book = parseBookId(id)
-  const isOwn = book.merchant === merchant && book.livemode === livemode
-  if (!isOwn) throw new Error(`${id} is another merchant's book`)
+  if (!owns(book, context)) throw new Error(`${id} is another merchant's book`)
   if (livemode && postings.some(({ account }) => account === sandboxFunding)) {
     throw new Error(`${id} is live and takes no play money`)
   }

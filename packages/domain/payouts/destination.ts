@@ -4,6 +4,7 @@ import { refuse } from '../../contract/refusals.ts'
 import { Currency, nullable, record, Timestamp, Type } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
+import { owns, type MerchantOwner } from '../../kernel/owner.ts'
 import { Destination } from './destination-request.ts'
 
 // Events
@@ -85,15 +86,10 @@ export const payoutDestination: Decider<
   },
 }
 
-interface Owner {
-  readonly merchant: string
-  readonly livemode: boolean
-}
-
 const destinationIds = 'b5f0f3a6-61b7-5d56-9a3c-2f4f0f1e8c77'
 
 /** The same destination of a merchant is the same stream, so it cannot be saved twice while it is active. */
-export function destinationId({ merchant, livemode }: Owner, destination: Destination): string {
+export function destinationId({ merchant, livemode }: MerchantOwner, destination: Destination): string {
   const parts =
     destination.type === 'bank'
       ? [destination.bankCode, destination.accountNumber]
@@ -109,9 +105,9 @@ export function admitSaved({ destination, currency }: Savable): Destination {
 /** Spec, Payouts: a saved destination must be the merchant's, active, and not blocked by a safety delay. */
 export function usableDestination(
   state: PayoutDestination,
-  { merchant, livemode, now }: Owner & { readonly now: Date },
+  { now, ...caller }: MerchantOwner & { readonly now: Date },
 ): SavedDestination {
-  if (state.status === 'none' || state.merchant !== merchant || state.livemode !== livemode) {
+  if (state.status === 'none' || !owns(state, caller)) {
     return refuse('payout_must_have_one_valid_destination', { detail: 'The saved destination is not known' })
   }
   if (state.status === 'removed') refuse('destination_must_be_active')

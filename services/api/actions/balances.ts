@@ -16,8 +16,9 @@ import type { Entry } from '../../../packages/domain/ledger/events.ts'
 import type { Balances } from '../../../packages/domain/ledger/state.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { recordedEvent } from '../../../packages/kernel/history.ts'
-import type { PageQuery, Where } from '../../../packages/kernel/read-ports.ts'
+import { equal, type PageQuery, type Where } from '../../../packages/kernel/read-ports.ts'
 import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
+import { ownedBy } from '../../../packages/kernel/owner.ts'
 import { balanceDays, balances } from '../../../projections/balances.ts'
 
 const entriesAtOnce = 1_000
@@ -103,15 +104,8 @@ interface Summed {
 type SumRow = Balances & { readonly entries: number }
 
 /** All that the read models have counted for sure: the whole book, or its days before the one asked for. */
-async function summed(
-  { reads }: Dependencies,
-  { merchant, livemode, currency, until }: Asked,
-): Promise<Summed> {
-  const where: Where[] = [
-    { column: 'merchant', operator: '=', value: merchant },
-    { column: 'livemode', operator: '=', value: livemode },
-    { column: 'currency', operator: '=', value: currency },
-  ]
+async function summed({ reads }: Dependencies, { currency, until, ...owner }: Asked): Promise<Summed> {
+  const where = equal({ ...ownedBy(owner), currency })
   const query: PageQuery =
     until === undefined
       ? { from: balances.name, where, order: 'currency', limit: 1 }

@@ -4,6 +4,7 @@ import type { Request } from '../../../packages/contract/routes.ts'
 import { literals, record, Timestamp, Type, type Static } from '../../../packages/contract/vocabulary.ts'
 import { evolve, streamName, type Decider, type Payloads } from '../../../packages/kernel/decider.ts'
 import { recordedEvent } from '../../../packages/kernel/history.ts'
+import { owns } from '../../../packages/kernel/owner.ts'
 
 const AnyValue = Type.Unsafe<unknown>({ description: 'Any JSON value' })
 
@@ -38,9 +39,7 @@ export function historyOf<S, C extends Payloads, E extends Payloads>(
   return async ({ caller, params, dependencies, path }: Request): Promise<Static<typeof History>> => {
     const id = identity(params['id']!) ?? refuse('resource_must_exist')
     const events = await dependencies.store.readStream(streamName(decider.category, id), 0)
-    const owner = events[0]?.metadata
-    if (owner?.merchant !== caller.merchant || owner.livemode !== caller.livemode)
-      refuse('resource_must_exist')
+    if (!events[0] || !owns(events[0].metadata, caller)) refuse('resource_must_exist')
     let state = decider.initial()
     let before: Readonly<Record<string, unknown>> = {}
     const data = events.map((stored): Static<typeof HistoryItem> => {

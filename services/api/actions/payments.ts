@@ -10,6 +10,7 @@ import { RefundResource, viewRefund, type RefundView } from '../../../packages/d
 import type { Refund } from '../../../packages/domain/refunds/refund.ts'
 import { foldStored, recordedEvent } from '../../../packages/kernel/history.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
+import { owns } from '../../../packages/kernel/owner.ts'
 import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
 import type { PaymentIntent } from '../../../packages/domain/payment-intents/state.ts'
 import { refunds } from '../../../projections/refunds.ts'
@@ -69,8 +70,7 @@ interface IntentHistory {
 async function historyOf({ caller, dependencies, params }: Asking): Promise<IntentHistory> {
   const id = params['id']!
   const stored = await dependencies.store.readStream(streamName(paymentIntent.category, id), 0)
-  const owner = stored[0]?.metadata
-  if (owner?.merchant !== caller.merchant || owner.livemode !== caller.livemode) refuse('resource_must_exist')
+  if (!stored[0] || !owns(stored[0].metadata, caller)) refuse('resource_must_exist')
   const events = stored.map((event) => recordedEvent(paymentIntent, event))
   // Its own events, so its own state: only the erasure in `foldStored` hides it.
   return { id, events, state: foldStored(paymentIntent, stored) as PaymentIntent }

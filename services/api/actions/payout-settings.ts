@@ -24,6 +24,8 @@ import {
   type PayoutSettingsCommands,
 } from '../../../packages/domain/payouts/settings.ts'
 import { readState } from '../../../packages/kernel/history.ts'
+import { ownedBy, owns } from '../../../packages/kernel/owner.ts'
+import { equal } from '../../../packages/kernel/read-ports.ts'
 
 type Settings = Static<typeof PayoutSettingsResource>
 
@@ -77,8 +79,7 @@ async function revise(request: Asking, data: PayoutSettingsCommands['RevisePayou
 async function activeDestination({ caller, dependencies }: Asking, text: string): Promise<string> {
   const id = identity(text)
   const state = id && (await readState(dependencies.store, payoutDestination, id))
-  const isActive = state && state.status === 'active'
-  if (isActive && state.merchant === caller.merchant && state.livemode === caller.livemode) return id
+  if (state && state.status === 'active' && owns(state, caller)) return id
   return refuseDestination('/default_destination_id', `"${text}" is not an active saved destination`)
 }
 
@@ -88,11 +89,7 @@ async function settingsOf({ caller, dependencies }: Asking): Promise<Settings> {
   const settings = await readState(dependencies.store, payoutSettings, payoutSettingsId(merchant, livemode))
   const { rows } = await dependencies.reads.page<{ readonly id: string; readonly state: PayoutDestination }>({
     from: 'payout_destinations',
-    where: [
-      { column: 'merchant', operator: '=', value: merchant },
-      { column: 'livemode', operator: '=', value: livemode },
-      { column: 'shown', operator: '=', value: true },
-    ],
+    where: equal({ ...ownedBy(caller), shown: true }),
     order: 'created',
     limit: destinationsMax,
   })

@@ -17,6 +17,8 @@ import {
   webhookEndpoint,
 } from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import { webhookEndpoints } from '../../../projections/webhook-endpoints.ts'
+import { ownedBy } from '../../../packages/kernel/owner.ts'
+import { equal } from '../../../packages/kernel/read-ports.ts'
 
 type Shown = Static<typeof WebhookEndpointResource>
 
@@ -112,10 +114,7 @@ async function checkNumber({
 }: Pick<Request, 'dependencies' | 'caller'>): Promise<void> {
   const { total = 0 } = await dependencies.reads.page({
     from: webhookEndpoints.name,
-    where: [
-      { column: 'merchant', operator: '=', value: caller.merchant },
-      { column: 'livemode', operator: '=', value: caller.livemode },
-    ],
+    where: equal(ownedBy(caller)),
     order: 'created',
     limit: 1,
     count: true,

@@ -16,7 +16,8 @@ import { webhookReplay } from '../../../packages/domain/webhook-endpoints/webhoo
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
 import type { PublicEvent } from '../../../packages/kernel/message-ports.ts'
-import type { DocumentRow } from '../../../packages/kernel/read-ports.ts'
+import { ownedBy, owns } from '../../../packages/kernel/owner.ts'
+import { equal, type DocumentRow } from '../../../packages/kernel/read-ports.ts'
 import { webhookEndpoints } from '../../../projections/webhook-endpoints.ts'
 
 type Asker = Pick<Request, 'dependencies' | 'caller'>
@@ -82,18 +83,14 @@ async function findEndpoint({ dependencies, caller }: Asker, text: string): Prom
   const id = identity(text, 'webhook_endpoint') ?? refuse('resource_must_exist')
   const events = await dependencies.store.readStream(streamName(webhookEndpoint.category, id), 0)
   const [first] = events
-  const { merchant, livemode } = first?.metadata ?? refuse('resource_must_exist')
-  if (!first || merchant !== caller.merchant || livemode !== caller.livemode) refuse('resource_must_exist')
+  if (!first || !owns(first.metadata, caller)) refuse('resource_must_exist')
   return { id, created: first.position, state: foldStored(webhookEndpoint, events) as WebhookEndpoint }
 }
 
 async function endpointsOf({ dependencies, caller }: Asker): Promise<readonly KnownEndpoint[]> {
   const { rows } = await dependencies.reads.page<DocumentRow & { readonly state: WebhookEndpoint }>({
     from: webhookEndpoints.name,
-    where: [
-      { column: 'merchant', operator: '=', value: caller.merchant },
-      { column: 'livemode', operator: '=', value: caller.livemode },
-    ],
+    where: equal(ownedBy(caller)),
     order: 'created',
     limit: endpointsMax,
   })

@@ -1,6 +1,6 @@
 import type { Dependencies, Request, SendOptions } from '../../../packages/contract/routes.ts'
 import type { Decider, Message, Payloads } from '../../../packages/kernel/decider.ts'
-import type { Envelope } from '../../../packages/kernel/execute.ts'
+import type { Envelope } from '../../../packages/kernel/envelope.ts'
 
 /** A request of a kind of row that is only known at run time. */
 export interface AnyRequest extends Request<object | undefined, Readonly<Record<string, unknown>>> {

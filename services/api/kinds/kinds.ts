@@ -1,7 +1,8 @@
 import { refuse } from '../../../packages/contract/refusals.ts'
-import type { AnyRoute, Caller } from '../../../packages/contract/routes.ts'
+import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { streamName, type AnyDecider } from '../../../packages/kernel/decider.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
+import { owns } from '../../../packages/kernel/owner.ts'
 import { noStream, type StoredEvent } from '../../../packages/kernel/ports.ts'
 import type { Documents } from '../../../packages/kernel/projection.ts'
 import { page } from './list-handler.ts'
@@ -58,12 +59,12 @@ export async function currentState(
 ) {
   const { decider } = from
   const known = dependencies.executor.remembered(decider, id) ?? (await documentOf(dependencies, from, id))
-  if (known?.owner && !owns(caller, known.owner)) return undefined
+  if (known && !owns(known.owner, caller)) return undefined
   const tail = await dependencies.store.readStream(
     streamName(decider.category, id),
     (known?.revision ?? noStream) + 1,
   )
-  if (!known && !startsFor(caller, tail[0])) return undefined
+  if (!known && !(tail[0] && owns(tail[0].metadata, caller))) return undefined
   return stateAfter(decider, tail, known?.state)
 }
 
@@ -74,12 +75,4 @@ async function documentOf(dependencies: AnyRequest['dependencies'], from: Docume
 
 function stateAfter(decider: AnyDecider, tail: readonly StoredEvent[], known: unknown): unknown {
   return tail.length === 0 ? known : foldStored(decider, tail, known ?? decider.initial())
-}
-
-function owns(caller: Caller, owner: { readonly merchant: string; readonly livemode: boolean }): boolean {
-  return owner.merchant === caller.merchant && owner.livemode === caller.livemode
-}
-
-function startsFor(caller: Caller, first: StoredEvent | undefined): boolean {
-  return first !== undefined && owns(caller, first.metadata)
 }

@@ -1,7 +1,8 @@
 import { identity } from '../../../packages/contract/identity.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
-import type { PageQuery, Where } from '../../../packages/kernel/read-ports.ts'
+import { ownedBy } from '../../../packages/kernel/owner.ts'
+import { equal, type PageQuery, type Where } from '../../../packages/kernel/read-ports.ts'
 import type { AnyRequest } from '../http/request.ts'
 
 const waitForOwnWritesMs = 1_000
@@ -56,20 +57,9 @@ async function waitForWrites({ dependencies, minPosition, lastWritten }: AnyRequ
   } else if (lastWritten > 0) await dependencies.reads.reached(lastWritten, waitForOwnWritesMs)
 }
 
-function owned({ merchant, livemode }: AnyRequest['caller'], route: AnyRoute): Where[] {
-  const shown: Where[] =
-    route.from!.kind === 'documents' ? [{ column: 'shown', operator: '=', value: true }] : []
-  const only = Object.entries(route.only ?? {}).map(([column, value]): Where => ({
-    column,
-    operator: '=',
-    value,
-  }))
-  return [
-    { column: 'merchant', operator: '=', value: merchant },
-    { column: 'livemode', operator: '=', value: livemode },
-    ...shown,
-    ...only,
-  ]
+function owned(caller: AnyRequest['caller'], route: AnyRoute): Where[] {
+  const shown = route.from!.kind === 'documents' && { shown: true }
+  return equal({ ...ownedBy(caller), ...shown, ...route.only })
 }
 
 function conditions(route: AnyRoute, query: ListQuery): Where[] {

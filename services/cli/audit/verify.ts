@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { noStream, type EventStore } from '../../../packages/kernel/ports.ts'
 import type { AnyDecider } from '../../../packages/kernel/decider.ts'
+import { ownerOf, owns, type Owner } from '../../../packages/kernel/owner.ts'
 import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
 import { BookAudit, type EntryData } from './book-audit.ts'
 import { EffectsAudit } from './effects.ts'
@@ -59,8 +60,7 @@ export async function verifyLog(options: VerifyOptions): Promise<Verified> {
 
 interface Place {
   readonly revision: number
-  readonly merchant: string
-  readonly livemode: boolean
+  readonly owner: Owner
 }
 
 class LogAudit {
@@ -84,16 +84,16 @@ class LogAudit {
     book.apply(entry)
   }
 
-  #checkStream({ stream, revision, position, metadata: { merchant, livemode } }: RecordedEvent): void {
+  #checkStream({ stream, revision, position, metadata }: RecordedEvent): void {
     const known = this.#streams.get(stream)
     const expected = (known?.revision ?? noStream) + 1
     if (revision !== expected) {
       this.violations.note('log', `${stream} goes on with revision ${revision}, not ${expected}`)
     }
-    if (known && (known.merchant !== merchant || known.livemode !== livemode)) {
+    if (known && !owns(known.owner, metadata)) {
       this.violations.note('log', `${stream} changes its owner at position ${position}`)
     }
-    this.#streams.set(stream, { revision, merchant, livemode })
+    this.#streams.set(stream, { revision, owner: ownerOf(metadata) })
   }
 
   counted() {

@@ -1,0 +1,57 @@
+import type { Cause, Context } from './decider.ts'
+import type { MerchantOwner } from './owner.ts'
+import type { EventMetadata } from './ports.ts'
+
+/** Who sends a command, for whom and why: what becomes the metadata of the events that it decides. */
+export interface Envelope extends MerchantOwner {
+  /** `key:<id>`, `policy:<name>`, `timer`, `rail`, `cli`. */
+  readonly actor: string
+  readonly correlation: string
+  readonly request?: string
+  readonly traceparent?: string
+  readonly idempotencyKey?: string
+  readonly fingerprint?: string
+  readonly cause?: Cause & { readonly event: string }
+  /**
+   * The stream most likely has no events yet, because its id is new or follows from an idempotency key, and
+   * few keys come twice. So it is not read first; a wrong guess costs a second try.
+   */
+  readonly isNew?: boolean
+  /** The same, and a stream with events is refused as changed meanwhile. */
+  readonly mustBeNew?: boolean
+  /** A stream without events is refused as not found. */
+  readonly mustExist?: boolean
+  /** `refuse`: a version conflict is answered at once and never decided again. */
+  readonly onConflict?: 'retry' | 'refuse'
+}
+
+/** What a decision may know of who asks. */
+export function contextOf(id: string, { merchant, livemode, cause }: Envelope, now: Date): Context {
+  const known = cause && { cause: { policy: cause.policy, position: cause.position } }
+  return { id, merchant, livemode, now, ...known }
+}
+
+interface Stamp {
+  /** Of the event's schema. */
+  readonly version: number
+  readonly now: Date
+}
+
+/** What is stored beside an event. */
+export function metadataOf(envelope: Envelope, { version, now }: Stamp): EventMetadata {
+  const { merchant, livemode, actor, correlation, request, traceparent, ...more } = envelope
+  const { idempotencyKey, fingerprint, cause } = more
+  return {
+    merchant,
+    livemode,
+    actor,
+    correlation,
+    version,
+    at: now.toISOString(),
+    ...(request && { request }),
+    ...(traceparent && { traceparent }),
+    ...(idempotencyKey && { idempotencyKey }),
+    ...(fingerprint && { fingerprint }),
+    ...(cause && { causation: cause }),
+  }
+}

@@ -1,0 +1,36 @@
+/** A merchant's sandbox and its live environment are two owners. */
+export interface MerchantOwner {
+  readonly merchant: string
+  readonly livemode: boolean
+}
+
+/**
+ * Whose a stream is: its first event says so, for ever. The fields tell which kind of owner it is, and are
+ * named like the columns of read models.
+ */
+export type Owner =
+  MerchantOwner | { readonly organization: string } | { readonly user: string } | { readonly platform: true }
+
+/** Whether what belongs to the one may be seen and changed by the other. Nobody else compares owners. */
+export function owns(owner: Owner, other: Owner): boolean {
+  if ('merchant' in owner)
+    return 'merchant' in other && owner.merchant === other.merchant && owner.livemode === other.livemode
+  if ('organization' in owner) return 'organization' in other && owner.organization === other.organization
+  if ('user' in owner) return 'user' in other && owner.user === other.user
+  return 'platform' in other
+}
+
+/** Only the fields that say whose it is: of metadata, of a row, of a caller. */
+export function ownerOf(owned: MerchantOwner): MerchantOwner
+export function ownerOf(owned: Owner): Owner
+export function ownerOf(owned: Owner): Owner {
+  if ('merchant' in owned) return { merchant: owned.merchant, livemode: owned.livemode }
+  if ('organization' in owned) return { organization: owned.organization }
+  if ('user' in owned) return { user: owned.user }
+  return { platform: true }
+}
+
+/** The columns of a row that is theirs. */
+export function ownedBy(owner: Owner): Readonly<Record<string, string | boolean>> {
+  return 'platform' in owner ? {} : { ...ownerOf(owner) }
+}

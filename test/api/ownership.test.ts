@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { publicId } from '../../packages/contract/identity.ts'
+import { keyedId } from '../../services/api/kinds/idempotency.ts'
+import { startApi } from '../../services/api/main.ts'
+import { openRuntime } from '../../services/composition/dependencies.ts'
+import { orange } from '../support/payments.ts'
+import { clientOf, startService, type MerchantClient, type TestService } from '../support/service.ts'
+
+const order = { amount: 5_000, currency: 'XOF', transaction_country: 'SN' }
+const operation = 'POST /api/v1/payment-intents'
+
+let first: TestService
+let second: MerchantClient
+
+t.before(async () => {
+  first = await startService(t)
+  // Another API process, as far as what is remembered goes: mailboxes and caches of its own.
+  second = await anotherCopy(first)
+})
+
+async function anotherCopy({ service: { runtime, credentials } }: TestService): Promise<MerchantClient> {
+  const { configuration } = runtime
+  const copy = await openRuntime(configuration)
+  const api = await startApi({ runtime: copy })
+  t.teardown(async () => {
+    await api.close()
+    await copy.close()
+  })
+  return clientOf({ port: api.port, credentials })
+}
+
+t.test('an id that was asked for before it existed is still only its owner’s', async (t) => {
+  const { merchant_id: merchant } = first.service.credentials
+  const key = randomUUID()
+  const id = keyedId({ merchant, livemode: true, actor: 'test' }, operation, key)
+  const path = `/api/v1/payment-intents/${id}`
+  t.match(await second.post(`${path}/confirm`, orange()), { status: 404 }, 'sandbox asks too early')
+  const options = { key: first.liveKey, headers: { 'idempotency-key': key } }
+  const created = await first.post('/api/v1/payment-intents', order, options)
+  t.match(created, { status: 201, body: { id: publicId('payment_intent', id) } }, 'live creates it elsewhere')
+  t.match(await second.get(path), { status: 404 }, 'sandbox does not see it')
+  t.match(await second.post(`${path}/cancel`), { status: 404 }, 'nor changes it')
+  t.match(await second.get(path, { key: first.liveKey }), { status: 200, body: { livemode: true } })
+})
