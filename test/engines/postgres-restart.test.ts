@@ -5,14 +5,15 @@ import { readModels } from '../../projections/index.ts'
 import { startService } from '../../services/all-in-one/start.ts'
 import { brokenLaws } from '../support/checker.ts'
 import { eventually } from '../support/eventually.ts'
-import { Load, seeded } from '../support/load.ts'
+import { Load } from '../support/load.ts'
+import { seeded } from '../support/random.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
 import { replayDifferences } from '../support/replay.ts'
 import { freeDeadKeys, settled, Time } from '../support/settling.ts'
 import { killPostgres } from '../support/postmaster.ts'
 import { clientOf } from '../support/service.ts'
 
-const merchants = 8
+const servers = 8
 const restarts = 3
 const answersBetween = 60
 
@@ -27,10 +28,13 @@ t.test(
     const service = await startService(readConfiguration({ ...settings, POSTGRES_URL: postgres.url }), time)
     t.teardown(() => service.close())
     const client = clientOf(service)
-    const load = new Load(seeded(1))
-    load.aim(client)
-    t.teardown(() => load.stop())
-    load.start(merchants)
+    const load = new Load(t, {
+      random: seeded(1),
+      addresses: () => [client.url],
+      merchants: [{ id: 'first', key: client.sandboxKey, servers }],
+      mix: { payouts: 0.5, payments: 0.3, refunds: 0.2 },
+    })
+    load.start()
     for (let restart = 0; restart < restarts; restart++) {
       await load.answers(answersBetween)
       t.ok(killPostgres(home), 'it is gone')
@@ -42,21 +46,21 @@ t.test(
     }
     await load.answers(answersBetween)
     await load.stop()
-    const failures = load.answered.filter(({ answer }) => answer.status >= 500)
+    const failures = load.answered().filter(({ answer }) => answer.status >= 500)
     t.strictSame(failures.slice(0, 5), [], 'what a crash costs is worth another try, and says so')
 
     t.comment(
-      `${load.answered.length} answers, ${load.answered.filter(({ tries }) => tries > 1).length} of them to repeated requests`,
+      `${load.answered().length} answers, ${load.answered().filter(({ tries }) => tries > 1).length} of them to repeated requests`,
     )
     time.fly()
     await freeDeadKeys(service.runtime.postgres.pool)
     await load.finish()
     await settled(service.runtime.postgres.pool)
     const missing = []
-    for (const { errand, answer } of [...load.of('payout'), ...load.of('payment_intent')].filter(
+    for (const { path, answer } of [...load.answered('payout'), ...load.answered('payment_intent')].filter(
       ({ answer }) => answer.status < 300,
     )) {
-      const { status } = await client.get(`${errand.path}/${String(answer.body['id'])}`)
+      const { status } = await client.get(`${path}/${String(answer.body['id'])}`)
       if (status !== 200) missing.push({ answered: answer.body, status })
     }
     t.strictSame(missing, [], 'everything that was answered is there')

@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts'
 import type { LogRecord } from '../support/eventstoredb-peer/log.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
 import { killPostgres } from '../support/postmaster.ts'
-import type { Ending } from './ending.ts'
+import type { Ending } from '../support/ending.ts'
 import { FaultyProxy } from './proxy.ts'
 
 /** A server of PostgreSQL that can be killed, and a proxy before it. */

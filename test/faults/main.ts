@@ -1,5 +1,5 @@
-import { seeded } from '../support/load.ts'
-import { Ends } from './ending.ts'
+import { seeded } from '../support/random.ts'
+import { Ends } from '../support/ending.ts'
 import {
   brokerKilled,
   calm,

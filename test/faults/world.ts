@@ -6,7 +6,7 @@ import { firstMerchant } from '../../services/composition/first-merchant.ts'
 import { openRuntime, type Runtime } from '../../services/composition/dependencies.ts'
 import { ServiceApart } from '../support/service-apart.ts'
 import { watchLeaders } from './audit.ts'
-import type { Ending } from './ending.ts'
+import type { Ending } from '../support/ending.ts'
 import {
   openBroker,
   openEventStoreDb,
@@ -17,7 +17,8 @@ import {
   type PostgresEngine,
 } from './engines.ts'
 import { Fleet, type FleetOptions } from './fleet.ts'
-import { FaultLoad, type Merchant } from './load.ts'
+import { quickRecipients } from '../support/load-requests.ts'
+import { Load, type LoadMerchant } from '../support/load.ts'
 import { Prober } from './prober.ts'
 import { FaultyProxy } from './proxy.ts'
 import { openSink, type Sink } from './sink.ts'
@@ -40,7 +41,7 @@ export interface World {
   /** The operators have a database of their own, which nobody kills. */
   readonly operators: { readonly pool: PostgresEngine['pool']; readonly proxy: FaultyProxy }
   readonly fleet: Fleet
-  readonly load: FaultLoad
+  readonly load: Load
   readonly prober: Prober
   readonly sink: Sink
   readonly hooks: readonly Hook[]
@@ -86,16 +87,24 @@ export async function openWorld(ending: Ending, options: WorldOptions): Promise<
   const fleet = new Fleet(ending, { environment, postgresUrl: postgres.url, ...(files && { files }) })
   await fleet.start()
   const hooks = await addHooks(merchants, fleet.addresses()[0]!, sink)
-  const load = new FaultLoad(ending, { addresses: fleet.addresses, merchants, random })
+  const load = new Load(ending, {
+    addresses: fleet.addresses,
+    merchants,
+    random,
+    mix: { payouts: 0.6, payments: 0.3, refunds: 0 },
+    recipients: quickRecipients,
+    payers: ['0001'],
+    betweenRequestsMs: 20,
+  })
   const prober = new Prober(ending, { addresses: fleet.addresses, key: merchants[1]!.key })
   const operators = { pool: ledgerOfOperators.pool, proxy: rail }
   return { postgres, ...(history && { history }), broker, operators, fleet, load, prober, sink, hooks }
 }
 
 /** Merchants with their keys and play money, before any service runs. */
-async function register(runtime: Runtime): Promise<readonly Merchant[]> {
+async function register(runtime: Runtime): Promise<readonly LoadMerchant[]> {
   const { dependencies, configuration } = runtime
-  const merchants: Merchant[] = []
+  const merchants: LoadMerchant[] = []
   for (const [number, count] of servers.entries()) {
     const directory = join(configuration.dataDirectory, `merchant-${number}`)
     const { merchant_id: id, sandbox_key: key } = await firstMerchant(dependencies, directory)
@@ -112,7 +121,7 @@ async function register(runtime: Runtime): Promise<readonly Merchant[]> {
 
 /** Each merchant listens to everything at one endpoint, and to its payouts at another. */
 async function addHooks(
-  merchants: readonly Merchant[],
+  merchants: readonly LoadMerchant[],
   address: string,
   sink: Sink,
 ): Promise<readonly Hook[]> {

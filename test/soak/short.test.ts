@@ -1,7 +1,7 @@
 import t from 'tap'
 import { chart } from './chart.ts'
 import { judge, type Series } from './checker.ts'
-import { seeded } from '../support/load.ts'
+import { seeded } from '../support/random.ts'
 
 const minutes = 10
 const everySeconds = 3

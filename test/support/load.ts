@@ -1,165 +1,219 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Answer, MerchantClient } from './service.ts'
+import type { Ending } from './ending.ts'
+import {
+  confirmationOf,
+  everyPayer,
+  everyRecipient,
+  intent,
+  payoutOf,
+  refundOf,
+  succeedingPayers,
+  type Asking,
+  type Resource,
+} from './load-requests.ts'
+import { oneOf } from './random.ts'
 
-export type Resource = 'payout' | 'payment_intent' | 'confirmation' | 'refund'
-
-/** A request that is sent with the same key until it is answered. */
-export interface LoadRequest {
-  readonly resource: Resource
-  readonly path: string
-  readonly body: object
+export interface LoadMerchant {
+  readonly id: string
   readonly key: string
+  /** How many of its servers send requests at once: one book, many writers. */
+  readonly servers: number
 }
 
-export interface Answered {
-  readonly errand: LoadRequest
-  readonly answer: Answer
-  /** How often it was sent. */
-  readonly tries: number
+/** One request, sent with the same key until it was answered, or until nobody wanted to know any more. */
+export interface Asked extends Asking {
+  readonly merchant: string
+  readonly key: string
+  /** What was going on when it was sent first. */
+  readonly stage: string
+  tries: number
+  /** Left out: it was never answered, so nobody may count on anything. */
+  answer?: { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
 }
 
-/**
- * Simulated operators: soon, wrong number, refused late, silent, pending, down, returned, said twice,
- * waiting.
- */
-const numbers = ['0001', '0002', '0003', '0004', '0005', '0006', '0007', '0008', '0000']
-const paying = ['0001', '0002', '0004', '0008', '0009', '0000']
-const cards = ['tok_ok', 'tok_declined', 'tok_3ds', 'tok_any']
-const bank = { type: 'bank', bank_code: 'SN010', account_number: '0012345678', account_name: 'Awa Diop' }
-/** What is worth a refund later. */
-const succeeding = ['0001', '0008', '0009', 'tok_ok', 'tok_any']
+export type Answered = Asked & Required<Pick<Asked, 'answer'>>
+
+/** The part of all units that each kind has. What is left over are duels. */
+export interface Mix {
+  readonly payouts: number
+  readonly payments: number
+  readonly refunds: number
+}
+
+export interface LoadOptions {
+  readonly random: () => number
+  readonly merchants: readonly LoadMerchant[]
+  /** Where the API listens now, one address for each of its processes; requests wait while there is none. */
+  readonly addresses: () => readonly string[]
+  readonly mix: Mix
+  readonly recipients?: readonly string[]
+  readonly payers?: readonly string[]
+  readonly betweenRequestsMs?: number
+}
+
+const timeoutMs = 4_000
 const betweenTriesMs = 20
+/** So many confirmations of one intent go to the API at once, spread over its processes. */
+const duelists = 6
+/** More than any balance but that of a merchant with many servers. */
+const uncovered = { amount: 1_999_999, part: 0.1 }
 
 /** Merchants' servers: each sends one request after the other, and repeats what was not answered. */
 export class Load {
-  readonly answered: Answered[] = []
-  readonly unanswered: LoadRequest[] = []
-  readonly #random: () => number
+  readonly asked: Asked[] = []
+  stage = ''
+  readonly #options: LoadOptions
   readonly #payments: string[] = []
-  #client: MerchantClient | undefined
+  #workers: readonly Promise<void>[] = []
+  #answered = 0
+  #turn = 0
   #stopped = false
   #isFinishing = false
-  #workers: readonly Promise<void>[] = []
 
-  constructor(random: () => number) {
-    this.#random = random
+  constructor(ending: Ending, options: LoadOptions) {
+    this.#options = options
+    ending.teardown(() => this.stop())
   }
 
-  start(workers: number): void {
-    this.#workers = Array.from({ length: workers }, () => this.#work())
-  }
-
-  /** Where the service is now; requests wait while it is nowhere. */
-  aim(client: MerchantClient | undefined): void {
-    this.#client = client
+  start(): void {
+    const servers = this.#options.merchants.flatMap((one) => Array.from({ length: one.servers }, () => one))
+    this.#workers = servers.map((merchant) => this.#work(merchant))
   }
 
   /** Resolves when so many more requests are answered. */
   async answers(count: number): Promise<void> {
-    const through = this.answered.length + count
-    while (this.answered.length < through && !this.#stopped) await pause(1)
+    const through = this.#answered + count
+    while (this.#answered < through && !this.#stopped) await pause(1)
   }
 
+  /** Whatever is not answered by then stays so, until `finish`. */
   async stop(): Promise<void> {
     this.#stopped = true
     await Promise.all(this.#workers)
   }
 
-  /** Sends again what has not been answered. */
+  /** Sends again what has not been answered, until it is. */
   async finish(): Promise<void> {
     this.#stopped = false
     this.#isFinishing = true
-    await Promise.all(this.unanswered.splice(0).map((errand) => this.#insist(errand, 1)))
+    await Promise.all(this.asked.filter(({ answer }) => !answer).map((one) => this.#insist(one)))
   }
 
-  of(resource: Resource): readonly Answered[] {
-    return this.answered.filter(({ errand }) => errand.resource === resource)
+  answered(resource?: Resource): readonly Answered[] {
+    return this.asked.filter(
+      (one): one is Answered =>
+        one.answer !== undefined && (resource === undefined || one.resource === resource),
+    )
   }
 
-  async #work(): Promise<void> {
+  /** Sends a request as it was sent before, with its key. */
+  async repeat(asked: Asked): Promise<NonNullable<Asked['answer']>> {
+    const answer = await this.#ask(asked)
+    if (!answer) throw new Error(`${asked.path} was not answered`)
+    return answer
+  }
+
+  async #work(merchant: LoadMerchant): Promise<void> {
+    const { random, mix, betweenRequestsMs } = this.#options
     while (!this.#stopped) {
-      const dice = this.#random()
-      if (dice < 0.5) await this.#insist(this.#payout())
-      else if (dice < 0.8) await this.#pay()
-      else await this.#refund()
+      const dice = random()
+      if (dice < mix.payouts) await this.#payOut(merchant)
+      else if (dice < mix.payouts + mix.payments) await this.#takePayment(merchant)
+      else if (dice < mix.payouts + mix.payments + mix.refunds) await this.#refund(merchant)
+      else await this.#duel(merchant)
+      if (betweenRequestsMs) await pause(betweenRequestsMs)
     }
   }
 
-  #payout(): LoadRequest {
-    const number = this.#one([...numbers, 'bank'])
-    const wallet = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: `+22177000${number}` }
-    const destination = number === 'bank' ? bank : wallet
-    // Now and then one that no balance covers.
-    const amount = this.#random() < 0.05 ? 1_999_999 : 100 + Math.floor(this.#random() * 50)
-    return errand('payout', '/api/v1/payouts', { amount, currency: 'XOF', destination })
+  async #payOut(merchant: LoadMerchant): Promise<void> {
+    const { random, recipients = everyRecipient } = this.#options
+    const isUncovered = merchant.servers === 1 && random() < uncovered.part
+    const amount = isUncovered ? uncovered.amount : 100 + Math.floor(random() * 50)
+    await this.#insist(this.#note(merchant, payoutOf(amount, oneOf(recipients, random))))
   }
 
-  async #pay(): Promise<void> {
-    const body = { amount: 2_000, currency: 'XOF', transaction_country: 'SN' }
-    const created = await this.#insist(errand('payment_intent', '/api/v1/payment-intents', body))
-    if (created?.answer.status !== 201) return
-    const id = String(created.answer.body['id'])
-    const payer = this.#one([...paying, ...cards])
-    const wallet = { country: 'SN', operator: 'orange_money', msisdn: `+22177000${payer}` }
-    const payment_method = cards.includes(payer)
-      ? { type: 'card', card: { token: payer } }
-      : { type: 'mobile_money', mobile_money: wallet }
-    const path = `/api/v1/payment-intents/${id}/confirm`
-    const confirmed = await this.#insist(errand('confirmation', path, { payment_method }))
-    if (confirmed?.answer.status === 200 && succeeding.includes(payer)) this.#payments.push(id)
-  }
-
-  async #refund(): Promise<void> {
-    const [id] = this.#payments.splice(Math.floor(this.#random() * this.#payments.length), 1)
+  async #takePayment(merchant: LoadMerchant): Promise<void> {
+    const { random, payers = everyPayer } = this.#options
+    const id = await this.#intent(merchant)
     if (!id) return
-    await this.#insist(errand('refund', `/api/v1/merchant/payments/${id}/refund`, { amount: 500 }))
+    const payer = oneOf(payers, random)
+    const confirmed = this.#note(merchant, confirmationOf(id, payer))
+    await this.#insist(confirmed)
+    if (confirmed.answer?.status === 200 && succeedingPayers.includes(payer)) this.#payments.push(id)
+  }
+
+  async #refund(merchant: LoadMerchant): Promise<void> {
+    const [id] = this.#payments.splice(Math.floor(this.#options.random() * this.#payments.length), 1)
+    if (id) await this.#insist(this.#note(merchant, refundOf(id)))
+  }
+
+  /** Confirmations of one intent at once: at most one of them may have an effect. */
+  async #duel(merchant: LoadMerchant): Promise<void> {
+    const { random, payers = everyPayer } = this.#options
+    const id = await this.#intent(merchant)
+    if (!id) return
+    const payer = oneOf(payers, random)
+    const duel = Array.from({ length: duelists }, () => this.#note(merchant, confirmationOf(id, payer)))
+    await Promise.all(duel.map((confirmation) => this.#send(confirmation)))
+  }
+
+  async #intent(merchant: LoadMerchant): Promise<string | undefined> {
+    const created = this.#note(merchant, intent())
+    await this.#insist(created)
+    return created.answer?.status === 201 ? String(created.answer.body['id']) : undefined
+  }
+
+  #note({ id: merchant }: LoadMerchant, asking: Asking): Asked {
+    const asked = { ...asking, merchant, key: randomUUID(), stage: this.stage, tries: 0 }
+    this.asked.push(asked)
+    return asked
+  }
+
+  /** Sends it until it is answered. A lock that a first try has left behind lasts a minute: nobody waits. */
+  async #insist(asked: Asked): Promise<void> {
+    while (!this.#stopped) {
+      const status = await this.#send(asked)
+      if (asked.answer || (status === 409 && !this.#isFinishing)) return
+      await pause(betweenTriesMs)
+    }
   }
 
   /**
-   * Sends one request until it is answered; `undefined` when the load stops before, or when its first try has
-   * died and left a lock behind, which takes its time.
+   * Sends it once; what is worth another try is no answer, but for a confirmation that is refused at its
+   * first try: a later one may speak of an earlier one.
    */
-  async #insist(wanted: LoadRequest, triesBefore = 0): Promise<Answered | undefined> {
-    for (let tries = triesBefore + 1; !this.#stopped; tries++) {
-      const answer = this.#client && (await ask(this.#client, wanted).catch(() => undefined))
-      if (answer && isFinal(answer)) {
-        const answered = { errand: wanted, answer, tries }
-        this.answered.push(answered)
-        return answered
-      }
-      if (answer?.status === 409 && !this.#isFinishing) break
-      await pause(betweenTriesMs)
+  async #send(asked: Asked): Promise<number | undefined> {
+    const answer = await this.#ask(asked)
+    asked.tries += 1
+    if (!answer) return undefined
+    const { status, body } = answer
+    const isRefused = status === 409 && asked.resource === 'confirmation' && asked.tries === 1
+    if (status >= 400 && body['retryable'] === true && !isRefused) return status
+    asked.answer = answer
+    this.#answered += 1
+    return status
+  }
+
+  /** To one process of the API after the other; `undefined` when none has answered. */
+  async #ask(asked: Asked): Promise<Asked['answer']> {
+    const addresses = this.#options.addresses()
+    if (addresses.length === 0) return undefined
+    const address = addresses[this.#turn++ % addresses.length]!
+    const { key: apiKey } = this.#options.merchants.find(({ id }) => id === asked.merchant)!
+    const headers = {
+      authorization: `Bearer ${apiKey}`,
+      'content-type': 'application/json',
+      'ikw-environment': 'sandbox',
+      'idempotency-key': asked.key,
     }
-    this.unanswered.push(wanted)
-    return undefined
-  }
-
-  #one<Item>(items: readonly Item[]): Item {
-    return items[Math.floor(this.#random() * items.length)]!
-  }
-}
-
-function errand(resource: Resource, path: string, body: object): LoadRequest {
-  return { resource, path, body, key: randomUUID() }
-}
-
-export function ask(client: MerchantClient, { path, body, key }: LoadRequest): Promise<Answer> {
-  return client.post(path, body, { headers: { 'idempotency-key': key } })
-}
-
-/** What the service calls retryable is tried again with the same key, as its answer says. */
-function isFinal({ status, body }: Answer): boolean {
-  return status < 400 || body['retryable'] !== true
-}
-
-/** Numbers from 0 to below 1 that are the same for the same seed (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+    try {
+      const request = { method: 'POST', headers, body: JSON.stringify(asked.body) }
+      const signal = AbortSignal.timeout(timeoutMs)
+      const response = await fetch(`${address}${asked.path}`, { ...request, signal })
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+    } catch {
+      return undefined
+    }
   }
 }

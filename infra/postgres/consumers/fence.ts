@@ -26,7 +26,7 @@ const fenceStatement = `
   select set_config('idle_in_transaction_session_timeout', '${idleTimeoutMs}', true)
   from leaders where name = $1 and epoch = $2 for share`
 
-/** The fence of the leader of this name in this epoch; `onDeposed` hears of its end before the caller does. */
+/** The fence of the leader of this name in this epoch; `onDeposed` hears of its end first. */
 export function fenceOf(name: string, epoch: number, onDeposed: () => void): Fence {
   return async (connection) => {
     const { rowCount } = await connection.query({
