@@ -4,7 +4,7 @@ import { documents } from '../packages/kernel/projection.ts'
 
 export const webhookEndpoints = documents(webhookEndpoint, {
   name: 'webhook_endpoints',
-  version: 1,
+  version: 2,
   columns: { status: 'text' },
   row: ({ status }) => (status === 'none' ? undefined : { status }),
   indexes: [],

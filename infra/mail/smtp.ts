@@ -1,5 +1,5 @@
 import { createTransport } from 'nodemailer'
-import type { Mailer } from '../../packages/kernel/ports.ts'
+import { MailRefusedError, type Mailer } from '../../packages/kernel/ports.ts'
 
 export interface SmtpOptions {
   /** `smtps://user:password@mail.example.com`, chosen by the operator of this service. */
@@ -24,10 +24,20 @@ export function smtpMailer({ url, from, timeoutMs }: SmtpOptions): Mailer & { cl
   })
   return {
     async send({ to, subject, text }) {
-      await transport.sendMail({ from, to, subject, text })
+      try {
+        await transport.sendMail({ from, to, subject, text })
+      } catch (error) {
+        throw isRefusal(error) ? new MailRefusedError((error as Error).message) : error
+      }
     },
     close() {
       transport.close()
     },
   }
+}
+
+/** RFC 5321: a recipient or message that is answered 5xx is not to be sent again as it is. */
+function isRefusal(error: unknown): boolean {
+  const { code, responseCode = 0 } = error as { code?: string; responseCode?: number }
+  return (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode >= 500
 }

@@ -22,6 +22,7 @@ export const webhookTypes = {
   'balance.available': 'Money has become available in the balance.',
   'customer.created': 'A customer was created.',
   'webhook_endpoint.failing': 'Another endpoint was marked as failing, because its last retry failed.',
+  'webhook_endpoint.disabled': 'Another endpoint was turned off, because it answered 410.',
   'webhook_endpoint.recovered': 'Another endpoint that was failing has taken a delivery.',
 } as const satisfies Record<string, string>
 

@@ -160,7 +160,13 @@ export interface Mail {
 }
 
 export interface Mailer {
+  /** Resolves when the mail server has taken the mail. Rejects with MailRefusedError when it never will. */
   send(mail: Mail): Promise<void>
+}
+
+/** The mail server does not take this mail, also when it is sent again. */
+export class MailRefusedError extends Error {
+  override readonly name = 'MailRefusedError'
 }
 
 /** Encrypts secrets at rest. */

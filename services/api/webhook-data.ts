@@ -55,5 +55,6 @@ export const webhookData: WebhookData = {
   'balance.available': balance,
   'customer.created': lowered(CustomerResource),
   'webhook_endpoint.failing': WebhookEndpointResource,
+  'webhook_endpoint.disabled': WebhookEndpointResource,
   'webhook_endpoint.recovered': WebhookEndpointResource,
 }

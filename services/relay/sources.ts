@@ -25,6 +25,7 @@ import { viewWebhookEndpoint } from '../../packages/domain/webhook-endpoints/res
 import {
   webhookEndpoint,
   type WebhookEndpoint,
+  type WebhookEndpointEvents,
 } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import type { Decider, Payloads } from '../../packages/kernel/decider.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
@@ -59,14 +60,9 @@ export const publicSources: readonly PublicSource[] = [
   source(refund, refundPublicEvents, refundWebhook),
   source(customer, customerPublicEvents, customerWebhook),
   {
-    ...source(
-      webhookEndpoint,
-      {
-        WebhookEndpointMarkedFailing: 'webhook_endpoint.failing',
-        WebhookEndpointRecovered: 'webhook_endpoint.recovered',
-      },
-      () => undefined,
-    ),
+    decider: webhookEndpoint,
+    resource: webhookEndpoint.category,
+    typeOf: webhookEndpointEventType,
     view: (id, state: WebhookEndpoint, { metadata }) => viewWebhookEndpoint(id, state, new Date(metadata.at)),
   },
   {
@@ -85,6 +81,14 @@ export const publicSources: readonly PublicSource[] = [
     view: viewBookBalance,
   },
 ]
+
+/** What a merchant does to an endpoint itself it need not be told. */
+function webhookEndpointEventType({ type, data }: RecordedEvent): WebhookType | undefined {
+  if (type === 'WebhookEndpointMarkedFailing') return 'webhook_endpoint.failing'
+  if (type === 'WebhookEndpointRecovered') return 'webhook_endpoint.recovered'
+  const { reason } = data as Partial<WebhookEndpointEvents['WebhookEndpointDisabled']>
+  return type === 'WebhookEndpointDisabled' && reason === 'gone' ? 'webhook_endpoint.disabled' : undefined
+}
 
 function viewBookBalance(id: string, state: Book, { position, metadata }: RecordedEvent): unknown {
   const { currency } = parseBookId(id)

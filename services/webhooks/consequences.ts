@@ -1,8 +1,19 @@
 import type { Deliveries, PendingConsequence } from '../../infra/postgres/webhooks/deliveries.ts'
-import { webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
-import type { Envelope } from '../../packages/kernel/envelope.ts'
+import {
+  webhookEndpoint,
+  type WebhookEndpoint,
+  type WebhookEndpointCommands,
+} from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import type { Message } from '../../packages/kernel/decider.ts'
 import type { Executor } from '../../packages/kernel/execute.ts'
-import type { Mailer } from '../../packages/kernel/ports.ts'
+import {
+  MailRefusedError,
+  type Clock,
+  type Log,
+  type Mail,
+  type Mailer,
+} from '../../packages/kernel/ports.ts'
+import { disabledMail, failingMail } from './mails.ts'
 
 export interface ConsequenceTools {
   readonly deliveries: Deliveries
@@ -10,81 +21,143 @@ export interface ConsequenceTools {
   readonly mailer: Mailer
   /** Where a merchant gets mail; `undefined` when it has given no address. */
   readonly addressOf: (merchant: string) => Promise<string | undefined>
+  readonly clock: Clock
+  readonly log: Log
 }
 
 const batchMax = 100
+const retryMs = { first: 5_000, most: 3_600_000 }
+/** Two days: then the mail is given up, for the endpoint shows its status all the same. */
+const mailTriesMax = 57
 
 /**
- * Tells endpoints what their deliveries came to. What fails stays written down and is done by the next call.
+ * Tells endpoints what their deliveries came to, and merchants what they should know of it. Each is settled by
+ * itself: what fails is tried again later and keeps no other waiting.
  */
 export async function carryOutConsequences(worker: string, tools: ConsequenceTools): Promise<void> {
   for (;;) {
-    const pending = await tools.deliveries.takeConsequences(worker, batchMax)
+    const pending = await tools.deliveries.takeConsequences(worker, tools.clock(), batchMax)
     if (pending.length === 0) return
-    for (const one of withoutRepeats(pending)) await carryOut(one, tools)
-    await tools.deliveries.settleConsequences(
-      worker,
-      pending.map(({ id }) => id),
-    )
+    const round = new Round(worker, tools)
+    for (const group of withoutRepeats(pending)) await round.tellEndpoint(group)
+    await round.sendMails()
+  }
+}
+
+/** The same consequence of several deliveries. */
+interface Group {
+  readonly one: PendingConsequence
+  readonly ids: readonly number[]
+}
+
+/**
+ * A thousand deliveries that recovered an endpoint recovered it once. Which of them exhausted or ended it
+ * decides about the mail.
+ */
+function withoutRepeats(pending: readonly PendingConsequence[]): readonly Group[] {
+  const groups = new Map<string, { one: PendingConsequence; ids: number[] }>()
+  for (const one of pending) {
+    const { id, endpoint, consequence } = one
+    const key = consequence.kind === 'recovered' ? endpoint : String(id)
+    const group = groups.get(key)
+    if (group) group.ids.push(id)
+    else groups.set(key, { one, ids: [id] })
+  }
+  return [...groups.values()]
+}
+
+class Round {
+  readonly #worker: string
+  readonly #tools: ConsequenceTools
+  readonly #mails: { readonly group: Group; readonly mail: Mail }[] = []
+
+  constructor(worker: string, tools: ConsequenceTools) {
+    this.#worker = worker
+    this.#tools = tools
+  }
+
+  async tellEndpoint(group: Group): Promise<void> {
+    try {
+      const mail = await this.#tell(group.one)
+      if (mail) this.#mails.push({ group, mail })
+      else await this.#settle(group)
+    } catch (error) {
+      await this.#postpone(group, error)
+    }
+  }
+
+  /** A refused address is the end of its mail alone. Without the mail server, none of the others is tried. */
+  async sendMails(): Promise<void> {
+    let failure: unknown
+    for (const { group, mail } of this.#mails) {
+      try {
+        if (failure === undefined) await this.#tools.mailer.send(mail)
+      } catch (error) {
+        if (error instanceof MailRefusedError) this.#giveUp(group, error)
+        else failure = error
+      }
+      if (failure === undefined) await this.#settle(group)
+      else if (group.one.tries < mailTriesMax) await this.#postpone(group, failure)
+      else {
+        this.#giveUp(group, failure)
+        await this.#settle(group)
+      }
+    }
+  }
+
+  /** Answers the mail that the merchant is to get, if any. */
+  async #tell({ endpoint, event, merchant, livemode, consequence }: PendingConsequence) {
+    const { executor, addressOf } = this.#tools
+    const { state } = await executor.send(webhookEndpoint, endpoint, commandOf(consequence, event), {
+      merchant,
+      livemode,
+      actor: 'policy:webhook-deliveries',
+      correlation: event,
+      mustExist: true,
+    })
+    const mail = consequence.kind === 'recovered' ? undefined : mailAbout(state, event)
+    const to = mail && (await addressOf(merchant))
+    return mail && to !== undefined ? { ...mail, to } : undefined
+  }
+
+  #settle({ ids }: Group): Promise<void> {
+    return this.#tools.deliveries.settleConsequences(this.#worker, ids)
+  }
+
+  #postpone({ one, ids }: Group, error: unknown): Promise<void> {
+    const { deliveries, clock, log } = this.#tools
+    const delayMs = Math.min(retryMs.first * 2 ** one.tries, retryMs.most)
+    log.warn({ error, endpoint: one.endpoint, delayMs }, 'what a delivery came to is told later')
+    const until = new Date(clock().getTime() + delayMs)
+    return deliveries.postponeConsequences(this.#worker, ids, until)
+  }
+
+  #giveUp({ one }: Group, error: unknown): void {
+    const { endpoint, merchant } = one
+    this.#tools.log.error({ error, endpoint, merchant }, 'a mail about a webhook endpoint is given up')
+  }
+}
+
+function commandOf(
+  consequence: PendingConsequence['consequence'],
+  event: string,
+): Message<WebhookEndpointCommands> {
+  switch (consequence.kind) {
+    case 'recovered':
+      return { type: 'RecoverEndpoint', data: {} }
+    case 'gone':
+      return { type: 'DisableEndpoint', data: { gone: { url: consequence.url, event } } }
+    case 'exhausted':
+      return { type: 'MarkFailing', data: { event } }
   }
 }
 
 /**
- * A thousand deliveries that recovered an endpoint recovered it once. Which of them exhausted it decides
- * about the mail.
+ * Only the event that turned the endpoint is written about: whoever comes second finds it turned because of
+ * another one, and after a crash it is still because of this one.
  */
-function withoutRepeats(pending: readonly PendingConsequence[]): readonly PendingConsequence[] {
-  const keyOf = ({ id, endpoint, consequence: { kind } }: PendingConsequence) =>
-    kind === 'exhausted' ? id : `${endpoint} ${kind}`
-  return [...new Map(pending.map((one) => [keyOf(one), one])).values()]
-}
-
-async function carryOut(
-  pending: PendingConsequence,
-  { executor, mailer, addressOf }: ConsequenceTools,
-): Promise<void> {
-  const { endpoint, event, merchant, livemode, consequence } = pending
-  const envelope: Envelope = {
-    merchant,
-    livemode,
-    actor: 'policy:webhook-deliveries',
-    correlation: event,
-    mustExist: true,
-  }
-  if (consequence.kind === 'recovered') {
-    await executor.send(webhookEndpoint, endpoint, { type: 'RecoverEndpoint', data: {} }, envelope)
-    return
-  }
-  if (consequence.kind === 'gone') {
-    const data = { goneUrl: consequence.url }
-    await executor.send(webhookEndpoint, endpoint, { type: 'DisableEndpoint', data }, envelope)
-    return
-  }
-  const { state } = await executor.send(
-    webhookEndpoint,
-    endpoint,
-    { type: 'MarkFailing', data: { event } },
-    envelope,
-  )
-  // Whoever comes second finds the endpoint failing because of another event; after a crash it is still
-  // because of this one.
-  if (state.status !== 'failing' || state.event !== event) return
-  const to = await addressOf(merchant)
-  if (to)
-    await mailer.send({
-      to,
-      subject: 'A webhook endpoint is failing',
-      text: failingText(state.url, event, livemode),
-    })
-}
-
-function failingText(url: string, event: string, livemode: boolean): string {
-  return [
-    `Your webhook endpoint ${url} (${livemode ? 'live' : 'sandbox'}) did not accept event ${event}`,
-    'in six attempts over about 35 hours.',
-    '',
-    'It is marked as failing. Further events are still sent to it, and the first one that it accepts',
-    'makes it active again.',
-    'What it missed can be sent once more with POST /api/v1/webhook-replays.',
-  ].join('\n')
+function mailAbout(state: WebhookEndpoint, event: string): Omit<Mail, 'to'> | undefined {
+  if (state.status === 'failing' && state.event === event) return failingMail(state)
+  if (state.status === 'disabled' && state.event === event) return disabledMail(state)
+  return undefined
 }

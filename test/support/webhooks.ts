@@ -26,7 +26,7 @@ import type { Message } from '../../packages/kernel/decider.ts'
 import { Executor } from '../../packages/kernel/execute.ts'
 import { foldStored } from '../../packages/kernel/history.ts'
 import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
-import type { Log, Mail } from '../../packages/kernel/ports.ts'
+import type { Log, Mail, Mailer } from '../../packages/kernel/ports.ts'
 import { webhookEndpoints, webhookReplays } from '../../projections/webhook-endpoints.ts'
 import { startProjector } from '../../services/projector/main.ts'
 import { startWebhooks, type WebhookLimits } from '../../services/webhooks/main.ts'
@@ -146,13 +146,15 @@ export interface ServiceOptions {
   readonly limits?: Partial<WebhookLimits>
   readonly egress?: Partial<EgressOptions>
   readonly chance?: number
+  /** Left out: every mail is kept in `mails`. */
+  readonly mailer?: Mailer
 }
 
 /** Starts one webhook service on this fixture; it stops with the test, unless the test stops it before. */
 export async function webhookService(
   t: Test,
   fixture: WebhookFixture,
-  { limits, egress, chance = 0 }: ServiceOptions = {},
+  { limits, egress, chance = 0, mailer }: ServiceOptions = {},
 ) {
   const { pool, mails } = fixture
   const pools = guardedPools({
@@ -172,7 +174,7 @@ export async function webhookService(
     chance: () => chance,
     replays: new Replays(pool),
     publicEvents: postgresPublicEvents(pool),
-    mailer: { send: async (mail) => void mails.push(mail) },
+    mailer: mailer ?? { send: async (mail) => void mails.push(mail) },
     addressOf: async (merchant) => `${merchant}@example.com`,
     limits: { pollMs: 10, ...limits },
   })

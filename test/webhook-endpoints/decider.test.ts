@@ -22,9 +22,12 @@ const registered: Message<WebhookEndpointEvents> = {
 }
 const disabled: Message<WebhookEndpointEvents> = {
   type: 'WebhookEndpointDisabled',
-  data: { reason: 'merchant', at },
+  data: { reason: 'merchant', event: null, at },
 }
-const gone: Message<WebhookEndpointEvents> = { type: 'WebhookEndpointDisabled', data: { reason: 'gone', at } }
+const gone: Message<WebhookEndpointEvents> = {
+  type: 'WebhookEndpointDisabled',
+  data: { reason: 'gone', event: 'evt_1', at },
+}
 const enabled: Message<WebhookEndpointEvents> = { type: 'WebhookEndpointEnabled', data: { at } }
 const markedFailing: Message<WebhookEndpointEvents> = {
   type: 'WebhookEndpointMarkedFailing',
@@ -107,12 +110,12 @@ scenarios(webhookEndpoint, {
   },
   'an endpoint that answered 410 is disabled': {
     given: [registered],
-    when: { type: 'DisableEndpoint', data: { goneUrl: url } },
+    when: { type: 'DisableEndpoint', data: { gone: { url, event: 'evt_1' } } },
     then: [gone],
   },
   'an endpoint whose address was changed meanwhile is not disabled by a 410 of the old address': {
     given: [registered, revised({ url: 'https://shop.example/other' })],
-    when: { type: 'DisableEndpoint', data: { goneUrl: url } },
+    when: { type: 'DisableEndpoint', data: { gone: { url, event: 'evt_1' } } },
     then: [],
   },
   'a disabled endpoint can be enabled': {

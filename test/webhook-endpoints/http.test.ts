@@ -183,6 +183,21 @@ t.test('what happens to a payout is delivered, signed with the secret that was s
   })
 })
 
+t.test('an endpoint that answers 410 is turned off, and the others are told', async (t) => {
+  const shop = await receiver(t)
+  shop.answer = ({ path }, response) => void response.writeHead(path === '/gone' ? 410 : 200).end()
+  const { id } = await register(`${shop.url}/gone`, ['payout.created'])
+  await register(`${shop.url}/watch`, ['webhook_endpoint.*'])
+  await service.post('/api/v1/payouts', payout)
+  await until(() => shop.events('/watch').length === 1)
+  const [told] = shop.received.filter(({ path }) => path === '/watch')
+  t.match(JSON.parse(told!.body), {
+    type: 'webhook_endpoint.disabled',
+    data: { id, object: 'webhook_endpoint', status: 'disabled', enabled: false },
+  })
+  t.match((await service.get(`${endpoints}/${String(id)}`)).body, { status: 'disabled' })
+})
+
 t.test('a past event is replayed to an endpoint that was registered later', async (t) => {
   const shop = await receiver(t)
   await register(`${shop.url}/first`, ['payout.created'])

@@ -26,7 +26,7 @@ t.test('without a mail server each mail is a file that a mail program opens', as
 })
 
 /** Speaks as much SMTP as one mail needs. */
-async function mailServer(t: Test, { refuses = '' } = {}) {
+async function mailServer(t: Test, { refuses = '', by = '550 no such user' } = {}) {
   const mails: string[] = []
   const server = createServer((socket) => {
     let data: string | undefined
@@ -39,7 +39,7 @@ async function mailServer(t: Test, { refuses = '' } = {}) {
         mails.push(data)
         data = undefined
         say('250 taken')
-      } else if (refuses && chunk.startsWith(refuses)) say('550 no such user')
+      } else if (refuses && chunk.startsWith(refuses)) say(by)
       else if (chunk.startsWith('DATA')) {
         data = ''
         say('354 go on')
@@ -66,6 +66,13 @@ t.test('a mail is sent when the mail server has taken it', async (t) => {
 
 t.test('a mail that the mail server refuses is not sent', async (t) => {
   const { mailer, mails } = await mailServer(t, { refuses: 'RCPT' })
-  await t.rejects(mailer.send(mail), /550/)
+  await t.rejects(mailer.send(mail), { name: 'MailRefusedError', message: /550/ })
   t.strictSame(mails, [])
+})
+
+t.test('a mail server that takes nothing now has refused no mail', async (t) => {
+  const { mailer } = await mailServer(t, { refuses: 'RCPT', by: '451 try again later' })
+  await t.rejects(mailer.send(mail), { name: 'Error', message: /451/ })
+  const away = smtpMailer({ url: 'smtp://127.0.0.1:1', from: 'payments@example.com', timeoutMs: 5_000 })
+  await t.rejects(away.send(mail), { code: 'ESOCKET' })
 })

@@ -1,4 +1,6 @@
 import t from 'tap'
+import { v7 } from 'uuid'
+import { MailRefusedError, type Mail } from '../../packages/kernel/ports.ts'
 import {
   command,
   deliveryRows,
@@ -139,5 +141,85 @@ t.test('an endpoint that answers 410 is disabled and gets nothing more', async (
     'a retry is skipped',
   )
   t.equal(shop.received.length, 2)
-  t.strictSame(fixture.mails, [])
+  t.match(fixture.mails, [
+    { to: `${fixture.merchant}@example.com`, subject: 'A webhook endpoint was turned off', text: /410/ },
+  ])
+})
+
+t.test('many answers of 410 at once turn an endpoint off once, with one mail', async (t) => {
+  const fixture = await webhookFixture()
+  const shop = await receiver(t)
+  shop.answer = (_, response) => void response.writeHead(410).end()
+  await register(fixture, shop.url)
+  await webhookService(t, fixture)
+  for (let number = 0; number < 8; number++) await published(fixture, { resource: `payout/${number}` })
+  await consequencesSettled(fixture)
+  t.equal(fixture.mails.length, 1)
+})
+
+/** Marks an endpoint of a merchant of its own as failing, in front of a mailer. */
+async function exhausted(fixture: WebhookFixture, url: string): Promise<WebhookFixture> {
+  const other = { ...fixture, merchant: v7() }
+  await register(other, url)
+  await published(other)
+  return other
+}
+
+async function consequencesSettled({ pool }: WebhookFixture): Promise<void> {
+  const open = `select from deliveries where consequence is not null or status = 'pending'`
+  await until(async () => (await pool.query(open)).rows.length === 0)
+}
+
+t.test('a mail that is refused is given up at once, and keeps no mail of others waiting', async (t) => {
+  const fixture = await webhookFixture()
+  const shop = await receiver(t)
+  shop.answer = (_, response) => void response.writeHead(410).end()
+  const tried: string[] = []
+  const refused = new Set<string>()
+  const mailer = {
+    send: async ({ to }: Mail) => {
+      tried.push(to)
+      if (refused.has(to)) throw new MailRefusedError('550 no such user')
+    },
+  }
+  await webhookService(t, fixture, { mailer })
+  const merchants: string[] = []
+  for (let number = 0; number < 6; number++) {
+    const { merchant } = await exhausted(fixture, `${shop.url}/${number}`)
+    merchants.push(`${merchant}@example.com`)
+    if (number % 2 === 0) refused.add(merchants.at(-1)!)
+  }
+  await consequencesSettled(fixture)
+  t.strictSame(tried.toSorted(), merchants.toSorted(), 'each was tried once')
+})
+
+t.test('while the mail server is away mails wait, longer each time, and then go out once', async (t) => {
+  const fixture = await webhookFixture()
+  const shop = await receiver(t)
+  shop.answer = (_, response) => void response.writeHead(410).end()
+  const sent: string[] = []
+  let isAway = true
+  let tries = 0
+  const mailer = {
+    send: async ({ to }: Mail) => {
+      tries += 1
+      if (isAway) throw new Error('connect ECONNREFUSED')
+      sent.push(to)
+    },
+  }
+  await webhookService(t, fixture, { mailer })
+  const merchants: string[] = []
+  for (let number = 0; number < 3; number++)
+    merchants.push((await exhausted(fixture, `${shop.url}/${number}`)).merchant)
+  const text = `select from deliveries where (consequence ->> 'tries')::integer >= $1 and worker is null`
+  const postponed = async (times: number) => (await fixture.pool.query(text, [times])).rows.length === 3
+  await until(() => postponed(1))
+  const afterFirst = tries
+  fixture.advance(5_000)
+  await until(() => postponed(2))
+  t.equal(tries, afterFirst + 1, 'of one round, one mail finds out')
+  isAway = false
+  fixture.advance(10_000)
+  await consequencesSettled(fixture)
+  t.strictSame(sent.toSorted(), merchants.map((merchant) => `${merchant}@example.com`).toSorted())
 })

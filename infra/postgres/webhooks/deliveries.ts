@@ -79,6 +79,8 @@ export interface PendingConsequence {
   readonly livemode: boolean
   readonly event: string
   readonly consequence: Consequence
+  /** How often it was tried and postponed. */
+  readonly tries: number
 }
 
 /** Endpoints looked at in one claim. */
@@ -240,21 +242,20 @@ export class Deliveries {
     })
   }
 
-  /**
-   * Takes consequences in hand that no other process has; those that need a mail come last, for the mail
-   * server may be away.
-   */
-  async takeConsequences(worker: string, limit: number): Promise<readonly PendingConsequence[]> {
+  /** Takes consequences in hand that no other process has and that are due; those with a mail come last. */
+  async takeConsequences(worker: string, now: Date, limit: number): Promise<readonly PendingConsequence[]> {
     const { rows } = await this.#pool.query<PendingConsequence>({
       name: 'take consequences',
       text: `
         update deliveries set worker = $1, unlisted = null
         where id in (
           select id from deliveries where consequence is not null and (worker is null or worker = $1)
-          order by consequence ->> 'kind' = 'exhausted', id limit $2 for update skip locked
+            and coalesce((consequence ->> 'notBefore')::timestamptz, $2) <= $2
+          order by consequence ->> 'kind' <> 'recovered', id limit $3 for update skip locked
         )
-        returning id, endpoint, merchant, livemode, event, consequence`,
-      values: [worker, limit],
+        returning id, endpoint, merchant, livemode, event, consequence,
+          coalesce((consequence ->> 'tries')::integer, 0) as tries`,
+      values: [worker, now, limit],
     })
     return rows
   }
@@ -264,6 +265,18 @@ export class Deliveries {
       name: 'settle consequences',
       text: 'update deliveries set consequence = null, worker = null where id = any($2) and worker = $1',
       values: [worker, ids],
+    })
+  }
+
+  /** Gives consequences back, to be taken again at that time. */
+  async postponeConsequences(worker: string, ids: readonly number[], until: Date): Promise<void> {
+    await this.#pool.query({
+      name: 'postpone consequences',
+      text: `
+        update deliveries set worker = null, consequence = consequence || jsonb_build_object(
+          'notBefore', $3::timestamptz, 'tries', coalesce((consequence ->> 'tries')::integer, 0) + 1)
+        where id = any($2) and worker = $1`,
+      values: [worker, ids, until],
     })
   }
 }

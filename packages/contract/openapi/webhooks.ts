@@ -53,6 +53,7 @@ const consequences: Readonly<Record<string, Json>> = {
   },
   canceled: { canceled_at: '2026-01-01T00:00:30.000Z' },
   failing: { status: 'failing' },
+  disabled: { status: 'disabled', enabled: false },
   deleted: { status: 'removed' },
 }
 

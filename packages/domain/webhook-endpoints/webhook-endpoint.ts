@@ -1,5 +1,5 @@
 import { refuse, refuseField } from '../../contract/refusals.ts'
-import { literals, record, Timestamp, Type } from '../../contract/vocabulary.ts'
+import { literals, nullable, record, Timestamp, Type } from '../../contract/vocabulary.ts'
 import { webhookTypePatterns } from '../../contract/webhook-types.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
@@ -22,7 +22,12 @@ export const webhookEndpointEvents = {
     }),
   ),
   WebhookEndpointRevised: stored(1, record({ url: Type.String(), enabledEvents: Selections, at: Timestamp })),
-  WebhookEndpointDisabled: stored(1, record({ reason: literals('merchant', 'gone'), at: Timestamp })),
+  /** `event` is the public event that was answered 410; null when the merchant turned the endpoint off. */
+  WebhookEndpointDisabled: stored(
+    2,
+    record({ reason: literals('merchant', 'gone'), event: nullable(Type.String()), at: Timestamp }),
+    { 1: (older) => ({ ...older, event: null }) },
+  ),
   WebhookEndpointEnabled: stored(1, record({ at: Timestamp })),
   WebhookEndpointSecretRotated: stored(1, record({ ...Secret, previousUntil: Timestamp, at: Timestamp })),
   /** The same secrets under another master key; the older ones in their order. */
@@ -58,9 +63,13 @@ interface Details {
 
 export type WebhookEndpoint =
   | { readonly status: 'none' }
-  | (Details & { readonly status: 'active' | 'disabled' })
+  | (Details & { readonly status: 'active' })
+  /** `event` is the public event that was answered 410, if that was the reason. */
+  | (Details & { readonly status: 'disabled'; readonly event: string | null; readonly disabledAt: string })
   /** `event` is the public event whose last retry failed. */
   | (Details & { readonly status: 'failing'; readonly event: string })
+
+export type RegisteredWebhookEndpoint = Exclude<WebhookEndpoint, { status: 'none' }>
 
 // Decisions
 
@@ -72,8 +81,8 @@ export type WebhookEndpointCommands = {
     secretLast4: string
   }
   ReviseEndpoint: { url?: string | undefined; enabledEvents?: readonly string[] | undefined }
-  /** `goneUrl` is the address that answered 410; it may have been replaced since. */
-  DisableEndpoint: { goneUrl?: string }
+  /** `gone`: the address that answered this event with 410. It may have been replaced since. */
+  DisableEndpoint: { gone?: { url: string; event: string } }
   EnableEndpoint: object
   RotateSecret: { sealedSecret: string; secretLast4: string; overlapSeconds: number }
   /** Secrets as they are sealed now, and as they are to be. */
@@ -115,12 +124,14 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
       return [{ type: 'WebhookEndpointRevised', data: { ...next, at: now.toISOString() } }]
     },
 
-    DisableEndpoint({ goneUrl }, state, { now }) {
+    DisableEndpoint({ gone }, state, { now }) {
       const { status, url } = registered(state)
       if (status === 'disabled') return []
-      if (goneUrl !== undefined && goneUrl !== url) return []
-      const reason = goneUrl === undefined ? 'merchant' : 'gone'
-      return [{ type: 'WebhookEndpointDisabled', data: { reason, at: now.toISOString() } }]
+      if (gone && gone.url !== url) return []
+      const why = gone
+        ? ({ reason: 'gone', event: gone.event } as const)
+        : ({ reason: 'merchant', event: null } as const)
+      return [{ type: 'WebhookEndpointDisabled', data: { ...why, at: now.toISOString() } }]
     },
 
     EnableEndpoint(_, state, { now }) {
@@ -174,7 +185,12 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
       rotatedAt: null,
     }),
     WebhookEndpointRevised: (state, { url, enabledEvents }) => ({ ...registered(state), url, enabledEvents }),
-    WebhookEndpointDisabled: (state) => ({ ...details(state), status: 'disabled' }),
+    WebhookEndpointDisabled: (state, { event, at }) => ({
+      ...details(state),
+      status: 'disabled',
+      event,
+      disabledAt: at,
+    }),
     WebhookEndpointEnabled: (state) => ({ ...details(state), status: 'active' }),
     WebhookEndpointSecretRotated: (state, rotation) => ({
       ...registered(state),
@@ -236,7 +252,7 @@ function sameList(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((item, index) => item === other[index])
 }
 
-function registered(state: WebhookEndpoint): Exclude<WebhookEndpoint, { status: 'none' }> {
+function registered(state: WebhookEndpoint): RegisteredWebhookEndpoint {
   if (state.status === 'none') refuse('resource_must_exist')
   return state
 }
