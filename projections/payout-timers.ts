@@ -1,7 +1,7 @@
 import type { LedgerEvents } from '../packages/domain/ledger/events.ts'
 import type { PayoutEvents } from '../packages/domain/payouts/payout.ts'
-import { nextPayoutDay } from '../packages/domain/payouts/schedule.ts'
 import type { PayoutSettingsEvents } from '../packages/domain/payouts/settings.ts'
+import type { RecordedEvent } from '../packages/kernel/projection.ts'
 import { start, stop, timerHandlers } from './timers.ts'
 
 /** Domain model 1.6: a hold that no payout has claimed by then is given back. */
@@ -40,12 +40,16 @@ export const payoutTimers = timerHandlers<Events>({
   PayoutFailed: ({ id }) => ended(id),
   PayoutCanceled: ({ id }) => ended(id),
 
-  PayoutSettingsRevised: (event) => {
-    const { frequency, at } = event.data
-    if (frequency === 'manual') return [stop('payout_schedule', event.id)]
-    return [start('payout_schedule', event.id, event, nextPayoutDay(frequency, new Date(at)))]
-  },
+  PayoutSettingsRevised: scheduled,
+  ScheduledPayoutRun: scheduled,
 })
+
+function scheduled(event: RecordedEvent<{ readonly nextRunAt: string | null }>) {
+  const { nextRunAt } = event.data
+  return [
+    nextRunAt ? start('payout_schedule', event.id, event, nextRunAt) : stop('payout_schedule', event.id),
+  ]
+}
 
 function ended(id: string) {
   return [stop('payout_late', id), stop('payout_status', id)]

@@ -30,7 +30,7 @@ export const payoutDestinations = documents(payoutDestination, {
 
 export const payoutSettingsDocuments = documents(payoutSettings, {
   name: 'payout_settings',
-  version: 1,
+  version: 2,
   columns: { frequency: 'text', default_destination: 'text' },
   row: ({ frequency, defaultDestination }) => ({ frequency, default_destination: defaultDestination }),
   indexes: [],

@@ -1,5 +1,5 @@
 import { derivedId } from '../../packages/contract/identity.ts'
-import { Refusal } from '../../packages/contract/refusals.ts'
+import { Refusal, refuse } from '../../packages/contract/refusals.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
 import { bookId, merchantAvailable } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
@@ -7,7 +7,8 @@ import { balanceOf, type Book } from '../../packages/domain/ledger/state.ts'
 import { merchant as merchantDecider } from '../../packages/domain/merchants/merchant.ts'
 import { payoutDestination, usableDestination } from '../../packages/domain/payouts/destination.ts'
 import { payout } from '../../packages/domain/payouts/payout.ts'
-import { agreeScheduled, nextPayoutDay } from '../../packages/domain/payouts/schedule.ts'
+import { duePayoutRun } from '../../packages/domain/payouts/schedule.ts'
+import { agreeScheduled, keptMinimum } from '../../packages/domain/payouts/scheduled-terms.ts'
 import { payoutSettings, type PayoutSettings } from '../../packages/domain/payouts/settings.ts'
 import { agreeTerms, type Terms } from '../../packages/domain/payouts/terms.ts'
 import { readState } from '../../packages/kernel/history.ts'
@@ -16,16 +17,21 @@ import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import { isPassing } from '../composition/failures.ts'
 import type { Tools } from './process.ts'
 
-/** Pays a merchant what is available, to the default destination, at most once a day. */
-export async function payScheduled(timer: DueTimer, tools: Tools): Promise<Date | undefined> {
-  const { dependencies } = tools
-  const settings = await readState(dependencies.store, payoutSettings, timer.subject)
-  if (settings.frequency === 'manual') return undefined
-  const now = dependencies.clock()
-  const id = derivedId(timer.subject, now.toISOString().slice(0, 10))
-  const known = await readState(dependencies.store, payout, id)
-  if (known.status === 'none') await pay(id, { timer, settings, tools })
-  return nextPayoutDay(settings.frequency, now)
+/**
+ * Pays a merchant what is available, to the default destination, once for each run that is due: also for
+ * those that were missed, one after the other.
+ */
+export async function payScheduled(timer: DueTimer, tools: Tools): Promise<undefined> {
+  const owner = { merchant: timer.merchant, livemode: timer.livemode }
+  for (;;) {
+    const settings = await settingsNow(tools, timer.subject)
+    const dueAt = duePayoutRun(settings, tools.dependencies.clock())
+    if (dueAt === undefined) return
+    const id = derivedId(timer.subject, dueAt.slice(0, 10))
+    const result = await runOnce(id, { timer, settings, tools })
+    const note = { type: 'NoteScheduledRun', data: { dueAt, ...result } } as const
+    await tools.send(to(payoutSettings, timer.subject, note), owner, 'timer')
+  }
 }
 
 interface Payday {
@@ -34,37 +40,51 @@ interface Payday {
   readonly tools: Tools
 }
 
-/** A destination that cannot be used today, or too little money: then nothing is paid until the next day. */
-async function pay(id: string, { timer, settings, tools }: Payday): Promise<void> {
+type Result = { readonly payout: string } | { readonly skipped: string }
+
+/** A destination that cannot be used today, or too little money: then nothing is paid until the next run. */
+async function runOnce(id: string, { timer, settings, tools }: Payday): Promise<Result> {
   const { dependencies } = tools
   const { merchant, livemode } = timer
-  const owner = { merchant, livemode }
+  const { status } = await readState(dependencies.store, payout, id)
+  if (status === 'abandoned') return { skipped: 'payout_abandoned' }
+  if (status !== 'none') return { payout: id }
   try {
     const terms = await agreeOnTerms(id, { timer, settings, tools })
-    if (!terms) return
-    const { money, destination } = terms
-    const { amount, fee, currency, source } = money
-    const hold = { template: 'payout.hold', subject: { type: 'payout', id }, amount, fee, source } as const
-    const place = to(book, bookId(merchant, livemode, currency), { type: 'PlaceHold', data: hold })
-    await tools.send(place, owner, 'timer')
-    const request = { money, destination, payoutMethod: settings.defaultDestination }
-    await tools.send(to(payout, id, { type: 'RequestPayout', data: request }), owner, 'timer')
+    if (!terms) return { skipped: 'balance_must_cover_amount_and_fees' }
+    await request(id, terms, { timer, settings, tools })
+    return { payout: id }
   } catch (error) {
     if (!(error instanceof Refusal) || isPassing(error)) throw error
     dependencies.log.info({ merchant, livemode, reason: error.reason }, 'no scheduled payout today')
+    return { skipped: error.reason }
   }
+}
+
+async function request(id: string, terms: Terms, { timer, settings, tools }: Payday): Promise<void> {
+  const { merchant, livemode } = timer
+  const { money, destination } = terms
+  const { amount, fee, currency, source } = money
+  const hold = { template: 'payout.hold', subject: { type: 'payout', id }, amount, fee, source } as const
+  const place = to(book, bookId(merchant, livemode, currency), { type: 'PlaceHold', data: hold })
+  await tools.send(place, { merchant, livemode }, 'timer')
+  const data = { money, destination, payoutMethod: settings.defaultDestination }
+  await tools.send(to(payout, id, { type: 'RequestPayout', data }), { merchant, livemode }, 'timer')
 }
 
 async function agreeOnTerms(id: string, { timer, settings, tools }: Payday): Promise<Terms | undefined> {
   const { dependencies } = tools
   const { merchant, livemode } = timer
   const now = dependencies.clock()
-  if (!settings.defaultDestination) return undefined
+  const { status, currency: own } = await merchantNow(dependencies, merchant)
+  if (status === 'suspended') refuse('merchant_must_not_be_suspended')
+  const { defaultDestination } = settings
+  if (!defaultDestination) refuse('payout_must_have_one_valid_destination')
   const saved = usableDestination(
-    await readState(dependencies.store, payoutDestination, settings.defaultDestination),
+    await readState(dependencies.store, payoutDestination, defaultDestination),
     { merchant, livemode, now },
   )
-  const currency = saved.currency ?? (await currencyOf(dependencies, merchant))
+  const currency = saved.currency ?? own
   const { destination } = saved
   const state = await bookNow(dependencies, bookId(merchant, livemode, currency))
   const takes = { currency: saved.currency, pointer: '/default_destination_id' }
@@ -72,13 +92,20 @@ async function agreeOnTerms(id: string, { timer, settings, tools }: Payday): Pro
   const held = state.holds[id]?.amounts
   // A first try that was cut short has left its hold: what it held is what is paid.
   if (held) return agreeTerms({ ...wanted, amount: held.amount }, now)
-  return agreeScheduled(settings, { ...wanted, available: balanceOf(state, merchantAvailable) }, now)
+  const available = balanceOf(state, merchantAvailable)
+  return agreeScheduled(keptMinimum(settings, currency, own), { ...wanted, available }, now)
 }
 
-async function currencyOf(dependencies: Dependencies, id: string): Promise<string> {
+async function merchantNow(dependencies: Dependencies, id: string) {
   const state = await readState(dependencies.store, merchantDecider, id)
   if (state.status === 'none') throw new Error(`merchant ${id} does not exist`)
-  return state.currency
+  return state
+}
+
+async function settingsNow({ dependencies }: Tools, id: string): Promise<PayoutSettings> {
+  const { state } = await dependencies.executor.sendAll(payoutSettings, id, [])
+  // The executor erases the types of deciders; without commands it answers the state as it is.
+  return state as PayoutSettings
 }
 
 async function bookNow(dependencies: Dependencies, id: string): Promise<Book> {

@@ -4,7 +4,6 @@ import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { balances } from '../../packages/domain/ledger/state.ts'
 import { payout } from '../../packages/domain/payouts/payout.ts'
-import { payoutSettingsId } from '../../packages/domain/payouts/settings.ts'
 import { recordedEvent, readState } from '../../packages/kernel/history.ts'
 import {
   RailTimeoutError,
@@ -258,22 +257,4 @@ t.test('a hold whose payout was requested is left alone', async (t) => {
   await payoutProcess.timers!['payout_unclaimed']!(timer('payout_unclaimed', `${id}.XOF`), toolsWith())
   t.strictSame(await money(), before)
   t.equal((await shown(id))['status'], 'in_transit')
-})
-
-t.test('a scheduled payout leaves once a day, to the default destination', async (t) => {
-  const settings = '/api/v1/merchant/settings/payouts'
-  const { available } = await money()
-  const { body: saved } = await service.post(`${settings}/destinations`, { ...wave, is_default: true })
-  const minimum_balance = available - 10_100
-  await service.call('PATCH', settings, { frequency: 'daily', keep_minimum_balance: true, minimum_balance })
-  const due = timer('payout_schedule', payoutSettingsId(owner().merchant, false))
-  const next = await payoutProcess.timers!['payout_schedule']!(due, toolsWith())
-  t.equal(next?.toISOString().slice(11), '06:00:00.000Z')
-  await payoutProcess.timers!['payout_schedule']!(due, toolsWith())
-  const list = '/api/v1/merchant/payouts?limit=1'
-  const newest = async () => (await service.get<{ data: Body[] }>(list)).body.data[0]
-  const scheduled = await eventually(newest, (body) => body?.['payout_method_id'] === saved['id'])
-  t.match(scheduled, { amount: 9_999, fee: 100, currency: 'XOF' })
-  t.equal((await money()).available, minimum_balance + 1)
-  await service.call('PATCH', settings, { frequency: 'manual' })
 })

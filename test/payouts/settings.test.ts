@@ -11,7 +11,7 @@ import {
   type PayoutDestinationEvents,
 } from '../../packages/domain/payouts/destination.ts'
 import { viewPayoutSettings } from '../../packages/domain/payouts/resource.ts'
-import { agreeScheduled, nextPayoutDay } from '../../packages/domain/payouts/schedule.ts'
+import { agreeScheduled, keptMinimum } from '../../packages/domain/payouts/scheduled-terms.ts'
 import {
   payoutSettings,
   payoutSettingsId,
@@ -70,14 +70,19 @@ scenarios(payoutDestination, {
 
 const one = '0190a1b2-0000-7000-8000-0000000000d1'
 const other = '0190a1b2-0000-7000-8000-0000000000d2'
-const initial = {
+type Revised = PayoutSettingsEvents['PayoutSettingsRevised']
+
+const initial: Omit<Revised, 'merchant' | 'livemode' | 'at'> = {
   frequency: 'manual',
   keepMinimumBalance: false,
   minimumBalance: 0,
+  minimumBalanceCurrency: null,
   defaultDestination: null,
-} as const
-
-type Revised = PayoutSettingsEvents['PayoutSettingsRevised']
+  recurrence: null,
+  overdue: [],
+  notesRuns: true,
+  nextRunAt: null,
+}
 
 function revised(changes: Partial<Revised>): Message<PayoutSettingsEvents> {
   return { type: 'PayoutSettingsRevised', data: { ...owner, ...initial, at, ...changes } }
@@ -148,10 +153,13 @@ t.test("a saved destination must be the merchant's, be active and be past its sa
 t.test('settings show only the last four digits of a number', async (t) => {
   const settings = fold(payoutSettings, [revised({ defaultDestination: one })])
   const destinations = [{ id: one, state: fold(payoutDestination, [saved]) }]
-  const view = viewPayoutSettings({ ...owner, settings, destinations })
+  const view = viewPayoutSettings({ ...owner, settings, currency: 'XOF', destinations })
   t.match(view, { object: 'payout_settings', id: owner.merchant, default_destination_id: one })
   t.match(view.destinations, [{ id: one, msisdn: '****0000', is_default: true, account_number: null }])
-  t.equal(viewPayoutSettings({ ...owner, settings, destinations: [] }).default_destination_id, null)
+  t.equal(
+    viewPayoutSettings({ ...owner, settings, currency: 'XOF', destinations: [] }).default_destination_id,
+    null,
+  )
 })
 
 t.test('a destination needs the fields of its type and takes none of the other', async (t) => {
@@ -203,20 +211,26 @@ t.test('a payout is in the currency of its destination', async (t) => {
 
 t.test('a scheduled payout takes what is above the minimum balance, fees included', async (t) => {
   const settings = fold(payoutSettings, [revised({ keepMinimumBalance: true, minimumBalance: 20_000 })])
-  const money = (available: number) => agreeScheduled(settings, { ...wanted, available }, context.now)?.money
+  const kept = keptMinimum(settings, 'XOF', 'XOF')
+  const money = (available: number) => agreeScheduled(kept, { ...wanted, available }, context.now)?.money
   t.match(money(121_000), { amount: 99_990, fee: 1_000 })
   t.match(money(50_000_000), { amount: 2_000_000, fee: 5_000 }, 'the operator moves no more at once')
   t.equal(money(20_100), undefined, 'too little for a payout')
   t.equal(money(0), undefined)
 })
 
-t.test('scheduled payouts leave at six in the morning, weekly on Monday, monthly on the first', async (t) => {
-  const day = (text: string) => new Date(text)
-  t.strictSame(nextPayoutDay('daily', day('2026-01-01T05:59:59Z')), day('2026-01-01T06:00:00Z'))
-  t.strictSame(nextPayoutDay('daily', day('2026-01-01T06:00:00Z')), day('2026-01-02T06:00:00Z'))
-  t.strictSame(nextPayoutDay('weekly', day('2026-01-01T12:00:00Z')), day('2026-01-05T06:00:00Z'))
-  t.strictSame(nextPayoutDay('monthly', day('2026-01-01T12:00:00Z')), day('2026-02-01T06:00:00Z'))
-})
+t.test(
+  'a minimum is kept in its own currency only, which is the merchant’s when none is named',
+  async (t) => {
+    const minimum = { keepMinimumBalance: true, minimumBalance: 20_000 }
+    const plain = fold(payoutSettings, [revised(minimum)])
+    t.equal(keptMinimum(plain, 'XOF', 'XOF'), 20_000)
+    t.equal(keptMinimum(plain, 'EUR', 'XOF'), 0)
+    const inEuro = fold(payoutSettings, [revised({ ...minimum, minimumBalanceCurrency: 'EUR' })])
+    t.equal(keptMinimum(inEuro, 'EUR', 'XOF'), 20_000)
+    t.equal(keptMinimum(inEuro, 'XOF', 'XOF'), 0)
+  },
+)
 
 /** What refuses the work; `undefined` when nothing does. */
 function refusal(work: () => unknown): Refusal | undefined {

@@ -18,6 +18,7 @@ const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='
 const fields: Readonly<Record<string, unknown>> = {
   amount: 5000,
   currency: 'XOF',
+  minimum_balance_currency: 'XOF',
   country: 'CI',
   transaction_country: 'CI',
   operator: 'orange_money',

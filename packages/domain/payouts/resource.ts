@@ -23,7 +23,8 @@ import { DelayReason, isUnderWay, type Payout, type PayoutEvents } from './payou
 import { destinationFields, InlineDestination, type Destination } from './destination-request.ts'
 import type { PayoutDestination, PayoutDestinationEvents } from './destination.ts'
 import { FailureCode } from './failure.ts'
-import { Frequency, type PayoutSettings } from './settings.ts'
+import { Frequency } from './schedule.ts'
+import type { PayoutSettings } from './settings.ts'
 
 // Requests
 
@@ -46,6 +47,7 @@ export const PayoutSettingsRevision = record({
   frequency: optional(choice('manual', 'daily', 'weekly', 'monthly')),
   keep_minimum_balance: optional(Type.Boolean()),
   minimum_balance: optional(CountMinor),
+  minimum_balance_currency: maybe(Currency),
   default_destination_id: maybe(Identity),
 })
 
@@ -124,6 +126,7 @@ export const PayoutSettingsResource = record({
   frequency: Frequency,
   keep_minimum_balance: Type.Boolean(),
   minimum_balance: CountMinor,
+  minimum_balance_currency: Currency,
   default_destination_id: nullable(Type.String()),
   destinations: Type.Array(PayoutDestinationResource),
 })
@@ -212,12 +215,14 @@ export interface SettingsParts {
   readonly merchant: string
   readonly livemode: boolean
   readonly settings: PayoutSettings
+  /** The merchant's own, in which a minimum is that names none. */
+  readonly currency: string
   readonly destinations: readonly { readonly id: string; readonly state: PayoutDestination }[]
 }
 
 /** The settings with all saved destinations, whose numbers show only their ends. */
 export function viewPayoutSettings(parts: SettingsParts): Static<typeof PayoutSettingsResource> {
-  const { merchant, livemode, settings, destinations } = parts
+  const { merchant, livemode, settings, currency, destinations } = parts
   const { frequency, keepMinimumBalance, minimumBalance, defaultDestination, createdAt } = settings
   const isStillSaved = destinations.some(({ id }) => id === defaultDestination)
   return {
@@ -228,6 +233,7 @@ export function viewPayoutSettings(parts: SettingsParts): Static<typeof PayoutSe
     frequency,
     keep_minimum_balance: keepMinimumBalance,
     minimum_balance: minimumBalance,
+    minimum_balance_currency: settings.minimumBalanceCurrency ?? currency,
     default_destination_id: isStillSaved ? defaultDestination : null,
     destinations: destinations.flatMap(({ id, state }) => {
       const view = viewPayoutDestination(id, state)

@@ -1,52 +1,56 @@
-import { operatorIn } from '../../contract/catalog.ts'
-import { Refusal } from '../../contract/refusals.ts'
-import { amountMinorMax } from '../../contract/vocabulary.ts'
-import type { Frequency, PayoutSettings } from './settings.ts'
-import { agreeTerms, type Terms, type Wanted } from './terms.ts'
+import { literals, type Static } from '../../contract/vocabulary.ts'
+import { nextRun, runsBetween, type Recurrence } from '../../kernel/recurrence.ts'
 
-type Scheduled = Exclude<Frequency, 'manual'>
+export const Frequency = literals('manual', 'daily', 'weekly', 'monthly')
 
-/** Domain model 5.1: scheduled payouts leave at this hour, UTC. */
-const payoutHour = 6
+export type Frequency = Static<typeof Frequency>
+
+/** Which payouts leave by themselves, and which of them have. */
+export interface Timetable {
+  readonly recurrence: Recurrence | null
+  /** Runs that an earlier recurrence still owes. */
+  readonly overdue: readonly string[]
+  /** All runs up to this one have been made. */
+  readonly ranThrough: string | null
+  /** False while only events of the first format are known, which do not say what has been run. */
+  readonly notesRuns: boolean
+}
+
+/** Domain model 5.1: scheduled payouts leave at six in the morning, UTC. */
+const payoutTime = 'T06:00:00.000Z'
 
 /** Inferred: a week's payout leaves on Monday, a month's on the first. */
-const isPayoutDay: Readonly<Record<Scheduled, (day: Date) => boolean>> = {
-  daily: () => true,
-  weekly: (day) => day.getUTCDay() === 1,
-  monthly: (day) => day.getUTCDate() === 1,
+const begins: Readonly<Record<Exclude<Frequency, 'manual'>, Pick<Recurrence, 'anchor' | 'unit'>>> = {
+  daily: { anchor: `1970-01-01${payoutTime}`, unit: 'day' },
+  weekly: { anchor: `1970-01-05${payoutTime}`, unit: 'week' },
+  monthly: { anchor: `1970-01-01${payoutTime}`, unit: 'month' },
 }
 
-/** When the next scheduled payout leaves after that time. */
-export function nextPayoutDay(frequency: Scheduled, after: Date): Date {
-  const day = new Date(Date.UTC(after.getUTCFullYear(), after.getUTCMonth(), after.getUTCDate(), payoutHour))
-  while (day <= after || !isPayoutDay[frequency](day)) day.setUTCDate(day.getUTCDate() + 1)
-  return day
+/** The schedule that begins after that time; null when nothing leaves by itself. */
+export function scheduleFrom(frequency: Frequency, after: Date): Recurrence | null {
+  if (frequency === 'manual') return null
+  const always: Recurrence = { ...begins[frequency], every: 1, count: null, timeZone: 'UTC' }
+  return { ...always, anchor: nextRun(always, after)!.toISOString() }
 }
 
-/**
- * Domain model 5.1: a scheduled payout takes what is available above the minimum balance, as far as the
- * operator moves that much at once. `undefined` when that is too little for a payout.
- */
-export function agreeScheduled(
-  { minimumBalance, keepMinimumBalance }: PayoutSettings,
-  wanted: Omit<Wanted, 'amount'> & { readonly available: number },
-  now: Date,
-): Terms | undefined {
-  const spendable = wanted.available - (keepMinimumBalance ? minimumBalance : 0)
-  const most = Math.min(spendable, greatest(wanted))
-  if (most <= 0) return undefined
-  try {
-    // A smaller amount never costs a higher fee, so the fee of the most leaves enough for its own.
-    const { fee } = agreeTerms({ ...wanted, amount: most }, now).money
-    const amount = Math.min(most, spendable - fee)
-    return amount > 0 ? agreeTerms({ ...wanted, amount }, now) : undefined
-  } catch (error) {
-    if (error instanceof Refusal) return undefined
-    throw error
-  }
+/** The run that comes next, or should have come already; null when none ever comes. */
+export function nextPayoutRun({ recurrence, overdue, ranThrough }: Timetable): string | null {
+  const after = ranThrough === null ? undefined : new Date(ranThrough)
+  return overdue[0] ?? (recurrence && nextRun(recurrence, after)!.toISOString())
 }
 
-function greatest({ destination }: Pick<Wanted, 'destination'>): number {
-  if (destination.type === 'bank') return amountMinorMax
-  return operatorIn(destination.country, destination.operator)?.maximumMinor ?? 0
+/** The runs that are due and have not been made, oldest first. */
+export function duePayoutRuns(timetable: Timetable, now: Date): readonly string[] {
+  const { recurrence, overdue, ranThrough, notesRuns } = timetable
+  const after = ranThrough === null ? undefined : new Date(ranThrough)
+  const own = recurrence ? [...runsBetween(recurrence, after, now)].map((run) => run.toISOString()) : []
+  // Inferred: those of the first format were not noted, so of them only the newest is made up.
+  return notesRuns ? [...overdue, ...own] : own.slice(-1)
+}
+
+/** The oldest of them. */
+export function duePayoutRun(timetable: Timetable, now: Date): string | undefined {
+  if (!timetable.notesRuns) return duePayoutRuns(timetable, now)[0]
+  const next = nextPayoutRun(timetable)
+  return next !== null && next <= now.toISOString() ? next : undefined
 }

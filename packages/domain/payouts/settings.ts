@@ -1,44 +1,93 @@
 import { derivedId } from '../../contract/identity.ts'
+import { StoredRecurrence } from '../../contract/recurrence.ts'
 import {
   CountMinor,
-  literals,
+  Currency,
   nullable,
   record,
   Timestamp,
   Type,
+  Uuid,
   type Static,
 } from '../../contract/vocabulary.ts'
 import type { Context, Decider, Message } from '../../kernel/decider.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
+import {
+  duePayoutRun,
+  duePayoutRuns,
+  Frequency,
+  nextPayoutRun,
+  scheduleFrom,
+  type Timetable,
+} from './schedule.ts'
 
-export const Frequency = literals('manual', 'daily', 'weekly', 'monthly')
-
-export type Frequency = Static<typeof Frequency>
+// Events
 
 const choices = {
   frequency: Frequency,
   keepMinimumBalance: Type.Boolean(),
   minimumBalance: CountMinor,
+  /** Null: the merchant's own currency. */
+  minimumBalanceCurrency: nullable(Currency),
   defaultDestination: nullable(Type.String()),
+}
+
+const owner = { merchant: Type.String(), livemode: Type.Boolean(), at: Timestamp }
+const nextRunAt = nullable(Timestamp)
+
+interface FirstFormat {
+  readonly frequency: Frequency
+  readonly at: string
+}
+
+/** Each revision began the schedule anew, and nobody noted its runs. */
+function withSchedule(old: object): object {
+  const { frequency, at } = old as FirstFormat
+  const recurrence = scheduleFrom(frequency, new Date(at))
+  const timetable = { recurrence, overdue: [], notesRuns: false, nextRunAt: recurrence?.anchor ?? null }
+  return { ...old, minimumBalanceCurrency: null, ...timetable }
 }
 
 export const payoutSettingsEvents = {
   PayoutSettingsRevised: stored(
+    2,
+    record({
+      ...owner,
+      ...choices,
+      recurrence: nullable(StoredRecurrence),
+      overdue: Type.Array(Timestamp),
+      notesRuns: Type.Boolean(),
+      nextRunAt,
+    }),
+    { 1: withSchedule },
+  ),
+  /** A run of the schedule is over: it made this payout, or it says why there is none. */
+  ScheduledPayoutRun: stored(
     1,
-    record({ merchant: Type.String(), livemode: Type.Boolean(), ...choices, at: Timestamp }),
+    record({
+      ...owner,
+      dueAt: Timestamp,
+      payout: nullable(Uuid),
+      skipped: nullable(Type.String()),
+      nextRunAt,
+    }),
   ),
 }
 
 export type PayoutSettingsEvents = EventsOf<typeof payoutSettingsEvents>
 
+// State
+
 const Choices = record(choices)
 type Choices = Static<typeof Choices>
 
 /** The times are null for a merchant who has never chosen anything. */
-export interface PayoutSettings extends Readonly<Choices> {
+export interface PayoutSettings extends Readonly<Choices>, Timetable {
   readonly createdAt: string | null
   readonly revisedAt: string | null
 }
+
+// Decisions
 
 export type PayoutSettingsCommands = {
   /** The default destination has been found usable by whoever sends this. */
@@ -46,16 +95,26 @@ export type PayoutSettingsCommands = {
   /** A destination was saved as the default at that time; what the merchant has chosen since outweighs it. */
   AdoptDefaultDestination: { destination: string; savedAt: string }
   ForgetDestination: { destination: string }
+  NoteScheduledRun: { dueAt: string } & ({ payout: string } | { skipped: string })
 }
+
+/** Notes of runs come every day. */
+const eventsPerSnapshot = 200
 
 export const payoutSettings: Decider<PayoutSettings, PayoutSettingsCommands, PayoutSettingsEvents> = {
   category: 'payout_settings',
   events: payoutSettingsEvents,
+  snapshot: { version: 1, every: () => eventsPerSnapshot },
   initial: () => ({
     frequency: 'manual',
     keepMinimumBalance: false,
     minimumBalance: 0,
+    minimumBalanceCurrency: null,
     defaultDestination: null,
+    recurrence: null,
+    overdue: [],
+    ranThrough: null,
+    notesRuns: true,
     createdAt: null,
     revisedAt: null,
   }),
@@ -72,14 +131,24 @@ export const payoutSettings: Decider<PayoutSettings, PayoutSettingsCommands, Pay
       if (state.defaultDestination !== destination) return []
       return revised(state, { defaultDestination: null }, context)
     },
+
+    NoteScheduledRun({ dueAt, ...result }, state, { merchant, livemode, now }) {
+      // A repeat, or the merchant has turned the schedule off meanwhile.
+      if (duePayoutRun(state, now) !== dueAt) return []
+      const payout = 'payout' in result ? result.payout : null
+      const skipped = 'skipped' in result ? result.skipped : null
+      const next = nextPayoutRun(afterRun(state, dueAt))
+      const data = { merchant, livemode, at: now.toISOString(), dueAt, payout, skipped, nextRunAt: next }
+      return [{ type: 'ScheduledPayoutRun', data }]
+    },
   },
 
   evolve: {
-    PayoutSettingsRevised: ({ createdAt }, { at, merchant: _merchant, livemode: _livemode, ...chosen }) => ({
-      ...chosen,
-      createdAt: createdAt ?? at,
-      revisedAt: at,
-    }),
+    PayoutSettingsRevised: (
+      { createdAt, ranThrough },
+      { at, merchant: _merchant, livemode: _livemode, nextRunAt: _next, ...chosen },
+    ) => ({ ...chosen, ranThrough, createdAt: createdAt ?? at, revisedAt: at }),
+    ScheduledPayoutRun: (state, { dueAt }) => ({ ...state, ...afterRun(state, dueAt) }),
   },
 }
 
@@ -91,12 +160,45 @@ export function payoutSettingsId(merchant: string, livemode: boolean): string {
 }
 
 function revised(state: PayoutSettings, revision: Partial<Choices>, { merchant, livemode, now }: Context) {
-  const { frequency, keepMinimumBalance, minimumBalance, defaultDestination } = { ...state, ...revision }
-  const next = { frequency, keepMinimumBalance, minimumBalance, defaultDestination }
+  const next = { ...chosenIn(state), ...revision }
   if (Object.entries(next).every(([name, value]) => state[name as keyof Choices] === value)) return []
+  const timetable = timetableAfter(state, next.frequency, now)
+  const { recurrence, overdue, notesRuns } = timetable
   const event: Message<PayoutSettingsEvents> = {
     type: 'PayoutSettingsRevised',
-    data: { merchant, livemode, ...next, at: now.toISOString() },
+    data: {
+      merchant,
+      livemode,
+      ...next,
+      recurrence,
+      overdue: [...overdue],
+      notesRuns,
+      nextRunAt: nextPayoutRun(timetable),
+      at: now.toISOString(),
+    },
   }
   return [event]
+}
+
+function chosenIn(state: PayoutSettings): Choices {
+  const { frequency, keepMinimumBalance, minimumBalance, minimumBalanceCurrency, defaultDestination } = state
+  return { frequency, keepMinimumBalance, minimumBalance, minimumBalanceCurrency, defaultDestination }
+}
+
+/** Another frequency begins from now on; what was due by then is still owed, unless all is turned off. */
+function timetableAfter(state: PayoutSettings, frequency: Frequency, now: Date): Timetable {
+  const { recurrence, overdue, ranThrough, notesRuns } = state
+  if (frequency === state.frequency) return { recurrence, overdue, ranThrough, notesRuns }
+  const owed = frequency === 'manual' ? [] : duePayoutRuns(state, now)
+  return { recurrence: scheduleFrom(frequency, now), overdue: owed, ranThrough, notesRuns: true }
+}
+
+function afterRun({ recurrence, overdue, ranThrough }: Timetable, dueAt: string): Timetable {
+  const isLater = ranThrough === null || dueAt > ranThrough
+  return {
+    recurrence,
+    overdue: overdue.filter((run) => run > dueAt),
+    ranThrough: isLater ? dueAt : ranThrough,
+    notesRuns: true,
+  }
 }

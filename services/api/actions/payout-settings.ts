@@ -1,8 +1,10 @@
 import { marketOf } from '../../../packages/contract/catalog.ts'
+import { currencyExponent } from '../../../packages/contract/currencies.ts'
 import { identity } from '../../../packages/contract/identity.ts'
-import { refuse } from '../../../packages/contract/refusals.ts'
+import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
+import { merchant as merchantDecider } from '../../../packages/domain/merchants/merchant.ts'
 import { readDestination, refuseDestination } from '../../../packages/domain/payouts/destination-request.ts'
 import {
   admitSaved,
@@ -56,12 +58,16 @@ export async function showPayoutSettings(request: Request): Promise<Settings> {
 type Revision = Static<typeof PayoutSettingsRevision>
 
 export async function revisePayoutSettings(request: Request<Revision>): Promise<Settings> {
-  const { frequency, keep_minimum_balance, minimum_balance, default_destination_id } = request.body
+  const { frequency, keep_minimum_balance, minimum_balance, default_destination_id, ...rest } = request.body
+  const currency = rest.minimum_balance_currency ?? undefined
+  if (currency !== undefined && currencyExponent(currency) === undefined)
+    refuseField('request_must_be_valid', '/minimum_balance_currency', `"${currency}" is not a currency`)
   const chosen = default_destination_id && (await activeDestination(request, default_destination_id))
   await revise(request, {
     ...(frequency !== undefined && { frequency }),
     ...(keep_minimum_balance !== undefined && { keepMinimumBalance: keep_minimum_balance }),
     ...(minimum_balance !== undefined && { minimumBalance: minimum_balance }),
+    ...(currency !== undefined && { minimumBalanceCurrency: currency }),
     ...(chosen && { defaultDestination: chosen }),
   })
   return settingsOf(request)
@@ -87,11 +93,13 @@ async function settingsOf({ caller, dependencies }: Asking): Promise<Settings> {
   const { merchant, livemode } = caller
   await dependencies.reads.reached(await dependencies.store.head(), waitMs)
   const settings = await readState(dependencies.store, payoutSettings, payoutSettingsId(merchant, livemode))
+  const owner = await readState(dependencies.store, merchantDecider, merchant)
+  const currency = owner.status === 'none' ? refuse('resource_must_exist') : owner.currency
   const { rows } = await dependencies.reads.page<{ readonly id: string; readonly state: PayoutDestination }>({
     from: 'payout_destinations',
     where: equal({ ...ownedBy(caller), shown: true }),
     order: 'created',
     limit: destinationsMax,
   })
-  return viewPayoutSettings({ merchant, livemode, settings, destinations: rows })
+  return viewPayoutSettings({ merchant, livemode, settings, currency, destinations: rows })
 }
