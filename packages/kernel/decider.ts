@@ -1,4 +1,5 @@
 import type { EventTypes } from './event-types.ts'
+import type { MerchantOwner, Owner } from './owner.ts'
 
 /** The payload of each message, by message type: `{ PayoutSent: { at: string } }`. */
 export type Payloads = Record<string, object>
@@ -14,15 +15,19 @@ export interface Cause {
   readonly position: number
 }
 
-/** All that a decision may know besides its own history. Reading the clock happens outside. */
-export interface Context {
+/** All that a decision may know besides its own history: whose it is, and when. The clock is read outside. */
+export type Context<O extends Owner = MerchantOwner> = O & {
   /** The aggregate's own id: the part of the stream's name behind the category. */
   readonly id: string
-  readonly merchant: string
-  readonly livemode: boolean
   readonly now: Date
   /** Present when a policy sends the command, absent when a person or a merchant's server does. */
   readonly cause?: Cause
+}
+
+/** Whose an event is and when it happened: it stands once, in the metadata, and never in the payload. */
+export type Stamp<O extends Owner = MerchantOwner> = O & {
+  /** RFC 3339 with milliseconds. */
+  readonly at: string
 }
 
 /** How states of one kind are kept as JSON. */
@@ -35,8 +40,13 @@ export interface Snapshotting<State> {
   readonly restored?: (kept: unknown) => State
 }
 
-/** The whole behaviour of one kind of stream, without any I/O. */
-export interface Decider<State, Commands extends Payloads, Events extends Payloads> {
+/** The whole behaviour of one kind of stream, without any I/O. `O` is the kind of owner that it has. */
+export interface Decider<
+  State,
+  Commands extends Payloads,
+  Events extends Payloads,
+  O extends Owner = MerchantOwner,
+> {
   /** Streams are named `<category>-<id>`. */
   readonly category: string
   /** How the events are stored: version, schema and upcasts of each type. */
@@ -46,12 +56,12 @@ export interface Decider<State, Commands extends Payloads, Events extends Payloa
     readonly [Type in keyof Commands & string]: (
       command: Commands[Type],
       state: State,
-      context: Context,
+      context: Context<O>,
     ) => readonly Message<Events>[]
   }
   /** May change the state that it is given: nobody else holds it. A failed append throws it away. */
   readonly evolve: {
-    readonly [Type in keyof Events & string]: (state: State, event: Events[Type]) => State
+    readonly [Type in keyof Events & string]: (state: State, event: Events[Type], stamp: Stamp<O>) => State
   }
   /** For streams without a bound on their length. */
   readonly snapshot?: Snapshotting<State>
@@ -63,37 +73,28 @@ export interface Decider<State, Commands extends Payloads, Events extends Payloa
  * generics are erased.
  */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
-export type AnyDecider = Decider<any, any, any>
+export type AnyDecider = Decider<any, any, any, any>
 
-export function decide<S, C extends Payloads, E extends Payloads>(
-  decider: Decider<S, C, E>,
+export function decide<S, C extends Payloads, E extends Payloads, O extends Owner>(
+  decider: Decider<S, C, E, O>,
   command: Message<C>,
   state: S,
-  context: Context,
+  context: Context<O>,
 ): readonly Message<E>[] {
   const decision = decider.decide[command.type]
   if (!decision) throw new Error(`${decider.category} knows no command ${command.type}`)
   return decision(command.data as C[typeof command.type], state, context)
 }
 
-export function evolve<S, C extends Payloads, E extends Payloads>(
-  decider: Decider<S, C, E>,
+export function evolve<S, C extends Payloads, E extends Payloads, O extends Owner>(
+  decider: Decider<S, C, E, O>,
   state: S,
   event: Message<E>,
+  stamp: Stamp<O>,
 ): S {
   const step = decider.evolve[event.type]
   if (!step) throw new Error(`${decider.category} knows no event ${event.type}`)
-  return step(state, event.data as E[typeof event.type])
-}
-
-export function fold<S, C extends Payloads, E extends Payloads>(
-  decider: Decider<S, C, E>,
-  history: Iterable<Message<E>>,
-  start: S = decider.initial(),
-): S {
-  let state = start
-  for (const event of history) state = evolve(decider, state, event)
-  return state
+  return step(state, event.data as E[typeof event.type], stamp)
 }
 
 /** `payout` and `0190…` make `payout-0190…`. */

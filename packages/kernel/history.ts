@@ -30,7 +30,7 @@ export function foldStored(
   start: unknown = decider.initial(),
 ): unknown {
   let state = start
-  for (const event of events) state = evolve(decider, state, recordedEvent(decider, event))
+  for (const event of events) state = evolve(decider, state, recordedEvent(decider, event), event.metadata)
   return state
 }
 

@@ -181,14 +181,12 @@ export class Mailbox {
         this.#admit(envelope, known)
         const context = contextOf(this.#id, envelope, this.#options.clock())
         for (const event of decide(this.#decider, command, known.state, context)) {
-          known.state = evolve(this.#decider, known.state, event)
+          const stamp = { version: this.#versionOf(event.type), now: context.now }
+          const metadata = metadataOf(envelope, stamp)
+          known.state = evolve(this.#decider, known.state, event, metadata)
           known.revision++
           known.owner ??= ownerOf(envelope)
-          events.push({
-            id: this.#options.newId(),
-            ...event,
-            metadata: metadataOf(envelope, { version: this.#versionOf(event.type), now: context.now }),
-          })
+          events.push({ id: this.#options.newId(), ...event, metadata })
         }
       }
       return undefined

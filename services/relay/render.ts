@@ -100,7 +100,7 @@ export class Renderer {
     const known =
       event.revision === 0 ? { state: decider.initial(), revision: noStream } : this.#known.get(event.stream)
     if (known?.revision !== event.revision - 1) return undefined
-    known.state = evolve(decider, known.state, event)
+    known.state = evolve(decider, known.state, event, event.metadata)
     known.revision = event.revision
     this.#known.set(event.stream, known)
     return known.state

@@ -3,7 +3,7 @@ import { derivedId } from '../../packages/contract/identity.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book, type PostEntry } from '../../packages/domain/ledger/book.ts'
 import { balances } from '../../packages/domain/ledger/state.ts'
-import { decide, evolve, fold, type Context } from '../../packages/kernel/decider.ts'
+import { decide, evolve, type Context } from '../../packages/kernel/decider.ts'
 import {
   advance,
   after,
@@ -30,7 +30,7 @@ import {
   toppedUp,
   wave,
 } from '../support/ledger-commands.ts'
-import { scenarios } from '../support/scenarios.ts'
+import { fold, scenarios, stampOf } from '../support/scenarios.ts'
 
 // Refusals and repeats
 
@@ -268,7 +268,7 @@ t.test('only the last thousand ended holds are remembered for certain', async (t
   for (let number = 0; number < 3_000; number++) {
     const subject = { type: 'payout', id: id(number) }
     for (const command of [place({ ...payoutAsked, subject, amount: 1, fee: 0 }), giveBack(subject.id)]) {
-      for (const event of decide(book, command, state, context)) evolve(book, state, event)
+      for (const event of decide(book, command, state, context)) evolve(book, state, event, stampOf(context))
     }
   }
   t.strictSame(decide(book, giveBack(id(2_000)), state, context), [], 'the thousandth before')

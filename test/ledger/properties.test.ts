@@ -4,7 +4,8 @@ import { Refusal, type RefusalName } from '../../packages/contract/refusals.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import type { Book } from '../../packages/domain/ledger/state.ts'
 import { entryTemplates, holdTemplates } from '../../packages/domain/ledger/templates.ts'
-import { decide, evolve, fold } from '../../packages/kernel/decider.ts'
+import { decide, evolve } from '../../packages/kernel/decider.ts'
+import { fold, stampOf } from '../support/scenarios.ts'
 import { kinds, Notes, type Choice, type Event, type Sent } from '../support/ledger-model.ts'
 
 const choices: fc.Arbitrary<Choice[]> = fc.array(
@@ -52,8 +53,8 @@ function play(sequence: readonly Choice[]): readonly Event[] {
     checkAnswer(answered, { sent, choice, notes, state })
     if (typeof answered === 'string') continue
     for (const event of answered) {
-      state = evolve(book, state, event)
-      restored = evolve(book, restored, event)
+      state = evolve(book, state, event, stampOf(sent.context))
+      restored = evolve(book, restored, event, stampOf(sent.context))
     }
     const snapshot = JSON.stringify(state)
     check(JSON.stringify(restored) === snapshot, 'a snapshot goes on as the same state')

@@ -18,8 +18,8 @@ import {
   type PayoutSettingsEvents,
 } from '../../packages/domain/payouts/settings.ts'
 import { agreeTerms } from '../../packages/domain/payouts/terms.ts'
-import { fold, type Message } from '../../packages/kernel/decider.ts'
-import { context, scenarios } from '../support/scenarios.ts'
+import type { Message } from '../../packages/kernel/decider.ts'
+import { context, fold, scenarios } from '../support/scenarios.ts'
 
 const at = context.now.toISOString()
 const dayLater = '2026-01-02T12:00:00.000Z'

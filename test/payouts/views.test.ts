@@ -3,7 +3,7 @@ import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { payout, type PayoutEvents } from '../../packages/domain/payouts/payout.ts'
 import { payoutPolicies } from '../../packages/domain/payouts/policies.ts'
 import { payoutPublicEvents, payoutWebhook, viewPayout } from '../../packages/domain/payouts/resource.ts'
-import { fold, type Message } from '../../packages/kernel/decider.ts'
+import type { Message } from '../../packages/kernel/decider.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import { payoutTimers } from '../../projections/payout-timers.ts'
 import {
@@ -22,7 +22,7 @@ import {
   delayed,
   requestedFrom,
 } from '../support/payouts.ts'
-import { context } from '../support/scenarios.ts'
+import { context, fold } from '../support/scenarios.ts'
 
 function viewAfter(...history: readonly Message<PayoutEvents>[]) {
   return viewPayout(context.id, fold(payout, history))

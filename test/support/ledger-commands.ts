@@ -2,8 +2,8 @@ import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book, type BookCommands, type PlaceHold, type PostEntry } from '../../packages/domain/ledger/book.ts'
 import type { LedgerEvents } from '../../packages/domain/ledger/events.ts'
 import type { Book } from '../../packages/domain/ledger/state.ts'
-import { decide, evolve, fold, type Context, type Message } from '../../packages/kernel/decider.ts'
-import { context as anyContext } from './scenarios.ts'
+import { decide, evolve, type Context, type Message } from '../../packages/kernel/decider.ts'
+import { context as anyContext, fold, stampOf } from './scenarios.ts'
 
 /** The book of one merchant's play money. */
 export const context: Context = { ...anyContext, id: bookId(anyContext.merchant, anyContext.livemode, 'XOF') }
@@ -65,7 +65,7 @@ export function after(...commands: readonly Command[]): Event[] {
   const state = book.initial()
   return commands.flatMap((command) => {
     const events = decide(book, command, state, context)
-    for (const event of events) evolve(book, state, event)
+    for (const event of events) evolve(book, state, event, stampOf(context))
     return events
   })
 }

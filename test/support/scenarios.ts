@@ -2,15 +2,19 @@ import t from 'tap'
 import { Refusal, type RefusalName } from '../../packages/contract/refusals.ts'
 import {
   decide,
-  fold,
+  evolve,
   type Context,
   type Decider,
   type Message,
   type Payloads,
+  type Stamp,
 } from '../../packages/kernel/decider.ts'
 
+/** An event that has happened: at the time of the context, unless it says when. */
+export type Past<Events extends Payloads> = Message<Events> & { readonly at?: string }
+
 export interface Scenario<Commands extends Payloads, Events extends Payloads> {
-  readonly given?: readonly Message<Events>[]
+  readonly given?: readonly Past<Events>[]
   readonly when: Message<Commands>
   readonly then: readonly Message<Events>[] | RefusalName
   /** What the same command decides when it is sent again. Nothing, unless the scenario says otherwise. */
@@ -26,6 +30,26 @@ export const context: Context = {
   now: new Date('2026-01-01T12:00:00.000Z'),
 }
 
+/** What the metadata of an event says that happens now. */
+export function stampOf({ merchant, livemode, now }: Context): Stamp {
+  return { merchant, livemode, at: now.toISOString() }
+}
+
+/** The state after these events. */
+export function fold<S, C extends Payloads, E extends Payloads>(
+  decider: Decider<S, C, E>,
+  history: readonly Past<E>[],
+  by: Context = context,
+): S {
+  const stamp = stampOf(by)
+  const step = (state: S, event: Past<E>) => evolve(decider, state, event, { ...stamp, ...at(event) })
+  return history.reduce(step, decider.initial())
+}
+
+function at({ at }: { readonly at?: string }): Partial<Stamp> {
+  return at === undefined ? {} : { at }
+}
+
 /** Each key is a sentence of the specification, each value proves it. `own` is the context of all of them. */
 export function scenarios<S, C extends Payloads, E extends Payloads>(
   decider: Decider<S, C, E>,
@@ -34,10 +58,10 @@ export function scenarios<S, C extends Payloads, E extends Payloads>(
 ): void {
   for (const [sentence, { given = [], when, then, again = [], context: special }] of Object.entries(table)) {
     t.test(sentence, async (t) => {
-      const answer = (history: readonly Message<E>[]) => {
+      const answer = (history: readonly Past<E>[]) => {
         // Folded anew each time: a decider may change its state in place.
-        const state = fold(decider, history)
-        return decided(decider, when, { state, context: { ...context, ...own, ...special } })
+        const known = { ...context, ...own, ...special }
+        return decided(decider, when, { state: fold(decider, history, known), context: known })
       }
       t.strictSame(answer(given), then)
       if (typeof then !== 'string') t.strictSame(answer([...given, ...then]), again, 'sent again')

@@ -9,8 +9,8 @@ import {
   type WebhookReplayEvents,
 } from '../../packages/domain/webhook-endpoints/webhook-replay.ts'
 import { viewWebhookEndpoint, viewWebhookReplay } from '../../packages/domain/webhook-endpoints/resource.ts'
-import { fold, type Message } from '../../packages/kernel/decider.ts'
-import { context, scenarios } from '../support/scenarios.ts'
+import type { Message } from '../../packages/kernel/decider.ts'
+import { context, fold, scenarios } from '../support/scenarios.ts'
 
 const { id, merchant, livemode } = context
 const at = '2026-01-01T12:00:00.000Z'

@@ -90,7 +90,8 @@ export class DocumentFold {
     if (revision !== (known?.revision ?? -1) + 1)
       throw new Error(`the read model has not seen revision ${revision - 1}`)
     const { decider } = this.#model
-    const state: unknown = evolve(decider, known ? known.state : decider.initial(), event)
+    const before: unknown = known ? known.state : decider.initial()
+    const state: unknown = evolve(decider, before, event, event.metadata)
     const columns = this.#model.row(state as never)
     const next = known ?? begin(event)
     next.state = state

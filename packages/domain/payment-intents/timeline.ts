@@ -40,8 +40,9 @@ export function timelineOf(events: readonly RecordedEvent[]): TimelineEntry[] {
   const entries: TimelineEntry[] = []
   let state = paymentIntent.initial()
   for (const event of events) {
+    const { metadata } = event
     const { type, data } = event as Message<PaymentIntentEvents>
-    state = evolve(paymentIntent, state, { type, data } as Message<PaymentIntentEvents>)
+    state = evolve(paymentIntent, state, { type, data } as Message<PaymentIntentEvents>, metadata)
     if (state.status === 'none') throw new Error(`${event.stream} does not start with its creation`)
     const [step, message] = steps[type]
     const operationId = 'operationId' in data ? data.operationId : null

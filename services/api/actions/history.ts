@@ -2,7 +2,13 @@ import { identity } from '../../../packages/contract/identity.ts'
 import { refuse } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import { literals, record, Timestamp, Type, type Static } from '../../../packages/contract/vocabulary.ts'
-import { evolve, streamName, type Decider, type Payloads } from '../../../packages/kernel/decider.ts'
+import {
+  evolve,
+  streamName,
+  type Decider,
+  type Message,
+  type Payloads,
+} from '../../../packages/kernel/decider.ts'
 import { recordedEvent } from '../../../packages/kernel/history.ts'
 import { owns } from '../../../packages/kernel/owner.ts'
 
@@ -44,7 +50,7 @@ export function historyOf<S, C extends Payloads, E extends Payloads>(
     let before: Readonly<Record<string, unknown>> = {}
     const data = events.map((stored): Static<typeof HistoryItem> => {
       const { type, data: fact, metadata } = recordedEvent(decider, stored)
-      state = evolve(decider, state, { type, data: fact } as Parameters<typeof evolve<S, C, E>>[2])
+      state = evolve(decider, state, { type, data: fact } as Message<E>, metadata)
       const after = structuredClone(view(id, state) ?? {})
       const changed = difference(before, after)
       before = after

@@ -46,7 +46,8 @@ export async function foldBooks({ store, deciders, onProgress }: FoldBooksOption
   let events = 0
   const apply = (event: RecordedEvent) => {
     events++
-    states.set(event.id, evolve(book as AnyDecider, states.get(event.id) ?? book.initial(), event) as Book)
+    const before = states.get(event.id) ?? book.initial()
+    states.set(event.id, evolve(book as AnyDecider, before, event, event.metadata) as Book)
   }
   const follows: Fold['follows'] = (_, category) => category === book.category
   const fold: Fold = { follows, apply, position: 0, through: position, parked: new Map(), faults: new Map() }

@@ -46,7 +46,7 @@ export class ExpectedDocuments implements Expected {
       throw new Error(`revision ${revision} follows ${known?.revision ?? 'nothing'}`)
     }
     const { decider } = this.#model
-    const state = evolve(decider, known ? known.state : decider.initial(), event)
+    const state = evolve(decider, known ? known.state : decider.initial(), event, event.metadata)
     this.#known.set(id, { first: known?.first ?? event, state, revision, position })
   }
 
