@@ -12,10 +12,10 @@ import {
   type PayoutSettingsCommands,
   type PayoutSettingsEvents,
 } from '../../packages/domain/payouts/settings.ts'
-import { decide, evolve, fold, type Message } from '../../packages/kernel/decider.ts'
+import { decide, evolve, type Message } from '../../packages/kernel/decider.ts'
 import { upcast } from '../../packages/kernel/event-types.ts'
 import { runsBetween } from '../../packages/kernel/recurrence.ts'
-import { context, scenarios } from '../support/scenarios.ts'
+import { context, fold, scenarios, stampOf } from '../support/scenarios.ts'
 
 const at = context.now.toISOString()
 const owner = { merchant: context.merchant, livemode: false }
@@ -142,7 +142,7 @@ t.test('whenever settings change and runs are made, each run comes once and in o
     const owed: string[] = []
     const send = (command: Message<PayoutSettingsCommands>) => {
       for (const event of decide(payoutSettings, command, state, { ...context, now }))
-        state = evolve(payoutSettings, state, event)
+        state = evolve(payoutSettings, state, event, stampOf({ ...context, now }))
     }
     const makeOne = () => {
       const dueAt = duePayoutRun(state, now)
