@@ -55,8 +55,8 @@ async function run(options: TimerRunnerOptions, timer: DueTimer): Promise<void> 
   const work = processes.find((process) => process.timers && timer.kind in process.timers)?.timers?.[
     timer.kind
   ]
-  if (!work) throw new Error(`nobody knows what to do for the timer ${timer.id}`)
   try {
+    if (!work) throw new Error(`nobody here knows timers of the kind ${timer.kind}`)
     await timers.postpone(timer, (await work(timer, tools)) ?? later(settleMs))
   } catch (error) {
     const passing = isPassing(error)

@@ -1,4 +1,4 @@
-import type { ParkedEvents } from '../../infra/postgres/consumers/parked.ts'
+import type { ParkedEvent, ParkedEvents } from '../../infra/postgres/consumers/parked.ts'
 import { categoryOf, streamName, type AnyDecider } from '../../packages/kernel/decider.ts'
 import type { PendingCommand, Executor } from '../../packages/kernel/execute.ts'
 import { recordedEvent } from '../../packages/kernel/history.ts'
@@ -10,7 +10,8 @@ import { isPassing } from '../composition/failures.ts'
 /** An order with the event that caused it. */
 interface CausedCommand {
   readonly order: PolicyCommand
-  readonly event: RecordedEvent
+  readonly target: string
+  readonly event: StoredEvent
   readonly errand: PendingCommand
 }
 
@@ -18,7 +19,7 @@ export interface PolicyRunnerOptions {
   readonly policies: readonly AnyPolicy[]
   readonly deciders: ReadonlyMap<string, AnyDecider>
   readonly executor: Executor
-  readonly parked: Pick<ParkedEvents, 'has' | 'park'>
+  readonly parked: Pick<ParkedEvents, 'has' | 'park' | 'parkBehind'>
   readonly log: Log
 }
 
@@ -27,64 +28,86 @@ export interface PolicyRunnerOptions {
  * of different streams side by side. A stream that refuses an order is parked together with all later orders
  * for it, so that their order is kept: the ledger recognises repeats by the position of their cause
  * (docs/decisions/0004). That is also why appends need no fence: what a deposed runner orders, its successor
- * orders too, and only the first has effects.
+ * orders too, and only the first has effects. A policy that throws is parked for the owner of its event:
+ * which streams it would have named is not known, so all of this owner's later events wait behind.
  */
 export class PolicyRunner {
   readonly #options: PolicyRunnerOptions
+  /** By the type of event that they follow. */
+  readonly #followers = new Map<string, AnyPolicy[]>()
 
   constructor(options: PolicyRunnerOptions) {
     this.#options = options
+    for (const policy of options.policies) {
+      for (const type of Object.keys(policy.on)) {
+        this.#followers.set(type, [...(this.#followers.get(type) ?? []), policy])
+      }
+    }
   }
 
   async handle(events: readonly StoredEvent[]): Promise<void> {
     const byTarget = new Map<string, CausedCommand[]>()
-    for (const stored of events) {
-      const event = this.#recorded(stored)
-      for (const caused of event ? this.#orders(event) : []) {
-        const target = streamName(caused.order.decider.category, caused.order.id)
-        byTarget.set(target, [...(byTarget.get(target) ?? []), caused])
+    for (const event of events) {
+      for (const policy of this.#followers.get(event.type) ?? []) {
+        const key = parkingOf(policy, event)
+        const { parked } = this.#options
+        if (parked.has(key) && (await parked.parkBehind(key, [placeOf(event)]))) continue
+        try {
+          for (const caused of this.#orders(policy, event)) collect(byTarget, caused)
+        } catch (error) {
+          await this.#parkPolicy(key, event, error)
+        }
       }
     }
     await Promise.all([...byTarget].map(([target, orders]) => this.#send(target, orders)))
   }
 
-  /** Tries the parked orders for a target again; throws when one is refused again. */
-  async retry(target: string, events: readonly StoredEvent[]): Promise<void> {
-    for (const stored of events) {
-      const event = this.#recorded(stored)
-      const orders = event ? this.#orders(event) : []
-      for (const { order, errand } of orders.filter(
-        (one) => streamName(one.order.decider.category, one.order.id) === target,
-      )) {
-        await this.#options.executor.sendAll(order.decider, order.id, [errand])
+  /** Tries a parked event again: for a stream, or for a policy; throws when it fails again. */
+  async retry(key: string, events: readonly StoredEvent[]): Promise<void> {
+    for (const event of events) {
+      for (const policy of this.#followers.get(event.type) ?? []) {
+        const isParked = this.#options.parked.has(parkingOf(policy, event))
+        if (key === parkingOf(policy, event)) await this.#retryPolicy(policy, event)
+        else if (!isParked) await this.#retryTarget(key, this.#orders(policy, event))
       }
     }
   }
 
-  #recorded(event: StoredEvent): RecordedEvent | undefined {
+  async #retryPolicy(policy: AnyPolicy, event: StoredEvent): Promise<void> {
+    for (const caused of this.#orders(policy, event)) await this.#send(caused.target, [caused])
+  }
+
+  async #retryTarget(target: string, orders: readonly CausedCommand[]): Promise<void> {
+    for (const caused of orders) {
+      const { order, errand } = caused
+      if (caused.target === target) await this.#options.executor.sendAll(order.decider, order.id, [errand])
+    }
+  }
+
+  async #parkPolicy(key: string, event: StoredEvent, error: unknown): Promise<void> {
+    const { parked, log } = this.#options
+    log.error({ policy: key, event: event.id, stream: event.stream, error }, 'parked')
+    await parked.park(key, [placeOf(event)], String(error))
+  }
+
+  #orders({ name, on }: AnyPolicy, event: StoredEvent): readonly CausedCommand[] {
     const decider = this.#options.deciders.get(categoryOf(event.stream))
-    const isFollowed = this.#options.policies.some(({ on }) => event.type in on)
-    return decider && isFollowed ? recordedEvent(decider, event) : undefined
-  }
-
-  #orders(event: RecordedEvent): CausedCommand[] {
-    const caused: CausedCommand[] = []
-    for (const { name, on } of this.#options.policies) {
-      const seen = new Map<string, number>()
-      for (const order of on[event.type]?.(event) ?? []) {
-        const target = streamName(order.decider.category, order.id)
-        const nth = seen.get(target) ?? 0
-        seen.set(target, nth + 1)
-        // Two orders of one cause for one stream are two effects, told apart by their place.
-        caused.push({ order, event, errand: errandOf(order, event, nth === 0 ? name : `${name}/${nth}`) })
-      }
-    }
-    return caused
+    if (!decider) return []
+    const known = recordedEvent(decider, event)
+    const seen = new Map<string, number>()
+    return on[event.type]!(known).map((order) => {
+      const target = streamName(order.decider.category, order.id)
+      const nth = seen.get(target) ?? 0
+      seen.set(target, nth + 1)
+      // Two orders of one cause for one stream are two effects, told apart by their place.
+      return { order, target, event, errand: errandOf(order, known, nth === 0 ? name : `${name}/${nth}`) }
+    })
   }
 
   async #send(target: string, orders: readonly CausedCommand[]): Promise<void> {
     const { executor, parked } = this.#options
-    if (parked.has(target)) return this.#park(target, orders, 'an earlier order for this stream is parked')
+    const places = () => orders.map(({ event }) => placeOf(event))
+    if (parked.has(target) && (await parked.parkBehind(target, places()))) return
     const [{ order }] = orders as readonly [CausedCommand]
     try {
       await executor.sendAll(
@@ -99,24 +122,33 @@ export class PolicyRunner {
   }
 
   async #sendOneByOne(target: string, orders: readonly CausedCommand[]): Promise<void> {
-    for (const [index, { order, errand }] of orders.entries()) {
+    const { executor, parked, log } = this.#options
+    for (const [index, { order, errand, event }] of orders.entries()) {
       try {
-        await this.#options.executor.sendAll(order.decider, order.id, [errand])
+        await executor.sendAll(order.decider, order.id, [errand])
       } catch (error) {
         if (isPassing(error)) throw error
-        return this.#park(target, orders.slice(index), String(error))
+        log.error({ target, event: event.id, error }, 'parked')
+        const places = orders.slice(index).map((each) => placeOf(each.event))
+        return parked.park(target, places, String(error))
       }
     }
   }
+}
 
-  async #park(target: string, orders: readonly CausedCommand[], error: string): Promise<void> {
-    this.#options.log.error({ target, event: orders[0]!.event.eventId, error }, 'parked')
-    await this.#options.parked.park(
-      target,
-      orders.map(({ event }) => event),
-      error,
-    )
-  }
+function collect(byTarget: Map<string, CausedCommand[]>, caused: CausedCommand): void {
+  const orders = byTarget.get(caused.target)
+  if (orders) orders.push(caused)
+  else byTarget.set(caused.target, [caused])
+}
+
+/** What a policy that throws is parked by. */
+function parkingOf({ name }: AnyPolicy, { metadata: { merchant, livemode } }: StoredEvent): string {
+  return `${name} of ${merchant}.${livemode ? 'live' : 'test'}`
+}
+
+function placeOf({ stream, revision, position, id, type }: StoredEvent): ParkedEvent {
+  return { stream, revision, position, eventId: id, type }
 }
 
 function errandOf(

@@ -17,7 +17,7 @@ export interface ReactionRunnerOptions {
   readonly deciders: ReadonlyMap<string, AnyDecider>
   readonly store: EventStore
   readonly checkpoints: Pick<Checkpoints, 'load' | 'attempt' | 'save'>
-  readonly parked: Pick<ParkedEvents, 'has' | 'park'>
+  readonly parked: Pick<ParkedEvents, 'has' | 'park' | 'parkBehind'>
   readonly tools: Tools
   readonly log: Log
   /** Throws when another process may be leading: what is to be done is then that one's work. */
@@ -71,9 +71,8 @@ interface Due {
 async function react(options: ReactionRunnerOptions, { event, work, attempted }: Due): Promise<void> {
   const { deciders, parked, tools, log, assertLeading } = options
   const { stream, revision, position, id, type } = event
-  const note = (error: string) =>
-    parked.park(stream, [{ stream, revision, position, eventId: id, type }], error)
-  if (parked.has(stream)) return note('an earlier event of this stream is parked')
+  const places = [{ stream, revision, position, eventId: id, type }]
+  if (parked.has(stream) && (await parked.parkBehind(stream, places))) return
   assertLeading()
   try {
     const decider = deciders.get(categoryOf(stream))!
@@ -88,7 +87,7 @@ async function react(options: ReactionRunnerOptions, { event, work, attempted }:
   } catch (error) {
     if (isPassing(error)) throw error
     log.error({ stream, revision, type, error }, 'parked')
-    await note(String(error))
+    await parked.park(stream, places, String(error))
   }
 }
 

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { settleAll } from '../../infra/postgres/client/settle-all.ts'
+import { isDataFailure } from '../../infra/postgres/client/failures.ts'
 import type { Fence } from '../../infra/postgres/consumers/fence.ts'
 import type { ProjectionCursor } from '../../infra/postgres/read-models/projection-cursor.ts'
 import { Projector } from '../../infra/postgres/read-models/projector.ts'
@@ -99,15 +100,24 @@ class ProjectorService {
   /** Grants what the command line wishes: build this read model anew, try that parked stream again. */
   async #background(): Promise<void> {
     while (!this.#closed) {
-      try {
-        await this.#findRebuilds()
-        if (this.#rebuilding.size > 0) await this.#rebuild([...this.#rebuilding.values()])
-        await this.#retryParked()
-      } catch (error) {
-        this.#options.log.warn({ error }, 'work of the projector beside the log is tried again')
-      }
+      await this.#try(() => this.#rebuildAll())
+      await this.#try(() => this.#retryParked())
       if (!this.#closed) await this.#pause()
     }
+  }
+
+  /** One kind of work that fails does not keep the other from its turn. */
+  async #try(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.#options.log.warn({ error }, 'work of the projector beside the log is tried again')
+    }
+  }
+
+  async #rebuildAll(): Promise<void> {
+    await this.#findRebuilds()
+    if (this.#rebuilding.size > 0) await this.#rebuild([...this.#rebuilding.values()])
   }
 
   /** Looks until it finds no more: whoever wishes for all read models wishes for one after the other. */
@@ -143,12 +153,37 @@ class ProjectorService {
     this.#rebuilding.delete(track.model.name)
   }
 
-  /** While a span is written, the next one is read and folded. */
+  /** What PostgreSQL does not take for one of its rows is gone through page by page, which finds the row. */
   async #catchUp(tracks: readonly ProjectionCursor[]): Promise<void> {
+    for (;;) {
+      try {
+        return await this.#followLog(tracks)
+      } catch (error) {
+        if (!isDataFailure(error)) throw error
+        await this.#applyPages(tracks)
+      }
+    }
+  }
+
+  /** As far as one span may go. */
+  async #applyPages(tracks: readonly ProjectionCursor[]): Promise<void> {
+    const { store, spanMax = spanMaxDefault } = this.#options
+    await this.#projector.locate(tracks)
+    const log = store.readOn(leastPosition(tracks))
+    for (let events = 0; events < spanMax && !this.#closed;) {
+      const { value, done } = await log.next()
+      if (done) return
+      await this.#projector.apply(tracks, value, value.at(-1)!.position)
+      events += value.length
+    }
+  }
+
+  /** While a span is written, the next one is read and folded. */
+  async #followLog(tracks: readonly ProjectionCursor[]): Promise<void> {
     let writing: Promise<void> | undefined
     try {
       let span = await this.#projector.begin(tracks)
-      const log = this.#options.store.readOn(Math.min(...tracks.map((track) => track.position)))
+      const log = this.#options.store.readOn(leastPosition(tracks))
       for (;;) {
         const through = await this.#fill(span, log)
         await writing
@@ -203,6 +238,10 @@ class ProjectorService {
       }
     })
   }
+}
+
+function leastPosition(tracks: readonly ProjectionCursor[]): number {
+  return Math.min(...tracks.map(({ position }) => position))
 }
 
 /** The generation that is to take the place of the one that is shown, if any is. */

@@ -87,19 +87,15 @@ async function renderAll(
   const rendered: RenderedEvent[] = []
   for (const event of events) {
     const { stream, revision, position, id, type } = event
-    const note = (error: string) =>
-      parked.park(stream, [{ stream, revision, position, eventId: id, type }], error)
-    if (parked.has(stream)) {
-      await note('an earlier event of this stream is parked')
-      continue
-    }
+    const places = [{ stream, revision, position, eventId: id, type }]
+    if (parked.has(stream) && (await parked.parkBehind(stream, places))) continue
     try {
       const one = await renderer.render(event)
       if (one) rendered.push(one)
     } catch (error) {
       if (isPassing(error)) throw error
       log.error({ stream, revision, type, error }, 'parked')
-      await note(String(error))
+      await parked.park(stream, places, String(error))
     }
   }
   return rendered

@@ -2,6 +2,8 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { timedOut } from '../../infra/event-store/eventstoredb/errors.ts'
 import { connectionOptions } from '../../infra/postgres/client/connect.ts'
+import { LeadershipLostError } from '../../infra/postgres/consumers/fence.ts'
+import { RailUnavailableError } from '../../packages/kernel/rail-ports.ts'
 import { asRefusal } from '../../services/api/http/problem.ts'
 import { isPassing } from '../../services/composition/failures.ts'
 import { testDatabase } from '../support/postgres.ts'
@@ -47,4 +49,35 @@ t.test('a bug is neither', async (t) => {
   const bug = new TypeError('cannot read properties of undefined')
   t.equal(asRefusal(bug).reason, 'service_must_not_fail')
   t.notOk(isPassing(bug))
+})
+
+const passing: Readonly<Record<string, Error>> = {
+  'a serialization failure': ofNetwork('40001'),
+  'a deadlock': ofNetwork('40P01'),
+  'a full disk': ofNetwork('53100'),
+  'a disk that fails': ofNetwork('58030'),
+  'a lock that is not free': ofNetwork('55P03'),
+  'a statement that took too long': ofNetwork('57014'),
+  'a server that has become a standby': ofNetwork('25006'),
+  'an address that takes too long to be found': ofNetwork('EAI_AGAIN'),
+  'an EventStoreDB that elects a leader': ofGrpc(2, '2 UNKNOWN: no leader'),
+  'another leader': new LeadershipLostError('processes'),
+  'an operator that is down': new RailUnavailableError('down'),
+}
+
+const poison: Readonly<Record<string, Error>> = {
+  'a URL that cannot be read': ofNetwork('ERR_INVALID_URL'),
+  'an argument of the wrong type': ofNetwork('ERR_INVALID_ARG_TYPE'),
+  'a number out of range': ofNetwork('22003'),
+  'text that is not UTF-8': ofNetwork('22021'),
+  'a row that is there already': ofNetwork('23505'),
+  'an index row that is too large': ofNetwork('54000'),
+  'a table that does not exist': ofNetwork('42P01'),
+  'an append that EventStoreDB takes for invalid': ofGrpc(3, '3 INVALID_ARGUMENT'),
+  'a bug that throws nothing with a code': new Error('no'),
+}
+
+t.test('only what is known to pass is tried again', async (t) => {
+  for (const [name, error] of Object.entries(passing)) t.ok(isPassing(error), name)
+  for (const [name, error] of Object.entries(poison)) t.notOk(isPassing(error), name)
 })

@@ -2,79 +2,29 @@ import t, { type Test } from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { InProcessBus } from '../../infra/event-bus/in-process.ts'
 import { requestRetry } from '../../infra/postgres/consumers/parked.ts'
-import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
+import { publishMissing, wantRebuild } from '../../infra/postgres/read-models/publication.ts'
 import { PostgresTimers } from '../../infra/postgres/timers.ts'
-import { refuse } from '../../packages/contract/refusals.ts'
-import { record, Type } from '../../packages/contract/vocabulary.ts'
-import { streamName, type Decider } from '../../packages/kernel/decider.ts'
-import { stored, type EventsOf } from '../../packages/kernel/event-types.ts'
-import { policy, to } from '../../packages/kernel/policy.ts'
+import { streamName } from '../../packages/kernel/decider.ts'
+import type { AnyPolicy } from '../../packages/kernel/policy.ts'
 import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
-import { projection } from '../../packages/kernel/projection.ts'
+import type { ReadModel } from '../../packages/kernel/projection.ts'
 import { openRuntime, type Runtime } from '../../services/composition/dependencies.ts'
 import { startProcesses } from '../../services/processes/main.ts'
 import { startProjector } from '../../services/projector/main.ts'
 import { startRelay } from '../../services/relay/main.ts'
+import {
+  counting,
+  countingElsewhere,
+  diary,
+  notesOfThrowing,
+  notesOutOfRange,
+  poisoned,
+  tally,
+  taste,
+  type TallyEvents,
+} from '../support/diary.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
-
-/**
- * The smallest family there is: a diary takes notes, and what is noted is counted in a tally of the same id.
- */
-const noteEvents = { NoteTaken: stored(1, record({ number: Type.Integer() })) }
-type NoteEvents = EventsOf<typeof noteEvents>
-const tallyEvents = { NoteCounted: stored(1, record({ number: Type.Integer() })) }
-type TallyEvents = EventsOf<typeof tallyEvents>
-
-const diary: Decider<object, { TakeNote: { number: number } }, NoteEvents> = {
-  category: 'diary',
-  events: noteEvents,
-  initial: () => ({}),
-  decide: { TakeNote: ({ number }) => [{ type: 'NoteTaken', data: { number } }] },
-  evolve: { NoteTaken: (state) => state },
-}
-
-/** What is poisonous to a consumer, until it has been mended. */
-const poisoned = new Set<string>()
-
-function taste(id: string, number: number): void {
-  if (number === 1 && poisoned.has(id)) throw new Error(`${id} is poisoned`)
-}
-
-const tally: Decider<{ numbers: number[] }, { CountNote: { number: number } }, TallyEvents> = {
-  category: 'tally',
-  events: tallyEvents,
-  initial: () => ({ numbers: [] }),
-  decide: {
-    CountNote({ number }, { numbers }, { id }) {
-      if (numbers.includes(number)) return []
-      if (number === 1 && poisoned.has(id)) refuse('resource_state_must_allow_it')
-      return [{ type: 'NoteCounted', data: { number } }]
-    },
-  },
-  evolve: { NoteCounted: ({ numbers }, { number }) => ({ numbers: [...numbers, number] }) },
-}
-
-const notes = projection<NoteEvents>()({
-  name: 'notes',
-  version: 1,
-  columns: { diary: 'text', number: 'integer', place: 'bigint' },
-  key: ['diary', 'number'],
-  indexes: [],
-  on: {
-    NoteTaken: ({ id, data: { number } }) => {
-      taste(id, number)
-      return [{ put: { diary: id, number, place: ++places } }]
-    },
-  },
-})
-
-/** In which order rows were made. */
-let places = 0
-
-const counting = policy<NoteEvents>('counting', {
-  NoteTaken: ({ id, data }) => [to(tally, id, { type: 'CountNote', data })],
-})
 
 interface Parts {
   readonly runtime: Runtime
@@ -111,56 +61,76 @@ interface Consumer {
   readonly start: (t: Test, parts: Parts) => Promise<(diary: string) => Promise<readonly number[]>>
 }
 
+/** What a projector shows of a diary. */
+function startProjecting(model: ReadModel): Consumer['start'] {
+  return async (t, { runtime }) => {
+    const {
+      postgres: { pool },
+      dependencies: { store, log },
+    } = runtime
+    await publishMissing(pool, [model], '')
+    const projector = await startProjector({
+      pool,
+      store,
+      models: [model],
+      deciders: [diary, tally],
+      dependents: '',
+      log,
+    })
+    t.teardown(() => projector.close())
+    return async (id) => {
+      const { rows } = await pool.query<{ number: number }>(
+        'select number from read.notes where diary = $1 order by place',
+        [id],
+      )
+      return rows.map(({ number }) => number)
+    }
+  }
+}
+
+/** What a policy has counted of a diary, in the tally that `tallyOf` names. */
+function startPolicy(policies: readonly AnyPolicy[], tallyOf: (diary: string) => string): Consumer['start'] {
+  return async (t, { runtime }) => {
+    const {
+      postgres: { pool },
+      dependencies,
+    } = runtime
+    const timers = new PostgresTimers(pool)
+    const running = await startProcesses({
+      dependencies,
+      pool,
+      deciders: [diary, tally],
+      processes: [{ policies }],
+      timers,
+    })
+    t.teardown(() => running.close())
+    return async (id) => {
+      const events = await dependencies.store.readStream(streamName('tally', tallyOf(id)), 0)
+      return events.map(({ data }) => (data as TallyEvents['NoteCounted']).number)
+    }
+  }
+}
+
 const consumers: readonly Consumer[] = [
   {
-    name: 'the projector',
+    name: 'the projector whose handler throws',
     shownAs: (id) => `read.notes_v1_1 | ${streamName('diary', id)}`,
-    async start(t, { runtime }) {
-      const {
-        postgres: { pool },
-        dependencies: { store, log },
-      } = runtime
-      await publishMissing(pool, [notes], '')
-      const projector = await startProjector({
-        pool,
-        store,
-        models: [notes],
-        deciders: [diary, tally],
-        dependents: '',
-        log,
-      })
-      t.teardown(() => projector.close())
-      return async (id) => {
-        const { rows } = await pool.query<{ number: number }>(
-          'select number from read.notes where diary = $1 order by place',
-          [id],
-        )
-        return rows.map(({ number }) => number)
-      }
-    },
+    start: startProjecting(notesOfThrowing),
   },
   {
-    name: 'policies',
+    name: 'the projector whose row PostgreSQL refuses',
+    shownAs: (id) => `read.notes_v1_1 | ${streamName('diary', id)}`,
+    start: startProjecting(notesOutOfRange),
+  },
+  {
+    name: 'policies whose command is refused',
     shownAs: (id) => `policies ${streamName('tally', id)} | ${streamName('diary', id)}`,
-    async start(t, { runtime }) {
-      const {
-        postgres: { pool },
-        dependencies,
-      } = runtime
-      const timers = new PostgresTimers(pool)
-      const running = await startProcesses({
-        dependencies,
-        pool,
-        deciders: [diary, tally],
-        processes: [{ policies: [counting] }],
-        timers,
-      })
-      t.teardown(() => running.close())
-      return async (id) => {
-        const events = await dependencies.store.readStream(streamName('tally', id), 0)
-        return events.map(({ data }) => (data as TallyEvents['NoteCounted']).number)
-      }
-    },
+    start: startPolicy([counting], (id) => id),
+  },
+  {
+    name: 'policies one of which throws',
+    shownAs: (id) => `policies counting_elsewhere of ${id}.test | ${streamName('diary', id)}`,
+    start: startPolicy([countingElsewhere], (id) => `all ${id}`),
   },
   {
     name: 'the relay',
@@ -197,7 +167,7 @@ const all = [0, 1, 2, 3]
 
 for (const { name, shownAs, start } of consumers) {
   t.test(
-    `a poisoned event parks its stream and not ${name}; a retry brings the stream up to date in order`,
+    `a poisoned event parks what it concerns, not ${name}; a retry brings it up to date in order`,
     async (t) => {
       const parts = await openParts(t)
       const { pool } = parts.runtime.postgres
@@ -250,3 +220,28 @@ for (const { name, shownAs, start } of consumers) {
     },
   )
 }
+
+t.test('a row that PostgreSQL refuses parks its stream while read models are built anew', async (t) => {
+  const parts = await openParts(t)
+  const { pool } = parts.runtime.postgres
+  const seen = await startProjecting(notesOutOfRange)(t, parts)
+  const ids = [parts.runtime.dependencies.newId(), parts.runtime.dependencies.newId()] as const
+  const [ill, well] = ids
+  for (const id of ids) await take(parts, id, [0, 1, 2])
+  await eventually(
+    () => seen(well),
+    (now) => now.length === 3,
+  )
+  poisoned.add(ill)
+  await wantRebuild(pool, notesOutOfRange)
+  const shown = await eventually(
+    () => parkedStreams(parts),
+    (streams) => streams.length > 0,
+  )
+  t.strictSame(shown, [`read.notes_v1_2 | ${streamName('diary', ill)}`])
+  const rows = await eventually(
+    () => seen(ill),
+    (now) => now.length === 1,
+  )
+  t.strictSame([rows, await seen(well)], [[0], [0, 1, 2]])
+})

@@ -5,6 +5,7 @@ import { PostgresTimers } from '../../infra/postgres/timers.ts'
 import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import { readModels } from '../../projections/index.ts'
+import { runDue, type TimerRunnerOptions } from '../../services/processes/due-timers.ts'
 import { testDatabase } from '../support/postgres.ts'
 
 const noon = Date.parse('2026-03-01T12:00:00Z')
@@ -126,3 +127,22 @@ t.test(
     t.same(idsOf(await timers.due(at(30), 5)), ['timer 19'])
   },
 )
+
+t.test('a timer of a kind that nobody here knows is left alone, and the others are run', async (t) => {
+  const { pool, timers } = await openTimers(t)
+  const others = Array.from({ length: 200 }, (_, index) => `other ${index}`)
+  await set(pool, Object.fromEntries([...others, 'newer'].map((name) => [name, name === 'newer' ? 0 : 1])))
+  await pool.query("update read.timers set kind = 'of a newer version' where id = 'newer'")
+  const run: string[] = []
+  const work = async ({ id }: DueTimer) => {
+    run.push(id)
+    return undefined
+  }
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
+  // The runner asks nothing else of its tools.
+  const tools = { dependencies: { clock: () => at(10) } } as unknown as TimerRunnerOptions['tools']
+  const processes = [{ policies: [], timers: { test: work } }]
+  await runDue({ processes, timers, tools, log, assertLeading: () => undefined })
+  t.same(run.sort(), others.sort())
+  t.same(idsOf(await timers.due(at(60), 500)).sort(), others.sort(), 'it does not come with every look')
+})

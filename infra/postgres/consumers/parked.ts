@@ -61,6 +61,8 @@ export class ParkedEvents {
   readonly #consumer: string
   readonly #fence: Fence | undefined
   readonly #targets = new Set<string>()
+  /** Parking behind others and releasing the last of them take turns: only who leads does either. */
+  #turn: Promise<unknown> = Promise.resolve()
 
   constructor(pool: pg.Pool, consumer: string, fence?: Fence) {
     this.#pool = pool
@@ -79,6 +81,19 @@ export class ParkedEvents {
   }
 
   async park(target: string, events: readonly ParkedEvent[], error: string): Promise<void> {
+    return this.#exclusively(() => this.#park(target, events, error))
+  }
+
+  /** Parks events behind an earlier one of their target; false when none is parked any more. */
+  parkBehind(target: string, events: readonly ParkedEvent[]): Promise<boolean> {
+    return this.#exclusively(async () => {
+      if (!this.has(target)) return false
+      await this.#park(target, events, 'waits behind an earlier event that is parked')
+      return true
+    })
+  }
+
+  async #park(target: string, events: readonly ParkedEvent[], error: string): Promise<void> {
     const text = `
       insert into parked (consumer, stream, revision, position, event_id, type, error)
       select distinct $1, stream, revision, position, "eventId", type, $3
@@ -109,7 +124,11 @@ export class ParkedEvents {
     return rows
   }
 
-  async release(target: string, event: ParkedPlace): Promise<void> {
+  release(target: string, event: ParkedPlace): Promise<void> {
+    return this.#exclusively(() => this.#release(target, event))
+  }
+
+  async #release(target: string, event: ParkedPlace): Promise<void> {
     const text = `
       with gone as (delete from parked where consumer = $1 and stream = $2 and revision = $3)
       select count(*)::int - 1 as left from parked where consumer = $1`
@@ -117,6 +136,12 @@ export class ParkedEvents {
     const release = (connection: pg.ClientBase) => connection.query<{ left: number }>(text, values)
     const { rows } = await fenced(this.#pool, this.#fence, release)
     if (rows[0]!.left <= 0) this.#targets.delete(target)
+  }
+
+  #exclusively<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#turn.then(work)
+    this.#turn = result.catch(() => undefined)
+    return result
   }
 }
 

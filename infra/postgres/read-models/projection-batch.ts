@@ -57,7 +57,7 @@ export class ProjectionBatch {
         try {
           rows.apply(recordedOnce())
         } catch (error) {
-          this.#park({ track, event, error })
+          this.park({ track, event, error })
         }
       }
     }
@@ -125,7 +125,7 @@ export class ProjectionBatch {
   }
 
   /** A poisoned event parks its stream, not the projector: its later events wait, all other streams go on. */
-  #park(poisoned: Poisoned): void {
+  park(poisoned: Poisoned): void {
     const { track, event, error } = poisoned
     const { stream, revision, type } = event
     this.#options.log.error({ consumer: track.table.name, stream, revision, type, error }, 'parked')

@@ -4,6 +4,7 @@ import type { EventStore, Log, StoredEvent } from '../../../packages/kernel/port
 import type { ReadModel } from '../../../packages/kernel/projection.ts'
 import { settleAll } from '../client/settle-all.ts'
 import { DocumentFold, type StoredDocument } from './document-fold.ts'
+import { isDataFailure } from '../client/failures.ts'
 import { fenced, type Fence } from '../consumers/fence.ts'
 import { planByKey, prepared } from '../client/prepared-statements.ts'
 import { ProjectionBatch, type PartWrite } from './projection-batch.ts'
@@ -20,6 +21,12 @@ export interface ProjectorOptions {
   readonly fence?: Fence | undefined
   /** Of each read model, the states that are kept in memory when they are in its table. */
   readonly statesMax?: number
+}
+
+interface RefusedBatch {
+  readonly events: readonly StoredEvent[]
+  readonly through: number
+  readonly error: unknown
 }
 
 /** What a table that is filled needs again is mostly new, and states that are kept long cost collections. */
@@ -119,8 +126,13 @@ export class Projector {
 
   /** Begins a piece of the log, of which these tracks may have seen a part. */
   async begin(tracks: readonly ProjectionCursor[]): Promise<ProjectionBatch> {
-    for (const track of tracks) if (track.isUnsure) await this.#find(track)
+    await this.locate(tracks)
     return this.#span(tracks)
+  }
+
+  /** Finds out again where tracks stand whose last write may have failed. */
+  async locate(tracks: readonly ProjectionCursor[]): Promise<void> {
+    for (const track of tracks) if (track.isUnsure) await this.#find(track)
   }
 
   /** Folds the next events into a span. */
@@ -181,8 +193,33 @@ export class Projector {
     events: readonly StoredEvent[],
     through: number,
   ): Promise<void> {
+    try {
+      const span = await this.begin(tracks)
+      await this.fold(span, events)
+      await this.write(span, through)
+    } catch (error) {
+      this.abandon(tracks)
+      if (!isDataFailure(error) || events.length === 0) throw error
+      await this.#isolate(tracks, { events, through, error })
+    }
+  }
+
+  /** Halves a batch of which PostgreSQL refuses a row until its event is found, and parks its stream. */
+  async #isolate(
+    tracks: readonly ProjectionCursor[],
+    { events, through, error }: RefusedBatch,
+  ): Promise<void> {
+    const half = events.length >> 1
+    if (half > 0) {
+      await this.apply(tracks, events.slice(0, half), events[half - 1]!.position)
+      return this.apply(tracks, events.slice(half), through)
+    }
+    if (tracks.length > 1) {
+      for (const track of tracks) await this.apply([track], events, through)
+      return
+    }
     const span = await this.begin(tracks)
-    await this.fold(span, events)
+    span.park({ track: tracks[0]!, event: events[0]!, error })
     await this.write(span, through)
   }
 

@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { ParkedEvents, type ParkedEvent } from '../../infra/postgres/consumers/parked.ts'
+import { eventually } from '../support/eventually.ts'
+import { testDatabase } from '../support/postgres.ts'
+
+const target = 'tally-1'
+
+function eventAt(revision: number): ParkedEvent {
+  return { stream: 'diary-1', revision, position: 10 * revision, eventId: randomUUID(), type: 'NoteTaken' }
+}
+
+t.test('what is parked while the last before it is released stays known, or is not parked', async (t) => {
+  const { pool } = await testDatabase(t)
+  const parked = new ParkedEvents(pool, 'policies')
+  await parked.load()
+  await parked.park(target, [eventAt(1)], 'poison')
+  // Somebody else holds the row, so that releasing has begun and does not end.
+  const holder = await pool.connect()
+  await holder.query('begin')
+  await holder.query('select from parked for update')
+  const releasing = parked.release(target, eventAt(1))
+  const waiting = `select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`
+  await eventually(
+    async () => (await pool.query<{ count: number }>(waiting)).rows[0]!.count,
+    (count) => count === 1,
+  )
+  const parking = parked.parkBehind(target, [eventAt(2)])
+  for (let turns = 0; turns < 50; turns++) await pool.query('select')
+  await holder.query('commit')
+  holder.release()
+  await releasing
+  const isParked = await parking
+  const { rowCount } = await pool.query('select from parked')
+  t.equal(rowCount, isParked ? 1 : 0)
+  t.equal(parked.has(target), isParked, 'nobody goes past what is parked')
+})
+
+t.test('what is parked behind another is released after it', async (t) => {
+  const { pool } = await testDatabase(t)
+  const parked = new ParkedEvents(pool, 'policies')
+  await parked.park(target, [eventAt(1)], 'poison')
+  t.equal(await parked.parkBehind(target, [eventAt(2)]), true)
+  await parked.release(target, eventAt(1))
+  t.equal(parked.has(target), true)
+  t.strictSame(await parked.eventsOf(target), [{ stream: 'diary-1', revision: 2 }])
+  await parked.release(target, eventAt(2))
+  t.equal(parked.has(target), false)
+  t.equal(await parked.parkBehind(target, [eventAt(3)]), false, 'then nothing waits any more')
+})

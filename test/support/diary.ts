@@ -1,0 +1,84 @@
+import { refuse } from '../../packages/contract/refusals.ts'
+import { record, Type } from '../../packages/contract/vocabulary.ts'
+import type { Decider } from '../../packages/kernel/decider.ts'
+import { stored, type EventsOf } from '../../packages/kernel/event-types.ts'
+import { policy, to } from '../../packages/kernel/policy.ts'
+import { projection } from '../../packages/kernel/projection.ts'
+
+/**
+ * The smallest family there is: a diary takes notes, and what is noted is counted in a tally of the same id.
+ */
+const noteEvents = { NoteTaken: stored(1, record({ number: Type.Integer() })) }
+export type NoteEvents = EventsOf<typeof noteEvents>
+const tallyEvents = { NoteCounted: stored(1, record({ number: Type.Integer() })) }
+export type TallyEvents = EventsOf<typeof tallyEvents>
+
+export const diary: Decider<object, { TakeNote: { number: number } }, NoteEvents> = {
+  category: 'diary',
+  events: noteEvents,
+  initial: () => ({}),
+  decide: { TakeNote: ({ number }) => [{ type: 'NoteTaken', data: { number } }] },
+  evolve: { NoteTaken: (state) => state },
+}
+
+/** What is poisonous to a consumer, until it has been mended. */
+export const poisoned = new Set<string>()
+
+function isPoison(id: string, number: number): boolean {
+  return number === 1 && poisoned.has(id)
+}
+
+export function taste(id: string, number: number): void {
+  if (isPoison(id, number)) throw new Error(`${id} is poisoned`)
+}
+
+export const tally: Decider<{ numbers: number[] }, { CountNote: { number: number } }, TallyEvents> = {
+  category: 'tally',
+  events: tallyEvents,
+  initial: () => ({ numbers: [] }),
+  decide: {
+    CountNote({ number }, { numbers }, { id }) {
+      if (numbers.includes(number)) return []
+      if (isPoison(id, number)) refuse('resource_state_must_allow_it')
+      return [{ type: 'NoteCounted', data: { number } }]
+    },
+  },
+  evolve: { NoteCounted: ({ numbers }, { number }) => ({ numbers: [...numbers, number] }) },
+}
+
+/** A read model of notes; `numberOf` may throw, or answer what no column takes. */
+function notesOf(numberOf: (id: string, number: number) => number) {
+  return projection<NoteEvents>()({
+    name: 'notes',
+    version: 1,
+    columns: { diary: 'text', number: 'integer', place: 'bigint' },
+    key: ['diary', 'number'],
+    indexes: [],
+    on: {
+      NoteTaken: ({ id, data: { number } }) => [
+        { put: { diary: id, number: numberOf(id, number), place: ++places } },
+      ],
+    },
+  })
+}
+
+/** In which order rows were made. */
+let places = 0
+
+export const notesOfThrowing = notesOf((id, number) => {
+  taste(id, number)
+  return number
+})
+export const notesOutOfRange = notesOf((id, number) => (isPoison(id, number) ? 2 ** 40 : number))
+
+export const counting = policy<NoteEvents>('counting', {
+  NoteTaken: ({ id, data }) => [to(tally, id, { type: 'CountNote', data })],
+})
+
+/** Here the tally takes everything: it has another id, which is never poisoned. */
+export const countingElsewhere = policy<NoteEvents>('counting_elsewhere', {
+  NoteTaken: ({ id, data }) => {
+    taste(id, data.number)
+    return [to(tally, `all ${id}`, { type: 'CountNote', data })]
+  },
+})
