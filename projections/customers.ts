@@ -3,12 +3,13 @@ import { documents } from '../packages/kernel/projection.ts'
 
 export const customers = documents(customer, {
   name: 'customers',
-  version: 1,
+  version: 2,
   columns: { searchable: 'text' },
   row: (state) => {
     if (state.status !== 'active') return undefined
     return { searchable: [state.email, state.phone].filter((contact) => contact !== null).join('\n') }
   },
   indexes: [],
+  searched: ['searchable'],
   countedBy: [],
 })

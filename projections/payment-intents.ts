@@ -20,7 +20,7 @@ export const paymentIntents = documents(paymentIntent, {
 /** The same streams, as far as they have become payments. */
 export const payments = documents(paymentIntent, {
   name: 'payments',
-  version: 1,
+  version: 2,
   columns: { status: 'text', succeeded_at: 'timestamptz', searchable: 'text' },
   row: (state) => {
     if (state.status !== 'succeeded') return undefined
@@ -28,6 +28,10 @@ export const payments = documents(paymentIntent, {
     const searchable = [description, ...Object.values(metadata)].filter((text) => text !== null).join('\n')
     return { status: paymentStatus(payment), succeeded_at: payment.succeededAt, searchable }
   },
-  indexes: [['merchant', 'livemode', 'status', 'created']],
+  indexes: [
+    ['merchant', 'livemode', 'status', 'created'],
+    ['merchant', 'livemode', 'succeeded_at'],
+  ],
+  searched: ['searchable'],
   countedBy: ['status'],
 })

@@ -39,6 +39,8 @@ export const advice: Readonly<Record<RefusalName, string>> = {
   rate_must_be_within_the_limit: 'Wait for `Retry-After`, and spread the requests.',
   service_must_not_fail: 'Tell support the `request_id`. Repeat a write only with its idempotency key.',
   dependency_must_be_available: 'Send the same request again after `Retry-After`, with its idempotency key.',
+  read_must_not_take_too_long:
+    'Ask for less: a longer search, a filter, a shorter period, or go on by `cursor` instead of a high `page`.',
   dependency_must_answer_in_time:
     'It may have been done: repeat it with the same idempotency key, or read the resource.',
   read_model_must_have_caught_up: 'Ask again after `Retry-After`, or leave `Min-Position` out.',

@@ -21,6 +21,9 @@ const page = Type.Integer({
   description: 'Number of the page, from 1',
 })
 
+/** Shorter ones would be in almost everything, and no index helps to find them. */
+const Search = Type.String({ minLength: 3, maxLength: 256, description: 'A part of what is looked for' })
+
 /** The query parameters of a list: its filters, and those of its way of paging. */
 export function listQuery(route: AnyRoute): TObject {
   const byPage = route.paging === 'page'
@@ -38,7 +41,7 @@ export function listQuery(route: AnyRoute): TObject {
       Object.entries(route.filter ?? {}).map(([name, schema]) => [name, optional(schema)]),
     ),
     ...(route.period && { from: optional(Timestamp), to: optional(Timestamp) }),
-    ...(route.search && { search: optional(Type.String({ minLength: 1, maxLength: 256 })) }),
+    ...(route.search && { search: optional(Search) }),
   })
 }
 

@@ -44,6 +44,7 @@ export function refusalsOf(route: AnyRoute): readonly RefusalName[] {
   if (route.environment === 'required') names.push('environment_header_must_be_given')
   if (route.idempotency === 'required in live') names.push('live_payout_must_have_an_idempotency_key')
   if (path.includes('{')) names.push('resource_must_exist')
-  if (route.kind === 'list') names.push('read_model_must_have_caught_up')
+  if (route.kind === 'list') names.push('read_model_must_have_caught_up', 'read_must_not_take_too_long')
+  if (route.kind === 'perform' && method === 'GET') names.push('read_must_not_take_too_long')
   return [...new Set(names)].sort((one, other) => refusals[one][0] - refusals[other][0])
 }

@@ -45,6 +45,8 @@ export interface Documents<State = unknown> {
   /** The declared columns of a state; `undefined` when this stream has no row. */
   readonly row: (state: State) => Row | undefined
   readonly indexes: readonly (readonly string[])[]
+  /** Columns of texts that lists look for parts of. */
+  readonly searched?: readonly string[]
   /** Columns that lists with a total filter by: it is kept for each of their values. Left out: none are. */
   readonly countedBy?: readonly string[]
 }

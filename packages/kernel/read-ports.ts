@@ -23,6 +23,8 @@ export function equal(values: Readonly<Record<string, string | number | boolean>
 
 export interface PageQuery {
   readonly from: string
+  /** Whose share of the reads this is part of, where what it costs depends on what somebody asks for. */
+  readonly share?: string
   /** Left out: all. */
   readonly columns?: readonly string[]
   readonly where: readonly Where[]
@@ -35,6 +37,24 @@ export interface PageQuery {
   /** Rows skipped, for the merchant routes' `page`. */
   readonly offset?: number
   readonly count?: boolean
+}
+
+/** Whoever asks has too many reads under way already: this one was not begun. */
+export class ShareExhaustedError extends Error {
+  override readonly name = 'ShareExhaustedError'
+
+  constructor() {
+    super('too many reads of one share wait')
+  }
+}
+
+/** A read was given up because it took too long. */
+export class ReadTimeoutError extends Error {
+  override readonly name = 'ReadTimeoutError'
+
+  constructor(cause: unknown) {
+    super('the read took too long', { cause })
+  }
 }
 
 /** All of it as of one moment. */

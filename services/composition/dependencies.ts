@@ -129,7 +129,7 @@ function buildDependencies(
   return {
     executor: tracing ? new TracedExecutor(executing, tracing) : new Executor(executing),
     store,
-    reads: new PostgresReadStore(pool, readModels),
+    reads: new PostgresReadStore(postgres, readModels),
     answers: new PostgresAnswers(pool),
     rail: tracing ? tracedRail(rail, tracing) : rail,
     sandboxRail: rail,

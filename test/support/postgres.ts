@@ -10,6 +10,7 @@ import { migrate } from '../../infra/postgres/migrate.ts'
 export interface TestDatabase {
   readonly url: string
   readonly pool: pg.Pool
+  readonly reads: Postgres['reads']
 }
 
 let server: Promise<Postgres> | undefined
@@ -28,7 +29,7 @@ export async function testDatabase(t: Test): Promise<TestDatabase> {
   const database = await connectPostgres({ url: url.href, dataDirectory: '' })
   t.teardown(() => database.close())
   await migrate(database)
-  return { url: database.url, pool: database.pool }
+  return { url: database.url, pool: database.pool, reads: database.reads }
 }
 
 /** A directory that is gone when the test ends. */

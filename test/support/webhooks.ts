@@ -87,7 +87,7 @@ let base: ReturnType<typeof openBase> | undefined
 
 /** What all tests of a file share, because it takes a second to open. */
 async function openBase() {
-  const { url, pool } = await testDatabase(file)
+  const { url, pool, reads } = await testDatabase(file)
   const store = await openEmbeddedStore({ url })
   const deliveries = new Deliveries(url)
   const models = [webhookEndpoints, webhookReplays]
@@ -105,7 +105,7 @@ async function openBase() {
     await store.close()
     await deliveries.close()
   })
-  return { pool, store, models, deliveries }
+  return { pool, reads, store, models, deliveries }
 }
 
 /**
@@ -113,7 +113,7 @@ async function openBase() {
  * it.
  */
 export async function webhookFixture() {
-  const { pool, store, models, deliveries } = await (base ??= openBase())
+  const { pool, reads, store, models, deliveries } = await (base ??= openBase())
   await pool.query('truncate deliveries, webhook_workers, webhook_replay_plans')
   let now = Date.parse('2026-01-01T12:00:00.000Z')
   const clock = () => new Date(now)
@@ -131,7 +131,7 @@ export async function webhookFixture() {
       refuse: refusals,
       snapshots: postgresSnapshots(pool),
     }),
-    reads: new PostgresReadStore(pool, models),
+    reads: new PostgresReadStore({ pool, reads }, models),
     vault: openVault(() => masterKeys),
     bus: new InProcessBus(),
     mails: [] as Mail[],

@@ -1,12 +1,15 @@
 import knex, { type Knex } from 'knex'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../server/embedded.ts'
+import { SharedReads } from './shared-reads.ts'
 import { valueTypes } from './value-types.ts'
 
 export interface Postgres {
   /** A connection string, for those who need a connection of their own. */
   readonly url: string
   readonly pool: pg.Pool
+  /** For reads whose cost depends on what somebody asks for. */
+  readonly reads: SharedReads
   /** Takes its connections from the same pool. */
   readonly knex: Knex
   /** Ends the connections and stops the embedded server, if it is one and nobody else uses it. */
@@ -21,6 +24,9 @@ export interface PostgresOptions {
 
 const applicationName = 'ikw-payments'
 const connectionsMax = 10
+/** Of reads whose cost depends on what somebody asks for: so many at a time, each for so long. */
+const readsMax = 6
+const readMsMax = 5_000
 const connectTimeoutMs = 5_000
 const versionMin = 15
 
@@ -56,13 +62,17 @@ async function openPool(url: string, stop: () => Promise<void>): Promise<Postgre
     await stop()
     throw error
   }
+  const readPool = new pg.Pool({ ...connectionOptions(url), max: readsMax, statement_timeout: readMsMax })
+  surviveBrokenConnections(readPool)
+  const reads = new SharedReads(readPool)
   const builder = knex({ client: 'pg', connectionPool: pool, log: quiet })
   const close = async () => {
     await builder.destroy()
+    await reads.close()
     await pool.end()
     await stop()
   }
-  return { url, pool, knex: builder, close }
+  return { url, pool, reads, knex: builder, close }
 }
 
 /**

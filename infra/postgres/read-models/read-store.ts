@@ -1,7 +1,9 @@
 import type pg from 'pg'
 import type { DocumentRow, Page, PageQuery, ReadStore } from '../../../packages/kernel/read-ports.ts'
 import type { ReadModel } from '../../../packages/kernel/projection.ts'
+import type { Postgres } from '../client/connect.ts'
 import { pageOf, pageStatement, sourceOf, type PageRow, type Source } from './pages.ts'
+import type { SharedReads } from '../client/shared-reads.ts'
 import { prepared } from '../client/prepared-statements.ts'
 import { publications } from './publication.ts'
 import { Batcher } from '../client/batcher.ts'
@@ -16,6 +18,7 @@ type Sources = ReadonlyMap<string, Source>
 /** Read models in Postgres. Reads of single rows that are asked for at the same time go as one query. */
 export class PostgresReadStore implements ReadStore {
   readonly #pool: pg.Pool
+  readonly #reads: SharedReads
   readonly #models: readonly ReadModel[]
   /** By table. */
   readonly #documentReads = new Map<string, Batcher<string, DocumentRow | undefined>>()
@@ -23,8 +26,9 @@ export class PostgresReadStore implements ReadStore {
   #reached = 0
   #polling: Promise<number> | undefined
 
-  constructor(pool: pg.Pool, models: readonly ReadModel[]) {
+  constructor({ pool, reads }: Pick<Postgres, 'pool' | 'reads'>, models: readonly ReadModel[]) {
     this.#pool = pool
+    this.#reads = reads
     this.#models = models
   }
 
@@ -80,8 +84,9 @@ export class PostgresReadStore implements ReadStore {
     const source = (await this.#currentSources()).get(query.from)
     if (!source) throw new Error(`the read model ${query.from} was never published`)
     const { text, values } = pageStatement(source, query)
-    const { rows } = await this.#pool.query<PageRow<Row>>(prepared(text, values))
-    return pageOf(query, rows)
+    const statement = prepared(text, values)
+    if (query.share !== undefined) return pageOf(query, await this.#reads.query(query.share, statement))
+    return pageOf(query, (await this.#pool.query<PageRow<Row>>(statement)).rows)
   }
 
   #documentsOf(table: string): Batcher<string, DocumentRow | undefined> {

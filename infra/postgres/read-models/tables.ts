@@ -53,8 +53,12 @@ export function createIndexes(model: ReadModel, { name }: Table): readonly strin
   const listed = ['merchant', 'livemode', 'shown', 'created']
   const indexes = model.kind === 'documents' ? [listed, ...model.indexes] : model.indexes
   const growing = model.kind === 'projection' ? (model.monotonic ?? []) : []
+  const searched = model.kind === 'documents' ? (model.searched ?? []) : []
   return [
     ...indexes.map((index) => createIndex(name, index, `(${quoted(index)})`)),
+    ...searched.map((column) =>
+      createIndex(name, [column], `using gin (merchant, "${column}" gin_trgm_ops)`),
+    ),
     ...growing.map((column) => createIndex(name, [column], `using brin ("${column}") ${stretches}`)),
   ]
 }

@@ -19,6 +19,7 @@ import { recordedEvent } from '../../../packages/kernel/history.ts'
 import { equal, type PageQuery, type Where } from '../../../packages/kernel/read-ports.ts'
 import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
 import { ownedBy } from '../../../packages/kernel/owner.ts'
+import { shareOf } from '../kinds/list-handler.ts'
 import { balanceDays, balances } from '../../../projections/balances.ts'
 
 const entriesAtOnce = 1_000
@@ -109,7 +110,13 @@ async function summed({ reads }: Dependencies, { currency, until, ...owner }: As
   const query: PageQuery =
     until === undefined
       ? { from: balances.name, where, order: 'currency', limit: 1 }
-      : { from: balanceDays.name, where: [...where, before(until)], order: 'day', limit: daysMax }
+      : {
+          from: balanceDays.name,
+          share: shareOf(owner),
+          where: [...where, before(until)],
+          order: 'day',
+          limit: daysMax,
+        }
   const { rows } = await reads.page<SumRow>(query)
   return {
     sum: rows.reduce<Balances>(sumOf, nothing),

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Problem } from '../../../packages/contract/problem.ts'
 import { Refusal, refusals } from '../../../packages/contract/refusals.ts'
 import { OutcomeUnknownError, StoreOverloadedError } from '../../../packages/kernel/ports.ts'
+import { ReadTimeoutError, ShareExhaustedError } from '../../../packages/kernel/read-ports.ts'
 import { RailTimeoutError, RailUnavailableError } from '../../../packages/kernel/rail-ports.ts'
 import { isAway } from '../../composition/failures.ts'
 
@@ -37,6 +38,10 @@ export function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   if (error instanceof StoreOverloadedError)
     return new Refusal('service_must_not_be_overloaded', { retryAfterSeconds: 1 })
+  if (error instanceof ShareExhaustedError)
+    return new Refusal('rate_must_be_within_the_limit', { retryAfterSeconds: 1 })
+  if (error instanceof ReadTimeoutError)
+    return new Refusal('read_must_not_take_too_long', { retryAfterSeconds: 1 })
   if (error instanceof OutcomeUnknownError || error instanceof RailTimeoutError)
     return new Refusal('dependency_must_answer_in_time')
   if (error instanceof RailUnavailableError)

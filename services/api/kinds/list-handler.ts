@@ -1,7 +1,7 @@
 import { identity } from '../../../packages/contract/identity.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
-import { ownedBy } from '../../../packages/kernel/owner.ts'
+import { ownedBy, ownerOf, type Owner } from '../../../packages/kernel/owner.ts'
 import { equal, type PageQuery, type Where } from '../../../packages/kernel/read-ports.ts'
 import type { AnyRequest } from '../http/request.ts'
 
@@ -21,6 +21,7 @@ export async function page(route: AnyRoute, request: AnyRequest): Promise<unknow
   const backwards = query['ending_before'] !== undefined
   const asked: PageQuery = {
     from: name,
+    share: shareOf(caller),
     ...(route.from!.kind === 'documents' && { columns: ['id', 'state', order] }),
     where: [...conditions(route, query), ...owned(caller, route)],
     bounds: await cursorBounds(query, { route, order, request }),
@@ -44,6 +45,11 @@ export async function page(route: AnyRoute, request: AnyRequest): Promise<unknow
     next_cursor: more && !backwards ? encodeCursor(Number(shown.at(-1)![order])) : null,
     ...(route.paging === 'page' && { page: number, limit, total_count: total ?? 0 }),
   }
+}
+
+/** Live is not held up by what somebody tries out in sandbox. */
+export function shareOf(owner: Owner): string {
+  return JSON.stringify(ownerOf(owner))
 }
 
 function viewed(route: AnyRoute, row: Readonly<Record<string, unknown>>): unknown {
@@ -100,6 +106,7 @@ async function cursorBounds(query: ListQuery, { route, order, request }: CursorC
       id &&
       (await request.dependencies.reads.page<Record<string, number>>({
         from: route.from!.name,
+        share: shareOf(request.caller),
         where: [{ column: 'id', operator: '=', value: id }, ...owned(request.caller, route)],
         order,
         limit: 1,

@@ -1,0 +1,89 @@
+import type pg from 'pg'
+import { ReadTimeoutError, ShareExhaustedError } from '../../../packages/kernel/read-ports.ts'
+
+/** Reads that one share has under way at a time, and that wait for their turn. */
+const underWayMax = 2
+const waitingMax = 100
+/** What has waited for longer is not begun: who asked for it has mostly gone. */
+const waitMsMax = 5_000
+const queryCanceled = '57014'
+
+interface Waiting {
+  readonly begin: () => void
+  readonly refuse: (error: Error) => void
+  readonly until: number
+}
+
+interface Share {
+  underWay: number
+  readonly waiting: Waiting[]
+}
+
+/**
+ * Reads whose cost depends on what somebody asks for. They have connections of their own, which end a
+ * statement that takes too long. Each share has some of them at most and they take turns, so that one
+ * merchant's slow reads hold up neither others' nor anything else.
+ */
+export class SharedReads {
+  readonly #pool: pg.Pool
+  readonly #connections: number
+  /** Those that ask, in the order of their turns. */
+  readonly #shares = new Map<string, Share>()
+  #underWay = 0
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool
+    this.#connections = pool.options.max
+  }
+
+  async query<Row extends pg.QueryResultRow>(name: string, query: pg.QueryConfig): Promise<readonly Row[]> {
+    const share = await this.#turn(name)
+    try {
+      return (await this.#pool.query<Row>(query)).rows
+    } catch (error) {
+      throw (error as { code?: string }).code === queryCanceled ? new ReadTimeoutError(error) : error
+    } finally {
+      share.underWay--
+      this.#underWay--
+      this.#next()
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end()
+  }
+
+  #turn(name: string): Promise<Share> {
+    const share = this.#shares.get(name) ?? { underWay: 0, waiting: [] }
+    this.#shares.set(name, share)
+    return new Promise((resolve, reject) => {
+      if (share.waiting.length >= waitingMax) throw new ShareExhaustedError()
+      const until = performance.now() + waitMsMax
+      share.waiting.push({ begin: () => resolve(share), refuse: reject, until })
+      this.#next()
+    })
+  }
+
+  #next(): void {
+    for (const [name, share] of this.#shares) {
+      if (this.#underWay >= this.#connections) return
+      const next = share.underWay < underWayMax ? this.#waitingOf(share) : undefined
+      if (share.underWay + share.waiting.length === 0 && !next) this.#shares.delete(name)
+      if (!next) continue
+      share.underWay++
+      this.#underWay++
+      // Behind all others for its next turn.
+      this.#shares.delete(name)
+      this.#shares.set(name, share)
+      next.begin()
+    }
+  }
+
+  #waitingOf({ waiting }: Share): Waiting | undefined {
+    for (;;) {
+      const next = waiting.shift()
+      if (!next || next.until > performance.now()) return next
+      next.refuse(new ShareExhaustedError())
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import t from 'tap'
+import { connectPostgres } from '../../infra/postgres/client/connect.ts'
+import { publications } from '../../infra/postgres/read-models/publication.ts'
+import { ShareExhaustedError } from '../../packages/kernel/read-ports.ts'
+import { routes } from '../../services/api/routes/index.ts'
+import { otherMerchantsKey } from '../support/credentials.ts'
+import { testDatabase } from '../support/postgres.ts'
+import { startService, type Answer } from '../support/service.ts'
+
+const greedy = 45
+
+t.test('reads of one merchant that hang hold up nobody else, and are given up', async (t) => {
+  const client = await startService(t)
+  const others = await otherMerchantsKey(client)
+  const { postgres } = client.service.runtime
+  const { version, generation } = (await publications(postgres.pool)).get('payments')!
+  const blocker = await postgres.pool.connect()
+  t.teardown(() => blocker.release())
+  await blocker.query('begin')
+  await blocker.query(`lock table read.payments_v${version}_${generation} in access exclusive mode`)
+  const hanging: Promise<Answer>[] = []
+  for (let count = 0; count < greedy; count++)
+    hanging.push(client.get(`/api/v1/merchant/payments?search=thing${count}`))
+  for (const key of [client.liveKey, others]) {
+    const options = { key }
+    for (const path of ['/api/v1/merchant/customers?search=somebody', '/api/v1/merchant/payouts'])
+      t.match(await client.get(path, options), { status: 200, body: { data: [] } })
+    t.equal((await client.get('/api/v1/balance', options)).status, 200)
+  }
+  t.equal((await client.get('/api/v1/balance')).status, 200, 'what is cheap is answered to the merchant too')
+  const answers = await Promise.all(hanging)
+  await blocker.query('rollback')
+  const codes = answers.map(
+    ({ status, body }) => `${status} ${String(body['code'])} ${String(body['retryable'])}`,
+  )
+  t.strictSame([...new Set(codes)].sort(), ['429 IKW-RATE-001 true', '503 IKW-SYS-006 true'])
+  t.equal((await client.get('/api/v1/merchant/payments?search=thing')).status, 200, 'then all is as before')
+})
+
+t.test('shares take turns, and none waits without end', async (t) => {
+  const { url } = await testDatabase(t)
+  const { reads, close } = await connectPostgres({ url, dataDirectory: '' })
+  t.teardown(close)
+  const ended: string[] = []
+  const read = (share: string) =>
+    reads.query(share, { text: 'select pg_sleep(0.01)' }).then(() => void ended.push(share))
+  const first = Array.from({ length: 90 }, () => read('first'))
+  const second = Array.from({ length: 10 }, () => read('second'))
+  await Promise.all(second)
+  t.ok(ended.filter((share) => share === 'first').length < 60, 'who came later is not last')
+  await Promise.all(first)
+  const many = Array.from({ length: 200 }, () => read('third'))
+  const results = await Promise.allSettled(many)
+  const refused = results.filter(({ status }) => status === 'rejected')
+  t.not(refused.length, 0)
+  for (const { reason } of refused as PromiseRejectedResult[]) t.type(reason, ShareExhaustedError)
+})
+
+t.test('what lists search in has an index that finds parts of texts', async (t) => {
+  const { service } = await startService(t)
+  const { pool } = service.runtime.postgres
+  const searching = routes.filter(({ search }) => search)
+  t.not(searching.length, 0)
+  for (const { operation, from, search } of searching) {
+    const { version, generation } = (await publications(pool)).get(from!.name)!
+    const { rows } = await pool.query<{ indexdef: string }>(
+      'select indexdef from pg_indexes where schemaname = $1 and tablename = $2',
+      ['read', `${from!.name}_v${version}_${generation}`],
+    )
+    const definition = `gin (merchant, ${search} gin_trgm_ops)`
+    t.ok(
+      rows.some(({ indexdef }) => indexdef.endsWith(definition)),
+      operation,
+    )
+  }
+})
