@@ -33,6 +33,14 @@ export function stored<Schema extends TSchema>(
   return { version, schema, upcasts }
 }
 
+/**
+ * The upcast from data of the first format, which said once more what the metadata says: whose the event is and
+ * when it happened.
+ */
+export function withoutStamp({ merchant, livemode, at, ...data }: Record<string, never>): object {
+  return data
+}
+
 /** Brings data read from the store up to the version that `evolve` understands. */
 export function upcast(type: EventType, version: number, data: object): object {
   let current = data

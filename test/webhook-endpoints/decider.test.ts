@@ -10,7 +10,7 @@ import {
 } from '../../packages/domain/webhook-endpoints/webhook-replay.ts'
 import { viewWebhookEndpoint, viewWebhookReplay } from '../../packages/domain/webhook-endpoints/resource.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
-import { context, fold, scenarios } from '../support/scenarios.ts'
+import { context, fold, scenarios, type Past } from '../support/scenarios.ts'
 
 const { id, merchant, livemode } = context
 const at = '2026-01-01T12:00:00.000Z'
@@ -18,28 +18,29 @@ const url = 'https://shop.example/hooks'
 
 const registered: Message<WebhookEndpointEvents> = {
   type: 'WebhookEndpointRegistered',
-  data: { merchant, livemode, url, enabledEvents: ['*'], sealedSecret: 'sealed 1', secretLast4: 'aaa1', at },
+  data: { url, enabledEvents: ['*'], sealedSecret: 'sealed 1', secretLast4: 'aaa1' },
 }
 const disabled: Message<WebhookEndpointEvents> = {
   type: 'WebhookEndpointDisabled',
-  data: { reason: 'merchant', event: null, at },
+  data: { reason: 'merchant', event: null },
 }
 const gone: Message<WebhookEndpointEvents> = {
   type: 'WebhookEndpointDisabled',
-  data: { reason: 'gone', event: 'evt_1', at },
+  data: { reason: 'gone', event: 'evt_1' },
 }
-const enabled: Message<WebhookEndpointEvents> = { type: 'WebhookEndpointEnabled', data: { at } }
+const enabled: Message<WebhookEndpointEvents> = { type: 'WebhookEndpointEnabled', data: {} }
 const markedFailing: Message<WebhookEndpointEvents> = {
   type: 'WebhookEndpointMarkedFailing',
-  data: { event: 'evt_1', at },
+  data: { event: 'evt_1' },
 }
-const recovered: Message<WebhookEndpointEvents> = { type: 'WebhookEndpointRecovered', data: { at } }
+const recovered: Message<WebhookEndpointEvents> = { type: 'WebhookEndpointRecovered', data: {} }
 const revised = (changes: { url?: string; enabledEvents?: string[] }): Message<WebhookEndpointEvents> => {
-  return { type: 'WebhookEndpointRevised', data: { url, enabledEvents: ['*'], at, ...changes } }
+  return { type: 'WebhookEndpointRevised', data: { url, enabledEvents: ['*'], ...changes } }
 }
-const rotated = (secret: number, previousUntil: string, rotatedAt = at): Message<WebhookEndpointEvents> => ({
+const rotated = (secret: number, previousUntil: string, rotatedAt?: string): Past<WebhookEndpointEvents> => ({
+  ...(rotatedAt && { at: rotatedAt }),
   type: 'WebhookEndpointSecretRotated',
-  data: { sealedSecret: `sealed ${secret}`, secretLast4: `aaa${secret}`, previousUntil, at: rotatedAt },
+  data: { sealedSecret: `sealed ${secret}`, secretLast4: `aaa${secret}`, previousUntil },
 })
 
 scenarios(webhookEndpoint, {
@@ -56,7 +57,7 @@ scenarios(webhookEndpoint, {
     then: [
       {
         type: 'WebhookEndpointSecretsResealed',
-        data: { sealedSecret: 'anew 2', previous: ['anew 1'], at },
+        data: { sealedSecret: 'anew 2', previous: ['anew 1'] },
       },
     ],
   },
@@ -242,11 +243,11 @@ t.test('a disabled endpoint is shown as not enabled, a failing one as enabled', 
 
 const requested: Message<WebhookReplayEvents> = {
   type: 'WebhookReplayRequested',
-  data: { merchant, livemode, event: 'evt_1', endpoint: id, reason: 'lost', deliveries: 3, at },
+  data: { event: 'evt_1', endpoint: id, reason: 'lost', deliveries: 3 },
 }
 const completed: Message<WebhookReplayEvents> = {
   type: 'WebhookReplayCompleted',
-  data: { deliveries: 2, succeeded: 1, failed: 1, at },
+  data: { deliveries: 2, succeeded: 1, failed: 1 },
 }
 
 scenarios(webhookReplay, {

@@ -1,17 +1,15 @@
 import { derivedId } from '../../contract/identity.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { nullable, record, Timestamp, Type } from '../../contract/vocabulary.ts'
-import type { Decider } from '../../kernel/decider.ts'
-import { stored, type EventsOf } from '../../kernel/event-types.ts'
+import type { Decider, Stamp } from '../../kernel/decider.ts'
+import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 
 // Events
 
 export const apiKeyEvents = {
   ApiKeyIssued: stored(
-    1,
+    2,
     record({
-      merchant: Type.String(),
-      livemode: Type.Boolean(),
       /** SHA-256 of the whole key in hex: the key itself is shown once and kept nowhere. */
       hash: Type.String(),
       last4: Type.String(),
@@ -19,24 +17,24 @@ export const apiKeyEvents = {
       scopes: Type.Array(Type.String()),
       addresses: Type.Array(Type.String()),
       expiresAt: nullable(Timestamp),
-      at: Timestamp,
     }),
+    { 1: withoutStamp },
   ),
-  ApiKeyRevoked: stored(1, record({ at: Timestamp, reason: Type.String() })),
+  ApiKeyRevoked: stored(2, record({ reason: Type.String() }), { 1: withoutStamp }),
 }
 
 export type ApiKeyEvents = EventsOf<typeof apiKeyEvents>
 
 // State
 
-type Details = ApiKeyEvents['ApiKeyIssued']
+type Details = ApiKeyEvents['ApiKeyIssued'] & Stamp
 
 export type ApiKey = { readonly status: 'none' } | (Details & { readonly status: 'active' | 'revoked' })
 
 // Decisions
 
 export type ApiKeyCommands = {
-  IssueApiKey: Omit<Details, 'merchant' | 'livemode' | 'at'>
+  IssueApiKey: ApiKeyEvents['ApiKeyIssued']
   RevokeApiKey: { reason: string }
 }
 
@@ -46,20 +44,22 @@ export const apiKey: Decider<ApiKey, ApiKeyCommands, ApiKeyEvents> = {
   initial: () => ({ status: 'none' }),
 
   decide: {
-    IssueApiKey(details, { status }, { merchant, livemode, now }) {
+    IssueApiKey(details, { status }) {
       if (status !== 'none') return []
-      return [{ type: 'ApiKeyIssued', data: { ...details, merchant, livemode, at: now.toISOString() } }]
+      return [{ type: 'ApiKeyIssued', data: details }]
     },
 
-    RevokeApiKey({ reason }, { status }, { now }) {
+    RevokeApiKey({ reason }, { status }) {
       if (status === 'revoked') return []
       if (status === 'none') refuse('resource_must_exist')
-      return [{ type: 'ApiKeyRevoked', data: { at: now.toISOString(), reason } }]
+      return [{ type: 'ApiKeyRevoked', data: { reason } }]
     },
   },
 
   evolve: {
-    ApiKeyIssued: (_, details) => ({ ...details, status: 'active' }),
+    ApiKeyIssued: (_, details, { merchant, livemode, at }) => {
+      return { ...details, merchant, livemode, at, status: 'active' }
+    },
     ApiKeyRevoked: (state) => ({ ...existing(state), status: 'revoked' }),
   },
 }

@@ -1,36 +1,36 @@
 import { refuse } from '../../contract/refusals.ts'
-import { record, Timestamp, Type } from '../../contract/vocabulary.ts'
+import { record, Type } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
-import { stored, type EventsOf } from '../../kernel/event-types.ts'
+import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 
 // Events
 
 export const merchantEvents = {
   MerchantCreated: stored(
-    1,
+    2,
     record({
       name: Type.String(),
       country: Type.String(),
       currency: Type.String(),
       email: Type.String(),
-      at: Timestamp,
     }),
+    { 1: withoutStamp },
   ),
-  MerchantSuspended: stored(1, record({ at: Timestamp, reason: Type.String() })),
+  MerchantSuspended: stored(2, record({ reason: Type.String() }), { 1: withoutStamp }),
 }
 
 export type MerchantEvents = EventsOf<typeof merchantEvents>
 
 // State
 
-type Details = MerchantEvents['MerchantCreated']
+type Details = MerchantEvents['MerchantCreated'] & { readonly at: string }
 
 export type Merchant = { readonly status: 'none' } | (Details & { readonly status: 'active' | 'suspended' })
 
 // Decisions. A merchant's stream belongs to both environments, so its events carry livemode false.
 
 export type MerchantCommands = {
-  CreateMerchant: Omit<Details, 'at'>
+  CreateMerchant: MerchantEvents['MerchantCreated']
   SuspendMerchant: { reason: string }
 }
 
@@ -40,20 +40,20 @@ export const merchant: Decider<Merchant, MerchantCommands, MerchantEvents> = {
   initial: () => ({ status: 'none' }),
 
   decide: {
-    CreateMerchant(details, { status }, { now }) {
+    CreateMerchant(details, { status }) {
       if (status !== 'none') return []
-      return [{ type: 'MerchantCreated', data: { ...details, at: now.toISOString() } }]
+      return [{ type: 'MerchantCreated', data: details }]
     },
 
-    SuspendMerchant({ reason }, { status }, { now }) {
+    SuspendMerchant({ reason }, { status }) {
       if (status === 'suspended') return []
       if (status === 'none') refuse('resource_must_exist')
-      return [{ type: 'MerchantSuspended', data: { at: now.toISOString(), reason } }]
+      return [{ type: 'MerchantSuspended', data: { reason } }]
     },
   },
 
   evolve: {
-    MerchantCreated: (_, details) => ({ ...details, status: 'active' }),
+    MerchantCreated: (_, details, { at }) => ({ ...details, at, status: 'active' }),
     MerchantSuspended: (state) => ({ ...existing(state), status: 'suspended' }),
   },
 }

@@ -2,7 +2,7 @@ import { refuse, refuseField } from '../../contract/refusals.ts'
 import { literals, nullable, record, Timestamp, Type } from '../../contract/vocabulary.ts'
 import { webhookTypePatterns } from '../../contract/webhook-types.ts'
 import type { Decider } from '../../kernel/decider.ts'
-import { stored, type EventsOf } from '../../kernel/event-types.ts'
+import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 
 // Events. Secrets are sealed before they come here; only their last four characters are in the clear.
 
@@ -10,33 +10,30 @@ const Selections = Type.Array(Type.String())
 const Secret = { sealedSecret: Type.String(), secretLast4: Type.String() }
 
 export const webhookEndpointEvents = {
-  WebhookEndpointRegistered: stored(
-    1,
-    record({
-      merchant: Type.String(),
-      livemode: Type.Boolean(),
-      url: Type.String(),
-      enabledEvents: Selections,
-      ...Secret,
-      at: Timestamp,
-    }),
-  ),
-  WebhookEndpointRevised: stored(1, record({ url: Type.String(), enabledEvents: Selections, at: Timestamp })),
+  WebhookEndpointRegistered: stored(2, record({ url: Type.String(), enabledEvents: Selections, ...Secret }), {
+    1: withoutStamp,
+  }),
+  WebhookEndpointRevised: stored(2, record({ url: Type.String(), enabledEvents: Selections }), {
+    1: withoutStamp,
+  }),
   /** `event` is the public event that was answered 410; null when the merchant turned the endpoint off. */
   WebhookEndpointDisabled: stored(
-    2,
-    record({ reason: literals('merchant', 'gone'), event: nullable(Type.String()), at: Timestamp }),
-    { 1: (older) => ({ ...older, event: null }) },
+    3,
+    record({ reason: literals('merchant', 'gone'), event: nullable(Type.String()) }),
+    { 1: (older) => ({ ...older, event: null }), 2: withoutStamp },
   ),
-  WebhookEndpointEnabled: stored(1, record({ at: Timestamp })),
-  WebhookEndpointSecretRotated: stored(1, record({ ...Secret, previousUntil: Timestamp, at: Timestamp })),
+  WebhookEndpointEnabled: stored(2, record({}), { 1: withoutStamp }),
+  WebhookEndpointSecretRotated: stored(2, record({ ...Secret, previousUntil: Timestamp }), {
+    1: withoutStamp,
+  }),
   /** The same secrets under another master key; the older ones in their order. */
   WebhookEndpointSecretsResealed: stored(
-    1,
-    record({ sealedSecret: Type.String(), previous: Type.Array(Type.String()), at: Timestamp }),
+    2,
+    record({ sealedSecret: Type.String(), previous: Type.Array(Type.String()) }),
+    { 1: withoutStamp },
   ),
-  WebhookEndpointMarkedFailing: stored(1, record({ event: Type.String(), at: Timestamp })),
-  WebhookEndpointRecovered: stored(1, record({ at: Timestamp })),
+  WebhookEndpointMarkedFailing: stored(2, record({ event: Type.String() }), { 1: withoutStamp }),
+  WebhookEndpointRecovered: stored(2, record({}), { 1: withoutStamp }),
 }
 
 export type WebhookEndpointEvents = EventsOf<typeof webhookEndpointEvents>
@@ -97,82 +94,67 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
   initial: () => ({ status: 'none' }),
 
   decide: {
-    RegisterEndpoint(
-      { url, enabledEvents, sealedSecret, secretLast4 },
-      { status },
-      { merchant, livemode, now },
-    ) {
+    RegisterEndpoint({ url, enabledEvents, sealedSecret, secretLast4 }, { status }) {
       if (status !== 'none') return []
       checkSelections(enabledEvents)
-      const data = {
-        merchant,
-        livemode,
-        url,
-        enabledEvents: [...enabledEvents],
-        sealedSecret,
-        secretLast4,
-        at: now.toISOString(),
-      }
+      const data = { url, enabledEvents: [...enabledEvents], sealedSecret, secretLast4 }
       return [{ type: 'WebhookEndpointRegistered', data }]
     },
 
-    ReviseEndpoint({ url, enabledEvents }, state, { now }) {
+    ReviseEndpoint({ url, enabledEvents }, state) {
       const current = registered(state)
       const next = { url: url ?? current.url, enabledEvents: [...(enabledEvents ?? current.enabledEvents)] }
       checkSelections(next.enabledEvents)
       if (next.url === current.url && sameList(next.enabledEvents, current.enabledEvents)) return []
-      return [{ type: 'WebhookEndpointRevised', data: { ...next, at: now.toISOString() } }]
+      return [{ type: 'WebhookEndpointRevised', data: next }]
     },
 
-    DisableEndpoint({ gone }, state, { now }) {
+    DisableEndpoint({ gone }, state) {
       const { status, url } = registered(state)
       if (status === 'disabled') return []
       if (gone && gone.url !== url) return []
       const why = gone
         ? ({ reason: 'gone', event: gone.event } as const)
         : ({ reason: 'merchant', event: null } as const)
-      return [{ type: 'WebhookEndpointDisabled', data: { ...why, at: now.toISOString() } }]
+      return [{ type: 'WebhookEndpointDisabled', data: why }]
     },
 
-    EnableEndpoint(_, state, { now }) {
+    EnableEndpoint(_, state) {
       if (registered(state).status !== 'disabled') return []
-      return [{ type: 'WebhookEndpointEnabled', data: { at: now.toISOString() } }]
+      return [{ type: 'WebhookEndpointEnabled', data: {} }]
     },
 
     RotateSecret({ sealedSecret, secretLast4, overlapSeconds }, state, { now }) {
       if (registered(state).secret.sealed === sealedSecret) return []
       const previousUntil = new Date(now.getTime() + overlapSeconds * 1_000).toISOString()
-      return [
-        {
-          type: 'WebhookEndpointSecretRotated',
-          data: { sealedSecret, secretLast4, previousUntil, at: now.toISOString() },
-        },
-      ]
+      const data = { sealedSecret, secretLast4, previousUntil }
+      return [{ type: 'WebhookEndpointSecretRotated', data }]
     },
 
-    ResealSecrets({ resealed }, state, { now }) {
+    ResealSecrets({ resealed }, state) {
       const { secret, previous } = registered(state)
       const after = ({ sealed }: { sealed: string }) => resealed[sealed] ?? sealed
       if (![secret, ...previous].some(({ sealed }) => sealed in resealed)) return []
-      const data = { sealedSecret: after(secret), previous: previous.map(after), at: now.toISOString() }
+      const data = { sealedSecret: after(secret), previous: previous.map(after) }
       return [{ type: 'WebhookEndpointSecretsResealed', data }]
     },
 
-    MarkFailing({ event }, state, { now }) {
+    MarkFailing({ event }, state) {
       if (registered(state).status !== 'active') return []
-      return [{ type: 'WebhookEndpointMarkedFailing', data: { event, at: now.toISOString() } }]
+      return [{ type: 'WebhookEndpointMarkedFailing', data: { event } }]
     },
 
-    RecoverEndpoint(_, state, { now }) {
+    RecoverEndpoint(_, state) {
       if (registered(state).status !== 'failing') return []
-      return [{ type: 'WebhookEndpointRecovered', data: { at: now.toISOString() } }]
+      return [{ type: 'WebhookEndpointRecovered', data: {} }]
     },
   },
 
   evolve: {
     WebhookEndpointRegistered: (
       _,
-      { merchant, livemode, url, enabledEvents, sealedSecret, secretLast4, at },
+      { url, enabledEvents, sealedSecret, secretLast4 },
+      { merchant, livemode, at },
     ) => ({
       status: 'active',
       merchant,
@@ -185,16 +167,16 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
       rotatedAt: null,
     }),
     WebhookEndpointRevised: (state, { url, enabledEvents }) => ({ ...registered(state), url, enabledEvents }),
-    WebhookEndpointDisabled: (state, { event, at }) => ({
+    WebhookEndpointDisabled: (state, { event }, { at }) => ({
       ...details(state),
       status: 'disabled',
       event,
       disabledAt: at,
     }),
     WebhookEndpointEnabled: (state) => ({ ...details(state), status: 'active' }),
-    WebhookEndpointSecretRotated: (state, rotation) => ({
+    WebhookEndpointSecretRotated: (state, rotation, { at }) => ({
       ...registered(state),
-      ...afterRotation(registered(state), rotation),
+      ...afterRotation(registered(state), { ...rotation, at }),
     }),
     WebhookEndpointSecretsResealed: (state, { sealedSecret, previous: sealed }) => {
       const { secret, previous, ...rest } = registered(state)
@@ -220,13 +202,15 @@ export function secretContext(id: string): string {
  */
 const previousSecretsMax = 4
 
+type Rotation = WebhookEndpointEvents['WebhookEndpointSecretRotated'] & { readonly at: string }
+
 /**
  * A secret never signs longer than the one that followed it, so revoking at once revokes all that came
  * before.
  */
 function afterRotation(
   { secret, previous }: Details,
-  { sealedSecret, secretLast4, previousUntil, at }: WebhookEndpointEvents['WebhookEndpointSecretRotated'],
+  { sealedSecret, secretLast4, previousUntil, at }: Rotation,
 ): Pick<Details, 'secret' | 'previous' | 'rotatedAt'> {
   const older = [{ sealed: secret.sealed, until: previousUntil }, ...previous]
     .map(({ sealed, until }) => ({ sealed, until: until < previousUntil ? until : previousUntil }))

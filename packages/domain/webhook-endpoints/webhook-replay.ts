@@ -1,32 +1,29 @@
 import { refuse } from '../../contract/refusals.ts'
-import { nullable, record, Timestamp, Type } from '../../contract/vocabulary.ts'
-import type { Decider } from '../../kernel/decider.ts'
-import { stored, type EventsOf } from '../../kernel/event-types.ts'
+import { nullable, record, Type } from '../../contract/vocabulary.ts'
+import type { Decider, Stamp } from '../../kernel/decider.ts'
+import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 
 export const webhookReplayEvents = {
   WebhookReplayRequested: stored(
-    1,
+    2,
     record({
-      merchant: Type.String(),
-      livemode: Type.Boolean(),
       event: nullable(Type.String()),
       endpoint: nullable(Type.String()),
       reason: nullable(Type.String()),
       deliveries: Count,
-      at: Timestamp,
     }),
+    { 1: withoutStamp },
   ),
-  WebhookReplayCompleted: stored(
-    1,
-    record({ deliveries: Count, succeeded: Count, failed: Count, at: Timestamp }),
-  ),
+  WebhookReplayCompleted: stored(2, record({ deliveries: Count, succeeded: Count, failed: Count }), {
+    1: withoutStamp,
+  }),
 }
 
 export type WebhookReplayEvents = EventsOf<typeof webhookReplayEvents>
 
-type Details = WebhookReplayEvents['WebhookReplayRequested']
+type Details = WebhookReplayEvents['WebhookReplayRequested'] & Stamp
 
 export type WebhookReplay =
   | { readonly status: 'none' }
@@ -48,25 +45,25 @@ export const webhookReplay: Decider<WebhookReplay, WebhookReplayCommands, Webhoo
   initial: () => ({ status: 'none' }),
 
   decide: {
-    RequestReplay(request, { status }, { merchant, livemode, now }) {
+    RequestReplay(request, { status }) {
       if (status !== 'none') return []
       if (request.event === null && request.endpoint === null)
         refuse('replay_must_name_an_event_or_an_endpoint')
-      return [
-        { type: 'WebhookReplayRequested', data: { merchant, livemode, ...request, at: now.toISOString() } },
-      ]
+      return [{ type: 'WebhookReplayRequested', data: request }]
     },
 
-    CompleteReplay(counts, { status }, { now }) {
+    CompleteReplay(counts, { status }) {
       if (status === 'completed') return []
       if (status === 'none') refuse('resource_must_exist')
-      return [{ type: 'WebhookReplayCompleted', data: { ...counts, at: now.toISOString() } }]
+      return [{ type: 'WebhookReplayCompleted', data: counts }]
     },
   },
 
   evolve: {
-    WebhookReplayRequested: (_, details) => ({ ...details, status: 'running' }),
-    WebhookReplayCompleted: (state, { deliveries, succeeded, failed, at }) => {
+    WebhookReplayRequested: (_, details, { merchant, livemode, at }) => {
+      return { ...details, merchant, livemode, at, status: 'running' }
+    },
+    WebhookReplayCompleted: (state, { deliveries, succeeded, failed }, { at }) => {
       if (state.status === 'none') throw new Error('the stream does not start with WebhookReplayRequested')
       return { ...state, status: 'completed', deliveries, succeeded, failed, completedAt: at }
     },
