@@ -11,35 +11,81 @@ export interface Contact {
   readonly currency: string
 }
 
+/** Where a contact leads: to a customer, or to a stream that is to become one. */
+interface Lead {
+  readonly id: string
+  readonly isCustomer: boolean
+  /** Contacts that lead to each other only, as an earlier version could leave them. */
+  readonly inCircle?: true
+}
+
 /**
  * The customer with this e-mail address, else the one with this number, else a new one; `null` without any
- * contact.
+ * contact. Whoever is answered exists. A stream decides once whether it is a customer or leads to one, and
+ * only streams that are customers, or about to be made one, are led to; so each try finds more decided, and
+ * what a crash left half done is finished by the next one who meets it.
  */
 export async function findOrCreateCustomer(request: Sender, contact: Contact): Promise<string | null> {
-  const contacts = [contact.email, contact.phone].filter((each) => each !== null)
-  const [first, second] = contacts.map((each) => customerIdOf(request.caller, each))
-  if (!first) return null
-  const id = await ownerOf(request, first, second)
-  await request.send(customer, id, { type: 'CreateCustomer', data: contact })
-  return id
+  const { email, phone } = contact
+  if (email === null && phone === null) return null
+  for (;;) {
+    const found =
+      email !== null && phone !== null
+        ? await byBoth(request, { ...contact, email, phone })
+        : await byOne(request, contact)
+    if (found !== undefined) return found
+  }
 }
 
-/**
- * Whose contacts these are. The contact that is not the owner's own is linked to it before the customer is
- * created, so that a request which dies in between leaves nothing that a later one does not finish.
- */
-async function ownerOf(request: Sender, first: string, second: string | undefined): Promise<string> {
-  const known = await knownBy(request, first)
-  if (known || !second) return known ?? first
-  const other = await knownBy(request, second)
-  const [contact, owner] = other ? [first, other] : [second, first]
+async function byOne(request: Sender, contact: Contact): Promise<string | undefined> {
+  const lead = await leadOf(request, contact.email ?? contact.phone!)
+  return lead.isCustomer ? lead.id : create(request, lead, contact)
+}
+
+/** Mostly the address is known, and then nothing else is looked at. */
+async function byBoth(
+  request: Sender,
+  contact: Contact & { readonly email: string; readonly phone: string },
+): Promise<string | undefined> {
+  const [address, number] = [contact.email, contact.phone].map((each) => customerIdOf(request.caller, each))
+  const byAddress = await leadOf(request, contact.email)
+  if (byAddress.isCustomer) return byAddress.id
+  if (byAddress.id !== address || byAddress.inCircle)
+    return create(request, byAddress, { ...contact, phone: null })
+  const byNumber = await leadOf(request, contact.phone)
+  if (byNumber.id === address) return create(request, byAddress, contact)
+  if (byNumber.id === number && !byNumber.isCustomer && !byNumber.inCircle)
+    return (await link(request, number, address)) ? create(request, byAddress, contact) : undefined
+  const { id } = byNumber
+  const exists = byNumber.isCustomer || (await create(request, byNumber, { ...contact, email: null }))
+  return exists && (await link(request, address, id))
+    ? create(request, { id, isCustomer: true }, contact)
+    : undefined
+}
+
+async function leadOf(request: Sender, contact: string): Promise<Lead> {
+  const passed: string[] = []
+  for (let id = customerIdOf(request.caller, contact); ;) {
+    const state = await readState(request.dependencies.store, customer, id)
+    if (state.status !== 'linked') return { id, isCustomer: state.status === 'active' }
+    const circle = passed.includes(id) ? passed.slice(passed.indexOf(id)) : undefined
+    if (circle) return { id: circle.sort()[0]!, isCustomer: false, inCircle: true }
+    passed.push(id)
+    id = state.customer
+  }
+}
+
+/** Adds what is not known of a customer who has come to be meanwhile. `undefined`: the stream leads on. */
+async function create(request: Sender, lead: Lead, contact: Contact): Promise<string | undefined> {
+  const { id, isCustomer, inCircle } = lead
+  const data = { ...contact, ...(inCircle && { inCircle }) }
+  const isNew = !isCustomer && !inCircle
+  const { state } = await request.send(customer, id, { type: 'CreateCustomer', data }, { isNew })
+  return state.status === 'active' ? id : undefined
+}
+
+/** Whether the contact leads there. */
+async function link(request: Sender, contact: string, owner: string): Promise<boolean> {
   const { state } = await request.send(customer, contact, { type: 'LinkContact', data: { customer: owner } })
-  // Another request may have met the customer by this contact at the same moment; then it is known by now.
-  return state.status === 'linked' && state.customer === owner ? owner : ownerOf(request, first, second)
-}
-
-async function knownBy({ dependencies }: Sender, contact: string): Promise<string | undefined> {
-  const state = await readState(dependencies.store, customer, contact)
-  if (state.status === 'none') return undefined
-  return state.status === 'linked' ? state.customer : contact
+  return state.status === 'linked' && state.customer === owner
 }

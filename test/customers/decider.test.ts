@@ -1,0 +1,61 @@
+import t from 'tap'
+import { customer, customerIdOf, type CustomerEvents } from '../../packages/domain/customers/customer.ts'
+import type { Message } from '../../packages/kernel/decider.ts'
+import { context, scenarios } from '../support/scenarios.ts'
+
+type Event = Message<CustomerEvents>
+
+const { merchant, livemode } = context
+const at = '2026-01-01T12:00:00.000Z'
+const contact = { email: 'awa@example.com', phone: null, currency: 'XOF' }
+const other = '0190a1b2-0000-7000-8000-0000000000bb'
+const created: Event = { type: 'CustomerCreated', data: { merchant, livemode, at, ...contact } }
+const linked: Event = { type: 'CustomerContactLinked', data: { merchant, livemode, at, customer: other } }
+
+scenarios(customer, {
+  'a new contact makes a customer': { when: { type: 'CreateCustomer', data: contact }, then: [created] },
+  'a known contact makes no other customer': {
+    given: [created],
+    when: { type: 'CreateCustomer', data: contact },
+    then: [],
+  },
+  'a contact that was not known is added, and one that is known stays': {
+    given: [created],
+    when: { type: 'CreateCustomer', data: { ...contact, email: 'a@example.com', phone: '+221770000000' } },
+    then: [
+      {
+        type: 'CustomerContactAdded',
+        data: { merchant, livemode, at, email: null, phone: '+221770000000' },
+      },
+    ],
+  },
+  'contacts that lead in a circle make a customer': {
+    given: [linked],
+    when: { type: 'CreateCustomer', data: { ...contact, inCircle: true } },
+    then: [created],
+  },
+  'a second contact is linked to the customer': {
+    when: { type: 'LinkContact', data: { customer: other } },
+    then: [linked],
+  },
+  'a contact that has a customer is not linked to another': {
+    given: [created],
+    when: { type: 'LinkContact', data: { customer: other } },
+    then: [],
+  },
+  'a linked contact makes no customer': {
+    given: [linked],
+    when: { type: 'CreateCustomer', data: contact },
+    then: [],
+  },
+})
+
+t.test('the same address in another case is the same customer', async (t) => {
+  t.equal(customerIdOf(context, 'Awa@Example.com'), customerIdOf(context, 'awa@example.com'))
+})
+
+t.test('merchants and environments do not share customers', async (t) => {
+  const id = customerIdOf(context, 'awa@example.com')
+  t.not(customerIdOf({ merchant, livemode: !livemode }, 'awa@example.com'), id)
+  t.not(customerIdOf({ merchant: other, livemode }, 'awa@example.com'), id)
+})
