@@ -25,7 +25,8 @@ export function urlFault(text: string, { livemode, allow }: UrlRules): string | 
   /** Spec, Limits: HTTPS required in live, HTTP only in sandbox. */
   if (livemode && scheme.toLowerCase() !== 'https') return 'must use https in live'
   if (authority.includes('@')) return 'must not carry a user name or password'
-  const { hostname } = new URL(text)
+  const { hostname, port } = new URL(text)
+  if (port === '0') return 'must not name port 0'
   if (hostname.endsWith('.')) return 'must not end its host name with a dot'
   const address = addressIn(hostname)
   if (!address) return nameFault(hostname)

@@ -79,6 +79,8 @@ export const Country = Type.String({
   pattern: '^[A-Z]{2}$',
   description: 'ISO 3166-1 alpha-2 code',
 })
+/** Of ISO 3166-1, where it is compared with nothing else that knows countries. */
+export const KnownCountry = Type.String({ ...Country, format: 'country' })
 export const LowerCurrency = Type.String({
   pattern: '^[a-z]{3}$',
   description: 'Three-letter ISO 4217 code in lower case',

@@ -23,6 +23,9 @@ export const failureCodes = [
   'unspecified',
 ] as const
 
+/** `returned` is left to money that came back after it had arrived. */
+export const operatorFailureCodes = failureCodes.filter((code) => code !== 'returned')
+
 export const FailureCode = literals(...failureCodes)
 
 export type FailureCode = Static<typeof FailureCode>
@@ -31,9 +34,9 @@ export const Failure = record({ code: FailureCode, message: Type.String() })
 
 export type Failure = Static<typeof Failure>
 
-/** What an operator says in our words. `returned` is left to money that came back after it had arrived. */
+/** What an operator says in our words. */
 export function failureOf(code: string | null | undefined, message: string | null | undefined): Failure {
-  const ours = failureCodes.find((each) => each === code && each !== 'returned')
+  const ours = operatorFailureCodes.find((each) => each === code)
   const unknown = code ? 'could_not_process' : 'unspecified'
   return { code: ours ?? unknown, message: message || 'The operator refused the payout' }
 }

@@ -22,7 +22,7 @@ import type { WebhookType } from '../../contract/webhook-types.ts'
 import { DelayReason, isUnderWay, type Payout, type PayoutEvents } from './payout.ts'
 import { destinationFields, InlineDestination, type Destination } from './destination-request.ts'
 import type { PayoutDestination, PayoutDestinationEvents } from './destination.ts'
-import { FailureCode } from './failure.ts'
+import { FailureCode, operatorFailureCodes } from './failure.ts'
 import { Frequency } from './schedule.ts'
 import type { PayoutSettings } from './settings.ts'
 
@@ -55,7 +55,7 @@ export const PayoutSettingsRevision = record({
 export const PayoutCallback = record({
   payout_id: Identity,
   status: choice('paid', 'failed'),
-  failure_code: maybe(Type.String({ maxLength: 64 })),
+  failure_code: maybe(choice(...operatorFailureCodes)),
   failure_message: maybe(Type.String({ maxLength: 512 })),
 })
 

@@ -112,7 +112,14 @@ function checkEnvironment(
   if (header === undefined) {
     if (route.environment === 'required' && requireEnvironmentHeader)
       refuse('environment_header_must_be_given')
-  } else if (header !== own) {
+    return
+  }
+  const asked = header.toLowerCase()
+  if (asked !== 'live' && asked !== 'sandbox') {
+    const message = `Ikw-Environment is "${header}", but must be sandbox or live`
+    refuseField('request_must_be_valid', 'header:Ikw-Environment', message)
+  }
+  if (asked !== own) {
     refuse('environment_must_be_the_credentials', {
       detail: `Ikw-Environment is "${header}", but the credential belongs to ${own}`,
     })
@@ -133,14 +140,14 @@ function pathParameters(route: AnyRoute, params: Record<string, string>): Record
 }
 
 function queryParameters(route: AnyRoute, request: HttpRequestIn): Record<string, unknown> {
-  const query: Record<string, unknown> = request.url.includes('?') ? { ...request.query } : {}
+  const query = request.url.includes('?') ? request.query : {}
   const schema = route.kind === 'list' ? (listQueries.get(route) ?? rememberListQuery(route)) : route.query
-  if (schema) checkQuery(schema, query)
-  else if (Object.keys(query).length > 0) {
+  if (schema) return checkQuery(schema, query)
+  if (Object.keys(query).length > 0) {
     const [name] = Object.keys(query)
     refuseField('request_must_be_valid', `query:/${name}`, `query parameter ${name} is not known here`)
   }
-  return query
+  return {}
 }
 
 const listQueries = new WeakMap<AnyRoute, ReturnType<typeof listQuery>>()

@@ -17,6 +17,7 @@ export function mount(api: Api, routes: readonly AnyRoute[], metrics: Metrics): 
   app.disable('x-powered-by')
   app.set('etag', false)
   app.set('query parser', 'simple')
+  app.enable('case sensitive routing')
   app.use(begin(api))
   for (const [prefix, places] of byPrefix(routes)) app.use(prefix, routerOf(api, { prefix, places, metrics }))
   return app
@@ -73,7 +74,7 @@ interface Family {
 }
 
 function routerOf(api: Api, { prefix, places, metrics }: Family): Router {
-  const router = Router()
+  const router = Router({ caseSensitive: true })
   const methods = new Map<string, string[]>()
   for (const { method, path, route } of places) {
     const pattern = path.slice(prefix.length).replace(/\{(\w+)\}/g, ':$1') || '/'

@@ -4,6 +4,7 @@ import formats from 'ajv-formats'
 import { identity, prefixes, type Prefixed } from '../../../packages/contract/identity.ts'
 import { refuse, type Fault } from '../../../packages/contract/refusals.ts'
 import type { TSchema } from '../../../packages/contract/vocabulary.ts'
+import { formatMessages, inputFormats, instantOf, typedQuery, withInstants } from './input-formats.ts'
 
 type Normalise = (text: string, schema: { readonly enum?: readonly (string | null)[] }) => string
 
@@ -18,14 +19,14 @@ const normalisations: Readonly<Record<string, Normalise>> = {
     schema.enum?.find((value) => value !== null && fold(value) === fold(text)) ?? text,
   msisdn: (text) => text.replace(/(?<=[\d+])[ .()-]+(?=\d)/g, ''),
   uuid: (text) => identity(text, ...everyPrefix) ?? text,
+  instant: (text) => instantOf(text) ?? text,
 }
 
-function newAjv(coerceTypes: false | 'array'): Ajv2020 {
+function newAjv(): Ajv2020 {
   const ajv = new Ajv2020({
     strict: true,
     allErrors: true,
     useDefaults: true,
-    coerceTypes,
     verbose: true,
     strictTypes: false,
   })
@@ -33,6 +34,7 @@ function newAjv(coerceTypes: false | 'array'): Ajv2020 {
   // TypeScript.
   const addFormats = formats as unknown as (ajv: Ajv2020) => void
   addFormats(ajv)
+  for (const [name, check] of Object.entries(inputFormats)) ajv.addFormat(name, check)
   ajv.addKeyword({
     keyword: 'x-normalize',
     modifying: true,
@@ -51,16 +53,14 @@ function newAjv(coerceTypes: false | 'array'): Ajv2020 {
   return ajv
 }
 
-const bodies = newAjv(false)
-// One value of a repeated parameter is a list of one.
-const queries = newAjv('array')
+const ajv = newAjv()
 
 // Compiling is slow, so each schema is compiled on its first use.
 const compiled = new WeakMap<TSchema, ValidateFunction>()
 
-function validator(ajv: Ajv2020, schema: TSchema): ValidateFunction {
+function validator(schema: TSchema): ValidateFunction {
   let validate = compiled.get(schema)
-  if (!validate) compiled.set(schema, (validate = ajv.compile(schema)))
+  if (!validate) compiled.set(schema, (validate = ajv.compile(withInstants(schema))))
   return validate
 }
 
@@ -69,12 +69,17 @@ function validator(ajv: Ajv2020, schema: TSchema): ValidateFunction {
  * first.
  */
 export function checkBody(schema: TSchema, body: unknown): void {
-  check(validator(bodies, schema), body, '')
+  check(validator(schema), body, '')
 }
 
-/** The same for query parameters, which arrive as texts. */
-export function checkQuery(schema: TSchema, query: Record<string, unknown>): void {
-  check(validator(queries, schema), query, 'query:')
+/** The same for query parameters, which arrive as texts; answers them with their types. */
+export function checkQuery(
+  schema: TSchema,
+  texts: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const query = typedQuery(schema, texts)
+  check(validator(schema), query, 'query:')
+  return query
 }
 
 function check(validate: ValidateFunction, value: unknown, place: '' | 'query:'): void {
@@ -104,6 +109,9 @@ function fault({ keyword, instancePath, params, message, data }: ErrorObject, pl
       message: `must be one of ${(params as { allowedValues: unknown[] }).allowedValues.map((value) => value ?? 'null').join(', ')}`,
     }
   }
+  const { format } = params as { format?: string }
+  if (keyword === 'format' && format! in formatMessages)
+    return { pointer, code: keyword, message: formatMessages[format!]! }
   if (keyword === 'type' && data === undefined) return { pointer, code: 'required', message: 'is required' }
   return { pointer, code: keyword, message: message ?? 'is not valid' }
 }
