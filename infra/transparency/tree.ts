@@ -15,7 +15,7 @@ export class GrowingTree {
   #size: number
   #full: Tile[] = []
 
-  /** Continues a tree from its partial tiles, from level 0 upwards; a level that is at a tile's end is empty. */
+  /** Continues a tree from its partial tiles, from level 0 upwards; none is an empty list. */
   constructor(size = 0, edge: readonly (readonly Buffer[])[] = []) {
     this.#size = size
     this.#edge = edge.map((hashes) => [...hashes])
