@@ -4,7 +4,7 @@ import {
   RailTimeoutError,
   RailUnavailableError,
   type RailCallback,
-  type RailMethod,
+  type RailRoute,
   type RailRequest,
   type RailState,
   type SandboxRail,
@@ -61,7 +61,7 @@ export class SimulatedOperators implements SandboxRail {
     return known.state
   }
 
-  async health(method: RailMethod): Promise<'up' | 'degraded' | 'down'> {
+  async health({ method }: Pick<RailRoute, 'method'>): Promise<'up' | 'degraded' | 'down'> {
     return magicValueOf(method)?.behaviour === 'is_down' ? 'down' : 'up'
   }
 

@@ -60,6 +60,8 @@ export const advice: Readonly<Record<RefusalName, string>> = {
   method_country_must_be_the_transactions:
     'Send the `transaction_country` of the intent as the country of the method.',
   customer_must_exist: 'Send the id of a customer of this environment, or `customer_email` to have one made.',
+  live_provider_must_be_configured:
+    'Nothing was begun. Ask support when this operator opens in live; sandbox works meanwhile.',
 
   payout_must_have_one_valid_destination:
     'Send either `destination` or `payout_method_id`, with all fields of its type.',

@@ -102,6 +102,12 @@ export const refusals = {
     false,
     'Method country must equal transaction_country',
   ],
+  live_provider_must_be_configured: [
+    503,
+    'IKW-TRANSFER-010',
+    false,
+    'No live provider is configured for this operation',
+  ],
   customer_must_exist: [400, 'IKW-TRANSFER-009', false, 'Customer does not exist'],
 
   payout_must_have_one_valid_destination: [

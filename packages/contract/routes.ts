@@ -3,7 +3,7 @@ import type { Envelope } from '../kernel/envelope.ts'
 import type { Executor, Outcome } from '../kernel/execute.ts'
 import type { PublicEvents } from '../kernel/message-ports.ts'
 import type { Clock, EventStore, Log, Mailer, NewId, Vault } from '../kernel/ports.ts'
-import type { PaymentRail, SandboxRail } from '../kernel/rail-ports.ts'
+import type { PaymentRails, SandboxRail } from '../kernel/rail-ports.ts'
 import type { Answers, ReadStore } from '../kernel/read-ports.ts'
 import type { Tracing } from '../kernel/trace-ports.ts'
 import type { Columns, Documents, Projection } from '../kernel/projection.ts'
@@ -28,7 +28,7 @@ export interface Dependencies {
   readonly executor: Executor
   readonly store: EventStore
   readonly reads: ReadStore
-  readonly rail: PaymentRail
+  readonly rail: PaymentRails
   /** Only where operators are simulated. */
   readonly sandboxRail: SandboxRail
   readonly publicEvents: PublicEvents

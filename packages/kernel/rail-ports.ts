@@ -58,17 +58,39 @@ export class RailTimeoutError extends Error {
 
 /** The rail said before doing anything that it does nothing now. */
 export class RailUnavailableError extends Error {
-  override readonly name = 'RailUnavailableError'
+  override readonly name: string = 'RailUnavailableError'
+}
+
+/** The same of an operation that was submitted with a rail which is configured no more. */
+export class RailMissingError extends RailUnavailableError {
+  override readonly name = 'RailMissingError'
+}
+
+/** Which rail an operation goes by. */
+export type RailRoute = Pick<RailRequest, 'livemode' | 'method'>
+
+/** What is known of a route: a payer may not have named a method yet. */
+export interface RailChoice {
+  readonly livemode: boolean
+  readonly method?: RailMethod['type']
+  readonly country?: string
+  readonly operator?: string
 }
 
 export interface PaymentRail {
   /** Throws RailTimeoutError (outcome unknown) or RailUnavailableError (surely not executed). */
   submit(request: RailRequest): Promise<RailState>
   /** What became of a reference. Throws RailTimeoutError when the operator does not answer. */
-  status(reference: string): Promise<RailState>
-  health(method: RailMethod): Promise<'up' | 'degraded' | 'down'>
+  status(reference: string, route: RailRoute): Promise<RailState>
+  health(route: RailRoute): Promise<'up' | 'degraded' | 'down'>
   /** Callbacks come at least once, in any order; one whose handler rejects comes again. */
   onCallback(handle: (callback: RailCallback) => Promise<void>): Subscription
+}
+
+/** Every rail as one. */
+export interface PaymentRails extends PaymentRail {
+  /** Whether there is a rail for this at all. */
+  serves(choice: RailChoice): boolean
 }
 
 /** What only the simulated operators have: a way to play the operator. */

@@ -1,9 +1,10 @@
-import { run, warnOfOddities } from '../composition/serve.ts'
+import { run, warnOfMissingRails, warnOfOddities } from '../composition/serve.ts'
 import { startService, type RunningService } from './start.ts'
 
 await run(async (configuration) => {
   warnOfOddities(configuration, { isApart: false })
   const service = await startService(configuration)
+  warnOfMissingRails(service.runtime)
   greet(service, configuration.dataDirectory)
   return () => service.close()
 })

@@ -17,6 +17,7 @@ import { postgresPublicEvents } from '../../infra/postgres/webhooks/public-event
 import { PostgresReadStore } from '../../infra/postgres/read-models/read-store.ts'
 import { SandboxOperations } from '../../infra/postgres/sandbox-operations.ts'
 import { postgresSnapshots } from '../../infra/postgres/snapshots.ts'
+import { RailRegistry } from '../../infra/rails/registry.ts'
 import { SimulatedOperators } from '../../infra/rails/sandbox.ts'
 import type { SandboxBook } from '../../infra/rails/sandbox-book.ts'
 import { HttpSandboxBook } from '../../infra/rails/sandbox-http.ts'
@@ -52,6 +53,11 @@ export interface RuntimeOptions {
   readonly clock?: Clock
   /** Which service this process is, for those who follow traces. */
   readonly service?: string
+  /**
+   * The simulated operators take what live keys ask for: for tests and benchmarks, which say so in code. No
+   * setting does, so that no live payment is ever simulated by mistake.
+   */
+  readonly simulatesLive?: boolean
 }
 
 /** Opens every adapter; a dependency that is missing is one sentence that says what to set. */
@@ -71,10 +77,10 @@ export async function openRuntime(
   const snapshots = postgresSnapshots(postgres.pool)
   const mailer = openMailer(configuration)
   const operators = openOperators(configuration, postgres)
-  const { clock = () => new Date(), service = 'all-in-one' } = options
+  const { clock = () => new Date(), service = 'all-in-one', simulatesLive = false } = options
   const health = new Health()
   const { tracing, ...telemetry } = await openTelemetry(configuration, health, `ikw-${service}`)
-  const adapters = { postgres, store, snapshots, mailer, operators, log, clock, tracing }
+  const adapters = { postgres, store, snapshots, mailer, operators, log, clock, tracing, simulatesLive }
   const dependencies = buildDependencies(configuration, adapters)
   observe(health, { dependencies, postgres })
   const close = async () => {
@@ -109,20 +115,14 @@ interface Adapters {
   readonly log: Log
   readonly clock: Clock
   readonly tracing: Tracing | undefined
+  readonly simulatesLive: boolean
 }
 
-function buildDependencies(
-  configuration: Configuration,
-  { postgres, snapshots, mailer, operators, log, clock, tracing, ...adapters }: Adapters,
-): Dependencies {
+function buildDependencies(configuration: Configuration, adapters: Adapters): Dependencies {
+  const { postgres, snapshots, mailer, log, clock, tracing } = adapters
   const { pool } = postgres
   const allow = addressBlocks(configuration.egressAllow)
-  const rail = new SimulatedOperators({
-    book: operators,
-    clock,
-    redirectBase: `${configuration.baseUrl}/sandbox/pay`,
-    onError: (error) => log.warn({ error }, 'simulated operators try again'),
-  })
+  const { rail, sandboxRail } = openRails(configuration, adapters)
   const store = tracing ? tracedStore(adapters.store, tracing) : adapters.store
   const newId = risingIds()
   const executing = { store, snapshots, clock, newId, log, pause, refuse: executorRefusals }
@@ -132,7 +132,7 @@ function buildDependencies(
     reads: new PostgresReadStore(postgres, readModels),
     answers: new PostgresAnswers(pool),
     rail: tracing ? tracedRail(rail, tracing) : rail,
-    sandboxRail: rail,
+    sandboxRail,
     publicEvents: postgresPublicEvents(pool),
     vault: openVault(() => loadMasterKeys(configuration.dataDirectory, configuration.masterKey)),
     mailer,
@@ -160,6 +160,18 @@ async function openStore(
   // Its client takes long to load, so only who uses it waits for it.
   const { openEventStoreDb } = await import('../../infra/event-store/eventstoredb/store.ts')
   return openEventStoreDb({ url: eventStoreUrl })
+}
+
+/** Sandbox has the simulated operators; a live operator is another entry here, with an adapter of its own. */
+function openRails({ baseUrl }: Configuration, { operators, log, clock, simulatesLive }: Adapters) {
+  const sandboxRail = new SimulatedOperators({
+    book: operators,
+    clock,
+    redirectBase: `${baseUrl}/sandbox/pay`,
+    onError: (error) => log.warn({ error }, 'simulated operators try again'),
+  })
+  const environments = simulatesLive ? (['sandbox', 'live'] as const) : (['sandbox'] as const)
+  return { sandboxRail, rail: new RailRegistry([{ environments, rail: sandboxRail }]) }
 }
 
 function openOperators({ sandboxUrl }: Configuration, { pool }: Postgres): Operators {

@@ -5,6 +5,9 @@ import type { Dependencies } from '../../packages/contract/routes.ts'
 import { cached } from './cached.ts'
 import type { Health } from './health.ts'
 
+/** No fault of this process, which stays ready: all else works. */
+const noLiveRail = 'no live provider is configured: live payments, payouts and refunds are refused'
+
 /** Counting what waits reads a part of it, so it is not done anew for each number and each who asks. */
 const backlogKeptMs = 2_000
 
@@ -21,6 +24,7 @@ export function observe(health: Health, { dependencies, postgres: { pool } }: Ob
     const parked = await listParked(pool)
     return {
       position: { log: await dependencies.store.head(), read_models: await dependencies.reads.position() },
+      ...(dependencies.rail.serves({ livemode: true }) ? {} : { live: noLiveRail }),
       parked: parked.map(({ consumer, stream, type, error }) => ({ consumer, stream, type, error })),
     }
   })

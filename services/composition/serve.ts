@@ -18,6 +18,7 @@ export function serve(name: string, start: (runtime: Runtime) => Promise<Served>
     // Whoever started this process has said it once for all.
     if (!process.send) warnOfOddities(configuration, { isApart: true })
     const runtime = await openRuntime(configuration, { service: name })
+    if (name === 'api') warnOfMissingRails(runtime)
     return orClose(runtime, async () => {
       const served = await start(runtime)
       const health = await serveHealth(runtime.health, configuration.healthPort)
@@ -73,6 +74,12 @@ function fail(error: unknown): void {
 /** What works, but not everywhere: said at the start, so that nobody has to find out. */
 export function warnOfOddities(configuration: Configuration, options: OddityOptions): void {
   for (const oddity of oddities(configuration, options)) process.stderr.write(`${oddity}\n`)
+}
+
+/** Without a live rail, live keys can do nothing that moves money. */
+export function warnOfMissingRails({ dependencies }: Runtime): void {
+  if (dependencies.rail.serves({ livemode: true })) return
+  process.stderr.write('No live provider is configured: live payments, payouts and refunds are refused\n')
 }
 
 export interface OddityOptions {

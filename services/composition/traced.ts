@@ -7,7 +7,7 @@ import {
 } from '../../packages/kernel/execute.ts'
 import type { EventBus } from '../../packages/kernel/message-ports.ts'
 import type { EventStore, NewEvent } from '../../packages/kernel/ports.ts'
-import type { PaymentRail } from '../../packages/kernel/rail-ports.ts'
+import type { PaymentRails } from '../../packages/kernel/rail-ports.ts'
 import type { Span, Tracing } from '../../packages/kernel/trace-ports.ts'
 
 /*
@@ -116,15 +116,16 @@ export function tracedBatches(store: EventStore, tracing: Tracing, name: string)
 }
 
 /** Calls of operators belong to whatever makes them; what operators report begins outside of any trace. */
-export function tracedRail(rail: PaymentRail, tracing: Tracing): PaymentRail {
+export function tracedRail(rail: PaymentRails, tracing: Tracing): PaymentRails {
   const call = <Result>(name: string, reference: string, work: () => Promise<Result>) => {
     const attributes = { 'ikw.reference': reference }
     return tracing.span({ name: `rail ${name}`, kind: 'client', parent: tracing.current(), attributes }, work)
   }
   return {
+    serves: (choice) => rail.serves(choice),
     submit: (request) => call('submit', request.reference, () => rail.submit(request)),
-    status: (reference) => call('status', reference, () => rail.status(reference)),
-    health: (method) => rail.health(method),
+    status: (reference, route) => call('status', reference, () => rail.status(reference, route)),
+    health: (route) => rail.health(route),
     onCallback: (handle) => rail.onCallback(handle),
   }
 }

@@ -4,12 +4,18 @@ import type { PaymentIntentEvents } from '../../packages/domain/payment-intents/
 import { paymentIntentPolicies } from '../../packages/domain/payment-intents/policies.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import { commandAfter, failPayment } from '../../packages/domain/payment-intents/operator-answer.ts'
-import { isLocked, type CreatedIntent } from '../../packages/domain/payment-intents/state.ts'
+import {
+  attemptOf,
+  created,
+  isLocked,
+  type CreatedIntent,
+} from '../../packages/domain/payment-intents/state.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import {
   RailTimeoutError,
+  RailUnavailableError,
   type PaymentRail,
   type RailCallback,
   type RailState,
@@ -57,7 +63,7 @@ async function breakLock({ subject, merchant, livemode }: DueTimer, tools: Tools
   // The timer may be that of an attempt before: who holds the lock now may still be about to submit.
   const end = new Date(leaseUntil)
   if (tools.dependencies.clock() < end) return end
-  const state = await statusOf(tools.dependencies.rail, operationId)
+  const state = await statusOf(tools.dependencies.rail, intent, operationId)
   if (!state) return later(tools, askedEveryMs)
   const order = to(paymentIntent, subject, commandAfter(operationId, state))
   await tools.send(order, { merchant, livemode }, 'timer')
@@ -73,7 +79,7 @@ async function askStatus({ subject, merchant, livemode }: DueTimer, tools: Tools
   if (intent.status !== 'processing' && intent.status !== 'requires_action') return undefined
   const { operationId } = intent.attempts.at(-1)!
   const isOver = tools.dependencies.clock().getTime() >= Date.parse(intent.expiresAt)
-  const state = await statusOf(tools.dependencies.rail, operationId)
+  const state = await statusOf(tools.dependencies.rail, intent, operationId)
   const isTimedOut = isOver && isDenied(state)
   if (!isFinal(state) && !isTimedOut) return later(tools, isOver ? askedLateEveryMs : askedEveryMs)
   const command = isFinal(state) ? commandAfter(operationId, state) : timeout(intent)
@@ -88,8 +94,10 @@ async function askStatus({ subject, merchant, livemode }: DueTimer, tools: Tools
 async function askWhetherPaid({ event, tools }: Reaction): Promise<void> {
   const { id, data, metadata } = event as RecordedEvent<PaymentIntentEvents['PaymentIntentCanceled']>
   const { operationId } = data
-  const state = operationId === null ? undefined : await statusOf(tools.dependencies.rail, operationId)
-  if (operationId === null || state?.state !== 'succeeded') return
+  if (operationId === null) return
+  const intent = created(await readState(tools.dependencies.store, paymentIntent, id))
+  const state = await statusOf(tools.dependencies.rail, intent, operationId)
+  if (state?.state !== 'succeeded') return
   const { merchant, livemode } = metadata
   const order = to(paymentIntent, id, commandAfter(operationId, state))
   await tools.send(order, { merchant, livemode }, 'rail')
@@ -113,9 +121,15 @@ function timeout({ attempts }: CreatedIntent) {
 }
 
 /** `undefined`: the operator does not answer. */
-async function statusOf(rail: PaymentRail, operationId: string): Promise<RailState | undefined> {
-  return rail.status(operationId).catch((error: unknown) => {
-    if (error instanceof RailTimeoutError) return undefined
+async function statusOf(
+  rail: PaymentRail,
+  intent: CreatedIntent,
+  operationId: string,
+): Promise<RailState | undefined> {
+  const { livemode } = intent
+  const { method } = attemptOf(intent, operationId)
+  return rail.status(operationId, { livemode, method }).catch((error: unknown) => {
+    if (error instanceof RailTimeoutError || error instanceof RailUnavailableError) return undefined
     throw error
   })
 }

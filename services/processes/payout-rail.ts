@@ -39,7 +39,7 @@ export async function reconcile(disbursement: Disbursement, pursuit: Reconciliat
   if (answer === 'down') return 'operator_down'
   if (answer !== 'silent') await report(answer, disbursement, tools)
   if (isFirstTry) return 'unknown'
-  if ((await rail.health(disbursement.destination)) === 'down') return 'operator_down'
+  if ((await rail.health(requestOf(disbursement))) === 'down') return 'operator_down'
   if (answer === 'silent') return 'operator_timeout'
   return answer.state === 'pending' ? 'operator_pending' : 'unknown'
 }
@@ -56,7 +56,7 @@ async function queryOrSubmit(
   isFirstTry: boolean,
 ): Promise<RailAnswer> {
   try {
-    const known = isFirstTry ? undefined : await rail.status(disbursement.id)
+    const known = isFirstTry ? undefined : await rail.status(disbursement.id, requestOf(disbursement))
     if (known && known.state !== 'never_received') return known
     return await rail.submit(requestOf(disbursement))
   } catch (error) {

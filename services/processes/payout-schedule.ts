@@ -1,4 +1,5 @@
 import { derivedId } from '../../packages/contract/identity.ts'
+import { choiceOf, requireRail } from '../../packages/contract/rails.ts'
 import { Refusal, refuse } from '../../packages/contract/refusals.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
 import { bookId, merchantAvailable } from '../../packages/domain/ledger/accounts.ts'
@@ -64,6 +65,7 @@ async function runOnce(id: string, { timer, settings, tools }: Payday): Promise<
 async function request(id: string, terms: Terms, { timer, settings, tools }: Payday): Promise<void> {
   const { merchant, livemode } = timer
   const { money, destination } = terms
+  requireRail(tools.dependencies.rail, choiceOf({ livemode, method: destination }))
   const { amount, fee, currency, source } = money
   const hold = { template: 'payout.hold', subject: { type: 'payout', id }, amount, fee, source } as const
   const place = to(book, bookId(merchant, livemode, currency), { type: 'PlaceHold', data: hold })

@@ -87,8 +87,13 @@ async function markDelayed({ subject, merchant, livemode }: DueTimer, tools: Too
   await tools.send(order, { merchant, livemode }, 'timer')
 }
 
-async function whyUnsent({ destination }: RequestedPayout, { dependencies }: Tools): Promise<DelayReason> {
-  return (await dependencies.rail.health(destination)) === 'down' ? 'operator_down' : 'unknown'
+async function whyUnsent(
+  { livemode, destination }: RequestedPayout,
+  { dependencies }: Tools,
+): Promise<DelayReason> {
+  return (await dependencies.rail.health({ livemode, method: destination })) === 'down'
+    ? 'operator_down'
+    : 'unknown'
 }
 
 /**

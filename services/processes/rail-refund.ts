@@ -16,7 +16,7 @@ export async function pursueRefund(
   isFirstTry: boolean,
 ): Promise<RailState | undefined> {
   try {
-    const known = isFirstTry ? undefined : await rail.status(request.reference)
+    const known = isFirstTry ? undefined : await rail.status(request.reference, request)
     return known && known.state !== 'never_received' ? known : await rail.submit(request)
   } catch (error) {
     if (error instanceof RailTimeoutError || error instanceof RailUnavailableError) return undefined

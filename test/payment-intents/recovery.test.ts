@@ -1,5 +1,6 @@
 import t from 'tap'
 import { SandboxOperations } from '../../infra/postgres/sandbox-operations.ts'
+import { RailRegistry } from '../../infra/rails/registry.ts'
 import { SimulatedOperators } from '../../infra/rails/sandbox.ts'
 import { derivedId, identity } from '../../packages/contract/identity.ts'
 import { Refusal } from '../../packages/contract/refusals.ts'
@@ -131,12 +132,13 @@ t.test('the timer of one confirmation does not break the lock of the next', asyn
 t.test('a confirmation whose answer was lost keeps its lock, goes on, and is not made again', async (t) => {
   const id = await create()
   const { dependencies, postgres } = service.service.runtime
-  const rail = new SimulatedOperators({
+  const operators = new SimulatedOperators({
     book: new SandboxOperations(postgres.pool),
     clock: dependencies.clock,
     redirectBase: dependencies.baseUrl,
     answerLate: () => true,
   })
+  const rail = new RailRegistry([{ environments: ['sandbox'], rail: operators }])
   const lost = confirmPaymentIntent(asking(id, { ...dependencies, rail }))
   await t.rejects(lost, new Refusal('dependency_must_answer_in_time', { detail: unknownOutcome }))
   t.match(await confirm(id, byOrange), { status: 409, body: { code: 'IKW-RES-003' } })

@@ -8,7 +8,7 @@ import { recordedEvent, readState } from '../../packages/kernel/history.ts'
 import {
   RailTimeoutError,
   RailUnavailableError,
-  type PaymentRail,
+  type PaymentRails,
   type RailState,
 } from '../../packages/kernel/rail-ports.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
@@ -20,7 +20,7 @@ import { startService, type TestService } from '../support/service.ts'
 
 type Body = Record<string, unknown>
 
-const wave = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '+221770000000' }
+const wave = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '+221770000000' } as const
 const order = { amount: 5_000, currency: 'XOF', destination: wave }
 
 let service: TestService
@@ -30,7 +30,7 @@ t.before(async () => {
 })
 
 /** An operator that notes what it is asked, and answers what the test says. */
-class NotingRail implements PaymentRail {
+class NotingRail implements PaymentRails {
   readonly asked: string[] = []
   readonly #answers: Readonly<Partial<Record<'submit' | 'status', RailState | Error>>>
 
@@ -38,6 +38,7 @@ class NotingRail implements PaymentRail {
     this.#answers = answers
   }
 
+  serves = () => true
   submit = ({ reference }: { readonly reference: string }) => this.#answer('submit', reference)
   status = (reference: string) => this.#answer('status', reference)
   health = async () => 'up' as const
@@ -51,7 +52,7 @@ class NotingRail implements PaymentRail {
   }
 }
 
-function toolsWith(rail?: PaymentRail): Tools {
+function toolsWith(rail?: PaymentRails): Tools {
   const { dependencies } = service.service.runtime
   const send: Tools['send'] = ({ decider, id, command }, owner, actor) =>
     dependencies.executor.sendAll(decider, id, [
@@ -86,7 +87,7 @@ async function submitted(body: object): Promise<string> {
   const { rail } = service.service.runtime.dependencies
   const id = await inTransit(body)
   const heard = () =>
-    rail.status(id).then(
+    rail.status(id, { livemode: false, method: wave }).then(
       ({ state }) => state,
       () => 'silent',
     )
@@ -111,7 +112,7 @@ async function eventsOf(id: string): Promise<readonly string[]> {
   return (await historyOf(id)).map(({ type }) => type)
 }
 
-async function react(id: string, rail: PaymentRail, mayHaveRun: boolean): Promise<void> {
+async function react(id: string, rail: PaymentRails, mayHaveRun: boolean): Promise<void> {
   const stored = (await historyOf(id)).find(({ type }) => type === 'PayoutSent')!
   const event = recordedEvent(payout, stored) as RecordedEvent<never>
   await payoutProcess.reactions!['PayoutSent']!({ event, mayHaveRun, tools: toolsWith(rail) })

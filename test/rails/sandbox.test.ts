@@ -130,8 +130,8 @@ onEachBook((t, { book, pool }) => {
     const each = request('disbursement', mobile('0006'))
     await t.rejects(rail.submit(each), RailUnavailableError)
     t.same(await rail.status(each.reference), { state: 'never_received' })
-    t.equal(await rail.health(each.method), 'down')
-    t.equal(await rail.health(mobile('0001')), 'up')
+    t.equal(await rail.health(each), 'down')
+    t.equal(await rail.health({ method: mobile('0001') }), 'up')
   })
 
   t.test('a reference is carried out once, by however many processes it is submitted', async (t) => {

@@ -6,6 +6,7 @@ import {
   type RailCallback,
   type RailRequest,
   type RailState,
+  type PaymentRails,
   type SandboxRail,
 } from '../../packages/kernel/rail-ports.ts'
 import type { Script } from '../../infra/rails/sandbox-book.ts'
@@ -53,12 +54,13 @@ export class SimulatedRail {
   }
 
   /** The operators as one process reaches them. */
-  reachedFrom(life: Life): SandboxRail {
+  reachedFrom(life: Life): SandboxRail & PaymentRails {
     const { scheduler } = this.#stage
     return {
+      serves: () => true,
       submit: (request) => this.#submit(life, request),
       status: (reference) => this.#status(life, reference),
-      health: (method) =>
+      health: ({ method }) =>
         scheduler.call(life, () => (magicValueOf(method)?.behaviour === 'is_down' ? 'down' : 'up')),
       resolve: (reference, result) => scheduler.call(life, () => this.#resolve(reference, result)),
       onCallback: (handle) => this.#listen(life, handle),

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { startService as start, type RunningService } from '../../services/all-in-one/start.ts'
+import type { RuntimeOptions } from '../../services/composition/dependencies.ts'
 import { testDatabase } from './postgres.ts'
 
 export interface Answer<Body = Record<string, unknown>> {
@@ -47,6 +48,7 @@ export interface TestService extends MerchantClient {
 export async function startService(
   t: Test,
   environment: Readonly<Record<string, string>> = {},
+  options: RuntimeOptions = {},
 ): Promise<TestService> {
   const { url: postgresUrl } = await testDatabase(t)
   const dataDirectory = mkdtempSync(join(tmpdir(), 'ikw-test-'))
@@ -59,7 +61,8 @@ export async function startService(
     LOG_LEVEL: 'error',
     ...environment,
   })
-  const service = await start(configuration)
+  // Live keys behave as sandbox ones here, but in the test that says otherwise.
+  const service = await start(configuration, { simulatesLive: true, ...options })
   t.teardown(async () => {
     await service.close()
     rmSync(dataDirectory, { recursive: true, force: true })

@@ -1,5 +1,6 @@
 import { admitPayment } from '../../../packages/contract/eligibility.ts'
 import { identity } from '../../../packages/contract/identity.ts'
+import { choiceOf, requireRail } from '../../../packages/contract/rails.ts'
 import { Refusal, refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
@@ -26,6 +27,7 @@ import {
   RailUnavailableError,
   type RailState,
 } from '../../../packages/kernel/rail-ports.ts'
+import { paymentIntents } from '../../../projections/payment-intents.ts'
 import { customers } from '../../../projections/customers.ts'
 import { currentState } from '../kinds/kinds.ts'
 import { findOrCreateCustomer } from './customers.ts'
@@ -38,6 +40,10 @@ export async function createPaymentIntent(request: Creation): Promise<PaymentInt
     request.body
   // Nobody becomes a customer by a payment that cannot be.
   admitPayment({ country: transaction_country, currency })
+  requireRail(request.dependencies.rail, {
+    livemode: request.caller.livemode,
+    country: transaction_country,
+  })
   const data = {
     amount,
     currency,
@@ -74,7 +80,10 @@ async function knownCustomer({ caller, dependencies }: Creation, text: string): 
  */
 export async function confirmPaymentIntent(request: Confirmation): Promise<PaymentIntentView> {
   const id = request.params['id']!
-  const { state, appended } = await lock(request, id)
+  const data = confirmationOf(request)
+  const { caller, dependencies } = request
+  const isServed = dependencies.rail.serves(choiceOf({ livemode: caller.livemode, method: data.method }))
+  const { state, appended } = isServed ? await lock(request, id, data) : await unserved(request, id)
   if (appended === 0) return seen(id, state)
   const intent = created(state)
   const attempt = intent.attempts.at(-1)!
@@ -88,8 +97,17 @@ export async function confirmPaymentIntent(request: Confirmation): Promise<Payme
 
 const neverReceived: RailState = { state: 'never_received' }
 
-async function lock(request: Confirmation, id: string) {
-  const data = confirmationOf(request)
+/** Without a rail nothing is begun; what is under way or over is answered as ever. */
+async function unserved({ caller, dependencies }: Confirmation, id: string) {
+  // The read model's states are those of its decider.
+  const state = (await currentState({ caller, dependencies }, paymentIntents, id)) as
+    PaymentIntent | undefined
+  if (!state) refuse('resource_must_exist')
+  if (state.status === 'requires_payment_method') refuse('live_provider_must_be_configured')
+  return { state, appended: 0 }
+}
+
+async function lock(request: Confirmation, id: string, data: PaymentIntentCommands['ConfirmIntent']) {
   try {
     const once = { mustExist: true, onConflict: 'refuse' } as const
     return await request.send(paymentIntent, id, { type: 'ConfirmIntent', data }, once)

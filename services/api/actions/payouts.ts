@@ -1,4 +1,5 @@
 import { identity } from '../../../packages/contract/identity.ts'
+import { choiceOf, requireRail } from '../../../packages/contract/rails.ts'
 import { refuse } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
@@ -46,6 +47,7 @@ async function requestPayout(request: Request<PayoutBody>, found: Target): Promi
   const { merchant, livemode } = caller
   const { amount, currency, metadata } = body
   const { money, destination } = agreeTerms({ merchant, amount, currency, ...target }, dependencies.clock())
+  requireRail(dependencies.rail, choiceOf({ livemode, method: destination }))
   const { fee, source } = money
   const hold = { template: 'payout.hold', subject: { type: 'payout', id }, amount, fee, source } as const
   await request.send(book, bookId(merchant, livemode, currency), { type: 'PlaceHold', data: hold })

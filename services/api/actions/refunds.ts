@@ -1,13 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { choiceOf, requireRail } from '../../../packages/contract/rails.ts'
 import { Refusal, refusals, refuse } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import { bookId, merchantAvailable } from '../../../packages/domain/ledger/accounts.ts'
 import { book, type PlaceHold } from '../../../packages/domain/ledger/book.ts'
 import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
-import { attemptOf, type CreatedIntent } from '../../../packages/domain/payment-intents/state.ts'
+import {
+  attemptOf,
+  type CreatedIntent,
+  type PaymentIntent,
+} from '../../../packages/domain/payment-intents/state.ts'
 import { refund } from '../../../packages/domain/refunds/refund.ts'
 import { viewRefund, type RefundRequest, type RefundView } from '../../../packages/domain/refunds/resource.ts'
+import { paymentIntents } from '../../../projections/payment-intents.ts'
+import { currentState } from '../kinds/kinds.ts'
 
 type Asking = Request<Static<typeof RefundRequest>>
 type PaidIntent = Extract<CreatedIntent, { status: 'succeeded' }>
@@ -18,6 +25,7 @@ type PaidIntent = Extract<CreatedIntent, { status: 'succeeded' }>
  * `refund_unclaimed`.
  */
 export async function refundPayment(request: Asking): Promise<RefundView> {
+  if (request.caller.livemode) await requireRailBack(request)
   const paid = await reserve(request)
   const { payment, currency } = paid
   const { amount } = payment.refunds[request.id]!
@@ -32,6 +40,16 @@ export async function refundPayment(request: Asking): Promise<RefundView> {
   }
   const { state } = await request.send(refund, request.id, { type: 'RequestRefund', data })
   return viewRefund(request.id, state) ?? refuse('resource_must_exist')
+}
+
+/** Money goes back by the rail that it came in by; one that is gone must leave nothing reserved. */
+async function requireRailBack({ caller, dependencies, params }: Asking): Promise<void> {
+  // The read model's states are those of its decider.
+  const state = (await currentState({ caller, dependencies }, paymentIntents, params['id']!)) as
+    PaymentIntent | undefined
+  if (state?.status !== 'succeeded') return
+  const { method } = attemptOf(state, state.payment.operationId)
+  requireRail(dependencies.rail, choiceOf({ livemode: caller.livemode, method }))
 }
 
 async function reserve(request: Asking): Promise<PaidIntent> {

@@ -30,7 +30,7 @@ export const paymentIntentRoutes = [
       // Else a customer may be created before.
       comesFirst: ({ customer_email, customer_phone }) => !customer_email && !customer_phone,
     },
-    refusals: ['payment_must_be_eligible', 'customer_must_exist'],
+    refusals: ['payment_must_be_eligible', 'customer_must_exist', 'live_provider_must_be_configured'],
     action: createPaymentIntent,
   }),
 
@@ -65,6 +65,7 @@ export const paymentIntentRoutes = [
       'method_country_must_be_the_transactions',
       'confirmation_must_be_the_only_one',
       'provider_must_accept_the_payment',
+      'live_provider_must_be_configured',
       'dependency_must_answer_in_time',
     ],
     action: confirmPaymentIntent,

@@ -51,6 +51,7 @@ export const paymentRoutes = [
       'refund_must_not_exceed_the_payment',
       'balance_must_cover_the_refund',
       'payment_must_be_refundable',
+      'live_provider_must_be_configured',
       'resource_state_must_allow_it',
     ],
     action: refundPayment,

@@ -35,6 +35,7 @@ const creation = {
     'balance_must_cover_amount_and_fees',
     'destination_must_be_past_its_safety_delay',
     'destination_must_be_active',
+    'live_provider_must_be_configured',
   ],
 } as const
 

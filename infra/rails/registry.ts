@@ -1,0 +1,91 @@
+import { choiceOf } from '../../packages/contract/rails.ts'
+import type { Subscription } from '../../packages/kernel/ports.ts'
+import {
+  RailMissingError,
+  type PaymentRail,
+  type PaymentRails,
+  type RailCallback,
+  type RailChoice,
+  type RailMethod,
+  type RailRequest,
+  type RailRoute,
+  type RailState,
+} from '../../packages/kernel/rail-ports.ts'
+
+/** A rail and what it may be asked to do; what is left out is not looked at. */
+export interface RailEntry {
+  readonly environments: readonly Environment[]
+  readonly methods?: readonly RailMethod['type'][]
+  readonly countries?: readonly string[]
+  readonly operators?: readonly string[]
+  readonly rail: PaymentRail
+}
+
+type Environment = 'sandbox' | 'live'
+
+/** All rails as one: the first entry that fits the environment, country, method and operator is asked. */
+export class RailRegistry implements PaymentRails {
+  readonly #entries: readonly RailEntry[]
+
+  constructor(entries: readonly RailEntry[]) {
+    this.#entries = entries
+  }
+
+  serves(choice: RailChoice): boolean {
+    return this.#find(choice) !== undefined
+  }
+
+  submit(request: RailRequest): Promise<RailState> {
+    return this.#ask(request, (rail) => rail.submit(request))
+  }
+
+  status(reference: string, route: RailRoute): Promise<RailState> {
+    return this.#ask(route, (rail) => rail.status(reference, route))
+  }
+
+  async health(route: RailRoute): Promise<'up' | 'degraded' | 'down'> {
+    return this.#find(choiceOf(route))?.rail.health(route) ?? 'down'
+  }
+
+  /** A rail is heard about the environments that it serves, and no others. */
+  onCallback(handle: (callback: RailCallback) => Promise<void>): Subscription {
+    const rails = new Set(this.#entries.map(({ rail }) => rail))
+    const subscriptions = [...rails].map((rail) => {
+      return rail.onCallback(async (callback) => {
+        const { reference, livemode } = callback
+        const isOwn = this.#entries.some((entry) => entry.rail === rail && isIn(entry, livemode))
+        if (!isOwn) throw new Error(`a rail reports ${reference} of an environment that it does not serve`)
+        await handle(callback)
+      })
+    })
+    const close = async () => {
+      await Promise.all(subscriptions.map((subscription) => subscription.close()))
+    }
+    return { close }
+  }
+
+  /** What was begun while there was a rail waits until there is one again. */
+  async #ask(route: RailRoute, question: (rail: PaymentRail) => Promise<RailState>): Promise<RailState> {
+    const entry = this.#find(choiceOf(route))
+    if (!entry) throw new RailMissingError(`no rail serves ${route.method.type} here`)
+    return question(entry.rail)
+  }
+
+  #find({ livemode, method, country, operator }: RailChoice): RailEntry | undefined {
+    return this.#entries.find((entry) => {
+      const { methods, countries, operators } = entry
+      const fits = <Value>(list: readonly Value[] | undefined, value: Value | undefined) =>
+        list === undefined || value === undefined || list.includes(value)
+      return (
+        isIn(entry, livemode) &&
+        fits(methods, method) &&
+        fits(countries, country) &&
+        fits(operators, operator)
+      )
+    })
+  }
+}
+
+function isIn({ environments }: RailEntry, livemode: boolean): boolean {
+  return environments.includes(livemode ? 'live' : 'sandbox')
+}

@@ -1,0 +1,44 @@
+import t from 'tap'
+import { startService, type TestService } from '../support/service.ts'
+
+/** As it is started for everybody but tests: no setting connects live keys with the simulated operators. */
+let service: TestService
+
+t.before(async () => {
+  service = await startService(t, {}, { simulatesLive: false })
+})
+
+const destination = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '+221770000001' }
+const bank = { type: 'bank', bank_code: 'SN010', account_number: '0800000001', account_name: 'Awa' }
+
+const operations: Readonly<Record<string, readonly [path: string, body: object]>> = {
+  'a payment intent': [
+    '/api/v1/payment-intents',
+    { amount: 5_000, currency: 'XOF', transaction_country: 'SN' },
+  ],
+  'a payout to a wallet': ['/api/v1/payouts', { amount: 5_000, currency: 'XOF', destination }],
+  'a payout to a bank': ['/api/v1/payouts', { amount: 5_000, currency: 'XOF', destination: bank }],
+  'a payout of the merchant': ['/api/v1/merchant/payouts', { amount: 5_000, currency: 'XOF', destination }],
+}
+
+t.test('without a live rail nothing live is begun, and the refusal says so', async (t) => {
+  for (const [name, [path, body]] of Object.entries(operations)) {
+    const headers = { 'idempotency-key': name.replaceAll(' ', '-') }
+    const refused = await service.post(path, body, { key: service.liveKey, headers })
+    t.match(refused, { status: 503, body: { code: 'IKW-TRANSFER-010', retryable: false } }, `live: ${name}`)
+  }
+  const { body } = await service.get('/api/v1/balance', { key: service.liveKey })
+  t.match(body, { available: [], pending: [], reserved: [] }, 'and nothing is held')
+})
+
+t.test('sandbox works', async (t) => {
+  for (const [name, [path, body]] of Object.entries(operations)) {
+    const headers = { 'idempotency-key': name.replaceAll(' ', '-') }
+    t.equal((await service.post(path, body, { headers })).status, 201, `sandbox: ${name}`)
+  }
+})
+
+t.test('the service is ready, and says what it lacks to those who run it', async (t) => {
+  const { status, body } = await service.health('/readyz')
+  t.match({ status, body }, { status: 200, body: { live: /no live provider is configured/ } })
+})
