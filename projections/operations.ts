@@ -30,44 +30,53 @@ export const operations = projection<PaymentIntentEvents & PayoutEvents & Refund
       const begun = { id: operationId, type: 'payment', resource_object: 'payment_intent' } as const
       return [begin(event, { ...begun, return_url: returnUrl })]
     },
-    PaymentIntentActionRequired: ({ data }) => [change(data.operationId, data, { provider_url: data.url })],
-    PaymentIntentConfirmationAborted: ({ data }) => {
-      const message = 'The provider has not taken the payment'
-      return [change(data.operationId, data, { status: 'failed', message })]
-    },
-    PaymentIntentSucceeded: ({ data }) => [change(data.operationId, data, { status: 'succeeded' })],
-    PaymentIntentFailed: ({ data }) => [
-      change(data.operationId, data, { status: 'failed', message: data.message }),
+    PaymentIntentActionRequired: ({ data, metadata }) => [
+      change(data.operationId, metadata, { provider_url: data.url }),
     ],
-    PaymentIntentCanceled: ({ data }) => {
-      return data.operationId ? [change(data.operationId, data, { status: 'canceled' })] : []
+    PaymentIntentConfirmationAborted: ({ data, metadata }) => {
+      const message = 'The provider has not taken the payment'
+      return [change(data.operationId, metadata, { status: 'failed', message })]
+    },
+    PaymentIntentSucceeded: ({ data, metadata }) => [
+      change(data.operationId, metadata, { status: 'succeeded' }),
+    ],
+    PaymentIntentFailed: ({ data, metadata }) => [
+      change(data.operationId, metadata, { status: 'failed', message: data.message }),
+    ],
+    PaymentIntentCanceled: ({ data, metadata }) => {
+      return data.operationId ? [change(data.operationId, metadata, { status: 'canceled' })] : []
     },
     PaymentIntentLateSuccessRecorded: (event) => {
       return [begin(event, { id: event.data.refund, type: 'refund', resource_object: 'payment_intent' })]
     },
-    PaymentIntentLateSuccessRefunded: ({ data }) => [change(data.refund, data, { status: 'succeeded' })],
+    PaymentIntentLateSuccessRefunded: ({ data, metadata }) => [
+      change(data.refund, metadata, { status: 'succeeded' }),
+    ],
 
     PayoutRequested: (event) => [begin(event, { id: event.id, type: 'payout', resource_object: 'payout' })],
-    PayoutPaid: ({ id, data }) => [change(id, data, { status: 'succeeded' })],
-    PayoutFailed: ({ id, data }) => [change(id, data, { status: 'failed', message: data.failure.message })],
-    PayoutReturned: ({ id, data }) => [
-      change(id, data, { status: 'failed', message: 'The money came back' }),
+    PayoutPaid: ({ id, data, metadata }) => [change(id, metadata, { status: 'succeeded' })],
+    PayoutFailed: ({ id, data, metadata }) => [
+      change(id, metadata, { status: 'failed', message: data.failure.message }),
     ],
-    PayoutCanceled: ({ id, data }) => [change(id, data, { status: 'canceled', message: data.reason })],
+    PayoutReturned: ({ id, data, metadata }) => [
+      change(id, metadata, { status: 'failed', message: 'The money came back' }),
+    ],
+    PayoutCanceled: ({ id, data, metadata }) => [
+      change(id, metadata, { status: 'canceled', message: data.reason }),
+    ],
 
     RefundRequested: (event) => [begin(event, { id: event.id, type: 'refund', resource_object: 'refund' })],
-    RefundSucceeded: ({ id, data }) => [change(id, data, { status: 'succeeded' })],
-    RefundFailed: ({ id, data }) => [change(id, data, { status: 'failed', message: data.message })],
+    RefundSucceeded: ({ id, data, metadata }) => [change(id, metadata, { status: 'succeeded' })],
+    RefundFailed: ({ id, data, metadata }) => [
+      change(id, metadata, { status: 'failed', message: data.message }),
+    ],
   },
 })
 
 type Begun = Pick<OperationRow, 'id' | 'type' | 'resource_object'> & { readonly return_url?: string | null }
 
-function begin(
-  { id: resource, data, metadata }: RecordedEvent<{ readonly at: string }>,
-  begun: Begun,
-): Change {
-  const { merchant, livemode } = metadata
+function begin({ id: resource, metadata }: RecordedEvent, begun: Begun): Change {
+  const { merchant, livemode, at } = metadata
   const row = {
     merchant,
     livemode,
@@ -76,7 +85,7 @@ function begin(
     message: null,
     provider_url: null,
     return_url: null,
-    updated_at: data.at,
+    updated_at: at,
   } satisfies Partial<OperationRow>
   return { put: Object.assign(row, begun) }
 }

@@ -27,8 +27,8 @@ export const paymentTimers = timerHandlers<PaymentIntentEvents & RefundEvents & 
   PaymentIntentFailed: ({ id }) => [stop('intent_status', id)],
   PaymentIntentCanceled: ({ id }) => [stop('intent_status', id)],
   PaymentIntentLateSuccessRecorded: (event) => {
-    const { operationId, at } = event.data
-    return [start('late_refund', timerSubject(event.id, operationId), event, after(at, firstAskedMs))]
+    const subject = timerSubject(event.id, event.data.operationId)
+    return [start('late_refund', subject, event, after(event.metadata.at, firstAskedMs))]
   },
   PaymentIntentLateSuccessRefunded: ({ id, data }) => [
     stop('late_refund', timerSubject(id, data.operationId)),
@@ -36,7 +36,7 @@ export const paymentTimers = timerHandlers<PaymentIntentEvents & RefundEvents & 
 
   PaymentIntentRefundReserved: (event) => {
     const subject = timerSubject(event.data.refund, event.id)
-    return [start('refund_unrequested', subject, event, after(event.data.at, claimWithinMs))]
+    return [start('refund_unrequested', subject, event, after(event.metadata.at, claimWithinMs))]
   },
   PaymentIntentRefundReleased: ({ id, data }) => [stop('refund_unrequested', timerSubject(data.refund, id))],
   RefundRequested: (event) => [
@@ -67,8 +67,8 @@ export const paymentTimers = timerHandlers<PaymentIntentEvents & RefundEvents & 
   },
 })
 
-function ask(kind: string, event: RecordedEvent<{ readonly at: string }>) {
-  return start(kind, event.id, event, after(event.data.at, firstAskedMs))
+function ask(kind: string, event: RecordedEvent) {
+  return start(kind, event.id, event, after(event.metadata.at, firstAskedMs))
 }
 
 /** Nothing of a payment by card is pending or held any more, so nothing is left to be made available. */

@@ -28,13 +28,13 @@ export const payoutTimers = timerHandlers<Events>({
     return subject.type === 'payout' ? [stop('payout_unclaimed', claim(subject.id, currency))] : []
   },
   PayoutRequested: (event) => {
-    const { money, at, expectedBy } = event.data
-    const check = after(at, lateAfterMs)
+    const { money, expectedBy } = event.data
+    const check = after(event.metadata.at, lateAfterMs)
     const dueAt = expectedBy > check ? expectedBy : check
     const claimed = stop('payout_unclaimed', claim(event.id, money.currency))
     return [claimed, start('payout_late', event.id, event, dueAt)]
   },
-  PayoutSent: (event) => [start('payout_status', event.id, event, after(event.data.at, firstAskedMs))],
+  PayoutSent: (event) => [start('payout_status', event.id, event, after(event.metadata.at, firstAskedMs))],
   PayoutDelayed: ({ id }) => [stop('payout_late', id)],
   PayoutPaid: ({ id }) => ended(id),
   PayoutFailed: ({ id }) => ended(id),

@@ -3,8 +3,9 @@ import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import {
   payout,
+  requested,
   type DelayReason,
-  type PayoutEvents,
+  type Payout,
   type RequestedPayout,
 } from '../../packages/domain/payouts/payout.ts'
 import { payoutPolicies } from '../../packages/domain/payouts/policies.ts'
@@ -31,9 +32,12 @@ export const payoutProcess: Process = {
 
 /** What the operator does not say when it is told of a payout, the timer `payout_status` asks for. */
 async function submit({ event, mayHaveRun, tools }: Reaction): Promise<void> {
-  const { id, data, metadata } = event as RecordedEvent<PayoutEvents['PayoutSent']>
-  const { merchant, livemode } = metadata
-  await reconcile({ id, merchant, livemode, ...data }, { isFirstTry: !mayHaveRun, tools })
+  // Mostly this process has just sent it, and still knows where the money goes.
+  const { executor, store } = tools.dependencies
+  const { state } = executor.remembered(payout, event.id) ?? {
+    state: await readState(store, payout, event.id),
+  }
+  await reconcile(disbursement(event.id, requested(state as Payout)), { isFirstTry: !mayHaveRun, tools })
 }
 
 async function onRailCallback(

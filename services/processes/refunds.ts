@@ -43,8 +43,9 @@ export const refundProcess: Process = {
 
 async function submit({ event, mayHaveRun, tools }: Reaction): Promise<void> {
   const { id, data, metadata } = event as RecordedEvent<RefundEvents['RefundRequested']>
-  const state = await pursueRefund(tools.dependencies.rail, requestOf(id, data), !mayHaveRun)
   const { merchant, livemode } = metadata
+  const asked = requestOf(id, { merchant, livemode, ...data })
+  const state = await pursueRefund(tools.dependencies.rail, asked, !mayHaveRun)
   if (state) await report(id, state, { owner: { merchant, livemode }, tools })
 }
 

@@ -32,7 +32,7 @@ const wanted = {
 }
 const created: Event = {
   type: 'PaymentIntentCreated',
-  data: { ...wanted, merchant, livemode, at, metadata: {} },
+  data: { ...wanted, metadata: {} },
 }
 
 function createWith(change: Partial<PaymentIntentCommands['CreateIntent']>): Command {
@@ -47,7 +47,7 @@ function confirm(method: PaymentIntentCommands['ConfirmIntent']['method']): Comm
 
 function started(method: typeof orange | typeof keptCard, operation = operationId): Event {
   const statusUrl = `https://pay.test/operations/status/op_${operation.replaceAll('-', '')}`
-  const times = { at, leaseUntil: '2026-01-01T12:01:00.000Z' }
+  const times = { leaseUntil: '2026-01-01T12:01:00.000Z' }
   const data = { ...times, operationId: operation, method, preferredFlow: null, returnUrl: null, statusUrl }
   return { type: 'PaymentIntentConfirmationStarted', data }
 }
@@ -55,27 +55,27 @@ function started(method: typeof orange | typeof keptCard, operation = operationI
 const locked = [created, started(orange)]
 const submitted: Event = {
   type: 'PaymentIntentSubmitted',
-  data: { at, operationId, expiresAt: '2026-01-01T12:05:00.000Z' },
+  data: { operationId, expiresAt: '2026-01-01T12:05:00.000Z' },
 }
 const redirected: Event = {
   type: 'PaymentIntentActionRequired',
-  data: { at, operationId, url: 'https://wallet.test/1', expiresAt: '2026-01-01T12:15:00.000Z' },
+  data: { operationId, url: 'https://wallet.test/1', expiresAt: '2026-01-01T12:15:00.000Z' },
 }
-const aborted: Event = { type: 'PaymentIntentConfirmationAborted', data: { at, operationId } }
-const money = { at, operationId, amount: 5_000, currency: 'XOF', rail: 'mobile_money.SN.orange_money' }
+const aborted: Event = { type: 'PaymentIntentConfirmationAborted', data: { operationId } }
+const money = { operationId, amount: 5_000, currency: 'XOF', rail: 'mobile_money.SN.orange_money' }
 const succeeded: Event = { type: 'PaymentIntentSucceeded', data: { ...money, fee: 100, availableOn: at } }
 const failed: Event = {
   type: 'PaymentIntentFailed',
-  data: { at, operationId, code: 'payer_declined', message: 'The payer declined' },
+  data: { operationId, code: 'payer_declined', message: 'The payer declined' },
 }
-const canceled: Event = { type: 'PaymentIntentCanceled', data: { at, operationId } }
+const canceled: Event = { type: 'PaymentIntentCanceled', data: { operationId } }
 const lateRefund = derivedId(operationId, 'late refund')
 const paidLate: Event = {
   type: 'PaymentIntentLateSuccessRecorded',
   data: { ...money, method: orange, refund: lateRefund },
 }
-const reserved: Event = { type: 'PaymentIntentRefundReserved', data: { at, refund, amount: 2_000 } }
-const refunded: Event = { type: 'PaymentIntentRefunded', data: { at, refund, amount: 2_000 } }
+const reserved: Event = { type: 'PaymentIntentRefundReserved', data: { refund, amount: 2_000 } }
+const refunded: Event = { type: 'PaymentIntentRefunded', data: { refund, amount: 2_000 } }
 const paid = [...locked, submitted, succeeded]
 
 const complete: Command = { type: 'CompletePayment', data: { operationId } }
@@ -102,9 +102,9 @@ scenarios(paymentIntent, {
     then: 'payment_must_be_eligible',
   },
   'metadata keys are added or replaced in any state': {
-    given: [...paid, { type: 'PaymentIntentAnnotated', data: { at, metadata: { a: '1', b: '2' } } }],
+    given: [...paid, { type: 'PaymentIntentAnnotated', data: { metadata: { a: '1', b: '2' } } }],
     when: { type: 'AnnotateIntent', data: { metadata: { a: '1', b: '3', n: 4 }, description: 'Two shirts' } },
-    then: [{ type: 'PaymentIntentAnnotated', data: { at, metadata: { b: '3' }, description: 'Two shirts' } }],
+    then: [{ type: 'PaymentIntentAnnotated', data: { metadata: { b: '3' }, description: 'Two shirts' } }],
   },
   'metadata cannot grow beyond fifty keys': {
     given: [created],
@@ -157,7 +157,7 @@ scenarios(paymentIntent, {
     then: [],
   },
   'a canceled intent is answered unchanged by another confirmation': {
-    given: [created, { type: 'PaymentIntentCanceled', data: { at, operationId: null } }],
+    given: [created, { type: 'PaymentIntentCanceled', data: { operationId: null } }],
     when: confirm(orange),
     then: [],
   },
@@ -231,7 +231,7 @@ scenarios(paymentIntent, {
   'a fresh intent can be canceled': {
     given: [created],
     when: cancel,
-    then: [{ type: 'PaymentIntentCanceled', data: { at, operationId: null } }],
+    then: [{ type: 'PaymentIntentCanceled', data: { operationId: null } }],
   },
   'an intent that waits for the browser of the payer can be canceled': {
     given: [...locked, redirected],
@@ -263,7 +263,7 @@ scenarios(paymentIntent, {
   'a refund without an amount takes what is left': {
     given: [...paid, reserved],
     when: { type: 'ReserveRefund', data: { refund: operationId } },
-    then: [{ type: 'PaymentIntentRefundReserved', data: { at, refund: operationId, amount: 3_000 } }],
+    then: [{ type: 'PaymentIntentRefundReserved', data: { refund: operationId, amount: 3_000 } }],
   },
   'refunds in flight and done cannot exceed the payment': {
     given: [...paid, reserved, refunded],
@@ -271,7 +271,7 @@ scenarios(paymentIntent, {
     then: 'refund_must_not_exceed_the_payment',
   },
   'a payment of which nothing is left cannot be refunded': {
-    given: [...paid, { type: 'PaymentIntentRefundReserved', data: { at, refund, amount: 5_000 } }],
+    given: [...paid, { type: 'PaymentIntentRefundReserved', data: { refund, amount: 5_000 } }],
     when: { type: 'ReserveRefund', data: { refund: operationId } },
     then: 'payment_must_be_refundable',
   },
@@ -281,9 +281,9 @@ scenarios(paymentIntent, {
     then: 'payment_must_be_refundable',
   },
   'what a failed refund had reserved can be refunded again': {
-    given: [...paid, reserved, { type: 'PaymentIntentRefundReleased', data: { at, refund } }],
+    given: [...paid, reserved, { type: 'PaymentIntentRefundReleased', data: { refund } }],
     when: { type: 'ReserveRefund', data: { refund: operationId } },
-    then: [{ type: 'PaymentIntentRefundReserved', data: { at, refund: operationId, amount: 5_000 } }],
+    then: [{ type: 'PaymentIntentRefundReserved', data: { refund: operationId, amount: 5_000 } }],
   },
   'a refund that is done is not released': {
     given: [...paid, reserved, refunded],

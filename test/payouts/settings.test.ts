@@ -30,13 +30,13 @@ const savable = { destination: wave, currency: 'XOF', label: 'Till', isDefault: 
 
 const saved: Message<PayoutDestinationEvents> = {
   type: 'PayoutDestinationSaved',
-  data: { ...owner, ...savable, usableFrom: at, at },
+  data: { ...savable, usableFrom: at },
 }
 const savedInLive: Message<PayoutDestinationEvents> = {
   type: 'PayoutDestinationSaved',
-  data: { merchant: owner.merchant, livemode: true, ...savable, usableFrom: dayLater, at },
+  data: { ...savable, usableFrom: dayLater },
 }
-const removed: Message<PayoutDestinationEvents> = { type: 'PayoutDestinationRemoved', data: { at } }
+const removed: Message<PayoutDestinationEvents> = { type: 'PayoutDestinationRemoved', data: {} }
 
 scenarios(payoutDestination, {
   'a saved destination of the sandbox can be used at once': {
@@ -130,8 +130,10 @@ type Who = Parameters<typeof usableDestination>[1]
 t.test("a saved destination must be the merchant's, be active and be past its safety delay", async (t) => {
   const now = context.now
   const live = { merchant: owner.merchant, livemode: true }
-  const use = (history: readonly Message<PayoutDestinationEvents>[], who: Who) =>
-    usableDestination(fold(payoutDestination, history), who)
+  const use = (history: readonly Message<PayoutDestinationEvents>[], who: Who) => {
+    const livemode = history.includes(savedInLive)
+    return usableDestination(fold(payoutDestination, history, { ...context, livemode }), who)
+  }
   t.equal(use([saved], { ...owner, now }).destination, wave)
   t.equal(use([savedInLive], { ...live, now: new Date(dayLater) }).destination, wave)
   const early = refusal(() => use([savedInLive], { ...live, now }))

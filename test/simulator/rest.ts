@@ -145,7 +145,8 @@ function playedMinor({ rail, log }: World, name: string): number {
   for (const [reference, { request, state }] of rail.operations) {
     const [requested] = log.streams.get(`payout-${reference}`) ?? []
     if (request || state.state !== 'succeeded' || !requested) continue
-    const { money, merchant, livemode } = requested.data as PayoutEvents['PayoutRequested']
+    const { merchant, livemode } = requested.metadata
+    const { money } = requested.data as PayoutEvents['PayoutRequested']
     if (bookId(merchant, livemode, money.currency) === name) total += money.amount
   }
   return total

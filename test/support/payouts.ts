@@ -28,23 +28,21 @@ export const money = {
 export const failure = { code: 'recipient_not_found', message: 'No such wallet' } as const
 
 export const request: PayoutEvents['PayoutRequested'] = {
-  ...owner,
   money,
   destination: wave,
   payoutMethod: null,
   batch: null,
   metadata: {},
   expectedBy: '2026-01-01T12:10:00.000Z',
-  at,
 }
 export const requested: Event = { type: 'PayoutRequested', data: request }
-export const sent: Event = { type: 'PayoutSent', data: { money, destination: wave, at } }
-export const paid: Event = { type: 'PayoutPaid', data: { money, at } }
-export const failed: Event = { type: 'PayoutFailed', data: { money, failure, at } }
-export const canceled: Event = { type: 'PayoutCanceled', data: { money, reason: 'compliance', at } }
-export const returned: Event = { type: 'PayoutReturned', data: { money, at } }
-export const abandoned: Event = { type: 'PayoutAbandoned', data: { ...owner, currency: 'XOF', at } }
-export const delayed: Event = { type: 'PayoutDelayed', data: { reason: 'unknown', at } }
+export const sent: Event = { type: 'PayoutSent', data: { money } }
+export const paid: Event = { type: 'PayoutPaid', data: { money } }
+export const failed: Event = { type: 'PayoutFailed', data: { money, failure } }
+export const canceled: Event = { type: 'PayoutCanceled', data: { money, reason: 'compliance' } }
+export const returned: Event = { type: 'PayoutReturned', data: { money } }
+export const abandoned: Event = { type: 'PayoutAbandoned', data: { currency: 'XOF' } }
+export const delayed: Event = { type: 'PayoutDelayed', data: { reason: 'unknown' } }
 export const mine = { source: 'mine' }
 export const savedBank = { destination: bank, payoutMethod: context.id, metadata: mine }
 export const late = { now: new Date('2026-01-01T12:10:00.001Z') }

@@ -58,13 +58,16 @@ export function scenarios<S, C extends Payloads, E extends Payloads>(
 ): void {
   for (const [sentence, { given = [], when, then, again = [], context: special }] of Object.entries(table)) {
     t.test(sentence, async (t) => {
+      const now = { ...context, ...own, ...special }
+      const at = now.now.toISOString()
       const answer = (history: readonly Past<E>[]) => {
         // Folded anew each time: a decider may change its state in place.
-        const known = { ...context, ...own, ...special }
-        return decided(decider, when, { state: fold(decider, history, known), context: known })
+        const state = fold(decider, history, { ...now, now: context.now })
+        return decided(decider, when, { state, context: now })
       }
       t.strictSame(answer(given), then)
-      if (typeof then !== 'string') t.strictSame(answer([...given, ...then]), again, 'sent again')
+      if (typeof then === 'string') return
+      t.strictSame(answer([...given, ...then.map((event) => ({ at, ...event }))]), again, 'sent again')
     })
   }
 }

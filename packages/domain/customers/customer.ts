@@ -1,27 +1,26 @@
 import { derivedId } from '../../contract/identity.ts'
-import { Currency, nullable, record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
+import { Currency, nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
-import { stored, type EventsOf } from '../../kernel/event-types.ts'
+import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import type { MerchantOwner } from '../../kernel/owner.ts'
 
 const contact = { email: nullable(Type.String()), phone: nullable(Type.String()) }
-const owner = { merchant: Type.String(), livemode: Type.Boolean(), at: Timestamp }
 
 // Events
 
 export const customerEvents = {
-  CustomerCreated: stored(1, record({ ...owner, ...contact, currency: Currency })),
+  CustomerCreated: stored(2, record({ ...contact, currency: Currency }), { 1: withoutStamp }),
   /** Whoever made the customer knew only the other one. Null: as before. */
-  CustomerContactAdded: stored(1, record({ ...owner, ...contact })),
+  CustomerContactAdded: stored(2, record(contact), { 1: withoutStamp }),
   /** Inferred: this contact belongs to a customer who was found by another one. */
-  CustomerContactLinked: stored(1, record({ ...owner, customer: Uuid })),
+  CustomerContactLinked: stored(2, record({ customer: Uuid }), { 1: withoutStamp }),
 }
 
 export type CustomerEvents = EventsOf<typeof customerEvents>
 
 // State
 
-interface Details extends Omit<CustomerEvents['CustomerCreated'], 'at'> {
+interface Details extends MerchantOwner, Readonly<CustomerEvents['CustomerCreated']> {
   readonly createdAt: string
 }
 
@@ -44,26 +43,26 @@ export const customer: Decider<Customer, CustomerCommands, CustomerEvents> = {
   initial: () => ({ status: 'none' }),
 
   decide: {
-    CreateCustomer({ email, phone, currency, inCircle }, state, { merchant, livemode, now }) {
-      const owner = { merchant, livemode, at: now.toISOString() }
+    CreateCustomer({ email, phone, currency, inCircle }, state) {
       if (state.status === 'active') {
         const added = { email: state.email ? null : email, phone: state.phone ? null : phone }
         if (added.email === null && added.phone === null) return []
-        return [{ type: 'CustomerContactAdded', data: { ...owner, ...added } }]
+        return [{ type: 'CustomerContactAdded', data: added }]
       }
       if (state.status === 'linked' && !inCircle) return []
-      return [{ type: 'CustomerCreated', data: { ...owner, email, phone, currency } }]
+      return [{ type: 'CustomerCreated', data: { email, phone, currency } }]
     },
 
-    LinkContact(link, { status }, { merchant, livemode, now }) {
+    LinkContact(link, { status }) {
       if (status !== 'none') return []
-      const data = { merchant, livemode, at: now.toISOString(), customer: link.customer }
-      return [{ type: 'CustomerContactLinked', data }]
+      return [{ type: 'CustomerContactLinked', data: { customer: link.customer } }]
     },
   },
 
   evolve: {
-    CustomerCreated: (_, { at, ...details }) => ({ ...details, status: 'active', createdAt: at }),
+    CustomerCreated: (_, details, { merchant, livemode, at }) => {
+      return { ...details, merchant, livemode, status: 'active', createdAt: at }
+    },
     CustomerContactAdded: (state, { email, phone }) => {
       const known = existing(state)
       return { ...known, email: known.email ?? email, phone: known.phone ?? phone }

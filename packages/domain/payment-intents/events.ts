@@ -12,7 +12,7 @@ import {
   Type,
   Uuid,
 } from '../../contract/vocabulary.ts'
-import { stored, type EventsOf } from '../../kernel/event-types.ts'
+import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 
 export const PaymentMethod = Type.Union([
   record({
@@ -39,7 +39,7 @@ export const paymentFailureCodes = [
   'processing_error',
 ] as const
 
-const operation = { at: Timestamp, operationId: Uuid }
+const operation = { operationId: Uuid }
 
 /** Money that the operator moved: what the book needs to know about it. */
 const collected = { ...operation, amount: AmountMinor, currency: Currency, rail: Type.String() }
@@ -49,11 +49,8 @@ const collected = { ...operation, amount: AmountMinor, currency: Currency, rail:
 
 export const paymentIntentEvents = {
   PaymentIntentCreated: stored(
-    1,
+    2,
     record({
-      merchant: Type.String(),
-      livemode: Type.Boolean(),
-      at: Timestamp,
       amount: AmountMinor,
       currency: Currency,
       transactionCountry: Country,
@@ -63,15 +60,17 @@ export const paymentIntentEvents = {
       metadata: Metadata,
       customer: nullable(Uuid),
     }),
+    { 1: withoutStamp },
   ),
   /** `metadata` holds the keys that are added or replaced. */
   PaymentIntentAnnotated: stored(
-    1,
-    record({ at: Timestamp, description: optional(Type.String()), metadata: optional(Metadata) }),
+    2,
+    record({ description: optional(Type.String()), metadata: optional(Metadata) }),
+    { 1: withoutStamp },
   ),
   /** `returnUrl` is the merchant's, `statusUrl` our own page about this operation. */
   PaymentIntentConfirmationStarted: stored(
-    1,
+    2,
     record({
       ...operation,
       method: PaymentMethod,
@@ -80,24 +79,32 @@ export const paymentIntentEvents = {
       statusUrl: Type.String(),
       leaseUntil: Timestamp,
     }),
+    { 1: withoutStamp },
   ),
-  PaymentIntentSubmitted: stored(1, record({ ...operation, expiresAt: Timestamp })),
-  PaymentIntentActionRequired: stored(1, record({ ...operation, url: Type.String(), expiresAt: Timestamp })),
-  PaymentIntentConfirmationAborted: stored(1, record(operation)),
-  PaymentIntentSucceeded: stored(1, record({ ...collected, fee: CountMinor, availableOn: Timestamp })),
+  PaymentIntentSubmitted: stored(2, record({ ...operation, expiresAt: Timestamp }), { 1: withoutStamp }),
+  PaymentIntentActionRequired: stored(2, record({ ...operation, url: Type.String(), expiresAt: Timestamp }), {
+    1: withoutStamp,
+  }),
+  PaymentIntentConfirmationAborted: stored(2, record(operation), { 1: withoutStamp }),
+  PaymentIntentSucceeded: stored(2, record({ ...collected, fee: CountMinor, availableOn: Timestamp }), {
+    1: withoutStamp,
+  }),
   PaymentIntentFailed: stored(
-    1,
+    2,
     record({ ...operation, code: literals(...paymentFailureCodes), message: Type.String() }),
+    { 1: withoutStamp },
   ),
   /** `operationId` is the confirmation that the payer had not finished. */
-  PaymentIntentCanceled: stored(1, record({ at: Timestamp, operationId: nullable(Uuid) })),
+  PaymentIntentCanceled: stored(2, record({ operationId: nullable(Uuid) }), { 1: withoutStamp }),
   /** `refund` is the reference under which the provider is told to give the money back. */
-  PaymentIntentLateSuccessRecorded: stored(1, record({ ...collected, method: PaymentMethod, refund: Uuid })),
+  PaymentIntentLateSuccessRecorded: stored(2, record({ ...collected, method: PaymentMethod, refund: Uuid }), {
+    1: withoutStamp,
+  }),
 
-  PaymentIntentLateSuccessRefunded: stored(1, record({ ...collected, refund: Uuid })),
-  PaymentIntentRefundReserved: stored(1, record({ at: Timestamp, refund: Uuid, amount: AmountMinor })),
-  PaymentIntentRefundReleased: stored(1, record({ at: Timestamp, refund: Uuid })),
-  PaymentIntentRefunded: stored(1, record({ at: Timestamp, refund: Uuid, amount: AmountMinor })),
+  PaymentIntentLateSuccessRefunded: stored(2, record({ ...collected, refund: Uuid }), { 1: withoutStamp }),
+  PaymentIntentRefundReserved: stored(2, record({ refund: Uuid, amount: AmountMinor }), { 1: withoutStamp }),
+  PaymentIntentRefundReleased: stored(2, record({ refund: Uuid }), { 1: withoutStamp }),
+  PaymentIntentRefunded: stored(2, record({ refund: Uuid, amount: AmountMinor }), { 1: withoutStamp }),
 }
 
 export type PaymentIntentEvents = EventsOf<typeof paymentIntentEvents>

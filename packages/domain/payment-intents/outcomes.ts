@@ -20,11 +20,11 @@ export function leaseUntil(now: Date): string {
 export function submitted({ attempts }: CreatedIntent, now: Date): Happening {
   const { operationId, method } = attempts.at(-1)!
   const expiresAt = after(now, method.type === 'card' ? redirectMs : promptMs)
-  return { type: 'PaymentIntentSubmitted', data: { at: now.toISOString(), operationId, expiresAt } }
+  return { type: 'PaymentIntentSubmitted', data: { operationId, expiresAt } }
 }
 
 export function actionRequired(operationId: string, url: string, now: Date): Happening {
-  const data = { at: now.toISOString(), operationId, url, expiresAt: after(now, redirectMs) }
+  const data = { operationId, url, expiresAt: after(now, redirectMs) }
   return { type: 'PaymentIntentActionRequired', data }
 }
 
@@ -42,7 +42,7 @@ export function lateSuccess(intent: CreatedIntent, attempt: Attempt, now: Date):
 
 /** Money that the operator moved: what the book needs to know about it. */
 export function collected({ amount, currency }: CreatedIntent, { operationId, method }: Attempt, now: Date) {
-  return { at: now.toISOString(), operationId, amount, currency, rail: railOf(method) }
+  return { operationId, amount, currency, rail: railOf(method) }
 }
 
 function after(start: Date, delayMs: number): string {

@@ -26,7 +26,7 @@ type Created = PaymentIntentEvents['PaymentIntentCreated']
 type GivenMetadata = Readonly<Record<string, unknown>>
 
 export type PaymentIntentCommands = {
-  CreateIntent: Omit<Created, 'merchant' | 'livemode' | 'at' | 'metadata'> & { metadata: GivenMetadata }
+  CreateIntent: Omit<Created, 'metadata'> & { metadata: GivenMetadata }
   AnnotateIntent: { description?: string | null | undefined; metadata?: GivenMetadata | null | undefined }
   /** `statusPages` is the address under which our pages about operations stand. */
   ConfirmIntent: {
@@ -54,11 +54,11 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
   initial: () => ({ status: 'none' }),
 
   decide: {
-    CreateIntent(intent, { status }, { merchant, livemode, now }) {
+    CreateIntent(intent, { status }) {
       if (status !== 'none') return []
       admitPayment({ country: intent.transactionCountry, currency: intent.currency })
       const metadata = businessMetadata(intent.metadata)
-      const data = Object.assign({}, intent, { merchant, livemode, at: now.toISOString(), metadata })
+      const data = Object.assign({}, intent, { metadata })
       return [{ type: 'PaymentIntentCreated', data }]
     },
 
@@ -69,7 +69,6 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       if (!metadata && description === intent.description) return []
       admitMetadata({ ...intent.metadata, ...metadata })
       const data = {
-        at: now.toISOString(),
         ...(metadata && { metadata }),
         ...(description !== null && description !== intent.description && { description }),
       }
@@ -82,7 +81,6 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       if (intent.locked) refuse('confirmation_must_be_the_only_one', { retryAfterSeconds: 1 })
       const operationId = operationIdOf(id, intent.attempts.length + 1)
       const data = {
-        at: now.toISOString(),
         operationId,
         method: admittedMethod(intent, method),
         preferredFlow,
@@ -107,7 +105,7 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
     AbortConfirmation({ operationId }, state, { now }) {
       const intent = created(state)
       if (!isLocked(intent) || !isAwaiting(intent, operationId)) return []
-      return [{ type: 'PaymentIntentConfirmationAborted', data: { at: now.toISOString(), operationId } }]
+      return [{ type: 'PaymentIntentConfirmationAborted', data: { operationId } }]
     },
 
     // The operator's word is final: what it means depends on what the intent still waits for, so it is
@@ -124,7 +122,7 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
     FailPayment({ operationId, code, message }, state, { now }) {
       const intent = created(state)
       if (!isAwaiting(intent, operationId)) return []
-      const data = { at: now.toISOString(), operationId, code, message }
+      const data = { operationId, code, message }
       return [...(isLocked(intent) ? [submitted(intent, now)] : []), { type: 'PaymentIntentFailed', data }]
     },
 
@@ -139,7 +137,7 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
         refuse('intent_must_be_cancelable', { detail: `An intent that is ${status} cannot be canceled` })
       }
       const operationId = status === 'requires_action' ? intent.attempts.at(-1)!.operationId : null
-      return [{ type: 'PaymentIntentCanceled', data: { at: now.toISOString(), operationId } }]
+      return [{ type: 'PaymentIntentCanceled', data: { operationId } }]
     },
 
     RecordLateRefund({ operationId }, state, { now }) {
@@ -161,27 +159,28 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
           detail: `${left} is left of the payment, not ${amount}`,
         })
       }
-      const data = { at: now.toISOString(), refund, amount: amount ?? left }
+      const data = { refund, amount: amount ?? left }
       return [{ type: 'PaymentIntentRefundReserved', data }]
     },
 
     ReleaseRefund({ refund }, state, { now }) {
       const share = refundable(state).payment.refunds[refund]
       if (!share || share.done) return []
-      return [{ type: 'PaymentIntentRefundReleased', data: { at: now.toISOString(), refund } }]
+      return [{ type: 'PaymentIntentRefundReleased', data: { refund } }]
     },
 
     RecordRefund({ refund }, state, { now }) {
       const share = refundable(state).payment.refunds[refund]
       if (!share) throw new Error(`refund ${refund} was not reserved`)
       if (share.done) return []
-      const data = { at: now.toISOString(), refund, amount: share.amount }
+      const data = { refund, amount: share.amount }
       return [{ type: 'PaymentIntentRefunded', data }]
     },
   },
 
   evolve: {
-    PaymentIntentCreated: (_, intent) => begun(intent),
+    PaymentIntentCreated: (_, intent, { merchant, livemode, at }) =>
+      begun({ ...intent, merchant, livemode }, at),
     PaymentIntentAnnotated: (state, { description, metadata }) => {
       const intent = created(state)
       return {
@@ -190,7 +189,7 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
         metadata: { ...intent.metadata, ...metadata },
       }
     },
-    PaymentIntentConfirmationStarted: (state, { at, ...attempt }) => {
+    PaymentIntentConfirmationStarted: (state, attempt, { at }) => {
       const started = Object.assign({ startedAt: at, aborted: false }, attempt)
       const attempts = [...created(state).attempts, started]
       return withStatus(state, { attempts, status: 'requires_payment_method', locked: true })
@@ -204,13 +203,13 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       })
       return withStatus(state, { attempts, status: 'requires_payment_method', locked: false })
     },
-    PaymentIntentSucceeded: (state, { at, operationId, amount, fee, rail, availableOn }) => {
+    PaymentIntentSucceeded: (state, { operationId, amount, fee, rail, availableOn }, { at }) => {
       const payment = { operationId, amount, fee, rail, succeededAt: at, availableOn, refunds: {} }
       return withStatus(state, { status: 'succeeded', payment })
     },
     PaymentIntentFailed: (state, { code, message }) =>
       withStatus(state, { status: 'failed', failure: { code, message } }),
-    PaymentIntentCanceled: (state, { at }) => withStatus(state, { status: 'canceled', canceledAt: at }),
+    PaymentIntentCanceled: (state, _, { at }) => withStatus(state, { status: 'canceled', canceledAt: at }),
     PaymentIntentLateSuccessRecorded: (state, { operationId }) => {
       const intent = created(state)
       return { ...intent, late: [...intent.late, operationId] }

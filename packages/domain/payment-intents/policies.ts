@@ -11,10 +11,10 @@ import type { PaymentIntentEvents } from './events.ts'
  */
 const money = policy<PaymentIntentEvents>('payment_money', {
   PaymentIntentSucceeded: (event) => {
-    const { amount, fee, rail, at, availableOn } = event.data
+    const { amount, fee, rail, availableOn } = event.data
     const entry = { subject: { type: 'payment', id: event.id }, amount, fee, rail }
     const data =
-      availableOn <= at
+      availableOn <= event.metadata.at
         ? ({ template: 'payment.succeeded', ...entry } as const)
         : ({ template: 'payment.succeeded_deferred', ...entry, availableAt: availableOn } as const)
     return inBook(event, { type: 'PostEntry', data })

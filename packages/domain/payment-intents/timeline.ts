@@ -51,7 +51,7 @@ export function timelineOf(events: readonly RecordedEvent[]): TimelineEntry[] {
       object: 'timeline_entry',
       type: step,
       status: state.status,
-      occurred_at: data.at,
+      occurred_at: metadata.at,
       message: told,
       operation_id: operationId && publicId('operation', operationId),
     })

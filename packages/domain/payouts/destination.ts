@@ -2,8 +2,8 @@ import { admitPayout } from '../../contract/eligibility.ts'
 import { derivedId } from '../../contract/identity.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { Currency, nullable, record, Timestamp, Type } from '../../contract/vocabulary.ts'
-import type { Decider } from '../../kernel/decider.ts'
-import { stored, type EventsOf } from '../../kernel/event-types.ts'
+import type { Decider, Stamp } from '../../kernel/decider.ts'
+import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import { owns, type MerchantOwner } from '../../kernel/owner.ts'
 import { Destination } from './destination-request.ts'
 
@@ -11,27 +11,25 @@ import { Destination } from './destination-request.ts'
 
 export const payoutDestinationEvents = {
   PayoutDestinationSaved: stored(
-    1,
+    2,
     record({
-      merchant: Type.String(),
-      livemode: Type.Boolean(),
       destination: Destination,
       currency: nullable(Currency),
       label: nullable(Type.String()),
       /** It was asked to become the default; the settings know whether it still is. */
       isDefault: Type.Boolean(),
       usableFrom: Timestamp,
-      at: Timestamp,
     }),
+    { 1: withoutStamp },
   ),
-  PayoutDestinationRemoved: stored(1, record({ at: Timestamp })),
+  PayoutDestinationRemoved: stored(2, record({}), { 1: withoutStamp }),
 }
 
 export type PayoutDestinationEvents = EventsOf<typeof payoutDestinationEvents>
 
 // State
 
-type Details = Readonly<PayoutDestinationEvents['PayoutDestinationSaved']>
+type Details = Readonly<PayoutDestinationEvents['PayoutDestinationSaved']> & Stamp
 
 export type PayoutDestination = { readonly status: 'none' } | SavedDestination
 export type SavedDestination = Details & { readonly status: 'active' | 'removed' }
@@ -63,22 +61,24 @@ export const payoutDestination: Decider<
 
   decide: {
     // The stream's id is derived from the destination: whoever finds it active has saved the same one before.
-    SaveDestination(request, { status }, { merchant, livemode, now }) {
+    SaveDestination(request, { status }, { livemode, now }) {
       if (status === 'active') refuse('resource_must_not_exist_yet', { detail: 'It is already saved' })
       admitSaved(request)
       const usableFrom = new Date(now.getTime() + (livemode ? safetyDelayMs : 0)).toISOString()
-      const data = { merchant, livemode, ...request, usableFrom, at: now.toISOString() }
+      const data = { ...request, usableFrom }
       return [{ type: 'PayoutDestinationSaved', data }]
     },
 
-    RemoveDestination(_, { status }, { now }) {
+    RemoveDestination(_, { status }) {
       if (status !== 'active') refuse('resource_must_exist')
-      return [{ type: 'PayoutDestinationRemoved', data: { at: now.toISOString() } }]
+      return [{ type: 'PayoutDestinationRemoved', data: {} }]
     },
   },
 
   evolve: {
-    PayoutDestinationSaved: (_, details) => ({ ...details, status: 'active' }),
+    PayoutDestinationSaved: (_, details, { merchant, livemode, at }) => {
+      return { ...details, merchant, livemode, at, status: 'active' }
+    },
     PayoutDestinationRemoved: (state) => {
       if (state.status === 'none') throw new Error('the stream does not start with PayoutDestinationSaved')
       return { ...state, status: 'removed' }

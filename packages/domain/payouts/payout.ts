@@ -12,8 +12,8 @@ import {
   Type,
   type Static,
 } from '../../contract/vocabulary.ts'
-import type { Context, Decider } from '../../kernel/decider.ts'
-import { stored, type EventsOf } from '../../kernel/event-types.ts'
+import type { Context, Decider, Stamp } from '../../kernel/decider.ts'
+import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import { Account } from '../ledger/accounts.ts'
 import { expectedBy } from './arrival.ts'
 import { Destination } from './destination-request.ts'
@@ -37,17 +37,20 @@ export const DelayReason = literals('operator_pending', 'operator_timeout', 'ope
 
 export type DelayReason = Static<typeof DelayReason>
 
-const Owner = { merchant: Type.String(), livemode: Type.Boolean() }
 /** What an operator may claim when we know better. */
 const Claim = literals('paid', 'failed', 'returned')
 
 // Events
 
+/** Where the money goes is said once, by the request. */
+function withoutDestination({ destination: _, ...older }: Record<string, never>): object {
+  return withoutStamp(older)
+}
+
 export const payoutEvents = {
   PayoutRequested: stored(
-    1,
+    2,
     record({
-      ...Owner,
       money: PayoutMoney,
       destination: Destination,
       /** The saved destination that was named. */
@@ -55,29 +58,29 @@ export const payoutEvents = {
       batch: nullable(Type.String()),
       metadata: Metadata,
       expectedBy: Timestamp,
-      at: Timestamp,
     }),
+    { 1: withoutStamp },
   ),
   /** Money was held for a request that never came to this stream; it never will. */
-  PayoutAbandoned: stored(1, record({ ...Owner, currency: Currency, at: Timestamp })),
-  PayoutSent: stored(1, record({ money: PayoutMoney, destination: Destination, at: Timestamp })),
-  PayoutPaid: stored(1, record({ money: PayoutMoney, at: Timestamp })),
-  PayoutFailed: stored(1, record({ money: PayoutMoney, failure: Failure, at: Timestamp })),
-  PayoutCanceled: stored(1, record({ money: PayoutMoney, reason: Type.String(), at: Timestamp })),
-  PayoutReturned: stored(1, record({ money: PayoutMoney, at: Timestamp })),
-  PayoutDelayed: stored(1, record({ reason: DelayReason, at: Timestamp })),
-  PayoutDelayReasonRevised: stored(1, record({ reason: DelayReason, at: Timestamp })),
+  PayoutAbandoned: stored(2, record({ currency: Currency }), { 1: withoutStamp }),
+  PayoutSent: stored(2, record({ money: PayoutMoney }), { 1: withoutDestination }),
+  PayoutPaid: stored(2, record({ money: PayoutMoney }), { 1: withoutStamp }),
+  PayoutFailed: stored(2, record({ money: PayoutMoney, failure: Failure }), { 1: withoutStamp }),
+  PayoutCanceled: stored(2, record({ money: PayoutMoney, reason: Type.String() }), { 1: withoutStamp }),
+  PayoutReturned: stored(2, record({ money: PayoutMoney }), { 1: withoutStamp }),
+  PayoutDelayed: stored(2, record({ reason: DelayReason }), { 1: withoutStamp }),
+  PayoutDelayReasonRevised: stored(2, record({ reason: DelayReason }), { 1: withoutStamp }),
   /** The operator reported what cannot be true any more. Nothing follows from it but a person's question. */
-  PayoutContradicted: stored(1, record({ claim: Claim, at: Timestamp })),
+  PayoutContradicted: stored(2, record({ claim: Claim }), { 1: withoutStamp }),
   /** Nobody has learned the outcome in three days: a case for the support. */
-  PayoutEscalated: stored(1, record({ at: Timestamp })),
+  PayoutEscalated: stored(2, record({}), { 1: withoutStamp }),
 }
 
 export type PayoutEvents = EventsOf<typeof payoutEvents>
 
 // State
 
-interface Details extends Readonly<PayoutEvents['PayoutRequested']> {
+interface Details extends Readonly<PayoutEvents['PayoutRequested']>, Stamp {
   readonly delay: { readonly reason: DelayReason; readonly at: string } | null
   readonly contradictions: readonly Static<typeof Claim>[]
   readonly escalated: boolean
@@ -128,46 +131,44 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
       if (status !== 'none') return []
       const { money, destination, payoutMethod = null, batch = null } = request
       admitPayout({ currency: money.currency, amountMinor: money.amount }, destination)
-      const { merchant, livemode, now } = context
       const metadata = metadataOf(request, context)
-      const times = { expectedBy: expectedBy(destination, context), at: now.toISOString() }
-      const data = { merchant, livemode, money, destination, payoutMethod, batch, metadata, ...times }
+      const terms = { money, destination, payoutMethod, batch, metadata }
+      const data = { ...terms, expectedBy: expectedBy(destination, context) }
       return [{ type: 'PayoutRequested', data }]
     },
 
-    AbandonPayout({ currency }, { status }, { merchant, livemode, now }) {
+    AbandonPayout({ currency }, { status }) {
       if (status !== 'none') return []
-      return [{ type: 'PayoutAbandoned', data: { merchant, livemode, currency, at: now.toISOString() } }]
+      return [{ type: 'PayoutAbandoned', data: { currency } }]
     },
 
-    SendPayout(_, state, { now }) {
+    SendPayout(_, state) {
       const { status, money, destination } = requested(state)
       if (status !== 'pending') return []
-      const at = now.toISOString()
       const isEligible = isStillEligible(money, destination)
-      if (!isEligible) return [{ type: 'PayoutFailed', data: { money, failure: notEligible, at } }]
-      return [{ type: 'PayoutSent', data: { money, destination, at } }]
+      if (!isEligible) return [{ type: 'PayoutFailed', data: { money, failure: notEligible } }]
+      return [{ type: 'PayoutSent', data: { money } }]
     },
 
-    SettlePayout(_, state, { now }) {
+    SettlePayout(_, state) {
       const { status, money } = requested(state)
       if (wasPaid(state)) return []
       if (status !== 'in_transit') refuseState(`A payout that is ${status} cannot be paid`)
-      return [{ type: 'PayoutPaid', data: { money, at: now.toISOString() } }]
+      return [{ type: 'PayoutPaid', data: { money } }]
     },
 
-    FailPayout({ failure }, state, { now }) {
+    FailPayout({ failure }, state) {
       const { status, money } = requested(state)
       if (status === 'failed') return []
       if (!isUnderWay(state)) refuseState(`A payout that is ${status} cannot fail`)
-      return [{ type: 'PayoutFailed', data: { money, failure, at: now.toISOString() } }]
+      return [{ type: 'PayoutFailed', data: { money, failure } }]
     },
 
-    CancelPayout({ reason }, state, { now }) {
+    CancelPayout({ reason }, state) {
       const { status, money } = requested(state)
       if (status === 'canceled') return []
       if (status !== 'pending') refuseState(`A payout that is ${status} cannot be canceled`)
-      return [{ type: 'PayoutCanceled', data: { money, reason, at: now.toISOString() } }]
+      return [{ type: 'PayoutCanceled', data: { money, reason } }]
     },
 
     ReturnPayout(_, state, { now }) {
@@ -176,42 +177,42 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
       if (state.status !== 'paid') refuseState(`A payout that is ${status} cannot be returned`)
       const ageMs = now.getTime() - Date.parse(state.paidAt)
       if (ageMs > returnableMs) refuseState('A payout can be returned for 90 days')
-      return [{ type: 'PayoutReturned', data: { money, at: now.toISOString() } }]
+      return [{ type: 'PayoutReturned', data: { money } }]
     },
 
     MarkDelayed({ reason }, state, { now }) {
       if (!isUnderWay(state) || state.delay || now.getTime() < Date.parse(state.expectedBy)) return []
-      return [{ type: 'PayoutDelayed', data: { reason, at: now.toISOString() } }]
+      return [{ type: 'PayoutDelayed', data: { reason } }]
     },
 
-    ReviseDelayReason({ reason }, state, { now }) {
+    ReviseDelayReason({ reason }, state) {
       if (!isUnderWay(state) || !state.delay || state.delay.reason === reason) return []
-      return [{ type: 'PayoutDelayReasonRevised', data: { reason, at: now.toISOString() } }]
+      return [{ type: 'PayoutDelayReasonRevised', data: { reason } }]
     },
 
-    RecordContradiction({ claim }, state, { now }) {
+    RecordContradiction({ claim }, state) {
       if (requested(state).contradictions.includes(claim)) return []
-      return [{ type: 'PayoutContradicted', data: { claim, at: now.toISOString() } }]
+      return [{ type: 'PayoutContradicted', data: { claim } }]
     },
 
-    EscalatePayout(_, state, { now }) {
+    EscalatePayout(_, state) {
       if (state.status !== 'in_transit' || state.escalated) return []
-      return [{ type: 'PayoutEscalated', data: { at: now.toISOString() } }]
+      return [{ type: 'PayoutEscalated', data: {} }]
     },
   },
 
   evolve: {
-    PayoutRequested: (_, details) => {
+    PayoutRequested: (_, details, { merchant, livemode, at }) => {
       const begun = { status: 'pending', delay: null, contradictions: [], escalated: false } as const
-      return Object.assign(begun, details)
+      return Object.assign(begun, { merchant, livemode, at }, details)
     },
     PayoutAbandoned: () => ({ status: 'abandoned' }),
-    PayoutSent: (state, { at }) => moved(state, { status: 'in_transit', sentAt: at }),
-    PayoutPaid: (state, { at }) => moved(state, { status: 'paid', paidAt: at }),
+    PayoutSent: (state, _, { at }) => moved(state, { status: 'in_transit', sentAt: at }),
+    PayoutPaid: (state, _, { at }) => moved(state, { status: 'paid', paidAt: at }),
     PayoutFailed: (state, { failure }) => moved(state, { status: 'failed', failure, paidAt: null }),
     PayoutCanceled: (state) => moved(state, { status: 'canceled' }),
     PayoutReturned: (state) => moved(state, { status: 'failed', failure: returned, paidAt: paidAt(state) }),
-    PayoutDelayed: (state, { reason, at }) => ({ ...requested(state), delay: { reason, at } }),
+    PayoutDelayed: (state, { reason }, { at }) => ({ ...requested(state), delay: { reason, at } }),
     PayoutDelayReasonRevised: (state, { reason }) => ({
       ...requested(state),
       delay: revisedDelay(state, reason),

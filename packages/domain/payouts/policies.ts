@@ -32,7 +32,7 @@ const money = policy<PayoutEvents>('payout_money', {
 const settings = policy<PayoutDestinationEvents>('payout_settings', {
   PayoutDestinationSaved: (event) => {
     if (!event.data.isDefault) return []
-    const choice = { destination: event.id, savedAt: event.data.at }
+    const choice = { destination: event.id, savedAt: event.metadata.at }
     return [to(payoutSettings, settingsOf(event), { type: 'AdoptDefaultDestination', data: choice })]
   },
   PayoutDestinationRemoved: (event) => {

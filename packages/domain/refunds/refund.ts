@@ -10,8 +10,9 @@ import {
   Uuid,
 } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
-import { stored, type EventsOf } from '../../kernel/event-types.ts'
+import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import type { RailMethod } from '../../kernel/rail-ports.ts'
+import type { MerchantOwner } from '../../kernel/owner.ts'
 
 /** Spec, merchant routes. */
 export const refundReasons = ['duplicate', 'fraudulent', 'requested_by_customer'] as const
@@ -26,7 +27,6 @@ const Method = Type.Union([
   record({ type: literals('card'), token: Type.String() }),
 ])
 
-const owner = { merchant: Type.String(), livemode: Type.Boolean(), at: Timestamp }
 /**
  * What the book and the payment need to know at each end. It is the same in every event, because a policy
  * sees nothing else.
@@ -38,22 +38,25 @@ const money = { paymentIntent: Uuid, amount: AmountMinor, currency: Currency, ra
 export const refundEvents = {
   /** `rail` is the account by which the payment came in, `method` where the money goes back to. */
   RefundRequested: stored(
-    1,
-    record({ ...owner, ...money, reason: nullable(literals(...refundReasons)), method: Method }),
+    2,
+    record({ ...money, reason: nullable(literals(...refundReasons)), method: Method }),
+    { 1: withoutStamp },
   ),
-  RefundSucceeded: stored(1, record({ at: Timestamp, ...money })),
-  RefundFailed: stored(1, record({ at: Timestamp, ...money, code: Type.String(), message: Type.String() })),
+  RefundSucceeded: stored(2, record(money), { 1: withoutStamp }),
+  RefundFailed: stored(2, record({ ...money, code: Type.String(), message: Type.String() }), {
+    1: withoutStamp,
+  }),
   /** Inferred: the request died after it had reserved the amount. It never comes to this stream any more. */
-  RefundAbandoned: stored(1, record({ ...owner, paymentIntent: Uuid })),
+  RefundAbandoned: stored(2, record({ paymentIntent: Uuid }), { 1: withoutStamp }),
   /** Inferred: nobody has learned the outcome in three days: a case for the support. */
-  RefundEscalated: stored(1, record({ at: Timestamp })),
+  RefundEscalated: stored(2, record({}), { 1: withoutStamp }),
 }
 
 export type RefundEvents = EventsOf<typeof refundEvents>
 
 // State
 
-interface Details extends Omit<RefundEvents['RefundRequested'], 'at'> {
+interface Details extends MerchantOwner, Readonly<RefundEvents['RefundRequested']> {
   readonly createdAt: string
   readonly escalated: boolean
 }
@@ -94,43 +97,45 @@ export const refund: Decider<Refund, RefundCommands, RefundEvents> = {
   initial: () => ({ status: 'none' }),
 
   decide: {
-    RequestRefund(request, { status }, { merchant, livemode, now }) {
+    RequestRefund(request, { status }) {
       if (status === 'abandoned') {
         refuse('resource_state_must_allow_it', {
           detail: 'This request was given up; ask again with another idempotency key',
         })
       }
       if (status !== 'none') return []
-      return [{ type: 'RefundRequested', data: { merchant, livemode, at: now.toISOString(), ...request } }]
+      return [{ type: 'RefundRequested', data: request }]
     },
 
-    AbandonRefund({ paymentIntent }, { status }, { merchant, livemode, now }) {
+    AbandonRefund({ paymentIntent }, { status }) {
       if (status !== 'none') return []
-      return [{ type: 'RefundAbandoned', data: { merchant, livemode, at: now.toISOString(), paymentIntent } }]
+      return [{ type: 'RefundAbandoned', data: { paymentIntent } }]
     },
 
-    SettleRefund(_, state, { now }) {
+    SettleRefund(_, state) {
       const intended = requested(state)
       if (intended.status !== 'pending') return []
-      return [{ type: 'RefundSucceeded', data: { at: now.toISOString(), ...moneyOf(intended) } }]
+      return [{ type: 'RefundSucceeded', data: moneyOf(intended) }]
     },
 
-    FailRefund({ code, message }, state, { now }) {
+    FailRefund({ code, message }, state) {
       const intended = requested(state)
       if (intended.status !== 'pending') return []
-      return [{ type: 'RefundFailed', data: { at: now.toISOString(), ...moneyOf(intended), code, message } }]
+      return [{ type: 'RefundFailed', data: { ...moneyOf(intended), code, message } }]
     },
 
-    EscalateRefund(_, state, { now }) {
+    EscalateRefund(_, state) {
       const { status, escalated } = requested(state)
       if (status !== 'pending' || escalated) return []
-      return [{ type: 'RefundEscalated', data: { at: now.toISOString() } }]
+      return [{ type: 'RefundEscalated', data: {} }]
     },
   },
 
   evolve: {
-    RefundRequested: (_, { at, ...request }) => ({
+    RefundRequested: (_, request, { merchant, livemode, at }) => ({
       ...request,
+      merchant,
+      livemode,
       createdAt: at,
       escalated: false,
       status: 'pending',
