@@ -164,7 +164,8 @@ function keyOf(seed: Uint8Array): { readonly key: KeyObject; readonly publicKey:
 
 function keyIdOf(name: string, algorithm: Algorithm, publicKey: Buffer): Buffer {
   if (!nameShape.test(name)) throw new MalformedNoteError(`${JSON.stringify(name)} cannot be a key's name`)
-  return sha256(Buffer.from(`${name}\n`), Buffer.of(algorithm), publicKey).subarray(0, keyIdBytes)
+  const described = Buffer.concat([Buffer.from(`${name}\n`), Buffer.of(algorithm), publicKey])
+  return sha256(described).subarray(0, keyIdBytes)
 }
 
 function verifierKeyOf(name: string, algorithm: Algorithm, publicKey: Buffer): string {

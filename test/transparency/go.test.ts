@@ -75,8 +75,8 @@ t.test(
     const verify = (what: object) => {
       writeFileSync(join(directory, 'case.json'), JSON.stringify(what))
       return run('go', ['run', '.', directory], { cwd: program }).catch(({ stderr }: { stderr: string }) => {
-      throw new Error(stderr)
-    })
+        throw new Error(stderr)
+      })
     }
     t.match((await verify(claims)).stdout, /8 checkpoints, 24 inclusions, 28 consistencies hold/)
     const forged = claims.checkpoints.map((text) => text.replace('\n256\n', '\n254\n'))
