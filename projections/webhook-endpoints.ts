@@ -12,8 +12,8 @@ export const webhookEndpoints = documents(webhookEndpoint, {
 
 export const webhookReplays = documents(webhookReplay, {
   name: 'webhook_replays',
-  version: 1,
+  version: 2,
   columns: { status: 'text' },
   row: ({ status }) => (status === 'none' ? undefined : { status }),
-  indexes: [['status', 'created']],
+  indexes: [['status', 'merchant', 'livemode', 'created']],
 })

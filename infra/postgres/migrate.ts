@@ -17,6 +17,7 @@ import * as jsonAsWritten from './migrations/014-json-as-written.ts'
 import * as knownPredecessors from './migrations/015-known-predecessors.ts'
 import * as postponedTimers from './migrations/016-postponed-timers.ts'
 import * as searches from './migrations/017-searches.ts'
+import * as replaysUnderWay from './migrations/018-replays-under-way.ts'
 
 /**
  * In their order. What has run somewhere is never changed: a change is another migration. Only a function
@@ -40,6 +41,7 @@ const migrations = {
   '015-known-predecessors': knownPredecessors,
   '016-postponed-timers': postponedTimers,
   '017-searches': searches,
+  '018-replays-under-way': replaysUnderWay,
 } satisfies Record<string, { up(knex: Knex): Promise<void> }>
 
 const migrationLock = 4_719_202_603

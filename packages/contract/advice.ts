@@ -81,5 +81,7 @@ export const advice: Readonly<Record<RefusalName, string>> = {
     'Use a public HTTPS URL (HTTP in sandbox only), without user name and password.',
   webhook_event_type_must_be_known: 'Use a type of [the list](/docs/webhooks), `prefix.*`, or `*`.',
   replay_must_name_an_event_or_an_endpoint: 'Send `event_id`, `webhook_endpoint_id` or both.',
-  webhook_endpoints_must_not_be_too_many: 'Use one endpoint for several event types.',
+  webhook_endpoints_must_not_be_too_many:
+    'Use one endpoint for several event types, or turn one off: after a day it does not count any more.',
+  webhook_endpoint_must_be_enabled: 'Send `enabled: true` to the endpoint first.',
 }

@@ -154,6 +154,12 @@ export const refusals = {
     false,
     'Give an event, an endpoint or both',
   ],
+  webhook_endpoint_must_be_enabled: [
+    409,
+    'IKW-WEBHOOK-005',
+    false,
+    'Webhook endpoint is turned off: enable it before events are sent to it',
+  ],
   webhook_endpoints_must_not_be_too_many: [
     409,
     'IKW-WEBHOOK-004',

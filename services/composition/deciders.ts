@@ -9,6 +9,7 @@ import { payoutSettings } from '../../packages/domain/payouts/settings.ts'
 import { refund } from '../../packages/domain/refunds/refund.ts'
 import { webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import { webhookReplay } from '../../packages/domain/webhook-endpoints/webhook-replay.ts'
+import { webhookRoster } from '../../packages/domain/webhook-endpoints/webhook-roster.ts'
 import type { AnyDecider } from '../../packages/kernel/decider.ts'
 
 /** Every kind of stream. */
@@ -24,4 +25,5 @@ export const deciders: readonly AnyDecider[] = [
   refund,
   webhookEndpoint,
   webhookReplay,
+  webhookRoster,
 ]

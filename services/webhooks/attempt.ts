@@ -23,12 +23,19 @@ export interface AttemptTools {
  */
 export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<Attempted | undefined> {
   const { directory, egress, clock } = tools
-  const endpoint = directory.known(delivery, delivery.endpoint) ?? (await find(delivery, tools))
-  if (!endpoint) return undefined
-  if (endpoint.state.status === 'disabled') return skipped(delivery, clock())
+  let call: Call
+  let endpoint: Endpoint | undefined
+  try {
+    endpoint = directory.known(delivery, delivery.endpoint) ?? (await find(delivery, tools))
+    if (!endpoint) return unsent(delivery, 'failed', clock())
+    if (endpoint.state.status === 'disabled') return unsent(delivery, 'skipped', clock())
+    call = callTo(endpoint, delivery, clock())
+  } catch (error) {
+    return tools.stopping.aborted ? undefined : postponed(delivery, error, tools)
+  }
   let answer: Answer
   try {
-    answer = await egress.post(callTo(endpoint, delivery, clock()))
+    answer = await egress.post(call)
   } catch (error) {
     answer = { status: null, body: reasonOf(error) }
   }
@@ -83,27 +90,37 @@ function outcome(
   return state.status === 'active' ? exhausted : failed
 }
 
-const findRetryMs = 1_000
+const findTries = { most: 3, everyMs: 1_000 }
 
-/**
- * Not knowing where to send is no failure of the endpoint, so it is asked for until the answer comes or the
- * service stops.
- */
+/** Rejects when the endpoint cannot be looked up now; its place is another delivery's then. */
 async function find(
   delivery: Delivery,
   { directory, log, stopping }: AttemptTools,
 ): Promise<Endpoint | undefined> {
-  for (;;) {
+  for (let tries = 1; ; tries++) {
     try {
-      const endpoint = await directory.find(delivery, delivery.endpoint)
-      if (endpoint) return endpoint
-      throw new Error('the endpoint is not in the read model')
+      return await directory.find(delivery, delivery.endpoint)
     } catch (error) {
-      if (stopping.aborted) return undefined
+      if (tries === findTries.most || stopping.aborted) throw error
       log.warn({ error, endpoint: delivery.endpoint }, 'reading a webhook endpoint failed and is repeated')
-      await pause(findRetryMs, undefined, { signal: stopping }).catch(() => undefined)
+      await pause(findTries.everyMs, undefined, { signal: stopping }).catch(() => undefined)
     }
   }
+}
+
+const postponeMs = 60_000
+
+/** Not knowing where to send, or how to sign, is no failure of the endpoint: no attempt is counted. */
+function postponed(
+  { id, endpoint, attempts }: Delivery,
+  error: unknown,
+  { clock, log }: AttemptTools,
+): Attempted {
+  log.error({ error, endpoint }, 'a delivery cannot be made, and is made later')
+  const at = clock()
+  const dueAt = new Date(at.getTime() + postponeMs)
+  const answer = 'the endpoint could not be looked up'
+  return { id, status: 'pending', attempts, dueAt, at, httpStatus: null, answer, consequence: null }
 }
 
 function callTo(
@@ -111,7 +128,9 @@ function callTo(
   { event, payload, replay, traceparent }: Delivery,
   at: Date,
 ): Call {
-  const valid = keys.filter(({ until }) => until > at.getTime()).map(({ key }) => key)
+  const valid = keys()
+    .filter(({ until }) => until > at.getTime())
+    .map(({ key }) => key)
   const signed = signatureHeaders(valid, { id: event, at, body: payload })
   // Written out, as above.
   const headers = {
@@ -134,7 +153,9 @@ function reasonOf(error: unknown): string {
   return `${code}: ${error.message}`
 }
 
-function skipped({ id, attempts }: Delivery, at: Date): Attempted {
-  const answer = 'the endpoint is disabled'
-  return { id, status: 'skipped', attempts, dueAt: null, at, httpStatus: null, answer, consequence: null }
+const unsentAnswers = { skipped: 'the endpoint is disabled', failed: 'there is no such endpoint' }
+
+function unsent({ id, attempts }: Delivery, status: keyof typeof unsentAnswers, at: Date): Attempted {
+  const answer = unsentAnswers[status]
+  return { id, status, attempts, dueAt: null, at, httpStatus: null, answer, consequence: null }
 }

@@ -1,27 +1,20 @@
 import { LRUCache } from 'lru-cache'
-import {
-  secretContext,
-  webhookEndpoint,
-  type WebhookEndpoint,
-} from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import { secretContext, webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import { ownerOf, type MerchantOwner } from '../../packages/kernel/owner.ts'
 import type { EventStore, Log, Subscription, Vault } from '../../packages/kernel/ports.ts'
-import type { DocumentRow, ReadStore } from '../../packages/kernel/read-ports.ts'
+import type { ReadStore } from '../../packages/kernel/read-ports.ts'
+import { enabledEndpoints, readEndpoint, type ListedEndpoint } from '../composition/webhook-endpoints.ts'
 import { signingKey, type SigningKey } from './signature.ts'
 
-export type RegisteredEndpoint = Exclude<WebhookEndpoint, { status: 'none' }>
-
-export interface Endpoint {
-  readonly id: string
-  /** Position of its registration in the log. */
-  readonly created: number
-  readonly state: RegisteredEndpoint
-  /** Newest first; the newest has no end. */
-  readonly keys: readonly { readonly key: SigningKey; readonly until: number }[]
+export interface Endpoint extends ListedEndpoint {
+  /** Opened when they are needed: a secret that cannot be opened is the trouble of its endpoint alone. */
+  readonly keys: () => readonly TimedKey[]
 }
 
-export interface Owner {
-  readonly merchant: string
-  readonly livemode: boolean
+/** Newest first; the newest has no end. */
+export interface TimedKey {
+  readonly key: SigningKey
+  readonly until: number
 }
 
 export interface DirectoryOptions {
@@ -39,11 +32,7 @@ interface Kept {
   endpoints?: readonly Endpoint[]
 }
 
-const catchUpTimeoutMs = 1_000
-/** More than a merchant may register. */
-const endpointsMax = 100
-
-/** The endpoints of each merchant and environment, kept in memory until one of them changes. */
+/** The enabled endpoints of each merchant and environment, kept in memory until one of them changes. */
 export class Directory {
   readonly #options: DirectoryOptions
   readonly #owners: LRUCache<string, Kept>
@@ -58,15 +47,14 @@ export class Directory {
 
   /** Begins to follow changes; nothing may be asked before. */
   async open(): Promise<void> {
-    const { store, reads, log } = this.#options
+    const { store, log } = this.#options
     // Whatever is loaded from now on is at least as new as this; what is newer is followed.
-    this.#position = await reads.position()
+    this.#position = await store.head()
     this.#subscription = store.subscribe({
       categories: [webhookEndpoint.category],
       after: this.#position,
       batchSize: 1_000,
       handle: async (batch, through) => {
-        if (batch.length > 0) await this.#readModelsHaveReached(through)
         for (const { metadata } of batch) this.#owners.delete(keyOf(metadata))
         this.#position = through
       },
@@ -74,26 +62,22 @@ export class Directory {
     })
   }
 
-  /**
-   * The endpoints as they were at a position of the log, or later. Rejects when the read models do not get
-   * there in time.
-   */
-  async at(owner: Owner, position: number): Promise<readonly Endpoint[]> {
-    if (this.#position < position) {
-      await this.#readModelsHaveReached(position)
-      // What is in memory may be older than the position until the subscription has got there too.
-      if (this.#position < position) return this.#load(owner)
-    }
-    return this.#kept(owner)
+  /** The enabled endpoints as they were at a position of the log, or later. */
+  async at(owner: MerchantOwner, position: number): Promise<readonly Endpoint[]> {
+    // What is in memory may be older than the position until the subscription has got there too.
+    return this.#position < position ? this.#load(owner) : this.#kept(owner)
   }
 
-  /** One endpoint as it is now, as far as this process knows. */
-  async find({ merchant, livemode }: Owner, id: string): Promise<Endpoint | undefined> {
-    return (await this.#kept({ merchant, livemode })).find((endpoint) => endpoint.id === id)
+  /** One endpoint as it is now, enabled or not; `undefined` when this owner has none of that id. */
+  async find(owner: MerchantOwner, id: string): Promise<Endpoint | undefined> {
+    const enabled = (await this.#kept(owner)).find((endpoint) => endpoint.id === id)
+    if (enabled) return enabled
+    const other = await readEndpoint(this.#options, owner, id)
+    return other && this.#endpoint(other)
   }
 
-  /** The same without waiting: `undefined` also where it only has to be loaded. */
-  known(owner: Owner, id: string): Endpoint | undefined {
+  /** An enabled endpoint without waiting: `undefined` also where it only has to be loaded. */
+  known(owner: MerchantOwner, id: string): Endpoint | undefined {
     return this.#owners.get(keyOf(owner))?.endpoints?.find((endpoint) => endpoint.id === id)
   }
 
@@ -102,7 +86,7 @@ export class Directory {
   }
 
   /** A load that a change overtakes has been deleted from memory before it ends, so nothing old stays. */
-  #kept(owner: Owner): Promise<readonly Endpoint[]> {
+  #kept(owner: MerchantOwner): Promise<readonly Endpoint[]> {
     const key = keyOf(owner)
     const known = this.#owners.get(key)
     if (known) return known.loading
@@ -115,37 +99,24 @@ export class Directory {
     return kept.loading
   }
 
-  async #load({ merchant, livemode }: Owner): Promise<readonly Endpoint[]> {
-    const { rows } = await this.#options.reads.page<DocumentRow & { readonly state: WebhookEndpoint }>({
-      from: 'webhook_endpoints',
-      where: [
-        { column: 'merchant', operator: '=', value: merchant },
-        { column: 'livemode', operator: '=', value: livemode },
-      ],
-      order: 'created',
-      ascending: true,
-      limit: endpointsMax,
-    })
-    return rows.flatMap(({ id, created, state }) =>
-      state.status === 'none' ? [] : [this.#endpoint(id, created, state)],
-    )
+  async #load(owner: MerchantOwner): Promise<readonly Endpoint[]> {
+    const listed = await enabledEndpoints(this.#options, ownerOf(owner))
+    return listed.map((one) => this.#endpoint(one))
   }
 
-  #endpoint(id: string, created: number, state: RegisteredEndpoint): Endpoint {
-    const older = state.previous.map(({ sealed, until }) => ({ sealed, until: Date.parse(until) }))
-    const secrets = [{ sealed: state.secret.sealed, until: Infinity }, ...older]
-    const keys = secrets.map(({ sealed, until }) => {
+  #endpoint(listed: ListedEndpoint): Endpoint {
+    let keys: readonly TimedKey[] | undefined
+    return { ...listed, keys: () => (keys ??= this.#keysOf(listed)) }
+  }
+
+  #keysOf({ id, state: { secret, previous } }: ListedEndpoint): readonly TimedKey[] {
+    const older = previous.map(({ sealed, until }) => ({ sealed, until: Date.parse(until) }))
+    return [{ sealed: secret.sealed, until: Infinity }, ...older].map(({ sealed, until }) => {
       return { key: signingKey(this.#options.vault.open(sealed, secretContext(id))), until }
     })
-    return { id, created, state, keys }
-  }
-
-  async #readModelsHaveReached(position: number): Promise<void> {
-    if (await this.#options.reads.reached(position, catchUpTimeoutMs)) return
-    throw new Error(`the read models have not reached position ${position} in ${catchUpTimeoutMs} ms`)
   }
 }
 
-function keyOf({ merchant, livemode }: Owner): string {
+function keyOf({ merchant, livemode }: MerchantOwner): string {
   return `${merchant}.${livemode}`
 }

@@ -1,7 +1,8 @@
 import { matches } from '../../packages/contract/webhook-types.ts'
 import { webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
-import type { Directory, Endpoint, Owner } from './directory.ts'
+import type { MerchantOwner } from '../../packages/kernel/owner.ts'
+import type { Directory, Endpoint } from './directory.ts'
 import type { Match } from './delivery-claims.ts'
 
 /** Which endpoints get which of these events: as the endpoints stood at the newest of them, or later. */
@@ -10,7 +11,7 @@ export async function matchEndpoints(
   events: readonly PublicEvent[],
 ): Promise<readonly Match[]> {
   const keys = events.map(ownerKey)
-  const owners = new Map<string, Owner>()
+  const owners = new Map<string, MerchantOwner>()
   let position = 0
   for (const [index, event] of events.entries()) {
     owners.set(keys[index]!, event)
@@ -30,12 +31,12 @@ export async function matchEndpoints(
 }
 
 function gets({ id, created, state }: Endpoint, { type, sequence, resource }: PublicEvent): boolean {
-  if (state.status === 'disabled' || created > sequence) return false
+  if (created > sequence) return false
   // Domain model 6: that an endpoint is failing is told to the others.
   if (type === 'webhook_endpoint.failing' && resource === `${webhookEndpoint.category}/${id}`) return false
   return matches(state.enabledEvents, type)
 }
 
-function ownerKey({ merchant, livemode }: Owner): string {
+function ownerKey({ merchant, livemode }: MerchantOwner): string {
   return `${merchant}.${livemode}`
 }

@@ -23,7 +23,7 @@ import { Directory } from './directory.ts'
 import { DeliveryClaims } from './delivery-claims.ts'
 import { matchEndpoints } from './intake.ts'
 import { EndpointQueues } from './endpoint-queues.ts'
-import { advanceReplays } from './replays.ts'
+import { ReplayRunner } from './replays.ts'
 import { Routine } from './routine.ts'
 
 export interface WebhookOptions {
@@ -87,7 +87,10 @@ class WebhookService implements Subscription {
   readonly #lanes: EndpointQueues
   readonly #completions: Completions
   readonly #hands: DeliveryClaims
+  readonly #replays: ReplayRunner
   readonly #stopping = new AbortController()
+  /** A delivery of a replay was tried, so the replay may be complete. */
+  #hasReplayed = false
   #subscriptions: readonly Subscription[] = []
   #routines: Partial<Record<'claims' | 'lease' | 'consequences' | 'replays', Routine>> = {}
 
@@ -96,6 +99,7 @@ class WebhookService implements Subscription {
     this.#limits = limits
     const { clock, log, newId, deliveries } = options
     this.#directory = new Directory({ ...options, ownersMax: limits.ownersMax })
+    this.#replays = new ReplayRunner(options, this.#directory)
     this.#lanes = new EndpointQueues({ ...limits, attempt: (delivery) => this.#attempt(delivery) })
     options.observe?.(() => this.#lanes.held().length)
     this.#completions = new Completions({
@@ -174,6 +178,7 @@ class WebhookService implements Subscription {
     const tools = { directory: this.#directory, egress, clock, log, chance, stopping }
     const attempted = await (tracing ? tracedAttempt(delivery, tools, tracing) : attempt(delivery, tools))
     if (!attempted) return true
+    if (delivery.replay !== null) this.#hasReplayed = true
     await this.#completions.add(attempted)
     return attempted.status === 'succeeded' || attempted.status === 'skipped'
   }
@@ -181,6 +186,9 @@ class WebhookService implements Subscription {
   #follow(batch: readonly Attempted[]): void {
     if (batch.some(({ consequence }) => consequence !== null)) this.#routines.consequences?.wake()
     if (this.#hands.canClaim) this.#routines.claims?.wake()
+    if (!this.#hasReplayed) return
+    this.#hasReplayed = false
+    this.#routines.replays?.wake()
   }
 
   /** Round after round, as long as there is room and something to take. */
@@ -190,6 +198,6 @@ class WebhookService implements Subscription {
   }
 
   async #advanceReplays(): Promise<void> {
-    if (await advanceReplays(this.#options, this.#directory)) this.#routines.claims?.wake()
+    if (await this.#replays.advance()) this.#routines.claims?.wake()
   }
 }

@@ -1,83 +1,117 @@
-import type { ReplayPlan, Replays } from '../../infra/postgres/webhooks/replays.ts'
+import { LRUCache } from 'lru-cache'
+import type { OpenReplay, ReplayPlan, Replays } from '../../infra/postgres/webhooks/replays.ts'
 import { isEnabledFor, missedBy } from '../../packages/domain/webhook-endpoints/replay-scope.ts'
 import { webhookReplay, type WebhookReplay } from '../../packages/domain/webhook-endpoints/webhook-replay.ts'
 import type { Executor } from '../../packages/kernel/execute.ts'
 import type { PublicEvents } from '../../packages/kernel/message-ports.ts'
-import type { Clock } from '../../packages/kernel/ports.ts'
-import type { DocumentRow, ReadStore } from '../../packages/kernel/read-ports.ts'
+import { ownerOf } from '../../packages/kernel/owner.ts'
+import type { Clock, Log } from '../../packages/kernel/ports.ts'
 import type { Directory } from './directory.ts'
 
 export interface ReplayTools {
   readonly replays: Replays
   readonly publicEvents: PublicEvents
-  readonly reads: ReadStore
   readonly executor: Pick<Executor, 'send'>
   readonly clock: Clock
+  readonly log: Log
 }
 
-type RunningReplay = DocumentRow & { readonly state: Exclude<WebhookReplay, { status: 'none' }> }
+type RequestedReplay = Exclude<WebhookReplay, { status: 'none' }>
 
+/** Of one merchant and environment, so many are under way: what else it asked for waits, and nobody else. */
+const openPerOwnerMax = 20
 const replaysPerTurn = 100
+const retryMs = { first: 5_000, most: 3_600_000 }
+const failuresKept = 10_000
 
-/**
- * Plans the replays that were asked for and completes those whose deliveries were all tried. True while some
- * are running.
- */
-export async function advanceReplays(tools: ReplayTools, directory: Directory): Promise<boolean> {
-  const { rows } = await tools.reads.page<RunningReplay>({
-    from: 'webhook_replays',
-    where: [{ column: 'status', operator: '=', value: 'running' }],
-    order: 'created',
-    ascending: true,
-    limit: replaysPerTurn,
-  })
-  for (const replay of rows) await advance(replay, tools, directory)
-  return rows.length > 0
+interface Failure {
+  readonly tries: number
+  /** Milliseconds since 1970. */
+  readonly until: number
 }
 
-async function advance(replay: RunningReplay, tools: ReplayTools, directory: Directory): Promise<void> {
-  const { id, merchant, livemode } = replay
-  let progress = await tools.replays.progress(id)
-  if (!progress) {
-    await tools.replays.plan({
-      replay: id,
-      now: tools.clock(),
-      what: await scope(replay, tools.publicEvents, directory),
-    })
-    progress = await tools.replays.progress(id)
-  }
-  if (!progress || progress.pending > 0) return
-  const { deliveries, succeeded } = progress
-  const data = { deliveries, succeeded, failed: deliveries - succeeded }
-  const envelope = {
-    merchant,
-    livemode,
-    actor: 'policy:webhook-deliveries',
-    correlation: id,
-    mustExist: true,
-  }
-  await tools.executor.send(webhookReplay, id, { type: 'CompleteReplay', data }, envelope)
-}
+/** Plans the replays that were asked for, and completes those whose deliveries were all tried. */
+export class ReplayRunner {
+  readonly #tools: ReplayTools
+  readonly #directory: Directory
+  /** What failed is tried again later, and keeps nothing else waiting. */
+  readonly #failures = new LRUCache<string, Failure>({ max: failuresKept })
+  /** Ended a moment ago: the read model may still show them as running. */
+  readonly #ended = new LRUCache<string, true>({ max: replaysPerTurn * 10 })
 
-/** What is to be sent again, as the endpoints are now. */
-async function scope(
-  replay: RunningReplay,
-  publicEvents: PublicEvents,
-  directory: Directory,
-): Promise<ReplayPlan['what']> {
-  const { merchant, livemode, created, state } = replay
-  const { event, endpoint, at } = state
-  const owner = { merchant, livemode }
-  if (event !== null && endpoint !== null) return { event, endpoints: [endpoint] }
-  const endpoints = await directory.at(owner, created)
-  if (event !== null) {
-    const type = (await publicEvents.find(event, owner))?.type
-    const enabled = endpoints.filter((one) => type !== undefined && isEnabledFor(one.state, type))
-    return { event, endpoints: enabled.map(({ id }) => id) }
+  constructor(tools: ReplayTools, directory: Directory) {
+    this.#tools = tools
+    this.#directory = directory
   }
-  const asked = endpoints.find(({ id }) => id === endpoint)
-  if (!asked)
-    throw new Error(`replay ${replay.id} is for endpoint ${endpoint}, which is not in the read model`)
-  const missed = { endpoint: asked.id, merchant, livemode, ...missedBy(asked.state, new Date(at)) }
-  return { missed: { ...missed, after: asked.created, through: created } }
+
+  /** True when there are new deliveries to claim. */
+  async advance(): Promise<boolean> {
+    let hasPlanned = false
+    for (;;) {
+      const replays = await this.#tools.replays.open({
+        perOwnerMax: openPerOwnerMax,
+        limit: replaysPerTurn,
+        without: this.#setAside(),
+      })
+      for (const replay of replays) if (await this.#advance(replay)) hasPlanned = true
+      if (replays.length < replaysPerTurn) return hasPlanned
+    }
+  }
+
+  /** Ids that are not to be looked at now. */
+  #setAside(): readonly string[] {
+    const now = this.#tools.clock().getTime()
+    const waiting = [...this.#failures.entries()].filter(([, { until }]) => until > now)
+    return [...this.#ended.keys(), ...waiting.map(([id]) => id)]
+  }
+
+  async #advance(replay: OpenReplay): Promise<boolean> {
+    const { id } = replay
+    try {
+      if (!replay.isPlanned) await this.#plan(replay)
+      else await this.#complete(replay)
+      this.#failures.delete(id)
+      return !replay.isPlanned
+    } catch (error) {
+      const tries = (this.#failures.peek(id)?.tries ?? 0) + 1
+      const delayMs = Math.min(retryMs.first * 2 ** (tries - 1), retryMs.most)
+      this.#failures.set(id, { tries, until: this.#tools.clock().getTime() + delayMs })
+      this.#tools.log.warn({ error, replay: id, delayMs }, 'a webhook replay failed and is tried again')
+      return false
+    }
+  }
+
+  async #plan(replay: OpenReplay): Promise<void> {
+    const { replays, clock } = this.#tools
+    await replays.plan({ replay: replay.id, now: clock(), what: await this.#scope(replay) })
+  }
+
+  async #complete({ id, merchant, livemode }: OpenReplay): Promise<void> {
+    const { deliveries, succeeded } = await this.#tools.replays.result(id)
+    const data = { deliveries, succeeded, failed: deliveries - succeeded }
+    await this.#tools.executor.send(
+      webhookReplay,
+      id,
+      { type: 'CompleteReplay', data },
+      { merchant, livemode, actor: 'policy:webhook-deliveries', correlation: id, mustExist: true },
+    )
+    this.#ended.set(id, true)
+  }
+
+  /** What is to be sent again, as the endpoints are now. */
+  async #scope(replay: OpenReplay): Promise<ReplayPlan['what']> {
+    const { event, endpoint, at } = replay.state as RequestedReplay
+    const owner = ownerOf(replay)
+    if (event !== null && endpoint !== null) return { event, endpoints: [endpoint] }
+    if (event !== null) {
+      const type = (await this.#tools.publicEvents.find(event, owner))?.type
+      const endpoints = await this.#directory.at(owner, replay.created)
+      const enabled = endpoints.filter((one) => type !== undefined && isEnabledFor(one.state, type))
+      return { event, endpoints: enabled.map(({ id }) => id) }
+    }
+    const asked = await this.#directory.find(owner, endpoint!)
+    if (!asked) throw new Error(`replay ${replay.id} is for endpoint ${endpoint}, which does not exist`)
+    const missed = { endpoint: asked.id, ...owner, ...missedBy(asked.state, new Date(at)) }
+    return { missed: { ...missed, after: asked.created, through: replay.created } }
+  }
 }

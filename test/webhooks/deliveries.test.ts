@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { v7 } from 'uuid'
-import { secretContext } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import { secretContext, webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import {
   command,
   deliveryRows,
@@ -192,3 +192,41 @@ t.test('signing secrets stand nowhere in the clear', async (t) => {
     1,
   )
 })
+
+t.test('a secret that cannot be opened keeps back the deliveries of its endpoint alone', async (t) => {
+  const fixture = await webhookFixture()
+  const shop = await receiver(t)
+  const id = v7()
+  const data = {
+    url: `${shop.url}/sealed`,
+    enabledEvents: ['*'],
+    sealedSecret: fixture.vault.seal('whsec_b3RoZXI=', 'of another endpoint'),
+    secretLast4: 'XI=a',
+  }
+  const envelope = { merchant: fixture.merchant, livemode: false, actor: 'key:test', correlation: 'test' }
+  await fixture.executor.send(webhookEndpoint, id, { type: 'RegisterEndpoint', data }, envelope)
+  await register(fixture, `${shop.url}/open`)
+  await webhookService(t, fixture)
+  const event = await published(fixture)
+  await settled(fixture)
+  t.strictSame(shop.events(), [event.id])
+  const [row] = (await deliveryRows(fixture)).filter(({ endpoint }) => endpoint === id)
+  t.match(row, { status: 'pending', attempts: 0, due_at: String })
+})
+
+t.test(
+  'every enabled endpoint gets its events, also where there are more than may be registered',
+  async (t) => {
+    const fixture = await webhookFixture()
+    const shop = await receiver(t)
+    const ids = await Promise.all(
+      Array.from({ length: 120 }, (_, number) => register(fixture, `${shop.url}/${number}`)),
+    )
+    const off = ids.slice(0, 10)
+    await Promise.all(off.map((id) => command(fixture, id, { type: 'DisableEndpoint', data: {} })))
+    await webhookService(t, fixture)
+    await published(fixture)
+    await settled(fixture)
+    t.equal(new Set(shop.received.map(({ path }) => path)).size, ids.length - off.length)
+  },
+)

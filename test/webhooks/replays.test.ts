@@ -2,7 +2,10 @@ import t from 'tap'
 import { v7 } from 'uuid'
 import { webhookReplay } from '../../packages/domain/webhook-endpoints/webhook-replay.ts'
 import {
+  allHappened,
   command,
+  deliveryRows,
+  happened,
   minuteMs,
   published,
   receiver,
@@ -125,4 +128,37 @@ t.test('a replay without anything to send is completed', async (t) => {
     succeeded: 0,
     failed: 0,
   })
+})
+
+t.test('a replay that cannot be planned, or names nobody, keeps no other waiting', async (t) => {
+  const fixture = await webhookFixture()
+  const shop = await receiver(t)
+  await register(fixture, shop.url)
+  const event = await happened(fixture)
+  const poisoned = { ...fixture, merchant: v7() }
+  for (let number = 0; number < 30; number++) await requestReplay(poisoned, { endpoint: v7() })
+  const toNobody = await requestReplay(poisoned, { event: event.id, endpoint: v7() })
+  const behind = await requestReplay(fixture, { event: event.id })
+  await webhookService(t, fixture)
+  t.match(await completed(fixture, behind), { deliveries: 1, succeeded: 1 })
+  t.match(await completed(fixture, toNobody), { deliveries: 1, failed: 1 }, 'also of the same merchant')
+  const [row] = (await deliveryRows(fixture)).filter(({ status }) => status === 'failed')
+  t.match(row, { attempts: 0, last_answer: 'there is no such endpoint' })
+})
+
+t.test('a hundred replays to an endpoint that hangs hold up nobody else', async (t) => {
+  const fixture = await webhookFixture()
+  const shop = await receiver(t)
+  shop.answer = ({ path }, response) => void (path === '/hangs' || response.end())
+  const hanging = { ...fixture, merchant: v7() }
+  const endpoint = await register(hanging, `${shop.url}/hangs`)
+  const [event] = await allHappened(hanging, [{}])
+  for (let number = 0; number < 100; number++) await requestReplay(hanging, { event: event!.id, endpoint })
+  await webhookService(t, fixture)
+  await until(() => shop.events('/hangs').length > 0)
+  await register(fixture, `${shop.url}/answers`)
+  const other = await happened(fixture)
+  t.match(await completed(fixture, await requestReplay(fixture, { event: other.id })), { succeeded: 1 })
+  const planned = await fixture.pool.query('select from webhook_replay_plans')
+  t.ok(planned.rows.length < 100, 'the others of that merchant wait')
 })

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { MissedEvents } from '../../../packages/kernel/message-ports.ts'
+import type { MerchantOwner } from '../../../packages/kernel/owner.ts'
 import { missedCondition, missedValues } from './public-events.ts'
 import { inTransaction } from '../client/transaction.ts'
 
@@ -11,9 +12,25 @@ export interface ReplayPlan {
     { readonly event: string; readonly endpoints: readonly string[] } | { readonly missed: MissedEvents }
 }
 
-export interface ReplayProgress {
+/** A replay that is to be planned, or all of whose deliveries were tried. */
+export interface OpenReplay extends MerchantOwner {
+  readonly id: string
+  /** Position of the request in the log. */
+  readonly created: number
+  readonly state: unknown
+  readonly isPlanned: boolean
+}
+
+export interface OpenReplays {
+  /** Of each merchant and environment, the oldest that are running. */
+  readonly perOwnerMax: number
+  readonly limit: number
+  /** Ids that are left out. */
+  readonly without: readonly string[]
+}
+
+export interface ReplayResult {
   readonly deliveries: number
-  readonly pending: number
   readonly succeeded: number
 }
 
@@ -35,19 +52,54 @@ export class Replays {
     })
   }
 
-  /** How far a replay has come; `undefined` when it has no plan yet. */
-  async progress(replay: string): Promise<ReplayProgress | undefined> {
-    const query = { name: 'replay progress', text: progressStatement, values: [replay] }
-    const { rows } = await this.#pool.query<ReplayProgress>(query)
-    return rows[0]
+  /** What there is to do: those without a plan first, and owners in turns. */
+  async open({ perOwnerMax, limit, without }: OpenReplays): Promise<readonly OpenReplay[]> {
+    const values = [perOwnerMax, limit, without]
+    const { rows } = await this.#pool.query<OpenReplay>({ name: 'open replays', text: openStatement, values })
+    return rows
+  }
+
+  /** What the deliveries of a replay came to. */
+  async result(replay: string): Promise<ReplayResult> {
+    const query = { name: 'replay result', text: resultStatement, values: [replay] }
+    const { rows } = await this.#pool.query<ReplayResult>(query)
+    return rows[0]!
   }
 }
 
-const progressStatement = `
-  select count(delivery.id) as deliveries, count(*) filter (where status = 'pending') as pending,
-    count(*) filter (where status = 'succeeded') as succeeded
-  from webhook_replay_plans plan left join deliveries delivery on delivery.replay = plan.replay
-  where plan.replay = $1 group by plan.replay`
+/**
+ * Walks from owner to owner along the index of running replays, so that one with a hundred thousand costs as
+ * much as one with a few. A delivery of a replay has a place as long as it waits or is in hand.
+ */
+const openStatement = `
+  with recursive owners as (
+    (select merchant, livemode from read.webhook_replays
+     where status = 'running' order by merchant, livemode limit 1)
+    union all
+    select next.merchant, next.livemode
+    from owners cross join lateral (
+      select merchant, livemode from read.webhook_replays
+      where status = 'running' and (merchant, livemode) > (owners.merchant, owners.livemode)
+      order by merchant, livemode limit 1
+    ) next
+  )
+  select replay.id, replay.merchant, replay.livemode, replay.created, replay.state,
+    plan.replay is not null as "isPlanned"
+  from owners cross join lateral (
+    select id, merchant, livemode, created, state, row_number() over (order by created) as turn
+    from read.webhook_replays
+    where status = 'running' and merchant = owners.merchant and livemode = owners.livemode
+      and id <> all($3::text[])
+    order by created limit $1
+  ) replay
+  left join webhook_replay_plans plan on plan.replay = replay.id::uuid
+  where plan.replay is null or not exists (
+    select from deliveries where deliveries.replay = plan.replay and deliveries.place is not null)
+  order by plan.replay is not null, replay.turn, replay.created limit $2`
+
+const resultStatement = `
+  select count(*) as deliveries, count(*) filter (where status = 'succeeded') as succeeded
+  from deliveries where replay = $1`
 
 const insertReplays = `
   insert into deliveries

@@ -225,7 +225,8 @@ function afterRotation(
 
 const known: ReadonlySet<string> = new Set(['*', ...webhookTypePatterns])
 
-function checkSelections(selections: readonly string[]): void {
+/** Refuses a selection that is no event type, `prefix.*` or `*`. */
+export function checkSelections(selections: readonly string[]): void {
   const unknown = selections.findIndex((selection) => !known.has(selection))
   if (unknown < 0) return
   const message = `${JSON.stringify(selections[unknown])} is not an event type, a prefix.* or *`

@@ -13,17 +13,14 @@ import {
   type WebhookEndpointSecretResource,
 } from '../../../packages/domain/webhook-endpoints/resource.ts'
 import {
+  checkSelections,
   secretContext,
   webhookEndpoint,
 } from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
-import { webhookEndpoints } from '../../../projections/webhook-endpoints.ts'
-import { ownedBy } from '../../../packages/kernel/owner.ts'
-import { equal } from '../../../packages/kernel/read-ports.ts'
+import { takeSlot } from './webhook-slots.ts'
 
 type Shown = Static<typeof WebhookEndpointResource>
 
-/** Domain model 5.4. Counted in the read model, so requests at the same instant may exceed it by a few. */
-const endpointsMax = 20
 /** Inferred: the old secret signs for a day after a rotation. */
 const overlapSeconds = 86_400
 
@@ -33,8 +30,10 @@ export async function registerEndpoint(
 ): Promise<Static<typeof NewWebhookEndpointResource>> {
   const { body, dependencies, id } = request
   checkUrl(request, body.url)
-  await checkNumber(request)
-  const data = { url: body.url, enabledEvents: body.enabled_events ?? ['*'], ...newSecret(dependencies, id) }
+  const enabledEvents = body.enabled_events ?? ['*']
+  checkSelections(enabledEvents)
+  await takeSlot(request, id)
+  const data = { url: body.url, enabledEvents, ...newSecret(dependencies, id) }
   const { state } = await request.send(
     webhookEndpoint,
     id,
@@ -62,6 +61,7 @@ export async function reviseEndpoint(
     { mustExist: true },
   )
   if (enabled !== undefined) {
+    if (enabled) await takeSlot(request, id)
     const type = enabled ? 'EnableEndpoint' : 'DisableEndpoint'
     state = (await request.send(webhookEndpoint, id, { type, data: {} }, { mustExist: true })).state
   }
@@ -106,18 +106,4 @@ function newSecret(
 function checkUrl({ dependencies, caller }: Pick<Request, 'dependencies' | 'caller'>, url: string): void {
   const fault = dependencies.urlFault(url, caller.livemode)
   if (fault !== undefined) refuseField('webhook_url_must_be_acceptable', '/url', `URL ${fault}`)
-}
-
-async function checkNumber({
-  dependencies,
-  caller,
-}: Pick<Request, 'dependencies' | 'caller'>): Promise<void> {
-  const { total = 0 } = await dependencies.reads.page({
-    from: webhookEndpoints.name,
-    where: equal(ownedBy(caller)),
-    order: 'created',
-    limit: 1,
-    count: true,
-  })
-  if (total >= endpointsMax) refuse('webhook_endpoints_must_not_be_too_many')
 }

@@ -8,28 +8,11 @@ import {
   type WebhookReplayRequest,
   type WebhookReplayResource,
 } from '../../../packages/domain/webhook-endpoints/resource.ts'
-import {
-  webhookEndpoint,
-  type WebhookEndpoint,
-} from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import { webhookReplay } from '../../../packages/domain/webhook-endpoints/webhook-replay.ts'
-import { streamName } from '../../../packages/kernel/decider.ts'
-import { foldStored } from '../../../packages/kernel/history.ts'
 import type { PublicEvent } from '../../../packages/kernel/message-ports.ts'
-import { ownedBy, owns } from '../../../packages/kernel/owner.ts'
-import { equal, type DocumentRow } from '../../../packages/kernel/read-ports.ts'
-import { webhookEndpoints } from '../../../projections/webhook-endpoints.ts'
+import { enabledEndpoints, readEndpoint, type ListedEndpoint } from '../../composition/webhook-endpoints.ts'
 
 type Asker = Pick<Request, 'dependencies' | 'caller'>
-
-interface KnownEndpoint {
-  readonly id: string
-  readonly state: WebhookEndpoint
-  /** Position of its registration in the log. */
-  readonly created: number
-}
-
-const endpointsMax = 100
 
 /**
  * Spec, Events: a past event can be replayed to an endpoint. The webhook service does it; here it is only
@@ -55,10 +38,17 @@ export async function requestReplay(
 }
 
 /** How many there are to send now; what is completed tells how many there were. */
-async function countDeliveries(asker: Asker, event?: PublicEvent, endpoint?: KnownEndpoint): Promise<number> {
+async function countDeliveries(
+  asker: Asker,
+  event?: PublicEvent,
+  endpoint?: ListedEndpoint,
+): Promise<number> {
   const { dependencies, caller } = asker
   if (event && endpoint) return 1
-  if (event) return (await endpointsOf(asker)).filter(({ state }) => isEnabledFor(state, event.type)).length
+  if (event) {
+    const endpoints = await enabledEndpoints(dependencies, caller)
+    return endpoints.filter(({ state }) => isEnabledFor(state, event.type)).length
+  }
   if (!endpoint) return 0
   const { merchant, livemode } = caller
   const missed = missedBy(endpoint.state, dependencies.clock())
@@ -79,20 +69,10 @@ async function findEvent({ dependencies, caller }: Asker, text: string): Promise
   )
 }
 
-async function findEndpoint({ dependencies, caller }: Asker, text: string): Promise<KnownEndpoint> {
+async function findEndpoint({ dependencies, caller }: Asker, text: string): Promise<ListedEndpoint> {
   const id = identity(text, 'webhook_endpoint') ?? refuse('resource_must_exist')
-  const events = await dependencies.store.readStream(streamName(webhookEndpoint.category, id), 0)
-  const [first] = events
-  if (!first || !owns(first.metadata, caller)) refuse('resource_must_exist')
-  return { id, created: first.position, state: foldStored(webhookEndpoint, events) as WebhookEndpoint }
-}
-
-async function endpointsOf({ dependencies, caller }: Asker): Promise<readonly KnownEndpoint[]> {
-  const { rows } = await dependencies.reads.page<DocumentRow & { readonly state: WebhookEndpoint }>({
-    from: webhookEndpoints.name,
-    where: equal(ownedBy(caller)),
-    order: 'created',
-    limit: endpointsMax,
-  })
-  return rows
+  const endpoint = await readEndpoint(dependencies, caller, id)
+  if (!endpoint) refuse('resource_must_exist')
+  if (endpoint.state.status === 'disabled') refuse('webhook_endpoint_must_be_enabled')
+  return endpoint
 }

@@ -61,7 +61,12 @@ export const webhookEndpointRoutes = [
     kinds: ['webhook_endpoint'],
     body: WebhookEndpointRevision,
     returns: WebhookEndpointResource,
-    refusals: ['resource_must_exist', 'webhook_url_must_be_acceptable', 'webhook_event_type_must_be_known'],
+    refusals: [
+      'resource_must_exist',
+      'webhook_url_must_be_acceptable',
+      'webhook_event_type_must_be_known',
+      'webhook_endpoints_must_not_be_too_many',
+    ],
     action: reviseEndpoint,
   }),
 
@@ -83,7 +88,11 @@ export const webhookEndpointRoutes = [
     returns: WebhookReplayResource,
     status: 202,
     creates: { decider: webhookReplay, view: viewWebhookReplay },
-    refusals: ['replay_must_name_an_event_or_an_endpoint', 'resource_must_exist'],
+    refusals: [
+      'replay_must_name_an_event_or_an_endpoint',
+      'resource_must_exist',
+      'webhook_endpoint_must_be_enabled',
+    ],
     action: requestReplay,
   }),
 ]
