@@ -1,4 +1,5 @@
-import type { Deliveries, PendingConsequence } from '../../infra/postgres/webhooks/deliveries.ts'
+import type { PendingConsequence } from '../../infra/postgres/webhooks/consequences.ts'
+import type { Deliveries } from '../../infra/postgres/webhooks/deliveries.ts'
 import {
   webhookEndpoint,
   type WebhookEndpoint,
@@ -16,7 +17,7 @@ import {
 import { disabledMail, failingMail } from './mails.ts'
 
 export interface ConsequenceTools {
-  readonly deliveries: Deliveries
+  readonly deliveries: Pick<Deliveries, 'consequences'>
   readonly executor: Pick<Executor, 'send'>
   readonly mailer: Mailer
   /** Where a merchant gets mail; `undefined` when it has given no address. */
@@ -31,12 +32,12 @@ const retryMs = { first: 5_000, most: 3_600_000 }
 const mailTriesMax = 57
 
 /**
- * Tells endpoints what their deliveries came to, and merchants what they should know of it. Each is settled by
- * itself: what fails is tried again later and keeps no other waiting.
+ * Tells endpoints what their deliveries came to, and merchants what they should know of it. Each is settled
+ * by itself: what fails is tried again later and keeps no other waiting.
  */
 export async function carryOutConsequences(worker: string, tools: ConsequenceTools): Promise<void> {
   for (;;) {
-    const pending = await tools.deliveries.takeConsequences(worker, tools.clock(), batchMax)
+    const pending = await tools.deliveries.consequences.take(worker, tools.clock(), batchMax)
     if (pending.length === 0) return
     const round = new Round(worker, tools)
     for (const group of withoutRepeats(pending)) await round.tellEndpoint(group)
@@ -121,7 +122,7 @@ class Round {
   }
 
   #settle({ ids }: Group): Promise<void> {
-    return this.#tools.deliveries.settleConsequences(this.#worker, ids)
+    return this.#tools.deliveries.consequences.settle(this.#worker, ids)
   }
 
   #postpone({ one, ids }: Group, error: unknown): Promise<void> {
@@ -129,7 +130,7 @@ class Round {
     const delayMs = Math.min(retryMs.first * 2 ** one.tries, retryMs.most)
     log.warn({ error, endpoint: one.endpoint, delayMs }, 'what a delivery came to is told later')
     const until = new Date(clock().getTime() + delayMs)
-    return deliveries.postponeConsequences(this.#worker, ids, until)
+    return deliveries.consequences.postpone(this.#worker, ids, until)
   }
 
   #giveUp({ one }: Group, error: unknown): void {

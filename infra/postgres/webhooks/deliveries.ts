@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { claimStatement, isAlive } from './delivery-claim.ts'
+import { Consequences, type Consequence } from './consequences.ts'
 import { alone, openDeliveryPool } from './delivery-session.ts'
 
 /** A delivery that this process has in hand. */
@@ -30,12 +31,6 @@ export interface NewDelivery {
   /** This process has room to send it now. */
   readonly wanted: boolean
 }
-
-/** What the endpoint's own history has to learn from a delivery. */
-export type Consequence =
-  | { readonly kind: 'recovered' }
-  | { readonly kind: 'exhausted' }
-  | { readonly kind: 'gone'; readonly url: string }
 
 export interface Attempted {
   readonly id: number
@@ -72,17 +67,6 @@ export interface Claimed {
   readonly after: string
 }
 
-export interface PendingConsequence {
-  readonly id: number
-  readonly endpoint: string
-  readonly merchant: string
-  readonly livemode: boolean
-  readonly event: string
-  readonly consequence: Consequence
-  /** How often it was tried and postponed. */
-  readonly tries: number
-}
-
 /** Endpoints looked at in one claim. */
 const endpointsPerClaim = 500
 
@@ -93,9 +77,11 @@ const endpointsPerClaim = 500
  */
 export class Deliveries {
   readonly #pool: pg.Pool
+  readonly consequences: Consequences
 
   constructor(url: string) {
     this.#pool = openDeliveryPool(url)
+    this.consequences = new Consequences(this.#pool)
   }
 
   close(): Promise<void> {
@@ -239,44 +225,6 @@ export class Deliveries {
         with gone as (delete from webhook_workers where id = $1 returning *)
         update deliveries set worker = null from (${claimsOf('gone')}) hand where ${isIn('hand')}`,
       values: [worker],
-    })
-  }
-
-  /** Takes consequences in hand that no other process has and that are due; those with a mail come last. */
-  async takeConsequences(worker: string, now: Date, limit: number): Promise<readonly PendingConsequence[]> {
-    const { rows } = await this.#pool.query<PendingConsequence>({
-      name: 'take consequences',
-      text: `
-        update deliveries set worker = $1, unlisted = null
-        where id in (
-          select id from deliveries where consequence is not null and (worker is null or worker = $1)
-            and coalesce((consequence ->> 'notBefore')::timestamptz, $2) <= $2
-          order by consequence ->> 'kind' <> 'recovered', id limit $3 for update skip locked
-        )
-        returning id, endpoint, merchant, livemode, event, consequence,
-          coalesce((consequence ->> 'tries')::integer, 0) as tries`,
-      values: [worker, now, limit],
-    })
-    return rows
-  }
-
-  async settleConsequences(worker: string, ids: readonly number[]): Promise<void> {
-    await this.#pool.query({
-      name: 'settle consequences',
-      text: 'update deliveries set consequence = null, worker = null where id = any($2) and worker = $1',
-      values: [worker, ids],
-    })
-  }
-
-  /** Gives consequences back, to be taken again at that time. */
-  async postponeConsequences(worker: string, ids: readonly number[], until: Date): Promise<void> {
-    await this.#pool.query({
-      name: 'postpone consequences',
-      text: `
-        update deliveries set worker = null, consequence = consequence || jsonb_build_object(
-          'notBefore', $3::timestamptz, 'tries', coalesce((consequence ->> 'tries')::integer, 0) + 1)
-        where id = any($2) and worker = $1`,
-      values: [worker, ids, until],
     })
   }
 }

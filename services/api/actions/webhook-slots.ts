@@ -18,8 +18,8 @@ const disabledCountsMs = 86_400_000
 const registrationMs = 5 * 60_000
 
 /**
- * Takes a place for an endpoint, once however often it is asked for. Places of endpoints that do not count any
- * more are freed when none is left; refuses when all are taken.
+ * Takes a place for an endpoint, once however often it is asked for. Places of endpoints that do not count
+ * any more are freed when none is left; refuses when all are taken.
  */
 export async function takeSlot(asker: Asker, endpoint: string): Promise<void> {
   const tried = new Set<RefusalName>()
