@@ -47,7 +47,13 @@ export interface Dependencies {
   readonly baseUrl: string
 }
 
-export type SendOptions = Pick<Envelope, 'isNew' | 'mustBeNew' | 'mustExist' | 'onConflict'>
+export interface SendOptions extends Pick<Envelope, 'isNew' | 'mustBeNew' | 'mustExist' | 'onConflict'> {
+  /**
+   * The request sends this stream nothing else. So events with its idempotency key are all that it does
+   * there, and a try whose answer was lost is not made again.
+   */
+  readonly isWhole?: true
+}
 
 /** A request as an action sees it: authenticated, validated and normalised. */
 export interface Request<Body = undefined, Query = object> {

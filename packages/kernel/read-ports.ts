@@ -115,8 +115,8 @@ export interface Answer {
 }
 
 export type AnswerState =
-  /** Nobody has asked before, or the one who did has died: it is now the caller's to carry out. */
-  | { readonly state: 'begun' }
+  /** It is the caller's to carry out. `isResumed`: an earlier try did not end and may have had effects. */
+  | { readonly state: 'begun'; readonly isResumed: boolean }
   | { readonly state: 'running' }
   | { readonly state: 'done'; readonly fingerprint: string; readonly answer: Answer }
   | { readonly state: 'other_request' }
@@ -124,8 +124,10 @@ export type AnswerState =
 export interface Answers {
   begin(key: AnswerKey, fingerprint: string): Promise<AnswerState>
   finish(key: AnswerKey, answer: Answer): Promise<void>
-  /** Refused or failed: the next try starts over. */
+  /** Refused: nothing has happened, and the next try starts over. */
   abandon(key: AnswerKey): Promise<void>
+  /** Failed: what has happened is not known, and the next try resumes it at once. */
+  release(key: AnswerKey): Promise<void>
   /** What is known of a key, in all operations. */
   lookup(merchant: string, livemode: boolean, key: string): Promise<readonly KnownAnswer[]>
 }

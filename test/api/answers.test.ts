@@ -42,3 +42,18 @@ t.test('what a process still has in hand is nobody else’s, however long it tak
   await one.finish(key, answer)
   t.same(await other.begin(key, fingerprint), { state: 'done', fingerprint, answer })
 })
+
+t.test('what a process gives up after a failure is resumed by the next try at once', async (t) => {
+  const { pool } = await testDatabase(t)
+  const [one, other] = [new PostgresAnswers(pool), new PostgresAnswers(pool)]
+  t.same(await one.begin(key, fingerprint), { state: 'begun', isResumed: false })
+  await one.release(key)
+  t.same(await other.begin(key, 'another hash'), { state: 'other_request' })
+  t.same(await other.begin(key, fingerprint), { state: 'begun', isResumed: true })
+  await other.abandon(key)
+  t.same(
+    await one.begin(key, 'another hash'),
+    { state: 'begun', isResumed: false },
+    'but not what was refused',
+  )
+})

@@ -186,3 +186,47 @@ async function otherRequest(route: AnyRoute, { path, body }: Sample): Promise<Sa
   const [, second] = route.body ? Object.values(examplesOf(route, route.body)) : []
   return second ? { path, body: second.value as Record<string, unknown> } : sample(service, route)
 }
+
+t.test('a try whose answer was lost after its effect is answered by the next one', async (t) => {
+  const { pool } = service.service.runtime.postgres
+  for (const route of writes) {
+    const first = await sample(service, route)
+    const key = randomUUID()
+    const options = { headers: { 'idempotency-key': key } }
+    const answer = await send(route, first, options)
+    const before = await eventsOf(key)
+    // As a process leaves it that dies before it has kept the answer.
+    await pool.query(
+      `update answers set status = 'running', http_status = null, body = null, in_hand_at = '-infinity' where key = $1`,
+      [key],
+    )
+    const again = await send(route, first, options)
+    t.equal(again.status, answer.status, route.operation)
+    if (!ofTheMoment.includes(route.operation)) t.strictSame(again.body, answer.body, route.operation)
+    t.strictSame(await eventsOf(key), before, `${route.operation} has no second effect`)
+  }
+})
+
+/** They answer how things stand when they are asked. */
+const ofTheMoment = ['POST /api/v1/fees/quote', 'POST /api/test/balance/topup']
+
+async function eventsOf(key: string): Promise<readonly unknown[]> {
+  const text = `select stream, revision, type from events where metadata->>'idempotencyKey' = $1 order by position`
+  return (await service.service.runtime.postgres.pool.query(text, [key])).rows
+}
+
+t.test(
+  'what a key created is answered as it was then, whatever the same key has done to it since',
+  async (t) => {
+    const created = { amount: 5_000, currency: 'XOF', transaction_country: 'SN' }
+    const options = { headers: { 'idempotency-key': randomUUID() } }
+    const answer = await service.post('/api/v1/payment-intents', created, options)
+    const path = `/api/v1/payment-intents/${String(answer.body['id'])}`
+    t.match(await service.post(`${path}/cancel`, undefined, options), {
+      status: 200,
+      body: { status: 'canceled' },
+    })
+    const again = await service.post('/api/v1/payment-intents', created, options)
+    t.strictSame([again.status, again.body], [answer.status, answer.body])
+  },
+)

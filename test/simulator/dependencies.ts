@@ -111,6 +111,11 @@ export class SimulatedAnswers {
         call(() => {
           if (!this.#kept.get(nameOf(key))?.answer) this.#kept.delete(nameOf(key))
         }),
+      release: (key) =>
+        call(() => {
+          const known = this.#kept.get(nameOf(key))
+          if (known && !known.answer) this.#kept.set(nameOf(key), { ...known, startedAt: -Infinity })
+        }),
       lookup: async () => [],
     }
   }
@@ -122,7 +127,7 @@ export class SimulatedAnswers {
       known && !known.answer && known.fingerprint === fingerprint && known.startedAt < now - leaseMs
     if (!known || hasDied) {
       this.#kept.set(name, { fingerprint, startedAt: now, answer: undefined })
-      return { state: 'begun' }
+      return { state: 'begun', isResumed: known !== undefined }
     }
     if (known.fingerprint !== fingerprint) return { state: 'other_request' }
     return known.answer ? { state: 'done', fingerprint, answer: known.answer } : { state: 'running' }

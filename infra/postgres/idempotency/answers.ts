@@ -25,7 +25,8 @@ const beginStatement = `
     do update set fingerprint = $5, status = 'running', started_at = now(), in_hand_at = now()
   where a.started_at < now() - interval '${keptDays} days'
     or (a.status = 'running' and a.fingerprint = $5
-      and coalesce(a.in_hand_at, a.started_at) < now() - $6 * interval '1 millisecond')`
+      and coalesce(a.in_hand_at, a.started_at) < now() - $6 * interval '1 millisecond')
+  returning xmax <> 0 as "isResumed"`
 
 const renewStatement = `
   update answers set in_hand_at = now()
@@ -48,10 +49,14 @@ export class PostgresAnswers implements Answers {
   }
 
   async begin(key: AnswerKey, fingerprint: string): Promise<AnswerState> {
-    const begun = await this.#pool.query(beginStatement, [...values(key), fingerprint, this.#leaseMs])
-    if (begun.rowCount === 1) {
+    const begun = await this.#pool.query<{ isResumed: boolean }>(beginStatement, [
+      ...values(key),
+      fingerprint,
+      this.#leaseMs,
+    ])
+    if (begun.rows[0]) {
       this.#take(key)
-      return { state: 'begun' }
+      return { state: 'begun', ...begun.rows[0] }
     }
     const { rows } = await this.#pool.query<{
       fingerprint: string
@@ -77,6 +82,14 @@ export class PostgresAnswers implements Answers {
   async abandon(key: AnswerKey): Promise<void> {
     this.#drop(key)
     await this.#pool.query(`delete from answers where ${mine} and status = 'running'`, values(key))
+  }
+
+  async release(key: AnswerKey): Promise<void> {
+    this.#drop(key)
+    await this.#pool.query(
+      `update answers set in_hand_at = '-infinity' where ${mine} and status = 'running'`,
+      values(key),
+    )
   }
 
   async lookup(merchant: string, livemode: boolean, key: string): Promise<readonly KnownAnswer[]> {

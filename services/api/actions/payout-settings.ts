@@ -33,6 +33,7 @@ type Settings = Static<typeof PayoutSettingsResource>
 
 /** The settings must show what was just saved, so they wait for the read model to reach the log's end. */
 const waitMs = 1_000
+const whole = { isWhole: true } as const
 const destinationsMax = 100
 
 /** Saves a destination and makes it the default, if asked to: so does a policy, for a crash in between. */
@@ -46,7 +47,7 @@ export async function saveDestination(
   const destination = admitSaved({ destination: asked, currency })
   const id = destinationId(caller, destination)
   const data = { destination, currency, label: body.label ?? null, isDefault: body.is_default ?? false }
-  const { state } = await request.send(payoutDestination, id, { type: 'SaveDestination', data })
+  const { state } = await request.send(payoutDestination, id, { type: 'SaveDestination', data }, whole)
   if (data.isDefault) await revise(request, { defaultDestination: id })
   return viewPayoutDestination(id, state) ?? refuse('resource_must_exist')
 }
@@ -78,7 +79,7 @@ type Asking = Pick<Request<unknown>, 'caller' | 'dependencies' | 'send'>
 async function revise(request: Asking, data: PayoutSettingsCommands['RevisePayoutSettings']): Promise<void> {
   const { merchant, livemode } = request.caller
   const id = payoutSettingsId(merchant, livemode)
-  await request.send(payoutSettings, id, { type: 'RevisePayoutSettings', data })
+  await request.send(payoutSettings, id, { type: 'RevisePayoutSettings', data }, whole)
 }
 
 /** The default may still be in its safety delay: it is used when that is over. */

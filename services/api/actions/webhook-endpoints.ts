@@ -79,7 +79,7 @@ export async function rotateSecret(
     webhookEndpoint,
     id,
     { type: 'RotateSecret', data },
-    { mustExist: true },
+    { mustExist: true, isWhole: true },
   )
   if (state.status === 'none' || state.rotatedAt === null)
     throw new Error(`endpoint ${id} was rotated and is not`)

@@ -15,7 +15,10 @@ export interface Asked {
 /** Carries out a request, or answers it as its first try was answered. */
 export async function answer(dependencies: Dependencies, { route, asked, keyed }: Asked): Promise<Reply> {
   const status = statusOf(route)
-  const work = async () => ({ status, body: await kinds[route.kind](route, asked), replayed: false })
+  const work = async (isResumed = false) => {
+    if (isResumed) asked.resume()
+    return { status, body: await kinds[route.kind](route, asked), replayed: false }
+  }
   if (!keyed) return work()
   const started = startedStream(route)
   const { answers, vault, store } = dependencies

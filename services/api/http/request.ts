@@ -1,6 +1,9 @@
 import type { Dependencies, Request, SendOptions } from '../../../packages/contract/routes.ts'
-import type { Decider, Message, Payloads } from '../../../packages/kernel/decider.ts'
+import { streamName, type Decider, type Message, type Payloads } from '../../../packages/kernel/decider.ts'
 import type { Envelope } from '../../../packages/kernel/envelope.ts'
+import type { Outcome } from '../../../packages/kernel/execute.ts'
+import { foldStored } from '../../../packages/kernel/history.ts'
+import { owns } from '../../../packages/kernel/owner.ts'
 
 /** A request of a kind of row that is only known at run time. */
 export interface AnyRequest extends Request<object | undefined, Readonly<Record<string, unknown>>> {
@@ -39,6 +42,7 @@ export class HttpRequest implements AnyRequest {
   readonly lastWritten: number
   #position = 0
   #hasStarted = false
+  #isResumed = false
 
   constructor(parts: RequestParts) {
     const { merchant, livemode, actor } = parts.envelope
@@ -63,6 +67,11 @@ export class HttpRequest implements AnyRequest {
     return this.#hasStarted
   }
 
+  /** An earlier try of this request did not end: it may have had effects. */
+  resume(): void {
+    this.#isResumed = true
+  }
+
   showed(position: number): void {
     this.#position = Math.max(this.#position, position)
   }
@@ -73,10 +82,28 @@ export class HttpRequest implements AnyRequest {
     command: Message<C>,
     options?: SendOptions,
   ) {
-    const envelope = options ? Object.assign({}, this.envelope, options) : this.envelope
-    const outcome = await this.dependencies.executor.send(decider, id, command, envelope)
+    const { isWhole, ...sending } = options ?? {}
+    const envelope = options ? Object.assign({}, this.envelope, sending) : this.envelope
+    const earlier = isWhole && this.#isResumed ? await this.#earlier(decider, id) : undefined
+    const outcome = earlier ?? (await this.dependencies.executor.send(decider, id, command, envelope))
     this.showed(outcome.position)
     if (id === this.id && outcome.appended > 0) this.#hasStarted = true
     return outcome
+  }
+
+  /** The stream as an earlier try of this request left it, if that came so far. */
+  async #earlier<S, C extends Payloads, E extends Payloads>(
+    decider: Decider<S, C, E>,
+    id: string,
+  ): Promise<Outcome<S> | undefined> {
+    const { idempotencyKey, fingerprint } = this.envelope
+    const events = await this.dependencies.store.readStream(streamName(decider.category, id), 0)
+    const last = events.findLast(
+      ({ metadata }) => metadata.idempotencyKey === idempotencyKey && metadata.fingerprint === fingerprint,
+    )
+    if (!last || !owns(this.caller, events[0]!.metadata)) return undefined
+    const { revision, position } = last
+    const before = events.filter((event) => event.revision <= revision)
+    return { id, state: foldStored(decider, before) as S, revision, position, appended: 0 }
   }
 }

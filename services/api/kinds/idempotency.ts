@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { derivedId } from '../../../packages/contract/identity.ts'
-import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
+import { Refusal, refusals, refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute, Caller } from '../../../packages/contract/routes.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
-import type { EventStore } from '../../../packages/kernel/ports.ts'
+import type { EventStore, StoredEvent } from '../../../packages/kernel/ports.ts'
 import type { Answer, AnswerKey, Answers } from '../../../packages/kernel/read-ports.ts'
 
 const requests = '8e0b9a4c-63c5-5a1f-9d38-3c1a5d6f7b20'
@@ -92,7 +92,10 @@ export async function answeredByStream(
   const events = await store.readStream(streamName(decider.category, id), 0)
   if (events[0]?.metadata.idempotencyKey !== answerKey.key) return undefined
   if (events[0].metadata.fingerprint !== fingerprint) refuse('idempotency_key_must_be_for_one_request')
-  const later = events.findIndex(({ metadata }) => metadata.idempotencyKey !== answerKey.key)
+  // Another request may have used the key as well, for what it did to the same stream later.
+  const isOther = ({ metadata }: StoredEvent) =>
+    metadata.idempotencyKey !== answerKey.key || metadata.fingerprint !== fingerprint
+  const later = events.findIndex(isOther)
   return view(id, foldStored(decider, later < 0 ? events : events.slice(0, later)) as never)
 }
 
@@ -100,7 +103,7 @@ export async function answeredByStream(
 export async function answeredOnce(
   answers: Answers,
   keyed: Keyed,
-  work: () => Promise<Answer>,
+  work: (isResumed: boolean) => Promise<Answer>,
 ): Promise<Answer & { replayed: boolean }> {
   const known = await answers.begin(keyed.answerKey, keyed.fingerprint)
   if (known.state === 'other_request') refuse('idempotency_key_must_be_for_one_request')
@@ -108,10 +111,11 @@ export async function answeredOnce(
   if (known.state === 'done') return { ...known.answer, replayed: true }
   let answer: Answer
   try {
-    answer = await work()
+    answer = await work(known.isResumed)
   } catch (error) {
-    // Refusals are not kept, and a failure is tried again under the same ids.
-    await answers.abandon(keyed.answerKey)
+    // Refusals are not kept. What fails may have had its effect before.
+    const isRefused = error instanceof Refusal && refusals[error.reason][0] < 500
+    await (isRefused ? answers.abandon(keyed.answerKey) : answers.release(keyed.answerKey))
     throw error
   }
   await answers.finish(keyed.answerKey, answer)

@@ -16,7 +16,10 @@ export const kinds: Readonly<
     const decider = route.decider!
     const id = route.identity?.((request.body ?? {}) as never, request.caller) ?? request.id
     const command = commandOf(route, request, id)
-    const { state } = await request.send(decider, id, command, { mustBeNew: !route.identity })
+    const { state } = await request.send(decider, id, command, {
+      mustBeNew: !route.identity,
+      isWhole: true,
+    })
     return route.view!(...([id, state] as never))
   },
 
@@ -24,6 +27,7 @@ export const kinds: Readonly<
     const id = request.params['id']!
     const { state } = await request.send(route.decider!, id, commandOf(route, request, id), {
       mustExist: true,
+      isWhole: true,
     })
     return route.view!(...([id, state] as never)) ?? refuse('resource_must_exist')
   },

@@ -23,6 +23,7 @@ export function sealedAnswers(answers: Answers, vault: Vault): Answers {
       return answers.finish(key, { status, body: kept })
     },
     abandon: (key) => answers.abandon(key),
+    release: (key) => answers.release(key),
     lookup: (merchant, livemode, key) => answers.lookup(merchant, livemode, key),
   }
 }
