@@ -2,6 +2,7 @@ import type { ReadModel } from '../packages/kernel/projection.ts'
 import { apiKeys } from './api-keys.ts'
 import { balanceDays, balances, balanceTransactions } from './balances.ts'
 import { customers } from './customers.ts'
+import { holdTimers } from './hold-timers.ts'
 import { journal } from './journal.ts'
 import { merchants } from './merchants.ts'
 import { operations } from './operations.ts'
@@ -29,7 +30,7 @@ export const readModels: readonly ReadModel[] = [
   payouts,
   payoutSettingsDocuments,
   refunds,
-  timersOf([payoutTimers, paymentTimers]),
+  timersOf([holdTimers, payoutTimers, paymentTimers]),
   webhookEndpoints,
   webhookReplays,
 ]

@@ -2,16 +2,13 @@ import type { LedgerEvents } from '../packages/domain/ledger/events.ts'
 import type { PaymentIntentEvents } from '../packages/domain/payment-intents/events.ts'
 import type { RefundEvents } from '../packages/domain/refunds/refund.ts'
 import type { RecordedEvent } from '../packages/kernel/projection.ts'
+import { claimed, claimWithinMs } from './hold-timers.ts'
 import { start, stop, timerHandlers } from './timers.ts'
 
 /** Domain model 4: operators are asked at steps of 30 s. */
 const firstAskedMs = 30_000
-/**
- * Domain model 1.6: money that was set aside for a refund which nobody has asked for by then is given back.
- */
-const claimWithinMs = 5 * 60_000
 
-type BookEvents = Pick<LedgerEvents, 'EntryPosted' | 'HoldPlaced' | 'HoldPosted' | 'HoldVoided'>
+type BookEvents = Pick<LedgerEvents, 'EntryPosted' | 'HoldPosted' | 'HoldVoided'>
 
 /** The two parts of a subject: an id, and what the work needs to know beside it. */
 function timerSubject(id: string, beside: string): string {
@@ -41,10 +38,12 @@ export const paymentTimers = timerHandlers<PaymentIntentEvents & RefundEvents & 
   PaymentIntentRefundReleased: ({ id, data }) => [stop('refund_unrequested', timerSubject(data.refund, id))],
   RefundRequested: (event) => [
     stop('refund_unrequested', timerSubject(event.id, event.data.paymentIntent)),
-    stop('refund_unclaimed', timerSubject(event.id, event.data.currency)),
+    claimed(event.id, event.data.currency),
     ask('refund_status', event),
   ],
-  RefundAbandoned: ({ id, data }) => [stop('refund_unrequested', timerSubject(id, data.paymentIntent))],
+  RefundAbandoned: ({ id, data: { paymentIntent } }) => {
+    return paymentIntent === null ? [] : [stop('refund_unrequested', timerSubject(id, paymentIntent))]
+  },
   RefundSucceeded: ({ id }) => [stop('refund_status', id)],
   RefundFailed: ({ id }) => [stop('refund_status', id)],
 
@@ -53,18 +52,8 @@ export const paymentTimers = timerHandlers<PaymentIntentEvents & RefundEvents & 
     if (!availableAt) return released(event)
     return [start('payment_available', timerSubject(subject.id, currency), event, availableAt)]
   },
-  HoldPlaced: (event) => {
-    const { subject, currency, effectiveAt } = event.data
-    if (subject.type !== 'refund') return []
-    const dueAt = after(effectiveAt, claimWithinMs)
-    return [start('refund_unclaimed', timerSubject(subject.id, currency), event, dueAt)]
-  },
   HoldPosted: released,
-  HoldVoided: (event) => {
-    const { subject, currency } = event.data
-    if (subject.type !== 'refund') return released(event)
-    return [stop('refund_unclaimed', timerSubject(subject.id, currency)), ...released(event)]
-  },
+  HoldVoided: released,
 })
 
 function ask(kind: string, event: RecordedEvent) {

@@ -38,7 +38,7 @@ export function timersOf(families: readonly TimerHandlers[]) {
   }
   return projection<Record<string, never>>()({
     name: 'timers',
-    version: 1,
+    version: 2,
     columns: {
       id: 'text',
       kind: 'text',

@@ -3,6 +3,7 @@ import type { Dependencies } from '../../packages/contract/routes.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { payout, type Payout } from '../../packages/domain/payouts/payout.ts'
+import { holdFor } from '../../packages/domain/payouts/terms.ts'
 import { streamName, type Decider, type Message, type Payloads } from '../../packages/kernel/decider.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
@@ -51,10 +52,9 @@ export async function payoutTemplate(
     command: Message<C>,
   ) => dependencies.executor.send(decider, to, command, envelope)
   const inBook = bookId(merchant, false, money.currency)
-  const { amount, fee, source, rail } = money
+  const { rail } = money
   const metadata = { order: 'order-5550123', note: 'supplier invoice' }
-  const hold = { template: 'payout.hold', subject: { type: 'payout', id }, amount, fee, source } as const
-  await send(book, inBook, { type: 'PlaceHold', data: hold })
+  await send(book, inBook, { type: 'PlaceHold', data: holdFor(id, money) })
   await send(payout, id, { type: 'RequestPayout', data: { money, destination, metadata } })
   if (end === 'in_transit' || end === 'paid' || end === 'failed') {
     await send(payout, id, { type: 'SendPayout', data: {} })

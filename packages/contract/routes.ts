@@ -47,7 +47,10 @@ export interface Dependencies {
   readonly baseUrl: string
 }
 
-export interface SendOptions extends Pick<Envelope, 'isNew' | 'mustBeNew' | 'mustExist' | 'onConflict'> {
+export interface SendOptions extends Pick<
+  Envelope,
+  'asOf' | 'isNew' | 'mustBeNew' | 'mustExist' | 'onConflict'
+> {
   /**
    * The request sends this stream nothing else. So events with its idempotency key are all that it does
    * there, and a try whose answer was lost is not made again.

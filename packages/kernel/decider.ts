@@ -22,6 +22,8 @@ export type Context<O extends Owner = MerchantOwner> = O & {
   readonly now: Date
   /** Present when a policy sends the command, absent when a person or a merchant's server does. */
   readonly cause?: Cause
+  /** The log stood at least here before its sender looked at other streams; left out: it did not say. */
+  readonly asOf?: number
 }
 
 /** Whose an event is and when it happened: it stands once, in the metadata, and never in the payload. */

@@ -12,6 +12,8 @@ export interface Envelope extends MerchantOwner {
   readonly idempotencyKey?: string
   readonly fingerprint?: string
   readonly cause?: Cause & { readonly event: string }
+  /** See `Context`. */
+  readonly asOf?: number
   /**
    * The stream most likely has no events yet, because its id is new or follows from an idempotency key, and
    * few keys come twice. So it is not read first; a wrong guess costs a second try.
@@ -26,9 +28,9 @@ export interface Envelope extends MerchantOwner {
 }
 
 /** What a decision may know of who asks. */
-export function contextOf(id: string, { merchant, livemode, cause }: Envelope, now: Date): Context {
+export function contextOf(id: string, { merchant, livemode, cause, asOf }: Envelope, now: Date): Context {
   const known = cause && { cause: { policy: cause.policy, position: cause.position } }
-  return { id, merchant, livemode, now, ...known }
+  return { id, merchant, livemode, now, ...known, ...(asOf !== undefined && { asOf }) }
 }
 
 interface Stamp {

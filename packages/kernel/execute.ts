@@ -53,6 +53,7 @@ export interface ExecutorOptions {
 export class Executor {
   readonly #options: ExecutorOptions
   readonly #mailboxes: RecentlyUsed<Mailbox>
+  #position = 0
 
   constructor(options: ExecutorOptions) {
     this.#options = options
@@ -74,8 +75,19 @@ export class Executor {
    * Carries out several commands of one stream in their order and in one write: all of them or none. Without
    * any it answers the stream as it is.
    */
-  sendAll(decider: AnyDecider, id: string, errands: readonly PendingCommand[]): Promise<Outcome<unknown>> {
-    return this.#mailbox(decider, id).post(errands)
+  async sendAll(
+    decider: AnyDecider,
+    id: string,
+    commands: readonly PendingCommand[],
+  ): Promise<Outcome<unknown>> {
+    const outcome = await this.#mailbox(decider, id).post(commands)
+    this.#position = Math.max(this.#position, outcome.position)
+    return outcome
+  }
+
+  /** The log stands at least here: it is where this process last wrote. */
+  get position(): number {
+    return this.#position
   }
 
   /** The state as this process last knew it, when it is in memory. Another process may have gone on since. */

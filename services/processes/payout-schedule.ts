@@ -11,11 +11,12 @@ import { payout } from '../../packages/domain/payouts/payout.ts'
 import { duePayoutRun } from '../../packages/domain/payouts/schedule.ts'
 import { agreeScheduled, keptMinimum } from '../../packages/domain/payouts/scheduled-terms.ts'
 import { payoutSettings, type PayoutSettings } from '../../packages/domain/payouts/settings.ts'
-import { agreeTerms, type Terms } from '../../packages/domain/payouts/terms.ts'
+import { agreeTerms, holdFor, type Terms } from '../../packages/domain/payouts/terms.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import { isPassing } from '../composition/failures.ts'
+import { placeHold } from '../composition/place-hold.ts'
 import type { Tools } from './process.ts'
 
 /**
@@ -66,10 +67,12 @@ async function request(id: string, terms: Terms, { timer, settings, tools }: Pay
   const { merchant, livemode } = timer
   const { money, destination } = terms
   requireRail(tools.dependencies.rail, choiceOf({ livemode, method: destination }))
-  const { amount, fee, currency, source } = money
-  const hold = { template: 'payout.hold', subject: { type: 'payout', id }, amount, fee, source } as const
-  const place = to(book, bookId(merchant, livemode, currency), { type: 'PlaceHold', data: hold })
-  await tools.send(place, { merchant, livemode }, 'timer')
+  const inBook = bookId(merchant, livemode, money.currency)
+  const hold = { type: 'PlaceHold', data: holdFor(id, money) } as const
+  const envelope = { merchant, livemode, actor: 'timer', correlation: tools.dependencies.newId() }
+  await placeHold(tools.dependencies.store, hold.data, (options) => {
+    return tools.dependencies.executor.send(book, inBook, hold, { ...envelope, ...options })
+  })
   const data = { money, destination, payoutMethod: settings.defaultDestination }
   await tools.send(to(payout, id, { type: 'RequestPayout', data }), { merchant, livemode }, 'timer')
 }

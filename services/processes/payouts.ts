@@ -1,6 +1,4 @@
 import { Refusal } from '../../packages/contract/refusals.ts'
-import { bookId } from '../../packages/domain/ledger/accounts.ts'
-import { book } from '../../packages/domain/ledger/book.ts'
 import {
   payout,
   requested,
@@ -24,7 +22,6 @@ export const payoutProcess: Process = {
   timers: {
     payout_status: askStatus,
     payout_late: markDelayed,
-    payout_unclaimed: giveBack,
     payout_schedule: payScheduled,
   },
   callbacks: { disbursement: onRailCallback },
@@ -98,20 +95,6 @@ async function whyUnsent(
   return (await dependencies.rail.health({ livemode, method: destination })) === 'down'
     ? 'operator_down'
     : 'unknown'
-}
-
-/**
- * Money was held for a payout, but the request was cut short. The payout's own stream decides who was first,
- * the request or this. The timer comes again until the hold is gone: no accident lets it outlive its request.
- */
-async function giveBack({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {
-  const [id = '', currency = ''] = subject.split('.')
-  const owner = { merchant, livemode }
-  await tools.send(to(payout, id, { type: 'AbandonPayout', data: { currency } }), owner, 'timer')
-  const { status } = await readState(tools.dependencies.store, payout, id)
-  if (status !== 'abandoned') return
-  const order = to(book, bookId(merchant, livemode, currency), { type: 'VoidHold', data: { holdId: id } })
-  await tools.send(order, owner, 'timer')
 }
 
 function disbursement(id: string, { merchant, livemode, money, destination }: RequestedPayout): Disbursement {

@@ -1,10 +1,9 @@
-import { bookId } from '../../packages/domain/ledger/accounts.ts'
-import { book } from '../../packages/domain/ledger/book.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import { created, lateRefundIdOf } from '../../packages/domain/payment-intents/state.ts'
 import { refundPolicies } from '../../packages/domain/refunds/policies.ts'
 import {
   refund,
+  refunds,
   type RefundCommands,
   type RefundEvents,
   type RequestedRefund,
@@ -29,15 +28,15 @@ const paymentRefunds = policy<RefundEvents>('payment_refunds', {
   RefundFailed: ({ id, data }) => [
     to(paymentIntent, data.paymentIntent, { type: 'ReleaseRefund', data: { refund: id } }),
   ],
-  RefundAbandoned: ({ id, data }) => [
-    to(paymentIntent, data.paymentIntent, { type: 'ReleaseRefund', data: { refund: id } }),
-  ],
+  RefundAbandoned: ({ id, data: { paymentIntent: intent } }) => {
+    return intent === null ? [] : [to(paymentIntent, intent, { type: 'ReleaseRefund', data: { refund: id } })]
+  },
 })
 
 export const refundProcess: Process = {
   policies: [...refundPolicies, paymentRefunds],
   reactions: { RefundRequested: submit },
-  timers: { refund_status: askStatus, refund_unrequested: abandon, refund_unclaimed: giveBack },
+  timers: { refund_status: askStatus, refund_unrequested: release },
   callbacks: { refund: onRailCallback },
 }
 
@@ -88,27 +87,16 @@ function nextAsked(requestedAt: number, now: number): Date {
 }
 
 /**
- * A part of a payment was reserved, but the request was cut short. The refund's own stream decides who was
- * first.
+ * A part of a payment was reserved, and no refund of this payment came of it: the request was cut short, or
+ * its key was another's. The refund's own stream decides who was first; what it has not claimed is released.
  */
-async function abandon({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {
+async function release({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {
   const [id = '', intent = ''] = subject.split('.')
-  const command = { type: 'AbandonRefund', data: { paymentIntent: intent } } as const
   const owner = { merchant, livemode }
+  const command = { type: 'AbandonRefund', data: { paymentIntent: intent } } as const
   await tools.send(to(refund, id, command), owner, 'timer')
-  const { status } = await readState(tools.dependencies.store, refund, id)
-  if (status !== 'abandoned') return
-  // A request that came again after it was given up has reserved once more.
+  if (refunds(await readState(tools.dependencies.store, refund, id), intent)) return
   await tools.send(to(paymentIntent, intent, { type: 'ReleaseRefund', data: { refund: id } }), owner, 'timer')
-}
-
-/** Money is held for a refund that was abandoned. The timer comes again until the hold is gone. */
-async function giveBack({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {
-  const [id = '', currency = ''] = subject.split('.')
-  const { status } = await readState(tools.dependencies.store, refund, id)
-  if (status !== 'abandoned') return
-  const order = to(book, bookId(merchant, livemode, currency), { type: 'VoidHold', data: { holdId: id } })
-  await tools.send(order, { merchant, livemode }, 'timer')
 }
 
 type Asked = Pick<RequestedRefund, 'merchant' | 'livemode' | 'amount' | 'currency' | 'method'>

@@ -11,12 +11,12 @@ import {
   paidByCard,
   payment,
   payout,
-  payoutAsked,
+  payoutOf,
   place,
   post,
   refund,
-  refundAsked,
   refundHeld,
+  refundOf,
   release,
   settle,
   toppedUp,
@@ -89,7 +89,7 @@ const journal: Record<string, { given: readonly Command[]; writes: Record<string
     },
   },
   'a refund of a pending payment is held from what is pending, and from available what that is short of': {
-    given: [toppedUp(1_000), paidByCard, place({ ...refundAsked, amount: 10_000 })],
+    given: [toppedUp(1_000), paidByCard, place(refundOf(10_000))],
     writes: {
       'refund.hold': [
         'debit merchant.pending 9610',
@@ -99,7 +99,7 @@ const journal: Record<string, { given: readonly Command[]; writes: Record<string
     },
   },
   'a refund that failed gives back to each source what came from it': {
-    given: [toppedUp(1_000), paidByCard, place({ ...refundAsked, amount: 10_000 }), giveBack(refund.id)],
+    given: [toppedUp(1_000), paidByCard, place(refundOf(10_000)), giveBack(refund.id)],
     writes: {
       'refund.fail': [
         'debit merchant.reserved 10000',
@@ -166,7 +166,7 @@ const journal: Record<string, { given: readonly Command[]; writes: Record<string
     },
   },
   'a payout without a fee moves no zeros': {
-    given: [paid, place({ ...payoutAsked, fee: 0 }), settle(payout.id)],
+    given: [paid, place(payoutOf(5_000)), settle(payout.id)],
     writes: {
       'payout.submit': ['debit merchant.reserved 5000', 'credit clearing.payout 5000'],
       'payout.settle': ['debit clearing.payout 5000', 'credit provider:mobile_money.SN.wave 5000'],

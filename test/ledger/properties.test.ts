@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import { Refusal, type RefusalName } from '../../packages/contract/refusals.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
+import type { HoldPart } from '../../packages/domain/ledger/events.ts'
+import { amountsOf, pendingOf } from '../../packages/domain/ledger/holds.ts'
 import type { Book } from '../../packages/domain/ledger/state.ts'
 import { entryTemplates, holdTemplates } from '../../packages/domain/ledger/templates.ts'
 import { decide, evolve } from '../../packages/kernel/decider.ts'
@@ -81,7 +83,7 @@ function checkAnswer(answered: Answer, { sent, choice: { kind }, notes, state }:
   if (isDone) same(answered, [], 'what was accepted decides nothing again')
   if (answered === 'bug') check(mayBeBug(sent, notes), `${command.type} is no bug`)
   if (command.type === 'PlaceHold' && command.data.template === 'payout.hold' && kind === 'payout') {
-    const { amount, fee = 0 } = command.data
+    const { amount, fee } = amountsOf(command.data.parts)
     const isCovered = (state.balances['merchant.available'] ?? 0) >= amount + fee
     const isRefused = answered === 'balance_must_cover_amount_and_fees'
     check(isCovered !== isRefused, 'a payout is refused exactly when it is not covered')
@@ -96,6 +98,7 @@ function checkAnswer(answered: Answer, { sent, choice: { kind }, notes, state }:
   }
 }
 
+const refunds = ['refund.hold', 'order.refund_hold']
 const irreversible = ['reversal', 'payment.available']
 
 /** A hold that is changed, ends in two ways or was never placed; an id for two amounts. */
@@ -106,8 +109,8 @@ function mayBeBug({ command }: Sent, notes: Notes): boolean {
   if (command.type === 'ReleasePayment') return false
   const hold = notes.holds.get(command.data.holdId)
   if (!hold) return true
-  if (command.type === 'AdvanceHold') return hold.placed.template === 'refund.hold'
-  return hold.status === (command.type === 'PostHold' ? 'voided' : 'posted')
+  if (command.type === 'AdvanceHold' && refunds.includes(hold.placed.template)) return true
+  return !notes.open().includes(hold)
 }
 
 function checkBalances({ balances, pending }: Book, notes: Notes): void {
@@ -120,9 +123,7 @@ function checkBalances({ balances, pending }: Book, notes: Notes): void {
   }
   for (const [payment, { amount, left }] of Object.entries(pending)) {
     const refunds = notes.open().filter(({ placed }) => placed.pending?.payment === payment)
-    const postings = refunds.flatMap(({ placed }) => placed.postings)
-    const held = postings.filter(({ account }) => account === 'merchant.pending')
-    const heldSum = held.reduce((sum, posting) => sum + posting.amount, 0)
+    const heldSum = pendingOf(refunds.flatMap((hold) => notes.openParts(hold)))
     check(left > 0 && left === amount + heldSum, 'left is what is pending or held for refunds')
   }
   const unreleased = Object.values(pending).reduce((sum, { amount }) => sum + amount, 0)
@@ -131,23 +132,41 @@ function checkBalances({ balances, pending }: Book, notes: Notes): void {
 
 function checkHolds({ balances, holds, openHolds }: Book, notes: Notes): void {
   const open = notes.open()
-  const total = open.reduce((sum, { placed: { amounts } }) => sum + amounts.amount + amounts.fee, 0)
+  const parts = open.flatMap((hold) => notes.openParts(hold))
+  const { amount, fee } = amountsOf(parts)
+  const total = amount + fee
   const held = (balances['merchant.reserved'] ?? 0) + (balances['clearing.payout'] ?? 0)
   check(held === total, 'reserved and clearing are the sum of open holds')
   check(openHolds === open.length, 'the book counts the open holds')
   check(Object.keys(holds).length === open.length, 'the book knows the open holds')
+  check(Object.values(holds).flatMap((hold) => hold.parts).length === parts.length, 'and their open parts')
   const ended = new Set<string>()
   const entries = new Set<string>()
-  for (const { type, data } of notes.events) {
+  for (const event of notes.events) {
+    const { type, data } = event
     check(!entries.has(data.entryId), 'entry ids are unique')
     entries.add(data.entryId)
     if (type !== 'HoldPosted' && type !== 'HoldVoided') continue
-    check(!ended.has(data.holdId), 'a hold ends once')
-    ended.add(data.holdId)
-    if (type !== 'HoldVoided') continue
-    const { placed } = notes.holds.get(data.holdId)!
-    same(moved(data, 'credit'), moved(placed, 'debit'), 'what was taken is given back')
+    for (const part of notes.partsOf(event)) {
+      check(!ended.has(`${data.holdId} ${part.id}`), 'a part ends once')
+      ended.add(`${data.holdId} ${part.id}`)
+    }
+    if (type === 'HoldVoided')
+      same(moved(data, 'credit'), taken(notes.partsOf(event)), 'what was taken is given back')
+    if (type === 'HoldPosted') same(earned(data), amountsOf(notes.partsOf(event)).fee, 'a fee is earned once')
   }
+}
+
+/** What was taken from each source. */
+function taken(parts: readonly HoldPart[]) {
+  const sums = new Map<string, number>()
+  for (const { source, amount, fee } of parts) sums.set(source, (sums.get(source) ?? 0) + amount + fee)
+  return [...sums]
+}
+
+function earned({ postings }: Event['data']): number {
+  const fees = postings.filter(({ account }) => account.startsWith('revenue.'))
+  return fees.reduce((sum, { amount }) => sum + amount, 0)
 }
 
 function moved({ postings }: Event['data'], side: 'debit' | 'credit') {

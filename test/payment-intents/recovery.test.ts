@@ -17,6 +17,8 @@ import { HttpRequest } from '../../services/api/http/request.ts'
 import { paymentIntentProcess } from '../../services/processes/payment-intents.ts'
 import type { Tools } from '../../services/processes/process.ts'
 import { refundProcess } from '../../services/processes/refunds.ts'
+import { holdProcess } from '../../services/processes/unclaimed-holds.ts'
+import { holdOf } from '../support/ledger-commands.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -53,7 +55,7 @@ async function runTimer(kind: string, subject: string, laterMs = 0): Promise<Dat
     dependencies: { ...dependencies, clock },
     send: (order) => send(order.decider, order.id, order.command),
   }
-  const timers = { ...paymentIntentProcess.timers, ...refundProcess.timers }
+  const timers = { ...paymentIntentProcess.timers, ...refundProcess.timers, ...holdProcess.timers }
   const id = `${kind}:${subject}`
   return timers[kind]!({ ...owner(), id, kind, subject, dueAt: clock().toISOString(), attempts: 0 }, tools)
 }
@@ -237,23 +239,21 @@ t.test('a refund whose request died gives back what it had reserved and held', a
   const paid = await eventually(money, ({ available }) => available === before.available + 4_900)
   const refund = derivedId(id, 'a refund that is never requested')
   await send(paymentIntent, id, { type: 'ReserveRefund', data: { refund, amount: 5_000 } })
-  const hold = {
+  const hold = holdOf({
     template: 'refund.hold',
     subject: { type: 'refund', id: refund },
     amount: 5_000,
-    source: merchantAvailable,
-  }
+    payment: id,
+  })
   await send(book, bookId(owner().merchant, false, 'XOF'), { type: 'PlaceHold', data: hold })
   await eventually(
-    () => isDue(`refund_unclaimed:${refund}.XOF`),
+    () => isDue(`hold_unclaimed:${refund}.XOF`),
     (due) => due,
   )
   t.match(await service.post(`/api/v1/merchant/payments/${id}/refund`), { status: 409 })
-  await runTimer('refund_unclaimed', `${refund}.XOF`)
-  t.equal((await money()).reserved, 5_000, 'the refund is given up first')
-  await runTimer('refund_unrequested', `${refund}.${id}`)
-  await runTimer('refund_unclaimed', `${refund}.XOF`)
+  await runTimer('hold_unclaimed', `${refund}.XOF`)
   t.strictSame(await money(), paid)
+  await runTimer('refund_unrequested', `${refund}.${id}`)
   const state = () => readState(service.service.runtime.dependencies.store, paymentIntent, id)
   await eventually(state, (intent) => {
     const now = created(intent)

@@ -14,8 +14,10 @@ import {
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import { payoutProcess } from '../../services/processes/payouts.ts'
+import { holdProcess } from '../../services/processes/unclaimed-holds.ts'
 import type { Tools } from '../../services/processes/process.ts'
 import { eventually } from '../support/eventually.ts'
+import { holdOf } from '../support/ledger-commands.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 type Body = Record<string, unknown>
@@ -237,16 +239,15 @@ t.test('a hold whose request was cut short is given back', async (t) => {
   const id = dependencies.newId()
   const before = await money()
   const envelope = { ...owner(), actor: 'key:test', correlation: 'test' }
-  const amounts = { amount: 1_000, fee: 50, source: 'merchant.available' } as const
-  const data = { template: 'payout.hold', subject: { type: 'payout', id }, ...amounts } as const
+  const data = holdOf({ template: 'payout.hold', subject: { type: 'payout', id }, amount: 1_000, fee: 50 })
   const xof = bookId(owner().merchant, false, 'XOF')
   await dependencies.executor.send(book, xof, { type: 'PlaceHold', data }, envelope)
   t.equal((await money()).available, before.available - 1_050)
-  const where = [{ column: 'id', operator: '=', value: `payout_unclaimed:${id}.XOF` }] as const
+  const where = [{ column: 'id', operator: '=', value: `hold_unclaimed:${id}.XOF` }] as const
   const timers = async () =>
     (await dependencies.reads.page({ from: 'timers', where, order: 'id', limit: 1 })).rows
   await eventually(timers, ({ length }) => length === 1)
-  await payoutProcess.timers!['payout_unclaimed']!(timer('payout_unclaimed', `${id}.XOF`), toolsWith())
+  await holdProcess.timers!['hold_unclaimed']!(timer('hold_unclaimed', `${id}.XOF`), toolsWith())
   t.strictSame(await money(), before)
   await eventually(timers, ({ length }) => length === 0)
   t.equal((await service.get(`/api/v1/payouts/${id}`)).status, 404)
@@ -255,7 +256,7 @@ t.test('a hold whose request was cut short is given back', async (t) => {
 t.test('a hold whose payout was requested is left alone', async (t) => {
   const id = await inTransit()
   const before = await money()
-  await payoutProcess.timers!['payout_unclaimed']!(timer('payout_unclaimed', `${id}.XOF`), toolsWith())
+  await holdProcess.timers!['hold_unclaimed']!(timer('hold_unclaimed', `${id}.XOF`), toolsWith())
   t.strictSame(await money(), before)
   t.equal((await shown(id))['status'], 'in_transit')
 })

@@ -113,7 +113,7 @@ t.test('a payout is asked about thirty seconds after its sending, and is late wh
   t.match(changes(sent), [{ put: { kind: 'payout_status', due_at: '2026-01-01T12:00:30.000Z' } }])
   t.match(changes(requested)[1], { put: { kind: 'payout_late', due_at: '2026-01-01T12:10:00.000Z' } })
   t.match(changes(requestedFrom({ expectedBy: at }))[1], { put: { due_at: '2026-01-01T12:00:15.000Z' } })
-  t.strictSame(changes(requested)[0], { remove: { id: `payout_unclaimed:${context.id}.XOF` } })
+  t.strictSame(changes(requested)[0], { remove: { id: `hold_unclaimed:${context.id}.XOF` } })
   for (const end of [paid, failed, canceled]) {
     t.strictSame(changes(end), [
       { remove: { id: `payout_late:${context.id}` } },

@@ -1,6 +1,6 @@
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book, type BookCommands, type PlaceHold, type PostEntry } from '../../packages/domain/ledger/book.ts'
-import type { LedgerEvents } from '../../packages/domain/ledger/events.ts'
+import type { HoldPart, LedgerEvents } from '../../packages/domain/ledger/events.ts'
 import type { Book } from '../../packages/domain/ledger/state.ts'
 import { decide, evolve, type Context, type Message } from '../../packages/kernel/decider.ts'
 import { context as anyContext, fold, stampOf } from './scenarios.ts'
@@ -38,21 +38,30 @@ export const paidByCard = post({
   fee: 390,
   availableAt: later,
 })
-const source = 'merchant.available'
-export const payoutAsked: PlaceHold = {
-  template: 'payout.hold',
-  subject: payout,
-  amount: 5_000,
-  fee: 50,
-  source,
+
+interface OnePart extends Pick<PlaceHold, 'template' | 'subject'> {
+  readonly amount: number
+  readonly fee?: number
+  readonly source?: HoldPart['source']
+  readonly rail?: string
+  readonly payment?: string
 }
-export const refundAsked: PlaceHold = {
-  template: 'refund.hold',
-  subject: refund,
-  amount: 4_000,
-  source,
-  payment: payment.id,
+
+/** A hold of one part, whose owner is what it is for. */
+export function holdOf({ template, subject, amount, fee = 0, ...more }: OnePart): PlaceHold {
+  const { source = 'merchant.available', rail = wave, payment } = more
+  const feeAccount = fee > 0 ? 'revenue.payout_fees' : null
+  const parts = [{ id: subject.id, source, amount, fee, feeAccount, rail } as const]
+  const owner = `${subject.type}-${subject.id}`
+  return { template, subject, owner, parts, ...(payment !== undefined && { payment }) }
 }
+
+export const payoutOf = (amount: number, fee = 0) =>
+  holdOf({ template: 'payout.hold', subject: payout, amount, fee })
+export const payoutAsked = payoutOf(5_000, 50)
+export const refundOf = (amount: number, of = payment.id) =>
+  holdOf({ template: 'refund.hold', subject: refund, amount, payment: of })
+export const refundAsked = refundOf(4_000)
 export const held = place(payoutAsked)
 export const refundHeld = place(refundAsked)
 export const advance = (holdId: string): Command => ({ type: 'AdvanceHold', data: { holdId } })

@@ -1,8 +1,9 @@
 import { derivedId } from '../../packages/contract/identity.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import type { BookCommands } from '../../packages/domain/ledger/book.ts'
-import type { LedgerEvents } from '../../packages/domain/ledger/events.ts'
+import type { HoldPart, LedgerEvents } from '../../packages/domain/ledger/events.ts'
 import type { Context, Message } from '../../packages/kernel/decider.ts'
+import { holdOf } from './ledger-commands.ts'
 import { context } from './scenarios.ts'
 
 export type Command = Message<BookCommands>
@@ -16,9 +17,12 @@ export interface Sent {
 /** A hold as a person would note it down, beside the book. */
 export interface NotedHold {
   readonly placed: LedgerEvents['HoldPlaced']
-  status: 'placed' | 'advanced' | 'posted' | 'voided'
+  /** Of each part. */
+  readonly status: Map<string, PartStatus>
   returned: boolean
 }
+
+type PartStatus = 'placed' | 'advanced' | 'posted' | 'voided'
 
 /** One random choice; what it means depends on what has happened before. */
 export interface Choice {
@@ -37,14 +41,17 @@ export const kinds = [
   'late refund',
   'payout',
   'payout',
+  'batch',
   'refund',
   'refund',
+  'order refund',
   'advance',
   'advance',
   'settle',
   'settle',
   'void',
   'void',
+  'give back',
   'return',
   'release',
   'reverse',
@@ -54,7 +61,16 @@ export const kinds = [
   'other amount',
 ] as const
 
-const causedAlways: readonly string[] = ['payment', 'card', 'late', 'return']
+const causedAlways: readonly string[] = [
+  'payment',
+  'card',
+  'late',
+  'return',
+  'advance',
+  'settle',
+  'void',
+  'give back',
+]
 const causedNever: readonly string[] = ['topup', 'release', 'reverse']
 const bookContext: Context = { ...context, id: bookId(context.merchant, context.livemode, 'XOF') }
 const source = 'merchant.available'
@@ -101,15 +117,30 @@ export class Notes {
     }
   }
 
-  #noteHold({ type, data }: Event): void {
+  #noteHold(event: Event): void {
+    const { type, data } = event
     if (type === 'EntryPosted') return
     const { holdId } = data
-    if (type === 'HoldPlaced') this.holds.set(holdId, { placed: data, status: 'placed', returned: false })
-    else this.holds.get(holdId)!.status = statusAfter[type]
+    if (type === 'HoldPlaced') {
+      const status = new Map(data.parts.map(({ id }) => [id, 'placed' as const]))
+      return void this.holds.set(holdId, { placed: data, status, returned: false })
+    }
+    for (const { id } of this.partsOf(event)) this.holds.get(holdId)!.status.set(id, statusAfter[type])
+  }
+
+  /** The parts that an entry is about. */
+  partsOf({ data }: Event): readonly HoldPart[] {
+    const hold = 'holdId' in data ? this.holds.get(data.holdId) : undefined
+    const names = 'parts' in data ? (data.parts as readonly unknown[] | undefined) : undefined
+    return hold?.placed.parts.filter(({ id }) => !names || names.includes(id)) ?? []
+  }
+
+  openParts({ placed, status }: NotedHold): readonly HoldPart[] {
+    return placed.parts.filter(({ id }) => isOpen(status.get(id)))
   }
 
   open(): NotedHold[] {
-    return [...this.holds.values()].filter(({ status }) => status === 'placed' || status === 'advanced')
+    return [...this.holds.values()].filter((hold) => this.openParts(hold).length > 0)
   }
 
   #command(choice: Choice): Command | undefined {
@@ -124,7 +155,9 @@ export class Notes {
       case 'late refund':
         return this.#entry(kind, choice)
       case 'payout':
+      case 'batch':
       case 'refund':
+      case 'order refund':
       case 'other amount':
         return this.#hold(kind, choice)
       case 'stranger':
@@ -144,6 +177,13 @@ export class Notes {
       case 'settle':
       case 'void':
         return this.#step(kind, pick)
+      case 'give back': {
+        const unclaimed = this.open().filter(({ status }) =>
+          [...status.values()].every((each) => each === 'placed'),
+        )
+        const hold = one(unclaimed, pick)
+        return hold && { type: 'GiveBackHold', data: { holdId: hold.placed.holdId } }
+      }
     }
   }
 
@@ -162,32 +202,55 @@ export class Notes {
     return post({ template: 'payment.succeeded_deferred', ...priced, availableAt })
   }
 
-  #hold(kind: 'payout' | 'refund' | 'other amount', { pick, amount, fee }: Choice): Command | undefined {
+  #hold(kind: HoldKind, { pick, amount, fee }: Choice): Command | undefined {
+    if (kind === 'batch') {
+      const subject = this.#subject('payout_batch')
+      const parts = Array.from({ length: 1 + (pick % 3) }, (_, index) => {
+        const [part] = holdOf({
+          template: 'payout.hold',
+          subject: this.#subject('payout'),
+          amount,
+          fee,
+        }).parts
+        return { ...part!, amount: amount + index }
+      })
+      return place({ template: 'batch.hold', subject, owner: `payout_batch-${subject.id}`, parts })
+    }
+    if (kind === 'order refund') {
+      const payment = one(this.payments, pick)
+      const asked = { template: 'order.refund_hold', subject: this.#subject('refund'), amount } as const
+      const hold = holdOf({ ...asked, ...(payment && { payment }) })
+      const [part] = hold.parts
+      return place({ ...hold, parts: [part!, { ...part!, id: 'another share', amount: 1 }] })
+    }
     if (kind === 'payout') {
-      return place({ template: 'payout.hold', subject: this.#subject('payout'), amount, fee, source })
+      return place(holdOf({ template: 'payout.hold', subject: this.#subject('payout'), amount, fee }))
     }
     if (kind === 'refund') {
       const payment = one(this.payments, pick)
       const subject = this.#subject('refund')
-      return place({ template: 'refund.hold', subject, amount, source, ...(payment && { payment }) })
+      return place(holdOf({ template: 'refund.hold', subject, amount, ...(payment && { payment }) }))
     }
     const placed = one([...this.holds.values()], pick)?.placed
     if (!placed) return undefined
     const { template, subject, amounts } = placed
-    return place({ template, subject, amount: amounts.amount + 1, source })
+    return place(holdOf({ template, subject, amount: amounts.amount + 1 }))
   }
 
   #step(kind: 'advance' | 'settle' | 'void', pick: number): Command | undefined {
-    const holdId = one([...this.holds.keys()], pick)
-    if (!holdId) return undefined
-    if (kind === 'settle') return { type: 'PostHold', data: { holdId, rail } }
-    return { type: kind === 'advance' ? 'AdvanceHold' : 'VoidHold', data: { holdId } }
+    const hold = one([...this.holds.values()], pick)
+    if (!hold) return undefined
+    const { holdId } = hold.placed
+    const open = this.openParts(hold)
+    const parts = pick % 3 === 0 && open.length > 0 ? [one(open, pick)!.id] : undefined
+    const data = { holdId, ...(parts && { parts }) }
+    return { type: commandOf[kind], data }
   }
 
   #return(pick: number): Command | undefined {
     const payouts = [...this.holds.values()].filter(({ placed }) => placed.template === 'payout.hold')
     const paid = one(
-      payouts.filter(({ status, returned }) => status === 'posted' && !returned),
+      payouts.filter(({ placed, status, returned }) => status.get(placed.holdId) === 'posted' && !returned),
       pick,
     )
     if (!paid) return undefined
@@ -198,6 +261,14 @@ export class Notes {
   #subject(type: string) {
     return { type, id: derivedId(context.id, String(++this.#ids)) }
   }
+}
+
+type HoldKind = 'payout' | 'batch' | 'refund' | 'order refund' | 'other amount'
+
+const commandOf = { advance: 'AdvanceHold', settle: 'PostHold', void: 'VoidHold' } as const
+
+export function isOpen(status: PartStatus | undefined): boolean {
+  return status === 'placed' || status === 'advanced'
 }
 
 function post(data: BookCommands['PostEntry']): Command {

@@ -7,6 +7,7 @@ import { simulatedSnapshots } from '../simulator/dependencies.ts'
 import { nobody, Scheduler } from '../simulator/scheduler.ts'
 import { SimulatedLog, SimulatedStore } from '../simulator/store.ts'
 import { calm } from '../simulator/faults.ts'
+import { holdOf } from './ledger-commands.ts'
 
 const merchant = '00000000-0000-7000-8000-00000000000a'
 export const envelope = { merchant, livemode: false, actor: 'key:a', correlation: 'a test' }
@@ -19,8 +20,7 @@ export const topUp = (name: string, amount: number) => {
 
 export const hold = (name: string, amount: number) => {
   const subject = { type: 'payout', id: derivedId(merchant, name) }
-  const data = { template: 'payout.hold', subject, amount, source: 'merchant.available' } as const
-  return { type: 'PlaceHold', data } as const
+  return { type: 'PlaceHold', data: holdOf({ template: 'payout.hold', subject, amount }) } as const
 }
 
 /** A log in memory and its snapshots, and processes that share them. */

@@ -1,19 +1,20 @@
 import { derivedId } from '../../contract/identity.ts'
 import { refuse } from '../../contract/refusals.ts'
 import type { Context, Decider } from '../../kernel/decider.ts'
-import { merchantPending, parseBookId, type AccountCode } from './accounts.ts'
-import { ledgerEvents, type Entry, type LedgerEvents, type Subject } from './events.ts'
+import { merchantAvailable, merchantPending, parseBookId } from './accounts.ts'
+import { ledgerEvents, type Entry, type HoldPart, type LedgerEvents, type Subject } from './events.ts'
 import {
   guardBalances,
+  guardFirstHold,
   guardFreeAccounts,
   guardSource,
   isRepeated,
-  openHold,
+  openParts,
   pendingAfter,
   stamp,
 } from './guards.ts'
 import { advanced, posted, voided } from './hold-steps.ts'
-import { placing, type Hold, type Source } from './holds.ts'
+import { amountsOf, pendingOf, placing, type Hold, type OpenPart } from './holds.ts'
 import { sum, type Posting } from './postings.ts'
 import {
   afterAdvancing,
@@ -41,13 +42,18 @@ export type PostEntry = {
 export interface PlaceHold {
   readonly template: HoldTemplate
   readonly subject: Subject
-  readonly amount: number
-  /** Charged on top of the amount. */
-  readonly fee?: number
-  readonly source: AccountCode
-  /** Of a refund: what of this payment is still pending is taken before the source is. */
+  /** The stream that will claim the hold. It is given back when that has not happened in five minutes. */
+  readonly owner: string
+  readonly parts: readonly HoldPart[]
+  /** Of a refund: what of this payment is still pending is taken before merchant.available is. */
   readonly payment?: string
   readonly description?: string
+}
+
+/** Some parts of a hold; left out: all that are open. */
+interface NamedParts {
+  readonly holdId: string
+  readonly parts?: readonly string[]
 }
 
 export type BookCommands = {
@@ -57,9 +63,12 @@ export type BookCommands = {
   /** reversal: an operator's correction of an earlier entry of this book. */
   ReverseEntry: { readonly entry: LedgerEvents['EntryPosted']; readonly description?: string }
   PlaceHold: PlaceHold
-  AdvanceHold: { readonly holdId: string }
-  PostHold: { readonly holdId: string; readonly rail: string }
-  VoidHold: { readonly holdId: string }
+  AdvanceHold: NamedParts
+  /** Holds of the first version do not know their rail. */
+  PostHold: NamedParts & { readonly rail?: string }
+  VoidHold: NamedParts
+  /** Voids a hold that its owner does not claim; what is over stays as it is. */
+  GiveBackHold: { readonly holdId: string }
 }
 
 /** Double entry for one merchant, environment and currency: the only place where money moves. */
@@ -67,7 +76,7 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
   category: 'ledger',
   events: ledgerEvents,
   initial: emptyBook,
-  snapshot: { version: 3, every: ({ openHolds }) => Math.max(256, openHolds), restored: bookFrom },
+  snapshot: { version: 4, every: ({ openHolds }) => Math.max(256, openHolds), restored: bookFrom },
 
   decide: {
     PostEntry(command, book, context) {
@@ -124,47 +133,56 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
     },
 
     PlaceHold(command, book, context) {
-      const { template, subject, amount, fee = 0, payment, description } = command
+      const { template, subject, owner, payment, description } = command
       const open = book.holds[subject.id]
       if (open) return repeatedHold(open, command)
-      const entryId = derivedId(subject.id, template)
       if (endOf(book, subject.id) || isApplied(book, context.cause)) return []
+      if (!context.cause) guardFirstHold(book, context)
       const { uncovered } = holdTemplates[template]
-      if (!Number.isSafeInteger(amount + fee)) refuse(uncovered)
-      guardSource(command.source)
-      const sources = sourcesOf(command, book)
-      const entry = stamp({ entryId, subject, amounts: { amount, fee }, postings: placing(sources) }, context)
+      const parts = partsOf(command, book)
+      const amounts = amountsOf(parts)
+      if (!Number.isSafeInteger(amounts.amount + amounts.fee)) refuse(uncovered)
+      const entryId = derivedId(subject.id, template)
+      const entry = stamp({ entryId, subject, amounts, postings: placing(parts) }, context)
       guardBalances(book, entry.postings, uncovered)
-      const takesPending = sources.some(({ account }) => account === merchantPending)
       const data = {
         template,
         holdId: subject.id,
+        owner,
+        parts,
+        ...(payment !== undefined && { payment }),
         ...(description !== undefined && { description }),
-        ...(payment && takesPending && pendingAfter(book, payment, 0)),
+        ...(payment !== undefined && pendingOf(parts) > 0 && pendingAfter(book, payment, 0)),
         ...entry,
       }
       return [{ type: 'HoldPlaced', data }]
     },
 
-    AdvanceHold({ holdId }, book, context) {
-      const hold = openHold(book, holdId, { context, ends: ['posted', 'voided'] })
-      if (!hold || hold.state === 'advanced') return []
-      return proven(book, [advanced(hold, context)])
+    AdvanceHold({ holdId, parts: named }, book, context) {
+      const open = openParts(book, holdId, { context, ends: ['posted', 'voided'], parts: named })
+      const parts = open?.parts.filter(({ state }) => state === 'placed') ?? []
+      return open ? proven(book, advanced({ hold: open.hold, parts, book, context })) : []
     },
 
-    PostHold({ holdId, rail }, book, context) {
-      const hold = openHold(book, holdId, { context, ends: ['posted'] })
-      if (!hold) return []
+    PostHold({ holdId, parts: named, rail }, book, context) {
+      const open = openParts(book, holdId, { context, ends: ['posted'], parts: named })
+      if (!open) return []
+      const { hold, parts } = open
       // An operator may be faster than the policy that follows the sending: then both steps are made at once.
-      const isAhead = hold.state === 'placed' && 'advanced' in holdTemplates[hold.template]
-      if (!isAhead) return proven(book, [posted(book, hold, { context, rail })])
-      const sent: Hold = { ...hold, state: 'advanced' }
-      return proven(book, [advanced(hold, context), posted(book, sent, { context, rail })])
+      const ahead = 'advanced' in holdTemplates[hold.template] ? parts.filter(isPlaced) : []
+      const sent = ahead.length > 0 ? parts.map((part) => ({ ...part, state: 'advanced' as const })) : parts
+      const steps = ahead.length > 0 ? advanced({ hold, parts: ahead, book, context }) : []
+      return proven(book, [...steps, ...posted({ hold, parts: sent, book, context }, rail)])
     },
 
-    VoidHold({ holdId }, book, context) {
-      const hold = openHold(book, holdId, { context, ends: ['voided'] })
-      return hold ? proven(book, [voided(book, hold, context)]) : []
+    VoidHold({ holdId, parts: named }, book, context) {
+      const open = openParts(book, holdId, { context, ends: ['voided'], parts: named })
+      return open ? proven(book, voided({ ...open, book, context })) : []
+    },
+
+    GiveBackHold({ holdId }, book, context) {
+      const hold = book.holds[holdId]
+      return hold ? proven(book, voided({ hold, parts: hold.parts, book, context })) : []
     },
   },
 
@@ -192,9 +210,11 @@ function isReversible({ template, currency }: LedgerEvents['EntryPosted'], { id 
  * The same request decides nothing. A keyed request that was cut short after its hold may come again with
  * other money: until the hold is given back, the key stands for what it was first used for.
  */
-function repeatedHold({ template, amounts }: Hold, { subject, amount, fee = 0, ...asked }: PlaceHold): [] {
-  const isSame = template === asked.template && amounts.amount === amount && amounts.fee === fee
-  if (!isSame) {
+function repeatedHold(open: Hold, { template, subject, parts, payment }: PlaceHold): [] {
+  const { amount, fee } = amountsOf(parts)
+  const { amounts } = open
+  const isSame = template === open.template && amounts.amount === amount && amounts.fee === fee
+  if (!isSame || open.payment !== payment) {
     refuse('idempotency_key_must_be_for_one_request', {
       detail: `Money is held for ${subject.type} ${subject.id} already`,
     })
@@ -202,22 +222,33 @@ function repeatedHold({ template, amounts }: Hold, { subject, amount, fee = 0, .
   return []
 }
 
-/** Domain model 2.3: a refund takes what of its payment is pending first, and the rest from the source. */
-function sourcesOf({ amount, fee = 0, source, payment }: PlaceHold, book: Book): Source[] {
-  const total = amount + fee
-  const pending = payment ? Math.min(total, book.pending[payment]?.amount ?? 0) : 0
-  const sources: Source[] = [
-    { account: merchantPending, amount: pending },
-    { account: source, amount: total - pending },
-  ]
-  return sources.filter((part) => part.amount > 0)
+/** Domain model 2.3: a refund takes what of its payment is pending before it takes what is available. */
+function partsOf({ parts, payment }: PlaceHold, book: Book): HoldPart[] {
+  for (const { source } of parts) guardSource(source)
+  let pending = payment === undefined ? 0 : (book.pending[payment]?.amount ?? 0)
+  if (pending === 0) return [...parts]
+  return parts.flatMap((part) => {
+    const taken = part.source === merchantAvailable ? Math.min(part.amount, pending) : 0
+    pending -= taken
+    const fromPending: HoldPart = {
+      ...part,
+      id: `${part.id} pending`,
+      source: merchantPending,
+      amount: taken,
+      fee: 0,
+    }
+    const rest: HoldPart = { ...part, amount: part.amount - taken }
+    return [fromPending, rest].filter(({ amount, fee }) => amount + fee > 0)
+  })
+}
+
+function isPlaced({ state }: OpenPart): boolean {
+  return state === 'placed'
 }
 
 /** The steps of a hold move what it holds, so that they are covered is known. */
 function proven<Step extends { readonly data: Entry }>(book: Book, steps: readonly Step[]): readonly Step[] {
-  guardBalances(
-    book,
-    steps.flatMap(({ data }) => data.postings),
-  )
+  const postings = steps.flatMap(({ data }) => data.postings)
+  guardBalances(book, postings)
   return steps
 }

@@ -1,6 +1,7 @@
 import {
   CountMinor,
   Currency,
+  nullable,
   optional,
   record,
   Timestamp,
@@ -9,6 +10,7 @@ import {
   type Static,
 } from '../../contract/vocabulary.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
+import { Account, merchantPending, payoutFees } from './accounts.ts'
 import { Posting } from './postings.ts'
 import type { AdvanceTemplate, EntryTemplate, HoldTemplate, PostTemplate, VoidTemplate } from './templates.ts'
 
@@ -39,10 +41,30 @@ const entryFields = {
   cause: optional(CausedBy),
 }
 
+/**
+ * What a hold moves as one: from one account, by one rail, with one fee on top. A part of nothing but a fee
+ * has the amount 0.
+ */
+export const HoldPart = record({
+  /** Of a batch, the payout's; else any name that no other part of the hold has. */
+  id: Type.String(),
+  source: Account,
+  amount: CountMinor,
+  fee: CountMinor,
+  feeAccount: nullable(Account),
+  /** Null in holds of the first version: whoever ends them names it. */
+  rail: nullable(Type.String()),
+})
+export type HoldPart = Static<typeof HoldPart>
+
 /** A template is any string to the store, so that a new row of the tables is no new version of the events. */
 function template<Names extends string>() {
   return Type.Unsafe<Names>(Type.String())
 }
+
+/** `parts` names those that took the step, and is left out where all did at once. */
+const holdStep = { holdId: Uuid, parts: optional(Type.Array(Type.String())) }
+const unchanged = { 1: (older: object) => older }
 
 export const ledgerEvents = {
   EntryPosted: stored(
@@ -56,11 +78,52 @@ export const ledgerEvents = {
       reverses: optional(Uuid),
     }),
   ),
-  HoldPlaced: stored(1, record({ ...entryFields, template: template<HoldTemplate>(), holdId: Uuid })),
-  HoldAdvanced: stored(1, record({ ...entryFields, template: template<AdvanceTemplate>(), holdId: Uuid })),
-  HoldPosted: stored(1, record({ ...entryFields, template: template<PostTemplate>(), holdId: Uuid })),
-  HoldVoided: stored(1, record({ ...entryFields, template: template<VoidTemplate>(), holdId: Uuid })),
+  HoldPlaced: stored(
+    2,
+    record({
+      ...entryFields,
+      template: template<HoldTemplate>(),
+      holdId: Uuid,
+      /** The stream that has to claim the hold. */
+      owner: Type.String(),
+      parts: Type.Array(HoldPart, { minItems: 1 }),
+      /** The payment that a refund is for. */
+      payment: optional(Uuid),
+    }),
+    { 1: placedInParts },
+  ),
+  HoldAdvanced: stored(
+    2,
+    record({ ...entryFields, template: template<AdvanceTemplate>(), ...holdStep }),
+    unchanged,
+  ),
+  HoldPosted: stored(
+    2,
+    record({ ...entryFields, template: template<PostTemplate>(), ...holdStep }),
+    unchanged,
+  ),
+  HoldVoided: stored(
+    2,
+    record({ ...entryFields, template: template<VoidTemplate>(), ...holdStep }),
+    unchanged,
+  ),
 }
 
 export type LedgerEvents = EventsOf<typeof ledgerEvents>
 export type Entry = LedgerEvents[keyof LedgerEvents]
+
+/** The first version knew payouts from one source, and refunds from up to two without a fee. */
+function placedInParts(older: Record<string, never>): object {
+  const { postings, amounts, subject, pending } = older as unknown as Pick<Entry, keyof typeof entryFields>
+  const taken = postings.filter(({ side }) => side === 'debit')
+  const parts = taken.map(({ account: source, amount: total }) => ({
+    id: source === merchantPending ? source : subject.id,
+    source,
+    amount: total - amounts.fee,
+    fee: amounts.fee,
+    feeAccount: amounts.fee > 0 ? payoutFees : null,
+    rail: null,
+  }))
+  const owner = `${subject.type}-${subject.id}`
+  return { ...older, owner, parts, ...(pending && { payment: pending.payment }) }
+}

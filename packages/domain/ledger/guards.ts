@@ -13,7 +13,7 @@ import {
   type AccountCode,
 } from './accounts.ts'
 import type { Entry } from './events.ts'
-import type { Hold, Outcome } from './holds.ts'
+import type { Hold, OpenPart, Outcome } from './holds.ts'
 import { balanced, effect, sum, type Posting } from './postings.ts'
 import { balanceOf, endOf, isApplied, type Book } from './state.ts'
 
@@ -85,17 +85,40 @@ export function pendingAfter(book: Book, payment: string, added: number): Pick<E
   return { pending: { payment, left: (book.pending[payment]?.left ?? 0) + added } }
 }
 
+/**
+ * L5: a hold is placed once. Its owner was looked at when the log stood at `asOf`, and had nothing then; what
+ * has ended since then must still be remembered. Else whoever asks has to look again.
+ */
+export function guardFirstHold({ endsForgotten }: Book, { asOf = 0 }: Context): void {
+  if (asOf < endsForgotten) refuse('resource_must_not_have_changed')
+}
+
 interface Expected {
   readonly context: Context
   /** Ends after which the command is a repeat. */
   readonly ends: readonly Outcome[]
+  /** Left out: all. */
+  readonly parts?: readonly string[] | undefined
 }
 
-/** L4: the open hold; `undefined` when it has ended as the command would have it. Another end is a bug. */
-export function openHold(book: Book, holdId: string, { context, ends }: Expected): Hold | undefined {
+/**
+ * L4: the parts of an open hold that the command is about; `undefined` when they have ended as it would have
+ * them. Another end is a bug.
+ */
+export function openParts(book: Book, holdId: string, expected: Expected): OpenHold | undefined {
+  const { context, ends, parts: named } = expected
   const hold = book.holds[holdId]
-  if (hold) return hold
-  const end = endOf(book, holdId)
-  if (end ? ends.includes(end) : isApplied(book, context.cause)) return undefined
+  const parts = hold?.parts.filter(({ id }) => !named || named.includes(id)) ?? []
+  const isThere = hold && parts.length === (named?.length ?? parts.length)
+  if (isThere) return { hold, parts }
+  if (isApplied(book, context.cause)) return undefined
+  const end = hold ? undefined : endOf(book, holdId)
+  if (end && ends.includes(end)) return undefined
+  if (hold) throw new Error(`hold ${holdId} has no open parts ${named?.join(', ')}`)
   throw new Error(end ? `hold ${holdId} was ${end}` : `hold ${holdId} is not known`)
+}
+
+export interface OpenHold {
+  readonly hold: Hold
+  readonly parts: readonly OpenPart[]
 }

@@ -1,50 +1,95 @@
 import { derivedId } from '../../contract/identity.ts'
 import type { Context, Message } from '../../kernel/decider.ts'
-import { merchantPending } from './accounts.ts'
 import type { LedgerEvents } from './events.ts'
 import { pendingAfter, stamp } from './guards.ts'
-import { advancing, posting, voiding, type Hold } from './holds.ts'
+import { advancing, amountsOf, pendingOf, posting, voiding, type Hold, type OpenPart } from './holds.ts'
 import type { Posting } from './postings.ts'
 import type { Book } from './state.ts'
-import { holdTemplates, type Template } from './templates.ts'
+import { holdTemplates, type HoldSteps, type Template } from './templates.ts'
 
 type Step = Message<Pick<LedgerEvents, 'HoldAdvanced' | 'HoldPosted' | 'HoldVoided'>>
 
-export function advanced(hold: Hold, context: Context): Step {
-  const steps = holdTemplates[hold.template]
-  if (!('advanced' in steps)) throw new Error(`a ${hold.template} is never advanced`)
-  const entry = entryOf(hold, { template: steps.advanced, postings: advancing(hold) }, context)
-  return { type: 'HoldAdvanced', data: entry }
+/** A hold, and those of its parts that take the step. */
+export interface Stepping {
+  readonly hold: Hold
+  readonly parts: readonly OpenPart[]
+  readonly book: Book
+  readonly context: Context
 }
 
-export function posted(book: Book, hold: Hold, { context, rail }: { context: Context; rail: string }): Step {
-  const template = holdTemplates[hold.template].posted
-  const entry = entryOf(hold, { template, postings: posting(hold, rail) }, context)
-  return { type: 'HoldPosted', data: { ...pendingOf(book, hold, -pendingPart(hold)), ...entry } }
+export function advanced(stepping: Stepping): Step[] {
+  const { hold, parts } = stepping
+  const { advanced: template } = stepsOf(hold)
+  if (!template) throw new Error(`a ${hold.template} is never advanced`)
+  return together(hold, parts).map((some) => {
+    const entry = entryOf(stepping, { template, parts: some, postings: advancing(some) })
+    return { type: 'HoldAdvanced', data: entry } as Step
+  })
 }
 
-export function voided(book: Book, hold: Hold, context: Context): Step {
-  const template = holdTemplates[hold.template].voided[hold.state]
-  const entry = entryOf(hold, { template, postings: voiding(hold) }, context)
-  return { type: 'HoldVoided', data: { ...pendingOf(book, hold, 0), ...entry } }
+export function posted(stepping: Stepping, rail?: string): Step[] {
+  const { hold, parts, book } = stepping
+  const { posted: template } = stepsOf(hold)
+  return together(hold, parts).map((some) => {
+    const entry = entryOf(stepping, { template, parts: some, postings: posting(some, rail) })
+    const data = { ...pendingLeft(book, hold, { parts: some, left: -pendingOf(some) }), ...entry }
+    return { type: 'HoldPosted', data } as Step
+  })
 }
 
-interface StepEntry<Name> {
-  readonly template: Name
+export function voided(stepping: Stepping): Step[] {
+  const { hold, parts, book } = stepping
+  const states = ['advanced', 'placed'] as const
+  return states.flatMap((state) => {
+    const template = stepsOf(hold).voided[state]
+    const inState = parts.filter((part) => part.state === state)
+    return together(hold, inState).map((some) => {
+      const entry = entryOf(stepping, { template, parts: some, postings: voiding(some) })
+      const data = { ...pendingLeft(book, hold, { parts: some, left: 0 }), ...entry }
+      return { type: 'HoldVoided', data } as Step
+    })
+  })
+}
+
+function stepsOf({ template }: Hold): HoldSteps {
+  return holdTemplates[template]
+}
+
+/** Which parts share an entry: all of them, or none where each part is of something else. */
+function together(hold: Hold, parts: readonly OpenPart[]): readonly (readonly OpenPart[])[] {
+  if (parts.length === 0) return []
+  return stepsOf(hold).parts ? parts.map((part) => [part]) : [parts]
+}
+
+interface StepEntry {
+  readonly template: string
+  readonly parts: readonly OpenPart[]
   readonly postings: Posting[]
 }
 
-function entryOf<Name extends Template>(hold: Hold, step: StepEntry<Name>, context: Context) {
-  const { template, postings } = step
-  const { subject, amounts, description } = hold
-  const entry = stamp({ entryId: derivedId(subject.id, template), subject, amounts, postings }, context)
-  return { template, holdId: subject.id, ...(description !== undefined && { description }), ...entry }
+function entryOf({ hold, context }: Stepping, { template, parts, postings }: StepEntry) {
+  const { subject: of, description, placed } = hold
+  const isWhole = parts.length === placed
+  const names = parts.map(({ id }) => id)
+  const type = stepsOf(hold).parts
+  const subject = type ? { type, id: names[0]! } : of
+  // Each part takes each step once, so what names them names the entry.
+  const entryId = derivedId(subject.id, isWhole || type ? template : `${template} ${names.join(' ')}`)
+  const entry = stamp({ entryId, subject, amounts: amountsOf(parts), postings }, context)
+  return {
+    template: template as Template,
+    holdId: of.id,
+    ...(!isWhole && { parts: names }),
+    ...(description !== undefined && { description }),
+    ...entry,
+  }
 }
 
-function pendingOf(book: Book, { payment }: Hold, added: number) {
-  return payment ? pendingAfter(book, payment, added) : {}
+interface Taken {
+  readonly parts: readonly OpenPart[]
+  readonly left: number
 }
 
-function pendingPart({ sources }: Hold): number {
-  return sources.find(({ account }) => account === merchantPending)?.amount ?? 0
+function pendingLeft(book: Book, { payment }: Hold, { parts, left }: Taken) {
+  return payment && pendingOf(parts) > 0 ? pendingAfter(book, payment, left) : {}
 }

@@ -1,50 +1,85 @@
-import { clearingPayout, merchantReserved, provider, type AccountCode } from './accounts.ts'
-import type { Amounts, Subject } from './events.ts'
+import { clearingPayout, merchantPending, merchantReserved, provider, type AccountCode } from './accounts.ts'
+import type { Amounts, HoldPart, Subject } from './events.ts'
 import { credit, debit, type Posting } from './postings.ts'
-import { holdTemplates, type HoldTemplate } from './templates.ts'
+import type { HoldTemplate } from './templates.ts'
 
-export interface Source {
-  readonly account: AccountCode
-  readonly amount: number
-}
+/** Placed: all of it is in merchant.reserved. Advanced: its amount is in clearing.payout, its fee is not. */
+export type OpenPart = HoldPart & { state: 'placed' | 'advanced' }
 
 /** What later commands need to know, so that they name nothing but the hold. It has the id of its subject. */
 export interface Hold {
   readonly template: HoldTemplate
   readonly subject: Subject
+  /** The stream that has to claim it: `payout-0190…`. */
+  readonly owner: string
+  /** What was held in all. */
   readonly amounts: Amounts
-  readonly sources: readonly Source[]
-  /** The payment by card whose pending money is a source. */
+  /** How many parts were placed. */
+  readonly placed: number
+  /** Those that have not ended. */
+  parts: readonly OpenPart[]
+  /** The payment that a refund is for. */
   readonly payment?: string
   readonly description?: string
-  /** Placed: all is in merchant.reserved. Advanced: the amount is in clearing.payout, the fee is not. */
-  state: 'placed' | 'advanced'
 }
 
 export const outcomes = ['posted', 'voided'] as const
 export type Outcome = (typeof outcomes)[number]
 
-// The postings of each step. They follow from the hold alone, so that exactly what was taken is given back.
+// The postings of each step. They follow from the parts alone, so that exactly what was taken is given back.
 
-export function placing(sources: readonly Source[]): Posting[] {
-  const total = sources.reduce((sum, { amount }) => sum + amount, 0)
-  return [...sources.map(({ account, amount }) => debit(account, amount)), credit(merchantReserved, total)]
+export function placing(parts: readonly HoldPart[]): Posting[] {
+  const { amount, fee } = amountsOf(parts)
+  const taken = byAccount(parts, (part) => [part.source, part.amount + part.fee])
+  return [...taken.map(([account, total]) => debit(account, total)), credit(merchantReserved, amount + fee)]
 }
 
-export function advancing({ amounts }: Hold): Posting[] {
-  return [debit(merchantReserved, amounts.amount), credit(clearingPayout, amounts.amount)]
+export function advancing(parts: readonly HoldPart[]): Posting[] {
+  const { amount } = amountsOf(parts)
+  return [debit(merchantReserved, amount), credit(clearingPayout, amount)]
 }
 
-export function posting(hold: Hold, rail: string): Posting[] {
-  const { amount, fee } = hold.amounts
-  return [...emptying(hold), credit(provider(rail), amount), credit(holdTemplates[hold.template].feesTo, fee)]
+/** Holds of the first version do not know their rail: whoever ends them names it. */
+export function posting(parts: readonly OpenPart[], rail?: string): Posting[] {
+  const left = byAccount(parts, (part) => [provider(part.rail ?? rail ?? ''), part.amount])
+  const earned = byAccount(parts, ({ feeAccount, fee }) => feeAccount && [feeAccount, fee])
+  return [...emptying(parts), ...[...left, ...earned].map(([account, total]) => credit(account, total))]
 }
 
-export function voiding(hold: Hold): Posting[] {
-  return [...emptying(hold), ...hold.sources.map(({ account, amount }) => credit(account, amount))]
+export function voiding(parts: readonly OpenPart[]): Posting[] {
+  const taken = byAccount(parts, (part) => [part.source, part.amount + part.fee])
+  return [...emptying(parts), ...taken.map(([account, total]) => credit(account, total))]
 }
 
-function emptying({ state, amounts: { amount, fee } }: Hold): Posting[] {
-  if (state === 'placed') return [debit(merchantReserved, amount + fee)]
-  return [debit(clearingPayout, amount), debit(merchantReserved, fee)]
+function emptying(parts: readonly OpenPart[]): Posting[] {
+  const { amount, fee } = amountsOf(parts)
+  const { amount: sent } = amountsOf(parts.filter(({ state }) => state === 'advanced'))
+  return [debit(clearingPayout, sent), debit(merchantReserved, amount + fee - sent)]
+}
+
+export function amountsOf(parts: readonly HoldPart[]): Amounts {
+  let [amount, fee] = [0, 0]
+  for (const part of parts) {
+    amount += part.amount
+    fee += part.fee
+  }
+  return { amount, fee }
+}
+
+/** What of these parts comes from a payment by card that is not released. */
+export function pendingOf(parts: readonly HoldPart[]): number {
+  const { amount, fee } = amountsOf(parts.filter(({ source }) => source === merchantPending))
+  return amount + fee
+}
+
+type Share = readonly [AccountCode, number]
+
+/** Sums by account, in the order in which the accounts are met. */
+function byAccount<Part>(parts: readonly Part[], shareOf: (part: Part) => Share | null): readonly Share[] {
+  const sums = new Map<AccountCode, number>()
+  for (const part of parts) {
+    const [account, amount] = shareOf(part) ?? []
+    if (account && amount) sums.set(account, (sums.get(account) ?? 0) + amount)
+  }
+  return [...sums]
 }

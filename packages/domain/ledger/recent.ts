@@ -43,9 +43,9 @@ export class Recent {
     return recent
   }
 
-  /** Throws for an id that is no UUID. */
-  remember(id: string, value: number): void {
-    this.#add(wordsOf(id), value)
+  /** Answers the value that is forgotten instead, if one is. Throws for an id that is no UUID. */
+  remember(id: string, value: number): number | undefined {
+    return this.#add(wordsOf(id), value)
   }
 
   /** `undefined` for what is not remembered; throws for an id that is no UUID. */
@@ -76,11 +76,14 @@ export class Recent {
     return Math.min(this.#remembered, rememberedMax)
   }
 
-  #add(id: Words, value: number): void {
+  #add(id: Words, value: number): number | undefined {
+    const forgotten =
+      this.#remembered < rememberedMax ? undefined : this.#values[this.#remembered % rememberedMax]
     const place = this.#remembered++ % rememberedMax
     if (place === this.#places) this.#widen()
     this.#ids.set(id, place * wordsPerId)
     this.#values[place] = value
+    return forgotten
   }
 
   #widen(): void {

@@ -36,8 +36,10 @@ export interface Book {
   readonly causes: Record<string, number>
   /** Total of each entry that no policy caused. */
   readonly entries: Recent
-  /** The place of each outcome among all outcomes. */
+  /** How the newest ends of holds came about: see `ended`. */
   readonly endedHolds: Recent
+  /** Position of the newest cause among ends that are forgotten. */
+  endsForgotten: number
   /** Entries that a reversal has mirrored. Corrections by hand are few, so all are kept. */
   readonly reversed: Record<string, true>
 }
@@ -50,7 +52,8 @@ export function emptyBook(): Book {
     pending: {},
     causes: {},
     entries: new Recent(Float64Array),
-    endedHolds: new Recent(Uint8Array),
+    endedHolds: new Recent(Float64Array),
+    endsForgotten: 0,
     reversed: {},
   }
 }
@@ -67,7 +70,7 @@ export function bookFrom(kept: unknown): Book {
   return {
     ...book,
     entries: Recent.from(book.entries, Float64Array),
-    endedHolds: Recent.from(book.endedHolds, Uint8Array),
+    endedHolds: Recent.from(book.endedHolds, Float64Array),
   }
 }
 
@@ -97,8 +100,13 @@ export function balances(book: Book): Balances {
 
 /** How a hold ended, if that was lately. */
 export function endOf(book: Book, holdId: string): Outcome | undefined {
-  const place = book.endedHolds.recall(holdId)
-  return place === undefined ? undefined : outcomes[place]
+  const end = book.endedHolds.recall(holdId)
+  return end === undefined ? undefined : outcomes[end % outcomes.length]
+}
+
+/** Outcome and position of the cause in one number. */
+function endOn(outcome: Outcome, position: number): number {
+  return position * outcomes.length + outcomes.indexOf(outcome)
 }
 
 /** True for what a policy sends again: it follows the log in order, so all up to its newest cause is done. */
@@ -116,39 +124,49 @@ export function afterEntry(book: Book, entry: LedgerEvents['EntryPosted']): Book
 }
 
 export function afterPlacing(book: Book, entry: LedgerEvents['HoldPlaced']): Book {
-  const { holdId, template, subject, amounts, postings, pending, description } = entry
-  const debits = postings.filter(({ side }) => side === 'debit')
+  const { holdId, template, subject, owner, amounts, parts, payment, description } = entry
   move(book, entry)
   book.openHolds++
   book.holds[holdId] = {
     template,
     subject,
+    owner,
     amounts,
-    sources: debits.map(({ account, amount }) => ({ account, amount })),
-    ...(pending && { payment: pending.payment }),
+    placed: parts.length,
+    parts: parts.map((part) => Object.assign({ state: 'placed' } as const, part)),
+    ...(payment !== undefined && { payment }),
     ...(description !== undefined && { description }),
-    state: 'placed',
   }
   return book
 }
 
 export function afterAdvancing(book: Book, entry: LedgerEvents['HoldAdvanced']): Book {
-  const hold = book.holds[entry.holdId]
-  if (!hold) throw new Error(`hold ${entry.holdId} advances without having been placed`)
+  const { parts } = stepped(book, entry)
   move(book, entry)
-  hold.state = 'advanced'
+  for (const part of parts) part.state = 'advanced'
   return book
 }
 
 type Ending = LedgerEvents['HoldPosted' | 'HoldVoided']
 
 export function afterEnding(book: Book, entry: Ending, outcome: Outcome): Book {
-  if (!book.holds[entry.holdId]) throw new Error(`hold ${entry.holdId} ends without having been placed`)
+  const { hold, parts } = stepped(book, entry)
   move(book, entry)
+  hold.parts = hold.parts.filter((part) => !parts.includes(part))
+  if (hold.parts.length > 0) return book
   book.openHolds--
   delete book.holds[entry.holdId]
-  book.endedHolds.remember(entry.holdId, outcomes.indexOf(outcome))
+  const forgotten = book.endedHolds.remember(entry.holdId, endOn(outcome, entry.cause?.position ?? 0))
+  const position = Math.floor((forgotten ?? 0) / outcomes.length)
+  book.endsForgotten = Math.max(book.endsForgotten, position)
   return book
+}
+
+/** The parts that take a step. Every step is about an open hold: another history cannot be. */
+function stepped({ holds }: Book, { holdId, parts }: LedgerEvents['HoldAdvanced'] | Ending) {
+  const hold = holds[holdId]
+  if (!hold) throw new Error(`hold ${holdId} takes a step without having been placed`)
+  return { hold, parts: parts ? hold.parts.filter(({ id }) => parts.includes(id)) : hold.parts }
 }
 
 function move(book: Book, entry: Entry): void {

@@ -60,13 +60,14 @@ export type EntryTemplate = keyof typeof entryTemplates
 /** A release takes its amount from the book, a reversal from an entry: both have their own command. */
 export type PostedTemplate = Exclude<EntryTemplate, 'payment.available' | 'reversal'>
 
-/** How an entry of a hold is called at each step; the postings follow from the hold itself (`holds.ts`). */
-interface HoldSteps {
+/** How an entry of a hold is called at each step; the postings follow from the parts alone (`holds.ts`). */
+export interface HoldSteps {
   /** Left out where a hold goes straight from placed to posted. */
   readonly advanced?: string
   readonly posted: string
   readonly voided: { readonly placed: string; readonly advanced: string }
-  readonly feesTo: AccountCode
+  /** Each part is a subject of its own, of this type and with the part's id, and ends by itself. */
+  readonly parts?: string
   readonly uncovered: RefusalName
 }
 
@@ -76,13 +77,23 @@ export const holdTemplates = {
     advanced: 'payout.submit',
     posted: 'payout.settle',
     voided: { placed: 'payout.cancel', advanced: 'payout.fail' },
-    feesTo: payoutFees,
+    uncovered: 'balance_must_cover_amount_and_fees',
+  },
+  'batch.hold': {
+    advanced: 'payout.submit',
+    posted: 'payout.settle',
+    voided: { placed: 'batch.release', advanced: 'payout.fail' },
+    parts: 'payout',
     uncovered: 'balance_must_cover_amount_and_fees',
   },
   'refund.hold': {
     posted: 'refund.settle',
     voided: { placed: 'refund.fail', advanced: 'refund.fail' },
-    feesTo: paymentFees,
+    uncovered: 'balance_must_cover_the_refund',
+  },
+  'order.refund_hold': {
+    posted: 'refund.settle',
+    voided: { placed: 'order.refund_fail', advanced: 'order.refund_fail' },
     uncovered: 'balance_must_cover_the_refund',
   },
 } as const satisfies Record<string, HoldSteps>

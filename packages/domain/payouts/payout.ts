@@ -126,9 +126,10 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
   initial: () => ({ status: 'none' }),
 
   decide: {
-    RequestPayout(request, { status }, context) {
-      if (status === 'abandoned') refuseState('The request took too long and its money has been given back')
-      if (status !== 'none') return []
+    RequestPayout(request, state, context) {
+      if (state.status === 'abandoned')
+        refuseState('The request took too long and its money has been given back')
+      if ('money' in state) return repeated(state, request)
       const { money, destination, payoutMethod = null, batch = null } = request
       admitPayout({ currency: money.currency, amountMinor: money.amount }, destination)
       const metadata = metadataOf(request, context)
@@ -223,6 +224,14 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
     },
     PayoutEscalated: (state) => ({ ...requested(state), escalated: true }),
   },
+}
+
+/** The same request decides nothing. Another one with its key has held money that is not this payout's. */
+function repeated({ money }: RequestedPayout, { money: asked }: PayoutCommands['RequestPayout']): [] {
+  if (money.currency === asked.currency && money.amount === asked.amount) return []
+  return refuse('idempotency_key_must_be_for_one_request', {
+    detail: `This payout is of ${money.amount} ${money.currency}, not ${asked.amount} ${asked.currency}`,
+  })
 }
 
 /** Spec, Payout: the payout engine sets two keys. It executes batches and sandbox bank payouts. */

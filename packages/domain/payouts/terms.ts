@@ -1,8 +1,11 @@
 import { admitPayout } from '../../contract/eligibility.ts'
 import { quoteFee } from '../../contract/fees.ts'
-import { merchantAvailable } from '../ledger/accounts.ts'
+import { streamName } from '../../kernel/decider.ts'
+import { merchantAvailable, payoutFees } from '../ledger/accounts.ts'
+import type { PlaceHold } from '../ledger/book.ts'
+import type { HoldPart } from '../ledger/events.ts'
 import { refuseDestination, type Destination } from './destination-request.ts'
-import type { PayoutMoney } from './payout.ts'
+import { payout, type PayoutMoney } from './payout.ts'
 
 /** A payout that is asked for, with its one destination found. */
 export interface Wanted {
@@ -33,6 +36,16 @@ export function agreeTerms({ merchant, amount, currency, takes, ...wanted }: Wan
   const { feeMinor: fee } = quoteFee(asked, now)
   const rail = railOf(destination, currency)
   return { destination, money: { amount, fee, currency, source: merchantAvailable, rail } }
+}
+
+/** A payout is a hold of one part. */
+export function holdFor(id: string, money: PayoutMoney): PlaceHold {
+  const owner = streamName(payout.category, id)
+  return { template: 'payout.hold', subject: { type: 'payout', id }, owner, parts: [partFor(id, money)] }
+}
+
+export function partFor(id: string, { amount, fee, source, rail }: PayoutMoney): HoldPart {
+  return { id, source, amount, fee, feeAccount: fee > 0 ? payoutFees : null, rail }
 }
 
 /** Inferred: a bank destination names no country, so our accounts at banks are told apart by currency. */

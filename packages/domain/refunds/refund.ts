@@ -47,7 +47,7 @@ export const refundEvents = {
     1: withoutStamp,
   }),
   /** Inferred: the request died after it had reserved the amount. It never comes to this stream any more. */
-  RefundAbandoned: stored(2, record({ paymentIntent: Uuid }), { 1: withoutStamp }),
+  RefundAbandoned: stored(2, record({ paymentIntent: nullable(Uuid) }), { 1: withoutStamp }),
   /** Inferred: nobody has learned the outcome in three days: a case for the support. */
   RefundEscalated: stored(2, record({}), { 1: withoutStamp }),
 }
@@ -85,7 +85,8 @@ export type RefundCommands = {
     reason: (typeof refundReasons)[number] | null
     method: Exclude<RailMethod, { type: 'bank' }>
   }
-  AbandonRefund: { paymentIntent: string }
+  /** `paymentIntent` is what was reserved from; null where only its hold is known. */
+  AbandonRefund: { paymentIntent: string | null }
   SettleRefund: object
   FailRefund: { code: string; message: string }
   EscalateRefund: object
@@ -97,13 +98,13 @@ export const refund: Decider<Refund, RefundCommands, RefundEvents> = {
   initial: () => ({ status: 'none' }),
 
   decide: {
-    RequestRefund(request, { status }) {
-      if (status === 'abandoned') {
+    RequestRefund(request, state) {
+      if (state.status === 'abandoned') {
         refuse('resource_state_must_allow_it', {
           detail: 'This request was given up; ask again with another idempotency key',
         })
       }
-      if (status !== 'none') return []
+      if ('amount' in state) return repeated(state, request)
       return [{ type: 'RefundRequested', data: request }]
     },
 
@@ -149,6 +150,20 @@ export const refund: Decider<Refund, RefundCommands, RefundEvents> = {
     RefundAbandoned: () => ({ status: 'abandoned' }),
     RefundEscalated: (state) => ({ ...requested(state), escalated: true }),
   },
+}
+
+/** Whether it takes its money from this payment. */
+export function refunds(state: Refund, paymentIntent: string): boolean {
+  return 'paymentIntent' in state && state.paymentIntent === paymentIntent
+}
+
+/** The same request decides nothing. Another one with its key has reserved what is not this refund's. */
+function repeated(known: RequestedRefund, asked: RefundCommands['RequestRefund']): [] {
+  const isSame = known.paymentIntent === asked.paymentIntent && known.amount === asked.amount
+  if (isSame && known.currency === asked.currency) return []
+  return refuse('idempotency_key_must_be_for_one_request', {
+    detail: `This refund is of ${known.amount} ${known.currency}, or of another payment`,
+  })
 }
 
 export function requested(state: Refund): RequestedRefund {

@@ -16,9 +16,10 @@ import {
   type PayoutResource,
 } from '../../../packages/domain/payouts/resource.ts'
 import { payoutSettings, payoutSettingsId } from '../../../packages/domain/payouts/settings.ts'
-import { agreeTerms, type Wanted } from '../../../packages/domain/payouts/terms.ts'
+import { agreeTerms, holdFor, type Wanted } from '../../../packages/domain/payouts/terms.ts'
 import { readState } from '../../../packages/kernel/history.ts'
 import type { RailState } from '../../../packages/kernel/rail-ports.ts'
+import { placeHold } from '../../composition/place-hold.ts'
 
 type PayoutBody = Static<typeof PayoutRequest>
 type Created = Static<typeof PayoutResource>
@@ -39,7 +40,7 @@ export async function createMerchantPayout(request: Request<PayoutBody>): Promis
 
 /**
  * Two streams, in this order: money is held first, so that an uncovered payout has left no trace. A crash in
- * between is repaired by the repeat with the same key, which holds nothing twice, or by `payout_unclaimed`.
+ * between is repaired by the repeat with the same key, which holds nothing twice, or by `hold_unclaimed`.
  */
 async function requestPayout(request: Request<PayoutBody>, found: Target): Promise<Created> {
   const { payoutMethod, ...target } = found
@@ -48,9 +49,9 @@ async function requestPayout(request: Request<PayoutBody>, found: Target): Promi
   const { amount, currency, metadata } = body
   const { money, destination } = agreeTerms({ merchant, amount, currency, ...target }, dependencies.clock())
   requireRail(dependencies.rail, choiceOf({ livemode, method: destination }))
-  const { fee, source } = money
-  const hold = { template: 'payout.hold', subject: { type: 'payout', id }, amount, fee, source } as const
-  await request.send(book, bookId(merchant, livemode, currency), { type: 'PlaceHold', data: hold })
+  const hold = { type: 'PlaceHold', data: holdFor(id, money) } as const
+  const inBook = bookId(merchant, livemode, currency)
+  await placeHold(dependencies.store, hold.data, (options) => request.send(book, inBook, hold, options))
   const data = { money, destination, payoutMethod, ...(metadata && { metadata }) }
   const { state } = await request.send(payout, id, { type: 'RequestPayout', data }, { isNew: true })
   return shown(id, state)

@@ -11,9 +11,11 @@ import {
   type CreatedIntent,
   type PaymentIntent,
 } from '../../../packages/domain/payment-intents/state.ts'
-import { refund } from '../../../packages/domain/refunds/refund.ts'
+import { refund, refunds } from '../../../packages/domain/refunds/refund.ts'
 import { viewRefund, type RefundRequest, type RefundView } from '../../../packages/domain/refunds/resource.ts'
+import { streamName } from '../../../packages/kernel/decider.ts'
 import { paymentIntents } from '../../../projections/payment-intents.ts'
+import { placeHold } from '../../composition/place-hold.ts'
 import { currentState } from '../kinds/kinds.ts'
 
 type Asking = Request<Static<typeof RefundRequest>>
@@ -22,11 +24,20 @@ type PaidIntent = Extract<CreatedIntent, { status: 'succeeded' }>
 /**
  * Three streams, in this order: a part of the payment is reserved, money is held, the refund is requested. A
  * crash in between is repaired by the repeat with the same key, or by the timers `refund_unrequested` and
- * `refund_unclaimed`.
+ * `hold_unclaimed`.
  */
 export async function refundPayment(request: Asking): Promise<RefundView> {
   if (request.caller.livemode) await requireRailBack(request)
   const paid = await reserve(request)
+  try {
+    return await refundReserved(request, paid)
+  } catch (error) {
+    if (error instanceof Refusal && !refusals[error.reason][2]) await giveUp(request)
+    throw error
+  }
+}
+
+async function refundReserved(request: Asking, paid: PaidIntent): Promise<RefundView> {
   const { payment, currency } = paid
   const { amount } = payment.refunds[request.id]!
   await hold(request, paid, amount)
@@ -61,32 +72,40 @@ async function reserve(request: Asking): Promise<PaidIntent> {
 
 async function hold(request: Asking, paid: PaidIntent, amount: number): Promise<void> {
   const { payment, currency, merchant, livemode } = paid
-  const intent = request.params['id']!
+  const { id, dependencies } = request
+  const part = {
+    id,
+    source: merchantAvailable,
+    amount,
+    fee: 0,
+    feeAccount: null,
+    rail: payment.rail,
+  } as const
   const data: PlaceHold = {
     template: 'refund.hold',
-    subject: { type: 'refund', id: request.id },
-    amount,
-    source: merchantAvailable,
-    payment: intent,
+    subject: { type: 'refund', id },
+    owner: streamName(refund.category, id),
+    parts: [part],
+    payment: request.params['id']!,
   }
-  const place = () => request.send(book, bookId(merchant, livemode, currency), { type: 'PlaceHold', data })
-  try {
-    await whileMoneyArrives(place, Date.parse(payment.succeededAt) - request.dependencies.clock().getTime())
-  } catch (error) {
-    if (error instanceof Refusal && !refusals[error.reason][2]) await giveUp(request, intent)
-    throw error
-  }
+  const inBook = bookId(merchant, livemode, currency)
+  const place = () =>
+    placeHold(dependencies.store, data, (options) => {
+      return request.send(book, inBook, { type: 'PlaceHold', data }, options)
+    })
+  await whileMoneyArrives(place, Date.parse(payment.succeededAt) - dependencies.clock().getTime())
 }
 
 /**
  * The same request may be further ahead in another process, so the refund's own stream decides: what it has
- * given up is never requested, and what was reserved for that is free.
+ * given up is never requested, and what was reserved for that, or by another request of its key, is free.
  */
-async function giveUp(request: Asking, intent: string): Promise<void> {
+async function giveUp(request: Asking): Promise<void> {
+  const intent = request.params['id']!
   const abandon = { type: 'AbandonRefund', data: { paymentIntent: intent } } as const
   const { state } = await request.send(refund, request.id, abandon)
-  const release = { type: 'ReleaseRefund', data: { refund: request.id } } as const
-  if (state.status === 'abandoned') await request.send(paymentIntent, intent, release)
+  if (refunds(state, intent)) return
+  await request.send(paymentIntent, intent, { type: 'ReleaseRefund', data: { refund: request.id } })
 }
 
 const arrivesWithinMs = 5_000

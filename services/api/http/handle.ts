@@ -46,7 +46,7 @@ export async function handle(
   const keyed = request.method === 'GET' ? undefined : keyOf(route, { header, caller, params, body })
   const asked = new HttpRequest({
     dependencies: api.dependencies,
-    envelope: envelopeOf(caller, response, keyed),
+    envelope: envelopeOf(caller, response, { keyed, asOf: api.dependencies.executor.position }),
     id: keyed?.id ?? api.dependencies.newId(),
     path: response.locals['path'] as string,
     params,
@@ -66,7 +66,7 @@ export async function handle(
 function envelopeOf(
   { merchant, livemode, actor }: Caller,
   { locals }: HttpResponse,
-  keyed: Keyed | undefined,
+  { keyed, asOf }: { readonly keyed: Keyed | undefined; readonly asOf: number },
 ): Envelope {
   const request = locals['requestId'] as string
   const traceparent = locals['traceparent'] as string | undefined
@@ -76,6 +76,7 @@ function envelopeOf(
     actor,
     correlation: request,
     request,
+    asOf,
     ...(traceparent && { traceparent }),
     ...(keyed && { idempotencyKey: keyed.answerKey.key, fingerprint: keyed.fingerprint }),
   }

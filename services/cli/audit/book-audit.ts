@@ -1,4 +1,5 @@
 import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
+import { HoldAudit, heldIn } from './hold-audit.ts'
 import type { Note, Rule } from './violations.ts'
 
 /** An entry as it stands in the log. Nothing of the ledger's own code is used: an auditor counts again. */
@@ -11,7 +12,19 @@ export interface EntryData {
   readonly currency: string
   readonly effectiveAt: string
   readonly holdId?: string
+  /** Of a hold that is placed, what it consists of; of a step, the names of those that take it. */
+  readonly parts?: readonly PartData[] | readonly string[]
+  readonly owner?: string
   readonly reverses?: string
+}
+
+export interface PartData {
+  readonly id: string
+  readonly source: string
+  readonly amount: number
+  readonly fee: number
+  readonly feeAccount: string | null
+  readonly rail: string | null
 }
 
 export interface PostingData {
@@ -20,15 +33,7 @@ export interface PostingData {
   readonly amount: number
 }
 
-interface OpenHold {
-  readonly total: number
-  /** What its entries have moved so far, debits less credits, by account. */
-  readonly moved: Map<string, number>
-  advanced: boolean
-}
-
-/** Domain model 2.2: a hold's money is in these two. */
-const heldIn = new Set(['merchant.reserved', 'clearing.payout'])
+const isHeld = (account: string) => heldIn.some((held) => held === account)
 /** Domain model 2.1: debits raise these, credits raise all others, and only these may be below zero. */
 const isAsset = (account: string) => account.startsWith('provider:') || account === 'sandbox.funding'
 /** L7: what may stand here for a day only. */
@@ -44,10 +49,8 @@ export class BookAudit {
   readonly #id: string
   readonly #note: Note
   readonly #entries = new Set<string>()
-  readonly #holds = new Map<string, OpenHold>()
-  readonly #ended = new Set<string>()
+  readonly #holds = new HoldAudit()
   readonly #passing = new Map<string, { amount: number; since: string }>()
-  #held = 0
   /** What the two accounts differ from the open holds, so that one mistake is told once. */
   #drift = 0
 
@@ -57,7 +60,7 @@ export class BookAudit {
   }
 
   get openHolds(): number {
-    return this.#holds.size
+    return this.#holds.open
   }
 
   apply(event: RecordedEvent<EntryData>): void {
@@ -69,8 +72,9 @@ export class BookAudit {
     if (this.#entries.has(data.entryId)) say('L5', 'is there twice')
     this.#entries.add(data.entryId)
     this.#move(data, say)
-    if (data.holdId !== undefined) this.#hold(event.type, data.holdId, { data, say })
-    else if (data.postings.some(({ account }) => heldIn.has(account)))
+    if (event.type === 'HoldPlaced') this.#holds.place(data, say)
+    else if (data.holdId !== undefined) this.#holds.step(event.type, data, say)
+    else if (data.postings.some(({ account }) => isHeld(account)))
       say('L3', 'moves held money without a hold')
     this.#checkHeld(say)
     if (data.template === 'reversal') this.#correct(event, say)
@@ -114,46 +118,11 @@ export class BookAudit {
     else this.#passing.set(subject, { amount, since: known?.since ?? at })
   }
 
-  #hold(type: string, holdId: string, { data, say }: { data: EntryData; say: Say }): void {
-    const open = this.#holds.get(holdId)
-    if (type === 'HoldPlaced') return this.#place(holdId, { data, say })
-    if (!open) {
-      return say('L4', `is a ${type} of ${holdId}, which is ${this.#ended.has(holdId) ? 'over' : 'no hold'}`)
-    }
-    add(open.moved, data.postings)
-    if (type === 'HoldAdvanced') {
-      if (open.advanced) say('L4', `advances hold ${holdId} again`)
-      open.advanced = true
-      return
-    }
-    const left = [...open.moved].filter(
-      ([account, amount]) => amount !== 0 && (type === 'HoldVoided' || heldIn.has(account)),
-    )
-    const leaves = left.map(([account, amount]) => `${amount} in ${account}`).join(', ')
-    if (leaves) say('L4', `ends hold ${holdId}, but leaves ${leaves}`)
-    this.#holds.delete(holdId)
-    this.#ended.add(holdId)
-    this.#held -= open.total
-  }
-
-  #place(holdId: string, { data, say }: { data: EntryData; say: Say }): void {
-    if (this.#holds.has(holdId) || this.#ended.has(holdId)) return say('L4', `places hold ${holdId} again`)
-    const total = data.postings.reduce((sum, { account, side, amount }) => {
-      return heldIn.has(account) ? sum + (side === 'credit' ? amount : -amount) : sum
-    }, 0)
-    const { amount, fee } = data.amounts
-    if (total !== amount + fee) {
-      say('L3', `places hold ${holdId} of ${total}, but is about ${amount} and a fee of ${fee}`)
-    }
-    this.#holds.set(holdId, { total, moved: add(new Map(), data.postings), advanced: false })
-    this.#held += total
-  }
-
   #checkHeld(say: Say): void {
-    const stands = [...heldIn].reduce((sum, account) => sum + (this.balances.get(account) ?? 0), 0)
-    const drift = stands - this.#held
+    const stands = heldIn.reduce((sum, account) => sum + (this.balances.get(account) ?? 0), 0)
+    const drift = stands - this.#holds.held
     if (drift !== this.#drift) {
-      say('L3', `leaves ${stands} in reserved and clearing, but open holds of ${this.#held}`)
+      say('L3', `leaves ${stands} in reserved and clearing, but open holds of ${this.#holds.held}`)
     }
     this.#drift = drift
   }
@@ -183,11 +152,4 @@ function checkPostings({ postings }: EntryData, say: Say): void {
   if (sum('debit') !== sum('credit')) {
     say('L1', `has debits of ${sum('debit')} and credits of ${sum('credit')}`)
   }
-}
-
-function add(moved: Map<string, number>, postings: readonly PostingData[]): Map<string, number> {
-  for (const { account, side, amount } of postings) {
-    moved.set(account, (moved.get(account) ?? 0) + (side === 'debit' ? amount : -amount))
-  }
-  return moved
 }

@@ -18,12 +18,10 @@ interface Owed {
   readonly livemode: boolean
   readonly position: number
   readonly event: string
-  /** Given back by a timer, if there was anything: owed by no policy. */
-  readonly optional?: true
 }
 
 type Data = { readonly money: Money } & Money & { readonly operationId: string }
-type OwedBy = (data: Data, id: string) => Pick<Owed, 'key' | 'money' | 'optional'>
+type OwedBy = (data: Data, id: string) => Pick<Owed, 'key' | 'money'>
 
 const refundMoney = ({ amount, currency, rail }: Data) => ({ amount, fee: 0, currency, rail })
 const paidMoney = ({ amount, fee, currency, rail }: Data) => ({ amount, fee, currency, rail })
@@ -34,17 +32,29 @@ const owedBy: Readonly<Record<string, OwedBy>> = {
   PayoutPaid: ({ money }, id) => ({ key: `post ${id}`, money }),
   PayoutFailed: ({ money }, id) => ({ key: `void ${id}`, money }),
   PayoutCanceled: ({ money }, id) => ({ key: `void ${id}`, money }),
-  PayoutAbandoned: (_, id) => ({ key: `void ${id}`, optional: true }),
   PayoutReturned: ({ money }, id) => ({ key: `return ${id}`, money }),
   RefundSucceeded: (data, id) => ({ key: `post ${id}`, money: refundMoney(data) }),
   RefundFailed: (data, id) => ({ key: `void ${id}`, money: refundMoney(data) }),
-  RefundAbandoned: (_, id) => ({ key: `void ${id}`, optional: true }),
   PaymentIntentSucceeded: (data, id) => ({ key: `payment ${id}`, money: paidMoney(data) }),
   PaymentIntentLateSuccessRecorded: (data) => ({ key: `late ${data.operationId}`, money: refundMoney(data) }),
   PaymentIntentLateSuccessRefunded: (data) => ({
     key: `late refund ${data.operationId}`,
     money: refundMoney(data),
   }),
+}
+
+/** The first events of streams that money is held for, and what they claim of it. */
+const owners: Readonly<Record<string, (data: Data) => Money | undefined>> = {
+  PayoutRequested: ({ money }) => money,
+  PayoutAbandoned: () => undefined,
+  RefundRequested: refundMoney,
+  RefundAbandoned: () => undefined,
+}
+
+interface Claim {
+  readonly money: Money
+  readonly stream: string
+  readonly metadata: RecordedEvent['metadata']
 }
 
 const steps: Readonly<Record<string, string>> = {
@@ -62,8 +72,10 @@ const steps: Readonly<Record<string, string>> = {
 export class EffectsAudit {
   readonly #note: Note
   readonly #owed = new Map<string, Owed>()
-  /** Holds that no payout and no refund has claimed. */
-  readonly #placed = new Map<string, EntryData>()
+  /** Holds that no stream has claimed, by their books and ids. */
+  readonly #unclaimed = new Map<string, EntryData>()
+  /** Streams that money was held for and that have begun: what they have not claimed goes back. */
+  readonly #begun = new Set<string>()
   readonly #sent = new Set<string>()
 
   constructor(note: Note) {
@@ -72,10 +84,11 @@ export class EffectsAudit {
 
   /** Any event that is no entry. */
   event({ type, stream, id, data, metadata, position }: RecordedEvent): void {
+    if (type in owners) this.#begun.add(stream)
     // JSON of several families, each of which has the fields that its row of the table reads.
     const fields = data as Data
-    if (type === 'PayoutRequested') this.#claim(id, fields.money, stream)
-    if (type === 'RefundRequested') this.#claim(id, refundMoney(fields), stream)
+    const claimed = owners[type]?.(fields)
+    if (claimed) this.#claim(id, { money: claimed, stream, metadata })
     if (type === 'PayoutSent') {
       if (this.#sent.has(id)) this.#note('payouts', `${stream} is sent again at position ${position}`)
       this.#sent.add(id)
@@ -91,13 +104,14 @@ export class EffectsAudit {
 
   entry(event: RecordedEvent<EntryData>): void {
     const { type, id: book, data } = event
-    if (type === 'HoldPlaced') return void this.#placed.set(data.subject.id, data)
+    const held = `${book} ${data.holdId}`
+    if (type === 'HoldPlaced') return void this.#unclaimed.set(held, data)
+    if (this.#isGivenBack(type, held)) return
     const step = steps[type] ?? steps[data.template]
     if (step === undefined) return
     const key = `${step} ${data.subject.id}`
     const owed = this.#owed.get(key)
     this.#owed.delete(key)
-    if (step === 'void') this.#placed.delete(data.subject.id)
     if (!owed) {
       return this.#note(
         'effects',
@@ -110,24 +124,33 @@ export class EffectsAudit {
   /** Policies have done all up to their checkpoint. Answers how much of what came later is on its way. */
   end(policiesThrough: number): number {
     let pending = 0
-    for (const { event, position, optional } of this.#owed.values()) {
-      if (optional) continue
+    for (const { event, position } of this.#owed.values()) {
       if (position > policiesThrough) pending++
       else this.#note('effects', `${event} at position ${position} has no entry in the book`)
     }
     return pending
   }
 
+  /** What nobody claims goes back once its owner has decided otherwise: no event is needed for that. */
+  #isGivenBack(type: string, held: string): boolean {
+    const unclaimed = this.#unclaimed.get(held)
+    if (type !== 'HoldVoided' || !unclaimed || !this.#begun.has(unclaimed.owner ?? '')) return false
+    this.#unclaimed.delete(held)
+    return true
+  }
+
   /** Domain model 1.6: the money is held before the request is written down. */
-  #claim(id: string, { amount, fee }: Money, stream: string): void {
-    const hold = this.#placed.get(id)
-    this.#placed.delete(id)
+  #claim(id: string, { money, stream, metadata: { merchant, livemode } }: Claim): void {
+    const { amount, fee, currency } = money
+    const held = `${merchant}.${livemode ? 'live' : 'test'}.${currency} ${id}`
+    const hold = this.#unclaimed.get(held)
+    this.#unclaimed.delete(held)
     if (!hold) return this.#note('payouts', `${stream} was requested without a hold`)
-    const held = hold.amounts
-    if (held.amount === amount && held.fee === fee) return
+    const { amounts } = hold
+    if (amounts.amount === amount && amounts.fee === fee) return
     this.#note(
       'payouts',
-      `${stream} is about ${amount} and a fee of ${fee}, but ${held.amount} and ${held.fee} were held`,
+      `${stream} is about ${amount} and a fee of ${fee}, but ${amounts.amount} and ${amounts.fee} were held`,
     )
   }
 

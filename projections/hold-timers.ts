@@ -1,0 +1,27 @@
+import type { LedgerEvents } from '../packages/domain/ledger/events.ts'
+import type { RecordedEvent } from '../packages/kernel/projection.ts'
+import { start, stop, timerHandlers } from './timers.ts'
+
+/** Domain model 1.6: money that was set aside for what nobody has asked for by then is given back. */
+export const claimWithinMs = 5 * 60_000
+
+const kind = 'hold_unclaimed'
+
+/** What claims a hold says so in its own stream, and ends the wait for it. */
+export function claimed(holdId: string, currency: string) {
+  return stop(kind, `${holdId}.${currency}`)
+}
+
+export const holdTimers = timerHandlers<Pick<LedgerEvents, 'HoldPlaced' | 'HoldPosted' | 'HoldVoided'>>({
+  HoldPlaced: (event) => {
+    const { holdId, currency, effectiveAt } = event.data
+    const dueAt = new Date(Date.parse(effectiveAt) + claimWithinMs)
+    return [start(kind, `${holdId}.${currency}`, event, dueAt)]
+  },
+  HoldPosted: ended,
+  HoldVoided: ended,
+})
+
+function ended({ data: { holdId, currency } }: RecordedEvent<LedgerEvents['HoldPosted' | 'HoldVoided']>) {
+  return [claimed(holdId, currency)]
+}

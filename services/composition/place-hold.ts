@@ -1,0 +1,21 @@
+import { Refusal } from '../../packages/contract/refusals.ts'
+import type { PlaceHold } from '../../packages/domain/ledger/book.ts'
+import type { EventStore } from '../../packages/kernel/ports.ts'
+
+/**
+ * Holds money for a stream that was found empty. A book that has forgotten too many ends since then cannot
+ * tell whether this hold is among them: then the stream is looked at again, and what has begun holds nothing.
+ */
+export async function placeHold(
+  store: Pick<EventStore, 'head' | 'readStream'>,
+  { owner }: Pick<PlaceHold, 'owner'>,
+  send: (options?: { readonly asOf: number }) => Promise<unknown>,
+): Promise<void> {
+  try {
+    await send()
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.reason !== 'resource_must_not_have_changed') throw error
+    const asOf = await store.head()
+    if ((await store.readStream(owner, 0, 1)).length === 0) await send({ asOf })
+  }
+}

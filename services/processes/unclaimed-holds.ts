@@ -1,0 +1,37 @@
+import { bookId } from '../../packages/domain/ledger/accounts.ts'
+import { book } from '../../packages/domain/ledger/book.ts'
+import type { Book } from '../../packages/domain/ledger/state.ts'
+import { parseStreamName } from '../../packages/kernel/decider.ts'
+import type { Envelope } from '../../packages/kernel/envelope.ts'
+import type { DueTimer } from '../../packages/kernel/read-ports.ts'
+import { holdOwners } from './hold-owners.ts'
+import type { Process, Tools } from './process.ts'
+
+/** Money that was held for a request which came to nothing, or which another request outran. */
+export const holdProcess: Process = { policies: [], timers: { hold_unclaimed: giveBackUnclaimed } }
+
+/**
+ * The stream that the hold was placed for decides who was first, the request or this. Once it has decided it
+ * never claims this hold any more, so the hold is given back, and its end removes the timer.
+ */
+async function giveBackUnclaimed(timer: DueTimer, { dependencies }: Tools): Promise<undefined> {
+  const [holdId = '', currency = ''] = timer.subject.split('.')
+  const { merchant, livemode } = timer
+  const { executor, store, newId } = dependencies
+  const id = bookId(merchant, livemode, currency)
+  // The executor erases the types of deciders; without commands it answers the state of the book as it is.
+  const { holds } = (await executor.sendAll(book, id, [])).state as Book
+  const hold = holds[holdId]
+  if (!hold) return
+  const { category, id: owner } = parseStreamName(hold.owner)
+  const kind = holdOwners[category]
+  if (!kind) throw new Error(`nobody knows whether ${hold.owner} claims hold ${holdId}`)
+  const envelope: Envelope = { merchant, livemode, actor: 'timer', correlation: newId() }
+  const command = kind.abandon(currency)
+  const { state } = await executor.sendAll(kind.decider, owner, [{ command, envelope }])
+  if (kind.claims(state, currency)) return
+  const [begun] = await store.readStream(hold.owner, 0, 1)
+  const cause = { policy: 'unclaimed_holds', position: begun!.position, event: begun!.id }
+  const giveBack = { type: 'GiveBackHold', data: { holdId } } as const
+  await executor.send(book, id, giveBack, { ...envelope, cause })
+}

@@ -1,0 +1,116 @@
+import t from 'tap'
+import { derivedId } from '../../packages/contract/identity.ts'
+import { Refusal } from '../../packages/contract/refusals.ts'
+import { book } from '../../packages/domain/ledger/book.ts'
+import { ledgerEvents, type LedgerEvents } from '../../packages/domain/ledger/events.ts'
+import type { Book } from '../../packages/domain/ledger/state.ts'
+import { decide, evolve } from '../../packages/kernel/decider.ts'
+import { upcast } from '../../packages/kernel/event-types.ts'
+import {
+  advance,
+  after,
+  type Command,
+  context,
+  giveBack,
+  holdOf,
+  paidByCard,
+  payment,
+  payout,
+  place,
+  refund,
+  settle,
+  stateAfter,
+  toppedUp,
+  wave,
+} from '../support/ledger-commands.ts'
+import { fold, stampOf } from '../support/scenarios.ts'
+
+/** A policy's command, as the event at this position causes it. */
+function send(state: Book, command: Command, { position, asOf }: { position?: number; asOf?: number }) {
+  const cause = position === undefined ? {} : { cause: { policy: 'payout_money', position } }
+  const events = decide(book, command, state, { ...context, ...cause, ...(asOf !== undefined && { asOf }) })
+  for (const event of events) evolve(book, state, event, stampOf(context))
+  return events
+}
+
+t.test('a repeat decides nothing, however many holds have come and gone since', async (t) => {
+  const state = stateAfter(toppedUp(1_000_000))
+  const subject = (number: number) => ({ type: 'payout', id: derivedId(payout.id, String(number)) })
+  const hold = (number: number) =>
+    place(holdOf({ template: 'payout.hold', subject: subject(number), amount: 1 }))
+  const ends = (number: number) => (number % 2 === 0 ? settle : giveBack)(subject(number).id)
+  const isRefused = (command: Command, asOf?: number) => {
+    const changed = new Refusal('resource_must_not_have_changed')
+    return t.throws(() => send(state, command, { ...(asOf !== undefined && { asOf }) }), changed)
+  }
+  for (let number = 0; number < 3_000; number++) {
+    t.equal(send(state, hold(number), { asOf: 10 * number }).length, 1)
+    send(state, advance(subject(number).id), { position: 10 * number + 1 })
+    send(state, ends(number), { position: 10 * number + 2 })
+  }
+  const before = JSON.stringify(state)
+  for (const number of [0, 1, 1_000, 1_970]) {
+    isRefused(hold(number), 10 * number)
+    isRefused(hold(number))
+    t.strictSame(send(state, advance(subject(number).id), { position: 10 * number + 1 }), [])
+    t.strictSame(send(state, ends(number), { position: 10 * number + 2 }), [])
+    t.strictSame(send(state, { type: 'GiveBackHold', data: { holdId: subject(number).id } }, {}), [])
+  }
+  for (const number of [1_976, 2_500, 2_999]) {
+    t.strictSame(send(state, hold(number), { asOf: 10 * number }), [], 'an end that is remembered')
+    t.strictSame(send(state, hold(number), {}), [])
+  }
+  t.equal(JSON.stringify(state), before)
+  t.equal(send(state, hold(3_000), { asOf: 29_999 }).length, 1, 'a new hold, looked for lately')
+  isRefused(hold(3_001), 19_000)
+})
+
+/** Events as the first version stored them. */
+const older = {
+  payout: {
+    template: 'payout.hold',
+    holdId: payout.id,
+    entryId: derivedId(payout.id, 'payout.hold'),
+    subject: payout,
+    amounts: { amount: 5_000, fee: 50 },
+    postings: [
+      { account: 'merchant.available', side: 'debit', amount: 5_050 },
+      { account: 'merchant.reserved', side: 'credit', amount: 5_050 },
+    ],
+    currency: 'XOF',
+    effectiveAt: '2026-01-01T12:00:00.000Z',
+  },
+  refund: {
+    template: 'refund.hold',
+    holdId: refund.id,
+    entryId: derivedId(refund.id, 'refund.hold'),
+    subject: refund,
+    amounts: { amount: 10_000, fee: 0 },
+    postings: [
+      { account: 'merchant.pending', side: 'debit', amount: 9_610 },
+      { account: 'merchant.available', side: 'debit', amount: 390 },
+      { account: 'merchant.reserved', side: 'credit', amount: 10_000 },
+    ],
+    pending: { payment: payment.id, left: 9_610 },
+    currency: 'XOF',
+    effectiveAt: '2026-01-01T12:00:00.000Z',
+  },
+}
+
+for (const [of, stored] of Object.entries(older)) {
+  t.test(`a ${of} that was held in the first version goes on`, async (t) => {
+    const data = upcast(ledgerEvents.HoldPlaced, 1, stored) as LedgerEvents['HoldPlaced']
+    const held = [...after(toppedUp(6_000), paidByCard), { type: 'HoldPlaced', data } as const]
+    const before = fold(book, held.slice(0, -1)).balances
+    const ends = (command: Command) => decide(book, command, fold(book, held), context)
+    const given = ends(giveBack(stored.holdId))
+    t.strictSame(fold(book, [...held, ...given]).balances, before, 'it is given back as it was')
+    const paid = ends(settle(stored.holdId)).at(-1)!
+    const { amount, fee } = stored.amounts
+    t.match(paid.data.postings.slice(of === 'payout' ? 2 : 1), [
+      { account: `provider:${wave}`, amount },
+      ...(fee > 0 ? [{ account: 'revenue.payout_fees', amount: fee }] : []),
+    ])
+    t.equal(data.owner, `${of}-${stored.holdId}`)
+  })
+}
