@@ -37,10 +37,11 @@ interface Stamp {
   /** Of the event's schema. */
   readonly version: number
   readonly now: Date
+  readonly salt: string
 }
 
 /** What is stored beside an event. */
-export function metadataOf(envelope: Envelope, { version, now }: Stamp): EventMetadata {
+export function metadataOf(envelope: Envelope, { version, now, salt }: Stamp): EventMetadata {
   const { merchant, livemode, actor, correlation, request, traceparent, ...more } = envelope
   const { idempotencyKey, fingerprint, cause } = more
   return {
@@ -50,6 +51,7 @@ export function metadataOf(envelope: Envelope, { version, now }: Stamp): EventMe
     correlation,
     version,
     at: now.toISOString(),
+    salt,
     ...(request && { request }),
     ...(traceparent && { traceparent }),
     ...(idempotencyKey && { idempotencyKey }),

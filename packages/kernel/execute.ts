@@ -40,6 +40,8 @@ export interface ExecutorOptions {
   readonly snapshots: Snapshots
   readonly clock: Clock
   readonly newId: NewId
+  /** 16 random bytes in base64url. */
+  readonly newSalt: () => string
   readonly log: Log
   readonly refuse: Refuse
   readonly pause: (delayMs: number) => Promise<void>

@@ -181,7 +181,8 @@ export class Mailbox {
         this.#admit(envelope, known)
         const context = contextOf(this.#id, envelope, this.#options.clock())
         for (const event of decide(this.#decider, command, known.state, context)) {
-          const stamp = { version: this.#versionOf(event.type), now: context.now }
+          const version = this.#versionOf(event.type)
+          const stamp = { version, now: context.now, salt: this.#options.newSalt() }
           const metadata = metadataOf(envelope, stamp)
           known.state = evolve(this.#decider, known.state, event, metadata)
           known.revision++

@@ -16,6 +16,8 @@ export interface EventMetadata extends MerchantOwner {
   /** Version of the event's schema. */
   readonly version: number
   readonly correlation: string
+  /** Random, 16 bytes in base64url, so that a digest of the event tells nothing of it. None in the first format. */
+  readonly salt?: string
   readonly request?: string
   readonly traceparent?: string
   readonly idempotencyKey?: string

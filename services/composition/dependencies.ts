@@ -31,7 +31,7 @@ import type { Tracing } from '../../packages/kernel/trace-ports.ts'
 import { readModels } from '../../projections/index.ts'
 import { assertSameHistory } from './assert-same-history.ts'
 import { Health } from './health.ts'
-import { risingIds } from './ids.ts'
+import { randomSalts, risingIds } from './ids.ts'
 import { observe } from './observe.ts'
 import { openTelemetry } from './telemetry.ts'
 import { TracedExecutor, tracedRail, tracedStore } from './traced.ts'
@@ -125,7 +125,8 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
   const { rail, sandboxRail } = openRails(configuration, adapters)
   const store = tracing ? tracedStore(adapters.store, tracing) : adapters.store
   const newId = risingIds()
-  const executing = { store, snapshots, clock, newId, log, pause, refuse: executorRefusals }
+  const newSalt = randomSalts()
+  const executing = { store, snapshots, clock, newId, newSalt, log, pause, refuse: executorRefusals }
   return {
     executor: tracing ? new TracedExecutor(executing, tracing) : new Executor(executing),
     store,

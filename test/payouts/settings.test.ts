@@ -72,7 +72,7 @@ const one = '0190a1b2-0000-7000-8000-0000000000d1'
 const other = '0190a1b2-0000-7000-8000-0000000000d2'
 type Revised = PayoutSettingsEvents['PayoutSettingsRevised']
 
-const initial: Omit<Revised, 'merchant' | 'livemode' | 'at'> = {
+const initial: Revised = {
   frequency: 'manual',
   keepMinimumBalance: false,
   minimumBalance: 0,
@@ -85,7 +85,7 @@ const initial: Omit<Revised, 'merchant' | 'livemode' | 'at'> = {
 }
 
 function revised(changes: Partial<Revised>): Message<PayoutSettingsEvents> {
-  return { type: 'PayoutSettingsRevised', data: { ...owner, ...initial, at, ...changes } }
+  return { type: 'PayoutSettingsRevised', data: { ...initial, ...changes } }
 }
 
 scenarios(payoutSettings, {

@@ -29,6 +29,7 @@ export function houseOf(world: World, life: Life): Dependencies {
     store,
     clock,
     newId,
+    newSalt: newId,
     refuse,
     streamsMax,
     log: silentLog(stage),

@@ -39,6 +39,7 @@ export function openLog() {
       snapshots,
       clock: scheduler.clock,
       newId,
+      newSalt: newId,
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
       refuse: {
         notFound: () => new Refusal('resource_must_exist'),

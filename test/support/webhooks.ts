@@ -126,6 +126,7 @@ export async function webhookFixture() {
       store,
       clock,
       newId: v7,
+      newSalt: v7,
       log: silent,
       pause,
       refuse: refusals,

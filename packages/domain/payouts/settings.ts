@@ -11,7 +11,7 @@ import {
   type Static,
 } from '../../contract/vocabulary.ts'
 import type { Context, Decider, Message } from '../../kernel/decider.ts'
-import { stored, type EventsOf } from '../../kernel/event-types.ts'
+import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import {
   duePayoutRun,
   duePayoutRuns,
@@ -32,7 +32,6 @@ const choices = {
   defaultDestination: nullable(Type.String()),
 }
 
-const owner = { merchant: Type.String(), livemode: Type.Boolean(), at: Timestamp }
 const nextRunAt = nullable(Timestamp)
 
 interface FirstFormat {
@@ -41,18 +40,17 @@ interface FirstFormat {
 }
 
 /** Each revision began the schedule anew, and nobody noted its runs. */
-function withSchedule(old: object): object {
-  const { frequency, at } = old as FirstFormat
+function withSchedule(old: Record<string, never>): object {
+  const { frequency, at } = old as object as FirstFormat
   const recurrence = scheduleFrom(frequency, new Date(at))
   const timetable = { recurrence, overdue: [], notesRuns: false, nextRunAt: recurrence?.anchor ?? null }
-  return { ...old, minimumBalanceCurrency: null, ...timetable }
+  return { ...withoutStamp(old), minimumBalanceCurrency: null, ...timetable }
 }
 
 export const payoutSettingsEvents = {
   PayoutSettingsRevised: stored(
     2,
     record({
-      ...owner,
       ...choices,
       recurrence: nullable(StoredRecurrence),
       overdue: Type.Array(Timestamp),
@@ -64,13 +62,7 @@ export const payoutSettingsEvents = {
   /** A run of the schedule is over: it made this payout, or it says why there is none. */
   ScheduledPayoutRun: stored(
     1,
-    record({
-      ...owner,
-      dueAt: Timestamp,
-      payout: nullable(Uuid),
-      skipped: nullable(Type.String()),
-      nextRunAt,
-    }),
+    record({ dueAt: Timestamp, payout: nullable(Uuid), skipped: nullable(Type.String()), nextRunAt }),
   ),
 }
 
@@ -132,22 +124,24 @@ export const payoutSettings: Decider<PayoutSettings, PayoutSettingsCommands, Pay
       return revised(state, { defaultDestination: null }, context)
     },
 
-    NoteScheduledRun({ dueAt, ...result }, state, { merchant, livemode, now }) {
+    NoteScheduledRun({ dueAt, ...result }, state, { now }) {
       // A repeat, or the merchant has turned the schedule off meanwhile.
       if (duePayoutRun(state, now) !== dueAt) return []
       const payout = 'payout' in result ? result.payout : null
       const skipped = 'skipped' in result ? result.skipped : null
       const next = nextPayoutRun(afterRun(state, dueAt))
-      const data = { merchant, livemode, at: now.toISOString(), dueAt, payout, skipped, nextRunAt: next }
+      const data = { dueAt, payout, skipped, nextRunAt: next }
       return [{ type: 'ScheduledPayoutRun', data }]
     },
   },
 
   evolve: {
-    PayoutSettingsRevised: (
-      { createdAt, ranThrough },
-      { at, merchant: _merchant, livemode: _livemode, nextRunAt: _next, ...chosen },
-    ) => ({ ...chosen, ranThrough, createdAt: createdAt ?? at, revisedAt: at }),
+    PayoutSettingsRevised: ({ createdAt, ranThrough }, { nextRunAt: _next, ...chosen }, { at }) => ({
+      ...chosen,
+      ranThrough,
+      createdAt: createdAt ?? at,
+      revisedAt: at,
+    }),
     ScheduledPayoutRun: (state, { dueAt }) => ({ ...state, ...afterRun(state, dueAt) }),
   },
 }
@@ -159,7 +153,7 @@ export function payoutSettingsId(merchant: string, livemode: boolean): string {
   return derivedId(settingsIds, `${merchant} ${livemode}`)
 }
 
-function revised(state: PayoutSettings, revision: Partial<Choices>, { merchant, livemode, now }: Context) {
+function revised(state: PayoutSettings, revision: Partial<Choices>, { now }: Context) {
   const next = { ...chosenIn(state), ...revision }
   if (Object.entries(next).every(([name, value]) => state[name as keyof Choices] === value)) return []
   const timetable = timetableAfter(state, next.frequency, now)
@@ -167,14 +161,11 @@ function revised(state: PayoutSettings, revision: Partial<Choices>, { merchant, 
   const event: Message<PayoutSettingsEvents> = {
     type: 'PayoutSettingsRevised',
     data: {
-      merchant,
-      livemode,
       ...next,
       recurrence,
       overdue: [...overdue],
       notesRuns,
       nextRunAt: nextPayoutRun(timetable),
-      at: now.toISOString(),
     },
   }
   return [event]
