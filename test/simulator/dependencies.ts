@@ -29,7 +29,7 @@ export function houseOf(world: World, life: Life): Dependencies {
     store,
     clock,
     newId,
-    newSalt: newId,
+    newSalt: () => '',
     refuse,
     streamsMax,
     log: silentLog(stage),
