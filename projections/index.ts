@@ -2,16 +2,13 @@ import type { ReadModel } from '../packages/kernel/projection.ts'
 import { apiKeys } from './api-keys.ts'
 import { balanceDays, balances, balanceTransactions } from './balances.ts'
 import { customers } from './customers.ts'
-import { holdTimers } from './hold-timers.ts'
 import { journal } from './journal.ts'
 import { merchants } from './merchants.ts'
 import { operations } from './operations.ts'
 import { paymentIntents, payments } from './payment-intents.ts'
-import { paymentTimers } from './payment-timers.ts'
-import { payoutTimers } from './payout-timers.ts'
 import { payoutDestinations, payouts, payoutSettingsDocuments } from './payouts.ts'
 import { refunds } from './refunds.ts'
-import { timersOf } from './timers.ts'
+import { timers } from './timers.ts'
 import { webhookEndpoints, webhookReplays } from './webhook-endpoints.ts'
 
 /** Every read model. */
@@ -30,7 +27,7 @@ export const readModels: readonly ReadModel[] = [
   payouts,
   payoutSettingsDocuments,
   refunds,
-  timersOf([holdTimers, payoutTimers, paymentTimers]),
+  timers,
   webhookEndpoints,
   webhookReplays,
 ]

@@ -1,6 +1,6 @@
 import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
 import { verifyLog } from '../../services/cli/audit/verify.ts'
-import { deciders } from '../../services/composition/deciders.ts'
+import { deciders } from '../../packages/domain/index.ts'
 import { connected, type BenchDatabase } from './bench.ts'
 import { number } from './result.ts'
 

@@ -12,7 +12,7 @@ import { endChild, forkChild, message } from './children.ts'
 import { environmentOf, makeMerchants, openBenchHouse, type BenchMerchant } from './merchants.ts'
 import { skipToHead } from './seed.ts'
 import { readModels } from '../../projections/index.ts'
-import { deciders } from '../../services/composition/deciders.ts'
+import { deciders } from '../../packages/domain/index.ts'
 import { startProjector } from '../../services/projector/main.ts'
 import type { Publication } from '../webhooks.ts'
 

@@ -7,7 +7,6 @@ import type { PaymentRails, SandboxRail } from '../kernel/rail-ports.ts'
 import type { Answers, ReadStore } from '../kernel/read-ports.ts'
 import type { Tracing } from '../kernel/trace-ports.ts'
 import type { Columns, Documents, Projection } from '../kernel/projection.ts'
-import type { Prefixed } from './identity.ts'
 import type { RefusalName } from './refusals.ts'
 import type { Scope } from './scopes.ts'
 import type { Static, TObject, TSchema } from './vocabulary.ts'
@@ -80,6 +79,14 @@ export interface Request<Body = undefined, Query = object> {
   ): Promise<Outcome<S>>
 }
 
+/** A section of the reference. */
+export interface Section {
+  readonly tag: string
+  readonly description: string
+}
+
+export type NamedExamples = Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>
+
 interface Common {
   readonly summary: string
   /** `public`: no credential. */
@@ -88,13 +95,15 @@ interface Common {
   readonly inferred?: true
   /** Spec, Authentication: the environment header must be sent. */
   readonly environment?: 'required'
+  /** Bodies worth showing, by name; the documentation makes one from the schema when left out. */
+  readonly examples?: NamedExamples
   /** Refusals that this operation has beside those which every operation of its kind has. */
   readonly refusals?: readonly RefusalName[]
 }
 
 /** What an id in the path names, for the two spellings. Left out: the bare UUID only. */
 interface Named {
-  readonly kinds?: readonly Prefixed[]
+  readonly kinds?: readonly string[]
 }
 
 type View<S, Returns extends TSchema> = (id: string, state: S) => Static<Returns> | undefined
@@ -247,6 +256,7 @@ export function perform<
  */
 export interface AnyRoute extends Common, Named, Partial<Listing> {
   readonly kind: 'create' | 'change' | 'show' | 'list' | 'perform'
+  readonly section?: Section
   readonly operation: Operation
   readonly returns: TSchema
   readonly body?: TSchema | undefined
@@ -268,4 +278,9 @@ export interface AnyRoute extends Common, Named, Partial<Listing> {
   }
   readonly page?: (body: never) => string
   readonly action?: (request: never) => Promise<unknown>
+}
+
+/** The rows of one section of the reference, in its order. */
+export function section<Row extends object>(tag: string, description: string, rows: readonly Row[]) {
+  return rows.map((row) => ({ ...row, section: { tag, description } }))
 }

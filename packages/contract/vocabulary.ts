@@ -110,14 +110,23 @@ export const Metadata = Type.Unsafe<Record<string, string>>({
   description: 'Keys and values are strings',
 })
 
-/** Resources of the public API carry these three beside `object`. */
-export function base<Name extends string>(object: Name) {
+/** Resources of the public API carry these. Without a prefix their id is a bare UUID. */
+export function base<Name extends string>(object: Name, prefix?: string) {
   return {
-    id: Type.String(),
+    id: prefix === undefined ? Uuid : PublicId(prefix),
     object: literals(object),
     livemode: Type.Boolean({ description: 'False in sandbox' }),
     created: UnixSeconds,
   }
+}
+
+/** As it is answered: `po_` and 32 hex digits. */
+export function PublicId(prefix: string, description = 'Public id') {
+  return Type.String({
+    pattern: `^${prefix}_[0-9a-f]{32}$`,
+    description,
+    examples: [`${prefix}_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e`],
+  })
 }
 
 export function unixSeconds(at: string): number {

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { identity, type Prefixed } from '../../packages/contract/identity.ts'
+import { identity } from '../../packages/contract/identity.ts'
+import { idPrefixes } from '../../packages/domain/index.ts'
 
 /** How an option or an argument is read; what cannot be read is refused with the name of the option. */
 
@@ -19,9 +20,9 @@ export function list(text: string): readonly string[] {
 }
 
 /** An id in either spelling, as a UUID. */
-export function idOf(...kinds: readonly Prefixed[]): (text: string) => string {
+export function idOf(...kinds: readonly string[]): (text: string) => string {
   return (text) => {
-    const id = identity(text, ...kinds)
+    const id = identity(text, ...kinds.map((kind) => idPrefixes[kind]!))
     if (id) return id
     throw new InvalidArgumentError(
       `It must be an id${kinds.length > 0 ? ` of a ${kinds.join(' or ')}` : ''}.`,

@@ -47,7 +47,7 @@ export function addDeliveries(program: Command): void {
 }
 
 function filterOf({ endpoint, event }: Chosen): DeliveryFilter {
-  return { endpoint, event: event && publicId('event', event) }
+  return { endpoint, event: event && publicId('evt', event) }
 }
 
 async function showAll(options: ListOptions): Promise<void> {
@@ -63,7 +63,7 @@ function view(delivery: LoggedDelivery) {
     id: delivery.id,
     event: delivery.event,
     type: delivery.type,
-    endpoint: publicId('webhook_endpoint', delivery.endpoint),
+    endpoint: publicId('we', delivery.endpoint),
     environment: delivery.livemode ? 'live' : 'sandbox',
     status: delivery.status,
     attempts: delivery.attempts,

@@ -1,17 +1,12 @@
 import type { Command } from 'commander'
 import { digestOf } from '../../infra/history/digest.ts'
 import { historyOf } from '../../infra/history/store-pages.ts'
-import { identity, prefixes, type Prefixed } from '../../packages/contract/identity.ts'
+import { identity } from '../../packages/contract/identity.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
-import { customer } from '../../packages/domain/customers/customer.ts'
+import { deciders, idPrefixes } from '../../packages/domain/index.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
-import { payout } from '../../packages/domain/payouts/payout.ts'
-import { refund } from '../../packages/domain/refunds/refund.ts'
-import { webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
-import { webhookReplay } from '../../packages/domain/webhook-endpoints/webhook-replay.ts'
 import { categoryOf, streamName, type AnyDecider } from '../../packages/kernel/decider.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
-import { deciders } from '../composition/deciders.ts'
 import { commandOf } from './arguments.ts'
 import { addCopy } from './events-copy.ts'
 import { CommandFailedError } from './failure.ts'
@@ -20,15 +15,13 @@ import { withHouse } from './dependencies.ts'
 import { print, progress, type Printing } from './output.ts'
 
 /** Objects with a public id that are a stream each. A payment is its intent. */
-const streams: Readonly<Partial<Record<Prefixed, AnyDecider>>> = {
-  payout,
-  payment_intent: paymentIntent,
-  payment: paymentIntent,
-  refund,
-  customer,
-  webhook_endpoint: webhookEndpoint,
-  webhook_replay: webhookReplay,
-}
+const streams: Readonly<Record<string, AnyDecider>> = Object.fromEntries(
+  Object.entries(idPrefixes).flatMap(([kind, prefix]) => {
+    const category = kind === 'payment' ? paymentIntent.category : kind
+    const decider = deciders.find((each) => each.category === category)
+    return decider ? [[prefix, decider]] : []
+  }),
+)
 
 export function addEvents(program: Command): void {
   const events = program.command('events').description('the log of events')
@@ -66,17 +59,13 @@ async function show(name: string, options: Printing): Promise<void> {
 }
 
 function streamOf(name: string): string {
-  const kinds = Object.keys(streams) as Prefixed[]
-  const kind = kinds.find((each) => name.toLowerCase().startsWith(`${prefixes[each]}_`))
-  const id = kind && identity(name, kind)
-  if (id) return streamName(streams[kind]!.category, id)
+  const prefixes = Object.keys(streams)
+  const prefix = prefixes.find((each) => name.toLowerCase().startsWith(`${each}_`))
+  const id = prefix && identity(name, prefix)
+  if (id) return streamName(streams[prefix]!.category, id)
   const category = categoryOf(name)
   if (deciders.some((decider) => decider.category === category)) return name
-  const known = [
-    ...new Set(kinds.map((each) => `${prefixes[each]}_…`)),
-    `${book.category}-<book>`,
-    '<category>-<uuid>',
-  ]
+  const known = [...prefixes.map((each) => `${each}_…`), `${book.category}-<book>`, '<category>-<uuid>']
   throw new CommandFailedError(
     `"${name}" names no stream: it takes ${known.join(', ')}, with one of the categories ${categories()}.`,
   )

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
 import { readModels } from '../../projections/index.ts'
-import { deciders } from '../composition/deciders.ts'
+import { deciders } from '../../packages/domain/index.ts'
 import { commandOf } from './arguments.ts'
 import { foldBooks, type BookBalances, type Replayed } from './audit/balances.ts'
 import { compareReadModels, type Comparison, type Difference } from './audit/replay.ts'

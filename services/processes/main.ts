@@ -9,6 +9,7 @@ import type { Subscription } from '../../packages/kernel/ports.ts'
 import type { Timers } from '../../packages/kernel/read-ports.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import { runTimers } from './due-timers.ts'
+import type { AnyPolicy } from '../../packages/kernel/policy.ts'
 import { PolicyRunner } from './policies.ts'
 import type { Process, Tools } from './process.ts'
 import { retryReaction, startReactions, type ReactionRunnerOptions } from './reactions.ts'
@@ -20,6 +21,7 @@ export interface ProcessesOptions {
   readonly dependencies: Dependencies
   readonly pool: pg.Pool
   readonly deciders: readonly AnyDecider[]
+  readonly policies: readonly AnyPolicy[]
   readonly processes: readonly Process[]
   readonly timers: Timers
   /** Of the one process that may do this. */
@@ -56,7 +58,7 @@ interface Following {
 
 /** Policies and reactions: what follows from events. */
 async function followLog(options: ProcessesOptions, doing: Doing): Promise<Following> {
-  const { dependencies, pool, processes, reign } = options
+  const { dependencies, pool, policies, processes, reign } = options
   const { store, executor, log } = dependencies
   const deciders = new Map(options.deciders.map((decider) => [decider.category, decider]))
   const checkpoints = new Checkpoints(pool, reign?.fence)
@@ -64,7 +66,6 @@ async function followLog(options: ProcessesOptions, doing: Doing): Promise<Follo
   const events = new ParkedEvents(pool, 'reactions', reign?.fence)
   await Promise.all([orders.load(), events.load()])
 
-  const policies = processes.flatMap((process) => process.policies)
   const runner = new PolicyRunner({ policies, deciders, executor, parked: orders, log })
   const following = await subscribePolicies(dependencies, checkpoints, runner)
   const reactions = { processes, deciders, store, checkpoints, parked: events, log, ...doing }

@@ -1,7 +1,6 @@
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import type { PaymentIntentEvents } from '../../packages/domain/payment-intents/events.ts'
-import { paymentIntentPolicies } from '../../packages/domain/payment-intents/policies.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import { commandAfter, failPayment } from '../../packages/domain/payment-intents/operator-answer.ts'
 import {
@@ -26,7 +25,6 @@ import { operationOf } from './operations.ts'
 import type { Process, Reaction, Tools } from './process.ts'
 
 export const paymentIntentProcess: Process = {
-  policies: paymentIntentPolicies,
   reactions: { PaymentIntentCanceled: askWhetherPaid, PaymentIntentLateSuccessRecorded: giveBackLatePayment },
   timers: {
     intent_lock: breakLock,

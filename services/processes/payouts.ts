@@ -6,7 +6,6 @@ import {
   type Payout,
   type RequestedPayout,
 } from '../../packages/domain/payouts/payout.ts'
-import { payoutPolicies } from '../../packages/domain/payouts/policies.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { RailCallback } from '../../packages/kernel/rail-ports.ts'
@@ -17,7 +16,6 @@ import { payScheduled } from './payout-schedule.ts'
 import type { Process, Reaction, Tools } from './process.ts'
 
 export const payoutProcess: Process = {
-  policies: payoutPolicies,
   reactions: { PayoutSent: submit },
   timers: {
     payout_status: askStatus,

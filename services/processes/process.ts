@@ -2,7 +2,6 @@ import type { Dependencies } from '../../packages/contract/routes.ts'
 import type { PolicyCommand } from '../../packages/kernel/policy.ts'
 import type { RailCallback } from '../../packages/kernel/rail-ports.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
-import type { AnyPolicy } from '../../packages/kernel/policy.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 
@@ -27,12 +26,10 @@ export interface Reaction {
 }
 
 /**
- * What a family does without being asked: policies (event -> commands), reactions (event -> the outside
- * world), timers (rows of the read model `timers`, by kind) and callbacks of payment rails (by kind of
- * operation).
+ * What a family does without being asked, beside its policies: reactions (event -> the outside world), timers
+ * (rows of the read model `timers`, by kind) and callbacks of payment rails (by kind of operation).
  */
 export interface Process {
-  readonly policies: readonly AnyPolicy[]
   readonly reactions?: Readonly<Record<string, (reaction: Reaction) => Promise<void>>>
   /** Answers when to run again; `undefined` when an event has removed the timer, or is about to. */
   readonly timers?: Readonly<Record<string, (timer: DueTimer, tools: Tools) => Promise<Date | undefined>>>

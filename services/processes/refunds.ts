@@ -1,6 +1,5 @@
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import { created, lateRefundIdOf } from '../../packages/domain/payment-intents/state.ts'
-import { refundPolicies } from '../../packages/domain/refunds/policies.ts'
 import {
   refund,
   refunds,
@@ -10,7 +9,7 @@ import {
 } from '../../packages/domain/refunds/refund.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
 import { readState } from '../../packages/kernel/history.ts'
-import { policy, to } from '../../packages/kernel/policy.ts'
+import { to } from '../../packages/kernel/policy.ts'
 import type { RailCallback, RailRequest, RailState } from '../../packages/kernel/rail-ports.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
@@ -20,21 +19,7 @@ import { operationOf } from './operations.ts'
 import type { Process, Reaction, Tools } from './process.ts'
 import { pursueRefund } from './rail-refund.ts'
 
-/** The payment learns what became of the part of it that was reserved. */
-const paymentRefunds = policy<RefundEvents>('payment_refunds', {
-  RefundSucceeded: ({ id, data }) => [
-    to(paymentIntent, data.paymentIntent, { type: 'RecordRefund', data: { refund: id } }),
-  ],
-  RefundFailed: ({ id, data }) => [
-    to(paymentIntent, data.paymentIntent, { type: 'ReleaseRefund', data: { refund: id } }),
-  ],
-  RefundAbandoned: ({ id, data: { paymentIntent: intent } }) => {
-    return intent === null ? [] : [to(paymentIntent, intent, { type: 'ReleaseRefund', data: { refund: id } })]
-  },
-})
-
 export const refundProcess: Process = {
-  policies: [...refundPolicies, paymentRefunds],
   reactions: { RefundRequested: submit },
   timers: { refund_status: askStatus, refund_unrequested: release },
   callbacks: { refund: onRailCallback },

@@ -1,6 +1,6 @@
 import { PostgresTimers } from '../../infra/postgres/timers.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
-import { deciders } from '../composition/deciders.ts'
+import { deciders, policies } from '../../packages/domain/index.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { leading } from '../composition/leading.ts'
 import { processes } from './families.ts'
@@ -16,6 +16,6 @@ export function runProcesses(runtime: Runtime): Subscription {
   } = runtime
   return leading(runtime, 'processes', (reign) => {
     const timers = new PostgresTimers(pool, reign.fence)
-    return startProcesses({ dependencies, pool, deciders, processes, timers, reign })
+    return startProcesses({ dependencies, pool, deciders, policies, processes, timers, reign })
   })
 }

@@ -8,7 +8,7 @@ import { holdOwners } from './hold-owners.ts'
 import type { Process, Tools } from './process.ts'
 
 /** Money that was held for a request which came to nothing, or which another request outran. */
-export const holdProcess: Process = { policies: [], timers: { hold_unclaimed: giveBackUnclaimed } }
+export const holdProcess: Process = { timers: { hold_unclaimed: giveBackUnclaimed } }
 
 /**
  * The stream that the hold was placed for decides who was first, the request or this. Once it has decided it

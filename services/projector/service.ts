@@ -1,7 +1,7 @@
 import { financeViews } from '../../infra/postgres/finance/finance.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
 import { readModels } from '../../projections/index.ts'
-import { deciders } from '../composition/deciders.ts'
+import { deciders } from '../../packages/domain/index.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { leading } from '../composition/leading.ts'
 import { tracedBatches } from '../composition/traced.ts'

@@ -3,10 +3,11 @@ import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
 import { fenced, type Fence } from '../../infra/postgres/consumers/fence.ts'
 import { pollRetryRequests, ParkedEvents, type ParkedPlace } from '../../infra/postgres/consumers/parked.ts'
 import { keepPublicEvents } from '../../infra/postgres/webhooks/public-events.ts'
+import type { PublicSource } from '../../packages/contract/public-events.ts'
 import type { EventBus } from '../../packages/kernel/message-ports.ts'
 import type { EventStore, Log, Snapshots, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
 import { isPassing } from '../composition/failures.ts'
-import { Renderer, type PublicSource, type RenderedEvent } from './render.ts'
+import { Renderer, type RenderedEvent } from './render.ts'
 
 const batchSize = 2_000
 const everyMs = 50

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { derivedId, publicId } from '../../packages/contract/identity.ts'
+import type { PublicSource } from '../../packages/contract/public-events.ts'
 import { unixSeconds } from '../../packages/contract/vocabulary.ts'
 import type { WebhookType } from '../../packages/contract/webhook-types.ts'
 import { categoryOf, evolve, type AnyDecider } from '../../packages/kernel/decider.ts'
@@ -7,15 +8,6 @@ import { foldStored, recordedEvent, snapshotOf } from '../../packages/kernel/his
 import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
 import { noStream, type EventStore, type Snapshots, type StoredEvent } from '../../packages/kernel/ports.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
-
-/** Which events of one kind of stream merchants are told about, and how the resource looks to them. */
-export interface PublicSource {
-  readonly decider: AnyDecider
-  /** Object name of the resource: `payout`. */
-  readonly resource: string
-  readonly typeOf: (event: RecordedEvent) => WebhookType | undefined
-  readonly view: (id: string, state: never, event: RecordedEvent) => unknown
-}
 
 export interface RenderedEvent extends PublicEvent {
   /** RFC 3339. */
@@ -35,7 +27,7 @@ const apiVersion = 'v1'
 
 /** The public id of the event that merchants get for a domain event. */
 function publicEventId(eventId: string): string {
-  return publicId('event', derivedId(ids, eventId))
+  return publicId('evt', derivedId(ids, eventId))
 }
 
 export interface RendererOptions {

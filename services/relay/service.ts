@@ -3,7 +3,7 @@ import type { Subscription } from '../../packages/kernel/ports.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { leading } from '../composition/leading.ts'
 import { startRelay } from './main.ts'
-import { publicSources } from './sources.ts'
+import { publicSources } from '../../packages/domain/index.ts'
 
 /** Publishes while this process is the relay, and stands by while another is. */
 export function runRelay(runtime: Runtime, bus: EventBus): Subscription {

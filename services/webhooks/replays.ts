@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { OpenReplay, ReplayPlan, Replays } from '../../infra/postgres/webhooks/replays.ts'
+import { webhookTypes } from '../../packages/domain/index.ts'
 import { isEnabledFor, missedBy } from '../../packages/domain/webhook-endpoints/replay-scope.ts'
 import { webhookReplay, type WebhookReplay } from '../../packages/domain/webhook-endpoints/webhook-replay.ts'
 import type { Executor } from '../../packages/kernel/execute.ts'
@@ -111,7 +112,8 @@ export class ReplayRunner {
     }
     const asked = await this.#directory.find(owner, endpoint!)
     if (!asked) throw new Error(`replay ${replay.id} is for endpoint ${endpoint}, which does not exist`)
-    const missed = { endpoint: asked.id, ...owner, ...missedBy(asked.state, new Date(at)) }
+    const scope = missedBy(asked.state, new Date(at), Object.keys(webhookTypes))
+    const missed = { endpoint: asked.id, ...owner, ...scope }
     return { missed: { ...missed, after: asked.created, through: replay.created } }
   }
 }

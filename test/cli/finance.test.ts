@@ -99,7 +99,7 @@ t.test('payouts, payments and fees agree with what the merchant was answered', a
     refunded: 1_000,
   })
   const fee = 'select account, amount from finance.fees where subject_id = $1'
-  t.strictSame(await query(fee, [identity(history.paidPayout, 'payout')]), [
+  t.strictSame(await query(fee, [identity(history.paidPayout, 'po')]), [
     { account: 'revenue.payout_fees', amount: 50 },
   ])
   t.strictSame(await query(fee, [payment?.['subject_id']]), [

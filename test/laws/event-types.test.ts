@@ -1,5 +1,5 @@
 import t from 'tap'
-import { deciders } from '../../services/composition/deciders.ts'
+import { deciders } from '../../packages/domain/index.ts'
 import { stored, upcast } from '../../packages/kernel/event-types.ts'
 import { record, Type } from '../../packages/contract/vocabulary.ts'
 

@@ -7,7 +7,7 @@ import type { LedgerEvents } from '../../packages/domain/ledger/events.ts'
 import { readModels } from '../../projections/index.ts'
 import { compareReadModels } from '../../services/cli/audit/replay.ts'
 import { verifyLog } from '../../services/cli/audit/verify.ts'
-import { deciders } from '../../services/composition/deciders.ts'
+import { deciders } from '../../packages/domain/index.ts'
 import { makeHistory } from '../support/history.ts'
 import { startService, type TestService } from '../support/service.ts'
 

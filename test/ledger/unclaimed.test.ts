@@ -7,7 +7,7 @@ import { paymentIntent } from '../../packages/domain/payment-intents/payment-int
 import { readState } from '../../packages/kernel/history.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import { verifyLog } from '../../services/cli/audit/verify.ts'
-import { deciders } from '../../services/composition/deciders.ts'
+import { deciders } from '../../packages/domain/index.ts'
 import { toolsOf } from '../../services/processes/main.ts'
 import { refundProcess } from '../../services/processes/refunds.ts'
 import { holdProcess } from '../../services/processes/unclaimed-holds.ts'

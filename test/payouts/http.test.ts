@@ -276,7 +276,7 @@ t.test('settings are revised field by field, and the default must be an active d
 })
 
 t.test('an id that is no payout is not found', async (t) => {
-  t.equal(identity('po_1', 'payout'), undefined)
+  t.equal(identity('po_1', 'po'), undefined)
   for (const id of ['po_1', 'po_0190a1b2000070008000000000000001', 'pi_0190a1b2000070008000000000000001']) {
     t.equal((await service.get(`/api/v1/payouts/${id}`)).status, 404)
   }

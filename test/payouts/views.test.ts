@@ -2,10 +2,11 @@ import t from 'tap'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { payout, type PayoutEvents } from '../../packages/domain/payouts/payout.ts'
 import { payoutPolicies } from '../../packages/domain/payouts/policies.ts'
-import { payoutPublicEvents, payoutWebhook, viewPayout } from '../../packages/domain/payouts/resource.ts'
+import { payouts } from '../../packages/domain/payouts/index.ts'
+import { viewPayout } from '../../packages/domain/payouts/resource.ts'
+import { payoutTimers } from '../../packages/domain/payouts/timers.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
-import { payoutTimers } from '../../projections/payout-timers.ts'
 import {
   at,
   owner,
@@ -88,8 +89,10 @@ t.test('an abandoned payout is shown nowhere', async (t) => {
 })
 
 t.test('a webhook says the currency in lower case', async (t) => {
-  t.match(payoutWebhook(context.id, fold(payout, [requested])), { object: 'payout', currency: 'xof' })
-  t.equal(payoutPublicEvents.PayoutReturned, 'payout.failed')
+  const [told] = payouts.publicEvents!
+  const shown = told!.view(context.id, fold(payout, [requested]) as never, recorded(requested))
+  t.match(shown, { object: 'payout', currency: 'xof' })
+  t.equal(told!.typeOf(recorded(returned)), 'payout.failed')
 })
 
 t.test('the hold of a payout goes the way of the payout', async (t) => {

@@ -1,3 +1,4 @@
+import { Type } from '../../packages/contract/vocabulary.ts'
 import t, { type Test } from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { InProcessBus } from '../../infra/event-bus/in-process.ts'
@@ -100,7 +101,8 @@ function startPolicy(policies: readonly AnyPolicy[], tallyOf: (diary: string) =>
       dependencies,
       pool,
       deciders: [diary, tally],
-      processes: [{ policies }],
+      policies,
+      processes: [],
       timers,
     })
     t.teardown(() => running.close())
@@ -147,6 +149,8 @@ const consumers: readonly Consumer[] = [
       const source = {
         decider: diary,
         resource: 'diary',
+        types: { 'payout.created': 'A test' },
+        data: Type.Object({}),
         typeOf: () => 'payout.created' as const,
         view: (id: string, _: never, { data }: { data: object }) => {
           taste(id, (data as { number: number }).number)

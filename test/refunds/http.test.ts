@@ -214,7 +214,7 @@ t.test('the balance of a time is what was there then', async (t) => {
 t.test('balance transactions name their source, and are found by either spelling of it', async (t) => {
   const intent = await paid(card)
   const id = paymentOf(intent)
-  const bare = identity(id, 'payment')!
+  const bare = identity(id, 'pay')!
   for (const source of [id, bare]) {
     const { body } = await service.get<Page>(
       `/api/v1/balance-transactions?source=${source}&type=payment&currency=xof`,

@@ -1,14 +1,13 @@
 import { Projector } from '../../infra/postgres/read-models/projector.ts'
 import type { StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
 import { readModels } from '../../projections/index.ts'
-import { deciders } from '../../services/composition/deciders.ts'
+import { deciders, policies, publicSources } from '../../packages/domain/index.ts'
 import { runDue } from '../../services/processes/due-timers.ts'
 import { processes } from '../../services/processes/families.ts'
 import { subscribePolicies, toolsOf } from '../../services/processes/main.ts'
 import { PolicyRunner } from '../../services/processes/policies.ts'
 import { startReactions } from '../../services/processes/reactions.ts'
 import { Renderer, type RenderedEvent } from '../../services/relay/render.ts'
-import { publicSources } from '../../services/relay/sources.ts'
 import {
   assertLeading,
   simulatedCheckpoints,
@@ -41,7 +40,6 @@ export const work: Readonly<Record<Role, (reigning: Reigning) => Promise<Work>>>
 }
 
 const decidersByCategory = new Map(deciders.map((decider) => [decider.category, decider]))
-const policies = processes.flatMap((process) => process.policies)
 
 /** As services/processes/main.ts puts it together, with the timers looked at when the simulation says so. */
 async function runProcesses({ process, rule }: Reigning): Promise<Work> {

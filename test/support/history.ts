@@ -49,7 +49,7 @@ export async function makeHistory(service: TestService): Promise<History> {
     failedPayout,
     payment,
     deafEndpoint,
-    paidPayoutId: identity(paidPayout, 'payout')!,
+    paidPayoutId: identity(paidPayout, 'po')!,
     payoutOrder,
   }
 }

@@ -2,7 +2,7 @@ import { Projector } from '../../infra/postgres/read-models/projector.ts'
 import { publications } from '../../infra/postgres/read-models/publication.ts'
 import { tableOf } from '../../infra/postgres/read-models/tables.ts'
 import type { ReadModel } from '../../packages/kernel/projection.ts'
-import { deciders } from '../../services/composition/deciders.ts'
+import { deciders } from '../../packages/domain/index.ts'
 import type { Runtime } from '../../services/composition/dependencies.ts'
 
 /** A generation that no rebuild reaches. */

@@ -7,5 +7,8 @@ export const root = join(
   import.meta.url.includes('/dist/') ? '../../..' : '../..',
 )
 
+/** Where the compiled files of the project are. */
+export const compiled = join(root, 'dist')
+
 /** Where the broker's jars are fetched to, once for this copy of the sources, also for `make kafka`. */
 export const brokerJars = join(root, '.data', 'kafka-jars')

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { deciders } from '../../services/composition/deciders.ts'
+import { deciders } from '../../packages/domain/index.ts'
 import type { TSchema } from '../../packages/contract/vocabulary.ts'
 import type { EventType } from '../../packages/kernel/event-types.ts'
 import { root } from './root.ts'

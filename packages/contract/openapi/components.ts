@@ -2,17 +2,17 @@ import { answerOf } from '../list-query.ts'
 import { isList, objectName, operationId, partsOf, pascal, singular } from './names.ts'
 import type { RefusedResponses } from './refusals.ts'
 import { NamedSchemas, type Json } from './schemas.ts'
-import { webhookParameters, type WebhookData } from './webhooks.ts'
+import { webhookParameters } from './webhooks.ts'
+import type { PublicSource } from '../public-events.ts'
 import { Problem } from '../problem.ts'
 import type { AnyRoute } from '../routes.ts'
 import type { TSchema } from '../vocabulary.ts'
-import type { WebhookType } from '../webhook-types.ts'
 
 /**
  * Names for all resources, lists, requests and events. What is read names a resource; a fuller one that a
  * write answers comes second.
  */
-export function nameSchemas(routes: readonly AnyRoute[], webhookData: WebhookData): NamedSchemas {
+export function nameSchemas(routes: readonly AnyRoute[], sources: readonly PublicSource[]): NamedSchemas {
   const schemas = new NamedSchemas()
   schemas.name('Problem', Problem)
   const readsFirst = routes.toSorted((one, other) => Number(isWrite(one)) - Number(isWrite(other)))
@@ -20,8 +20,8 @@ export function nameSchemas(routes: readonly AnyRoute[], webhookData: WebhookDat
   for (const route of routes) {
     if (route.body) schemas.name(`${pascal(operationId(route))}Request`, route.body)
   }
-  for (const [type, data] of Object.entries(webhookData) as [WebhookType, TSchema][]) {
-    const name = pascal(objectName(data) ?? type)
+  for (const { data, resource } of sources) {
+    const name = pascal(objectName(data) ?? resource)
     schemas.name(name, data, `${name}InWebhook`)
   }
   return schemas

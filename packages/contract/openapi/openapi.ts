@@ -1,16 +1,18 @@
 import { componentsOf, nameSchemas } from './components.ts'
-import { families, familyOf, placeOf, webhookTag, type Family } from './families.ts'
 import { partsOf } from './names.ts'
-import { operationOf } from './operation.ts'
+import { operationOf, sectionOf } from './operation.ts'
 import { RefusedResponses } from './refusals.ts'
 import type { Json } from './schemas.ts'
 import { description } from './text.ts'
-import { webhooksOf, type WebhookData } from './webhooks.ts'
-import type { AnyRoute } from '../routes.ts'
+import { webhookSection, webhooksOf } from './webhooks.ts'
+import type { PublicSource } from '../public-events.ts'
+import type { AnyRoute, Section } from '../routes.ts'
 
 export interface DocumentOptions {
   readonly baseUrl: string
-  readonly webhookData: WebhookData
+  /** The prefix of each kind of public id. */
+  readonly idPrefixes: Readonly<Record<string, string>>
+  readonly publicSources: readonly PublicSource[]
 }
 
 export interface OpenApiDocument extends Json {
@@ -23,12 +25,12 @@ export interface OpenApiDocument extends Json {
 /** The table of endpoints as an OpenAPI 3.1 document. */
 export function openapi(
   routes: readonly AnyRoute[],
-  { baseUrl, webhookData }: DocumentOptions,
+  { baseUrl, idPrefixes, publicSources }: DocumentOptions,
 ): OpenApiDocument {
-  const schemas = nameSchemas(routes, webhookData)
+  const schemas = nameSchemas(routes, publicSources)
   const refused = new RefusedResponses()
-  const paths = pathsOf(routes, (route) => operationOf(route, { schemas, refused, baseUrl }))
-  const webhooks = webhooksOf(webhookData, schemas)
+  const paths = pathsOf(routes, (route) => operationOf(route, { schemas, refused, baseUrl, idPrefixes }))
+  const webhooks = webhooksOf(publicSources, schemas)
   return {
     openapi: '3.1.0',
     info: {
@@ -51,25 +53,17 @@ function pathsOf(
   operation: (route: AnyRoute) => Json,
 ): OpenApiDocument['paths'] {
   const paths: Record<string, Record<string, Json>> = {}
-  for (const route of routes.toSorted(inReadingOrder)) {
+  for (const route of routes) {
     const { method, path } = partsOf(route)
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation(route) }
   }
   return paths
 }
 
-/** By section, then by address; the operations of one address as the table has them. */
-function inReadingOrder(one: AnyRoute, other: AnyRoute): number {
-  const [first, second] = [partsOf(one).path, partsOf(other).path]
-  return placeOf(first) - placeOf(second) || first.localeCompare(second)
-}
-
-/** The sections that the table has, in the order of the reference. */
-function tagsOf(routes: readonly AnyRoute[]): readonly Family[] {
-  const used = new Map(
-    routes.map((route) => familyOf(partsOf(route).path)).map((family) => [family.tag, family]),
-  )
-  const known = families.filter(({ tag }) => used.has(tag))
-  const others = [...used.values()].filter(({ tag }) => !families.some((family) => family.tag === tag))
-  return [...known, ...others, webhookTag]
+/** The sections in the order of the table, and that of the webhooks. */
+function tagsOf(routes: readonly AnyRoute[]): readonly Section[] {
+  return [
+    ...new Map(routes.map((route) => [sectionOf(route).tag, sectionOf(route)])).values(),
+    webhookSection,
+  ]
 }

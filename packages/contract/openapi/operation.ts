@@ -1,11 +1,9 @@
-import { prefixes } from '../identity.ts'
 import { answerOf, listQuery, statusOf } from '../list-query.ts'
-import { exampleIds, exampleOf, requestExamples, type NamedExamples } from './examples.ts'
-import { familyOf } from './families.ts'
+import { exampleIds, exampleOf } from './examples.ts'
 import { operationId, partsOf } from './names.ts'
 import type { RefusedResponses } from './refusals.ts'
 import type { Json, NamedSchemas } from './schemas.ts'
-import type { AnyRoute } from '../routes.ts'
+import type { AnyRoute, NamedExamples, Section } from '../routes.ts'
 import type { TSchema } from '../vocabulary.ts'
 
 /** What operations refer to, collected while they are made. */
@@ -13,23 +11,31 @@ export interface Shared {
   readonly schemas: NamedSchemas
   readonly refused: RefusedResponses
   readonly baseUrl: string
+  readonly idPrefixes: Readonly<Record<string, string>>
 }
 
 /** One row as an operation of the document. */
-export function operationOf(route: AnyRoute, { schemas, refused, baseUrl }: Shared): Json {
+export function operationOf(route: AnyRoute, shared: Shared): Json {
+  const { schemas, refused } = shared
   const body = requestBody(route, schemas)
   return {
     operationId: operationId(route),
-    tags: [familyOf(partsOf(route).path).tag],
+    tags: [sectionOf(route).tag],
     summary: route.summary,
     description: describe(route),
     security: route.scope === 'public' ? [] : [{ ApiKey: [route.scope] }, { AppToken: [route.scope] }],
-    parameters: [...pathParameters(route), ...queryParameters(route, schemas), ...headers(route)],
+    parameters: [...pathParameters(route, shared), ...queryParameters(route, schemas), ...headers(route)],
     ...(body && { requestBody: body }),
     responses: { [statusOf(route)]: success(route, schemas), ...refused.of(route) },
-    'x-codeSamples': [{ lang: 'Shell', label: 'curl', source: curl(route, baseUrl) }],
+    'x-codeSamples': [{ lang: 'Shell', label: 'curl', source: curl(route, shared) }],
     ...(route.inferred && { 'x-inferred': true }),
   }
+}
+
+/** Where a row stands in the reference. */
+export function sectionOf({ section, operation }: AnyRoute): Section {
+  if (!section) throw new Error(`${operation} stands in no section: put it into one of services/api/routes`)
+  return section
 }
 
 const consistencies: Readonly<Record<AnyRoute['kind'], string | undefined>> = {
@@ -56,20 +62,20 @@ const otherParameters: Readonly<Record<string, { readonly description: string; r
   {
     operationId: {
       description: 'Id of the operation, as `operation_id` shows it',
-      example: exampleIds.of(prefixes.operation),
+      example: exampleIds.of('op'),
     },
     key: { description: 'The idempotency key, as it was sent', example: 'order-1042' },
   }
 
-function pathParameters(route: AnyRoute): Json[] {
+function pathParameters(route: AnyRoute, shared: Shared): Json[] {
   return [...route.operation.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
-    const shared = { name, in: 'path', required: true }
-    if (name === 'id') return { ...shared, ...idParameter(route) }
+    const place = { name, in: 'path', required: true }
+    if (name === 'id') return { ...place, ...idParameter(route, shared) }
     const { description, example } = otherParameters[name!] ?? {
       description: `The ${name}`,
       example: exampleIds.bare,
     }
-    return { ...shared, description, schema: { type: 'string' }, example }
+    return { ...place, description, schema: { type: 'string' }, example }
   })
 }
 
@@ -77,8 +83,8 @@ const hex = '[0-9a-fA-F]'
 const uuidPattern = `(${hex}{32}|${hex}{8}(-${hex}{4}){3}-${hex}{12})`
 
 /** Every id may have either spelling: prefix and 32 hex digits, or the bare UUID. */
-function idParameter({ kinds = [] }: AnyRoute): Json {
-  const known = kinds.map((kind) => prefixes[kind])
+function idParameter({ kinds = [] }: AnyRoute, { idPrefixes }: Shared): Json {
+  const known = kinds.flatMap((kind) => idPrefixes[kind] ?? [])
   const [first] = known
   if (first === undefined) {
     return {
@@ -128,8 +134,8 @@ function requestBody(route: AnyRoute, schemas: NamedSchemas): Json | undefined {
   return { required: required.length > 0, content: { 'application/json': content } }
 }
 
-export function examplesOf({ operation }: AnyRoute, body: TSchema): NamedExamples {
-  return requestExamples[operation] ?? { body: { summary: 'A request', value: exampleOf(body) } }
+export function examplesOf({ examples }: AnyRoute, body: TSchema): NamedExamples {
+  return examples ?? { body: { summary: 'A request', value: exampleOf(body) } }
 }
 
 function success(route: AnyRoute, schemas: NamedSchemas): Json {
@@ -156,11 +162,11 @@ function success(route: AnyRoute, schemas: NamedSchemas): Json {
   }
 }
 
-function curl(route: AnyRoute, baseUrl: string): string {
+function curl(route: AnyRoute, { baseUrl, idPrefixes }: Shared): string {
   const { method, path } = partsOf(route)
-  const [prefix] = route.kinds ?? []
+  const prefix = idPrefixes[route.kinds?.[0] ?? '']
   const address = path
-    .replace('{id}', prefix ? exampleIds.of(prefixes[prefix]) : exampleIds.bare)
+    .replace('{id}', prefix ? exampleIds.of(prefix) : exampleIds.bare)
     .replace(/\{(\w+)\}/, (_, name: string) => otherParameters[name]?.example ?? exampleIds.bare)
   const body =
     route.body &&

@@ -1,20 +1,34 @@
 import { exampleIds, exampleOf } from './examples.ts'
-import { webhookTag } from './families.ts'
 import { pascal } from './names.ts'
 import type { Json, NamedSchemas } from './schemas.ts'
 import { record, Type, UnixSeconds, type TSchema } from '../vocabulary.ts'
-import { webhookTypes, type WebhookType } from '../webhook-types.ts'
+import type { PublicSource } from '../public-events.ts'
+import type { Section } from '../routes.ts'
+import type { WebhookType } from '../webhook-types.ts'
 
-/** What `data` of each type is. The resources belong to the families, so they are given. */
-export type WebhookData = Readonly<Record<WebhookType, TSchema>>
-
-/** All public events, as the posts that endpoints get. */
-export function webhooksOf(data: WebhookData, schemas: NamedSchemas): Json {
-  const types = Object.keys(webhookTypes) as WebhookType[]
-  return Object.fromEntries(types.map((type) => [type, { post: webhookOf(type, data[type], schemas) }]))
+/** The section of webhooks in the document. */
+export const webhookSection: Section = {
+  tag: 'Webhook events',
+  description:
+    'What is posted to your endpoints. Answer with any 2xx status within 15 seconds; anything else is ' +
+    'retried after 5 min, 30 min, 2 h, 8 h and 24 h.',
 }
 
-function webhookOf(type: WebhookType, data: TSchema, schemas: NamedSchemas): Json {
+/** All public events, as the posts that endpoints get. */
+export function webhooksOf(sources: readonly PublicSource[], schemas: NamedSchemas): Json {
+  const told = sources.flatMap(({ types, data }) =>
+    Object.entries(types).map(([type, meaning]) => ({ type, meaning, data }) as Told),
+  )
+  return Object.fromEntries(told.map((one) => [one.type, { post: webhookOf(one, schemas) }]))
+}
+
+interface Told {
+  readonly type: WebhookType
+  readonly meaning: string
+  readonly data: TSchema
+}
+
+function webhookOf({ type, meaning, data }: Told, schemas: NamedSchemas): Json {
   const [, happening = ''] = type.split('.')
   const example = {
     ...(exampleOf(envelope(type, data), { id: exampleIds.of('evt'), type, api_version: 'v1' }) as object),
@@ -22,9 +36,9 @@ function webhookOf(type: WebhookType, data: TSchema, schemas: NamedSchemas): Jso
   }
   return {
     operationId: `on${pascal(type)}`,
-    tags: [webhookTag.tag],
+    tags: [webhookSection.tag],
     summary: type,
-    description: webhookTypes[type],
+    description: meaning,
     security: [],
     parameters: signatureHeaders.map((name) => ({ $ref: `#/components/parameters/${name}` })),
     requestBody: {

@@ -54,11 +54,3 @@ export function viewBalance(
 
 /** Domain model 6: balance.available follows from these entries. */
 export const availableTemplates: readonly string[] = ['payment.available', 'sandbox.topup']
-
-/** Spec, Webhook event: the currency is in lower case. */
-export function balanceWebhook(
-  balance: CurrencyBalance,
-  owner: { readonly livemode: boolean; readonly asOf: string },
-) {
-  return viewBalance([{ ...balance, currency: balance.currency.toLowerCase() }], owner)
-}

@@ -1,4 +1,4 @@
-import { publicId, type Prefixed } from '../../contract/identity.ts'
+import { publicId } from '../../contract/identity.ts'
 import {
   base,
   choice,
@@ -48,7 +48,13 @@ const typeOf: Readonly<Partial<Record<Template, TransactionType>>> = {
 }
 
 /** Which of our ids a subject has outside; what is not here has none. */
-const sources: Readonly<Record<string, Prefixed>> = { payment: 'payment', refund: 'refund', payout: 'payout' }
+/** What an entry can be about, and the prefix of its public id. */
+const sources = { payment: 'pay', refund: 're', payout: 'po' } as const
+type Source = keyof typeof sources
+
+function isSource(type: string): type is Source {
+  return type in sources
+}
 
 /** The fee that an entry takes, or gives back. */
 const fees: Readonly<Partial<Record<TransactionType, { readonly type: string; readonly sign: 1 | -1 }>>> = {
@@ -62,7 +68,7 @@ const fees: Readonly<Partial<Record<TransactionType, { readonly type: string; re
 export const TransactionType = choice(...transactionTypes)
 
 export const BalanceTransactionResource = record({
-  ...base('balance_transaction'),
+  ...base('balance_transaction', 'txn'),
   amount: SignedMinor,
   fee: SignedMinor,
   net: SignedMinor,
@@ -89,7 +95,7 @@ export interface TransactionRow {
   readonly fee: number
   readonly net: number
   readonly source: string | null
-  readonly source_object: Prefixed | null
+  readonly source_object: Source | null
   readonly description: string | null
   readonly available_on: string
   readonly created_at: string
@@ -107,7 +113,7 @@ export function transactionOf(entry: Entry): Shown | undefined {
   const { available, pending } = movementOf(entry)
   const net = available + pending
   const fee = (fees[type]?.sign ?? 0) * entry.amounts.fee
-  const source_object = sources[entry.subject.type] ?? null
+  const source_object = isSource(entry.subject.type) ? entry.subject.type : null
   const availableAt = 'availableAt' in entry ? entry.availableAt : undefined
   return {
     id: entry.entryId,
@@ -128,7 +134,7 @@ export function transactionOf(entry: Entry): Shown | undefined {
 export function viewTransaction(row: TransactionRow): Static<typeof BalanceTransactionResource> {
   const feeType = fees[row.type]?.type
   return {
-    id: publicId('balance_transaction', row.id),
+    id: publicId('txn', row.id),
     object: 'balance_transaction',
     livemode: row.livemode,
     created: unixSeconds(row.created_at),
@@ -139,7 +145,7 @@ export function viewTransaction(row: TransactionRow): Static<typeof BalanceTrans
     type: row.type,
     status: row.status,
     available_on: row.available_on,
-    source: row.source_object && row.source && publicId(row.source_object, row.source),
+    source: row.source_object && row.source && publicId(sources[row.source_object], row.source),
     description: row.description,
     fee_details: feeType && row.fee !== 0 ? [{ type: feeType, amount: row.fee }] : [],
     entry_id: row.id,

@@ -10,11 +10,10 @@ import {
   unixSeconds,
   type Static,
 } from '../../contract/vocabulary.ts'
-import type { WebhookType } from '../../contract/webhook-types.ts'
-import type { Customer, CustomerEvents } from './customer.ts'
+import type { Customer } from './customer.ts'
 
 export const CustomerResource = record({
-  ...base('customer'),
+  ...base('customer', 'cus'),
   name: nullable(Type.String()),
   email: nullable(Type.String()),
   phone: nullable(Type.String()),
@@ -33,7 +32,7 @@ export function viewCustomer(id: string, state: Customer): CustomerView | undefi
   if (state.status !== 'active') return undefined
   const { livemode, createdAt, email, phone, currency } = state
   return {
-    id: publicId('customer', id),
+    id: publicId('cus', id),
     object: 'customer',
     livemode,
     created: unixSeconds(createdAt),
@@ -44,15 +43,4 @@ export function viewCustomer(id: string, state: Customer): CustomerView | undefi
     balance: 0,
     metadata: {},
   }
-}
-
-/** Spec, Webhook event: the currency is in lower case. */
-export function customerWebhook(id: string, state: Customer) {
-  const view = viewCustomer(id, state)
-  return view && { ...view, currency: view.currency.toLowerCase() }
-}
-
-/** Domain model 6. */
-export const customerPublicEvents: Readonly<Partial<Record<keyof CustomerEvents, WebhookType>>> = {
-  CustomerCreated: 'customer.created',
 }

@@ -1,4 +1,4 @@
-import { publicId, type Prefixed } from '../../contract/identity.ts'
+import { publicId } from '../../contract/identity.ts'
 import { literals, nullable, record, Timestamp, Type, type Static } from '../../contract/vocabulary.ts'
 import { returnAddress } from './return-url.ts'
 
@@ -19,6 +19,8 @@ export const OperationResource = record({
 
 export type OperationView = Static<typeof OperationResource>
 
+const prefixes = { payment_intent: 'pi', payout: 'po', refund: 're' } as const
+
 /** A row of the read model `operations`. */
 export interface OperationRow {
   readonly id: string
@@ -26,7 +28,7 @@ export interface OperationRow {
   readonly livemode: boolean
   readonly type: OperationView['type']
   readonly status: OperationView['status']
-  readonly resource_object: Prefixed
+  readonly resource_object: keyof typeof prefixes
   readonly resource: string
   readonly message: string | null
   /** The provider's page, for a payer who has to go there. */
@@ -38,12 +40,12 @@ export interface OperationRow {
 
 export function viewOperation(row: OperationRow): OperationView {
   return {
-    id: publicId('operation', row.id),
+    id: publicId('op', row.id),
     object: 'operation',
     livemode: row.livemode,
     type: row.type,
     status: row.status,
-    resource: { object: row.resource_object, id: publicId(row.resource_object, row.resource) },
+    resource: { object: row.resource_object, id: publicId(prefixes[row.resource_object], row.resource) },
     message: row.message,
     updated_at: row.updated_at,
     redirect_url: redirectUrl(row),

@@ -85,7 +85,7 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
         method: admittedMethod(intent, method),
         preferredFlow,
         returnUrl,
-        statusUrl: `${statusPages}/${publicId('operation', operationId)}`,
+        statusUrl: `${statusPages}/${publicId('op', operationId)}`,
         leaseUntil: leaseUntil(now),
       }
       return [{ type: 'PaymentIntentConfirmationStarted', data }]

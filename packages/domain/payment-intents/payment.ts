@@ -23,7 +23,7 @@ const paymentStatuses = ['succeeded', 'partially_refunded', 'refunded'] as const
 export const PaymentStatus = choice(...paymentStatuses)
 
 export const paymentFields = {
-  ...base('payment'),
+  ...base('payment', 'pay'),
   amount: AmountMinor,
   amount_received: AmountMinor,
   currency: Currency,
@@ -57,7 +57,7 @@ export function viewPayment(id: string, state: PaymentIntent): PaymentView | und
   const { payment } = state
   const method = state.attempts.find(({ operationId }) => operationId === payment.operationId)!.method
   return {
-    id: publicId('payment', id),
+    id: publicId('pay', id),
     object: 'payment',
     livemode: state.livemode,
     created: unixSeconds(state.createdAt),
@@ -65,11 +65,11 @@ export function viewPayment(id: string, state: PaymentIntent): PaymentView | und
     amount_received: payment.amount,
     currency: state.currency,
     status: paymentStatus(payment),
-    payment_intent: publicId('payment_intent', id),
+    payment_intent: publicId('pi', id),
     payment_method: method.type,
     operator: method.type === 'mobile_money' ? method.operator : null,
     country: state.transactionCountry,
-    customer: state.customer && publicId('customer', state.customer),
+    customer: state.customer && publicId('cus', state.customer),
     customer_phone: method.type === 'mobile_money' ? method.msisdn.slice(-4) : null,
     description: state.description,
     metadata: state.metadata,

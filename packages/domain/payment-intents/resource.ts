@@ -20,8 +20,7 @@ import {
   choice,
   type Static,
 } from '../../contract/vocabulary.ts'
-import type { WebhookType } from '../../contract/webhook-types.ts'
-import { paymentFailureCodes, type PaymentIntentEvents } from './events.ts'
+import { paymentFailureCodes } from './events.ts'
 import { returnUrlOf } from './return-url.ts'
 import type { Attempt, CreatedIntent, PaymentIntent } from './state.ts'
 
@@ -91,7 +90,7 @@ const NextAction = Type.Union([
 ])
 
 export const PaymentIntentResource = record({
-  ...base('payment_intent'),
+  ...base('payment_intent', 'pi'),
   amount: AmountMinor,
   currency: Currency,
   status: literals(...paymentIntentStatuses),
@@ -115,7 +114,7 @@ export function viewPaymentIntent(id: string, state: PaymentIntent): PaymentInte
   if (state.status === 'none') return undefined
   const attempt = shownAttempt(state)
   return {
-    id: publicId('payment_intent', id),
+    id: publicId('pi', id),
     object: 'payment_intent',
     livemode: state.livemode,
     created: unixSeconds(state.createdAt),
@@ -125,32 +124,16 @@ export function viewPaymentIntent(id: string, state: PaymentIntent): PaymentInte
     description: state.description,
     metadata: state.metadata,
     next_action: attempt ? nextAction(state, attempt) : null,
-    customer: state.customer && publicId('customer', state.customer),
+    customer: state.customer && publicId('cus', state.customer),
     transaction_country: state.transactionCountry,
     payer_country: state.payerCountry,
     rail_country: state.railCountry,
     payment_method_type: attempt?.method.type ?? null,
-    operation_id: attempt ? publicId('operation', attempt.operationId) : null,
+    operation_id: attempt ? publicId('op', attempt.operationId) : null,
     failure_code: state.status === 'failed' ? state.failure.code : null,
     failure_message: state.status === 'failed' ? state.failure.message : null,
     canceled_at: state.status === 'canceled' ? state.canceledAt : null,
   }
-}
-
-/** Spec, Webhook event: the currency is in lower case. */
-export function paymentIntentWebhook(id: string, state: PaymentIntent) {
-  const view = viewPaymentIntent(id, state)
-  return view && { ...view, currency: view.currency.toLowerCase() }
-}
-
-/** Domain model 6. */
-export const paymentIntentPublicEvents: Readonly<Partial<Record<keyof PaymentIntentEvents, WebhookType>>> = {
-  PaymentIntentCreated: 'payment_intent.created',
-  PaymentIntentSubmitted: 'payment_intent.processing',
-  PaymentIntentActionRequired: 'payment_intent.requires_action',
-  PaymentIntentSucceeded: 'payment_intent.succeeded',
-  PaymentIntentFailed: 'payment_intent.payment_failed',
-  PaymentIntentCanceled: 'payment_intent.canceled',
 }
 
 /** The last confirmation, unless it was aborted: then nothing of it is left to be seen. */

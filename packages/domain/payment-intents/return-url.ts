@@ -16,7 +16,7 @@ export interface Outcome {
 export function returnAddress(returnUrl: string, { status, paymentIntent, operationId }: Outcome): string {
   const address = new URL(returnUrl)
   address.searchParams.set('status', status)
-  address.searchParams.set('payment_intent', publicId('payment_intent', paymentIntent))
-  address.searchParams.set('operation_id', publicId('operation', operationId))
+  address.searchParams.set('payment_intent', publicId('pi', paymentIntent))
+  address.searchParams.set('operation_id', publicId('op', operationId))
   return address.toString()
 }

@@ -53,7 +53,7 @@ export function timelineOf(events: readonly RecordedEvent[]): TimelineEntry[] {
       status: state.status,
       occurred_at: metadata.at,
       message: told,
-      operation_id: operationId && publicId('operation', operationId),
+      operation_id: operationId && publicId('op', operationId),
     })
   }
   return entries

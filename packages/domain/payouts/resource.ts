@@ -7,7 +7,6 @@ import {
   Currency,
   Identity,
   literals,
-  LowerCurrency,
   maybe,
   Metadata,
   nullable,
@@ -18,10 +17,9 @@ import {
   unixSeconds,
   type Static,
 } from '../../contract/vocabulary.ts'
-import type { WebhookType } from '../../contract/webhook-types.ts'
-import { DelayReason, isUnderWay, type Payout, type PayoutEvents } from './payout.ts'
+import { DelayReason, isUnderWay, type Payout } from './payout.ts'
 import { destinationFields, InlineDestination, type Destination } from './destination-request.ts'
-import type { PayoutDestination, PayoutDestinationEvents } from './destination.ts'
+import type { PayoutDestination } from './destination.ts'
 import { FailureCode, operatorFailureCodes } from './failure.ts'
 import { Frequency } from './schedule.ts'
 import type { PayoutSettings } from './settings.ts'
@@ -71,14 +69,14 @@ const MobileMoneyResource = record({
 })
 const BankResource = record({
   type: literals('bank'),
-  currency: Type.String(),
+  currency: Currency,
   bank_code: Type.String(),
   account_number: Type.String(),
   account_name: Type.String(),
 })
 
-const payoutFields = {
-  ...base('payout'),
+export const PayoutResource = record({
+  ...base('payout', 'po'),
   amount: AmountMinor,
   currency: Currency,
   fee: CountMinor,
@@ -94,10 +92,7 @@ const payoutFields = {
   metadata: Metadata,
   failure_code: nullable(FailureCode),
   failure_message: nullable(Type.String()),
-}
-
-export const PayoutResource = record(payoutFields)
-export const PayoutWebhook = record({ ...payoutFields, currency: LowerCurrency })
+})
 
 export const PayoutDestinationResource = record({
   ...base('payout_destination'),
@@ -138,7 +133,7 @@ export function viewPayout(id: string, state: Payout): Static<typeof PayoutResou
   const { status, money, destination, payoutMethod, batch, metadata, expectedBy, delay } = state
   const failure = state.status === 'failed' ? state.failure : null
   return {
-    id: publicId('payout', id),
+    id: publicId('po', id),
     object: 'payout',
     livemode: state.livemode,
     created: unixSeconds(state.at),
@@ -249,34 +244,4 @@ function masked(view: Static<typeof PayoutDestinationResource>): Static<typeof P
 /** Domain model 5.1: lists show the last four. */
 function ending(number: string | null): string | null {
   return number && `****${number.slice(-4)}`
-}
-
-// Webhooks
-
-type PublicTypes<Events> = Readonly<Partial<Record<keyof Events, WebhookType>>>
-
-export const payoutPublicEvents: PublicTypes<PayoutEvents> = {
-  PayoutRequested: 'payout.created',
-  PayoutSent: 'payout.in_transit',
-  PayoutDelayed: 'payout.delayed',
-  PayoutPaid: 'payout.paid',
-  PayoutFailed: 'payout.failed',
-  PayoutReturned: 'payout.failed',
-  PayoutCanceled: 'payout.canceled',
-}
-
-export const payoutDestinationPublicEvents: PublicTypes<PayoutDestinationEvents> = {
-  PayoutDestinationSaved: 'payout_destination.created',
-  PayoutDestinationRemoved: 'payout_destination.deleted',
-}
-
-/** Spec, Webhook event: the currency is in lower case in the data of a webhook. */
-export function payoutWebhook(id: string, state: Payout): Static<typeof PayoutWebhook> | undefined {
-  const view = viewPayout(id, state)
-  return view && { ...view, currency: view.currency.toLowerCase() }
-}
-
-export function payoutDestinationWebhook(id: string, state: PayoutDestination) {
-  const view = viewPayoutDestination(id, state)
-  return view && { ...view, currency: view.currency && view.currency.toLowerCase() }
 }

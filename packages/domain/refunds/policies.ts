@@ -3,12 +3,10 @@ import { policy, to } from '../../kernel/policy.ts'
 import type { RecordedEvent } from '../../kernel/projection.ts'
 import { bookId } from '../ledger/accounts.ts'
 import { book, type BookCommands } from '../ledger/book.ts'
+import { paymentIntent } from '../payment-intents/payment-intent.ts'
 import type { RefundEvents } from './refund.ts'
 
-/**
- * A refund's hold ends with the refund: posted or voided, once. What the payment learns of it is ordered
- * where both are known.
- */
+/** A refund's hold ends with the refund: posted or voided, once. */
 const money = policy<RefundEvents>('refund_money', {
   RefundSucceeded: (event) =>
     inBook(event, {
@@ -18,7 +16,20 @@ const money = policy<RefundEvents>('refund_money', {
   RefundFailed: (event) => inBook(event, { type: 'VoidHold', data: { holdId: event.id } }),
 })
 
-export const refundPolicies = [money]
+/** The payment learns what became of the part of it that was reserved. */
+const paymentRefunds = policy<RefundEvents>('payment_refunds', {
+  RefundSucceeded: ({ id, data }) => [
+    to(paymentIntent, data.paymentIntent, { type: 'RecordRefund', data: { refund: id } }),
+  ],
+  RefundFailed: ({ id, data }) => [
+    to(paymentIntent, data.paymentIntent, { type: 'ReleaseRefund', data: { refund: id } }),
+  ],
+  RefundAbandoned: ({ id, data: { paymentIntent: intent } }) => {
+    return intent === null ? [] : [to(paymentIntent, intent, { type: 'ReleaseRefund', data: { refund: id } })]
+  },
+})
+
+export const refundPolicies = [money, paymentRefunds]
 
 function inBook(
   { metadata, data }: RecordedEvent<{ readonly currency: string }>,

@@ -12,14 +12,13 @@ import {
   unixSeconds,
   type Static,
 } from '../../contract/vocabulary.ts'
-import type { WebhookType } from '../../contract/webhook-types.ts'
-import { refundReasons, type Refund, type RefundEvents } from './refund.ts'
+import { refundReasons, type Refund } from './refund.ts'
 
 /** All that is left of the payment when no amount is given. */
 export const RefundRequest = record({ amount: maybe(AmountMinor), reason: maybe(choice(...refundReasons)) })
 
 export const RefundResource = record({
-  ...base('refund'),
+  ...base('refund', 're'),
   amount: AmountMinor,
   currency: LowerCurrency,
   payment_intent: Type.String(),
@@ -36,26 +35,17 @@ export function viewRefund(id: string, state: Refund): RefundView | undefined {
   if (state.status === 'none' || state.status === 'abandoned') return undefined
   const { status, livemode, createdAt, amount, currency, paymentIntent, reason } = state
   return {
-    id: publicId('refund', id),
+    id: publicId('re', id),
     object: 'refund',
     livemode,
     created: unixSeconds(createdAt),
     amount,
     currency: currency.toLowerCase(),
-    payment_intent: publicId('payment_intent', paymentIntent),
-    payment: publicId('payment', paymentIntent),
+    payment_intent: publicId('pi', paymentIntent),
+    payment: publicId('pay', paymentIntent),
     status,
     reason,
     failure_code: state.status === 'failed' ? state.failure.code : null,
     source: null,
   }
-}
-
-/** Domain model 6. The currency is in lower case already. */
-export const refundWebhook = viewRefund
-
-export const refundPublicEvents: Readonly<Partial<Record<keyof RefundEvents, WebhookType>>> = {
-  RefundRequested: 'refund.created',
-  RefundSucceeded: 'refund.succeeded',
-  RefundFailed: 'refund.failed',
 }

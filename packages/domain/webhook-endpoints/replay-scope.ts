@@ -1,4 +1,4 @@
-import { matches, webhookTypes } from '../../contract/webhook-types.ts'
+import { matches } from '../../contract/webhook-types.ts'
 import type { WebhookEndpoint } from './webhook-endpoint.ts'
 
 /** Inferred: an endpoint can be sent again what it missed in the last 30 days. */
@@ -14,7 +14,8 @@ export function isEnabledFor(endpoint: WebhookEndpoint, type: string): boolean {
 export function missedBy(
   endpoint: WebhookEndpoint,
   at: Date,
+  known: readonly string[],
 ): { readonly types: readonly string[]; readonly since: string } {
-  const types = Object.keys(webhookTypes).filter((type) => isEnabledFor(endpoint, type))
+  const types = known.filter((type) => isEnabledFor(endpoint, type))
   return { types, since: new Date(at.getTime() - missedForMs).toISOString() }
 }

@@ -54,7 +54,7 @@ export const WebhookReplayRequest = record({
 const Secret = Type.String({ pattern: '^whsec_', description: 'Shown in full once' })
 
 const endpointFields = {
-  ...base('webhook_endpoint'),
+  ...base('webhook_endpoint', 'we'),
   url: Type.String(),
   enabled_events: Type.Array(Type.String()),
   enabled: Type.Boolean(),
@@ -69,14 +69,14 @@ const endpointFields = {
 export const WebhookEndpointResource = record(endpointFields)
 export const NewWebhookEndpointResource = record({ ...endpointFields, secret: Secret })
 export const WebhookEndpointSecretResource = record({
-  ...base('webhook_endpoint_secret'),
+  ...base('webhook_endpoint_secret', 'we'),
   secret: Secret,
   secret_last4: Type.String(),
   secret_rotated_at: Timestamp,
 })
 
 export const WebhookReplayResource = record({
-  ...base('webhook_replay'),
+  ...base('webhook_replay', 'wr'),
   status: literals('running', 'completed'),
   event_id: nullable(Type.String()),
   webhook_endpoint_id: nullable(Type.String()),
@@ -98,7 +98,7 @@ export function viewWebhookEndpoint(
   if (state.status === 'none') return undefined
   const { status, livemode, url, enabledEvents, secret, previous, registeredAt, rotatedAt } = state
   return {
-    id: publicId('webhook_endpoint', id),
+    id: publicId('we', id),
     object: 'webhook_endpoint',
     livemode,
     created: unixSeconds(registeredAt),
@@ -122,13 +122,13 @@ export function viewWebhookReplay(
   const { status, livemode, event, endpoint, reason, deliveries, at } = state
   const result = state.status === 'completed' ? state : { succeeded: 0, failed: 0, completedAt: null }
   return {
-    id: publicId('webhook_replay', id),
+    id: publicId('wr', id),
     object: 'webhook_replay',
     livemode,
     created: unixSeconds(at),
     status,
     event_id: event,
-    webhook_endpoint_id: endpoint && publicId('webhook_endpoint', endpoint),
+    webhook_endpoint_id: endpoint && publicId('we', endpoint),
     reason,
     deliveries,
     succeeded: result.succeeded,

@@ -1,6 +1,5 @@
-import { refuse, refuseField } from '../../contract/refusals.ts'
+import { refuse } from '../../contract/refusals.ts'
 import { literals, nullable, record, Timestamp, Type } from '../../contract/vocabulary.ts'
-import { webhookTypePatterns } from '../../contract/webhook-types.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 
@@ -96,7 +95,6 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
   decide: {
     RegisterEndpoint({ url, enabledEvents, sealedSecret, secretLast4 }, { status }) {
       if (status !== 'none') return []
-      checkSelections(enabledEvents)
       const data = { url, enabledEvents: [...enabledEvents], sealedSecret, secretLast4 }
       return [{ type: 'WebhookEndpointRegistered', data }]
     },
@@ -104,7 +102,6 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
     ReviseEndpoint({ url, enabledEvents }, state) {
       const current = registered(state)
       const next = { url: url ?? current.url, enabledEvents: [...(enabledEvents ?? current.enabledEvents)] }
-      checkSelections(next.enabledEvents)
       if (next.url === current.url && sameList(next.enabledEvents, current.enabledEvents)) return []
       return [{ type: 'WebhookEndpointRevised', data: next }]
     },
@@ -221,16 +218,6 @@ function afterRotation(
     previous: older,
     rotatedAt: at,
   }
-}
-
-const known: ReadonlySet<string> = new Set(['*', ...webhookTypePatterns])
-
-/** Refuses a selection that is no event type, `prefix.*` or `*`. */
-export function checkSelections(selections: readonly string[]): void {
-  const unknown = selections.findIndex((selection) => !known.has(selection))
-  if (unknown < 0) return
-  const message = `${JSON.stringify(selections[unknown])} is not an event type, a prefix.* or *`
-  refuseField('webhook_event_type_must_be_known', `/enabled_events/${unknown}`, message)
 }
 
 function sameList(one: readonly string[], other: readonly string[]): boolean {

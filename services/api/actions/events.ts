@@ -10,7 +10,7 @@ import {
   UnixSeconds,
   type Static,
 } from '../../../packages/contract/vocabulary.ts'
-import { webhookTypes } from '../../../packages/contract/webhook-types.ts'
+import { webhookTypes } from '../../../packages/domain/index.ts'
 
 export const FeedQuery = record({
   after: optional(
@@ -77,8 +77,8 @@ async function sequenceOf(
   after: string,
 ): Promise<number> {
   if (/^\d{1,15}$/.test(after)) return Number(after)
-  const id = identity(after, 'event')
-  const event = id && (await dependencies.publicEvents.find(publicId('event', id), caller))
+  const id = identity(after, 'evt')
+  const event = id && (await dependencies.publicEvents.find(publicId('evt', id), caller))
   if (!event) refuseField('request_must_be_valid', 'query:/after', 'after names no event of this environment')
   return event.sequence
 }

@@ -68,7 +68,7 @@ async function customerOf(request: Creation): Promise<string | null> {
 }
 
 async function knownCustomer({ caller, dependencies }: Creation, text: string): Promise<string> {
-  const id = identity(text, 'customer')
+  const id = identity(text, 'cus')
   const state = id && ((await currentState({ caller, dependencies }, customers, id)) as Customer | undefined)
   if (id && state && state.status === 'active') return id
   return refuseField('customer_must_exist', '/customer', `"${text}" is not a customer`)

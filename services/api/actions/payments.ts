@@ -36,7 +36,7 @@ export async function showPayment(request: Asking): Promise<Static<typeof Detail
 
 export async function listRefunds(request: Asking): Promise<ListEnvelope<RefundView>> {
   const { id } = await historyOf(request)
-  return onePage(`/api/v1/merchant/payments/${publicId('payment', id)}/refunds`, await refundsOf(request, id))
+  return onePage(`/api/v1/merchant/payments/${publicId('pay', id)}/refunds`, await refundsOf(request, id))
 }
 
 /** What happened to an intent, newest first. */
@@ -49,7 +49,7 @@ export async function showTimeline(
   const entries = timelineOf(events).slice(0, before)
   const shown = entries.slice(-limit).toReversed()
   const left = entries.length - shown.length
-  const page = onePage(`/api/v1/payment-intents/${publicId('payment_intent', id)}/timeline`, shown)
+  const page = onePage(`/api/v1/payment-intents/${publicId('pi', id)}/timeline`, shown)
   if (left === 0) return page
   return { ...page, has_more: true, next_cursor: Buffer.from(`1:${left}`).toString('base64url') }
 }

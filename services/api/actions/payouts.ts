@@ -95,7 +95,7 @@ async function defaultTarget(request: Request<PayoutBody>): Promise<Target> {
 export async function playOperator(request: Request<Static<typeof PayoutCallback>>): Promise<Created> {
   const { caller, dependencies, body } = request
   if (caller.livemode) refuse('resource_must_exist')
-  const id = identity(body.payout_id, 'payout') ?? refuse('resource_must_exist')
+  const id = identity(body.payout_id, 'po') ?? refuse('resource_must_exist')
   const sent = await request.send(payout, id, { type: 'SendPayout', data: {} }, { mustExist: true })
   const { status } = sent.state
   if (status !== 'in_transit' && status !== body.status) {

@@ -23,7 +23,7 @@ type Asking = Request<Static<typeof MobileMoneyCallback>>
 export async function playCollection(request: Asking): Promise<PaymentIntentView> {
   const { body, caller, dependencies } = request
   if (caller.livemode) refuse('resource_must_exist')
-  const id = identity(body.payment_intent_id, 'payment_intent') ?? refuse('resource_must_exist')
+  const id = identity(body.payment_intent_id, 'pi') ?? refuse('resource_must_exist')
   const intent = (await currentState({ caller, dependencies }, paymentIntents, id)) as
     PaymentIntent | undefined
   if (intent?.status === body.status) return seen(id, intent)

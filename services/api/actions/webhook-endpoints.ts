@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { publicId } from '../../../packages/contract/identity.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
+import { patternsOf } from '../../../packages/contract/webhook-types.ts'
+import { webhookTypes } from '../../../packages/domain/index.ts'
 import { unixSeconds, type Static } from '../../../packages/contract/vocabulary.ts'
 import {
   viewWebhookEndpoint,
@@ -13,7 +15,6 @@ import {
   type WebhookEndpointSecretResource,
 } from '../../../packages/domain/webhook-endpoints/resource.ts'
 import {
-  checkSelections,
   secretContext,
   webhookEndpoint,
 } from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
@@ -31,7 +32,7 @@ export async function registerEndpoint(
   const { body, dependencies, id } = request
   checkUrl(request, body.url)
   const enabledEvents = body.enabled_events ?? ['*']
-  checkSelections(enabledEvents)
+  checkTypes(enabledEvents)
   await takeSlot(request, id)
   const data = { url: body.url, enabledEvents, ...newSecret(dependencies, id) }
   const { state } = await request.send(
@@ -54,6 +55,7 @@ export async function reviseEndpoint(
   const { url, enabled_events: enabledEvents, enabled } = request.body
   const id = params['id'] ?? refuse('resource_must_exist')
   if (url !== undefined) checkUrl(request, url)
+  checkTypes(enabledEvents)
   let { state } = await request.send(
     webhookEndpoint,
     id,
@@ -84,7 +86,7 @@ export async function rotateSecret(
   if (state.status === 'none' || state.rotatedAt === null)
     throw new Error(`endpoint ${id} was rotated and is not`)
   return {
-    id: publicId('webhook_endpoint', id),
+    id: publicId('we', id),
     object: 'webhook_endpoint_secret',
     livemode: state.livemode,
     created: unixSeconds(state.registeredAt),
@@ -106,4 +108,13 @@ function newSecret(
 function checkUrl({ dependencies, caller }: Pick<Request, 'dependencies' | 'caller'>, url: string): void {
   const fault = dependencies.urlFault(url, caller.livemode)
   if (fault !== undefined) refuseField('webhook_url_must_be_acceptable', '/url', `URL ${fault}`)
+}
+
+const selections: readonly string[] = patternsOf(Object.keys(webhookTypes))
+
+function checkTypes(enabledEvents: readonly string[] = []): void {
+  const unknown = enabledEvents.findIndex((selection) => !selections.includes(selection))
+  if (unknown < 0) return
+  const message = `${JSON.stringify(enabledEvents[unknown])} is not an event type, a prefix.* or *`
+  refuseField('webhook_event_type_must_be_known', `/enabled_events/${unknown}`, message)
 }

@@ -2,6 +2,7 @@ import { identity, publicId } from '../../../packages/contract/identity.ts'
 import { refuse } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
+import { webhookTypes } from '../../../packages/domain/index.ts'
 import { isEnabledFor, missedBy } from '../../../packages/domain/webhook-endpoints/replay-scope.ts'
 import {
   viewWebhookReplay,
@@ -51,7 +52,7 @@ async function countDeliveries(
   }
   if (!endpoint) return 0
   const { merchant, livemode } = caller
-  const missed = missedBy(endpoint.state, dependencies.clock())
+  const missed = missedBy(endpoint.state, dependencies.clock(), Object.keys(webhookTypes))
   const bounds = { after: endpoint.created, through: await dependencies.store.head() }
   return dependencies.publicEvents.countMissed({
     endpoint: endpoint.id,
@@ -63,14 +64,12 @@ async function countDeliveries(
 }
 
 async function findEvent({ dependencies, caller }: Asker, text: string): Promise<PublicEvent> {
-  const id = identity(text, 'event') ?? refuse('resource_must_exist')
-  return (
-    (await dependencies.publicEvents.find(publicId('event', id), caller)) ?? refuse('resource_must_exist')
-  )
+  const id = identity(text, 'evt') ?? refuse('resource_must_exist')
+  return (await dependencies.publicEvents.find(publicId('evt', id), caller)) ?? refuse('resource_must_exist')
 }
 
 async function findEndpoint({ dependencies, caller }: Asker, text: string): Promise<ListedEndpoint> {
-  const id = identity(text, 'webhook_endpoint') ?? refuse('resource_must_exist')
+  const id = identity(text, 'we') ?? refuse('resource_must_exist')
   const endpoint = await readEndpoint(dependencies, caller, id)
   if (!endpoint) refuse('resource_must_exist')
   if (endpoint.state.status === 'disabled') refuse('webhook_endpoint_must_be_enabled')

@@ -3,13 +3,13 @@ import { gzipSync } from 'node:zlib'
 import type { Express, Request, Response } from 'express'
 import { openapi } from '../../../packages/contract/openapi/openapi.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
+import { idPrefixes, publicSources } from '../../../packages/domain/index.ts'
 import { errorsPage } from './errors.ts'
 import { redocBundle, referencePage } from './reference.ts'
 import { sandboxPage } from './sandbox.ts'
 import { startPage } from './start.ts'
 import { icon, referenceStyle, style } from './style.ts'
 import { webhooksPage } from './webhooks.ts'
-import { webhookData } from '../webhook-data.ts'
 
 const htmlType = 'text/html; charset=utf-8'
 const cssType = 'text/css; charset=utf-8'
@@ -49,7 +49,7 @@ export function mountDocs(app: Express, routes: readonly AnyRoute[], baseUrl: st
     '/docs/assets/icon.svg': file('image/svg+xml', () => icon),
     '/docs/assets/redoc.js': file('text/javascript; charset=utf-8', redocBundle),
     '/openapi.json': file('application/json; charset=utf-8', () =>
-      JSON.stringify(openapi(routes, { baseUrl, webhookData })),
+      JSON.stringify(openapi(routes, { baseUrl, idPrefixes, publicSources })),
     ),
   }
   for (const [path, text] of Object.entries(texts)) app.get(path, serving(text))

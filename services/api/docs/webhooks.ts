@@ -1,4 +1,4 @@
-import { webhookTypes } from '../../../packages/contract/webhook-types.ts'
+import { webhookTypes } from '../../../packages/domain/index.ts'
 import { html, sentence, type Html } from './html.ts'
 import { code, layout, table } from './layout.ts'
 

@@ -4,6 +4,7 @@ import { listQuery } from '../../../packages/contract/list-query.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute, Caller, Dependencies } from '../../../packages/contract/routes.ts'
 import type { Envelope } from '../../../packages/kernel/envelope.ts'
+import { prefixesOf } from '../kinds/prefixes.ts'
 import { answer } from './answer.ts'
 import { requireScope, type Authentication } from './authenticate.ts'
 import { readBody } from './body.ts'
@@ -136,7 +137,7 @@ function checkAddress(url: string): void {
 /** `{id}` becomes a UUID, whatever its spelling; what can be no id of this kind cannot be found. */
 function pathParameters(route: AnyRoute, params: Record<string, string>): Record<string, string> {
   if (params['id'] === undefined) return params
-  const id = identity(params['id'], ...(route.kinds ?? [])) ?? refuse('resource_must_exist')
+  const id = identity(params['id'], ...prefixesOf(route)) ?? refuse('resource_must_exist')
   return Object.assign({}, params, { id })
 }
 

@@ -1,7 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { DataValidationCxt } from 'ajv/dist/types/index.js'
 import formats from 'ajv-formats'
-import { identity, prefixes, type Prefixed } from '../../../packages/contract/identity.ts'
+import { anyIdentity } from '../../../packages/contract/identity.ts'
 import { refuse, type Fault } from '../../../packages/contract/refusals.ts'
 import type { TSchema } from '../../../packages/contract/vocabulary.ts'
 import { formatMessages, inputFormats, instantOf, typedQuery, withInstants } from './input-formats.ts'
@@ -10,15 +10,13 @@ type Normalise = (text: string, schema: { readonly enum?: readonly (string | nul
 
 const fold = (text: string) => text.toLowerCase().replace(/[-_ ]/g, '')
 
-const everyPrefix = Object.keys(prefixes) as Prefixed[]
-
 /** How input is brought to its canonical spelling before it is checked. */
 const normalisations: Readonly<Record<string, Normalise>> = {
   upper: (text) => text.toUpperCase(),
   choice: (text, schema) =>
     schema.enum?.find((value) => value !== null && fold(value) === fold(text)) ?? text,
   msisdn: (text) => text.replace(/(?<=[\d+])[ .()-]+(?=\d)/g, ''),
-  uuid: (text) => identity(text, ...everyPrefix) ?? text,
+  uuid: (text) => anyIdentity(text) ?? text,
   instant: (text) => instantOf(text) ?? text,
 }
 

@@ -3,6 +3,7 @@ import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { ownedBy, ownerOf, type Owner } from '../../../packages/kernel/owner.ts'
 import { equal, type PageQuery, type Where } from '../../../packages/kernel/read-ports.ts'
+import { prefixesOf } from './prefixes.ts'
 import type { AnyRequest } from '../http/request.ts'
 
 const waitForOwnWritesMs = 1_000
@@ -101,7 +102,7 @@ async function cursorBounds(query: ListQuery, { route, order, request }: CursorC
   ] as const) {
     const text = query[name]
     if (text === undefined) continue
-    const id = identity(String(text), ...(route.kinds ?? []))
+    const id = identity(String(text), ...prefixesOf(route))
     const row =
       id &&
       (await request.dependencies.reads.page<Record<string, number>>({

@@ -49,11 +49,11 @@ async function play(dependencies: Dependencies, { request, response, result }: P
     const envelope = { merchant, livemode: false, actor: 'rail', correlation: dependencies.newId() }
     await dependencies.executor.send(paymentIntent, resource, command, envelope)
   }
-  response.redirect(303, `/operations/status/${publicId('operation', id)}`)
+  response.redirect(303, `/operations/status/${publicId('op', id)}`)
 }
 
 async function openPayment(dependencies: Dependencies, { params }: Request): Promise<OperationRow> {
-  const id = identity(params['reference'] as string, 'operation') ?? refuse('resource_must_exist')
+  const id = identity(params['reference'] as string, 'op') ?? refuse('resource_must_exist')
   await dependencies.reads.reached(await dependencies.store.head(), waitMs)
   const operation = await findOperation(dependencies, id)
   if (!operation || operation.livemode || operation.type !== 'payment') refuse('resource_must_exist')

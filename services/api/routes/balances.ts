@@ -1,5 +1,5 @@
 import { IdentityFilter } from '../../../packages/contract/list-envelope.ts'
-import { listRows, perform } from '../../../packages/contract/routes.ts'
+import { listRows, perform, section } from '../../../packages/contract/routes.ts'
 import { Currency } from '../../../packages/contract/vocabulary.ts'
 import { BalanceQuery, BalanceResource } from '../../../packages/domain/balances/balance.ts'
 import {
@@ -11,7 +11,7 @@ import {
 import { balanceTransactions } from '../../../projections/balances.ts'
 import { showBalance } from '../actions/balances.ts'
 
-export const balanceRoutes = [
+const rows = [
   perform('GET /api/v1/balance', {
     summary: 'Available, pending and reserved money per currency, now or at a time',
     scope: 'balance.read',
@@ -34,3 +34,9 @@ export const balanceRoutes = [
     period: 'created_at',
   }),
 ]
+
+export const balanceRoutes = section(
+  'Balance',
+  'What the merchant has: available, pending and reserved, per currency, and every movement of it.',
+  rows,
+)

@@ -1,4 +1,4 @@
-import { list, show } from '../../../packages/contract/routes.ts'
+import { list, section, show } from '../../../packages/contract/routes.ts'
 import { CustomerResource, viewCustomer } from '../../../packages/domain/customers/resource.ts'
 import { customers } from '../../../projections/customers.ts'
 
@@ -10,7 +10,7 @@ const one = {
   returns: CustomerResource,
 } as const
 
-export const customerRoutes = [
+const rows = [
   list('GET /api/v1/merchant/customers', {
     ...one,
     summary: 'Customers, newest first; the search looks into e-mail addresses and numbers',
@@ -20,3 +20,9 @@ export const customerRoutes = [
 
   show('GET /api/v1/merchant/customers/{id}', { ...one, summary: 'One customer' }),
 ]
+
+export const customerRoutes = section(
+  'Customers',
+  'Customers are made from the e-mail address or the phone number of a payment intent.',
+  rows,
+)

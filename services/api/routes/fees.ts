@@ -1,7 +1,7 @@
-import { perform } from '../../../packages/contract/routes.ts'
+import { perform, section } from '../../../packages/contract/routes.ts'
 import { FeeQuoteRequest, FeeQuoteResource, quote } from '../actions/fees.ts'
 
-export const feeRoutes = [
+const rows = [
   perform('POST /api/v1/fees/quote', {
     summary: 'The fee of an operation before doing it; nothing is stored',
     scope: 'payments.read',
@@ -11,3 +11,5 @@ export const feeRoutes = [
     action: quote,
   }),
 ]
+
+export const feeRoutes = section('Fees', 'What a payment or a payout costs, before it is made.', rows)

@@ -1,8 +1,8 @@
 import { listed } from '../../../packages/contract/list-envelope.ts'
-import { perform } from '../../../packages/contract/routes.ts'
+import { perform, section } from '../../../packages/contract/routes.ts'
 import { CountryQuery, CountryResource, listCountries } from '../actions/geography.ts'
 
-export const geographyRoutes = [
+const rows = [
   perform('GET /api/v1/geography/countries', {
     summary: 'Countries with calling code, currency and an example of a number',
     scope: 'public',
@@ -11,3 +11,5 @@ export const geographyRoutes = [
     action: listCountries,
   }),
 ]
+
+export const geographyRoutes = section('Reference data', 'Countries, currencies and operators.', rows)

@@ -4,29 +4,29 @@ import { customerRoutes } from './customers.ts'
 import { eventRoutes } from './events.ts'
 import { feeRoutes } from './fees.ts'
 import { geographyRoutes } from './geography.ts'
-import { historyRoutes } from './history.ts'
 import { idempotencyKeyRoutes } from './idempotency-keys.ts'
 import { operationRoutes } from './operations.ts'
 import { paymentIntentRoutes } from './payment-intents.ts'
 import { paymentRoutes } from './payments.ts'
+import { payoutSettingsRoutes } from './payout-settings.ts'
 import { payoutRoutes } from './payouts.ts'
 import { testRoutes } from './test.ts'
 import { webhookEndpointRoutes } from './webhook-endpoints.ts'
 
+/** Every endpoint, in the order of the reference: as a newcomer needs them. */
 const table: readonly AnyRoute[] = [
-  ...balanceRoutes,
-  ...customerRoutes,
-  ...eventRoutes,
-  ...feeRoutes,
-  ...geographyRoutes,
-  ...historyRoutes,
-  ...operationRoutes,
   ...paymentIntentRoutes,
-  ...paymentRoutes,
   ...payoutRoutes,
-  ...testRoutes,
+  ...payoutSettingsRoutes,
+  ...paymentRoutes,
+  ...customerRoutes,
+  ...balanceRoutes,
+  ...feeRoutes,
   ...webhookEndpointRoutes,
+  ...eventRoutes,
+  ...operationRoutes,
+  ...geographyRoutes,
+  ...testRoutes,
 ]
 
-/** Every endpoint. */
 export const routes: readonly AnyRoute[] = [...table, ...idempotencyKeyRoutes(table)]

@@ -1,8 +1,8 @@
-import { perform } from '../../../packages/contract/routes.ts'
+import { perform, section } from '../../../packages/contract/routes.ts'
 import { OperationResource } from '../../../packages/domain/payment-intents/operation.ts'
 import { operationPage, showOperation } from '../actions/operations.ts'
 
-export const operationRoutes = [
+const rows = [
   perform('GET /operations/status/{operationId}', {
     summary: 'Where a payment, payout or refund stands: a page for browsers, JSON otherwise',
     scope: 'public',
@@ -12,3 +12,9 @@ export const operationRoutes = [
     action: showOperation,
   }),
 ]
+
+export const operationRoutes = section(
+  'Operations',
+  'Where a payment stands, for the payer and for support; and what became of an idempotency key.',
+  rows,
+)

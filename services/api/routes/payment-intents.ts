@@ -1,5 +1,10 @@
 import { IdentityFilter, listed } from '../../../packages/contract/list-envelope.ts'
-import { change, list, perform, show } from '../../../packages/contract/routes.ts'
+import { change, list, perform, section, show } from '../../../packages/contract/routes.ts'
+import {
+  confirmationExamples,
+  intentExamples,
+  revisionExamples,
+} from '../../../packages/domain/payment-intents/examples.ts'
 import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
 import {
   ConfirmationRequest,
@@ -12,16 +17,18 @@ import {
 import { TimelineEntry } from '../../../packages/domain/payment-intents/timeline.ts'
 import { paymentIntents } from '../../../projections/payment-intents.ts'
 import { confirmPaymentIntent, createPaymentIntent } from '../actions/payment-intents.ts'
+import { History, historyOf } from '../actions/history.ts'
 import { showTimeline, TimelineQuery } from '../actions/payments.ts'
 
 const named = { kinds: ['payment_intent'] } as const
 const viewed = { view: viewPaymentIntent, returns: PaymentIntentResource } as const
 
-export const paymentIntentRoutes = [
+const rows = [
   perform('POST /api/v1/payment-intents', {
     summary: 'Create a payment intent; a customer is found or created from e-mail or phone',
     scope: 'payments.write',
     body: PaymentIntentRequest,
+    examples: intentExamples,
     returns: PaymentIntentResource,
     status: 201,
     creates: {
@@ -48,6 +55,7 @@ export const paymentIntentRoutes = [
     summary: 'Change the description; add or replace keys of the metadata',
     scope: 'payments.write',
     body: PaymentIntentRevision,
+    examples: revisionExamples,
     decider: paymentIntent,
     command: 'AnnotateIntent',
   }),
@@ -57,6 +65,7 @@ export const paymentIntentRoutes = [
     summary: 'Start the payment at the provider; a state that cannot be confirmed is answered unchanged',
     scope: 'payments.write',
     body: ConfirmationRequest,
+    examples: confirmationExamples,
     returns: PaymentIntentResource,
     refusals: [
       'resource_must_exist',
@@ -102,4 +111,22 @@ export const paymentIntentRoutes = [
     refusals: ['resource_must_exist'],
     action: showTimeline,
   }),
+
+  perform('GET /api/v1/payment-intents/{id}/history', {
+    summary: 'Every event of the payment intent, with time, actor and what changed',
+    scope: 'payments.read',
+    inferred: true,
+    kinds: ['payment_intent', 'payment'],
+    refusals: ['resource_must_exist'],
+    returns: History,
+    action: historyOf(paymentIntent, viewPaymentIntent),
+  }),
 ]
+
+export const paymentIntentRoutes = section(
+  'Payment intents',
+  "A payment intent collects one payment. Create it, confirm it with the payer's mobile money number or " +
+    'card token, then wait for a webhook or read it again. Confirming an intent that is already under way ' +
+    'answers the intent as it is and never calls the operator twice.',
+  rows,
+)

@@ -1,10 +1,11 @@
 import { listed } from '../../../packages/contract/list-envelope.ts'
-import { list, perform } from '../../../packages/contract/routes.ts'
+import { list, perform, section } from '../../../packages/contract/routes.ts'
 import {
   PaymentResource,
   PaymentStatus,
   viewPayment,
 } from '../../../packages/domain/payment-intents/payment.ts'
+import { refundExamples } from '../../../packages/domain/refunds/examples.ts'
 import { refund } from '../../../packages/domain/refunds/refund.ts'
 import { RefundRequest, RefundResource, viewRefund } from '../../../packages/domain/refunds/resource.ts'
 import { payments } from '../../../projections/payment-intents.ts'
@@ -13,7 +14,7 @@ import { refundPayment } from '../actions/refunds.ts'
 
 const named = { kinds: ['payment', 'payment_intent'] } as const
 
-export const paymentRoutes = [
+const rows = [
   list('GET /api/v1/merchant/payments', {
     ...named,
     summary: 'Payments, the resource that refunds attach to',
@@ -43,6 +44,7 @@ export const paymentRoutes = [
     summary: 'Refund a payment, fully or in part; the id is of the payment or of its intent',
     scope: 'refunds.write',
     body: RefundRequest,
+    examples: refundExamples,
     returns: RefundResource,
     status: 201,
     creates: { decider: refund, view: viewRefund },
@@ -66,3 +68,10 @@ export const paymentRoutes = [
     action: listRefunds,
   }),
 ]
+
+export const paymentRoutes = section(
+  'Payments and refunds',
+  'A payment is what an intent that succeeded has collected. It can be refunded, at once or in parts, ' +
+    'as long as something of it is left.',
+  rows,
+)

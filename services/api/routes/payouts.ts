@@ -1,28 +1,22 @@
-import { change, list, perform, show } from '../../../packages/contract/routes.ts'
+import { list, perform, section, show } from '../../../packages/contract/routes.ts'
 import { Currency } from '../../../packages/contract/vocabulary.ts'
-import { payoutDestination } from '../../../packages/domain/payouts/destination.ts'
+import { payoutExamples } from '../../../packages/domain/payouts/examples.ts'
 import { payout } from '../../../packages/domain/payouts/payout.ts'
 import {
-  DeletedPayoutDestination,
-  PayoutCallback,
-  PayoutDestinationRequest,
-  PayoutDestinationResource,
   PayoutRequest,
   PayoutResource,
-  PayoutSettingsResource,
-  PayoutSettingsRevision,
   PayoutStatus,
-  viewDeletedDestination,
   viewPayout,
 } from '../../../packages/domain/payouts/resource.ts'
 import { payouts } from '../../../projections/payouts.ts'
-import { revisePayoutSettings, saveDestination, showPayoutSettings } from '../actions/payout-settings.ts'
-import { createMerchantPayout, createPayout, playOperator } from '../actions/payouts.ts'
+import { History, historyOf } from '../actions/history.ts'
+import { createMerchantPayout, createPayout } from '../actions/payouts.ts'
 
 const creation = {
   scope: 'payouts.write',
   idempotency: 'required in live',
   body: PayoutRequest,
+  examples: payoutExamples,
   returns: PayoutResource,
   status: 201,
   creates: { decider: payout, view: viewPayout },
@@ -47,7 +41,7 @@ const one = {
   returns: PayoutResource,
 } as const
 
-export const payoutRoutes = [
+const rows = [
   perform('POST /api/v1/payouts', {
     ...creation,
     summary: 'Pay money out of the balance',
@@ -73,53 +67,20 @@ export const payoutRoutes = [
     action: createMerchantPayout,
   }),
 
-  perform('GET /api/v1/merchant/settings/payouts', {
-    summary: 'Payout schedule, minimum balance and saved destinations',
-    scope: 'settings.read',
-    returns: PayoutSettingsResource,
-    action: showPayoutSettings,
-  }),
-
-  perform('PATCH /api/v1/merchant/settings/payouts', {
-    summary: 'Change schedule, minimum balance or default destination',
-    scope: 'settings.write',
-    body: PayoutSettingsRevision,
-    returns: PayoutSettingsResource,
-    refusals: ['payout_must_have_one_valid_destination'],
-    action: revisePayoutSettings,
-  }),
-
-  perform('POST /api/v1/merchant/settings/payouts/destinations', {
-    summary: 'Save a destination; it can be used after the safety delay',
-    scope: 'settings.write',
-    body: PayoutDestinationRequest,
-    returns: PayoutDestinationResource,
-    status: 201,
-    refusals: [
-      'payout_must_have_one_valid_destination',
-      'operator_must_be_known',
-      'operator_must_take_payouts',
-      'resource_must_not_exist_yet',
-    ],
-    action: saveDestination,
-  }),
-
-  change('DELETE /api/v1/merchant/settings/payouts/destinations/{id}', {
-    summary: 'Remove a destination; payouts under way go on',
-    scope: 'settings.write',
-    returns: DeletedPayoutDestination,
-    decider: payoutDestination,
-    command: 'RemoveDestination',
-    data: () => ({}),
-    view: viewDeletedDestination,
-  }),
-
-  perform('POST /api/test/payouts/callback', {
-    summary: 'Sandbox only: play the operator and finish a payout',
-    scope: 'payouts.write',
-    body: PayoutCallback,
-    returns: PayoutResource,
-    refusals: ['resource_must_exist', 'resource_state_must_allow_it'],
-    action: playOperator,
+  perform('GET /api/v1/payouts/{id}/history', {
+    summary: 'Every event of the payout, with time, actor and what changed',
+    scope: 'payouts.read',
+    inferred: true,
+    kinds: ['payout'],
+    refusals: ['resource_must_exist'],
+    returns: History,
+    action: historyOf(payout, viewPayout),
   }),
 ]
+
+export const payoutRoutes = section(
+  'Payouts',
+  "A payout sends money from the merchant's balance to a mobile money account or a bank account. The " +
+    'amount and its fee are held when the payout is accepted, and come back when it fails.',
+  rows,
+)

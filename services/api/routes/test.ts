@@ -1,10 +1,12 @@
-import { perform } from '../../../packages/contract/routes.ts'
+import { perform, section } from '../../../packages/contract/routes.ts'
 import { BalanceResource, TopUpRequest } from '../../../packages/domain/balances/balance.ts'
+import { PayoutCallback, PayoutResource } from '../../../packages/domain/payouts/resource.ts'
 import { PaymentIntentResource } from '../../../packages/domain/payment-intents/resource.ts'
 import { topUp } from '../actions/balances.ts'
+import { playOperator } from '../actions/payouts.ts'
 import { MobileMoneyCallback, playCollection } from '../actions/test-triggers.ts'
 
-export const testRoutes = [
+const rows = [
   perform('POST /api/test/mobile-money/callback', {
     summary: 'Sandbox only: play the operator and finish a payment',
     scope: 'payments.write',
@@ -24,4 +26,19 @@ export const testRoutes = [
     refusals: ['resource_must_exist', 'payment_must_be_eligible', 'balance_must_stay_countable'],
     action: topUp,
   }),
+
+  perform('POST /api/test/payouts/callback', {
+    summary: 'Sandbox only: play the operator and finish a payout',
+    scope: 'payouts.write',
+    body: PayoutCallback,
+    returns: PayoutResource,
+    refusals: ['resource_must_exist', 'resource_state_must_allow_it'],
+    action: playOperator,
+  }),
 ]
+
+export const testRoutes = section(
+  'Sandbox',
+  'Play the operator. Sandbox keys only; [magic numbers](/docs/sandbox) do the same without a call.',
+  rows,
+)

@@ -1,4 +1,10 @@
-import { list, perform, show } from '../../../packages/contract/routes.ts'
+import { list, perform, section, show } from '../../../packages/contract/routes.ts'
+import {
+  endpointExamples,
+  replayExamples,
+  revisionExamples,
+  rotationExamples,
+} from '../../../packages/domain/webhook-endpoints/examples.ts'
 import {
   NewWebhookEndpointResource,
   SecretRotation,
@@ -28,11 +34,12 @@ const one = {
   returns: WebhookEndpointResource,
 } as const
 
-export const webhookEndpointRoutes = [
+const rows = [
   perform('POST /api/v1/webhook-endpoints', {
     summary: 'Register an endpoint; its secret is shown once, and the URL is not contacted',
     scope: 'webhooks.write',
     body: WebhookEndpointRequest,
+    examples: endpointExamples,
     returns: NewWebhookEndpointResource,
     status: 201,
     showsSecret: true,
@@ -60,6 +67,7 @@ export const webhookEndpointRoutes = [
     scope: 'webhooks.write',
     kinds: ['webhook_endpoint'],
     body: WebhookEndpointRevision,
+    examples: revisionExamples,
     returns: WebhookEndpointResource,
     refusals: [
       'resource_must_exist',
@@ -75,6 +83,7 @@ export const webhookEndpointRoutes = [
     scope: 'webhooks.write',
     kinds: ['webhook_endpoint'],
     body: SecretRotation,
+    examples: rotationExamples,
     returns: WebhookEndpointSecretResource,
     showsSecret: true,
     refusals: ['resource_must_exist'],
@@ -85,6 +94,7 @@ export const webhookEndpointRoutes = [
     summary: 'Send past events again: one event, or what an endpoint missed in 30 days',
     scope: 'webhooks.write',
     body: WebhookReplayRequest,
+    examples: replayExamples,
     returns: WebhookReplayResource,
     status: 202,
     creates: { decider: webhookReplay, view: viewWebhookReplay },
@@ -96,3 +106,10 @@ export const webhookEndpointRoutes = [
     action: requestReplay,
   }),
 ]
+
+export const webhookEndpointRoutes = section(
+  'Webhook endpoints',
+  'Where signed notifications are sent. The signing secret is answered in full once, on creation and ' +
+    'on rotation. See [how to verify a signature](/docs/webhooks).',
+  rows,
+)

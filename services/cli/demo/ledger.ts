@@ -31,7 +31,7 @@ export async function postingsOf(
   { dependencies }: Runtime,
   { merchant, currency, resources }: Asked,
 ): Promise<readonly ShownPosting[]> {
-  const subjects = new Set(resources.map((id) => identity(id, 'payment_intent', 'payout')))
+  const subjects = new Set(resources.map((id) => identity(id, 'pi', 'po')))
   const stream = streamName(book.category, bookId(merchant, false, currency))
   const balances = new Map<string, number>()
   const shown: ShownPosting[] = []

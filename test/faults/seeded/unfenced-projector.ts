@@ -1,6 +1,6 @@
 import { financeViews } from '../../../infra/postgres/finance/finance.ts'
 import { readModels } from '../../../projections/index.ts'
-import { deciders } from '../../../services/composition/deciders.ts'
+import { deciders } from '../../../packages/domain/index.ts'
 import { leading } from '../../../services/composition/leading.ts'
 import { serve } from '../../../services/composition/serve.ts'
 import { startProjector } from '../../../services/projector/main.ts'

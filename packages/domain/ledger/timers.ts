@@ -1,6 +1,6 @@
-import type { LedgerEvents } from '../packages/domain/ledger/events.ts'
-import type { RecordedEvent } from '../packages/kernel/projection.ts'
-import { start, stop, timerHandlers } from './timers.ts'
+import type { LedgerEvents } from './events.ts'
+import type { RecordedEvent } from '../../kernel/projection.ts'
+import { start, stop, timerHandlers } from '../../kernel/timer.ts'
 
 /** Domain model 1.6: money that was set aside for what nobody has asked for by then is given back. */
 export const claimWithinMs = 5 * 60_000

@@ -1,9 +1,9 @@
-import type { LedgerEvents } from '../packages/domain/ledger/events.ts'
-import type { PaymentIntentEvents } from '../packages/domain/payment-intents/events.ts'
-import type { RefundEvents } from '../packages/domain/refunds/refund.ts'
-import type { RecordedEvent } from '../packages/kernel/projection.ts'
-import { claimed, claimWithinMs } from './hold-timers.ts'
-import { start, stop, timerHandlers } from './timers.ts'
+import type { RecordedEvent } from '../../kernel/projection.ts'
+import { start, stop, timerHandlers } from '../../kernel/timer.ts'
+import type { LedgerEvents } from '../ledger/events.ts'
+import { claimed, claimWithinMs } from '../ledger/timers.ts'
+import type { RefundEvents } from '../refunds/refund.ts'
+import type { PaymentIntentEvents } from './events.ts'
 
 /** Domain model 4: operators are asked at steps of 30 s. */
 const firstAskedMs = 30_000

@@ -1,8 +1,8 @@
-import type { PayoutEvents } from '../packages/domain/payouts/payout.ts'
-import type { PayoutSettingsEvents } from '../packages/domain/payouts/settings.ts'
-import type { RecordedEvent } from '../packages/kernel/projection.ts'
-import { claimed } from './hold-timers.ts'
-import { start, stop, timerHandlers } from './timers.ts'
+import type { RecordedEvent } from '../../kernel/projection.ts'
+import { start, stop, timerHandlers } from '../../kernel/timer.ts'
+import { claimed } from '../ledger/timers.ts'
+import type { PayoutEvents } from './payout.ts'
+import type { PayoutSettingsEvents } from './settings.ts'
 
 /** Domain model 4: when an operator is first asked what became of a payout. */
 const firstAskedMs = 30_000

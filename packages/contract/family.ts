@@ -1,0 +1,25 @@
+import type { AnyDecider } from '../kernel/decider.ts'
+import type { AnyPolicy } from '../kernel/policy.ts'
+import type { TimerHandlers } from '../kernel/timer.ts'
+import type { PublicSource } from './public-events.ts'
+import type { Scope } from './scopes.ts'
+
+/**
+ * All that a family brings along, in the order in which it happens. Ids, scopes, webhook types, read models
+ * of timers, documentation and tests follow from the list in `packages/domain/index.ts`.
+ */
+export interface Family {
+  /** The name of its folder. */
+  readonly name: string
+  /** Prefixes of its public ids, by what they name: `{ payout: 'po' }`. Without one an id is a bare UUID. */
+  readonly ids?: Readonly<Record<string, string>>
+  readonly scopes?: readonly Scope[]
+  /** Its kinds of streams. */
+  readonly streams: readonly AnyDecider[]
+  /** What follows from its events in other streams. */
+  readonly policies?: readonly AnyPolicy[]
+  /** What its events make due later, and what no longer. */
+  readonly timers?: TimerHandlers
+  /** What merchants are told. */
+  readonly publicEvents?: readonly PublicSource[]
+}

@@ -1,0 +1,51 @@
+import type { AnyDecider, Decider, Payloads } from '../kernel/decider.ts'
+import type { RecordedEvent } from '../kernel/projection.ts'
+import { lowerCurrencies } from './lower-currencies.ts'
+import type { Static, TSchema } from './vocabulary.ts'
+import type { WebhookType } from './webhook-types.ts'
+
+/** Which events of one kind of stream merchants are told about, and how the resource looks to them then. */
+export interface PublicSource {
+  readonly decider: AnyDecider
+  /** Object name of the resource: `payout`. */
+  readonly resource: string
+  /** What each type means. */
+  readonly types: Readonly<Record<WebhookType, string>>
+  readonly typeOf: (event: RecordedEvent) => WebhookType | undefined
+  /** Schema of what `view` answers. */
+  readonly data: TSchema
+  readonly view: (id: string, state: never, event: RecordedEvent) => unknown
+}
+
+type TypeOf<Data extends object, Type> = Type | ((event: RecordedEvent<Data>) => Type | undefined)
+
+interface Told<S, E extends Payloads, Types, Returns extends TSchema> {
+  readonly types: Types
+  /** The public type of each event that has one. */
+  readonly events: { readonly [Type in keyof E]?: TypeOf<E[Type], keyof Types & WebhookType> }
+  readonly returns: Returns
+  readonly view: (id: string, state: S, event: RecordedEvent) => Static<Returns> | undefined
+}
+
+/** A resource whose public events follow from its domain events, each from one. */
+export function publicEvents<
+  S,
+  C extends Payloads,
+  E extends Payloads,
+  const Types extends Readonly<Record<WebhookType, string>>,
+  Returns extends TSchema,
+>(decider: Decider<S, C, E>, told: Told<S, E, Types, Returns>): PublicSource {
+  const types = told.events as Readonly<Record<string, TypeOf<never, WebhookType> | undefined>>
+  const { schema, lower } = lowerCurrencies(told.returns)
+  return {
+    decider,
+    resource: decider.category,
+    types: told.types,
+    typeOf: (event) => {
+      const type = types[event.type]
+      return typeof type === 'function' ? type(event as RecordedEvent<never>) : type
+    },
+    data: schema,
+    view: (id, state, event) => lower(told.view(id, state, event)),
+  }
+}

@@ -1,0 +1,50 @@
+import type { Family } from '../../contract/family.ts'
+import { lowerCurrencies } from '../../contract/lower-currencies.ts'
+import type { PublicSource } from '../../contract/public-events.ts'
+import type { RecordedEvent } from '../../kernel/projection.ts'
+import { parseBookId } from '../ledger/accounts.ts'
+import { book } from '../ledger/book.ts'
+import type { LedgerEvents } from '../ledger/events.ts'
+import { afterPostings, balances as balancesOf, balancesFrom, type Book } from '../ledger/state.ts'
+import { availableTemplates, BalanceResource, viewBalance } from './balance.ts'
+
+/** Merchants are told balances, so holds and what has ended need not be remembered a second time. */
+const balancesAlone: typeof book.evolve = {
+  EntryPosted: afterPostings,
+  HoldPlaced: afterPostings,
+  HoldAdvanced: afterPostings,
+  HoldPosted: afterPostings,
+  HoldVoided: afterPostings,
+}
+
+const inWebhook = lowerCurrencies(BalanceResource)
+
+const told: PublicSource = {
+  decider: {
+    ...book,
+    evolve: balancesAlone,
+    ...(book.snapshot && { snapshot: { ...book.snapshot, restored: balancesFrom } }),
+  },
+  resource: 'balance',
+  types: { 'balance.available': 'Money has become available in the balance.' },
+  typeOf: ({ type, data }) => {
+    if (type !== 'EntryPosted') return undefined
+    const { template } = data as LedgerEvents['EntryPosted']
+    return availableTemplates.includes(template) ? 'balance.available' : undefined
+  },
+  data: inWebhook.schema,
+  view: (id, state: Book, { position, metadata }: RecordedEvent) => {
+    const { currency } = parseBookId(id)
+    const owner = { livemode: metadata.livemode, asOf: metadata.at }
+    return inWebhook.lower(viewBalance([{ ...balancesOf(state), currency, position }], owner))
+  },
+}
+
+/** What merchants see of their books. */
+export const balances: Family = {
+  name: 'balances',
+  ids: { balance_transaction: 'txn' },
+  scopes: ['balance.read'],
+  streams: [],
+  publicEvents: [told],
+}

@@ -1,0 +1,19 @@
+import type { Family } from '../../contract/family.ts'
+import { publicEvents } from '../../contract/public-events.ts'
+import { customer } from './customer.ts'
+import { CustomerResource, viewCustomer } from './resource.ts'
+
+const told = publicEvents(customer, {
+  types: { 'customer.created': 'A customer was created.' },
+  events: { CustomerCreated: 'customer.created' },
+  returns: CustomerResource,
+  view: viewCustomer,
+})
+
+export const customers: Family = {
+  name: 'customers',
+  ids: { customer: 'cus' },
+  scopes: ['customers.read', 'customers.write'],
+  streams: [customer],
+  publicEvents: [told],
+}

@@ -1,0 +1,49 @@
+import type { Family } from '../contract/family.ts'
+import type { PublicSource } from '../contract/public-events.ts'
+import type { Scope } from '../contract/scopes.ts'
+import type { WebhookType } from '../contract/webhook-types.ts'
+import type { AnyDecider } from '../kernel/decider.ts'
+import type { AnyPolicy } from '../kernel/policy.ts'
+import { apiKeys } from './api-keys/index.ts'
+import { balances } from './balances/index.ts'
+import { customers } from './customers/index.ts'
+import { ledger } from './ledger/index.ts'
+import { merchants } from './merchants/index.ts'
+import { paymentIntents } from './payment-intents/index.ts'
+import { payouts } from './payouts/index.ts'
+import { refunds } from './refunds/index.ts'
+import { webhookEndpoints } from './webhook-endpoints/index.ts'
+
+/** Every family, in the order of the reference. */
+export const families: readonly Family[] = [
+  merchants,
+  apiKeys,
+  ledger,
+  paymentIntents,
+  payouts,
+  refunds,
+  balances,
+  customers,
+  webhookEndpoints,
+]
+
+/** Every kind of stream. */
+export const deciders: readonly AnyDecider[] = families.flatMap(({ streams }) => streams)
+
+export const policies: readonly AnyPolicy[] = families.flatMap((family) => family.policies ?? [])
+
+export const publicSources: readonly PublicSource[] = families.flatMap((family) => family.publicEvents ?? [])
+
+/** What each public event means. */
+export const webhookTypes: Readonly<Record<WebhookType, string>> = Object.assign(
+  {},
+  ...publicSources.map(({ types }) => types),
+) as Readonly<Record<WebhookType, string>>
+
+/** The prefix of each kind of public id. */
+export const idPrefixes: Readonly<Record<string, string>> = Object.assign(
+  {},
+  ...families.map(({ ids }) => ids),
+) as Readonly<Record<string, string>>
+
+export const scopes: readonly Scope[] = [...new Set(families.flatMap((family) => family.scopes ?? []))]

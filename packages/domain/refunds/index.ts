@@ -1,0 +1,30 @@
+import type { Family } from '../../contract/family.ts'
+import { publicEvents } from '../../contract/public-events.ts'
+import { refundPolicies } from './policies.ts'
+import { refund } from './refund.ts'
+import { RefundResource, viewRefund } from './resource.ts'
+
+const told = publicEvents(refund, {
+  types: {
+    'refund.created': 'A refund was requested and its amount is held.',
+    'refund.succeeded': 'The payer has the money back.',
+    'refund.failed': 'The refund failed and its amount is available again.',
+  },
+  events: {
+    RefundRequested: 'refund.created',
+    RefundSucceeded: 'refund.succeeded',
+    RefundFailed: 'refund.failed',
+  },
+  returns: RefundResource,
+  view: viewRefund,
+})
+
+/** A refund gives back a part of a payment; `services/processes/refunds.ts` asks the operators. */
+export const refunds: Family = {
+  name: 'refunds',
+  ids: { refund: 're' },
+  scopes: ['refunds.write'],
+  streams: [refund],
+  policies: refundPolicies,
+  publicEvents: [told],
+}

@@ -1,0 +1,148 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import t from 'tap'
+import { deciders, families, idPrefixes, scopes, webhookTypes } from '../../packages/domain/index.ts'
+import type { AnyRoute } from '../../packages/contract/routes.ts'
+import { readModels } from '../../projections/index.ts'
+import { routes } from '../../services/api/routes/index.ts'
+import { processes } from '../../services/processes/families.ts'
+import { compiled, root } from '../support/root.ts'
+
+// A family is registered once per layer. What follows from the registers needs no place of its own; what was
+// forgotten in one is named here.
+
+const domain = 'packages/domain'
+const folders = readdirSync(join(root, domain), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+
+interface Exported {
+  readonly file: string
+  readonly name: string
+  readonly value: unknown
+}
+
+/** Everything that the files of a folder export. */
+async function exportsOf(folder: string): Promise<readonly Exported[]> {
+  // `serve.ts` starts its service when it is imported.
+  const files = readdirSync(join(root, folder)).filter((file) => file.endsWith('.ts') && file !== 'serve.ts')
+  const all = files.map(async (file) => {
+    const path = join(compiled, folder, file.replace(/\.ts$/, '.js'))
+    const found = (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>
+    return Object.entries(found).map(([name, value]) => ({ file: `${folder}/${file}`, name, value }))
+  })
+  return (await Promise.all(all)).flat()
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
+
+const isDecider = (value: unknown) => isRecord(value) && 'decide' in value && 'evolve' in value
+const isReadModel = (value: unknown) =>
+  isRecord(value) && ['documents', 'projection'].includes(String(value['kind']))
+const isRows = (value: unknown): value is readonly AnyRoute[] =>
+  Array.isArray(value) && value.length > 0 && value.every((row) => isRecord(row) && 'operation' in row)
+const isProcess = ({ name, value }: Exported) => /Process$/.test(name) && isRecord(value)
+
+t.test('every family of the domain is in the list', async (t) => {
+  const listed = families.map(({ name }) => name)
+  for (const folder of folders)
+    t.ok(listed.includes(folder), `add the family of ${domain}/${folder}/index.ts to ${domain}/index.ts`)
+  t.strictSame(listed.toSorted(), folders.toSorted())
+})
+
+t.test('every kind of stream is one of its family', async (t) => {
+  const found = (await Promise.all(folders.map((folder) => exportsOf(`${domain}/${folder}`)))).flat()
+  const kinds = found.filter(({ value }) => isDecider(value))
+  t.not(kinds.length, 0)
+  for (const { file, name, value } of kinds)
+    t.ok(deciders.includes(value as never), `add ${name} of ${file} to the streams of its family`)
+  t.equal(new Set(deciders.map(({ category }) => category)).size, deciders.length, 'each has its category')
+})
+
+t.test('every read model is in the list', async (t) => {
+  const found = (await exportsOf('projections')).filter(({ value }) => isReadModel(value))
+  t.not(found.length, 0)
+  for (const { file, name, value } of found)
+    t.ok(readModels.includes(value as never), `add ${name} of ${file} to projections/index.ts`)
+})
+
+t.test('every endpoint is in the table', async (t) => {
+  const folder = 'services/api/routes'
+  const found = (await exportsOf(folder)).filter(({ value }) => isRows(value))
+  t.not(found.length, 0)
+  for (const { file, name, value } of found) {
+    for (const row of value as readonly AnyRoute[])
+      t.ok(routes.includes(row), `add ${name} of ${file} to ${folder}/index.ts`)
+  }
+  for (const { operation, section } of routes) t.ok(section, `${operation} stands in a section`)
+})
+
+t.test('every process is in the list', async (t) => {
+  const found = (await exportsOf('services/processes')).filter(isProcess)
+  t.not(found.length, 0)
+  for (const { file, name, value } of found)
+    t.ok(processes.includes(value as never), `add ${name} of ${file} to services/processes/families.ts`)
+})
+
+t.test('what a row uses is registered', async (t) => {
+  for (const { operation, scope, kinds = [], decider, creates, from } of routes) {
+    t.ok(scope === 'public' || scopes.includes(scope), `${operation}: a family declares the scope ${scope}`)
+    for (const kind of kinds) t.ok(kind in idPrefixes, `${operation}: a family declares the ids of a ${kind}`)
+    for (const one of [decider, creates?.decider])
+      t.ok(!one || deciders.includes(one), `${operation}: a family lists the stream ${one?.category}`)
+    t.ok(!from || readModels.includes(from), `${operation}: projections/index.ts lists ${from?.name}`)
+  }
+})
+
+t.test('a public id has a prefix that its family declares', async (t) => {
+  const prefixes = Object.values(idPrefixes)
+  t.equal(new Set(prefixes).size, prefixes.length, 'no prefix is that of two')
+  const sources = ['packages', 'services', 'projections'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => join(folder, file)),
+  )
+  let used = 0
+  for (const file of sources) {
+    const text = readFileSync(join(root, file), 'utf8')
+    const calls = /\b(?:publicId|PublicId)\('(\w+)'|\bbase\('\w+', '(\w+)'/g
+    for (const [call, one, other] of text.matchAll(calls)) {
+      t.ok(
+        prefixes.includes(one ?? other!),
+        `${file} says ${call}…: a family declares that prefix in its ids`,
+      )
+      used++
+    }
+  }
+  t.not(used, 0)
+})
+
+t.test('for every timer that an event starts somebody does the work', async (t) => {
+  const worked = processes.flatMap(({ timers }) => Object.keys(timers ?? {}))
+  const files = folders.map((folder) => `${domain}/${folder}/timers.ts`)
+  const started = files.flatMap((file) => {
+    if (!readdirSync(join(root, file, '..')).includes('timers.ts')) return []
+    const text = readFileSync(join(root, file), 'utf8')
+    return [...text.matchAll(/\b(?:start|ask)\('(\w+)'/g)].map(([, kind]) => ({ file, kind: kind! }))
+  })
+  t.not(started.length, 0)
+  for (const { file, kind } of started)
+    t.ok(
+      worked.includes(kind),
+      `${file} starts ${kind}: a process in services/processes has it in its timers`,
+    )
+})
+
+t.test('a public event tells of a resource, and every type says what it means', async (t) => {
+  for (const [type, meaning] of Object.entries(webhookTypes)) {
+    t.match(type, /^[a-z_]+\.[a-z_]+$/)
+    t.match(meaning, /^[A-Z].*\.$/, type)
+  }
+  const types = families.flatMap((family) =>
+    (family.publicEvents ?? []).flatMap((source) => Object.keys(source.types)),
+  )
+  t.equal(new Set(types).size, types.length, 'no type is told by two')
+})
