@@ -38,7 +38,7 @@ t.test('an id that was asked for before it existed is still only its owner’s',
   t.match(await second.post(`${path}/confirm`, orange()), { status: 404 }, 'sandbox asks too early')
   const options = { key: first.liveKey, headers: { 'idempotency-key': key } }
   const created = await first.post('/api/v1/payment-intents', order, options)
-  t.match(created, { status: 201, body: { id: publicId('payment_intent', id) } }, 'live creates it elsewhere')
+  t.match(created, { status: 201, body: { id: publicId('pi', id) } }, 'live creates it elsewhere')
   t.match(await second.get(path), { status: 404 }, 'sandbox does not see it')
   t.match(await second.post(`${path}/cancel`), { status: 404 }, 'nor changes it')
   t.match(await second.get(path, { key: first.liveKey }), { status: 200, body: { livemode: true } })

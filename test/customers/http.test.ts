@@ -75,7 +75,7 @@ t.test('what a crash left between two contacts is finished by whoever comes next
     const envelope = { ...owner, actor: 'test', correlation: 'test' }
     await service.service.runtime.dependencies.executor.send(customer, byPhone, command, envelope)
     const id = await customerOf({ [way]: contact[way] })
-    t.equal(identity(id, 'customer'), byEmail)
+    t.equal(identity(id, 'cus'), byEmail)
     t.equal(await customerOf(contact), id)
     t.match(await shown(id), { object: 'customer', id })
   }
@@ -98,6 +98,6 @@ t.test('a customer whose only contact led to itself is one again', async (t) => 
   const envelope = { ...owner, actor: 'test', correlation: 'test' }
   await service.service.runtime.dependencies.executor.send(customer, id, command, envelope)
   const named = await customerOf({ customer_email })
-  t.equal(identity(named, 'customer'), id)
+  t.equal(identity(named, 'cus'), id)
   t.match(await shown(named), { object: 'customer', email: customer_email })
 })

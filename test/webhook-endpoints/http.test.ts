@@ -291,6 +291,6 @@ async function disabledAt(publicId: string, time: number): Promise<void> {
   const metadata = { ...owner, actor: 'test', correlation: 'test', at, version: 2 }
   const data = { reason: 'merchant', event: null, at }
   const event = { id: dependencies.newId(), type: 'WebhookEndpointDisabled', data, metadata }
-  const id = identity(publicId, 'webhook_endpoint')
+  const id = identity(publicId, 'we')
   await dependencies.store.append(`webhook_endpoint-${id}`, 0, [event])
 }
