@@ -100,20 +100,22 @@ t.test('what a row uses is registered', async (t) => {
 t.test('a public id has a prefix that its family declares', async (t) => {
   const prefixes = Object.values(idPrefixes)
   t.equal(new Set(prefixes).size, prefixes.length, 'no prefix is that of two')
-  const sources = ['packages', 'services', 'projections'].flatMap((folder) =>
+  const sources = ['packages', 'services', 'projections', 'test'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .map((file) => join(folder, file)),
   )
+  const calls = [
+    /\b(?:publicId|PublicId)\('\w+'/g,
+    /\bbase\('\w+', '\w+'/g,
+    /\bidentity\([^'\n]+(?:'\w+'\][^'\n]*)?(?:, '\w+')+\)/g,
+  ]
   let used = 0
   for (const file of sources) {
     const text = readFileSync(join(root, file), 'utf8')
-    const calls = /\b(?:publicId|PublicId)\('(\w+)'|\bbase\('\w+', '(\w+)'/g
-    for (const [call, one, other] of text.matchAll(calls)) {
-      t.ok(
-        prefixes.includes(one ?? other!),
-        `${file} says ${call}…: a family declares that prefix in its ids`,
-      )
+    for (const [call] of calls.flatMap((pattern) => [...text.matchAll(pattern)])) {
+      const prefix = call.split("'").at(-2)!
+      t.ok(prefixes.includes(prefix), `${file} says ${call}: a family declares ${prefix} in its ids`)
       used++
     }
   }

@@ -117,9 +117,9 @@ t.test('a reservation for a refund that became that of another payment is releas
   const { dependencies } = service.service.runtime
   const { merchant_id: merchant } = service.service.credentials
   const envelope = { merchant, livemode: false, actor: 'key:test', correlation: 'test' }
-  const refund = identity(String(body['id']), 'refund')!
+  const refund = identity(String(body['id']), 're')!
   const reserve = { type: 'ReserveRefund', data: { refund } } as const
-  const id = identity(String(other['id']), 'payment_intent')!
+  const id = identity(String(other['id']), 'pi')!
   await dependencies.executor.send(paymentIntent, id, reserve, envelope)
   t.match(await service.get(String(other['path'])), { body: { can_refund: false } })
   await sweep()
