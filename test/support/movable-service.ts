@@ -6,7 +6,7 @@ import { readConfiguration } from '../../infra/configuration.ts'
 import { startService, type RunningService } from '../../services/all-in-one/start.ts'
 import { eventually } from './eventually.ts'
 import { temporaryDirectory } from './postgres.ts'
-import { clientOf, type MerchantClient } from './service.ts'
+import { clientOf, type Answer, type MerchantClient } from './service.ts'
 import type { Settings } from './cli.ts'
 
 type Body = Readonly<Record<string, unknown>>
@@ -137,6 +137,10 @@ export class MovingMerchant {
       `select reference, calls || ' calls, ' || executions || ' executions' as told from sandbox_operations`,
     )
     return Object.fromEntries(rows.map(({ reference, told }) => [reference, told]))
+  }
+
+  get(path: string): Promise<Answer> {
+    return this.#client!.get(path)
   }
 
   async post(path: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Body> {

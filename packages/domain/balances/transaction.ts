@@ -112,7 +112,8 @@ export function transactionOf(entry: Entry): Shown | undefined {
   if (!type) return undefined
   const { available, pending } = movementOf(entry)
   const net = available + pending
-  const fee = (fees[type]?.sign ?? 0) * entry.amounts.fee
+  // Without the zero, nothing given back would be -0, which no column keeps.
+  const fee = 0 + (fees[type]?.sign ?? 0) * entry.amounts.fee
   const source_object = isSource(entry.subject.type) ? entry.subject.type : null
   const availableAt = 'availableAt' in entry ? entry.availableAt : undefined
   return {
