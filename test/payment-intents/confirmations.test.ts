@@ -211,7 +211,7 @@ t.test('of 200 confirmations at once over two processes, one reaches the provide
         },
       )
   }
-  const operation = identity(String(final['operation_id']), 'operation')
+  const operation = identity(String(final['operation_id']), 'op')
   const calls = 'select calls from sandbox_operations where reference = $1'
   const { rows } = await postgres.pool.query(calls, [operation])
   t.strictSame(rows, [{ calls: 1 }])

@@ -77,7 +77,7 @@ async function create(): Promise<string> {
     currency: 'XOF',
     transaction_country: 'SN',
   })
-  return identity(String(body['id']), 'payment_intent')!
+  return identity(String(body['id']), 'pi')!
 }
 
 async function shown(id: string): Promise<Body> {
@@ -183,7 +183,7 @@ t.test('a payer who never comes to the provider lets the payment fail after fift
 t.test('a success whose callback was lost is found by asking', async (t) => {
   const id = await create()
   const { body } = await confirm(id, byOrange)
-  const reference = identity(String(body['operation_id']), 'operation')!
+  const reference = identity(String(body['operation_id']), 'op')!
   await service.service.runtime.dependencies.sandboxRail.resolve(reference, { state: 'succeeded' })
   await runTimer('intent_status', id)
   t.match(await shown(id), { status: 'succeeded' })

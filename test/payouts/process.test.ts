@@ -76,7 +76,7 @@ async function shown(id: string): Promise<Body> {
 /** A payout that has been sent and stays in transit, because its number has no magic. */
 async function inTransit(body: object = order): Promise<string> {
   const { body: created } = await service.post('/api/v1/payouts', body)
-  const id = identity(String(created['id']), 'payout')!
+  const id = identity(String(created['id']), 'po')!
   await eventually(
     () => shown(id),
     ({ status }) => status === 'in_transit',

@@ -239,7 +239,7 @@ export class Merchants {
       this.#world.stage.violate('R1', `${operation} with key ${sent.key} is answered ${both}`)
     }
     if (!sent.answer) {
-      const id = identity(String(answer['id']), 'payout', 'payment_intent', 'refund')!
+      const id = identity(String(answer['id']), 'po', 'pi', 're')!
       if (operation === retriesAfter[0]) this.#payouts.push({ id, caller })
       if (operation === retriesAfter[1]) this.#intents.push({ id, caller })
     }
