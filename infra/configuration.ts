@@ -12,6 +12,8 @@ export interface Configuration {
   readonly postgresUrl: string | undefined
   /** Left out: the embedded event store on Postgres. */
   readonly eventStoreUrl: string | undefined
+  /** Stands before the name of each stream there, so that several houses share one server. */
+  readonly eventStorePrefix: string
   /** Left out: the bus in process. */
   readonly kafkaBrokers: readonly string[] | undefined
   /** Left out: the simulated operators are in this process, with their book on its Postgres. */
@@ -63,6 +65,7 @@ export function readConfiguration(environment: Environment = process.env): Confi
     dataDirectory: text('DATA_DIR') ?? '.data',
     postgresUrl: url('POSTGRES_URL', text('POSTGRES_URL'), ['postgres:', 'postgresql:']),
     eventStoreUrl: url('EVENTSTORE_URL', text('EVENTSTORE_URL'), ['esdb:', 'esdb+discover:']),
+    eventStorePrefix: streamPrefix(text('EVENTSTORE_PREFIX') ?? ''),
     kafkaBrokers: brokers(text('KAFKA_BROKERS')),
     sandboxUrl: url('SANDBOX_URL', text('SANDBOX_URL'), ['http:', 'https:']),
     egressAllow: blocks(text('EGRESS_ALLOW')),
@@ -145,6 +148,12 @@ function blocks(text: string | undefined): readonly string[] {
   if (wrong !== undefined)
     throw new ConfigurationError(`EGRESS_ALLOW holds "${wrong}", but takes CIDR blocks such as 127.0.0.0/8`)
   return list
+}
+
+function streamPrefix(text: string): string {
+  if (!/^[A-Za-z0-9_]*$/.test(text))
+    throw new ConfigurationError('EVENTSTORE_PREFIX must consist of letters, digits and _')
+  return text
 }
 
 function masterKey(text: string | undefined): string | undefined {

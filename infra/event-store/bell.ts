@@ -1,8 +1,13 @@
+interface Waiting {
+  readonly wake: () => void
+  readonly fail: (error: unknown) => void
+}
+
 /** Knows how far the log goes, and wakes those who wait for more of it. */
 export class Bell {
   readonly #onWaiting: () => void
   #head = 0
-  #wakers = new Set<() => void>()
+  #waiting = new Set<Waiting>()
 
   /** `onWaiting` is called whenever somebody begins to wait. */
   constructor(onWaiting: () => void) {
@@ -10,7 +15,7 @@ export class Bell {
   }
 
   get isAwaited(): boolean {
-    return this.#wakers.size > 0
+    return this.#waiting.size > 0
   }
 
   advance(position: number): void {
@@ -26,19 +31,29 @@ export class Bell {
 
   /**
    * Resolves when the log may go beyond the position, and when the signal is aborted and `wake` is called.
+   * Rejects when nobody can tell how far the log goes.
    */
   async beyond(position: number, signal: AbortSignal): Promise<void> {
     while (this.#head <= position && !signal.aborted) {
-      await new Promise<void>((wake) => {
-        this.#wakers.add(wake)
+      await new Promise<void>((wake, fail) => {
+        this.#waiting.add({ wake, fail })
         this.#onWaiting()
       })
     }
   }
 
   wake(): void {
-    const wakers = this.#wakers
-    this.#wakers = new Set()
-    for (const wake of wakers) wake()
+    for (const { wake } of this.#everyone()) wake()
+  }
+
+  /** Tells those who wait why they wait. */
+  fail(error: unknown): void {
+    for (const { fail } of this.#everyone()) fail(error)
+  }
+
+  #everyone(): ReadonlySet<Waiting> {
+    const waiting = this.#waiting
+    this.#waiting = new Set()
+    return waiting
   }
 }

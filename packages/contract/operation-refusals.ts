@@ -6,6 +6,7 @@ const ofEvery: readonly RefusalName[] = [
   'request_must_be_valid',
   'service_must_not_fail',
   'dependency_must_be_available',
+  'history_must_be_whole',
   'dependency_must_answer_in_time',
   'service_must_not_be_overloaded',
 ]

@@ -71,6 +71,12 @@ export const refusals = {
   dependency_must_be_available: [503, 'IKW-SYS-002', true, 'A dependency is unavailable'],
   dependency_must_answer_in_time: [504, 'IKW-SYS-003', true, 'A dependency did not answer in time'],
   read_model_must_have_caught_up: [503, 'IKW-SYS-004', true, 'Read model is behind the asked position'],
+  history_must_be_whole: [
+    503,
+    'IKW-SYS-007',
+    false,
+    'The stored history of this resource is damaged; nothing was changed, and our staff has to mend it',
+  ],
   read_must_not_take_too_long: [503, 'IKW-SYS-006', true, 'What was asked for takes too long to find'],
   service_must_not_be_overloaded: [503, 'IKW-SYS-005', true, 'The service takes no more work at the moment'],
 

@@ -91,7 +91,7 @@ export interface EventStore {
   append(stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended>
   /**
    * Events of one stream from a revision on, oldest first; an empty list for an unknown stream. At most
-   * `limit`, default all.
+   * `limit`, default all. Throws DamagedStreamError when the store does not show all of them.
    */
   readStream(stream: string, from: number, limit?: number): Promise<readonly StoredEvent[]>
   /** The next events of the log behind a position, oldest first. */
@@ -104,9 +104,29 @@ export interface EventStore {
   /** Position of the newest event of the log, 0 when there is none. */
   head(): Promise<number>
   subscribe(options: SubscriptionOptions): Subscription
+  /**
+   * Streams that are not as this service has written them: deleted, cut, hidden, or written to by others. Of
+   * the last, those that reads of the log have passed over since this store was opened.
+   */
+  irregularities(): Promise<readonly Irregularity[]>
+  counts(): StoreCounts
   /** Throws when the store cannot be reached. */
   ping(): Promise<void>
   close(): Promise<void>
+}
+
+export interface Irregularity {
+  readonly stream: string
+  /** What is wrong with it, as the end of a sentence that its name begins. */
+  readonly problem: string
+}
+
+/** Since the store was opened. */
+export interface StoreCounts {
+  /** Events in streams of ours that this service has not written. */
+  readonly eventsPassedOver: number
+  /** How often the server stopped sending new events, because this process was too busy to take them. */
+  readonly timesCutOff: number
 }
 
 export class VersionConflictError extends Error {
@@ -139,6 +159,28 @@ export class StoreOverloadedError extends Error {
 
   constructor(stream: string, cause?: unknown) {
     super(`the append to ${stream} was not accepted`, { cause })
+  }
+}
+
+/** The store cannot be reached now; nothing is wrong with what was asked of it. */
+export class StoreAwayError extends Error {
+  override readonly name: string = 'StoreAwayError'
+
+  constructor(cause: unknown) {
+    super(`the event store cannot be reached: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    })
+  }
+}
+
+/** The store does not show the whole history of a stream: nothing may be decided on it or added to it. */
+export class DamagedStreamError extends Error {
+  override readonly name = 'DamagedStreamError'
+  readonly stream: string
+
+  constructor({ stream, problem }: Irregularity) {
+    super(`${stream} ${problem}`)
+    this.stream = stream
   }
 }
 

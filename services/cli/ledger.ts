@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
+import type { Irregularity } from '../../packages/kernel/ports.ts'
 import { readModels } from '../../projections/index.ts'
 import { deciders } from '../../packages/domain/index.ts'
 import { commandOf } from './arguments.ts'
@@ -26,22 +27,24 @@ export function addLedger(program: Command): void {
 }
 
 async function replay(options: Printing): Promise<void> {
-  const { replayed, compared } = await withHouse(async ({ postgres: { pool }, dependencies: { store } }) => {
-    const folding = progress('folding books ')
-    const replayed = await foldBooks({ store, deciders, onProgress: folding.show })
-    folding.end()
-    const comparing = progress('comparing rows')
-    const compared = await compareReadModels({
-      pool,
-      store,
-      deciders,
-      models: readModels,
-      onProgress: comparing.show,
-    })
-    comparing.end()
-    return { replayed, compared }
-  })
-  const differences = [...faultsOf(replayed), ...compared.differences]
+  const { replayed, compared, irregular } = await withHouse(
+    async ({ postgres: { pool }, dependencies: { store } }) => {
+      const folding = progress('folding books ')
+      const replayed = await foldBooks({ store, deciders, onProgress: folding.show })
+      folding.end()
+      const comparing = progress('comparing rows')
+      const compared = await compareReadModels({
+        pool,
+        store,
+        deciders,
+        models: readModels,
+        onProgress: comparing.show,
+      })
+      comparing.end()
+      return { replayed, compared, irregular: await store.irregularities() }
+    },
+  )
+  const differences = [...faultsOf(replayed), ...irregular.map(asDifference), ...compared.differences]
   const { position, events, books } = replayed
   const report = { position, entries: events, books, models: compared.models, differences }
   print(report, options, () => replayText(replayed, { ...compared, differences }))
@@ -54,6 +57,10 @@ function faultsOf({ faults }: Replayed): readonly Difference[] {
     row: stream,
     problem: `cannot be folded: ${fault}`,
   }))
+}
+
+function asDifference({ stream, problem }: Irregularity): Difference {
+  return { model: 'log', row: stream, problem }
 }
 
 function replayText({ position, events, books }: Replayed, { models, differences }: Comparison): string {

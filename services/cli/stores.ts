@@ -7,6 +7,7 @@ import { connectPostgres, type Postgres } from '../../infra/postgres/client/conn
 import { keptHistory } from '../../infra/postgres/history/history.ts'
 import { migrate } from '../../infra/postgres/migrate.ts'
 import type { EventStore } from '../../packages/kernel/ports.ts'
+import { ownStreams } from '../composition/own-streams.ts'
 import { requireEmbedded } from './dependencies.ts'
 
 /** A store by its name on the command line: `embedded`, a database, or an EventStoreDB. */
@@ -35,11 +36,14 @@ export function databaseOf({ postgresUrl }: Configuration): StoreName {
 /** What is open at the moment; each database once. */
 export class Stores {
   readonly #dataDirectory: string
+  /** Of streams on an EventStoreDB. */
+  readonly #prefix: string
   readonly #databases = new Map<StoreName, Promise<Postgres>>()
   readonly #closing: (() => Promise<void>)[] = []
 
-  constructor({ dataDirectory }: Configuration) {
+  constructor({ dataDirectory, eventStorePrefix }: Configuration) {
     this.#dataDirectory = dataDirectory
+    this.#prefix = eventStorePrefix
   }
 
   /** One that has been there before. */
@@ -63,7 +67,7 @@ export class Stores {
     const { id } = await keptHistory(books.pool)
     if (!isEventStoreDb(name)) return { store: this.#closed(await openEmbeddedStore(books)), id }
     const { openEventStoreDb } = await import('../../infra/event-store/eventstoredb/store.ts')
-    const store = this.#closed(await openEventStoreDb({ url: name }))
+    const store = this.#closed(await openEventStoreDb({ url: name, prefix: this.#prefix, ...ownStreams }))
     await store.beginHistory(id)
     return { store, id: store.history.id ?? id }
   }
@@ -71,7 +75,7 @@ export class Stores {
   async target(name: StoreName, books: Postgres): Promise<HistoryTarget> {
     if (!isEventStoreDb(name)) return this.#closed(await openEmbeddedTarget(books.url))
     const { openEventStoreDbTarget } = await import('../../infra/event-store/eventstoredb/target.ts')
-    return this.#closed(await openEventStoreDbTarget(name))
+    return this.#closed(await openEventStoreDbTarget({ url: name, prefix: this.#prefix, ...ownStreams }))
   }
 
   async close(): Promise<void> {

@@ -33,6 +33,7 @@ import { assertSameHistory } from './assert-same-history.ts'
 import { Health } from './health.ts'
 import { randomSalts, risingIds } from './ids.ts'
 import { observe } from './observe.ts'
+import { ownStreams } from './own-streams.ts'
 import { openTelemetry } from './telemetry.ts'
 import { TracedExecutor, tracedRail, tracedStore } from './traced.ts'
 
@@ -70,7 +71,7 @@ export async function openRuntime(
     url: configuration.postgresUrl,
     dataDirectory: configuration.dataDirectory,
   })
-  const store = await openData(configuration, postgres).catch(async (error: unknown) => {
+  const store = await openData(configuration, { postgres, log }).catch(async (error: unknown) => {
     await postgres.close()
     throw error
   })
@@ -93,10 +94,10 @@ export async function openRuntime(
   return { configuration, postgres, snapshots, dependencies, health, close }
 }
 
-async function openData(configuration: Configuration, postgres: Postgres): Promise<EventStore> {
+async function openData(configuration: Configuration, { postgres, log }: Base): Promise<EventStore> {
   await migrate(postgres)
   await publishMissing(postgres.pool, readModels, financeViews)
-  const store = await openStore(configuration, postgres)
+  const store = await openStore(configuration, { postgres, log })
   try {
     await assertSameHistory(postgres.pool, store)
     return store
@@ -104,6 +105,12 @@ async function openData(configuration: Configuration, postgres: Postgres): Promi
     await store.close()
     throw error
   }
+}
+
+/** What the store stands on. */
+interface Base {
+  readonly postgres: Postgres
+  readonly log: Log
 }
 
 interface Adapters {
@@ -154,13 +161,13 @@ const executorRefusals = {
 }
 
 async function openStore(
-  { eventStoreUrl }: Configuration,
-  { url }: Postgres,
+  { eventStoreUrl, eventStorePrefix: prefix }: Configuration,
+  { postgres: { url }, log }: Base,
 ): Promise<EventStore | EventStoreDb> {
   if (eventStoreUrl === undefined) return openEmbeddedStore({ url })
   // Its client takes long to load, so only who uses it waits for it.
   const { openEventStoreDb } = await import('../../infra/event-store/eventstoredb/store.ts')
-  return openEventStoreDb({ url: eventStoreUrl })
+  return openEventStoreDb({ url: eventStoreUrl, prefix, log, ...ownStreams })
 }
 
 /** Sandbox has the simulated operators; a live operator is another entry here, with an adapter of its own. */

@@ -1,6 +1,6 @@
 import { isPassingSqlState } from '../../infra/postgres/client/failures.ts'
 import { Refusal, refusals } from '../../packages/contract/refusals.ts'
-import { OutcomeUnknownError, StoreOverloadedError } from '../../packages/kernel/ports.ts'
+import { OutcomeUnknownError, StoreAwayError, StoreOverloadedError } from '../../packages/kernel/ports.ts'
 import { RailTimeoutError, RailUnavailableError } from '../../packages/kernel/rail-ports.ts'
 import { LeadershipLostError } from '../../infra/postgres/consumers/fence.ts'
 
@@ -18,6 +18,7 @@ export function isPassing(error: unknown): boolean {
 const passingErrors = [
   OutcomeUnknownError,
   StoreOverloadedError,
+  StoreAwayError,
   RailTimeoutError,
   RailUnavailableError,
   LeadershipLostError,
@@ -31,6 +32,7 @@ const passingGrpcCodes: readonly unknown[] = [1, 2, 4, 8, 10, 13, 14]
 
 /** True when an engine cannot be reached, shuts down or is silent: nothing is wrong with what was asked. */
 export function isAway(error: unknown): boolean {
+  if (error instanceof StoreAwayError) return true
   const { code, message = '' } = error as { code?: unknown; message?: string }
   return (typeof code === 'string' && awayCode.test(code)) || awayMessage.test(message)
 }

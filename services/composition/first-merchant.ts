@@ -8,6 +8,7 @@ import { book } from '../../packages/domain/ledger/book.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import type { Envelope } from '../../packages/kernel/envelope.ts'
+import { DamagedStreamError } from '../../packages/kernel/ports.ts'
 
 export interface Credentials {
   readonly merchant_id: string
@@ -35,11 +36,26 @@ export async function firstMerchant(dependencies: Dependencies, dataDirectory: s
     currency: sandboxGrant.currency,
     email: 'merchant@localhost',
   }
-  await dependencies.executor.send(merchant, id, { type: 'CreateMerchant', data: details }, envelope)
-  await issueKey(dependencies, credentials.sandbox_key, { ...envelope, livemode: false })
-  await issueKey(dependencies, credentials.live_key, { ...envelope, livemode: true })
-  await grant(dependencies, envelope)
+  const { executor } = dependencies
+  const create = { type: 'CreateMerchant', data: details } as const
+  await unlessDamaged(dependencies, () => executor.send(merchant, id, create, envelope))
+  for (const [secret, livemode] of [
+    [credentials.sandbox_key, false],
+    [credentials.live_key, true],
+  ] as const)
+    await unlessDamaged(dependencies, () => issueKey(dependencies, secret, { ...envelope, livemode }))
+  await unlessDamaged(dependencies, () => grant(dependencies, envelope))
   return credentials
+}
+
+/** A damaged stream is damage of that stream: it gets nothing more, and everything else starts. */
+async function unlessDamaged({ log }: Dependencies, step: () => Promise<unknown>): Promise<void> {
+  try {
+    await step()
+  } catch (error) {
+    if (!(error instanceof DamagedStreamError)) throw error
+    log.error({ stream: error.stream, error }, 'left as it is')
+  }
 }
 
 function writeCredentials(file: string, merchantId: string): void {

@@ -30,6 +30,16 @@ export function observe(health: Health, { dependencies, postgres: { pool } }: Ob
   })
   metrics.gauge('postgres_connections_waiting', 'Queries that wait for a connection', () => pool.waitingCount)
   metrics.gauge('log_position', 'Position of the newest event', () => dependencies.store.head())
+  metrics.counter(
+    'event_store_events_passed_over_total',
+    'Events in streams of ours that this service has not written',
+    () => dependencies.store.counts().eventsPassedOver,
+  )
+  metrics.counter(
+    'event_store_cut_offs_total',
+    'Times the event store stopped sending new events, because this process was too busy to take them',
+    () => dependencies.store.counts().timesCutOff,
+  )
   metrics.gauges('consumer_position', 'How far a consumer of the log has come', {
     label: 'consumer',
     read: async () => ({ ...(await waiting()).positions, read_models: await dependencies.reads.position() }),

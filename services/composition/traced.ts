@@ -88,6 +88,8 @@ export function tracedStore(store: EventStore, tracing: Tracing): EventStore {
     readOn: (after) => store.readOn(after),
     head: () => store.head(),
     subscribe: (options) => store.subscribe(options),
+    irregularities: () => store.irregularities(),
+    counts: () => store.counts(),
     ping: () => store.ping(),
     close: () => store.close(),
   }

@@ -90,7 +90,7 @@ t.test('when the server refuses an append, then its reason is told, and nothing 
   const { peer, store } = await peerAndStore(t)
   const stream = newStream(newCategory())
   const details = 'Maximum Append Size of 1048576 Exceeded.'
-  peer.failNextAppend(refused(status.INVALID_ARGUMENT, details, false))
+  peer.failNextAppend({ fault: 'not taken', type: 'MaximumAppendSizeExceeded', message: details })
   await t.rejects(store.append(stream, noStream, newEvents(1)), { message: new RegExp(details) })
   t.same(await store.readStream(stream, 0), [])
 })
@@ -174,8 +174,8 @@ t.test('given an event of another program, when it is read, then that is said', 
   const data = Buffer.from('text')
   const event = { id, type: 'Foreign', contentType: 'application/octet-stream', data, metadata: data }
   peer.log.append(stream, noStream, [event])
-  const message = `the event ${id} of ${stream} was not written by this service`
-  await t.rejects(store.readStream(stream, 0), { message })
+  const message = `${stream} holds the event ${id} of type Foreign, which this service has not written`
+  await t.rejects(store.readStream(stream, 0), { name: 'DamagedStreamError', message })
 })
 
 t.test('given a position beyond the safe integers, when it is read, then that is an error', async (t) => {

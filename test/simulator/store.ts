@@ -4,6 +4,8 @@ import {
   StoreOverloadedError,
   VersionConflictError,
   type Appended,
+  type Irregularity,
+  type StoreCounts,
   type EventStore,
   type NewEvent,
   type StoredEvent,
@@ -201,6 +203,14 @@ export class SimulatedStore implements EventStore {
 
   subscribe(options: SubscriptionOptions): Subscription {
     return this.#log.follow(this.#life, options)
+  }
+
+  async irregularities(): Promise<readonly Irregularity[]> {
+    return []
+  }
+
+  counts(): StoreCounts {
+    return { eventsPassedOver: 0, timesCutOff: 0 }
   }
 
   async ping(): Promise<void> {}

@@ -41,6 +41,8 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     readOn: (after) => copyLog(pool, after),
     head: () => reader.head(),
     subscribe,
+    irregularities: async () => [],
+    counts: () => ({ eventsPassedOver: 0, timesCutOff: 0 }),
     ping: async () => void (await pool.query('select')),
     close,
   }

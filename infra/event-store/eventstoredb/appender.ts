@@ -1,63 +1,85 @@
 import {
-  ErrorType,
-  NO_STREAM,
-  type AppendExpectedRevision,
-  type AppendResult,
-  type EventData,
-  type EventStoreDBClient,
-} from '@eventstore/db-client'
-import {
-  noStream,
+  DamagedStreamError,
   OutcomeUnknownError,
   StoreOverloadedError,
   VersionConflictError,
   type Appended,
   type NewEvent,
-  type StoredEvent,
 } from '../../../packages/kernel/ports.ts'
-import { isOfType, wasRefused, within } from './errors.ts'
+import { AppendLane } from './append-lane.ts'
+import type { ProposedEvent } from './append-messages.ts'
+import type { Calls } from './calls.ts'
+import { EventStoreRightsError, isRefusal } from './errors.ts'
 import { proposedEvents, safePosition } from './events.ts'
-import type { Places } from './places.ts'
+import type { History } from './history.ts'
+import type { IntactStreams } from './intact-streams.ts'
+import type { Reader } from './reader.ts'
+import type { StreamNames } from './stream-names.ts'
 
 export interface AppenderOptions {
-  readonly client: EventStoreDBClient
-  readonly places: Pick<Places, 'positionOf'>
+  readonly calls: Pick<Calls, 'openAppends'>
+  readonly names: StreamNames
+  readonly history: Pick<History, 'positionOf'>
+  readonly intact: IntactStreams
+  /** To tell a repeated append from a conflict. */
+  readonly reader: Pick<Reader, 'ownedBy' | 'stored'>
   /** So long an append may take before its outcome counts as unknown. */
   readonly timeoutMs: number
-  /** To tell a repeated append from a conflict. */
-  readonly readStream: (stream: string, from: number, limit: number) => Promise<readonly StoredEvent[]>
+  /** A turn of the event loop writes to the socket once, with one message of each lane. */
+  readonly lanes: number
+}
+
+/** Where the last event of an append stands in the server's log; undefined when the server does not say. */
+export interface Written {
+  readonly revision: number
+  readonly commit: number | undefined
 }
 
 const inFlightMax = 10_000
+/** The server has limits of its own; this one only keeps a clock that is wrong from cutting them short. */
+const deadlineMs = 60_000
+/** A larger message breaks the call, and with it the appends of others. */
+const bytesMax = 8 * 1024 * 1024
 
-/**
- * Every append is a call of its own. The client would rather send all over one stream, but an error of that
- * fails the appends of all clients of the process, and an answer that one of them gets later is an exception
- * that nobody can catch. (Both come from one map for all clients: 6.2.1, batchAppend.js, promiseBank.)
- */
+/** Appends of one process. The outcome of each is its own: no other's failure is taken for it. */
 export class Appender {
   readonly #options: AppenderOptions
+  readonly #lanes: readonly AppendLane[]
   readonly #inFlight = new Set<Promise<unknown>>()
+  #turn = 0
   #closed = false
 
   constructor(options: AppenderOptions) {
     this.#options = options
-    // Protected, and the only way to say so: the client asks it which of the two ways the server knows.
-    options.client['supports'] = async () => false
+    const { calls, timeoutMs, lanes } = options
+    this.#lanes = Array.from({ length: lanes }, () => new AppendLane(calls, timeoutMs))
   }
 
   async append(stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> {
+    if (!this.#options.names.isOurs(stream)) throw new TypeError(`a stream cannot be named "${stream}"`)
     const proposed = proposedEvents(stream, events)
     if (this.#closed || this.#inFlight.size >= inFlightMax) throw new StoreOverloadedError(stream)
-    const writing = this.#write(stream, expected, proposed)
+    const writing = this.#append(stream, expected, proposed)
     this.#inFlight.add(writing)
     try {
-      const result = await writing
-      const written = result && appended(result, this.#options.places)
-      return written ?? (await this.#readBack(stream, expected, events))
+      return await writing
     } finally {
       this.#inFlight.delete(writing)
     }
+  }
+
+  /** Undefined when the stream is elsewhere: somebody else wrote, or this very append was written before. */
+  async write(
+    onServer: string,
+    expected: number,
+    events: readonly ProposedEvent[],
+  ): Promise<Written | undefined> {
+    const deadline = Date.now() + deadlineMs
+    const lane = this.#lanes[this.#turn++ % this.#lanes.length]!
+    const outcome = await lane.append({ stream: onServer, expected, deadline, events })
+    if (outcome.kind === 'written') return outcome
+    if (outcome.type === 'WrongExpectedVersion') return undefined
+    throw failure(onServer, outcome)
   }
 
   /** Waits for the answers to all appends that were accepted, or until their time is over. */
@@ -66,45 +88,52 @@ export class Appender {
     await Promise.allSettled(this.#inFlight)
   }
 
-  /** Undefined when the stream is elsewhere: somebody else wrote, or this very append was written before. */
-  async #write(stream: string, expected: number, events: EventData[]): Promise<AppendResult | undefined> {
-    const { client, timeoutMs } = this.#options
-    const expectedRevision: AppendExpectedRevision = expected === noStream ? NO_STREAM : BigInt(expected)
-    const options = { expectedRevision, deadline: timeoutMs, requiresLeader: true }
-    try {
-      const result = await within(timeoutMs, client.appendToStream(stream, events, options))
-      return result.success ? result : undefined
-    } catch (error) {
-      if (isOfType(error, ErrorType.WRONG_EXPECTED_VERSION)) return undefined
-      if (wasRefused(error)) throw error
-      throw new OutcomeUnknownError(stream, error)
+  async #append(stream: string, expected: number, events: readonly ProposedEvent[]): Promise<Appended> {
+    const { names, history, intact } = this.#options
+    requireSmall(stream, events)
+    if (!intact.has(stream)) await intact.require(stream)
+    const written = await this.write(names.onServer(stream), expected, events)
+    if (!written) return this.#readBack(stream, expected, events)
+    const { revision, commit } = written
+    if (revision !== expected + events.length) {
+      const problem = `went on with revision ${revision} where ${expected + events.length} was expected`
+      throw new DamagedStreamError({ stream, problem })
     }
+    if (commit === undefined) return this.#readBack(stream, expected, events)
+    return { revision, position: history.positionOf(safePosition(commit)) }
   }
 
   /** The server mostly knows repeated appends by their event ids, but not always where they stand. */
-  async #readBack(stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> {
-    const stored = await this.#readStream(stream, expected + 1, events.length)
-    const last = stored.at(-1)
-    const same = stored.every(({ id }, index) => id === events[index]?.id.toLowerCase())
-    if (!last || !same || stored.length < events.length) throw new VersionConflictError(stream, expected)
-    return { revision: last.revision, position: last.position }
+  async #readBack(stream: string, expected: number, events: readonly ProposedEvent[]): Promise<Appended> {
+    const found = await this.#read(stream, { from: expected + 1, count: events.length })
+    const isSame = found.every(({ id }, index) => id === events[index]?.id.toLowerCase())
+    const last = found.length === events.length && isSame ? found.at(-1) : undefined
+    const stored = last && this.#options.reader.stored(last)
+    if (!stored) throw new VersionConflictError(stream, expected)
+    return { revision: stored.revision, position: stored.position }
   }
 
-  async #readStream(stream: string, from: number, limit: number): Promise<readonly StoredEvent[]> {
+  async #read(stream: string, part: { readonly from: number; readonly count: number }) {
     try {
-      return await this.#options.readStream(stream, from, limit)
+      return (await this.#options.reader.ownedBy(stream, part)) ?? []
     } catch (error) {
+      if (error instanceof DamagedStreamError) throw error
       throw new OutcomeUnknownError(stream, error)
     }
   }
 }
 
-/** Undefined when the server does not say where the events stand. */
-function appended(
-  { nextExpectedRevision, position }: AppendResult,
-  places: Pick<Places, 'positionOf'>,
-): Appended | undefined {
-  if (!position) return undefined
-  const revision = Number(nextExpectedRevision)
-  return { revision, position: places.positionOf(safePosition(position.commit)) }
+function requireSmall(stream: string, events: readonly ProposedEvent[]): void {
+  const length = events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0)
+  if (length > bytesMax) throw new TypeError(`an append to ${stream} is larger than ${bytesMax} bytes`)
+}
+
+function failure(onServer: string, { type, message }: { readonly type: string; readonly message: string }) {
+  if (type === 'StreamDeleted')
+    return new DamagedStreamError({ stream: onServer, problem: 'was deleted for ever' })
+  if (type === 'AccessDenied')
+    return new EventStoreRightsError(`the user of EVENTSTORE_URL must be allowed to write to ${onServer}`)
+  if (isRefusal(type))
+    return new Error(`EventStoreDB does not take an append to ${onServer}: ${type} ${message}`)
+  return new OutcomeUnknownError(onServer, new Error(`${type} ${message}`))
 }

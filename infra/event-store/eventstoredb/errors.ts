@@ -1,24 +1,84 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { ErrorType, isCommandError } from '@eventstore/db-client'
+import { StoreAwayError } from '../../../packages/kernel/ports.ts'
 
 /** After these answers to an append nothing was written; all other errors leave open what happened. */
 const refusals: readonly string[] = [
-  ErrorType.ACCESS_DENIED,
-  ErrorType.STREAM_DELETED,
-  ErrorType.INVALID_ARGUMENT,
-  ErrorType.INVALID_TRANSACTION,
-  ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED,
-  ErrorType.MISSING_REQUIRED_METADATA_PROPERTY,
+  'AccessDenied',
+  'BadRequest',
+  'InvalidTransaction',
+  'MaximumAppendSizeExceeded',
 ]
-/** The gRPC codes INVALID_ARGUMENT, PERMISSION_DENIED and UNIMPLEMENTED: some come without a type. */
-const refusalCodes: readonly unknown[] = [3, 7, 12]
+/** Codes of gRPC: INVALID_ARGUMENT, PERMISSION_DENIED, UNIMPLEMENTED, UNAUTHENTICATED. */
+const refusalCodes: readonly unknown[] = [3, 7, 12, 16]
+/** CANCELLED, DEADLINE_EXCEEDED, ABORTED (a time-out of the server), UNAVAILABLE. */
+const awayCodes: readonly unknown[] = [1, 4, 10, 14]
+/** What the client says without a code, and the server without one of these. */
+const awayMessage = /Failed to discover|NotReady|Not Ready|TooBusy|gave no answer within/
+
+/** So long a read is repeated that meets a change of leader or a server which starts. */
+const patienceMs = 2_000
+const repeatMs = { first: 20, most: 250 }
+
+/** The user of the url may not do what was asked: whoever starts is told so, whoever runs waits for it. */
+export class EventStoreRightsError extends StoreAwayError {
+  override readonly name: string = 'EventStoreRightsError'
+
+  constructor(sentence: string, cause?: unknown) {
+    super(cause)
+    this.message = sentence
+  }
+}
 
 export function isOfType(error: unknown, type: ErrorType): boolean {
   return error instanceof Error && isCommandError(error) && error.type === type
 }
 
+/** Of an answer to one append, by the name of its message. */
+export function isRefusal(type: string): boolean {
+  return refusals.includes(type)
+}
+
+/** Of a whole call. */
 export function wasRefused(error: unknown): boolean {
-  if (!(error instanceof Error) || !isCommandError(error)) return false
-  return refusals.includes(error.type) || refusalCodes.includes(error.code)
+  return refusalCodes.includes(codeOf(error)) || isOfType(error, ErrorType.ACCESS_DENIED)
+}
+
+export function isUnauthenticated(error: unknown): boolean {
+  return codeOf(error) === 16
+}
+
+export function isForbidden(error: unknown): boolean {
+  return codeOf(error) === 7 || isOfType(error, ErrorType.ACCESS_DENIED)
+}
+
+/** True when the server is gone, starts, or does not lead any more. */
+export function isAway(error: unknown): boolean {
+  if (isOfType(error, ErrorType.NOT_LEADER)) return true
+  return awayCodes.includes(codeOf(error)) || (error instanceof Error && awayMessage.test(error.message))
+}
+
+/** True when the server has stopped a subscription because this process was too busy for it. */
+export function isCutOff(error: unknown): boolean {
+  return codeOf(error) === 10 && /Consumer too slow/.test((error as Error).message)
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { readonly code?: unknown } | undefined)?.code
+}
+
+/** Repeats a read, which does no harm, while a cluster changes its leader. */
+export async function whileAway<Result>(read: () => Promise<Result>): Promise<Result> {
+  const since = performance.now()
+  for (let delayMs = repeatMs.first; ; delayMs = Math.min(2 * delayMs, repeatMs.most)) {
+    try {
+      return await read()
+    } catch (error) {
+      if (!isAway(error)) throw error
+      if (performance.now() - since + delayMs > patienceMs) throw new StoreAwayError(error)
+      await pause(delayMs)
+    }
+  }
 }
 
 export function timedOut(timeoutMs: number): Error {

@@ -1,112 +1,199 @@
-import { BACKWARDS, END, ErrorType, type EventStoreDBClient, type ReadPosition } from '@eventstore/db-client'
-import type { LogFilter, StoredEvent } from '../../../packages/kernel/ports.ts'
-import { isOfType, timedOut } from './errors.ts'
-import { isOfTheLog, serverFilter, storedEvent } from './events.ts'
-import { Feed, type Resolved } from './feed.ts'
-import type { Places } from './places.ts'
+import { ErrorType } from '@eventstore/db-client'
+import {
+  DamagedStreamError,
+  type Irregularity,
+  type LogFilter,
+  type StoredEvent,
+} from '../../../packages/kernel/ports.ts'
+import type { Window } from '../window.ts'
+import type { Calls } from './calls.ts'
+import {
+  EventStoreRightsError,
+  isForbidden,
+  isOfType,
+  isUnauthenticated,
+  whileAway,
+  within,
+} from './errors.ts'
+import { storedEvent } from './events.ts'
+import type { History } from './history.ts'
+import { strange, type PassedOver } from './passed-over.ts'
+import type { ReadAnswer, ServerEvent } from './read-messages.ts'
+import { readLog, readNewest, readStream, type LogPage } from './requests.ts'
+import { oddityOf } from './stream-metadata.ts'
+import type { NameFilter, StreamNames } from './stream-names.ts'
 
 /** The client lets a read wait for ever. */
-const readTimeoutMs = 30_000
-const pingTimeoutMs = 5_000
-const headPageSize = 50
-const eventsAtOnce = 500
-/** Another node may not know yet what was written last: then the client turns to the leader. */
-const requiresLeader = true
+const logTimeoutMs = 30_000
+const streamTimeoutMs = 10_000
+const pingTimeoutMs = 2_000
+const eventsPerPage = 5_000
+const everything = Number.MAX_SAFE_INTEGER
 
 type Events = readonly StoredEvent[]
+type ReadReq = Parameters<Calls['read']>[0]
 
-interface Wanted {
-  /** Left out when the server knows how many are wanted. */
-  readonly most?: number
-  readonly timeoutMs?: number
-  /** Only these are counted and answered. */
-  readonly keep?: (event: Resolved) => boolean
+export interface ReaderOptions {
+  readonly calls: Pick<Calls, 'read'>
+  readonly names: StreamNames
+  readonly history: Pick<History, 'positionOf' | 'commitBefore'>
+  readonly passedOver: PassedOver
 }
 
+/** Reads that end. Each is repeated while a cluster changes its leader. */
 export class Reader {
-  readonly #client: EventStoreDBClient
-  readonly #places: Places
-  readonly #open = new Set<Feed>()
+  readonly #options: ReaderOptions
 
-  constructor(client: EventStoreDBClient, places: Places) {
-    this.#client = client
-    this.#places = places
+  constructor(options: ReaderOptions) {
+    this.#options = options
   }
 
+  /** Throws DamagedStreamError when a part of it is missing, or somebody else has written to it. */
   async readStream(stream: string, from: number, limit = Infinity): Promise<Events> {
-    if (limit <= 0) return []
-    const fromRevision = BigInt(Math.max(0, from))
-    const maxCount = Math.min(limit, Number.MAX_SAFE_INTEGER)
-    const read = this.#client.readStream(stream, { fromRevision, maxCount, requiresLeader })
+    if (limit <= 0 || stream === '') return []
+    const start = Math.max(0, from)
+    const found = await this.ownedBy(stream, { from: start, count: Math.min(limit, everything) })
+    if (found === undefined && start > 0)
+      throw new DamagedStreamError({ stream, problem: `is gone, although it had ${start} events` })
+    return (found ?? []).map((event, index) => this.#expected(stream, start + index, event))
+  }
+
+  /** As the server has them; undefined when there is no such stream. */
+  async ownedBy(
+    stream: string,
+    { from, count }: { readonly from: number; readonly count: number },
+  ): Promise<readonly ServerEvent[] | undefined> {
+    const request = readStream({ stream: this.#options.names.onServer(stream), from, count })
     try {
-      return (await this.#collect(Feed.ofRead(read))).map((event) => this.#stored(event))
+      return await this.#read(request, streamTimeoutMs)
     } catch (error) {
-      if (isOfType(error, ErrorType.STREAM_NOT_FOUND)) return []
+      if (!isOfType(error, ErrorType.STREAM_DELETED)) throw error
+      throw new DamagedStreamError({ stream, problem: 'was deleted for ever' })
+    }
+  }
+
+  /** The newest metadata of a stream; undefined when it has none. */
+  async metadataOf(stream: string): Promise<Uint8Array | undefined> {
+    const request = readNewest(this.#options.names.metadataOnServer(stream))
+    try {
+      return (await this.#read(request, streamTimeoutMs))?.[0]?.data
+    } catch (error) {
+      // The metadata of a stream that is gone for ever are gone with it.
+      if (isOfType(error, ErrorType.STREAM_DELETED))
+        throw new DamagedStreamError({ stream, problem: 'was deleted for ever' })
       throw error
     }
   }
 
-  /** The client filters in subscriptions only, so this is one that is left as soon as it has caught up. */
-  async readAll(after: number, limit: number, filter: LogFilter = {}): Promise<Events> {
-    if (limit <= 0) return []
-    const fromPosition = this.#places.startBehind(after)
-    const options = { fromPosition, filter: serverFilter(filter), requiresLeader }
-    const highWaterMark = Math.min(limit, eventsAtOnce)
-    const subscription = this.#client.subscribeToAll(options, { highWaterMark })
-    const keep = (event: Resolved) => this.#stored(event).position > after
-    const found = await this.#collect(Feed.untilCaughtUp(subscription), { most: limit, keep })
-    return found.map((event) => this.#stored(event))
+  async window(after: number, limit: number, filter: LogFilter): Promise<Window> {
+    const head = await this.head()
+    if (after >= head) return { events: [], through: after, head }
+    const events = await this.readAll(after, limit, filter)
+    const last = events.at(-1)?.position ?? after
+    const through = events.length < limit ? Math.max(head, last) : last
+    return { events, through, head: Math.max(head, through) }
   }
 
-  /** The server's own events, such as its statistics, are passed over. */
-  async head(): Promise<number> {
-    let fromPosition: ReadPosition = END
+  /** Fewer than the limit only at the end of the log. */
+  async readAll(after: number, limit: number, filter: LogFilter = {}): Promise<Events> {
+    if (limit <= 0) return []
+    const names = this.#options.names.filter(filter)
+    const found: StoredEvent[] = []
+    let from = this.#options.history.commitBefore(after)
     for (;;) {
-      const page = await this.#backwards(fromPosition, headPageSize)
-      const newest = page.find(({ event }) => event && isOfTheLog(event.streamId))
-      if (newest) return this.#stored(newest).position
-      const oldest = page.at(-1)?.event?.position
-      if (page.length < headPageSize || !oldest) return 0
-      fromPosition = oldest
+      // The event at which a read begins is part of it.
+      const count = limit - found.length + 1
+      const page = await this.#page({ from: from > 0 ? from : 'start', filter: names, count })
+      for (const event of page) {
+        if (event.commit <= from && from > 0) continue
+        from = event.commit
+        const stored = this.stored(event)
+        if (stored && stored.position > after) found.push(stored)
+      }
+      if (page.length < count || found.length >= limit) return found.slice(0, limit)
     }
+  }
+
+  /** The newest event of ours, whatever others have written since. */
+  async head(): Promise<number> {
+    const filter = this.#options.names.filter({})
+    for (let from: LogPage['from'] = 'end'; ;) {
+      const [newest] = await this.#page({ from, filter, count: 1, backwards: true })
+      if (!newest) return 0
+      const stored = this.stored(newest)
+      if (stored) return stored.position
+      from = newest.commit
+    }
+  }
+
+  /** Streams of ours that have metadata, from the first event of the server to the last. */
+  async oddities(): Promise<readonly Irregularity[]> {
+    const { names } = this.#options
+    const newest = new Map<string, Uint8Array>()
+    for await (const { stream: onServer, data } of this.#all(names.metadataFilter)) {
+      const stream = names.oursByMetadata(onServer)
+      if (stream !== undefined) newest.set(stream, data)
+    }
+    return [...newest].flatMap(([stream, metadata]) => oddityOf(stream, metadata) ?? [])
   }
 
   async ping(): Promise<void> {
-    await this.#backwards(END, 1, { timeoutMs: pingTimeoutMs })
+    const request = readLog({ from: 'end', count: 1, backwards: true })
+    await within(pingTimeoutMs, this.#once(request, pingTimeoutMs)).catch(explained)
   }
 
-  /** Reads that are under way end with an error. */
-  close(): void {
-    for (const feed of this.#open) feed.close(new Error('the event store was closed during a read'))
+  /** An event of ours; undefined, and counted, for what others have written into our streams. */
+  stored(event: ServerEvent): StoredEvent | undefined {
+    const stored = storedEvent(event, this.#options)
+    if (!stored) this.#options.passedOver.add(this.#options.names.ours(event.stream) ?? event.stream, event)
+    return stored
   }
 
-  #stored(event: Resolved): StoredEvent {
-    return storedEvent(event, this.#places)
+  #expected(stream: string, revision: number, event: ServerEvent): StoredEvent {
+    if (event.revision !== revision) {
+      const problem = `goes on with revision ${event.revision} where ${revision} is expected`
+      throw new DamagedStreamError({ stream, problem })
+    }
+    const stored = this.stored(event)
+    if (!stored) throw new DamagedStreamError({ stream, problem: strange(event) })
+    return stored
   }
 
-  #backwards(fromPosition: ReadPosition, maxCount: number, wanted?: Wanted): Promise<readonly Resolved[]> {
-    const read = this.#client.readAll({ direction: BACKWARDS, fromPosition, maxCount })
-    return this.#collect(Feed.ofRead(read), wanted)
-  }
-
-  async #collect(
-    feed: Feed,
-    { most = Infinity, timeoutMs = readTimeoutMs, keep = () => true }: Wanted = {},
-  ): Promise<readonly Resolved[]> {
-    const timer = setTimeout(() => feed.close(timedOut(timeoutMs)), timeoutMs)
-    this.#open.add(feed)
-    try {
-      const events: Resolved[] = []
-      while (events.length < most) {
-        const next = await feed.take(most - events.length)
-        if (next.length === 0) break
-        events.push(...next.filter(keep))
-      }
-      return events
-    } finally {
-      clearTimeout(timer)
-      this.#open.delete(feed)
-      feed.close()
+  async *#all(filter: NameFilter): AsyncGenerator<ServerEvent, void> {
+    for (let from: LogPage['from'] = 'start'; ;) {
+      const page = await this.#page({ from, filter, count: eventsPerPage })
+      for (const event of page) if (event.commit !== from) yield event
+      if (page.length < eventsPerPage) return
+      from = page.at(-1)!.commit
     }
   }
+
+  async #page(page: LogPage): Promise<readonly ServerEvent[]> {
+    return (await this.#read(readLog(page), logTimeoutMs)) ?? []
+  }
+
+  #read(request: ReadReq, timeoutMs: number): Promise<readonly ServerEvent[] | undefined> {
+    return whileAway(() => within(timeoutMs, this.#once(request, timeoutMs))).catch(explained)
+  }
+
+  async #once(request: ReadReq, timeoutMs: number): Promise<readonly ServerEvent[] | undefined> {
+    const events: ServerEvent[] = []
+    let isFound = true
+    await this.#options.calls.read(request, timeoutMs, (answer: ReadAnswer) => {
+      if (typeof answer === 'object') events.push(answer)
+      else if (answer === 'not found') isFound = false
+    })
+    return isFound ? events : undefined
+  }
+}
+
+const notAccepted = 'EventStoreDB does not accept the user or the password of EVENTSTORE_URL'
+const notAllowed =
+  '$all, streams and their metadata must be readable for the user of EVENTSTORE_URL: ' +
+  'see "Rights" in docs/operations.md'
+
+function explained(error: unknown): never {
+  if (isUnauthenticated(error)) throw new EventStoreRightsError(notAccepted, error)
+  if (isForbidden(error)) throw new EventStoreRightsError(notAllowed, error)
+  throw error
 }

@@ -1,73 +1,134 @@
-import type { EventStore, SubscriptionOptions } from '../../../packages/kernel/ports.ts'
+import type { EventStore, Log } from '../../../packages/kernel/ports.ts'
+import { VersionConflictError } from '../../../packages/kernel/ports.ts'
 import { readInPages } from '../../../packages/kernel/pages.ts'
-import { Appender } from './appender.ts'
-import { clientFor, disconnect, hostsOf, messageOf } from './client.ts'
-import { Places } from './places.ts'
-import { Reader } from './reader.ts'
-import { EventStoreDbSubscription } from './subscription.ts'
+import { LogSubscription } from '../log-subscription.ts'
 import { OpenSubscriptions } from '../open-subscriptions.ts'
+import { RecentEvents } from '../recent-events.ts'
+import type { ProposedEvent } from './append-messages.ts'
+import { Appender, type Written } from './appender.ts'
+import { Calls } from './calls.ts'
+import { clientFor, disconnect, hostsOf, messageOf } from './client.ts'
+import { EventStoreRightsError } from './errors.ts'
+import { History } from './history.ts'
+import { IntactStreams } from './intact-streams.ts'
+import { LiveTail } from './live-tail.ts'
+import { PassedOver } from './passed-over.ts'
+import { Reader } from './reader.ts'
+import { StreamNames } from './stream-names.ts'
 
 export interface EventStoreDbOptions {
   /** `esdb://host:2113` for one node, `esdb+discover://host:2113` for a cluster; options follow a `?`. */
   readonly url: string
+  /** Stands before the name of each stream on the server, so that several houses share it. */
+  readonly prefix?: string
+  /** The kinds of streams that are ours; all others are somebody else's. Left out: all behind the prefix. */
+  readonly categories?: readonly string[]
+  /** Those that live so shortly that nobody hides a part of them. */
+  readonly shortLived?: readonly string[]
   /** So long an append may take before its outcome counts as unknown. */
   readonly appendTimeoutMs?: number
+  /** Calls that appends are spread over; with one, they are carried out in the order in which they come. */
+  readonly lanes?: number
+  readonly log?: Pick<Log, 'warn'>
 }
 
 /** An event store that knows which history it holds. */
 export interface EventStoreDb extends EventStore {
-  readonly history: Places
+  readonly history: History
   /** Gives the history an id if it has none: the first time that a service starts on this store. */
   beginHistory(id: string): Promise<void>
+  /** Writes events as they are; undefined when the stream is elsewhere. */
+  write(stream: string, expected: number, events: readonly ProposedEvent[]): Promise<Written | undefined>
 }
 
-/** Of a long read: each page is a subscription of its own. */
+/** Of a long read. */
 const eventsPerPage = 5_000
+/** More than a copy of any size writes down. */
+const notesMax = 10_000_000
 
 /** The event store on an EventStoreDB server or cluster, 23.10 or later. Throws when it cannot be reached. */
 export async function openEventStoreDb(options: EventStoreDbOptions): Promise<EventStoreDb> {
-  const { url, appendTimeoutMs = 5_000 } = options
-  const client = clientFor(url)
-  const places = await known(client, url)
-  const reader = new Reader(client, places)
-  const readStream = reader.readStream.bind(reader)
-  const appender = new Appender({ client, places, timeoutMs: appendTimeoutMs, readStream })
-  const subscriptions = new OpenSubscriptions()
+  const client = clientFor(options.url)
+  const store = assemble(partsOf(new Calls(client), options), () => disconnect(client))
+  try {
+    await store.ping()
+    await store.history.load()
+    return store
+  } catch (error) {
+    await store.close()
+    if (error instanceof EventStoreRightsError) throw error
+    throw new CannotReachEventStoreDb(options.url, error)
+  }
+}
 
+/** It may be there in a moment. */
+export class CannotReachEventStoreDb extends Error {
+  override readonly name = 'CannotReachEventStoreDb'
+
+  constructor(url: string, cause: unknown) {
+    super(`EventStoreDB at ${hostsOf(url)} cannot be reached: ${messageOf(cause)}`, { cause })
+  }
+}
+
+type Parts = ReturnType<typeof partsOf>
+
+/** What works together over one client. */
+function partsOf(calls: Calls, options: EventStoreDbOptions) {
+  const { prefix = '', categories, shortLived = [], log } = options
+  const { appendTimeoutMs: timeoutMs = 5_000, lanes = 4 } = options
+  const names = new StreamNames({ prefix, categories })
+  const passedOver = new PassedOver(log)
+  const history: History = new History({
+    read: async () => (await reader.ownedBy(names.history, { from: 0, count: notesMax })) ?? [],
+    append: async (expected, event) => {
+      if (await appender.write(names.onServer(names.history), expected, [event])) return
+      throw new VersionConflictError(names.history, expected)
+    },
+  })
+  const reader = new Reader({ calls, names, history, passedOver })
+  const intact = new IntactStreams({ metadataOf: (stream) => reader.metadataOf(stream), shortLived })
+  const appender = new Appender({ calls, names, history, intact, reader, timeoutMs, lanes })
+  const recent = new RecentEvents(reader)
+  const tail = new LiveTail({ calls, names, history, reader, recent })
+  return { calls, names, passedOver, history, reader, intact, appender, recent, tail }
+}
+
+function assemble(parts: Parts, disconnect: () => Promise<void>): EventStoreDb {
+  const { calls, names, passedOver, history, reader, intact, appender, recent, tail } = parts
+  const subscriptions = new OpenSubscriptions()
   return {
-    append: (stream, expected, events) => appender.append(stream, expected, events),
+    append,
     readStream,
     readAll: (after, limit, filter) => reader.readAll(after, limit, filter),
     readOn: (after) => readInPages(reader, after, eventsPerPage),
     head: () => reader.head(),
-    subscribe,
+    subscribe: (wanted) => {
+      if (recent.include(wanted)) tail.restart()
+      return subscriptions.add(new LogSubscription(recent, tail.bell, wanted))
+    },
+    irregularities: async () => [...(await reader.oddities()), ...passedOver.irregularities],
+    counts: () => ({ eventsPassedOver: passedOver.count, timesCutOff: tail.timesCutOff }),
     ping: () => reader.ping(),
     close,
-    history: places,
-    beginHistory: (id) => places.begin(client, id),
+    history,
+    beginHistory: (id) => history.begin(id),
+    write: (stream, expected, events) => appender.write(names.onServer(stream), expected, events),
   }
 
-  function subscribe(options: SubscriptionOptions) {
-    return subscriptions.add(new EventStoreDbSubscription(client, places, options))
+  async function append(...wanted: Parameters<EventStore['append']>) {
+    const appended = await appender.append(...wanted)
+    tail.written(appended.position)
+    return appended
+  }
+
+  async function readStream(stream: string, from: number, limit?: number) {
+    if (names.isOurs(stream) && !intact.has(stream)) await intact.require(stream)
+    return reader.readStream(stream, from, limit)
   }
 
   async function close(): Promise<void> {
-    await Promise.all([appender.close(), subscriptions.close()])
-    reader.close()
-    await disconnect(client)
-  }
-}
-
-type Client = ReturnType<typeof clientFor>
-
-async function known(client: Client, url: string): Promise<Places> {
-  const reader = new Reader(client, new Places())
-  try {
-    await reader.ping()
-    return await Places.read(client)
-  } catch (error) {
-    reader.close()
-    await disconnect(client)
-    throw new Error(`EventStoreDB at ${hostsOf(url)} cannot be reached: ${messageOf(error)}`)
+    await Promise.all([appender.close(), subscriptions.close(), tail.close()])
+    calls.close()
+    await disconnect()
   }
 }

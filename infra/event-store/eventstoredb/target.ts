@@ -1,10 +1,7 @@
-import { NO_STREAM, type AppendExpectedRevision, type EventStoreDBClient } from '@eventstore/db-client'
 import type { HistoryTarget } from '../../history/copy.ts'
-import type { StoredEvent } from '../../../packages/kernel/ports.ts'
-import { clientFor, disconnect } from './client.ts'
-import { within } from './errors.ts'
+import { VersionConflictError, type StoredEvent } from '../../../packages/kernel/ports.ts'
 import { copiedEvent, safePosition } from './events.ts'
-import { openEventStoreDb } from './store.ts'
+import { openEventStoreDb, type EventStoreDb, type EventStoreDbOptions } from './store.ts'
 
 /** Between two places that are written down, which is what a reader may have to pass over. */
 const eventsPerPlace = 1_000
@@ -12,38 +9,33 @@ const eventsPerPlace = 1_000
 const eventsPerAppend = 100
 const appendTimeoutMs = 60_000
 
+type TargetOptions = Pick<EventStoreDbOptions, 'url' | 'prefix' | 'categories'>
+
 /**
  * EventStoreDB, to be filled with a history. Appends go over one call, which the server carries out in order,
- * without waiting for answers; these tell that it did. An error of one fails all: this client does only that.
+ * without waiting for answers; these tell that it did.
  */
-export async function openEventStoreDbTarget(url: string): Promise<HistoryTarget> {
-  const store = await openEventStoreDb({ url })
-  const client = clientFor(url)
-  const { history: places } = store
+export async function openEventStoreDbTarget(options: TargetOptions): Promise<HistoryTarget> {
+  const store = await openEventStoreDb({ ...options, appendTimeoutMs, lanes: 1 })
+  const { history } = store
   return {
     store,
-    id: places.id,
-    surelyThrough: places.beforeLast?.position ?? 0,
-    begin: (id) => places.note(client, { type: 'HistoryCopyBegun', data: { id } }),
+    id: history.id,
+    surelyThrough: history.beforeLast?.position ?? 0,
+    begin: (id) => history.note({ type: 'HistoryCopyBegun', data: { id } }),
     write: async (events) => {
       for (let from = 0; from < events.length; from += eventsPerPlace) {
-        const place = await write(client, events.slice(from, from + eventsPerPlace))
-        await places.note(client, { type: 'HistoryPlaced', data: place })
+        const place = await write(store, events.slice(from, from + eventsPerPlace))
+        await history.note({ type: 'HistoryPlaced', data: place })
       }
     },
-    complete: (id) => places.note(client, { type: 'HistoryCopied', data: { id } }),
-    close: async () => {
-      await store.close()
-      await disconnect(client)
-    },
+    complete: (id) => history.note({ type: 'HistoryCopied', data: { id } }),
+    close: () => store.close(),
   }
 }
 
-async function write(client: EventStoreDBClient, events: readonly StoredEvent[]) {
-  const appends = appendsOf(events)
-  const written = await Promise.allSettled(
-    appends.map((append) => within(appendTimeoutMs, send(client, append))),
-  )
+async function write(store: EventStoreDb, events: readonly StoredEvent[]) {
+  const written = await Promise.allSettled(appendsOf(events).map((append) => send(store, append)))
   let commit = -1
   for (const result of written) {
     if (result.status === 'rejected') throw result.reason
@@ -54,13 +46,13 @@ async function write(client: EventStoreDBClient, events: readonly StoredEvent[])
 }
 
 /** Answers the commit position of the last event. */
-async function send(client: EventStoreDBClient, events: readonly StoredEvent[]): Promise<number> {
+async function send(store: EventStoreDb, events: readonly StoredEvent[]): Promise<number> {
   const { stream, revision } = events[0]!
-  const expectedRevision: AppendExpectedRevision = revision === 0 ? NO_STREAM : BigInt(revision - 1)
-  const options = { expectedRevision, deadline: appendTimeoutMs, requiresLeader: true }
-  const { position } = await client.appendToStream(stream, events.map(copiedEvent), options)
-  if (!position) throw new Error(`EventStoreDB does not say where it has written to ${stream}`)
-  return safePosition(position.commit)
+  const written = await store.write(stream, revision - 1, events.map(copiedEvent))
+  if (!written) throw new VersionConflictError(stream, revision - 1)
+  if (written.commit === undefined)
+    throw new Error(`EventStoreDB does not say where it has written to ${stream}`)
+  return safePosition(written.commit)
 }
 
 /** Neighbours of one stream go together. */

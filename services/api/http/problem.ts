@@ -1,7 +1,11 @@
 import { STATUS_CODES } from 'node:http'
 import type { Problem } from '../../../packages/contract/problem.ts'
 import { Refusal, refusals } from '../../../packages/contract/refusals.ts'
-import { OutcomeUnknownError, StoreOverloadedError } from '../../../packages/kernel/ports.ts'
+import {
+  DamagedStreamError,
+  OutcomeUnknownError,
+  StoreOverloadedError,
+} from '../../../packages/kernel/ports.ts'
 import { ReadTimeoutError, ShareExhaustedError } from '../../../packages/kernel/read-ports.ts'
 import { RailTimeoutError, RailUnavailableError } from '../../../packages/kernel/rail-ports.ts'
 import { isAway } from '../../composition/failures.ts'
@@ -46,6 +50,7 @@ export function asRefusal(error: unknown): Refusal {
     return new Refusal('dependency_must_answer_in_time')
   if (error instanceof RailUnavailableError)
     return new Refusal('dependency_must_be_available', { retryAfterSeconds: 5 })
+  if (error instanceof DamagedStreamError) return new Refusal('history_must_be_whole')
   return isAway(error)
     ? new Refusal('dependency_must_be_available', { retryAfterSeconds: 1 })
     : new Refusal('service_must_not_fail')

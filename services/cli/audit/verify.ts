@@ -9,7 +9,7 @@ import { LogFold, type Fold } from './log-fold.ts'
 import { Violations, type Violation } from './violations.ts'
 
 export interface VerifyOptions {
-  readonly store: Pick<EventStore, 'readOn' | 'readStream' | 'head'>
+  readonly store: Pick<EventStore, 'readOn' | 'readStream' | 'head' | 'irregularities'>
   readonly deciders: readonly AnyDecider[]
   /** Up to here policies have done their work: read before the log is. */
   readonly policiesThrough: number
@@ -50,6 +50,8 @@ export async function verifyLog(options: VerifyOptions): Promise<Verified> {
   await new LogFold(store, deciders, (read) => onProgress(read, position)).run([fold])
   for (const [stream, fault] of fold.faults)
     audit.violations.note('log', `${stream} cannot be read: ${fault}`)
+  for (const { stream, problem } of await store.irregularities())
+    audit.violations.note('log', `${stream} ${problem}`)
   const pending = audit.effects.end(policiesThrough)
   for (const [id, book] of audit.books) {
     book.checkPassing(now)

@@ -1,5 +1,6 @@
 import type { sendUnaryData, ServerDuplexStream, ServerReadableStream } from '@grpc/grpc-js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
+import { invalid, streamDeleted } from './failures.ts'
 import type { AppendOutcome, ProposedRecord } from './log.ts'
 import { appendAnswer, batchAnswer, proposedRecord, streamName } from './messages.ts'
 
@@ -29,7 +30,12 @@ export function answerAppend(call: AppendCall, answer: AnswerAppend, decide: Dec
     if (!options || call.cancelled) return
     const expected = options.hasRevision() ? Number(options.getRevision()) : -1
     const append = { stream: streamName(options.getStreamIdentifier()), expected, events }
-    decide(append).then((outcome) => answer(null, appendAnswer(outcome, expected)), answer)
+    const tell = (outcome: AppendOutcome) => {
+      if (outcome.outcome === 'stream deleted') answer(streamDeleted(append.stream))
+      else if (outcome.outcome === 'failed') answer(invalid(outcome.message))
+      else answer(null, appendAnswer(outcome, expected))
+    }
+    decide(append).then(tell, answer)
   })
 }
 
@@ -38,7 +44,8 @@ export function answerBatchAppend(call: BatchAppendCall, decide: Decide): void {
   const begun = new Map<string, ProposedAppend>()
   call.on('error', () => undefined)
   call.on('data', (request: streams.BatchAppendReq) => {
-    const id = request.getCorrelationId()?.getString() ?? ''
+    const correlation = request.getCorrelationId()
+    const id = correlation?.getString() || (correlation?.getStructured()?.getLeastSignificantBits() ?? '')
     const append = extended(begun.get(id), request)
     begun.set(id, append)
     if (!request.getIsFinal()) return

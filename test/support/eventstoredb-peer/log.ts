@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+
 /** One event as the server keeps it: the bytes are the client's. */
 export interface LogRecord {
   readonly stream: string
@@ -17,30 +19,99 @@ export type AppendOutcome =
   | { readonly outcome: 'written'; readonly revision: number; readonly position: number }
   /** `current` is -1 when there is no such stream. */
   | { readonly outcome: 'wrong expected version'; readonly current: number }
+  | { readonly outcome: 'stream deleted' }
+  /** `type` is a message of the protocol, such as `MaximumAppendSizeExceeded`. */
+  | { readonly outcome: 'failed'; readonly type: string; readonly message: string }
+
+export type StreamRead = readonly LogRecord[] | 'not found' | 'deleted'
+
+export interface StreamMetadata {
+  readonly $tb?: number | string
+  readonly $maxCount?: number
+  readonly $acl?: object
+}
 
 /** What a record takes on disk beside its bytes, more or less: it makes positions grow with gaps. */
 const recordOverhead = 97
+const noBytes = new Uint8Array(0)
+/** `$tb` of a stream that was deleted and may come again: the server writes the greatest number there is. */
+const deletedBefore = '9223372036854775807'
+const greatestRevision = 2 ** 63
 
-/** The log of one node. It decides on appends as IndexWriter.CheckCommit of EventStoreDB 24.10 does. */
+interface Stream {
+  readonly records: LogRecord[]
+  /** What is before this revision is hidden. */
+  hiddenBefore: number
+  maxCount: number
+  isTombstoned: boolean
+}
+
+/** The log of one node. It decides on appends as IndexWriter.CheckCommit of EventStoreDB 23.10 does. */
 export class Log {
   readonly records: LogRecord[] = []
-  readonly #streams = new Map<string, LogRecord[]>()
+  readonly #streams = new Map<string, Stream>()
   readonly #watchers = new Set<() => void>()
   #end = 0
 
-  append(stream: string, expected: number, proposed: readonly ProposedRecord[]): AppendOutcome {
-    const stored = this.#streams.get(stream) ?? []
-    const current = stored.length - 1
-    if (expected > current) return { outcome: 'wrong expected version', current }
-    if (expected < current) return repeatedOrWrong(stored, expected, proposed)
-    for (const event of proposed) this.#write(stream, stored, event)
-    this.#streams.set(stream, stored)
+  append(name: string, expected: number, proposed: readonly ProposedRecord[]): AppendOutcome {
+    const stream = this.#stream(name)
+    if (stream.isTombstoned) return { outcome: 'stream deleted' }
+    const last = stream.records.length - 1
+    const isDeleted = stream.hiddenBefore === Infinity
+    // A stream that was deleted may be begun again, and its revisions go on.
+    const isBegunAgain = isDeleted && expected === -1
+    if (!isBegunAgain && expected > last) return wrong(last)
+    if (!isBegunAgain && expected < last) return repeatedOrWrong(stream.records, expected, proposed)
+    const first = stream.records.length
+    for (const event of proposed) this.#write(name, stream.records, event)
+    if (isDeleted) this.setMetadata(name, { $tb: first })
     this.#tell()
-    return written(stored.at(-1))
+    return written(stream.records.at(-1))
   }
 
+  /** What a reader sees of a stream. */
+  read(name: string): StreamRead {
+    const stream = this.#streams.get(name)
+    if (stream?.isTombstoned) return 'deleted'
+    if (!stream || stream.records.length === 0 || stream.hiddenBefore === Infinity) return 'not found'
+    const from = Math.max(stream.hiddenBefore, stream.records.length - stream.maxCount)
+    return stream.records.slice(from)
+  }
+
+  /** All of its records, whatever readers see. */
   stream(name: string): readonly LogRecord[] | undefined {
-    return this.#streams.get(name)
+    return this.#streams.get(name)?.records
+  }
+
+  /** As an administrator does it. The events stay in the log until somebody scavenges. */
+  setMetadata(name: string, metadata: StreamMetadata): void {
+    const stream = this.#stream(name)
+    const { $tb = 0, $maxCount = Infinity } = metadata
+    stream.hiddenBefore = $tb === deletedBefore ? Infinity : Number($tb)
+    stream.maxCount = $maxCount
+    const json = JSON.stringify(metadata).replace(`"${deletedBefore}"`, deletedBefore)
+    this.#write(`$$${name}`, this.#stream(`$$${name}`).records, {
+      id: randomUUID(),
+      type: '$metadata',
+      contentType: 'application/json',
+      data: Buffer.from(json),
+      metadata: noBytes,
+    })
+    this.#tell()
+  }
+
+  /** The soft way: it looks as if it had never been, and may come again. */
+  delete(name: string): void {
+    this.setMetadata(name, { $tb: deletedBefore })
+  }
+
+  /** The hard way: nothing can be read from it or appended to it any more. */
+  tombstone(name: string): void {
+    this.#stream(name).isTombstoned = true
+    const contentType = 'application/octet-stream'
+    const event = { id: randomUUID(), type: '$streamDeleted', contentType, data: Buffer.from('{}') }
+    this.#push({ ...event, metadata: noBytes, stream: name, revision: greatestRevision - 1 })
+    this.#tell()
   }
 
   /** Records behind a position, oldest first. */
@@ -65,12 +136,25 @@ export class Log {
     return () => this.#watchers.delete(watcher)
   }
 
+  #stream(name: string): Stream {
+    let stream = this.#streams.get(name)
+    if (!stream) {
+      stream = { records: [], hiddenBefore: 0, maxCount: Infinity, isTombstoned: false }
+      this.#streams.set(name, stream)
+    }
+    return stream
+  }
+
   #write(stream: string, stored: LogRecord[], event: ProposedRecord): void {
-    const record = { ...event, stream, revision: stored.length, position: this.#end }
-    const { type, data, metadata } = event
+    stored.push(this.#push({ ...event, stream, revision: stored.length }))
+  }
+
+  #push(event: Omit<LogRecord, 'position'>): LogRecord {
+    const record = { ...event, position: this.#end }
+    const { stream, type, data, metadata } = event
     this.#end += recordOverhead + stream.length + type.length + data.length + metadata.length
-    stored.push(record)
     this.records.push(record)
+    return record
   }
 
   #tell(): void {
@@ -86,7 +170,11 @@ function repeatedOrWrong(
 ): AppendOutcome {
   const found = stored.slice(expected + 1, expected + 1 + proposed.length)
   const same = proposed.length > 0 && proposed.every(({ id }, index) => found[index]?.id === id)
-  return same ? written(found.at(-1)) : { outcome: 'wrong expected version', current: stored.length - 1 }
+  return same ? written(found.at(-1)) : wrong(stored.length - 1)
+}
+
+function wrong(current: number): AppendOutcome {
+  return { outcome: 'wrong expected version', current }
 }
 
 function written(last: LogRecord | undefined): AppendOutcome {

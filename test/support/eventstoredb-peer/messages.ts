@@ -27,7 +27,10 @@ export function proposedRecord(message: ProposedMessage): ProposedRecord {
   }
 }
 
-export function appendAnswer(outcome: AppendOutcome, expected: number): streams.AppendResp {
+export function appendAnswer(
+  outcome: Exclude<AppendOutcome, { readonly outcome: 'stream deleted' | 'failed' }>,
+  expected: number,
+): streams.AppendResp {
   if (outcome.outcome === 'written') return new streams.AppendResp().setSuccess(success(outcome))
   const wrong = new streams.AppendResp.WrongExpectedVersion()
   if (expected === -1) wrong.setExpectedNoStream(new shared.Empty())
@@ -55,14 +58,39 @@ export function batchAnswer(
   outcome: AppendOutcome,
 ): streams.BatchAppendResp {
   const answer = new streams.BatchAppendResp()
-    .setCorrelationId(request.getCorrelationId())
+    .setCorrelationId(structured(request.getCorrelationId()))
     .setStreamIdentifier(identifierOf(stream))
+  if (outcome.outcome === 'stream deleted') return answer.setError(deleted(stream))
+  if (outcome.outcome === 'failed') return answer.setError(failed(outcome))
   if (outcome.outcome !== 'written') return answer.setError(conflict(outcome.current, expected))
   const success = new streams.BatchAppendResp.Success().setCurrentRevision(String(outcome.revision))
   if (outcome.position === -1) return answer.setSuccess(success.setNoPosition(new empty.Empty()))
   const position = String(outcome.position)
   const at = new shared.AllStreamPosition().setCommitPosition(position).setPreparePosition(position)
   return answer.setSuccess(success.setPosition(at))
+}
+
+/** Whatever a UUID was written as, the server answers it as two numbers. */
+function structured(uuid: shared.UUID | undefined): shared.UUID {
+  const bytes = Buffer.from((uuid?.getString() ?? '').replaceAll('-', ''), 'hex')
+  if (uuid?.hasStructured() || bytes.length !== 16) return uuid ?? new shared.UUID()
+  const [most, least] = [bytes.readBigInt64BE(0), bytes.readBigInt64BE(8)]
+  const numbers = new shared.UUID.Structured()
+  numbers.setMostSignificantBits(String(most)).setLeastSignificantBits(String(least))
+  return new shared.UUID().setStructured(numbers)
+}
+
+function failed({ type, message }: { readonly type: string; readonly message: string }): status.Status {
+  const details = new any.Any()
+  details.pack(new Uint8Array(0), `event_store.client.${type}`)
+  return new status.Status().setMessage(message).setDetails(details)
+}
+
+function deleted(stream: string): status.Status {
+  const message = new shared.StreamDeleted().setStreamIdentifier(identifierOf(stream))
+  const details = new any.Any()
+  details.pack(message.serializeBinary(), 'event_store.client.StreamDeleted')
+  return new status.Status().setDetails(details)
 }
 
 function conflict(current: number, expected: number): status.Status {
@@ -77,7 +105,7 @@ function conflict(current: number, expected: number): status.Status {
 }
 
 export function featuresAnswer(): features.SupportedMethods {
-  const answer = new features.SupportedMethods().setEventStoreServerVersion('24.10.0')
+  const answer = new features.SupportedMethods().setEventStoreServerVersion('23.10.6')
   for (const method of ['Append', 'BatchAppend', 'Read']) {
     const supported = new features.SupportedMethod().setServiceName('event_store.client.streams.Streams')
     answer.addMethods(supported.setMethodName(method))
@@ -105,7 +133,7 @@ export function eventAnswer(record: LogRecord): streams.ReadResp {
   const recorded = new streams.ReadResp.ReadEvent.RecordedEvent()
     .setId(new shared.UUID().setString(record.id))
     .setStreamIdentifier(identifierOf(record.stream))
-    .setStreamRevision(String(record.revision))
+    .setStreamRevision(revisionOf(record))
     .setCommitPosition(position)
     .setPreparePosition(position)
     .setData(record.data)
@@ -114,6 +142,11 @@ export function eventAnswer(record: LogRecord): streams.ReadResp {
   metadata.set('created', '638000000000000000')
   const event = new streams.ReadResp.ReadEvent().setEvent(recorded).setCommitPosition(position)
   return new streams.ReadResp().setEvent(event)
+}
+
+/** That of a tombstone is the greatest there is, which no number of JavaScript is. */
+function revisionOf({ revision }: LogRecord): string {
+  return Number.isSafeInteger(revision) ? String(revision) : '9223372036854775807'
 }
 
 export function notFoundAnswer(stream: string): streams.ReadResp {

@@ -13,8 +13,10 @@ import {
   type AnswerAppend,
   type AppendCall,
   type BatchAppendCall,
+  type Decide,
   type ProposedAppend,
 } from './append.ts'
+import { accessDenied, notLeader, type Failure } from './failures.ts'
 import { Line } from './line.ts'
 import { Log, type AppendOutcome } from './log.ts'
 import { featuresAnswer, gossipAnswer } from './messages.ts'
@@ -39,10 +41,12 @@ export type AppendFault =
       readonly metadata?: Metadata
       readonly written: boolean
     }
+  /** The append itself is answered so, and nothing is written; others of the same call go on. */
+  | { readonly fault: 'not taken'; readonly type: string; readonly message: string }
   /** The server has forgotten that the append was repeated: it says that the stream is elsewhere. */
   | { readonly fault: 'called a conflict' }
 
-/** Speaks EventStoreDB 24.10 over real gRPC, keeps the log in memory, and fails when it is told to. */
+/** Speaks EventStoreDB 23.10 over real gRPC, keeps the log in memory, and fails when it is told to. */
 export class EventStoreDbPeer {
   readonly log = new Log()
   readonly line: Line
@@ -50,6 +54,12 @@ export class EventStoreDbPeer {
   readonly #subscriptions = new Set<ReadCall>()
   readonly #happened = new EventEmitter()
   readonly #faults: AppendFault[] = []
+  readonly #batchAppends = new Set<BatchAppendCall>()
+  #leaderPort: number | undefined
+  #failure: Failure | undefined
+  #isAllDenied = false
+  /** Reads that have come and were carried out, subscriptions among them. */
+  reads = 0
   /** Appends that have come, also those that were not answered. */
   appends = 0
   /** The positions behind which subscriptions were ever begun. */
@@ -73,9 +83,15 @@ export class EventStoreDbPeer {
     const peer = new EventStoreDbPeer(server, port)
     const decide = (append: ProposedAppend) => peer.#decide(append)
     server.addService(StreamsService, {
-      append: (call: AppendCall, answer: AnswerAppend) => answerAppend(call, answer, decide),
-      batchAppend: (call: BatchAppendCall) => answerBatchAppend(call, decide),
-      read: (call: ReadCall) => void peer.#read(call),
+      append: (call: AppendCall, answer: AnswerAppend) => {
+        if (peer.#mayCarryOut(call)) answerAppend(call, answer, decide)
+      },
+      batchAppend: (call: BatchAppendCall) => {
+        if (peer.#mayCarryOut(call)) peer.#appendOver(call, decide)
+      },
+      read: (call: ReadCall) => {
+        if (peer.#mayCarryOut(call)) void peer.#read(call)
+      },
     })
     server.addService(GossipService, {
       read: (_: unknown, answer: AnswerGossip) => answer(null, gossipAnswer(peer.line.port)),
@@ -90,6 +106,29 @@ export class EventStoreDbPeer {
 
   get url(): string {
     return `esdb://127.0.0.1:${this.line.port}?tls=false`
+  }
+
+  /** Another node leads from now on, at this port: whoever requires a leader is sent there. */
+  isLedBy(port: number): void {
+    this.#leaderPort = port
+    for (const call of this.#batchAppends) call.emit('error', notLeader(port))
+  }
+
+  /** The node leads again, or is ready again. */
+  recover(): void {
+    this.#leaderPort = undefined
+    this.#failure = undefined
+  }
+
+  /** Every call ends like this, until `recover`. */
+  failCalls(failure: Failure): void {
+    this.#failure = failure
+    for (const call of [...this.#batchAppends, ...this.#subscriptions]) call.emit('error', failure)
+  }
+
+  /** Calls that read $all are refused, as they are to users without a right to it. */
+  denyAll(): void {
+    this.#isAllDenied = true
   }
 
   /** The next append without a fault of its own meets this one. */
@@ -126,11 +165,28 @@ export class EventStoreDbPeer {
     this.#server.forceShutdown()
   }
 
+  /** Ends a call that this node does not carry out. */
+  #mayCarryOut(call: AppendCall | BatchAppendCall | ReadCall): boolean {
+    const needsLeader = call.metadata.get('requires-leader').length > 0
+    const leader = needsLeader ? this.#leaderPort : undefined
+    const failure = this.#failure ?? (leader === undefined ? undefined : notLeader(leader))
+    if (failure) call.emit('error', failure)
+    return !failure
+  }
+
+  #appendOver(call: BatchAppendCall, decide: Decide): void {
+    this.#batchAppends.add(call)
+    for (const event of ['cancelled', 'close', 'finish'])
+      call.on(event, () => this.#batchAppends.delete(call))
+    answerBatchAppend(call, decide)
+  }
+
   async #decide({ stream, expected, events }: ProposedAppend): Promise<AppendOutcome> {
     const fault = this.#faults.shift()
     this.appends += 1
     this.#happened.emit('change')
     if (fault?.fault === 'refused' && !fault.written) throw fault
+    if (fault?.fault === 'not taken') return { ...fault, outcome: 'failed' }
     const outcome = this.log.append(stream, expected, events)
     if (fault?.fault === 'refused') throw fault
     if (fault?.fault === 'answer lost') this.line.cut()
@@ -139,8 +195,10 @@ export class EventStoreDbPeer {
   }
 
   async #read(call: ReadCall): Promise<void> {
-    call.on('error', () => undefined)
-    if (!call.request.getOptions()?.hasSubscription()) return answerRead(call, this.log)
+    const options = call.request.getOptions()
+    if (this.#isAllDenied && options?.hasAll()) return void call.emit('error', accessDenied)
+    this.reads += 1
+    if (!options?.hasSubscription()) return answerRead(call, this.log)
     this.#subscriptions.add(call)
     this.subscribedAfter.push(subscriptionStart(call))
     this.#happened.emit('change')

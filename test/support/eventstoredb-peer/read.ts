@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ServerWritableStream } from '@grpc/grpc-js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { Log, LogRecord } from './log.ts'
+import { cutOffLive, streamDeleted } from './failures.ts'
 import {
   caughtUpAnswer,
   checkpointAnswer,
@@ -36,6 +37,10 @@ class Outlet {
     })
   }
 
+  get isFull(): boolean {
+    return this.#full
+  }
+
   get open(): boolean {
     return !this.#call.cancelled && !this.#call.writableEnded && !this.#call.destroyed
   }
@@ -63,14 +68,18 @@ export async function answerRead(call: ReadCall, log: Log): Promise<void> {
   const outlet = new Outlet(call)
   const ofStream = options.getStream()
   const stream = streamName(ofStream?.getStreamIdentifier())
-  const found = ofStream ? log.stream(stream) : log.records
-  if (!found) await outlet.send(notFoundAnswer(stream))
+  const found = ofStream ? log.read(stream) : log.records.filter(filterOf(options))
+  if (found === 'deleted') return void call.emit('error', streamDeleted(stream))
+  if (found === 'not found') await outlet.send(notFoundAnswer(stream))
   else {
-    const records = ofStream ? fromRevision(found, ofStream) : fromPosition(found, options)
+    const records = ofStream ? fromRevision(found, options) : fromPosition(found, options)
     for (const record of records.slice(0, Number(options.getCount()))) await outlet.send(eventAnswer(record))
   }
   call.end()
 }
+
+/** So many events may wait for a subscriber that is live; the server cuts off who is slower. */
+const waitingMost = 64
 
 /** Answers a subscription to $all, which ends only when one of the two sides wants it to. */
 export async function answerSubscription(call: ReadCall, log: Log, onSent: OnSent): Promise<void> {
@@ -82,10 +91,17 @@ export async function answerSubscription(call: ReadCall, log: Log, onSent: OnSen
   let position = subscriptionStart(call)
   let considered = 0
   let live = false
+  const isTooSlow = () =>
+    live && outlet.isFull && log.after(position, 10_000).filter(matches).length > waitingMost
   await outlet.send(confirmationAnswer(randomUUID()))
   while (outlet.open) {
     const page = log.after(position, pageSize)
     for (const record of page) {
+      await outlet.waitWhile(() => outlet.isFull && !isTooSlow())
+      if (isTooSlow()) {
+        call.emit('error', cutOffLive)
+        return unwatch()
+      }
       if (matches(record)) await outlet.send(eventAnswer(record))
       position = record.position
       considered += 1
@@ -113,8 +129,12 @@ function checkpointIntervalOf(options: streams.ReadReq.Options): number {
 
 type Records = readonly LogRecord[]
 
-function fromRevision(records: Records, options: streams.ReadReq.Options.StreamOptions): Records {
-  return options.hasRevision() ? records.slice(Number(options.getRevision())) : records
+/** What is hidden is left out: a read from revision 0 begins with what is there. */
+function fromRevision(records: Records, options: streams.ReadReq.Options): Records {
+  const ofStream = options.getStream()
+  if (Number(options.getReadDirection()) === backwards) return records.toReversed()
+  const from = ofStream?.hasRevision() ? Number(ofStream.getRevision()) : 0
+  return records.filter(({ revision }) => revision >= from)
 }
 
 /** Forwards the record at the position is part of the answer, backwards it is not. */

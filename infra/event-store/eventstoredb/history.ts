@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import { VersionConflictError } from '../../../packages/kernel/ports.ts'
+import type { ProposedEvent } from './append-messages.ts'
+import { parsed } from './events.ts'
+import type { ServerEvent } from './read-messages.ts'
+
+/** Where a copied event stands: its position in the history, and in this server. */
+export interface Place {
+  readonly position: number
+  readonly commit: number
+}
+
+type Note =
+  | { readonly type: 'HistoryBegun'; readonly data: { readonly id: string } }
+  | { readonly type: 'HistoryCopyBegun'; readonly data: { readonly id: string } }
+  | { readonly type: 'HistoryPlaced'; readonly data: Place }
+  | { readonly type: 'HistoryCopied'; readonly data: { readonly id: string } }
+
+/** The one stream in which this service keeps what it has to know about the log. */
+export interface Notes {
+  read(): Promise<readonly ServerEvent[]>
+  /** Throws VersionConflictError when somebody else has written meanwhile. */
+  append(expected: number, event: ProposedEvent): Promise<void>
+}
+
+/**
+ * Events that were copied here keep their positions, which stand in their metadata; later ones go on behind
+ * the last of them. Here are some places from which the others are found: one for each batch of the copy.
+ */
+export class History {
+  /** Of the history in this store; undefined as long as it has none. */
+  id: string | undefined
+  /** False after a copy into this store was begun and before it is complete. */
+  isComplete = true
+  readonly #notes: Notes
+  readonly #places: Place[] = []
+  #revision = -1
+
+  constructor(notes: Notes) {
+    this.#notes = notes
+  }
+
+  get last(): Place | undefined {
+    return this.#places.at(-1)
+  }
+
+  get beforeLast(): Place | undefined {
+    return this.#places.at(-2)
+  }
+
+  /** Of an event that was written here, and not copied. */
+  positionOf(commit: number): number {
+    const { last } = this
+    return last ? last.position + commit - last.commit : commit
+  }
+
+  /** From where a read finds all events behind a position, and perhaps some before it; 0 for the start. */
+  commitBefore(position: number): number {
+    const { last } = this
+    if (!last) return position
+    if (position >= last.position) return last.commit + position - last.position
+    return this.#places.findLast((place) => place.position <= position)?.commit ?? 0
+  }
+
+  /** Names the history, unless it has a name. Who comes second of several processes takes the first one's. */
+  async begin(id: string): Promise<void> {
+    try {
+      if (this.id === undefined) await this.note({ type: 'HistoryBegun', data: { id } })
+    } catch (error) {
+      if (!(error instanceof VersionConflictError)) throw error
+      await this.load()
+    }
+  }
+
+  /** Writes something down; throws when somebody else has done so meanwhile. */
+  async note(note: Note): Promise<void> {
+    const event = { id: randomUUID(), type: note.type, data: JSON.stringify(note.data), metadata: '{}' }
+    await this.#notes.append(this.#revision, event)
+    this.#revision += 1
+    this.#learn(note)
+  }
+
+  async load(): Promise<void> {
+    for (const { type, data, revision } of await this.#notes.read()) {
+      if (revision <= this.#revision) continue
+      // Nobody else writes to this stream.
+      this.#learn({ type, data: parsed(data) } as Note)
+      this.#revision = revision
+    }
+  }
+
+  #learn({ type, data }: Note): void {
+    if (type === 'HistoryPlaced') return void this.#places.push(data)
+    this.id = data.id
+    this.isComplete = type !== 'HistoryCopyBegun'
+  }
+}

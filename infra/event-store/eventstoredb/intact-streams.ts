@@ -1,0 +1,50 @@
+import { categoryOf } from '../../../packages/kernel/decider.ts'
+import { DamagedStreamError } from '../../../packages/kernel/ports.ts'
+import { RecentlyUsed } from '../../../packages/kernel/recently-used.ts'
+import { hiddenBy } from './stream-metadata.ts'
+
+const streamsMax = 100_000
+
+export interface IntactStreamsOptions {
+  /** The newest metadata of a stream; undefined when it has none. */
+  readonly metadataOf: (stream: string) => Promise<Uint8Array | undefined>
+  /** Categories of streams that live so shortly that the answers to appends tell enough. */
+  readonly shortLived: readonly string[]
+}
+
+/**
+ * A stream that was deleted looks as if it had never been, and one that was cut as if it began where it goes
+ * on. So streams that live long are looked at through their metadata, once by each process.
+ */
+export class IntactStreams {
+  readonly #options: IntactStreamsOptions
+  readonly #known = new RecentlyUsed<true>(streamsMax)
+  readonly #looking = new Map<string, Promise<void>>()
+
+  constructor(options: IntactStreamsOptions) {
+    this.#options = options
+  }
+
+  /** True when no look is needed. */
+  has(stream: string): boolean {
+    return this.#options.shortLived.includes(categoryOf(stream)) || this.#known.get(stream) === true
+  }
+
+  /** Throws DamagedStreamError for a stream of which something is hidden. */
+  async require(stream: string): Promise<void> {
+    if (this.has(stream)) return
+    let looking = this.#looking.get(stream)
+    if (!looking) {
+      looking = this.#look(stream).finally(() => this.#looking.delete(stream))
+      this.#looking.set(stream, looking)
+    }
+    await looking
+  }
+
+  async #look(stream: string): Promise<void> {
+    const metadata = await this.#options.metadataOf(stream)
+    const problem = metadata && hiddenBy(metadata)
+    if (problem !== undefined) throw new DamagedStreamError({ stream, problem })
+    this.#known.set(stream, true)
+  }
+}

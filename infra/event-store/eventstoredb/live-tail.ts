@@ -1,0 +1,139 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { StoredEvent } from '../../../packages/kernel/ports.ts'
+import { Bell } from '../bell.ts'
+import type { RecentEvents } from '../recent-events.ts'
+import type { Calls, OpenCall } from './calls.ts'
+import { isCutOff } from './errors.ts'
+import type { History } from './history.ts'
+import type { ReadAnswer, ServerEvent } from './read-messages.ts'
+import type { Reader } from './reader.ts'
+import { followLog } from './requests.ts'
+import type { StreamNames } from './stream-names.ts'
+
+/** A filter drops what others write, so how far the log has been seen is asked for when nothing comes. */
+const quietMs = 5_000
+const retryMs = { first: 50, most: 2_000 }
+
+export interface LiveTailOptions {
+  readonly calls: Pick<Calls, 'subscribe'>
+  readonly names: StreamNames
+  readonly history: Pick<History, 'commitBefore'>
+  readonly reader: Pick<Reader, 'head' | 'stored'>
+  readonly recent: RecentEvents
+}
+
+/**
+ * One subscription fills the memory of this process and rings for all who wait. The server stops sending when
+ * this process is too busy, and at each change of leader: what is missing is then read at once as pages, and
+ * the next subscription begins behind it.
+ */
+export class LiveTail {
+  readonly bell = new Bell(() => this.#begin())
+  timesCutOff = 0
+  readonly #options: LiveTailOptions
+  readonly #stopping = new AbortController()
+  #running: Promise<void> | undefined
+  #call: OpenCall | undefined
+
+  constructor(options: LiveTailOptions) {
+    this.#options = options
+  }
+
+  /** What this process has written reaches its memory by itself while the subscription is up. */
+  written(position: number): void {
+    if (!this.#call) this.bell.advance(position)
+  }
+
+  /** More is wanted than before. */
+  restart(): void {
+    this.#call?.cancel()
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort()
+    this.#call?.cancel()
+    await this.#running
+  }
+
+  #begin(): void {
+    this.#running ??= this.#run()
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping
+    for (let delayMs = retryMs.first; !signal.aborted;) {
+      try {
+        await this.#catchUp()
+        const { error, hasCome } = await this.#follow()
+        if (isCutOff(error)) this.timesCutOff++
+        if (hasCome) delayMs = retryMs.first
+        if (hasCome || error === undefined) continue
+      } catch (error) {
+        this.bell.fail(error)
+      }
+      await pause(delayMs, undefined, { signal }).catch(() => undefined)
+      delayMs = Math.min(2 * delayMs, retryMs.most)
+    }
+  }
+
+  /** Reads what is missing in memory. */
+  async #catchUp(): Promise<void> {
+    const { recent, reader } = this.#options
+    if (recent.through === undefined) recent.beginAt(await reader.head())
+    for (let before = -1; recent.through !== undefined && recent.through > before;) {
+      before = recent.through
+      await recent.extend()
+      this.bell.advance(recent.through ?? 0)
+    }
+  }
+
+  /** Resolves when the subscription is over, with the server's error if there is one. */
+  async #follow(): Promise<{ readonly error?: unknown; readonly hasCome: boolean }> {
+    const { calls, names, history, recent } = this.#options
+    const { through } = recent
+    // More is wanted than a moment ago.
+    if (through === undefined) return { hasCome: false }
+    let base = through
+    let [hasCome, isQuiet] = [false, true]
+    const onAnswer = (answer: ReadAnswer) => {
+      if (typeof answer !== 'object') return
+      hasCome = true
+      isQuiet = false
+      base = this.#take(answer, base)
+    }
+    const request = followLog(history.commitBefore(through), names.filter(recent.filter))
+    const call = await calls.subscribe(request, onAnswer)
+    this.#call = call
+    if (this.#stopping.signal.aborted || recent.through === undefined) call.cancel()
+    const looking = setInterval(() => {
+      if (isQuiet) void this.#lookAtEnd()
+      isQuiet = true
+    }, quietMs)
+    const error = await call.ended.then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    clearInterval(looking)
+    this.#call = undefined
+    return { error, hasCome }
+  }
+
+  /** Answers the position behind which the next event follows. */
+  #take(event: ServerEvent, base: number): number {
+    const { recent, reader } = this.#options
+    const stored = reader.stored(event)
+    if (!stored || stored.position <= base) return base
+    const { stream, position } = stored
+    const events = (): readonly StoredEvent[] => [stored]
+    recent.add({ base, pieces: [{ stream, through: position, events }] })
+    this.bell.advance(position)
+    return position
+  }
+
+  async #lookAtEnd(): Promise<void> {
+    const { recent } = this.#options
+    // The next look comes soon.
+    await recent.extend().catch(() => undefined)
+    this.bell.advance(recent.through ?? 0)
+  }
+}

@@ -1,0 +1,34 @@
+import type { Irregularity, Log } from '../../../packages/kernel/ports.ts'
+import type { ServerEvent } from './read-messages.ts'
+
+/** So many streams are named; the others are only counted. */
+const streamsMax = 1_000
+
+const tombstone = '$streamDeleted'
+
+/** Events in streams of ours that this service has not written: whoever reads the log passes over them. */
+export class PassedOver {
+  readonly #log: Pick<Log, 'warn'> | undefined
+  readonly #streams = new Map<string, string>()
+  count = 0
+
+  constructor(log: Pick<Log, 'warn'> | undefined) {
+    this.#log = log
+  }
+
+  get irregularities(): readonly Irregularity[] {
+    return [...this.#streams].map(([stream, problem]) => ({ stream, problem }))
+  }
+
+  add(stream: string, event: Pick<ServerEvent, 'type' | 'id'>): void {
+    this.count++
+    if (this.#streams.has(stream) || this.#streams.size >= streamsMax) return
+    const problem = event.type === tombstone ? 'was deleted for ever' : strange(event)
+    this.#streams.set(stream, problem)
+    this.#log?.warn({ stream, type: event.type, id: event.id }, `passed over: ${stream} ${problem}`)
+  }
+}
+
+export function strange({ type, id }: Pick<ServerEvent, 'type' | 'id'>): string {
+  return `holds the event ${id} of type ${type}, which this service has not written`
+}

@@ -1,0 +1,111 @@
+import protobuf from 'protobufjs/minimal.js'
+
+/*
+ * What the server sends to those who read, taken apart by hand: the client's own library makes an object of
+ * each field, and text of each number (field numbers: ReadResp of EventStoreDB's streams.proto).
+ */
+
+const { Reader } = protobuf
+
+/** An event as the server keeps it; nothing in it was looked at. */
+export interface ServerEvent {
+  readonly stream: string
+  readonly revision: number
+  /** Where it stands in the server's log. */
+  readonly commit: number
+  readonly id: string
+  readonly type: string
+  readonly isJson: boolean
+  readonly data: Uint8Array
+  readonly metadata: Uint8Array
+}
+
+/** `other`: what only the protocol cares for. */
+export type ReadAnswer = ServerEvent | 'not found' | 'confirmed' | 'caught up' | 'other'
+
+type In = protobuf.Reader
+
+/** Of 64 bits, rounded where it is beyond the safe integers. */
+export function numberOf(bits: object): number {
+  // The library's type for it is empty for modules of this kind.
+  return (bits as { toNumber(): number }).toNumber()
+}
+
+export function decodeReadAnswer(bytes: Buffer): ReadAnswer {
+  const reader = Reader.create(bytes)
+  let answer: ReadAnswer = 'other'
+  while (reader.pos < reader.len) {
+    const tag = reader.uint32()
+    if (tag === 10) answer = readEvent(reader) ?? answer
+    else {
+      if (tag === 18) answer = 'confirmed'
+      if (tag === 34) answer = 'not found'
+      if (tag === 66) answer = 'caught up'
+      reader.skipType(tag & 7)
+    }
+  }
+  return answer
+}
+
+function endOf(reader: In): number {
+  const length = reader.uint32()
+  return reader.pos + length
+}
+
+/** Links are never followed, so the only event there is stands first. */
+function readEvent(reader: In): ServerEvent | undefined {
+  const end = endOf(reader)
+  let event: ServerEvent | undefined
+  while (reader.pos < end) {
+    const tag = reader.uint32()
+    if (tag === 10) event = recordedEvent(reader)
+    else reader.skipType(tag & 7)
+  }
+  return event
+}
+
+const nothing = new Uint8Array(0)
+
+function recordedEvent(reader: In): ServerEvent {
+  const end = endOf(reader)
+  const kind = { type: '', contentType: '' }
+  let [id, stream, revision, commit] = ['', '', 0, 0]
+  let [data, metadata]: [Uint8Array, Uint8Array] = [nothing, nothing]
+  while (reader.pos < end) {
+    const tag = reader.uint32()
+    if (tag === 10) id = textAt(reader, 18)
+    else if (tag === 18) stream = textAt(reader, 26)
+    else if (tag === 24) revision = numberOf(reader.uint64())
+    else if (tag === 40) commit = numberOf(reader.uint64())
+    else if (tag === 50) readEntry(reader, kind)
+    else if (tag === 58) metadata = reader.bytes()
+    else if (tag === 66) data = reader.bytes()
+    else reader.skipType(tag & 7)
+  }
+  const { type, contentType } = kind
+  return { stream, revision, commit, id, type, isJson: contentType === 'application/json', data, metadata }
+}
+
+/** The one field of a message that holds a text. */
+function textAt(reader: In, field: number): string {
+  const end = endOf(reader)
+  let text = ''
+  while (reader.pos < end) {
+    const tag = reader.uint32()
+    if (tag === field) text = reader.string()
+    else reader.skipType(tag & 7)
+  }
+  return text
+}
+
+function readEntry(reader: In, kind: { type: string; contentType: string }): void {
+  const end = endOf(reader)
+  let key = ''
+  while (reader.pos < end) {
+    const tag = reader.uint32()
+    if (tag === 10) key = reader.string()
+    else if (tag === 18 && key === 'type') kind.type = reader.string()
+    else if (tag === 18 && key === 'content-type') kind.contentType = reader.string()
+    else reader.skipType(tag & 7)
+  }
+}
