@@ -67,8 +67,8 @@ async function publish(after: number, through: number): Promise<void> {
 async function read(from: number, through: number): Promise<readonly PublicEvent[]> {
   const { rows } = await pool.query<PublicEvent>({
     name: 'publish',
-    text: `select id, type, merchant, livemode, resource, sequence, payload from public_events
-      where sequence > $1 and sequence <= $2 order by sequence`,
+    text: `select id, type, merchant, livemode, resource, position, sequence, payload from public_events
+      where position > $1 and position <= $2 order by position`,
     values: [from, Math.min(from + batchSize, through)],
   })
   return rows

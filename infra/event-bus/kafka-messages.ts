@@ -17,6 +17,8 @@ const PublicEventMessage = Type.Object({
   livemode: Type.Boolean(),
   resource: Type.String(),
   sequence: Type.Integer(),
+  /** Missing in messages of older relays, whose sequence it was. */
+  position: Type.Optional(Type.Integer()),
   payload: Type.String(),
 })
 
@@ -28,8 +30,8 @@ export interface Message {
 
 /** The key decides about the partition, and messages of one partition stay in order. */
 export function encode(event: PublicEvent): Message {
-  const { id, type, merchant, livemode, resource, sequence, payload, traceparent } = event
-  const value = JSON.stringify({ id, type, merchant, livemode, resource, sequence, payload })
+  const { id, type, merchant, livemode, resource, sequence, position, payload, traceparent } = event
+  const value = JSON.stringify({ id, type, merchant, livemode, resource, sequence, position, payload })
   const key = `${merchant}/${livemode ? 'live' : 'test'}/${resource}`
   return traceparent === undefined ? { key, value } : { key, value, headers: { traceparent } }
 }
@@ -41,8 +43,10 @@ export function decode(
 ): PublicEvent | { readonly reason: string } {
   const parsed = parse(value)
   if (parsed === undefined) return { reason: 'the message is not JSON' }
-  if (Value.Check(PublicEventMessage, parsed))
-    return traceparent === undefined ? parsed : { ...parsed, traceparent }
+  if (Value.Check(PublicEventMessage, parsed)) {
+    const event = { ...parsed, position: parsed.position ?? parsed.sequence }
+    return traceparent === undefined ? event : { ...event, traceparent }
+  }
   const [fault] = Value.Errors(PublicEventMessage, parsed)
   return { reason: `the message is not a public event: ${fault?.path ?? ''} ${fault?.message ?? ''}`.trim() }
 }

@@ -18,6 +18,7 @@ import * as knownPredecessors from './migrations/015-known-predecessors.ts'
 import * as postponedTimers from './migrations/016-postponed-timers.ts'
 import * as searches from './migrations/017-searches.ts'
 import * as replaysUnderWay from './migrations/018-replays-under-way.ts'
+import * as feedOrder from './migrations/019-feed-order.ts'
 
 /**
  * In their order. What has run somewhere is never changed: a change is another migration. Only a function
@@ -42,6 +43,7 @@ const migrations = {
   '016-postponed-timers': postponedTimers,
   '017-searches': searches,
   '018-replays-under-way': replaysUnderWay,
+  '019-feed-order': feedOrder,
 } satisfies Record<string, { up(knex: Knex): Promise<void> }>
 
 const migrationLock = 4_719_202_603

@@ -11,8 +11,10 @@ export interface PublicEvent {
   readonly livemode: boolean
   /** `payout/<uuid>`: messages of one resource stay in order. */
   readonly resource: string
-  /** Position of the event in the log. */
+  /** Its place among all events of its merchant and environment: only grows, also where it is told late. */
   readonly sequence: number
+  /** Of the event in the log. Nobody outside is told. */
+  readonly position: number
   readonly payload: string
   /** W3C: what caused it. Carried beside the event, never told to merchants in it. */
   readonly traceparent?: string

@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
-import { fenced, type Fence } from '../../infra/postgres/consumers/fence.ts'
+import type { Fence } from '../../infra/postgres/consumers/fence.ts'
 import { pollRetryRequests, ParkedEvents, type ParkedPlace } from '../../infra/postgres/consumers/parked.ts'
-import { keepPublicEvents } from '../../infra/postgres/webhooks/public-events.ts'
+import { EventFeed, type UnnumberedEvent } from '../../infra/postgres/webhooks/event-feed.ts'
 import type { PublicSource } from '../../packages/contract/public-events.ts'
 import type { EventBus } from '../../packages/kernel/message-ports.ts'
 import type { EventStore, Log, Snapshots, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
 import { isPassing } from '../composition/failures.ts'
-import { Renderer, type RenderedEvent } from './render.ts'
+import { Renderer } from './render.ts'
 
 const batchSize = 2_000
 const everyMs = 50
@@ -25,7 +25,7 @@ export interface RelayOptions {
 }
 
 /**
- * Event store -> public events -> bus. Public events are kept in the order of the log before they are
+ * Event store -> public events -> bus. Public events are numbered and kept before they are
  * published, and the checkpoint moves when the bus has them: a crash in between publishes the same events,
  * with the same ids, again. So does a relay that is deposed in between; whoever consumes them knows them.
  */
@@ -35,6 +35,7 @@ export async function startRelay(options: RelayOptions): Promise<Subscription> {
   const parked = new ParkedEvents(pool, consumer, fence)
   await parked.load()
   const renderer = new Renderer({ sources, store, snapshots })
+  const told = { feed: new EventFeed({ pool, fence }), bus: options.bus }
   const { position } = await checkpoints.load(consumer)
   const subscription = store.subscribe({
     after: position,
@@ -43,12 +44,17 @@ export async function startRelay(options: RelayOptions): Promise<Subscription> {
     everyMs,
     onError: (error) => log.warn({ error }, 'relaying is tried again'),
     async handle(events, through) {
-      await tell(options, await renderAll({ renderer, parked, log }, events))
+      await tell(told, await renderAll({ renderer, parked, log }, events))
       await checkpoints.save(consumer, through)
+      await renderer.keepSnapshots()
     },
   })
   const stop = new AbortController()
-  const retry = (_: string, place: ParkedPlace) => tellAgain(options, renderer, place)
+  const retry = async (_: string, { stream, revision }: ParkedPlace) => {
+    const [event] = await store.readStream(stream, revision, 1)
+    const late = await renderer.render(event!)
+    if (late) await tell(told, [late])
+  }
   const wishes = pollRetryRequests([{ parked, retry }], log, stop.signal)
   const close = async () => {
     stop.abort()
@@ -57,21 +63,14 @@ export async function startRelay(options: RelayOptions): Promise<Subscription> {
   return { close }
 }
 
-async function tell({ pool, fence, bus }: RelayOptions, rendered: readonly RenderedEvent[]): Promise<void> {
-  if (rendered.length === 0) return
-  await fenced(pool, fence, (connection) => keepPublicEvents(connection, rendered))
-  await bus.publish(rendered)
+interface Telling {
+  readonly feed: EventFeed
+  readonly bus: EventBus
 }
 
-/** An event that was parked is told late: behind others that came after it. */
-async function tellAgain(
-  options: RelayOptions,
-  renderer: Renderer,
-  { stream, revision }: ParkedPlace,
-): Promise<void> {
-  const [event] = await options.store.readStream(stream, revision, 1)
-  const rendered = await renderer.render(event!)
-  if (rendered) await tell(options, [rendered])
+/** Numbers are given when events are told: one that was parked comes behind those that were told meanwhile. */
+async function tell({ feed, bus }: Telling, rendered: readonly UnnumberedEvent[]): Promise<void> {
+  if (rendered.length > 0) await bus.publish(await feed.keep(rendered))
 }
 
 interface Rendering {
@@ -83,9 +82,9 @@ interface Rendering {
 async function renderAll(
   { renderer, parked, log }: Rendering,
   events: readonly StoredEvent[],
-): Promise<readonly RenderedEvent[]> {
+): Promise<readonly UnnumberedEvent[]> {
   await renderer.prepare(events)
-  const rendered: RenderedEvent[] = []
+  const rendered: UnnumberedEvent[] = []
   for (const event of events) {
     const { stream, revision, position, id, type } = event
     const places = [{ stream, revision, position, eventId: id, type }]

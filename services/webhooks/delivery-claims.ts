@@ -174,19 +174,19 @@ export class DeliveryClaims {
 }
 
 function newDelivery({ event, endpoint }: Match, wanted: boolean): NewDelivery {
-  const { id, merchant, livemode, sequence, resource } = event
-  return { endpoint, merchant, livemode, event: id, sequence, resource, wanted }
+  const { id, merchant, livemode, position, resource } = event
+  return { endpoint, merchant, livemode, event: id, position, resource, wanted }
 }
 
 function freshDelivery(id: number, { event, endpoint }: Match): Delivery {
-  const { merchant, livemode, sequence, resource, payload, traceparent = null } = event
+  const { merchant, livemode, position, resource, payload, traceparent = null } = event
   return {
     id,
     endpoint,
     merchant,
     livemode,
     event: event.id,
-    sequence,
+    position,
     resource,
     attempts: 0,
     replay: null,

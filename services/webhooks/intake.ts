@@ -15,7 +15,7 @@ export async function matchEndpoints(
   let position = 0
   for (const [index, event] of events.entries()) {
     owners.set(keys[index]!, event)
-    position = Math.max(position, event.sequence)
+    position = Math.max(position, event.position)
   }
   const found = await Promise.all(
     [...owners].map(async ([key, owner]) => [key, await directory.at(owner, position)] as const),
@@ -30,8 +30,8 @@ export async function matchEndpoints(
   return matched
 }
 
-function gets({ id, created, state }: Endpoint, { type, sequence, resource }: PublicEvent): boolean {
-  if (created > sequence) return false
+function gets({ id, created, state }: Endpoint, { type, position, resource }: PublicEvent): boolean {
+  if (created > position) return false
   // Domain model 6: that an endpoint is failing is told to the others.
   if (type === 'webhook_endpoint.failing' && resource === `${webhookEndpoint.category}/${id}`) return false
   return matches(state.enabledEvents, type)

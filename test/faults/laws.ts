@@ -14,9 +14,9 @@ const acknowledged = (resource: string) => `
 
 /** Which endpoint gets which public event, by what it was registered for. */
 const matching = `
-  select endpoint.id as endpoint, endpoint.name, told.id as event, told.sequence, told.created_at
+  select endpoint.id as endpoint, endpoint.name, told.id as event, told.created_at
   from public_events told join endpoints endpoint
-    on endpoint.merchant = told.merchant and endpoint.created < told.sequence
+    on endpoint.merchant = told.merchant and endpoint.created < told.position
     and (endpoint.pattern = '*' or told.type like replace(endpoint.pattern, '*', '%'))`
 
 const toldTypes = `(
@@ -112,7 +112,7 @@ export const laws: Readonly<Record<string, Law>> = {
   'merchants are told of all that happens': {
     kind: 'lost',
     query: `select pg_temp.stage_at(event.metadata->>'at') as stage, event.type, event.position
-      from events event left join public_events told on told.sequence = event.position
+      from events event left join public_events told on told.position = event.position
       where event.type in ${toldTypes} and told.id is null`,
   },
   'each event has a delivery for each matching endpoint': {

@@ -8,7 +8,7 @@ const openInService = `
     (select count(*) from read.payment_intents where status in ('processing', 'requires_action')) as intents,
     (select count(*) from checkpoints where position < $1) as consumers,
     (select count(*) from deliveries where status = 'pending') as deliveries,
-    (select count(*) from public_events told where sequence > (
+    (select count(*) from public_events told where position > (
       select max(created) from read.webhook_endpoints
     ) and not exists (select from deliveries where deliveries.event = told.id)) as untold`
 const openAtOperators = `

@@ -2,12 +2,13 @@ import { Projector } from '../../infra/postgres/read-models/projector.ts'
 import type { StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
 import { readModels } from '../../projections/index.ts'
 import { deciders, policies, publicSources } from '../../packages/domain/index.ts'
+import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
 import { runDue } from '../../services/processes/due-timers.ts'
 import { processes } from '../../services/processes/families.ts'
 import { subscribePolicies, toolsOf } from '../../services/processes/main.ts'
 import { PolicyRunner } from '../../services/processes/policies.ts'
 import { startReactions } from '../../services/processes/reactions.ts'
-import { Renderer, type RenderedEvent } from '../../services/relay/render.ts'
+import { Renderer } from '../../services/relay/render.ts'
 import {
   assertLeading,
   simulatedCheckpoints,
@@ -149,10 +150,11 @@ async function runRelay({ process, rule }: Reigning): Promise<Work> {
     batchSize: 500,
     onError: (error) => log.warn({ error }, 'relaying is tried again'),
     async handle(events, through) {
-      const rendered: RenderedEvent[] = []
+      const rendered: PublicEvent[] = []
       for (const event of events) {
         const one = await renderer.render(event)
-        if (one) rendered.push(one)
+        // There is no feed here: the log's own order numbers what is told.
+        if (one) rendered.push({ ...one, sequence: one.position, payload: one.payload(one.position) })
       }
       if (rendered.length > 0) await stage.scheduler.call(life, () => bus.publish(rendered))
       await checkpoints.save('relay', through)

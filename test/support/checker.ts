@@ -96,7 +96,7 @@ export const laws: Readonly<Record<string, string>> = {
         and later.type in ('PayoutPaid', 'PayoutFailed', 'PayoutCanceled', 'PayoutDelayed'))`,
 
   'merchants are told once of each request and each end': `
-    select event.position from events event left join public_events told on told.sequence = event.position
+    select event.position from events event left join public_events told on told.position = event.position
     where event.type in ('PayoutRequested', 'PayoutPaid', 'PayoutFailed', 'PaymentIntentSucceeded', 'RefundSucceeded')
       and told.id is null`,
 

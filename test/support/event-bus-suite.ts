@@ -17,7 +17,8 @@ export function publicEvent(resource: string): PublicEvent {
   sequence += 1
   const id = `evt_${randomUUID().replaceAll('-', '')}`
   const payload = JSON.stringify({ id, data: { note: `é ${resource}` } })
-  const event = { id, type: 'payout.paid', merchant, livemode: false, resource, sequence, payload }
+  const place = { sequence, position: 1_000 + sequence }
+  const event = { id, type: 'payout.paid', merchant, livemode: false, resource, ...place, payload }
   // Some are traced, and that is kept as well.
   const span = id.slice(-16)
   return sequence % 2 === 0 ? event : { ...event, traceparent: `00-${id.slice(4)}-${span}-01` }

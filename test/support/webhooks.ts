@@ -248,8 +248,8 @@ export async function allHappened(
   const events = options.map(({ type = 'payout.paid', resource = 'payout/1', data = {} }, index) => {
     const id = `evt_${randomUUID().replaceAll('-', '')}`
     const payload = JSON.stringify({ id, type, created: Math.floor(clock().getTime() / 1_000), data })
-    const sequence = last - options.length + 1 + index
-    return { id, type, merchant, livemode: false, resource, sequence, payload }
+    const position = last - options.length + 1 + index
+    return { id, type, merchant, livemode: false, resource, position, sequence: position, payload }
   })
   await keepPublicEvents(
     fixture.pool,

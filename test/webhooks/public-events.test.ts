@@ -50,6 +50,7 @@ t.test('public events are kept to the letter, and the first of two with one id s
     livemode: sequence % 2 === 0,
     resource: `payout/${v7()}`,
     sequence,
+    position: 10 * sequence,
     payload: JSON.stringify({ sequence, text: '\u001f\u0000 é "quoted" \\ {a,b} NULL' }),
     createdAt: '2026-01-02T03:04:05.678Z',
     ...(traceparent && { traceparent }),
@@ -59,7 +60,7 @@ t.test('public events are kept to the letter, and the first of two with one id s
   await keepPublicEvents(pool, [{ ...one, payload: '{}' }, two, three, four])
   await keepPublicEvents(pool, [])
   const { rows } = await pool.query(`
-    select id, type, merchant, livemode, resource, sequence, payload, created_at as "createdAt", traceparent
+    select id, type, merchant, livemode, resource, sequence, position, payload, created_at as "createdAt", traceparent
     from public_events order by sequence`)
   const wanted = [one, two, three, four].map((kept) => ({ traceparent: null, ...kept }))
   t.same(rows, wanted)

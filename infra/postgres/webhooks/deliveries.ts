@@ -11,7 +11,8 @@ export interface Delivery {
   readonly livemode: boolean
   /** Public id of the event. */
   readonly event: string
-  readonly sequence: number
+  /** Of the event in the log: the order of deliveries. */
+  readonly position: number
   readonly resource: string
   /** Attempts that have ended. */
   readonly attempts: number
@@ -26,7 +27,7 @@ export interface NewDelivery {
   readonly merchant: string
   readonly livemode: boolean
   readonly event: string
-  readonly sequence: number
+  readonly position: number
   readonly resource: string
   /** This process has room to send it now. */
   readonly wanted: boolean
@@ -104,11 +105,11 @@ export class Deliveries {
         with added as (
           insert into deliveries
             (endpoint, event, merchant, livemode, sequence, resource, created_at, unlisted, worker)
-          select new.endpoint, new.event, new.merchant, new.livemode, new.sequence, new.resource, $3,
+          select new.endpoint, new.event, new.merchant, new.livemode, new.position, new.resource, $3,
             not ${hasOthers},
             case when new.wanted and ${isAlive('$2')} and not exists (
               select from deliveries earlier
-              where earlier.endpoint = new.endpoint and earlier.sequence < new.sequence
+              where earlier.endpoint = new.endpoint and earlier.sequence < new.position
                 and earlier.place = 'waiting' and earlier.due_at is null
             ) and not (${hasOthers} and exists (
               select from deliveries other
@@ -116,8 +117,8 @@ export class Deliveries {
                 and other.worker <> $2 and other.status = 'pending' and other.due_at is null
             )) then $2::uuid end
           from json_to_recordset($1) as new (endpoint uuid, event text, merchant uuid, livemode boolean,
-            sequence bigint, resource text, wanted boolean)
-          order by new.sequence
+            position bigint, resource text, wanted boolean)
+          order by new.position
           on conflict do nothing
           returning id, endpoint, event, worker
         )
@@ -139,7 +140,7 @@ export class Deliveries {
     })
     const deliveries = rows.filter(({ id }) => id !== null).map(({ last: _, ...delivery }) => delivery)
     return {
-      deliveries: deliveries.sort((one, other) => one.sequence - other.sequence),
+      deliveries: deliveries.sort((one, other) => one.position - other.position),
       after: rows[0]?.last ?? '',
     }
   }

@@ -48,7 +48,7 @@ export const claimStatement = `
   ),
   claimed as (
     update deliveries set worker = $1, unlisted = null from picked where deliveries.id = picked.id
-    returning deliveries.id, deliveries.endpoint, merchant, livemode, event, sequence, resource,
+    returning deliveries.id, deliveries.endpoint, merchant, livemode, event, sequence as position, resource,
       attempts, replay
   ),
   cursor as (

@@ -7,22 +7,23 @@ export interface DatedPublicEvent extends PublicEvent {
   readonly createdAt: string
 }
 
-/** Keeps what merchants are told, before it is published. Events that are kept already are passed over. */
+/** Keeps what merchants are told; answers how many of them were not kept before. */
 export async function keepPublicEvents(
   database: pg.Pool | pg.ClientBase,
   events: readonly DatedPublicEvent[],
-): Promise<void> {
-  await database.query({
+): Promise<number> {
+  const { rowCount } = await database.query({
     name: 'keep public events',
     text: `
-      insert into public_events (id, sequence, type, merchant, livemode, resource, payload, created_at, traceparent)
+      insert into public_events
+        (id, sequence, type, merchant, livemode, resource, payload, created_at, traceparent, position)
       select * from unnest(
         string_to_array($1, E'\\x1f'), string_to_array($2, E'\\x1f')::bigint[],
         string_to_array($3, E'\\x1f'), string_to_array($4, E'\\x1f')::uuid[],
         string_to_array($5, E'\\x1f')::boolean[], string_to_array($6, E'\\x1f'),
         string_to_array($7, E'\\x1f'), string_to_array($8, E'\\x1f')::timestamptz[],
-        string_to_array($9, E'\\x1f', ''))
-      on conflict do nothing`,
+        string_to_array($9, E'\\x1f', ''), string_to_array($10, E'\\x1f')::bigint[])
+      on conflict (id) do nothing`,
     values: [
       events.map(({ id }) => id),
       events.map(({ sequence }) => sequence),
@@ -33,9 +34,15 @@ export async function keepPublicEvents(
       events.map(({ payload }) => payload),
       events.map(({ createdAt }) => createdAt),
       events.map(({ traceparent }) => traceparent),
+      events.map(({ position }) => position),
     ].map(encodeTextArray),
   })
+  return rowCount ?? 0
 }
+
+/** Older relays kept none, for then the sequence was the position. */
+export const positionOf = 'coalesce(event.position, event.sequence)'
+const columns = `id, type, merchant, livemode, resource, sequence, ${positionOf} as position, payload`
 
 export function postgresPublicEvents(pool: pg.Pool): PublicEvents {
   return {
@@ -43,8 +50,7 @@ export function postgresPublicEvents(pool: pg.Pool): PublicEvents {
       const { rows } = await pool.query<PublicEvent>({
         name: 'find public event',
         text: `
-          select id, type, merchant, livemode, resource, sequence, payload
-          from public_events where id = $1 and merchant = $2 and livemode = $3`,
+          select ${columns} from public_events event where id = $1 and merchant = $2 and livemode = $3`,
         values: [id, merchant, livemode],
       })
       return rows[0]
@@ -61,7 +67,7 @@ export function postgresPublicEvents(pool: pg.Pool): PublicEvents {
       const { rows } = await pool.query<PublicEvent>({
         name: 'feed of public events',
         text: `
-          select id, type, merchant, livemode, resource, sequence, payload from public_events
+          select ${columns} from public_events event
           where merchant = $1 and livemode = $2 and sequence > $3 and ($4::text[] is null or type = any($4))
           order by sequence limit $5`,
         values: [merchant, livemode, after, types ?? null, limit],
@@ -77,9 +83,9 @@ export function postgresPublicEvents(pool: pg.Pool): PublicEvents {
  */
 export const missedCondition = `
   event.merchant = $2 and event.livemode = $3 and event.type = any($4) and event.created_at >= $5
-  and event.sequence > $6 and event.sequence <= $7 and not exists (
+  and ${positionOf} > $6 and ${positionOf} <= $7 and not exists (
     select from deliveries delivery
-    where delivery.endpoint = $1 and delivery.sequence = event.sequence
+    where delivery.endpoint = $1 and delivery.sequence = ${positionOf}
       and (delivery.status = 'succeeded' or (delivery.status = 'pending' and delivery.attempts = 0))
   )`
 

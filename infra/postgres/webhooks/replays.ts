@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { MissedEvents } from '../../../packages/kernel/message-ports.ts'
 import type { MerchantOwner } from '../../../packages/kernel/owner.ts'
-import { missedCondition, missedValues } from './public-events.ts'
+import { missedCondition, missedValues, positionOf } from './public-events.ts'
 import { inTransaction } from '../client/transaction.ts'
 
 export interface ReplayPlan {
@@ -108,13 +108,13 @@ const insertReplays = `
 function deliveriesOf(replay: string, now: Date, what: ReplayPlan['what']): pg.QueryConfig {
   if ('event' in what) {
     const text = `${insertReplays}
-      select endpoint, event.id, $1, merchant, livemode, sequence, resource, $2::timestamptz, $2::timestamptz
+      select endpoint, event.id, $1, merchant, livemode, ${positionOf}, resource, $2::timestamptz, $2::timestamptz
       from public_events event cross join unnest($3::uuid[]) as endpoint where event.id = $4
       on conflict do nothing`
     return { text, values: [replay, now, what.endpoints, what.event] }
   }
   const text = `${insertReplays}
-    select $1::uuid, event.id, $8, merchant, livemode, sequence, resource, $9::timestamptz, $9::timestamptz
+    select $1::uuid, event.id, $8, merchant, livemode, ${positionOf}, resource, $9::timestamptz, $9::timestamptz
     from public_events event where ${missedCondition}
     on conflict do nothing`
   return { text, values: [...missedValues(what.missed), replay, now] }

@@ -1,0 +1,15 @@
+import type { Knex } from 'knex'
+
+/**
+ * A sequence of its own for each merchant and environment, in the order in which events are told. What was
+ * told before has its position in the log as its sequence, and none in `position`: numbers go on from there.
+ */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`
+    alter table public_events add column position bigint, drop constraint public_events_sequence_key`)
+  await knex.raw('create unique index public_events_in_order on public_events (merchant, livemode, sequence)')
+  await knex.raw(`
+    create index public_events_by_position
+    on public_events (merchant, livemode, (coalesce(position, sequence)))`)
+  await knex.raw('drop index public_events_of_merchant')
+}

@@ -1,0 +1,109 @@
+import { LRUCache } from 'lru-cache'
+import type pg from 'pg'
+import type { PublicEvent } from '../../../packages/kernel/message-ports.ts'
+import type { MerchantOwner } from '../../../packages/kernel/owner.ts'
+import { fenced, type Fence } from '../consumers/fence.ts'
+import { keepPublicEvents, type DatedPublicEvent } from './public-events.ts'
+
+/** A public event that has no number yet. */
+export interface UnnumberedEvent extends Omit<PublicEvent, 'sequence' | 'payload'> {
+  /** RFC 3339. */
+  readonly createdAt: string
+  readonly payload: (sequence: number) => string
+}
+
+export interface FeedOptions {
+  readonly pool: pg.Pool
+  /** Of the one relay that may write. */
+  readonly fence?: Fence | undefined
+}
+
+/** Owners whose newest number is kept in memory. */
+const ownersMax = 50_000
+
+/** Some of the events were kept before: numbers must be given to the others alone. */
+class KeptBeforeError extends Error {}
+
+/**
+ * Numbers the events of each merchant and environment in the order in which they are told, and keeps them.
+ * Only one process does, behind its fence: so it knows the newest number of each without asking.
+ */
+export class EventFeed {
+  readonly #options: FeedOptions
+  readonly #newest = new LRUCache<string, number>({ max: ownersMax })
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(options: FeedOptions) {
+    this.#options = options
+  }
+
+  /** Answers the same events with their numbers; what was kept before has the number it had. */
+  keep(events: readonly UnnumberedEvent[]): Promise<readonly PublicEvent[]> {
+    const kept = this.#turn.then(() => this.#keep(events))
+    this.#turn = kept.catch(() => undefined)
+    return kept
+  }
+
+  async #keep(events: readonly UnnumberedEvent[]): Promise<readonly PublicEvent[]> {
+    try {
+      return await this.#keepNew(events)
+    } catch (error) {
+      // What was given away in memory may not be in the database.
+      this.#newest.clear()
+      if (error instanceof KeptBeforeError) return this.#keepRest(events)
+      throw error
+    }
+  }
+
+  #keepNew(events: readonly UnnumberedEvent[]): Promise<readonly PublicEvent[]> {
+    const { pool, fence } = this.#options
+    return fenced(pool, fence, async (connection) => {
+      const numbered = await this.#number(connection, events)
+      const added = await keepPublicEvents(connection, numbered)
+      if (added < events.length) throw new KeptBeforeError()
+      return numbered
+    })
+  }
+
+  /** After a crash between keeping and publishing, a part of the events is there. */
+  async #keepRest(events: readonly UnnumberedEvent[]): Promise<readonly PublicEvent[]> {
+    const { pool } = this.#options
+    const text = 'select id, sequence, payload from public_events where id = any($1)'
+    const { rows } = await pool.query<PublicEvent>(text, [events.map(({ id }) => id)])
+    const before = new Map(rows.map((row) => [row.id, row]))
+    const rest = await this.#keepNew(events.filter(({ id }) => !before.has(id)))
+    const numbered = new Map([...before, ...rest.map((event) => [event.id, event] as const)])
+    return events.map((event) => ({ ...event, ...numbered.get(event.id)! }))
+  }
+
+  async #number(connection: pg.ClientBase, events: readonly UnnumberedEvent[]): Promise<DatedPublicEvent[]> {
+    await this.#load(connection, events)
+    return events.map((event) => {
+      const key = keyOf(event)
+      const sequence = this.#newest.get(key)! + 1
+      this.#newest.set(key, sequence)
+      return { ...event, sequence, payload: event.payload(sequence) }
+    })
+  }
+
+  async #load(connection: pg.ClientBase, events: readonly MerchantOwner[]): Promise<void> {
+    const missing = new Map<string, MerchantOwner>()
+    for (const event of events) if (!this.#newest.has(keyOf(event))) missing.set(keyOf(event), event)
+    if (missing.size === 0) return
+    const owners = [...missing.values()]
+    const { rows } = await connection.query<MerchantOwner & { newest: number }>({
+      name: 'newest public events',
+      text: `
+        select owner.merchant, owner.livemode, coalesce((
+          select max(sequence) from public_events event
+          where event.merchant = owner.merchant and event.livemode = owner.livemode), 0) as newest
+        from unnest($1::uuid[], $2::boolean[]) as owner (merchant, livemode)`,
+      values: [owners.map(({ merchant }) => merchant), owners.map(({ livemode }) => livemode)],
+    })
+    for (const row of rows) this.#newest.set(keyOf(row), row.newest)
+  }
+}
+
+function keyOf({ merchant, livemode }: MerchantOwner): string {
+  return `${merchant}.${livemode}`
+}

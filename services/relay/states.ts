@@ -1,0 +1,111 @@
+import { LRUCache } from 'lru-cache'
+import { evolve, type AnyDecider } from '../../packages/kernel/decider.ts'
+import { foldStored, snapshotOf } from '../../packages/kernel/history.ts'
+import { noStream, type EventStore, type Snapshots, type StoredEvent } from '../../packages/kernel/ports.ts'
+import type { RecordedEvent } from '../../packages/kernel/projection.ts'
+
+type Place = Pick<StoredEvent, 'stream' | 'revision'>
+
+interface Known {
+  readonly decider: AnyDecider
+  state: unknown
+  revision: number
+  /** Revision of the snapshot that this relay keeps of it. */
+  kept: number
+}
+
+export interface StatesOptions {
+  readonly store: EventStore
+  readonly snapshots: Snapshots
+  /** Streams whose state is kept in memory. */
+  readonly statesMax?: number
+}
+
+const statesMaxDefault = 5_000
+/** A relay that starts again reads at most so many events of a stream, and those of its last batch. */
+const snapshotEvery = 1_000
+/** An answer of the event store that takes longer than its time-out never comes. */
+const pageSize = 5_000
+
+/**
+ * What streams were when their events happened. The executor's snapshots are of streams as they are: a relay
+ * that is behind them keeps its own, none of which is ahead of its checkpoint.
+ */
+export class StatesBehind {
+  readonly #store: EventStore
+  readonly #snapshots: Snapshots
+  readonly #known: LRUCache<string, Known>
+  /** Streams that have gone far beyond their snapshot. */
+  readonly #due = new Set<string>()
+
+  constructor({ store, snapshots, statesMax = statesMaxDefault }: StatesOptions) {
+    this.#store = store
+    this.#snapshots = snapshots
+    this.#known = new LRUCache({ max: statesMax })
+  }
+
+  isKnown({ stream, revision }: Place): boolean {
+    return revision === noStream || this.#known.get(stream)?.revision === revision
+  }
+
+  /** The state after the event, when the state before it is in memory. */
+  follow(decider: AnyDecider, event: RecordedEvent): unknown {
+    const { stream, revision } = event
+    const known = revision === 0 ? unborn(decider) : this.#known.get(stream)
+    if (known?.revision !== revision - 1) return undefined
+    known.state = evolve(decider, known.state, event, event.metadata)
+    known.revision = revision
+    this.#remember(stream, known)
+    return known.state
+  }
+
+  /** Reads what is not in memory, from the nearest snapshot on and piece by piece. */
+  async at(decider: AnyDecider, { stream, revision }: Place): Promise<unknown> {
+    const [general, own] = await Promise.all([
+      snapshotOf(this.#snapshots, decider, stream),
+      snapshotOf(this.#snapshots, decider, ownName(stream)),
+    ])
+    const start = [this.#known.get(stream), own, general]
+      .filter((one) => one !== undefined && one.revision <= revision)
+      .reduce((nearest, one) => (one!.revision > (nearest?.revision ?? noStream) ? one : nearest), undefined)
+    // States may change in place: when reading fails half-way, this one is of no revision any more.
+    this.#known.delete(stream)
+    let state = start ? start.state : decider.initial()
+    for (let from = (start?.revision ?? noStream) + 1; from <= revision;) {
+      const limit = Math.min(pageSize, revision - from + 1)
+      const events = await this.#store.readStream(stream, from, limit)
+      if (events.length === 0) throw new Error(`${stream} ends before revision ${revision}`)
+      state = foldStored(decider, events, state)
+      from += events.length
+    }
+    this.#remember(stream, { decider, state, revision, kept: own?.revision ?? noStream })
+    return state
+  }
+
+  /** To be called when the checkpoint has moved past everything that was followed. */
+  async keepSnapshots(): Promise<void> {
+    for (const stream of this.#due) {
+      const known = this.#known.peek(stream)
+      if (known?.decider.snapshot) {
+        const { state, revision, decider } = known
+        await this.#snapshots.save(ownName(stream), decider.snapshot!.version, { revision, state })
+        known.kept = revision
+      }
+      this.#due.delete(stream)
+    }
+  }
+
+  #remember(stream: string, known: Known): void {
+    this.#known.set(stream, known)
+    if (known.decider.snapshot && known.revision - known.kept >= snapshotEvery) this.#due.add(stream)
+  }
+}
+
+function unborn(decider: AnyDecider): Known {
+  return { decider, state: decider.initial(), revision: noStream, kept: noStream }
+}
+
+/** Beside the snapshot that the executor keeps of the same stream. */
+function ownName(stream: string): string {
+  return `relay/${stream}`
+}
