@@ -5,20 +5,21 @@ import { optional, record, Timestamp, Type, type TObject, type TSchema } from '.
 const limitMax = 100
 
 const cursors = {
-  cursor: optional(Type.String({ description: '`next_cursor` of the page before' })),
+  cursor: optional(Type.String({ description: '`next_cursor` of the page before; of this list only' })),
   starting_after: optional(
     Type.String({ description: 'Id of an item: the page starts behind it, with what is older' }),
   ),
   ending_before: optional(
-    Type.String({ description: 'Id of an item: the page ends before it, with what is newer' }),
+    Type.String({
+      description: 'Id of an item: the page ends before it, with what is newer; it is empty when nothing is',
+    }),
   ),
 }
 
 const page = Type.Integer({
   minimum: 1,
   maximum: 100_000,
-  default: 1,
-  description: 'Number of the page, from 1',
+  description: 'Number of the page, from 1; instead of a cursor or an id',
 })
 
 /** Shorter ones would be in almost everything, and no index helps to find them. */

@@ -2,7 +2,7 @@ import type { AnyDecider, Context, Decider, Message, Payloads } from '../kernel/
 import type { Envelope } from '../kernel/envelope.ts'
 import type { Executor, Outcome } from '../kernel/execute.ts'
 import type { PublicEvents } from '../kernel/message-ports.ts'
-import type { Clock, EventStore, Log, Mailer, NewId, Vault } from '../kernel/ports.ts'
+import type { Clock, EventStore, Log, Mailer, NewId, OpaqueNumbers, Vault } from '../kernel/ports.ts'
 import type { PaymentRails, SandboxRail } from '../kernel/rail-ports.ts'
 import type { Answers, ReadStore } from '../kernel/read-ports.ts'
 import type { Tracing } from '../kernel/trace-ports.ts'
@@ -13,6 +13,8 @@ import type { Static, TObject, TSchema } from './vocabulary.ts'
 
 /** Spelled exactly as in the specification, so that one search finds the row, the test and the spec. */
 export type Operation = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`
+
+export type Location = `/${string}/{id}`
 
 /** Who asks, by their credential. */
 export interface Caller {
@@ -34,6 +36,8 @@ export interface Dependencies {
   /** What keyed requests were answered. */
   readonly answers: Answers
   readonly vault: Vault
+  /** Places in the log, from which others could read how much happens here. */
+  readonly opaque: OpaqueNumbers
   readonly mailer: Mailer
   readonly clock: Clock
   readonly newId: NewId
@@ -70,6 +74,8 @@ export interface Request<Body = undefined, Query = object> {
   readonly query: Query
   readonly dependencies: Dependencies
   readonly envelope: Envelope
+  /** Notes a place in the log that the answer shows at least, to be answered as Ledger-Position. */
+  showed(position: number): void
   /** Sends a command in the caller's name; the position that it reaches is answered as Ledger-Position. */
   send<S, C extends Payloads, E extends Payloads>(
     decider: Decider<S, C, E>,
@@ -97,6 +103,10 @@ interface Common {
   readonly environment?: 'required'
   /** Bodies worth showing, by name; the documentation makes one from the schema when left out. */
   readonly examples?: NamedExamples
+  /** Where what is created can be read; left out: below the path of this operation. */
+  readonly location?: Location
+  /** It creates the same as this operation: an `Idempotency-Key` of the one is a key of the other. */
+  readonly twinOf?: Operation
   /** Refusals that this operation has beside those which every operation of its kind has. */
   readonly refusals?: readonly RefusalName[]
 }

@@ -220,6 +220,13 @@ export interface Vault {
   open(sealed: string, context: string): string
 }
 
+/** Numbers as texts that tell others nothing, not even which of two is greater. */
+export interface OpaqueNumbers {
+  /** `context` is what it is for: it can be opened for nothing else. */
+  seal(value: number, context: string): string
+  open(text: string, context: string): number | undefined
+}
+
 export interface Log {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void

@@ -73,6 +73,8 @@ export interface ReadStore {
   page<Row = Record<string, unknown>>(query: PageQuery): Promise<Page<Row>>
   /** Waits until every read model has reached the position; false when time runs out before. */
   reached(position: number, timeoutMs: number): Promise<boolean>
+  /** What every read model has reached for sure; mostly they are a little further. */
+  readonly known: number
   /** What every read model has reached. */
   position(): Promise<number>
 }

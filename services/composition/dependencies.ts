@@ -22,6 +22,7 @@ import { SimulatedOperators } from '../../infra/rails/sandbox.ts'
 import type { SandboxBook } from '../../infra/rails/sandbox-book.ts'
 import { HttpSandboxBook } from '../../infra/rails/sandbox-http.ts'
 import { loadMasterKeys } from '../../infra/secrets/master-key.ts'
+import { opaqueNumbers } from '../../infra/secrets/opaque-numbers.ts'
 import { openVault } from '../../infra/secrets/vault.ts'
 import { Refusal } from '../../packages/contract/refusals.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
@@ -132,6 +133,7 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
   const { rail, sandboxRail } = openRails(configuration, adapters)
   const store = tracing ? tracedStore(adapters.store, tracing) : adapters.store
   const newId = risingIds()
+  const masterKeys = () => loadMasterKeys(configuration.dataDirectory, configuration.masterKey)
   const newSalt = randomSalts()
   const executing = { store, snapshots, clock, newId, newSalt, log, pause, refuse: executorRefusals }
   return {
@@ -142,7 +144,8 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
     rail: tracing ? tracedRail(rail, tracing) : rail,
     sandboxRail,
     publicEvents: postgresPublicEvents(pool),
-    vault: openVault(() => loadMasterKeys(configuration.dataDirectory, configuration.masterKey)),
+    vault: openVault(masterKeys),
+    opaque: opaqueNumbers(masterKeys),
     mailer,
     clock,
     newId,

@@ -158,7 +158,9 @@ t.test('the answer has the status and exactly the fields that the documentation 
 t.test('what is created says where it is', async (t) => {
   for (const route of routes.filter((one) => statusOf(one) === 201)) {
     const { headers, body } = await send(route, await sample(service, route))
-    t.match(headers.get('location'), new RegExp(`/${String(body['id'])}$`), route.operation)
+    const location = String(headers.get('location'))
+    t.match(location, new RegExp(`/${String(body['id'])}$`), route.operation)
+    t.match(await service.get(location), { status: 200, body: { id: body['id'] } }, location)
   }
 })
 

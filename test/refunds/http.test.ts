@@ -199,7 +199,7 @@ t.test('payments are listed by page, status, period and search', async (t) => {
 t.test('the balance of a time is what was there then', async (t) => {
   const before = await service.get('/api/v1/balance')
   const topUp = await service.post('/api/test/balance/topup', { amount: 700, currency: 'GNF' })
-  t.match(topUp.body, { object: 'balance', livemode: false, ledger_position: Number })
+  t.match(topUp.body, { object: 'balance', livemode: false })
   const then = await service.get(`/api/v1/balance?as_of=${String(before.body['as_of'])}`)
   t.strictSame(then.body, before.body)
   t.match((await service.get('/api/v1/balance?currency=gnf')).body, {

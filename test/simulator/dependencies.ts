@@ -51,6 +51,7 @@ export function houseOf(world: World, life: Life): Dependencies {
     urlFault: () => undefined,
     publicEvents: { find: unused, countMissed: unused, feed: unused },
     vault: { seal: unused, open: unused },
+    opaque: { seal: unused, open: unused },
     mailer: { send: unused },
   }
 }

@@ -15,6 +15,7 @@ export function simulatedReads({ stage, database, life }: Connection): ReadStore
         rows: copied(page(database, query)) as R[],
         position: database.position,
       })),
+    known: 0,
     position: () => scheduler.call(life, () => database.position),
     async reached(position, timeoutMs) {
       const until = scheduler.now + timeoutMs

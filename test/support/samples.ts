@@ -61,6 +61,9 @@ const made = {
     const id = await made.confirmedIntent(service)
     return idOf(service, '/api/test/mobile-money/callback', { payment_intent_id: id, status: 'succeeded' })
   },
+  async refund(service: TestService) {
+    return idOf(service, `/api/v1/merchant/payments/${await made.payment(service)}/refund`, {})
+  },
   async customer(service: TestService) {
     const { body } = await service.get(`/api/v1/payment-intents/${await made.intent(service)}`)
     return String(body['customer'])
@@ -95,6 +98,7 @@ const families: readonly (readonly [prefix: string, make: (service: TestService)
   ['/api/v1/merchant/payouts/', made.payout],
   ['/api/v1/payment-intents/', made.intent],
   ['/api/v1/merchant/payments/', made.payment],
+  ['/api/v1/merchant/refunds/', made.refund],
   ['/api/v1/merchant/customers/', made.customer],
   ['/api/v1/merchant/settings/payouts/destinations/', made.destination],
   ['/api/v1/webhook-endpoints/', made.endpoint],

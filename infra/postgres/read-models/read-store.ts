@@ -53,6 +53,10 @@ export class PostgresReadStore implements ReadStore {
     }
   }
 
+  get known(): number {
+    return this.#reached
+  }
+
   async reached(position: number, timeoutMs: number): Promise<boolean> {
     const until = performance.now() + timeoutMs
     while (this.#reached < position) {

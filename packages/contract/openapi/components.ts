@@ -135,7 +135,7 @@ const requestHeaders: Json = {
     description:
       'A `Ledger-Position` that a write has answered: the list shows at least that, or answers 503 after ' +
       '1 s.',
-    schema: { type: 'integer', minimum: 0 },
+    schema: { type: 'string', maxLength: 64 },
   },
   RequestId: {
     name: 'X-Request-Id',
@@ -155,8 +155,8 @@ const responseHeaders: Json = {
   'Ikw-Request-Id': { description: 'Id of this request, for support', schema: text },
   Location: { description: 'Path of what was created', schema: { type: 'string', format: 'uri-reference' } },
   'Ledger-Position': {
-    description: 'Place in the log that this answer has reached; see `Min-Position`',
-    schema: count,
+    description: 'What this answer shows at least, as a text that says nothing else; see `Min-Position`',
+    schema: text,
   },
   'Idempotent-Replayed': {
     description: '`true` when this is the answer of an earlier request with the same key',

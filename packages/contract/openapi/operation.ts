@@ -144,8 +144,8 @@ function success(route: AnyRoute, schemas: NamedSchemas): Json {
   const named = [
     'Ikw-Request-Id',
     ...(status === 201 ? ['Location'] : []),
-    ...(isWrite ? ['Ledger-Position', 'Idempotent-Replayed'] : []),
-    ...(route.kind === 'list' ? ['Ledger-Position'] : []),
+    ...(isWrite ? ['Idempotent-Replayed'] : []),
+    ...(route.scope === 'public' ? [] : ['Ledger-Position']),
     ...(route.scope === 'public'
       ? []
       : ['RateLimit-Policy', 'RateLimit', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']),

@@ -67,8 +67,9 @@ A resource of another merchant or of the other environment is 404, as if it were
 
 ## Lists
 
-Lists answer \`{object, url, data, has_more, next_cursor}\`, newest first. Send \`next_cursor\` as \`cursor\`
-for the next page: pages stay the same while new items arrive. \`limit\` is 1 to 100. Merchant lists can also
+Lists answer \`{object, url, data, has_more, next_cursor}\`, newest first, but for the feed of events and the
+history of a resource, which go on from the oldest. Send \`next_cursor\` as \`cursor\` for the next page: pages stay
+the same while new items arrive, and a cursor is good for its list only. \`limit\` is 1 to 100. Merchant lists can also
 be read by \`page\` and answer \`total_count\`.
 
 ## Reading your own writes

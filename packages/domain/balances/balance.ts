@@ -20,8 +20,6 @@ export const BalanceResource = record({
   pending: Amounts,
   reserved: Amounts,
   as_of: Timestamp,
-  /** Position of the last entry that is counted, 0 when there is none. */
-  ledger_position: Type.Integer(),
 })
 
 export type BalanceView = Static<typeof BalanceResource>
@@ -48,7 +46,6 @@ export function viewBalance(
     pending: sorted.map(({ pending, currency }) => ({ amount: pending, currency })),
     reserved: sorted.map(({ reserved, currency }) => ({ amount: reserved, currency })),
     as_of: asOf,
-    ledger_position: Math.max(0, ...sorted.map(({ position }) => position)),
   }
 }
 

@@ -19,7 +19,7 @@ import { recordedEvent } from '../../../packages/kernel/history.ts'
 import { equal, type PageQuery, type Where } from '../../../packages/kernel/read-ports.ts'
 import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
 import { ownedBy } from '../../../packages/kernel/owner.ts'
-import { shareOf } from '../kinds/list-handler.ts'
+import { shareOf } from '../kinds/list-scope.ts'
 import { balanceDays, balances } from '../../../projections/balances.ts'
 
 const entriesAtOnce = 1_000

@@ -31,7 +31,8 @@ type Use = Static<typeof IdempotencyKeyResource>['uses'][number]
 /** What became of a key, in each operation of the table that it was used for. */
 export function showIdempotencyKey(table: readonly AnyRoute[]) {
   const starting = table.flatMap((route) => {
-    const stream = startedStream(route)
+    // Twins share their keys: what the one started is found under the other.
+    const stream = route.twinOf === undefined ? startedStream(route) : undefined
     return stream ? [{ operation: route.operation, status: route.status ?? 201, ...stream }] : []
   })
   return async ({

@@ -14,6 +14,7 @@ import { owns } from '../../../packages/kernel/owner.ts'
 import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
 import type { PaymentIntent } from '../../../packages/domain/payment-intents/state.ts'
 import { refunds } from '../../../projections/refunds.ts'
+import { cursorAt, placeOf } from '../kinds/cursors.ts'
 
 export const DetailedPayment = record({
   ...paymentFields,
@@ -44,20 +45,15 @@ export async function showTimeline(
   request: Asking & { readonly query: Static<typeof TimelineQuery> },
 ): Promise<ListEnvelope<Static<typeof TimelineEntry>>> {
   const { id, events } = await historyOf(request)
+  const list = `/api/v1/payment-intents/${publicId('pi', id)}/timeline`
   const { limit = 10, cursor } = request.query
-  const before = cursor === undefined ? events.length : placeOf(cursor)
+  const before = cursor === undefined ? events.length : placeOf(request, list, cursor)
   const entries = timelineOf(events).slice(0, before)
   const shown = entries.slice(-limit).toReversed()
   const left = entries.length - shown.length
-  const page = onePage(`/api/v1/payment-intents/${publicId('pi', id)}/timeline`, shown)
+  const page = onePage(list, shown)
   if (left === 0) return page
-  return { ...page, has_more: true, next_cursor: Buffer.from(`1:${left}`).toString('base64url') }
-}
-
-function placeOf(cursor: string): number {
-  const [, place] = /^1:(\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
-  if (place !== undefined) return Number(place)
-  return refuseField('request_must_be_valid', 'query:/cursor', 'cursor is none that a list has answered')
+  return { ...page, has_more: true, next_cursor: cursorAt(request, list, left) }
 }
 
 interface IntentHistory {

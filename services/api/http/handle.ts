@@ -44,7 +44,7 @@ export async function handle(
   const query = queryParameters(route, request)
   const body = await bodyOf(api, route, request)
   const header = request.headers['idempotency-key'] as string | undefined
-  const keyed = request.method === 'GET' ? undefined : keyOf(route, { header, caller, params, body })
+  const keyed = isRead(request) ? undefined : keyOf(route, { header, caller, params, body })
   const asked = new HttpRequest({
     dependencies: api.dependencies,
     envelope: envelopeOf(caller, response, { keyed, asOf: api.dependencies.executor.position }),
@@ -53,15 +53,34 @@ export async function handle(
     params,
     query,
     body,
-    minPosition: minPosition(request),
+    minPosition: minPosition(api, request),
     lastWritten: api.writes.last(caller),
   })
   const reply = await answer(api.dependencies, { route, asked, keyed })
-  if (asked.position > 0) {
-    if (request.method !== 'GET') api.writes.note(caller, asked.position)
-    response.setHeader('Ledger-Position', asked.position)
-  }
+  if (route.scope !== 'public') await tellPosition(api, { asked, isRead: isRead(request), response })
   return reply
+}
+
+interface Answered {
+  readonly asked: HttpRequest
+  readonly isRead: boolean
+  readonly response: HttpResponse
+}
+
+/** Every answer says what it shows at least, also one that has changed nothing or was given before. */
+async function tellPosition(api: Api, { asked, isRead, response }: Answered): Promise<void> {
+  const { store, reads, opaque } = api.dependencies
+  const known = Math.max(asked.lastWritten, reads.known)
+  const least = asked.position || (isRead ? known || (await reads.position()) : await store.head())
+  if (!isRead) api.writes.note(asked.caller, least)
+  response.setHeader('Ledger-Position', opaque.seal(least, positionContext))
+}
+
+const positionContext = 'position'
+
+/** HEAD is GET without a body. */
+function isRead({ method }: HttpRequestIn): boolean {
+  return method === 'GET' || method === 'HEAD'
 }
 
 function envelopeOf(
@@ -165,7 +184,7 @@ async function bodyOf(
   route: AnyRoute,
   request: HttpRequestIn,
 ): Promise<object | undefined> {
-  if (request.method === 'GET') return undefined
+  if (isRead(request)) return undefined
   const body = await readBody(request, bodyArrivalMs)
   if (!route.body) {
     const isEmpty =
@@ -178,10 +197,12 @@ async function bodyOf(
   return given
 }
 
-function minPosition(request: HttpRequestIn): number | undefined {
+function minPosition({ dependencies }: Api, request: HttpRequestIn): number | undefined {
   const text = request.headers['min-position'] as string | undefined
   if (text === undefined) return undefined
-  if (!/^\d{1,15}$/.test(text))
-    refuseField('request_must_be_valid', 'header:Min-Position', 'Min-Position must be a whole number')
-  return Number(text)
+  const message = 'Min-Position is no Ledger-Position that was answered'
+  return (
+    dependencies.opaque.open(text, positionContext) ??
+    refuseField('request_must_be_valid', 'header:Min-Position', message)
+  )
 }

@@ -13,8 +13,6 @@ export interface AnyRequest extends Request<object | undefined, Readonly<Record<
   readonly lastWritten: number
   /** Position that is answered as Ledger-Position. */
   readonly position: number
-  /** Notes what a list shows. */
-  showed(position: number): void
 }
 
 export interface RequestParts {

@@ -52,8 +52,10 @@ export function respond(route: AnyRoute, response: Response, { status, body, rep
     return
   }
   const { id } = body as { id?: string }
-  if (status === 201 && id !== undefined)
-    response.setHeader('Location', `${(response.locals['path'] as string).replace(/\/$/, '')}/${id}`)
+  if (status === 201 && id !== undefined) {
+    const { location = `${(response.locals['path'] as string).replace(/\/$/, '')}/{id}` } = route
+    response.setHeader('Location', location.replace('{id}', id))
+  }
   response.setHeader('Content-Type', 'application/json; charset=utf-8')
   end(response, status, serializer(route)(body))
 }

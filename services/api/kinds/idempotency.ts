@@ -35,10 +35,15 @@ export function keyOf(route: AnyRoute, { header, caller, params, body }: KeyedRe
     return undefined
   }
   const { merchant, livemode } = caller
-  const { operation } = route
+  const operation = keyedOperation(route)
   const fingerprint = hash('sha256', canonicalize({ params, body: body ?? null })!)
   const id = keyedId(caller, operation, key)
   return { answerKey: { merchant, livemode, operation, key }, fingerprint, id }
+}
+
+/** Whoever asks twins with one key wants one thing. */
+export function keyedOperation({ operation, twinOf = operation }: AnyRoute): string {
+  return twinOf
 }
 
 /** The identity of what a keyed request creates. */

@@ -1,5 +1,5 @@
 import { listed } from '../../../packages/contract/list-envelope.ts'
-import { list, perform, section } from '../../../packages/contract/routes.ts'
+import { list, perform, section, show } from '../../../packages/contract/routes.ts'
 import {
   PaymentResource,
   PaymentStatus,
@@ -9,6 +9,7 @@ import { refundExamples } from '../../../packages/domain/refunds/examples.ts'
 import { refund } from '../../../packages/domain/refunds/refund.ts'
 import { RefundRequest, RefundResource, viewRefund } from '../../../packages/domain/refunds/resource.ts'
 import { payments } from '../../../projections/payment-intents.ts'
+import { refunds } from '../../../projections/refunds.ts'
 import { DetailedPayment, listRefunds, showPayment } from '../actions/payments.ts'
 import { refundPayment } from '../actions/refunds.ts'
 
@@ -47,6 +48,7 @@ const rows = [
     examples: refundExamples,
     returns: RefundResource,
     status: 201,
+    location: '/api/v1/merchant/refunds/{id}',
     creates: { decider: refund, view: viewRefund },
     refusals: [
       'resource_must_exist',
@@ -66,6 +68,16 @@ const rows = [
     returns: listed(RefundResource),
     refusals: ['resource_must_exist'],
     action: listRefunds,
+  }),
+
+  show('GET /api/v1/merchant/refunds/{id}', {
+    kinds: ['refund'],
+    summary: 'One refund',
+    scope: 'payments.read',
+    inferred: true,
+    from: refunds,
+    view: viewRefund,
+    returns: RefundResource,
   }),
 ]
 

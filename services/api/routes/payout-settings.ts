@@ -1,4 +1,4 @@
-import { change, perform, section } from '../../../packages/contract/routes.ts'
+import { change, perform, section, show } from '../../../packages/contract/routes.ts'
 import { payoutDestination } from '../../../packages/domain/payouts/destination.ts'
 import { destinationExamples, settingsExamples } from '../../../packages/domain/payouts/examples.ts'
 import {
@@ -8,7 +8,9 @@ import {
   PayoutSettingsResource,
   PayoutSettingsRevision,
   viewDeletedDestination,
+  viewPayoutDestination,
 } from '../../../packages/domain/payouts/resource.ts'
+import { payoutDestinations } from '../../../projections/payouts.ts'
 import { revisePayoutSettings, saveDestination, showPayoutSettings } from '../actions/payout-settings.ts'
 
 const rows = [
@@ -43,6 +45,15 @@ const rows = [
       'resource_must_not_exist_yet',
     ],
     action: saveDestination,
+  }),
+
+  show('GET /api/v1/merchant/settings/payouts/destinations/{id}', {
+    summary: 'One saved destination',
+    scope: 'settings.read',
+    inferred: true,
+    from: payoutDestinations,
+    view: viewPayoutDestination,
+    returns: PayoutDestinationResource,
   }),
 
   change('DELETE /api/v1/merchant/settings/payouts/destinations/{id}', {

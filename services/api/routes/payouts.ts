@@ -63,6 +63,7 @@ const rows = [
 
   perform('POST /api/v1/merchant/payouts', {
     ...creation,
+    twinOf: 'POST /api/v1/payouts',
     summary: 'Pay out from the dashboard; the default destination is taken when none is given',
     action: createMerchantPayout,
   }),

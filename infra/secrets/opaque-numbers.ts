@@ -1,0 +1,61 @@
+import { createCipheriv, createDecipheriv, hash, hkdfSync } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { OpaqueNumbers } from '../../packages/kernel/ports.ts'
+import type { MasterKeys } from './vault.ts'
+
+const algorithm = 'aes-256-ecb'
+const form = /^[A-Za-z0-9_-]{22}$/
+const contextsKept = 10_000
+/** Another process may have got a new key, but not for each nonsense that somebody sends. */
+const loadEveryMs = 1_000
+
+/**
+ * A number and what it is for are one block of AES. So it cannot be read, compared, made up or used for
+ * anything else, and the same number is always the same text.
+ */
+export function opaqueNumbers(load: () => MasterKeys): OpaqueNumbers {
+  let keys = keysOf(load())
+  let loadedAt = performance.now()
+  const tags = new LRUCache<string, Buffer>({ max: contextsKept })
+
+  const tagOf = (context: string): Buffer => {
+    const known = tags.get(context)
+    if (known) return known
+    const tag = hash('sha256', context, 'buffer').subarray(0, 8)
+    tags.set(context, tag)
+    return tag
+  }
+  const find = (block: Buffer, tag: Buffer): number | undefined => {
+    for (const key of keys) {
+      const decipher = createDecipheriv(algorithm, key, null).setAutoPadding(false)
+      const plain = decipher.update(block)
+      if (plain.subarray(8).equals(tag)) return Number(plain.readBigUInt64BE())
+    }
+    return undefined
+  }
+  return {
+    seal(value, context) {
+      const plain = Buffer.alloc(16)
+      plain.writeBigUInt64BE(BigInt(value))
+      plain.set(tagOf(context), 8)
+      const cipher = createCipheriv(algorithm, keys[0]!, null).setAutoPadding(false)
+      return cipher.update(plain).toString('base64url')
+    },
+    open(text, context) {
+      if (!form.test(text)) return undefined
+      const block = Buffer.from(text, 'base64url')
+      const tag = tagOf(context)
+      const found = find(block, tag)
+      if (found !== undefined || performance.now() - loadedAt < loadEveryMs) return found
+      keys = keysOf(load())
+      loadedAt = performance.now()
+      return find(block, tag)
+    },
+  }
+}
+
+/** The newest first. */
+function keysOf({ current, older }: MasterKeys): readonly Buffer[] {
+  const derived = (key: Buffer) => Buffer.from(hkdfSync('sha256', key, '', 'opaque numbers', 32))
+  return [current, ...older].map(derived)
+}

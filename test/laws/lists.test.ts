@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import type { AnyRoute } from '../../packages/contract/routes.ts'
+import { routes } from '../../services/api/routes/index.ts'
+import { otherMerchantsKey } from '../support/credentials.ts'
+import { eventually } from '../support/eventually.ts'
+import { sample, unknownSample } from '../support/samples.ts'
+import { partsOf } from '../../packages/contract/openapi/names.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+t.setTimeout(180_000)
+
+interface Page {
+  readonly data: readonly { readonly id: string }[]
+  readonly has_more: boolean
+  readonly next_cursor: string | null
+  readonly total_count?: number
+}
+
+let service: TestService
+const lists = routes.filter(({ kind }) => kind === 'list')
+
+/** Some of everything: what each operation makes, three times. */
+t.before(async () => {
+  service = await startService(t)
+  for (const route of routes.filter(({ operation }) => operation.startsWith('POST '))) {
+    for (let count = 0; count < 3; count++) {
+      const { path, body } = await sample(service, route)
+      await service.post(path, body)
+    }
+  }
+  // What operators still have to say would make new items while the lists are walked.
+  await eventually(underWay, (count) => count === 0)
+})
+
+async function underWay(): Promise<number> {
+  const { rows } = await service.service.runtime.postgres.pool.query<{ count: number }>(`
+    select (select count(*) from sandbox_operations where callbacks_owed > 0 or due_at is not null)
+      + (select count(*) from checkpoints where position < (select max(position) from events)) as count`)
+  return rows[0]!.count
+}
+
+const pathOf = (route: AnyRoute) => partsOf(route).path
+
+async function page(route: AnyRoute, query: string, key = service.sandboxKey): Promise<Page> {
+  const { status, body } = await service.get<Page>(`${pathOf(route)}?${query}`, { key })
+  if (status !== 200) throw new Error(`${route.operation} ?${query}: ${JSON.stringify(body)}`)
+  return body
+}
+
+const idsOf = ({ data }: Page) => data.map(({ id }) => id)
+
+async function everything(route: AnyRoute): Promise<readonly string[]> {
+  return idsOf(
+    await eventually(
+      () => page(route, 'limit=100'),
+      ({ data }) => data.length >= 3,
+    ),
+  )
+}
+
+t.test('a list can be walked from any of its items, in both directions', async (t) => {
+  t.not(lists.length, 0)
+  for (const route of lists) {
+    const all = await everything(route)
+    const walked: string[] = []
+    let next: Page | undefined
+    while (!next || next.next_cursor !== null) {
+      next = await page(route, `limit=2${next ? `&cursor=${next.next_cursor}` : ''}`)
+      t.equal(next.has_more, next.next_cursor !== null, `${route.operation} has a cursor where there is more`)
+      walked.push(...idsOf(next))
+    }
+    t.strictSame(walked, all, `${route.operation} by cursor`)
+    t.strictSame(
+      idsOf(await page(route, `limit=2&starting_after=${all[0]}`)),
+      all.slice(1, 3),
+      route.operation,
+    )
+    const before = await page(route, `limit=1&ending_before=${all[2]}`)
+    t.strictSame([idsOf(before), before.has_more], [[all[1]], true], `${route.operation} backwards`)
+    t.strictSame(idsOf(await page(route, `limit=1&cursor=${before.next_cursor}`)), [all[2]], route.operation)
+    const first = await page(route, `limit=2&ending_before=${all[0]}`)
+    t.strictSame([first.data, first.has_more], [[], true], `${route.operation}: nothing is newer`)
+    t.strictSame(idsOf(await page(route, `limit=1&cursor=${first.next_cursor}`)), [all[0]], route.operation)
+  }
+})
+
+t.test('a page begins in one way', async (t) => {
+  for (const route of lists) {
+    const [first = '', second = ''] = await everything(route)
+    const { next_cursor: cursor } = await page(route, 'limit=1')
+    const ways = [`cursor=${cursor}`, `starting_after=${first}`, `ending_before=${second}`]
+    if (route.paging === 'page') ways.push('page=1')
+    for (const [index, one] of ways.entries()) {
+      for (const other of ways.slice(index + 1)) {
+        const answer = await service.get(`${pathOf(route)}?${one}&${other}`)
+        t.match(answer, { status: 400, body: { code: 'IKW-REQ-001' } }, `${route.operation} ?${one}&${other}`)
+      }
+    }
+  }
+})
+
+t.test('a cursor is good for its own list and its own merchant only', async (t) => {
+  const others = await otherMerchantsKey(service)
+  const cursors = new Map<AnyRoute, string>()
+  for (const route of lists) {
+    await everything(route)
+    cursors.set(route, (await page(route, 'limit=1')).next_cursor!)
+  }
+  for (const [from, cursor] of cursors) {
+    for (const route of lists.filter((one) => one !== from))
+      t.equal(
+        (await service.get(`${pathOf(route)}?cursor=${cursor}`)).status,
+        400,
+        `${from.operation} ${route.operation}`,
+      )
+    for (const key of [others, service.liveKey])
+      t.equal((await service.get(`${pathOf(from)}?cursor=${cursor}`, { key })).status, 400, from.operation)
+    for (const made of [
+      cursor.slice(1),
+      `${cursor}A`,
+      cursor.toLowerCase(),
+      Buffer.from('1:5').toString('base64url'),
+    ])
+      t.equal((await service.get(`${pathOf(from)}?cursor=${made}`)).status, 400, `${from.operation} ${made}`)
+  }
+})
+
+t.test('every answer says what it shows at least, in words that only the service reads', async (t) => {
+  const position = /^[A-Za-z0-9_-]{22}$/
+  for (const route of routes.filter(({ scope }) => scope !== 'public')) {
+    const { method } = partsOf(route)
+    const { path, body } = await sample(service, route)
+    const options = { headers: { 'idempotency-key': randomUUID() } }
+    const answers = [await service.call(method, path, body, options)]
+    // The same again: from what was kept, or from what was there already.
+    answers.push(await service.call(method, path, body, options))
+    for (const { status, headers } of answers) {
+      t.ok(status < 300, `${route.operation} answers ${status}`)
+      t.match(headers.get('ledger-position'), position, route.operation)
+    }
+    const least = { headers: { 'min-position': answers[1]!.headers.get('ledger-position')! } }
+    t.equal(
+      (await service.get('/api/v1/payment-intents', least)).status,
+      200,
+      `${route.operation} can be waited for`,
+    )
+  }
+  const refused = await service.get('/api/v1/payment-intents', { headers: { 'min-position': '12' } })
+  t.match(refused, { status: 400, body: { param: 'header:Min-Position' } })
+})
+
+t.test('one key for twins is one effect', async (t) => {
+  const twins = routes.filter(({ twinOf }) => twinOf)
+  t.not(twins.length, 0)
+  for (const route of twins) {
+    const { path, body } = unknownSample(route)
+    const options = { headers: { 'idempotency-key': randomUUID() } }
+    const first = await service.post(path, body, options)
+    const again = await service.post(route.twinOf!.split(' ')[1]!, body, options)
+    t.match(first, { status: 201 }, route.operation)
+    t.strictSame([again.status, again.body], [first.status, first.body], route.operation)
+  }
+})
