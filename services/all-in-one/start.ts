@@ -5,6 +5,7 @@ import { firstMerchant, type Credentials } from '../composition/first-merchant.t
 import { openRuntime, type RuntimeOptions, type Runtime } from '../composition/dependencies.ts'
 import { serveHealth } from '../composition/listen.ts'
 import { orClose } from '../composition/serve.ts'
+import { runNotary } from '../notary/service.ts'
 import { runProcesses } from '../processes/service.ts'
 import { runProjector } from '../projector/service.ts'
 import { runRelay } from '../relay/service.ts'
@@ -28,7 +29,7 @@ export async function startService(
   const bus = await openBus(runtime, { isShared: false })
   // Whoever consumes is there before anything is published: a bus in process keeps nothing.
   const webhooks = await runWebhooks(runtime, bus)
-  const leaders = [runProjector(runtime), runProcesses(runtime), runRelay(runtime, bus)]
+  const leaders = [runProjector(runtime), runProcesses(runtime), runRelay(runtime, bus), runNotary(runtime)]
   const behind = {
     close: async () => {
       await Promise.all(leaders.map((leader) => leader.close()))

@@ -5,6 +5,7 @@ import { listen } from '../composition/listen.ts'
 import { Authentication } from './http/authenticate.ts'
 import { mountDocs } from './docs/docs.ts'
 import type { Api } from './http/handle.ts'
+import { mountLog } from './log/log.ts'
 import { mountHealth } from './http/health.ts'
 import { mount, mountEnd } from './http/mount.ts'
 import { rateLimits } from './http/rate-limit.ts'
@@ -39,6 +40,7 @@ export async function startApi({
   const api = await openApi(runtime, bodyArrivalMs)
   const app = mount(api, table, health.metrics)
   mountHealth(app, health.publicAnswers)
+  mountLog(app, runtime.postgres.pool)
   mountDocs(app, table, dependencies.baseUrl)
   mountSandboxPayer(app, dependencies)
   mountEnd(app, api)

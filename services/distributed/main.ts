@@ -7,7 +7,7 @@ import { openRuntime, type Runtime } from '../composition/dependencies.ts'
 import { run, warnOfOddities } from '../composition/serve.ts'
 import { Child } from './child.ts'
 
-const services = ['api', 'processes', 'projector', 'relay', 'webhooks'] as const
+const services = ['api', 'processes', 'projector', 'relay', 'notary', 'webhooks'] as const
 type Service = (typeof services)[number]
 
 const kafkaPort = 9092

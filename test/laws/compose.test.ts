@@ -26,7 +26,7 @@ const composed = parse(read('infra/compose.yaml'), { merge: true }) as {
 }
 const { services } = composed
 const serviceOf = (name: string) => services[name]!
-const ours = ['api', 'processes', 'projector', 'relay', 'webhooks']
+const ours = ['api', 'notary', 'processes', 'projector', 'relay', 'webhooks']
 const scripts = (JSON.parse(read('package.json')) as { readonly scripts: Record<string, string> }).scripts
 const dockerfile = read('infra/Dockerfile')
 

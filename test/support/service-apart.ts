@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import { nodeArguments } from './child-process.ts'
 
 export type ServiceName =
-  'api' | 'processes' | 'projector' | 'relay' | 'webhooks' | 'sandbox' | 'setup' | 'distributed'
+  'api' | 'processes' | 'projector' | 'relay' | 'notary' | 'webhooks' | 'sandbox' | 'setup' | 'distributed'
 
 export interface Readiness {
   readonly status: number

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { LeadershipLostError, fenceOf, type Fence } from './fence.ts'
 
 /** What is led, each by one process at a time. */
-export const leaders = ['projector', 'processes', 'relay'] as const
+export const leaders = ['projector', 'processes', 'relay', 'notary'] as const
 export type LeaderName = (typeof leaders)[number]
 
 export interface Candidate {

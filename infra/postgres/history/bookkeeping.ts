@@ -17,6 +17,12 @@ export const bookkeeping = [
   { name: 'answers', where: 'true' },
   // The simulated operators' book: a sandbox goes on where it was.
   { name: 'sandbox_operations', where: 'true' },
+  // The tree of the log, which others hold proofs against.
+  { name: 'log_keys', where: 'true' },
+  { name: 'log_tiles', where: 'true' },
+  { name: 'log_bundles', where: 'true' },
+  { name: 'log_checkpoints', where: 'true' },
+  { name: 'log_cosignatures', where: 'true' },
 ] as const
 
 export interface KeptRows {

@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto'
+import type pg from 'pg'
+import type { Vault } from '../../../packages/kernel/ports.ts'
+import { noteSigner, type NoteSigner } from '../../transparency/signed-note.ts'
+import { fenced, type Fence } from '../consumers/fence.ts'
+
+interface KeptKey {
+  readonly origin: string
+  readonly sealedSeed: string
+}
+
+const seedBytes = 32
+
+/** What a sealed seed is bound to. */
+export function seedContext(origin: string): string {
+  return `log-key ${origin}`
+}
+
+export interface LogKeysOptions {
+  readonly pool: pg.Pool
+  readonly vault: Vault
+  readonly fence?: Fence
+  /** Where the service is reached: the log is named after it when it is begun, and keeps its name for ever. */
+  readonly baseUrl: string
+}
+
+/** The key that signs now; the first one is made here. */
+export async function currentSigner(options: LogKeysOptions): Promise<NoteSigner> {
+  const { origin, sealedSeed } = (await newestKey(options.pool)) ?? (await firstKey(options))
+  return noteSigner(origin, Buffer.from(options.vault.open(sealedSeed, seedContext(origin)), 'base64'))
+}
+
+async function newestKey(pool: pg.Pool): Promise<KeptKey | undefined> {
+  const { rows } = await pool.query<KeptKey>(
+    'select origin, sealed_seed as "sealedSeed" from log_keys order by id desc limit 1',
+  )
+  return rows[0]
+}
+
+/** Two histories never share a name, also when both are begun at the same address. */
+function firstKey({ pool, vault, fence, baseUrl }: LogKeysOptions): Promise<KeptKey> {
+  return fenced(pool, fence, async (connection) => {
+    const { rows } = await connection.query<{ id: string }>('select id from history')
+    const origin = `${new URL(baseUrl).host}/log/${rows[0]!.id.slice(0, 8)}`
+    const seed = randomBytes(seedBytes)
+    const sealedSeed = vault.seal(seed.toString('base64'), seedContext(origin))
+    await connection.query('insert into log_keys (origin, sealed_seed, verifier_key) values ($1, $2, $3)', [
+      origin,
+      sealedSeed,
+      noteSigner(origin, seed).verifierKey,
+    ])
+    return { origin, sealedSeed }
+  })
+}
+
+/** The verifier keys of the log, oldest first. */
+export async function verifierKeys(pool: pg.Pool): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ key: string }>('select verifier_key as key from log_keys order by id')
+  return rows.map(({ key }) => key)
+}

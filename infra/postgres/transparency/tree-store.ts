@@ -1,0 +1,163 @@
+import type pg from 'pg'
+import { fenced, type Fence } from '../consumers/fence.ts'
+import { hashBytes } from '../../transparency/hashing.ts'
+import { hashesOf, hashesOnLevel, tileWidth, type TileName } from '../../transparency/tiles.ts'
+import { GrowingTree, type Tile } from '../../transparency/tree.ts'
+
+/** A tree with the place in the log that it has come to. */
+export interface OpenTree {
+  readonly tree: GrowingTree
+  /** Of the event of its last leaf. */
+  readonly position: number
+}
+
+export interface NewLeaf {
+  readonly commitment: Buffer
+  readonly position: number
+}
+
+export interface Growth {
+  readonly leaves: readonly NewLeaf[]
+  readonly tiles: readonly Tile[]
+  readonly checkpoint: KeptCheckpoint
+}
+
+export interface KeptCheckpoint {
+  readonly size: number
+  readonly root: Buffer
+  /** The signed note. */
+  readonly note: string
+  /** Of the event of the last leaf. */
+  readonly position: number
+}
+
+/** Writes the tree of the log. Tiles, leaves and the checkpoint over them are one transaction. */
+export class TreeStore {
+  readonly #pool: pg.Pool
+  readonly #fence: Fence | undefined
+
+  constructor(pool: pg.Pool, fence?: Fence) {
+    this.#pool = pool
+    this.#fence = fence
+  }
+
+  async open(): Promise<OpenTree> {
+    const last = await lastCheckpoint(this.#pool)
+    if (!last) return { tree: new GrowingTree(), position: 0 }
+    const edge: (readonly Buffer[])[] = []
+    for (let level = 0; hashesOnLevel(level, last.size) > 0; level++) {
+      const width = hashesOnLevel(level, last.size) % tileWidth
+      const index = Math.floor(hashesOnLevel(level, last.size) / tileWidth)
+      edge.push(width === 0 ? [] : hashesOf(await this.#partial({ level, index, width })))
+    }
+    return { tree: new GrowingTree(last.size, edge), position: last.position }
+  }
+
+  async #partial(name: TileName): Promise<Buffer> {
+    const tile = await readTile(this.#pool, name)
+    if (!tile) throw new Error(`the tree of the log has no tile ${name.level}/${name.index}`)
+    return tile
+  }
+
+  async grow({ leaves, tiles, checkpoint }: Growth): Promise<void> {
+    const bundles = bundlesOf(leaves, checkpoint.size - leaves.length)
+    const { size, root, note, position } = checkpoint
+    await fenced(this.#pool, this.#fence, async (connection) => {
+      await connection.query(appendToBundles, [JSON.stringify(bundles)])
+      await connection.query(upsertTiles, [
+        tiles.map(({ level }) => level),
+        tiles.map(({ index }) => index),
+        tiles.map(({ hashes }) => hashes),
+      ])
+      await connection.query(insertCheckpoint, [size, root, note, position])
+    })
+  }
+}
+
+/** Leaves that go into one row: as many as a tile has. */
+interface BundleRow {
+  readonly index: number
+  readonly positions: readonly number[]
+  /** As PostgreSQL reads bytes from text. */
+  readonly commitments: string
+}
+
+function bundlesOf(leaves: readonly NewLeaf[], first: number): readonly BundleRow[] {
+  const bundles: BundleRow[] = []
+  for (let at = 0; at < leaves.length;) {
+    const index = Math.floor((first + at) / tileWidth)
+    const part = leaves.slice(at, (index + 1) * tileWidth - first)
+    const commitments = Buffer.concat(part.map(({ commitment }) => commitment))
+    bundles.push({
+      index,
+      positions: part.map(({ position }) => position),
+      commitments: `\\x${commitments.toString('hex')}`,
+    })
+    at += part.length
+  }
+  return bundles
+}
+
+const appendToBundles = `
+  insert into log_bundles as kept (index, first_position, positions, commitments)
+  select index, positions[1], positions, commitments
+  from json_to_recordset($1) as added (index bigint, positions bigint[], commitments bytea)
+  on conflict (index) do update set
+    positions = kept.positions || excluded.positions, commitments = kept.commitments || excluded.commitments`
+
+const upsertTiles = `
+  insert into log_tiles (level, index, hashes) select * from unnest($1::smallint[], $2::bigint[], $3::bytea[])
+  on conflict (level, index) do update set hashes = excluded.hashes`
+
+const insertCheckpoint = 'insert into log_checkpoints (size, root, note, position) values ($1, $2, $3, $4)'
+
+export async function lastCheckpoint(pool: pg.Pool): Promise<KeptCheckpoint | undefined> {
+  const { rows } = await pool.query<KeptCheckpoint>(
+    'select size, root, note, position from log_checkpoints order by size desc limit 1',
+  )
+  return rows[0]
+}
+
+/** What witnesses have put below a checkpoint: lines of signatures. */
+export async function cosignatures(pool: pg.Pool, size: number): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ line: string }>(
+    'select line from log_cosignatures where size = $1 order by witness',
+    [size],
+  )
+  return rows.map(({ line }) => line)
+}
+
+/** A partial tile is the beginning of the tile that it has become; `undefined` when it is not there. */
+export async function readTile(
+  pool: pg.Pool,
+  { level, index, width }: TileName,
+): Promise<Buffer | undefined> {
+  const { rows } = await pool.query<{ hashes: Buffer }>(
+    'select substring(hashes for $3) as hashes from log_tiles where level = $1 and index = $2',
+    [level, index, width * hashBytes],
+  )
+  return rows[0]?.hashes.length === width * hashBytes ? rows[0].hashes : undefined
+}
+
+/** The commitments of a bundle, or of its beginning; `undefined` when they are not all there. */
+export async function readLeaves(
+  pool: pg.Pool,
+  { index, width }: Pick<TileName, 'index' | 'width'>,
+): Promise<readonly Buffer[] | undefined> {
+  const { rows } = await pool.query<{ commitments: Buffer }>(
+    'select substring(commitments for $2) as commitments from log_bundles where index = $1',
+    [index, width * hashBytes],
+  )
+  const leaves = rows[0] ? hashesOf(rows[0].commitments) : []
+  return leaves.length === width ? leaves : undefined
+}
+
+/** Which leaf stands for the event at a position of the log; `undefined` while none does. */
+export async function leafAt(pool: pg.Pool, position: number): Promise<number | undefined> {
+  const { rows } = await pool.query<{ leaf: number | null }>(
+    `select index * ${tileWidth} + array_position(positions, $1::bigint) - 1 as leaf
+     from log_bundles where first_position <= $1 order by first_position desc limit 1`,
+    [position],
+  )
+  return rows[0]?.leaf ?? undefined
+}

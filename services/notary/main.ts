@@ -1,0 +1,58 @@
+import type { KeptCheckpoint, OpenTree, TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
+import { checkpointText } from '../../infra/transparency/checkpoint.ts'
+import { commitmentOf } from '../../infra/transparency/commitment.ts'
+import { leafHash } from '../../infra/transparency/hashing.ts'
+import { writeNote, type NoteSigner } from '../../infra/transparency/signed-note.ts'
+import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
+
+const batchSize = 5_000
+/** While events come, there is a checkpoint at least every second. */
+const everyMs = 500
+
+export interface NotaryOptions {
+  readonly store: EventStore
+  readonly trees: TreeStore
+  readonly signer: NoteSigner
+  readonly log: Log
+  /** Told of each checkpoint that was written. */
+  readonly onCheckpoint?: (checkpoint: KeptCheckpoint) => void
+}
+
+/**
+ * Puts a leaf for each event of the log into the tree and signs its root. It follows the log like any
+ * consumer; tiles, leaves and checkpoint are written together, so whatever was signed can be proved.
+ */
+export async function startNotary(options: NotaryOptions): Promise<Subscription> {
+  const { store, trees, log } = options
+  let open: OpenTree | undefined = await trees.open()
+  return store.subscribe({
+    after: open.position,
+    batchSize,
+    everyMs,
+    onError: (error) => log.warn({ error }, 'notarising is tried again'),
+    async handle(events) {
+      const { tree, position } = (open ??= await trees.open())
+      const news = events.filter((event) => event.position > position)
+      if (news.length === 0) return
+      // What fails may have been written: the tree is read again before the next try.
+      open = undefined
+      const leaves = news.map((event) => leafOf(event))
+      for (const { commitment } of leaves) tree.add(leafHash(commitment))
+      const checkpoint = signed(tree, leaves.at(-1)!.position, options.signer)
+      await trees.grow({ leaves, tiles: tree.takeTiles(), checkpoint })
+      open = { tree, position: checkpoint.position }
+      options.onCheckpoint?.(checkpoint)
+    },
+  })
+}
+
+function leafOf(event: StoredEvent) {
+  return { commitment: commitmentOf(event), position: event.position }
+}
+
+function signed(tree: OpenTree['tree'], position: number, signer: NoteSigner): KeptCheckpoint {
+  const { size } = tree
+  const root = tree.root()
+  const text = checkpointText({ origin: signer.name, size, root })
+  return { size, root, position, note: writeNote({ text, signatures: [signer.sign(text)] }) }
+}

@@ -1,0 +1,17 @@
+import { currentSigner } from '../../infra/postgres/transparency/log-keys.ts'
+import { TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
+import type { Subscription } from '../../packages/kernel/ports.ts'
+import type { Runtime } from '../composition/dependencies.ts'
+import { leading } from '../composition/leading.ts'
+import { startNotary } from './main.ts'
+
+/** Notarises the log while this process is the notary, and stands by while another is. */
+export function runNotary(runtime: Runtime): Subscription {
+  const { postgres, configuration, dependencies } = runtime
+  const { pool } = postgres
+  const { store, log, vault } = dependencies
+  return leading(runtime, 'notary', async ({ fence }) => {
+    const signer = await currentSigner({ pool, vault, fence, baseUrl: configuration.baseUrl })
+    return startNotary({ store, log, signer, trees: new TreeStore(pool, fence) })
+  })
+}

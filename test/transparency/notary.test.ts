@@ -1,0 +1,139 @@
+import t from 'tap'
+import { readConfiguration } from '../../infra/configuration.ts'
+import { parseCheckpoint } from '../../infra/transparency/checkpoint.ts'
+import { commitmentOf } from '../../infra/transparency/commitment.ts'
+import { leafHash } from '../../infra/transparency/hashing.ts'
+import { isConsistent, isIncluded, TileProofs } from '../../infra/transparency/proofs.ts'
+import { noteVerifier, parseNote, verifiedSigners } from '../../infra/transparency/signed-note.ts'
+import { entriesOf, tilePath, tileWidth } from '../../infra/transparency/tiles.ts'
+import { startService as start } from '../../services/all-in-one/start.ts'
+import { eventually } from '../support/eventually.ts'
+import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
+import { clientOf, startService, type MerchantClient, type TestService } from '../support/service.ts'
+
+const payout = {
+  amount: 500,
+  currency: 'XOF',
+  destination: { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '+221770000001' },
+}
+
+/** What anybody sees of the log who knows nothing but its address. */
+class Auditor {
+  readonly #url: string
+
+  constructor({ url }: MerchantClient) {
+    this.#url = `${url}/log`
+  }
+
+  async bytes(path: string): Promise<Buffer> {
+    const response = await fetch(`${this.#url}/${path}`)
+    if (!response.ok) throw new Error(`${path}: ${response.status}`)
+    return Buffer.from(await response.arrayBuffer())
+  }
+
+  /** The newest checkpoint, signed by a key of the log. */
+  async checkpoint() {
+    const note = parseNote((await this.bytes('checkpoint')).toString())
+    const keys = (await this.bytes('key')).toString().trimEnd().split('\n')
+    if (verifiedSigners(note, keys.map(noteVerifier)).size === 0) throw new Error('nobody has signed it')
+    return parseCheckpoint(note.text)
+  }
+
+  proofs(size: number): TileProofs {
+    return new TileProofs(size, (name) => this.bytes(tilePath(name)))
+  }
+
+  async commitments(size: number): Promise<readonly Buffer[]> {
+    const found: Buffer[] = []
+    for (let index = 0; index * tileWidth < size; index++) {
+      const width = Math.min(tileWidth, size - index * tileWidth)
+      found.push(...entriesOf(await this.bytes(tilePath({ level: 'entries', index, width }))))
+    }
+    return found
+  }
+}
+
+async function payOut(client: MerchantClient, count: number): Promise<void> {
+  const made = await Promise.all(Array.from({ length: count }, () => client.post('/api/v1/payouts', payout)))
+  for (const { status } of made) if (status !== 201) throw new Error(`a payout was answered ${status}`)
+}
+
+type Events = Parameters<typeof commitmentOf>[0][]
+
+async function wholeLog(service: TestService) {
+  const { store } = service.service.runtime.dependencies
+  const auditor = new Auditor(service)
+  return eventually(
+    async () => {
+      const events: Events = []
+      for await (const page of store.readOn(0)) events.push(...page)
+      // Nothing is signed yet when the service has just begun.
+      return { events, checkpoint: await auditor.checkpoint().catch(() => nothing) }
+    },
+    ({ events, checkpoint }) => checkpoint.size === events.length,
+  )
+}
+
+const nothing = { size: -1, root: Buffer.alloc(0) }
+
+t.test('every event has its leaf, provable from what is public', async (t) => {
+  const service = await startService(t)
+  const auditor = new Auditor(service)
+  await payOut(service, 40)
+  const older = (await wholeLog(service)).checkpoint
+  await payOut(service, 40)
+  const { events, checkpoint } = await wholeLog(service)
+  t.ok(checkpoint.size > tileWidth, `${checkpoint.size} leaves fill more than one tile`)
+
+  const proofs = auditor.proofs(checkpoint.size)
+  t.strictSame(await proofs.root(), checkpoint.root)
+  t.strictSame(await auditor.commitments(checkpoint.size), events.map(commitmentOf))
+  for (const index of [0, 255, 256, checkpoint.size - 1]) {
+    const leaf = leafHash(commitmentOf(events[index]!))
+    const proof = await proofs.inclusion(index)
+    t.ok(isIncluded({ index, leaf, proof, ...checkpoint }), `leaf ${index}`)
+    const other = { ...events[index]!, data: { ...events[index]!.data, amount: 1 } }
+    t.notOk(
+      isIncluded({ index, leaf: leafHash(commitmentOf(other)), proof, ...checkpoint }),
+      'a changed event',
+    )
+  }
+  t.ok(isConsistent({ older, newer: checkpoint, proof: await proofs.consistency(older.size) }))
+})
+
+t.test('a tree goes on after a restart, with the same key', async (t) => {
+  const { url: POSTGRES_URL } = await testDatabase(t)
+  const settings = { PORT: '0', DATA_DIR: temporaryDirectory(t), POSTGRES_URL, LOG_LEVEL: 'error' }
+  const life = async () => {
+    const service = await start(readConfiguration(settings))
+    const client = clientOf(service)
+    await payOut(client, 3)
+    const { checkpoint } = await wholeLog({ ...client, service })
+    const auditor = new Auditor(client)
+    return { service, checkpoint, auditor, key: await auditor.bytes('key') }
+  }
+  const first = await life()
+  await first.service.close()
+  const second = await life()
+  t.teardown(() => second.service.close())
+
+  const [older, newer] = [first.checkpoint, second.checkpoint]
+  const proof = await second.auditor.proofs(newer.size).consistency(older.size)
+  t.ok(newer.size > older.size && isConsistent({ older, newer, proof }))
+  t.strictSame(second.key, first.key)
+})
+
+t.test('what is not there is not found, whatever is asked for', async (t) => {
+  const service = await startService(t)
+  await wholeLog(service)
+  for (const path of [
+    'tile/0/999',
+    'tile/0/000',
+    'tile/9/000.p/1',
+    'tile/0/0',
+    'tile/entries/000',
+    'tile/x',
+    'other',
+  ])
+    t.equal((await fetch(`${service.url}/log/${path}`)).status, 404, path)
+})
