@@ -34,8 +34,8 @@ export function stored<Schema extends TSchema>(
 }
 
 /**
- * The upcast from data of the first format, which said once more what the metadata says: whose the event is and
- * when it happened.
+ * The upcast from data of the first format, which said once more what the metadata says: whose the event is
+ * and when it happened.
  */
 export function withoutStamp({ merchant, livemode, at, ...data }: Record<string, never>): object {
   return data

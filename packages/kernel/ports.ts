@@ -16,7 +16,7 @@ export interface EventMetadata extends MerchantOwner {
   /** Version of the event's schema. */
   readonly version: number
   readonly correlation: string
-  /** Random, 16 bytes in base64url, so that a digest of the event tells nothing of it. None in the first format. */
+  /** 16 random bytes in base64url: a digest of the event tells nothing of it. The first format has none. */
   readonly salt?: string
   readonly request?: string
   readonly traceparent?: string

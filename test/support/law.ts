@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 
-/** Runs a law over each row of a table. A law over no rows would hold for anything, so an empty table fails. */
+/** Runs a law over each row of a table. A law over no rows holds for anything, so an empty table fails. */
 export async function lawOver<Row>(
   t: Pick<Test, 'fail'>,
   rows: Iterable<Row>,

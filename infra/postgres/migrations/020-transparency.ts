@@ -4,8 +4,7 @@ import type { Knex } from 'knex'
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table log_tiles (
-      level smallint not null,
-      index bigint not null,
+      level smallint not null, index bigint not null,
       hashes bytea not null,
       primary key (level, index)
     );

@@ -20,7 +20,7 @@ export interface LogKeysOptions {
   readonly pool: pg.Pool
   readonly vault: Vault
   readonly fence?: Fence
-  /** Where the service is reached: the log is named after it when it is begun, and keeps its name for ever. */
+  /** Where the service is reached: the log takes its name from it when it is begun, and keeps it. */
   readonly baseUrl: string
 }
 

@@ -19,7 +19,7 @@ interface Found {
   readonly body: string | Buffer
 }
 
-/** The tree of the log for everybody, at the paths of C2SP's tlog-tiles. It only tells how many events there are. */
+/** The tree of the log for everybody, at C2SP's paths: it only says how many events there are. */
 export function mountLog(app: Express, pool: pg.Pool): void {
   app.get(
     '/log/checkpoint',
