@@ -1,4 +1,5 @@
 import { derivedId } from '../packages/contract/identity.ts'
+import { revisionParts } from '../packages/domain/balances/days.ts'
 import { movementOf } from '../packages/domain/balances/movement.ts'
 import { transactionOf } from '../packages/domain/balances/transaction.ts'
 import { parseBookId } from '../packages/domain/ledger/accounts.ts'
@@ -27,21 +28,22 @@ export const balances = projection<LedgerEvents>()({
 /** The same by day, so that a balance of the past is a sum of days and a part of one. */
 export const balanceDays = projection<LedgerEvents>()({
   name: 'balance_days',
-  version: 1,
-  columns: { ...book, day: 'text', ...sums },
+  version: 2,
+  columns: { ...book, day: 'text', ...sums, revision_blocks: 'bigint', revision_rests: 'bigint' },
   key: [...Object.keys(book), 'day'],
   indexes: [],
   on: everyEntry((event) => {
     const day = event.data.effectiveAt.slice(0, 10)
     const { merchant, livemode, currency } = parseBookId(event.id)
-    return [{ add: added(event.data), key: { merchant, livemode, currency, day } }]
+    const add = Object.assign(added(event.data), revisionParts(event.revision))
+    return [{ add, key: { merchant, livemode, currency, day } }]
   }),
 })
 
 /** What a merchant sees of the journal. */
 export const balanceTransactions = projection<LedgerEvents>()({
   name: 'balance_transactions',
-  version: 1,
+  version: 2,
   columns: {
     id: 'text',
     merchant: 'text',
@@ -65,14 +67,17 @@ export const balanceTransactions = projection<LedgerEvents>()({
     ['merchant', 'livemode', 'source'],
   ],
   on: everyEntry((event) => {
-    const { template, subject, effectiveAt } = event.data
-    if (template === 'payment.available') {
-      const id = derivedId(subject.id, 'payment.succeeded_deferred')
-      return [{ patch: { status: 'available', available_on: effectiveAt }, key: { id } }]
-    }
+    const { pending, template, effectiveAt } = event.data
     const shown = transactionOf(event.data)
     const { merchant, livemode } = parseBookId(event.id)
-    return shown ? [{ put: Object.assign(shown, { merchant, livemode, position: event.position }) }] : []
+    const changes: Change[] = []
+    if (shown) changes.push({ put: Object.assign(shown, { merchant, livemode, position: event.position }) })
+    // Released, or refunded in full before that: nothing of it will become available any more.
+    if (pending && (template === 'payment.available' || pending.left === 0)) {
+      const id = derivedId(pending.payment, 'payment.succeeded_deferred')
+      changes.push({ patch: { status: 'available', available_on: effectiveAt }, key: { id } })
+    }
+    return changes
   }),
 })
 

@@ -66,6 +66,24 @@ const limitsMinor: Readonly<Record<string, readonly [minimum: number, maximum: n
   CDF: [50_000, 500_000_000],
 }
 
+export interface Limits {
+  readonly minimumMinor: number
+  readonly maximumMinor: number
+}
+
+/** Inferred: what a card pays and a bank is paid at once, in every environment. Books stay countable by it. */
+const cashlessLimits: Readonly<Record<string, Limits>> = {
+  XOF: { minimumMinor: 1, maximumMinor: 1_000_000_000 },
+  XAF: { minimumMinor: 1, maximumMinor: 1_000_000_000 },
+  EUR: { minimumMinor: 1, maximumMinor: 200_000_000 },
+  USD: { minimumMinor: 1, maximumMinor: 200_000_000 },
+}
+
+/** Limits of cards and banks; operators have their own. */
+export function cashlessLimitsOf(currency: string): Limits {
+  return cashlessLimits[currency] ?? { minimumMinor: 1, maximumMinor: 0 }
+}
+
 /** Domain model 7: what cards pay with in every country, and what is paid out to banks. */
 export const cardCurrencies: readonly string[] = ['XOF', 'XAF', 'EUR', 'USD']
 export const bankCurrencies = cardCurrencies

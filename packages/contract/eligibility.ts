@@ -2,12 +2,14 @@ import type { RailMethod } from '../kernel/rail-ports.ts'
 import {
   bankCurrencies,
   cardCurrencies,
+  cashlessLimitsOf,
   marketOf,
   markets,
   msisdnFits,
   operatorIn,
   paymentCurrencies,
   type Direction,
+  type Limits,
   type Market,
   type Operator,
 } from './catalog.ts'
@@ -54,9 +56,15 @@ export function admitPaymentMethod(
     const message = '"bank" does not take payments; one of mobile_money, card'
     refuseField('payment_must_be_eligible', `${pointer}/type`, message)
   }
-  if (cardCurrencies.includes(terms.currency)) return method
+  if (cardCurrencies.includes(terms.currency)) return admitCard(terms, method)
   const message = `cards do not pay ${terms.currency}; ${oneOf(cardCurrencies)}`
   return refuseField('payment_must_be_eligible', `${pointer}/type`, message)
+}
+
+function admitCard({ amountMinor, currency }: PaymentTerms, method: RailMethod): RailMethod {
+  const limits = { ...cashlessLimitsOf(currency), code: 'a card', currency }
+  mustBeWithin(amountMinor, limits, ['payment_must_be_eligible', '/amount'])
+  return method
 }
 
 function admitPayer(terms: PaymentTerms, method: MobileMoney, pointer: string): MobileMoney {
@@ -88,9 +96,16 @@ export function admitPayout(
   pointer = '/destination',
 ): Destination {
   if (destination.type === 'mobile_money') return admitBeneficiary(terms, destination, pointer)
-  if (bankCurrencies.includes(terms.currency)) return destination
+  if (bankCurrencies.includes(terms.currency)) return admitBank(terms, destination)
   const message = `"${terms.currency}" is not paid out to banks; ${oneOf(bankCurrencies)}`
   return refuseField('payout_must_have_one_valid_destination', '/currency', message)
+}
+
+function admitBank({ amountMinor, currency }: PayoutTerms, destination: Destination): Destination {
+  const limits = { ...cashlessLimitsOf(currency), code: 'a bank transfer', currency }
+  if (amountMinor !== undefined)
+    mustBeWithin(amountMinor, limits, ['amount_must_be_within_the_limits', '/amount'])
+  return destination
 }
 
 function admitBeneficiary(terms: PayoutTerms, destination: MobileMoney, pointer: string): MobileMoney {
@@ -141,11 +156,23 @@ function mustBeIn(currency: string, operator: Operator, fault: Fault): void {
   refuseField(...fault, `${operator.code} in ${operator.country} moves ${operator.currency}, not ${currency}`)
 }
 
-function mustBeWithin(amountMinor: number, operator: Operator, fault: Fault): void {
-  const { code, country, currency, minimumMinor, maximumMinor } = operator
+/** An operator, a card or a bank transfer. */
+interface Mover extends Limits {
+  readonly code: string
+  readonly country?: string
+  readonly currency: string
+}
+
+function mustBeWithin(
+  amountMinor: number,
+  { code, country, currency, ...limits }: Mover,
+  fault: Fault,
+): void {
+  const { minimumMinor, maximumMinor } = limits
   if (amountMinor >= minimumMinor && amountMinor <= maximumMinor) return
-  const limits = `${minimumMinor} to ${maximumMinor} ${currency}`
-  refuseField(...fault, `${code} in ${country} moves ${limits}; the amount is ${amountMinor}`)
+  const moved = `${minimumMinor} to ${maximumMinor} ${currency}`
+  const name = country === undefined ? code : `${code} in ${country}`
+  refuseField(...fault, `${name} moves ${moved}; the amount is ${amountMinor}`)
 }
 
 function mustFit(msisdn: string, market: Market, fault: Fault): void {

@@ -29,6 +29,7 @@ import {
   settle,
   stateAfter,
   toppedUp,
+  topup,
   wave,
 } from '../support/ledger-commands.ts'
 import { fold, scenarios, stampOf } from '../support/scenarios.ts'
@@ -38,6 +39,14 @@ import { fold, scenarios, stampOf } from '../support/scenarios.ts'
 const cause = { policy: 'payment follows intent', position: 70 }
 const lateRefund: PostEntry = { template: 'payment.late_refund', subject: payment, rail: wave, amount: 1 }
 const mostEver = Number.MAX_SAFE_INTEGER
+const another = { type: 'payment', id: topup.id }
+const paidMostEver = post({
+  template: 'payment.succeeded',
+  subject: another,
+  rail: 'card',
+  amount: mostEver,
+  fee: 0,
+})
 const mostEverHeld = place(payoutOf(mostEver))
 
 scenarios(
@@ -126,12 +135,17 @@ scenarios(
       then: 'account_must_cover_the_amount',
     },
     'a balance that could not be counted exactly is refused': {
-      given: after(toppedUp(mostEver)),
+      given: after(paidMostEver),
       when: post({ template: 'payment.succeeded', subject: payment, rail: wave, amount: 1, fee: 0 }),
       then: 'balance_must_stay_countable',
     },
+    'play money leaves room for what payers pay': {
+      given: after(toppedUp(1e15)),
+      when: post({ template: 'sandbox.topup', subject: refund, amount: 1 }),
+      then: 'balance_must_stay_countable',
+    },
     'what is reserved could be counted exactly together with what was sent': {
-      given: after(toppedUp(mostEver), mostEverHeld, advance(payout.id), paid),
+      given: after(paidMostEver, mostEverHeld, advance(payout.id), paid),
       when: refundHeld,
       then: 'balance_must_stay_countable',
     },
@@ -262,3 +276,9 @@ for (const [sentence, { given = [], when, throws, context: special }] of Object.
     t.throws(() => decide(book, when, stateAfter(...given), { ...context, ...special }), { message: throws })
   })
 }
+
+t.test('a payment whose fee eats it has nothing to release later', async (t) => {
+  const [entry] = after(post({ ...paidByCard.data, amount: 12, fee: 12 } as PostEntry))
+  t.notOk(entry!.data.pending)
+  t.notOk('availableAt' in entry!.data)
+})

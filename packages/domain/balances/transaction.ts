@@ -115,7 +115,7 @@ export function transactionOf(entry: Entry): Shown | undefined {
   // Without the zero, nothing given back would be -0, which no column keeps.
   const fee = 0 + (fees[type]?.sign ?? 0) * entry.amounts.fee
   const source_object = isSource(entry.subject.type) ? entry.subject.type : null
-  const availableAt = 'availableAt' in entry ? entry.availableAt : undefined
+  const availableAt = 'availableAt' in entry && entry.pending ? entry.availableAt : undefined
   return {
     id: entry.entryId,
     type,

@@ -7,6 +7,7 @@ import {
   guardBalances,
   guardFirstHold,
   guardFreeAccounts,
+  guardPlayMoney,
   guardSource,
   isRepeated,
   openParts,
@@ -88,11 +89,12 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
       if (isRepeated(book, entry)) return []
       guardFreeAccounts(entry.postings)
       guardBalances(book, entry.postings, 'account_must_cover_the_amount')
+      if (template === 'sandbox.topup') guardPlayMoney(book, amount)
       const deferred = sum(entry.postings, 'credit', merchantPending)
       const data = {
         template,
         ...(description !== undefined && { description }),
-        ...('availableAt' in command && { availableAt: command.availableAt }),
+        ...('availableAt' in command && deferred > 0 && { availableAt: command.availableAt }),
         ...(deferred > 0 && pendingAfter(book, subject.id, deferred)),
         ...entry,
       }

@@ -5,6 +5,7 @@ import {
   classOf,
   clearingPayout,
   isHeld,
+  merchantAvailable,
   mayGoBelowZero,
   merchantPending,
   merchantReserved,
@@ -58,6 +59,13 @@ export function guardBalances(book: Book, postings: readonly Posting[], uncovere
   }
   const reserved = balanceAfter(merchantReserved) + balanceAfter(clearingPayout)
   if (![...after.values(), reserved].every(Number.isSafeInteger)) refuse('balance_must_stay_countable')
+}
+
+/** Inferred. It leaves room for what payers pay: a policy's entry is not refused for the size of a balance. */
+const playMoneyMax = 1e15
+
+export function guardPlayMoney(book: Book, amount: number): void {
+  if (balanceOf(book, merchantAvailable) + amount > playMoneyMax) refuse('balance_must_stay_countable')
 }
 
 /** L3: what is held moves with its hold only, and what is pending with its payment only. */

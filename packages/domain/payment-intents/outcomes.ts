@@ -30,7 +30,9 @@ export function actionRequired(operationId: string, url: string, now: Date): Hap
 
 export function succeeded(intent: CreatedIntent, attempt: Attempt, now: Date): Happening {
   const fee = feeOf(intent, attempt.method, now)
-  const availableOn = attempt.method.type === 'card' ? after(now, cardDelayMs) : now.toISOString()
+  // What the fee eats has nothing left that could become available later.
+  const isDeferred = attempt.method.type === 'card' && fee < intent.amount
+  const availableOn = isDeferred ? after(now, cardDelayMs) : now.toISOString()
   return { type: 'PaymentIntentSucceeded', data: { fee, availableOn, ...collected(intent, attempt, now) } }
 }
 

@@ -48,8 +48,8 @@ export const paymentTimers = timerHandlers<PaymentIntentEvents & RefundEvents & 
   RefundFailed: ({ id }) => [stop('refund_status', id)],
 
   EntryPosted: (event) => {
-    const { subject, currency, availableAt } = event.data
-    if (!availableAt) return released(event)
+    const { subject, currency, availableAt, pending } = event.data
+    if (!availableAt || !pending) return released(event)
     return [start('payment_available', timerSubject(subject.id, currency), event, availableAt)]
   },
   HoldPosted: released,

@@ -1,6 +1,5 @@
-import { operatorIn } from '../../contract/catalog.ts'
+import { cashlessLimitsOf, operatorIn } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/refusals.ts'
-import { amountMinorMax } from '../../contract/vocabulary.ts'
 import type { PayoutSettings } from './settings.ts'
 import { agreeTerms, type Terms, type Wanted } from './terms.ts'
 
@@ -37,7 +36,7 @@ export function keptMinimum(
   return isMeant ? minimumBalance : 0
 }
 
-function greatest({ destination }: Pick<Wanted, 'destination'>): number {
-  if (destination.type === 'bank') return amountMinorMax
+function greatest({ destination, currency }: Pick<Wanted, 'destination' | 'currency'>): number {
+  if (destination.type === 'bank') return cashlessLimitsOf(currency).maximumMinor
   return operatorIn(destination.country, destination.operator)?.maximumMinor ?? 0
 }

@@ -9,6 +9,7 @@ import {
   type CurrencyBalance,
   type TopUpRequest,
 } from '../../../packages/domain/balances/balance.ts'
+import { stretchOf, type BalanceDay } from '../../../packages/domain/balances/days.ts'
 import { movementOf, nothing, sumOf } from '../../../packages/domain/balances/movement.ts'
 import { bookId, type BookKey } from '../../../packages/domain/ledger/accounts.ts'
 import { book } from '../../../packages/domain/ledger/book.ts'
@@ -16,7 +17,7 @@ import type { Entry } from '../../../packages/domain/ledger/events.ts'
 import type { Balances } from '../../../packages/domain/ledger/state.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { recordedEvent } from '../../../packages/kernel/history.ts'
-import { equal, type PageQuery, type Where } from '../../../packages/kernel/read-ports.ts'
+import { equal } from '../../../packages/kernel/read-ports.ts'
 import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
 import { ownedBy } from '../../../packages/kernel/owner.ts'
 import { shareOf } from '../kinds/list-scope.ts'
@@ -74,25 +75,59 @@ interface Asked extends BookKey {
 }
 
 async function standOf(dependencies: Dependencies, asked: Asked): Promise<CurrencyBalance> {
+  const { until, currency } = asked
+  if (until !== undefined) return standAt(dependencies, { ...asked, until })
   const { sum, entries } = await summed(dependencies, asked)
   let balance = sum
   let position = 0
   // The last counted entry is read once more for its position.
-  for await (const event of entriesOf(dependencies, asked, Math.max(0, entries - 1))) {
-    if (asked.until !== undefined && event.data.effectiveAt > asked.until) break
+  for await (const event of entriesOf(dependencies, asked, { from: Math.max(0, entries - 1) })) {
     if (event.revision >= entries) balance = sumOf(balance, movementOf(event.data))
     position = event.position
   }
-  return { ...balance, position, currency: asked.currency }
+  return { ...balance, position, currency }
 }
 
-async function* entriesOf({ store }: Dependencies, { merchant, livemode, currency }: BookKey, start: number) {
+/** Whole days from the read model, and what of the days around it was effective by then, entry by entry. */
+async function standAt(
+  dependencies: Dependencies,
+  asked: Asked & { readonly until: string },
+): Promise<CurrencyBalance> {
+  const { until, currency } = asked
+  const { start, end, total } = stretchOf(await daysOf(dependencies, asked), until.slice(0, 10))
+  const stretches = [{ from: Math.max(0, start.entries - 1), to: end }, { from: Math.max(end, total) }]
+  let balance = start.sum
+  let position = 0
+  for (const stretch of stretches) {
+    for await (const event of entriesOf(dependencies, asked, stretch)) {
+      const isNew = event.revision >= start.entries
+      if (isNew && event.data.effectiveAt > until) continue
+      if (isNew) balance = sumOf(balance, movementOf(event.data))
+      position = event.position
+    }
+  }
+  return { ...balance, position, currency }
+}
+
+interface Revisions {
+  readonly from: number
+  /** The first that is left out. */
+  readonly to?: number
+}
+
+async function* entriesOf(
+  { store }: Dependencies,
+  { merchant, livemode, currency }: BookKey,
+  asked: Revisions,
+) {
   const stream = streamName(book.category, bookId(merchant, livemode, currency))
-  for (let from = start; ; from += entriesAtOnce) {
-    const events = await store.readStream(stream, from, entriesAtOnce)
+  const { from, to = Number.POSITIVE_INFINITY } = asked
+  for (let next = from; next < to; next += entriesAtOnce) {
+    const limit = Math.min(entriesAtOnce, to - next)
+    const events = await store.readStream(stream, next, limit)
     // Its own events, so their data is an entry: only the erasure in `recorded` hides it.
     for (const event of events) yield recordedEvent(book, event) as RecordedEvent<Entry>
-    if (events.length < entriesAtOnce) return
+    if (events.length < limit) return
   }
 }
 
@@ -102,28 +137,19 @@ interface Summed {
   readonly entries: number
 }
 
-type SumRow = Balances & { readonly entries: number }
-
-/** All that the read models have counted for sure: the whole book, or its days before the one asked for. */
-async function summed({ reads }: Dependencies, { currency, until, ...owner }: Asked): Promise<Summed> {
+/** All that the read model has counted: the first entries of the book. */
+async function summed({ reads }: Dependencies, { currency, ...owner }: Asked): Promise<Summed> {
   const where = equal({ ...ownedBy(owner), currency })
-  const query: PageQuery =
-    until === undefined
-      ? { from: balances.name, where, order: 'currency', limit: 1 }
-      : {
-          from: balanceDays.name,
-          share: shareOf(owner),
-          where: [...where, before(until)],
-          order: 'day',
-          limit: daysMax,
-        }
-  const { rows } = await reads.page<SumRow>(query)
-  return {
-    sum: rows.reduce<Balances>(sumOf, nothing),
-    entries: rows.reduce((sum, row) => sum + row.entries, 0),
-  }
+  const query = { from: balances.name, where, order: 'currency', limit: 1 }
+  const { rows } = await reads.page<Balances & { readonly entries: number }>(query)
+  return { sum: rows.reduce<Balances>(sumOf, nothing), entries: rows[0]?.entries ?? 0 }
 }
 
-function before(time: string): Where {
-  return { column: 'day', operator: '<', value: time.slice(0, 10) }
+async function daysOf(
+  { reads }: Dependencies,
+  { currency, ...owner }: Asked,
+): Promise<readonly BalanceDay[]> {
+  const where = equal({ ...ownedBy(owner), currency })
+  const query = { from: balanceDays.name, share: shareOf(owner), where, order: 'day', limit: daysMax }
+  return (await reads.page<BalanceDay>({ ...query, ascending: true })).rows
 }
