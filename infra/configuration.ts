@@ -12,6 +12,8 @@ export interface Configuration {
   readonly postgresUrl: string | undefined
   /** Left out: the embedded event store on Postgres. */
   readonly eventStoreUrl: string | undefined
+  /** So long a start waits for engines that are not there yet. */
+  readonly startWaitSeconds: number
   /** Stands before the name of each stream there, so that several houses share one server. */
   readonly eventStorePrefix: string
   /** Left out: the bus in process. */
@@ -65,6 +67,10 @@ export function readConfiguration(environment: Environment = process.env): Confi
     dataDirectory: text('DATA_DIR') ?? '.data',
     postgresUrl: url('POSTGRES_URL', text('POSTGRES_URL'), ['postgres:', 'postgresql:']),
     eventStoreUrl: url('EVENTSTORE_URL', text('EVENTSTORE_URL'), ['esdb:', 'esdb+discover:']),
+    startWaitSeconds: integer('START_WAIT_SECONDS', text('START_WAIT_SECONDS') ?? '30', {
+      least: 0,
+      most: 3_600,
+    }),
     eventStorePrefix: streamPrefix(text('EVENTSTORE_PREFIX') ?? ''),
     kafkaBrokers: brokers(text('KAFKA_BROKERS')),
     sandboxUrl: url('SANDBOX_URL', text('SANDBOX_URL'), ['http:', 'https:']),

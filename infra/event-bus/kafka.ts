@@ -49,7 +49,9 @@ export async function openKafkaBus(options: KafkaOptions): Promise<KafkaBus> {
   } catch (error) {
     await admin.disconnect()
     const where = brokers.join(', ')
-    throw new Error(`Kafka at ${where} cannot be reached, see KAFKA_BROKERS: ${(error as Error).message}`)
+    throw new Error(`Kafka at ${where} cannot be reached, see KAFKA_BROKERS: ${(error as Error).message}`, {
+      cause: error,
+    })
   }
   return new Bus(kafka, admin, options)
 }

@@ -165,6 +165,8 @@ export class StoreOverloadedError extends Error {
 /** The store cannot be reached now; nothing is wrong with what was asked of it. */
 export class StoreAwayError extends Error {
   override readonly name: string = 'StoreAwayError'
+  /** False when no wait will help, because somebody has to change a setting. */
+  readonly mayPass: boolean = true
 
   constructor(cause: unknown) {
     super(`the event store cannot be reached: ${cause instanceof Error ? cause.message : String(cause)}`, {

@@ -10,7 +10,8 @@ import { CommandFailedError } from './failure.ts'
  * service, or started for as long as this takes.
  */
 export async function withHouse<Result>(work: (runtime: Runtime) => Promise<Result>): Promise<Result> {
-  const configuration = readConfiguration()
+  // Whoever sits before a terminal is told at once what is not there.
+  const configuration = { ...readConfiguration(), startWaitSeconds: 0 }
   requireDatabase(configuration)
   requireMasterKey(configuration)
   // Every adapter comes with its libraries, which take longer to load than a mistyped command is worth.

@@ -5,6 +5,7 @@ import { parkMessage } from '../../infra/postgres/consumers/parked.ts'
 import type { EventBus } from '../../packages/kernel/message-ports.ts'
 import type { Runtime } from './dependencies.ts'
 import { tracedBus } from './traced.ts'
+import { waitForEngine } from './wait-for-engine.ts'
 
 /** The bus that its settings name; in process only where all who use it are in this process. */
 export async function openBus(
@@ -19,12 +20,14 @@ export async function openBus(
     if (isShared) throw new ConfigurationError(needsKafka)
     return traced(new InProcessBus())
   }
-  const bus = await openKafkaBus({
-    brokers,
-    clientId: `ikw-${instance}`,
-    log: dependencies.log,
-    park: (group, poison) => parkMessage(postgres.pool, { group, topic, ...poison }),
-  })
+  const open = () =>
+    openKafkaBus({
+      brokers,
+      clientId: `ikw-${instance}`,
+      log: dependencies.log,
+      park: (group, poison) => parkMessage(postgres.pool, { group, topic, ...poison }),
+    })
+  const bus = await waitForEngine(open, configuration.startWaitSeconds)
   health.depend({ name: 'kafka', ping: () => bus.ping() })
   return traced(bus)
 }

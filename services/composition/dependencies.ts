@@ -37,6 +37,7 @@ import { observe } from './observe.ts'
 import { ownStreams } from './own-streams.ts'
 import { openTelemetry } from './telemetry.ts'
 import { TracedExecutor, tracedRail, tracedStore } from './traced.ts'
+import { waitForEngine } from './wait-for-engine.ts'
 
 /** The adapters that a process works with, opened from its configuration. */
 export interface Runtime {
@@ -68,10 +69,8 @@ export async function openRuntime(
   options: RuntimeOptions = {},
 ): Promise<Runtime> {
   const log = openLog(configuration)
-  const postgres = await connectPostgres({
-    url: configuration.postgresUrl,
-    dataDirectory: configuration.dataDirectory,
-  })
+  const { postgresUrl: url, dataDirectory, startWaitSeconds } = configuration
+  const postgres = await waitForEngine(() => connectPostgres({ url, dataDirectory }), startWaitSeconds)
   const store = await openData(configuration, { postgres, log }).catch(async (error: unknown) => {
     await postgres.close()
     throw error
@@ -98,7 +97,8 @@ export async function openRuntime(
 async function openData(configuration: Configuration, { postgres, log }: Base): Promise<EventStore> {
   await migrate(postgres)
   await publishMissing(postgres.pool, readModels, financeViews)
-  const store = await openStore(configuration, { postgres, log })
+  const open = () => openStore(configuration, { postgres, log })
+  const store = await waitForEngine(open, configuration.startWaitSeconds)
   try {
     await assertSameHistory(postgres.pool, store)
     return store

@@ -1,6 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
+import { eventually } from '../support/eventually.ts'
+import { notReady } from '../support/eventstoredb-peer/failures.ts'
+import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { ServiceApart, type ServiceName } from '../support/service-apart.ts'
 
@@ -17,6 +21,12 @@ await once(taken, 'listening')
 t.teardown(() => taken.close())
 const { port } = taken.address() as AddressInfo
 const { url } = await testDatabase(t)
+
+const denying = await EventStoreDbPeer.start()
+t.teardown(() => denying.stop())
+denying.denyAll()
+const missing = new URL(url)
+missing.pathname = '/no_such_thing'
 
 /** Each service needs something else, so that each sentence is read once. */
 const troubles: Readonly<Record<string, Trouble>> = {
@@ -40,6 +50,16 @@ const troubles: Readonly<Record<string, Trouble>> = {
     settings: { EVENTSTORE_URL: `esdb://${nowhere}?tls=false` },
     says: /^EventStoreDB at 127\.0\.0\.1:9 cannot be reached: [^\n]+\n$/,
   },
+  'an event store whose $all may not be read, however long the wait': {
+    service: 'processes',
+    settings: { EVENTSTORE_URL: denying.url, START_WAIT_SECONDS: '60' },
+    says: /^\$all, streams and their metadata must be readable for the user of EVENTSTORE_URL[^\n]+\n$/,
+  },
+  'a database that is not on its server, however long the wait': {
+    service: 'projector',
+    settings: { POSTGRES_URL: missing.href, START_WAIT_SECONDS: '300' },
+    says: /^PostgreSQL at [^\n]+ cannot be reached: database "no_such_thing" does not exist\n$/,
+  },
   'a port that is taken': {
     service: 'api',
     settings: { PORT: String(port) },
@@ -60,7 +80,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
 for (const [what, { service, settings, says }] of Object.entries(troubles)) {
   t.test(`${what} ends the start with one sentence`, async (t) => {
     const given = { POSTGRES_URL: url, DATA_DIR: temporaryDirectory(t), PORT: '0', LOG_LEVEL: 'silent' }
-    const started = new ServiceApart(t, service, { ...given, ...settings })
+    const started = new ServiceApart(t, service, { ...given, START_WAIT_SECONDS: '0', ...settings })
     t.equal(await started.ended, 1)
     t.match(started.errors, says)
     t.equal(started.output, '')
@@ -77,3 +97,38 @@ t.test('a service apart says what works on this machine only', async (t) => {
     /^MASTER_KEY is not set: webhook secrets are sealed with [^\n]+master\.key[^\n]+\n$/,
   )
 })
+
+const late: Readonly<Record<string, (peer: EventStoreDbPeer) => Promise<() => Promise<void> | void>>> = {
+  'is not there yet': async ({ line }) => {
+    await line.close()
+    return () => line.open()
+  },
+  'is not ready yet': async (peer) => {
+    peer.failCalls(notReady)
+    return () => peer.recover()
+  },
+}
+
+for (const [what, begin] of Object.entries(late)) {
+  t.test(`an event store that ${what} is waited for`, async (t) => {
+    const peer = await EventStoreDbPeer.start()
+    t.teardown(() => peer.stop())
+    const arrive = await begin(peer)
+    const { url } = await testDatabase(t)
+    const places = {
+      POSTGRES_URL: url,
+      EVENTSTORE_URL: peer.url,
+      MASTER_KEY: randomBytes(32).toString('base64'),
+    }
+    const settings = { ...places, DATA_DIR: temporaryDirectory(t), LOG_LEVEL: 'silent', PORT: '0' }
+    const started = new ServiceApart(t, 'projector', settings)
+    const says = /^EventStoreDB at \S+ cannot be reached: [^\n]+; waiting up to 30 s for it\n$/
+    await eventually(
+      async () => started.errors,
+      (errors) => says.test(errors),
+    )
+    await arrive()
+    await started.port()
+    t.match(started.errors, says, 'which is said once')
+  })
+}

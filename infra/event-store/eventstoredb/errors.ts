@@ -23,6 +23,7 @@ const repeatMs = { first: 20, most: 250 }
 /** The user of the url may not do what was asked: whoever starts is told so, whoever runs waits for it. */
 export class EventStoreRightsError extends StoreAwayError {
   override readonly name: string = 'EventStoreRightsError'
+  override readonly mayPass: boolean = false
 
   constructor(sentence: string, cause?: unknown) {
     super(cause)

@@ -1,5 +1,5 @@
 import type { EventStore, Log } from '../../../packages/kernel/ports.ts'
-import { VersionConflictError } from '../../../packages/kernel/ports.ts'
+import { StoreAwayError, VersionConflictError } from '../../../packages/kernel/ports.ts'
 import { readInPages } from '../../../packages/kernel/pages.ts'
 import { LogSubscription } from '../log-subscription.ts'
 import { OpenSubscriptions } from '../open-subscriptions.ts'
@@ -8,7 +8,7 @@ import type { ProposedEvent } from './append-messages.ts'
 import { Appender, type Written } from './appender.ts'
 import { Calls } from './calls.ts'
 import { clientFor, disconnect, hostsOf, messageOf } from './client.ts'
-import { EventStoreRightsError } from './errors.ts'
+import { EventStoreRightsError, isAway } from './errors.ts'
 import { History } from './history.ts'
 import { IntactStreams } from './intact-streams.ts'
 import { LiveTail } from './live-tail.ts'
@@ -57,16 +57,8 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
   } catch (error) {
     await store.close()
     if (error instanceof EventStoreRightsError) throw error
-    throw new CannotReachEventStoreDb(options.url, error)
-  }
-}
-
-/** It may be there in a moment. */
-export class CannotReachEventStoreDb extends Error {
-  override readonly name = 'CannotReachEventStoreDb'
-
-  constructor(url: string, cause: unknown) {
-    super(`EventStoreDB at ${hostsOf(url)} cannot be reached: ${messageOf(cause)}`, { cause })
+    const message = `EventStoreDB at ${hostsOf(options.url)} cannot be reached: ${messageOf(error)}`
+    throw new Error(message, { cause: isAway(error) ? new StoreAwayError(error) : error })
   }
 }
 
