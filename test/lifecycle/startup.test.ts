@@ -63,7 +63,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
   'a port that is taken': {
     service: 'api',
     settings: { PORT: String(port) },
-    says: /^port \d+ is in use: set PORT to another one\n$/,
+    says: /^No live provider [^\n]+\nport \d+ is in use: set PORT to another one\n$/,
   },
   'a port for health that is taken': {
     service: 'projector',
