@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
+import { addAudit } from './audit.ts'
 import { addBackup } from './backup.ts'
 import { addDeliveries } from './deliveries.ts'
 import { addDemo } from './demo/demo.ts'
@@ -28,6 +29,7 @@ for (const add of [
   addParked,
   addExport,
   addBackup,
+  addAudit,
   addSecrets,
   addDemo,
 ])

@@ -1,0 +1,114 @@
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import t from 'tap'
+import type { StoredEvent } from '../../packages/kernel/ports.ts'
+import { jsonOf, openCommandLine } from '../support/cli.ts'
+import { eventually } from '../support/eventually.ts'
+import { temporaryDirectory } from '../support/postgres.ts'
+
+interface Report {
+  readonly events: number
+  readonly unsigned: number
+  readonly findings: readonly { readonly leaf?: number; readonly problem: string }[]
+  readonly books: { readonly violations: readonly unknown[] }
+}
+
+type Change = (events: StoredEvent[]) => readonly unknown[]
+
+const amountOf = (event: StoredEvent) => (event.data as { money?: { amount: number } }).money
+
+/** What somebody may do to a log who may write to its database, and what an auditor says of it. */
+const tamperings: Readonly<Record<string, { readonly change: Change; readonly says: RegExp }>> = {
+  'an amount': {
+    change: (events) => {
+      const event = events.find((one) => amountOf(one) !== undefined)!
+      Object.assign(amountOf(event)!, { amount: 1 })
+      return events
+    },
+    says: /event .* is not what was notarised/,
+  },
+  'the order of two events': {
+    change: (events) => [...events.slice(0, 4), events[5], events[4], ...events.slice(6)],
+    says: /was notarised as leaf 5, and stands as leaf 4/,
+  },
+  'an event removed': {
+    change: (events) => events.toSpliced(6, 1),
+    says: /was notarised as leaf 7, and stands as leaf 6/,
+  },
+  'the last event removed': {
+    change: (events) => events.slice(0, -1),
+    says: /1 events are missing at the end/,
+  },
+  'an event added': {
+    change: (events) => [
+      ...events.slice(0, 3),
+      { ...events[3]!, id: '0190a1b2-0000-7000-8000-00000000ffff' },
+      ...events.slice(3),
+    ],
+    says: /is not what was notarised/,
+  },
+}
+
+t.test('an auditor with a backup and an old checkpoint', async (t) => {
+  const { run, service } = await openCommandLine()
+  const directory = temporaryDirectory(t)
+  const backup = join(directory, 'backup')
+  const noted = join(directory, 'noted.txt')
+  await eventually(
+    async () => {
+      const { rows } = await service.service.runtime.postgres.pool.query<{ position: number }>(
+        'select max(position) as position from log_checkpoints',
+      )
+      return rows[0]!.position === (await service.service.runtime.dependencies.store.head())
+    },
+    (isSigned) => isSigned,
+  )
+  await run('backup', backup)
+
+  const verify = async (where: string, ...more: readonly string[]) => {
+    const result = await run('audit', 'verify', where, '--json', ...more)
+    return { code: result.code, report: jsonOf<Report>(result) }
+  }
+
+  await t.test('finds nothing wrong with the log as it is', async (t) => {
+    const { code, report } = await verify(backup, '--note', noted)
+    t.equal(code, 0)
+    t.strictSame([report.findings, report.books.violations, report.unsigned], [[], [], 0])
+    t.ok(report.events > 20, `${report.events} events`)
+    t.match(readFileSync(noted, 'utf8'), /^localhost:.*\n\d+\n.{44}\n\n— /)
+    t.equal((await verify(backup, '--since', noted)).code, 0)
+  })
+
+  for (const [what, { change, says }] of Object.entries(tamperings)) {
+    await t.test(`names ${what}`, async (t) => {
+      const changed = join(directory, what.replaceAll(' ', '-'))
+      mkdirSync(changed)
+      for (const file of ['manifest.json', 'bookkeeping.ndjson.gz'])
+        copyFileSync(join(backup, file), join(changed, file))
+      const lines = gunzipSync(readFileSync(join(backup, 'events.ndjson.gz')))
+        .toString()
+        .trimEnd()
+        .split('\n')
+      const events = change(lines.map((line) => JSON.parse(line) as StoredEvent))
+      const text = events.map((event) => `${JSON.stringify(event)}\n`).join('')
+      writeFileSync(join(changed, 'events.ndjson.gz'), gzipSync(text))
+      const { code, report } = await verify(changed)
+      t.equal(code, 1)
+      t.ok(
+        report.findings.some(({ problem }) => says.test(problem)),
+        JSON.stringify(report.findings[0]),
+      )
+    })
+  }
+
+  await t.test('refuses a checkpoint of another story, and a key that has signed nothing', async (t) => {
+    const forged = join(directory, 'forged.txt')
+    writeFileSync(forged, readFileSync(noted, 'utf8').replace(/\n\d+\n/, '\n3\n'))
+    t.equal((await verify(backup, '--since', forged)).code, 1)
+    const stranger = 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW'
+    const { code, report } = await verify(backup, '--key', stranger)
+    t.equal(code, 1)
+    t.match(report.findings[0]!.problem, /no key of the log has signed it/)
+  })
+})
