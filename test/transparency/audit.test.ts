@@ -1,11 +1,16 @@
+import { execFile } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import { jsonOf, openCommandLine } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
+import { root } from '../support/root.ts'
+
+const execute = promisify(execFile)
 
 interface Report {
   readonly events: number
@@ -66,6 +71,11 @@ t.test('an auditor with a backup and an old checkpoint', async (t) => {
   )
   await run('backup', backup)
 
+  /** The 150 lines of docs/audit.md, which know none of our code. */
+  const standalone = async (where: string, ...more: readonly string[]) => {
+    const key = await (await fetch(`${service.url}/log/key`)).text()
+    return execute(process.execPath, [join(root, 'docs/audit-verifier.mjs'), where, key.trim(), ...more])
+  }
   const verify = async (where: string, ...more: readonly string[]) => {
     const result = await run('audit', 'verify', where, '--json', ...more)
     return { code: result.code, report: jsonOf<Report>(result) }
@@ -78,6 +88,7 @@ t.test('an auditor with a backup and an old checkpoint', async (t) => {
     t.ok(report.events > 20, `${report.events} events`)
     t.match(readFileSync(noted, 'utf8'), /^localhost:.*\n\d+\n.{44}\n\n— /)
     t.equal((await verify(backup, '--since', noted)).code, 0)
+    t.match((await standalone(backup, noted)).stdout, /Everything is what was signed/)
   })
 
   for (const [what, { change, says }] of Object.entries(tamperings)) {
@@ -95,6 +106,7 @@ t.test('an auditor with a backup and an old checkpoint', async (t) => {
       writeFileSync(join(changed, 'events.ndjson.gz'), gzipSync(text))
       const { code, report } = await verify(changed)
       t.equal(code, 1)
+      await t.rejects(standalone(changed), /Command failed/)
       t.ok(
         report.findings.some(({ problem }) => says.test(problem)),
         JSON.stringify(report.findings[0]),
