@@ -32,6 +32,8 @@ export interface Configuration {
   readonly mailFrom: string
   /** Where merchants and payers reach this service. */
   readonly baseUrl: string
+  /** Who vouches that the log only grows: where each listens, and its verifier key. */
+  readonly witnesses: readonly { readonly url: string; readonly verifierKey: string }[]
   /** Names this process in logs and locks. */
   readonly instance: string
   /** How many of each service `make run-distributed` starts. */
@@ -60,17 +62,16 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** Reads the settings from the environment; throws ConfigurationError for the first one that is wrong. */
 export function readConfiguration(environment: Environment = process.env): Configuration {
   const text = (name: string) => environment[name]?.trim() || undefined
-  const port = integer('PORT', text('PORT') ?? '8080', { least: 0, most: 65_535 })
+  const whole = (name: string, standard: number, limits: { least: number; most: number }) =>
+    integer(name, text(name) ?? String(standard), limits)
+  const port = whole('PORT', 8080, { least: 0, most: 65_535 })
   return {
     port,
-    healthPort: integer('HEALTH_PORT', text('HEALTH_PORT') ?? '0', { least: 0, most: 65_535 }),
+    healthPort: whole('HEALTH_PORT', 0, { least: 0, most: 65_535 }),
     dataDirectory: text('DATA_DIR') ?? '.data',
     postgresUrl: url('POSTGRES_URL', text('POSTGRES_URL'), ['postgres:', 'postgresql:']),
     eventStoreUrl: url('EVENTSTORE_URL', text('EVENTSTORE_URL'), ['esdb:', 'esdb+discover:']),
-    startWaitSeconds: integer('START_WAIT_SECONDS', text('START_WAIT_SECONDS') ?? '30', {
-      least: 0,
-      most: 3_600,
-    }),
+    startWaitSeconds: whole('START_WAIT_SECONDS', 30, { least: 0, most: 3_600 }),
     eventStorePrefix: streamPrefix(text('EVENTSTORE_PREFIX') ?? ''),
     kafkaBrokers: brokers(text('KAFKA_BROKERS')),
     sandboxUrl: url('SANDBOX_URL', text('SANDBOX_URL'), ['http:', 'https:']),
@@ -87,18 +88,27 @@ export function readConfiguration(environment: Environment = process.env): Confi
       /\/$/,
       '',
     ),
+    witnesses: witnesses(text('WITNESSES')),
     instance: text('INSTANCE') ?? randomUUID().slice(0, 8),
-    copies: integer('COPIES', text('COPIES') ?? '1', { least: 1, most: 9 }),
-    requestsInFlightMax: integer('REQUESTS_IN_FLIGHT_MAX', text('REQUESTS_IN_FLIGHT_MAX') ?? '1000', {
-      least: 1,
-      most: 100_000,
-    }),
-    drainSeconds: integer('DRAIN_SECONDS', text('DRAIN_SECONDS') ?? '0', { least: 0, most: 300 }),
+    copies: whole('COPIES', 1, { least: 1, most: 9 }),
+    requestsInFlightMax: whole('REQUESTS_IN_FLIGHT_MAX', 1000, { least: 1, most: 100_000 }),
+    drainSeconds: whole('DRAIN_SECONDS', 0, { least: 0, most: 300 }),
     telemetryUrl: url('OTEL_EXPORTER_OTLP_ENDPOINT', text('OTEL_EXPORTER_OTLP_ENDPOINT'), [
       'http:',
       'https:',
     ]),
   }
+}
+
+function witnesses(text: string | undefined): Configuration['witnesses'] {
+  return (text?.split(',') ?? []).map((item) => {
+    const [address, verifierKey = '', ...rest] = item.trim().split(/\s+/)
+    if (!verifierKey.includes('+') || rest.length > 0)
+      throw new ConfigurationError(
+        `WITNESSES has "${item.trim()}", but each is a URL, a space and a verifier key`,
+      )
+    return { url: url('WITNESSES', address, ['http:', 'https:'])!, verifierKey }
+  })
 }
 
 /** The environment of a process that is started by this one: its own, with some settings changed. */

@@ -13,6 +13,7 @@ import { addParked } from './parked.ts'
 import { printableLines } from './printable.ts'
 import { addProjections } from './projections.ts'
 import { addSecrets } from './secrets.ts'
+import { addWitness } from './witness.ts'
 
 const program = new Command('ikw')
   .description(
@@ -30,6 +31,7 @@ for (const add of [
   addExport,
   addBackup,
   addAudit,
+  addWitness,
   addSecrets,
   addDemo,
 ])

@@ -14,8 +14,6 @@ export interface NotaryOptions {
   readonly trees: TreeStore
   readonly signer: NoteSigner
   readonly log: Log
-  /** Told of each checkpoint that was written. */
-  readonly onCheckpoint?: (checkpoint: KeptCheckpoint) => void
 }
 
 /**
@@ -41,7 +39,6 @@ export async function startNotary(options: NotaryOptions): Promise<Subscription>
       const checkpoint = signed(tree, leaves.at(-1)!.position, options.signer)
       await trees.grow({ leaves, tiles: tree.takeTiles(), checkpoint })
       open = { tree, position: checkpoint.position }
-      options.onCheckpoint?.(checkpoint)
     },
   })
 }

@@ -4,6 +4,7 @@ import type { Subscription } from '../../packages/kernel/ports.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { leading } from '../composition/leading.ts'
 import { startNotary } from './main.ts'
+import { followWitnesses } from './witnesses.ts'
 
 /** Notarises the log while this process is the notary, and stands by while another is. */
 export function runNotary(runtime: Runtime): Subscription {
@@ -12,6 +13,8 @@ export function runNotary(runtime: Runtime): Subscription {
   const { store, log, vault } = dependencies
   return leading(runtime, 'notary', async ({ fence }) => {
     const signer = await currentSigner({ pool, vault, fence, baseUrl: configuration.baseUrl })
-    return startNotary({ store, log, signer, trees: new TreeStore(pool, fence) })
+    const notary = await startNotary({ store, log, signer, trees: new TreeStore(pool, fence) })
+    const witnesses = followWitnesses({ witnesses: configuration.witnesses, pool, fence, log })
+    return { close: async () => void (await Promise.all([notary.close(), witnesses.close()])) }
   })
 }

@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import t, { type Test } from 'tap'
+import { noteVerifier, parseNote, verifiedSigners } from '../../infra/transparency/signed-note.ts'
+import { readConfiguration } from '../../infra/configuration.ts'
+import { startService as start } from '../../services/all-in-one/start.ts'
+import { nodeArguments } from '../support/child-process.ts'
+import { eventually } from '../support/eventually.ts'
+import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
+import { clientOf } from '../support/service.ts'
+
+/** `ikw witness` as a process of its own. */
+async function startWitness(t: Test, { directory, logs }: { directory: string; logs: readonly string[] }) {
+  const options = ['--name', 'witness.example/w1', '--directory', directory, '--port', '0', '--log', ...logs]
+  const program = [...nodeArguments('../../services/cli/main'), 'witness', ...options]
+  const child = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = once(child, 'exit')
+  const kill = async () => {
+    child.kill('SIGKILL')
+    await exited
+  }
+  t.teardown(kill)
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const [said, key] = [(await lines.next()).value as string, (await lines.next()).value as string]
+  return { url: /http:\S+(?=;)/.exec(said)![0], key, kill }
+}
+
+const stranger = 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW'
+
+t.test(
+  'a witness signs the log while it grows, also after both were killed, and no shorter one',
+  async (t) => {
+    const { url: POSTGRES_URL } = await testDatabase(t)
+    const directory = join(temporaryDirectory(t), 'witness')
+    const settings = { PORT: '0', DATA_DIR: temporaryDirectory(t), POSTGRES_URL, LOG_LEVEL: 'silent' }
+    const unwitnessed = await start(readConfiguration(settings))
+    const logKey = await eventually(
+      async () => (await fetch(`${clientOf(unwitnessed).url}/log/key`)).text(),
+      (text) => text.includes('+'),
+    )
+    await unwitnessed.close()
+    const logs = [logKey.trim()]
+
+    /** One life of the service with its witness, until the newest checkpoint is cosigned. */
+    const life = async (witness: { url: string; key: string }) => {
+      const service = await start(
+        readConfiguration({ ...settings, WITNESSES: `${witness.url} ${witness.key}` }),
+      )
+      const { url, post } = clientOf(service)
+      await post('/api/v1/payment-intents', { amount: 500, currency: 'XOF', transaction_country: 'SN' })
+      const head = await service.runtime.dependencies.store.head()
+      const cosigned = await eventually(
+        async () => {
+          const note = parseNote(await (await fetch(`${url}/log/checkpoint`)).text())
+          const { rows } = await service.runtime.postgres.pool.query<{ position: number }>(
+            'select max(position) as position from log_checkpoints',
+          )
+          return {
+            note,
+            isNewest: rows[0]!.position >= head,
+            signers: verifiedSigners(note, [noteVerifier(witness.key)]),
+          }
+        },
+        ({ signers, isNewest }) => isNewest && signers.size > 0,
+      )
+      await service.close()
+      return cosigned
+    }
+
+    const first = await startWitness(t, { directory, logs })
+    const { note } = await life(first)
+    await first.kill()
+    const second = await startWitness(t, { directory, logs })
+    t.equal(second.key, first.key, 'it is the same witness')
+    const later = await life(second)
+    t.ok(Number(later.note.text.split('\n')[1]) > Number(note.text.split('\n')[1]))
+
+    const ask = (body: string) => fetch(`${second.url}/add-checkpoint`, { method: 'POST', body })
+    const old = `${note.text}\n${note.signatures
+      .slice(0, 1)
+      .map(
+        ({ name, keyId, signature }) => `— ${name} ${Buffer.concat([keyId, signature]).toString('base64')}\n`,
+      )
+      .join('')}`
+    const refused = await ask(`old 0\n\n${old}`)
+    t.equal(refused.status, 409, 'it does not forget what it has seen')
+    t.equal(refused.headers.get('content-type'), 'text/x.tlog.size')
+    t.equal((await ask('x'.repeat(100_000))).status, 413)
+    t.equal((await fetch(second.url)).status, 404)
+  },
+)
+
+t.test('a witness for others does not sign this log', async (t) => {
+  const witness = await startWitness(t, { directory: temporaryDirectory(t), logs: [stranger] })
+  const note =
+    'localhost:1/log/x\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n\n— localhost:1/log/x AAAAAAAA\n'
+  const response = await fetch(`${witness.url}/add-checkpoint`, { method: 'POST', body: `old 0\n\n${note}` })
+  t.equal(response.status, 404)
+})
