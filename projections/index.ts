@@ -1,6 +1,7 @@
 import type { ReadModel } from '../packages/kernel/projection.ts'
 import { apiKeys } from './api-keys.ts'
 import { balanceDays, balances, balanceTransactions } from './balances.ts'
+import { cases } from './cases.ts'
 import { customers } from './customers.ts'
 import { journal } from './journal.ts'
 import { merchants } from './merchants.ts'
@@ -17,6 +18,7 @@ export const readModels: readonly ReadModel[] = [
   balanceDays,
   balances,
   balanceTransactions,
+  cases,
   customers,
   journal,
   merchants,

@@ -55,6 +55,7 @@ export const operations = projection<PaymentIntentEvents & PayoutEvents & Refund
 
     PayoutRequested: (event) => [begin(event, { id: event.id, type: 'payout', resource_object: 'payout' })],
     PayoutPaid: ({ id, data, metadata }) => [change(id, metadata, { status: 'succeeded' })],
+    PayoutPaidLate: ({ id, metadata }) => [change(id, metadata, { status: 'succeeded' })],
     PayoutFailed: ({ id, data, metadata }) => [
       change(id, metadata, { status: 'failed', message: data.failure.message }),
     ],

@@ -6,6 +6,7 @@ import type { AnyDecider } from '../kernel/decider.ts'
 import type { AnyPolicy } from '../kernel/policy.ts'
 import { apiKeys } from './api-keys/index.ts'
 import { balances } from './balances/index.ts'
+import { cases } from './cases/index.ts'
 import { customers } from './customers/index.ts'
 import { ledger } from './ledger/index.ts'
 import { merchants } from './merchants/index.ts'
@@ -25,6 +26,7 @@ export const families: readonly Family[] = [
   balances,
   customers,
   webhookEndpoints,
+  cases,
 ]
 
 /** Every kind of stream. */

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { addAudit } from './audit.ts'
 import { addBackup } from './backup.ts'
+import { addCases } from './cases.ts'
 import { addDeliveries } from './deliveries.ts'
 import { addDemo } from './demo/demo.ts'
 import { addEvents } from './events.ts'
@@ -28,6 +29,7 @@ for (const add of [
   addLedger,
   addProjections,
   addParked,
+  addCases,
   addExport,
   addBackup,
   addAudit,

@@ -17,7 +17,7 @@ import { postgresPublicEvents } from '../../infra/postgres/webhooks/public-event
 import { PostgresReadStore } from '../../infra/postgres/read-models/read-store.ts'
 import { SandboxOperations } from '../../infra/postgres/sandbox-operations.ts'
 import { postgresSnapshots } from '../../infra/postgres/snapshots.ts'
-import { RailRegistry } from '../../infra/rails/registry.ts'
+import { RailRegistry, type RailEntry } from '../../infra/rails/registry.ts'
 import { SimulatedOperators } from '../../infra/rails/sandbox.ts'
 import type { SandboxBook } from '../../infra/rails/sandbox-book.ts'
 import { HttpSandboxBook } from '../../infra/rails/sandbox-http.ts'
@@ -61,6 +61,8 @@ export interface RuntimeOptions {
    * setting does, so that no live payment is ever simulated by mistake.
    */
   readonly simulatesLive?: boolean
+  /** Rails that are asked before the simulated operators. */
+  readonly rails?: readonly RailEntry[]
 }
 
 /** Opens every adapter; a dependency that is missing is one sentence that says what to set. */
@@ -78,10 +80,21 @@ export async function openRuntime(
   const snapshots = postgresSnapshots(postgres.pool)
   const mailer = openMailer(configuration)
   const operators = openOperators(configuration, postgres)
-  const { clock = () => new Date(), service = 'all-in-one', simulatesLive = false } = options
+  const { clock = () => new Date(), service = 'all-in-one', simulatesLive = false, rails = [] } = options
   const health = new Health()
   const { tracing, ...telemetry } = await openTelemetry(configuration, health, `ikw-${service}`)
-  const adapters = { postgres, store, snapshots, mailer, operators, log, clock, tracing, simulatesLive }
+  const adapters = {
+    postgres,
+    store,
+    snapshots,
+    mailer,
+    operators,
+    log,
+    clock,
+    tracing,
+    simulatesLive,
+    rails,
+  }
   const dependencies = buildDependencies(configuration, adapters)
   observe(health, { dependencies, postgres })
   const close = async () => {
@@ -124,6 +137,7 @@ interface Adapters {
   readonly clock: Clock
   readonly tracing: Tracing | undefined
   readonly simulatesLive: boolean
+  readonly rails: readonly RailEntry[]
 }
 
 function buildDependencies(configuration: Configuration, adapters: Adapters): Dependencies {
@@ -174,7 +188,8 @@ async function openStore(
 }
 
 /** Sandbox has the simulated operators; a live operator is another entry here, with an adapter of its own. */
-function openRails({ baseUrl }: Configuration, { operators, log, clock, simulatesLive }: Adapters) {
+function openRails({ baseUrl }: Configuration, adapters: Adapters) {
+  const { operators, log, clock, simulatesLive, rails } = adapters
   const sandboxRail = new SimulatedOperators({
     book: operators,
     clock,
@@ -182,7 +197,7 @@ function openRails({ baseUrl }: Configuration, { operators, log, clock, simulate
     onError: (error) => log.warn({ error }, 'simulated operators try again'),
   })
   const environments = simulatesLive ? (['sandbox', 'live'] as const) : (['sandbox'] as const)
-  return { sandboxRail, rail: new RailRegistry([{ environments, rail: sandboxRail }]) }
+  return { sandboxRail, rail: new RailRegistry([...rails, { environments, rail: sandboxRail }]) }
 }
 
 function openOperators({ sandboxUrl }: Configuration, { pool }: Postgres): Operators {

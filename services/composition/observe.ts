@@ -3,6 +3,7 @@ import { backlog } from '../../infra/postgres/consumers/backlog.ts'
 import type { Postgres } from '../../infra/postgres/client/connect.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
 import { cached } from './cached.ts'
+import { openCases } from './open-cases.ts'
 import type { Health } from './health.ts'
 
 /** No fault of this process, which stays ready: all else works. */
@@ -48,8 +49,20 @@ export function observe(health: Health, { dependencies, postgres: { pool } }: Ob
     label: 'consumer',
     read: async () => (await waiting()).parked,
   })
+  observeCases(health, dependencies)
   const pending = async () => (await waiting()).deliveriesPending
   metrics.gauge('webhook_deliveries_pending', 'Webhook deliveries to be made; counted up to 100,000', pending)
+}
+
+function observeCases({ metrics }: Health, { reads, clock }: Dependencies): void {
+  const open = cached(() => openCases(reads, clock()), backlogKeptMs)
+  metrics.gauges('cases_open', 'Cases that people have to decide', {
+    label: 'kind',
+    read: async () => (await open()).byKind,
+  })
+  metrics.gauge('case_age_seconds', 'Age of the oldest open case; 0 when none is open', async () => {
+    return (await open()).oldestSeconds
+  })
 }
 
 interface Observed {

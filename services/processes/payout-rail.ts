@@ -1,14 +1,22 @@
 import { Refusal } from '../../packages/contract/refusals.ts'
 import type { Destination } from '../../packages/domain/payouts/destination-request.ts'
 import { failureOf } from '../../packages/domain/payouts/failure.ts'
+import { about, openCase, sumOf } from '../../packages/domain/cases/policies.ts'
+import { bookId } from '../../packages/domain/ledger/accounts.ts'
+import { book } from '../../packages/domain/ledger/book.ts'
+import type { Word } from '../../packages/domain/payouts/contradictions.ts'
+import type { PayoutMoney } from '../../packages/domain/payouts/money.ts'
 import {
   payout,
+  requested,
   type DelayReason,
   type PayoutCommands,
-  type PayoutMoney,
+  type PayoutEvents,
 } from '../../packages/domain/payouts/payout.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
+import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
+import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import {
   RailTimeoutError,
   RailUnavailableError,
@@ -16,7 +24,8 @@ import {
   type RailState,
 } from '../../packages/kernel/rail-ports.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
-import type { Tools } from './process.ts'
+import { tryOrOpenCase } from './cases.ts'
+import type { Reaction, Tools } from './process.ts'
 
 /** A payout on its way to an operator. */
 export interface Disbursement extends MerchantOwner {
@@ -77,31 +86,75 @@ type Target = Pick<Disbursement, 'id' | 'merchant' | 'livemode'>
 /** Tells the payout what the operator says of it. */
 export async function report(result: RailState, target: Target, tools: Tools): Promise<void> {
   const { id, merchant, livemode } = target
-  for (const { command, claim } of claims(result)) {
-    await send(command).catch(async (error: unknown) => {
-      if (!(error instanceof Refusal) || error.reason !== 'resource_state_must_allow_it') throw error
-      // It cannot be true any more, nor the next time: it is noted for people, and nothing follows from it.
-      await send({ type: 'RecordContradiction', data: { claim } })
-    })
+  for (const { command, word } of claims(result)) {
+    await tools
+      .send(to(payout, id, command), { merchant, livemode }, 'rail')
+      .catch(async (error: unknown) => {
+        if (!(error instanceof Refusal) || error.reason !== 'resource_state_must_allow_it') throw error
+        await contradict(word, target, tools)
+      })
   }
+}
 
-  function send(command: Message<PayoutCommands>): Promise<unknown> {
-    return tools.send(to(payout, id, command), { merchant, livemode }, 'rail')
+/** Callbacks overtake each other, so a word against the record counts if the operator still says so. */
+async function contradict(claimed: Word, target: Target, tools: Tools): Promise<void> {
+  const { id, merchant, livemode } = target
+  const said = await statusNow(id, { merchant, livemode }, tools)
+  const word = claims(said).at(-1)?.word
+  const data = { word: word ?? claimed, isConfirmed: word !== undefined }
+  await tools.send(to(payout, id, { type: 'ContradictResult', data }), { merchant, livemode }, 'rail')
+}
+
+async function statusNow(
+  id: string,
+  { livemode }: MerchantOwner,
+  { dependencies }: Tools,
+): Promise<RailState> {
+  const { destination: method } = requested(await readState(dependencies.store, payout, id))
+  return dependencies.rail.status(id, { livemode, method })
+}
+
+/** The payout arrived although it had failed here: what was given back is charged again, if it is there. */
+export async function chargeAgain({ event, tools }: Reaction): Promise<void> {
+  const { id, data, metadata } = event as RecordedEvent<PayoutEvents['PayoutResultContradicted']>
+  if (data.remedy !== 'charge') return
+  const { merchant, livemode } = metadata
+  const { amount, fee, currency, source, rail } = data.money
+  const entry = {
+    template: 'payout.paid_late',
+    subject: { type: 'payout', id },
+    amount,
+    fee,
+    source,
+    rail,
+  } as const
+  const otherwise = (why: string) => {
+    const reason = `The payout has failed here, the operator has paid it, and it cannot be charged again: ${why}`
+    return openCase(
+      { ...about('payout_contradicted', 'payout', id), reason, money: sumOf(data.money) },
+      'paid',
+    )
   }
+  const owner = { merchant, livemode }
+  const order = to(book, bookId(merchant, livemode, currency), { type: 'PostEntry', data: entry })
+  if (!(await tryOrOpenCase(order, { owner, tools, otherwise }))) return
+  await tools.send(to(payout, id, { type: 'SettleLatePayout', data: {} }), owner, 'rail')
+  // What the operator said in between was no news then: now it may be.
+  await report(await statusNow(id, owner, tools), { id, ...owner }, tools)
 }
 
 interface Claim {
   readonly command: Message<PayoutCommands>
-  readonly claim: PayoutCommands['RecordContradiction']['claim']
+  readonly word: Word
 }
 
 function claims(result: RailState): readonly Claim[] {
-  const paid: Claim = { command: { type: 'SettlePayout', data: {} }, claim: 'paid' }
+  const paid: Claim = { command: { type: 'SettlePayout', data: {} }, word: 'paid' }
   if (result.state === 'succeeded') return [paid]
   // Callbacks come in any order, and what came back had arrived before.
-  const returned: Claim = { command: { type: 'ReturnPayout', data: {} }, claim: 'returned' }
+  const returned: Claim = { command: { type: 'ReturnPayout', data: {} }, word: 'returned' }
   if (result.state === 'returned') return [paid, returned]
   if (result.state !== 'failed') return []
   const failure = failureOf(result.code, result.message)
-  return [{ command: { type: 'FailPayout', data: { failure } }, claim: 'failed' }]
+  return [{ command: { type: 'FailPayout', data: { failure } }, word: 'failed' }]
 }

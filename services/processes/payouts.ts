@@ -11,12 +11,12 @@ import { to } from '../../packages/kernel/policy.ts'
 import type { RailCallback } from '../../packages/kernel/rail-ports.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
-import { reconcile, report, type Disbursement } from './payout-rail.ts'
+import { chargeAgain, reconcile, report, type Disbursement } from './payout-rail.ts'
 import { payScheduled } from './payout-schedule.ts'
 import type { Process, Reaction, Tools } from './process.ts'
 
 export const payoutProcess: Process = {
-  reactions: { PayoutSent: submit },
+  reactions: { PayoutSent: submit, PayoutResultContradicted: chargeAgain },
   timers: {
     payout_status: askStatus,
     payout_late: markDelayed,

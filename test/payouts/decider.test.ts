@@ -182,8 +182,13 @@ scenarios(payout, {
   },
   'what an operator claims against the facts is noted once': {
     given: [requested, sent, paid],
-    when: { type: 'RecordContradiction', data: { claim: 'failed' } },
-    then: [{ type: 'PayoutContradicted', data: { claim: 'failed' } }],
+    when: { type: 'ContradictResult', data: { word: 'failed', isConfirmed: false } },
+    then: [
+      {
+        type: 'PayoutResultContradicted',
+        data: { recorded: 'paid', word: 'failed', remedy: 'case', money },
+      },
+    ],
   },
   'a payout of unknown outcome is escalated once': {
     given: [requested, sent],

@@ -216,7 +216,12 @@ t.test('an operator that contradicts itself is noted once and not believed', asy
   const truth = { state: 'succeeded' } as const
   for (const result of [truth, truth, lie, lie]) await hear(id, result)
   t.equal((await shown(id))['status'], 'paid')
-  t.strictSame(await eventsOf(id), ['PayoutRequested', 'PayoutSent', 'PayoutPaid', 'PayoutContradicted'])
+  t.strictSame(await eventsOf(id), [
+    'PayoutRequested',
+    'PayoutSent',
+    'PayoutPaid',
+    'PayoutResultContradicted',
+  ])
 })
 
 t.test('money that comes back fails the payout and is available again, with the fee', async (t) => {

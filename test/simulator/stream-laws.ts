@@ -17,6 +17,7 @@ const payoutSteps: Steps = {
   PayoutFailed: { pending: 'failed', in_transit: 'failed' },
   PayoutCanceled: { pending: 'canceled' },
   PayoutReturned: { paid: 'returned' },
+  PayoutPaidLate: { failed: 'paid' },
 }
 
 const open = 'requires_payment_method'

@@ -43,6 +43,9 @@ const typeOf: Readonly<Partial<Record<Template, TransactionType>>> = {
   'payout.cancel': 'payout_cancel',
   'payout.fail': 'payout_failure',
   'payout.return': 'payout_return',
+  'payout.paid_late': 'payout',
+  'refund.paid_late': 'refund',
+  'refund.return': 'refund_failure',
   'sandbox.topup': 'topup',
   reversal: 'adjustment',
 }

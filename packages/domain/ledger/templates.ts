@@ -52,6 +52,20 @@ export const entryTemplates = {
     debit(payoutFees, fee),
     credit(source, amount + fee),
   ],
+  /** Beyond domain model 2.3: what an operator did although it had said that it had not, or undid later. */
+  'payout.paid_late': ({ rail, amount, fee, source }: Priced & { readonly source: AccountCode }) => [
+    debit(source, amount + fee),
+    credit(provider(rail), amount),
+    credit(payoutFees, fee),
+  ],
+  'refund.paid_late': ({ rail, amount }: Railed) => [
+    debit(merchantAvailable, amount),
+    credit(provider(rail), amount),
+  ],
+  'refund.return': ({ rail, amount }: Railed) => [
+    debit(provider(rail), amount),
+    credit(merchantAvailable, amount),
+  ],
   'sandbox.topup': ({ amount }: Plain) => [debit(sandboxFunding, amount), credit(merchantAvailable, amount)],
   reversal: ({ postings }: { readonly postings: readonly Posting[] }) => postings.map(mirror),
 }

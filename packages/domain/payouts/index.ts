@@ -21,6 +21,7 @@ const told = publicEvents(payout, {
     PayoutSent: 'payout.in_transit',
     PayoutDelayed: 'payout.delayed',
     PayoutPaid: 'payout.paid',
+    PayoutPaidLate: 'payout.paid',
     PayoutFailed: 'payout.failed',
     PayoutReturned: 'payout.failed',
     PayoutCanceled: 'payout.canceled',

@@ -1,8 +1,6 @@
 import { admitPayout } from '../../contract/eligibility.ts'
-import { Refusal, refuse } from '../../contract/refusals.ts'
+import { refuse } from '../../contract/refusals.ts'
 import {
-  AmountMinor,
-  CountMinor,
   Currency,
   literals,
   Metadata,
@@ -12,33 +10,19 @@ import {
   Type,
   type Static,
 } from '../../contract/vocabulary.ts'
-import type { Context, Decider, Stamp } from '../../kernel/decider.ts'
+import type { Decider, Stamp } from '../../kernel/decider.ts'
 import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
-import { Account } from '../ledger/accounts.ts'
+import { isStillEligible, metadataOf, notEligible, repeated } from './admission.ts'
 import { expectedBy } from './arrival.ts'
+import { payoutRemedy, Recorded, Remedy, Word } from './contradictions.ts'
 import { Destination } from './destination-request.ts'
 import { Failure } from './failure.ts'
-
-/** What the ledger needs to know at each step; in every event, because a policy sees nothing else. */
-export const PayoutMoney = record({
-  amount: AmountMinor,
-  fee: CountMinor,
-  currency: Currency,
-  /** The account that pays. */
-  source: Account,
-  /** `mobile_money.SN.wave`: where the money leaves us. */
-  rail: Type.String(),
-})
-
-export type PayoutMoney = Static<typeof PayoutMoney>
+import { PayoutMoney } from './money.ts'
 
 /** Spec, Payout: delay_reason. */
 export const DelayReason = literals('operator_pending', 'operator_timeout', 'operator_down', 'unknown')
 
 export type DelayReason = Static<typeof DelayReason>
-
-/** What an operator may claim when we know better. */
-const Claim = literals('paid', 'failed', 'returned')
 
 // Events
 
@@ -70,8 +54,15 @@ export const payoutEvents = {
   PayoutReturned: stored(2, record({ money: PayoutMoney }), { 1: withoutStamp }),
   PayoutDelayed: stored(2, record({ reason: DelayReason }), { 1: withoutStamp }),
   PayoutDelayReasonRevised: stored(2, record({ reason: DelayReason }), { 1: withoutStamp }),
-  /** The operator reported what cannot be true any more. Nothing follows from it but a person's question. */
-  PayoutContradicted: stored(2, record({ claim: Claim }), { 1: withoutStamp }),
+  /** As it was recorded before there were remedies. */
+  PayoutContradicted: stored(2, record({ claim: Word }), { 1: withoutStamp }),
+  /** The operator says something else than is on record. */
+  PayoutResultContradicted: stored(
+    1,
+    record({ recorded: Recorded, word: Word, remedy: Remedy, money: PayoutMoney }),
+  ),
+  /** It had failed, its money was given back, and it arrived after all: the merchant has paid it again. */
+  PayoutPaidLate: stored(1, record({ money: PayoutMoney })),
   /** Nobody has learned the outcome in three days: a case for the support. */
   PayoutEscalated: stored(2, record({}), { 1: withoutStamp }),
 }
@@ -82,7 +73,7 @@ export type PayoutEvents = EventsOf<typeof payoutEvents>
 
 interface Details extends Readonly<PayoutEvents['PayoutRequested']>, Stamp {
   readonly delay: { readonly reason: DelayReason; readonly at: string } | null
-  readonly contradictions: readonly Static<typeof Claim>[]
+  readonly contradictions: readonly Word[]
   readonly escalated: boolean
 }
 
@@ -113,7 +104,9 @@ export type PayoutCommands = {
   ReturnPayout: object
   MarkDelayed: { reason: DelayReason }
   ReviseDelayReason: { reason: DelayReason }
-  RecordContradiction: { claim: Static<typeof Claim> }
+  /** Confirmed: the operator says the same when it is asked. */
+  ContradictResult: { word: Word; isConfirmed: boolean }
+  SettleLatePayout: object
   EscalatePayout: object
 }
 
@@ -176,8 +169,7 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
       const { status, money } = requested(state)
       if (status === 'failed' && wasPaid(state)) return []
       if (state.status !== 'paid') refuseState(`A payout that is ${status} cannot be returned`)
-      const ageMs = now.getTime() - Date.parse(state.paidAt)
-      if (ageMs > returnableMs) refuseState('A payout can be returned for 90 days')
+      if (!isReturnable(state, now)) refuseState('A payout can be returned for 90 days')
       return [{ type: 'PayoutReturned', data: { money } }]
     },
 
@@ -191,9 +183,27 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
       return [{ type: 'PayoutDelayReasonRevised', data: { reason } }]
     },
 
-    RecordContradiction({ claim }, state) {
-      if (requested(state).contradictions.includes(claim)) return []
-      return [{ type: 'PayoutContradicted', data: { claim } }]
+    ContradictResult({ word, isConfirmed }, state, { now }) {
+      const { contradictions, money } = requested(state)
+      const recorded = recordOf(state)
+      const rule = recorded && payoutRemedy(recorded, word)
+      // It may have been settled since the operator's word was found to contradict the record.
+      if (word === 'returned' && isReturnable(state, now))
+        return [{ type: 'PayoutReturned', data: { money } }]
+      if (!recorded || !rule || contradictions.includes(word)) return []
+      const remedy = isConfirmed ? rule : 'case'
+      const data = { recorded, word, remedy, money }
+      const contradicted = { type: 'PayoutResultContradicted', data } as const
+      return remedy === 'give_back'
+        ? [contradicted, { type: 'PayoutReturned', data: { money } }]
+        : [contradicted]
+    },
+
+    SettleLatePayout(_, state) {
+      const { status, money } = requested(state)
+      if (status === 'paid') return []
+      if (recordOf(state) !== 'failed') refuseState(`A payout that is ${status} cannot be paid late`)
+      return [{ type: 'PayoutPaidLate', data: { money } }]
     },
 
     EscalatePayout(_, state) {
@@ -218,46 +228,30 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
       ...requested(state),
       delay: revisedDelay(state, reason),
     }),
-    PayoutContradicted: (state, { claim }) => {
-      const known = requested(state)
-      return { ...known, contradictions: [...known.contradictions, claim] }
-    },
+    PayoutContradicted: (state, { claim }) => withWord(state, claim),
+    PayoutResultContradicted: (state, { word }) => withWord(state, word),
+    PayoutPaidLate: (state, _, { at }) => moved(state, { status: 'paid', paidAt: at }),
     PayoutEscalated: (state) => ({ ...requested(state), escalated: true }),
   },
 }
 
-/** The same request decides nothing. Another one with its key has held money that is not this payout's. */
-function repeated({ money }: RequestedPayout, { money: asked }: PayoutCommands['RequestPayout']): [] {
-  if (money.currency === asked.currency && money.amount === asked.amount) return []
-  return refuse('idempotency_key_must_be_for_one_request', {
-    detail: `This payout is of ${money.amount} ${money.currency}, not ${asked.amount} ${asked.currency}`,
-  })
+function isReturnable(state: Payout, now: Date): boolean {
+  return state.status === 'paid' && now.getTime() - Date.parse(state.paidAt) <= returnableMs
 }
 
-/** Spec, Payout: the payout engine sets two keys. It executes batches and sandbox bank payouts. */
-function metadataOf(request: PayoutCommands['RequestPayout'], { livemode }: Context) {
-  const { batch, payoutMethod, destination, metadata = {} } = request
-  const isInlineBank = destination.type === 'bank' && !payoutMethod
-  if (!batch && (livemode || !isInlineBank)) return metadata
-  return { ...metadata, source: 'payout_engine', environment: livemode ? 'live' : 'sandbox' }
+function withWord(state: Payout, word: Word): RequestedPayout {
+  const known = requested(state)
+  return { ...known, contradictions: [...known.contradictions, word] }
+}
+
+/** `undefined` while it is at the operator, where any word may be true. */
+function recordOf(state: Payout): Recorded | undefined {
+  const { status } = requested(state)
+  if (status === 'in_transit') return undefined
+  return status === 'failed' && wasPaid(state) ? 'returned' : status
 }
 
 const returned: Failure = { code: 'returned', message: 'The money came back after it had been paid' }
-const notEligible: Failure = {
-  code: 'operator_unavailable',
-  message: 'The operator takes no such payouts any more',
-}
-
-function isStillEligible({ amount, currency }: PayoutMoney, destination: Destination): boolean {
-  try {
-    admitPayout({ amountMinor: amount, currency }, destination)
-    return true
-  } catch (error) {
-    if (error instanceof Refusal) return false
-    throw error
-  }
-}
-
 function revisedDelay(state: Payout, reason: DelayReason): Details['delay'] {
   const { delay } = requested(state)
   return delay && { ...delay, reason }

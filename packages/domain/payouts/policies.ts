@@ -4,7 +4,8 @@ import type { RecordedEvent } from '../../kernel/projection.ts'
 import { bookId } from '../ledger/accounts.ts'
 import { book, type BookCommands } from '../ledger/book.ts'
 import type { PayoutDestinationEvents } from './destination.ts'
-import { payout, type PayoutEvents, type PayoutMoney } from './payout.ts'
+import type { PayoutMoney } from './money.ts'
+import { payout, type PayoutEvents } from './payout.ts'
 import { payoutSettings, payoutSettingsId } from './settings.ts'
 
 /** What is requested is sent. The operator is told by a reaction to PayoutSent, never by a policy. */

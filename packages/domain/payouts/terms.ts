@@ -5,7 +5,8 @@ import { merchantAvailable, payoutFees } from '../ledger/accounts.ts'
 import type { PlaceHold } from '../ledger/book.ts'
 import type { HoldPart } from '../ledger/events.ts'
 import { refuseDestination, type Destination } from './destination-request.ts'
-import { payout, type PayoutMoney } from './payout.ts'
+import type { PayoutMoney } from './money.ts'
+import { payout } from './payout.ts'
 
 /** A payout that is asked for, with its one destination found. */
 export interface Wanted {

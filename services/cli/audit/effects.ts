@@ -18,13 +18,20 @@ interface Owed {
   readonly livemode: boolean
   readonly position: number
   readonly event: string
+  /** Where the balance does not cover it, people decide. */
+  readonly optional?: true
 }
 
-type Data = { readonly money: Money } & Money & { readonly operationId: string }
-type OwedBy = (data: Data, id: string) => Pick<Owed, 'key' | 'money'>
+type Data = { readonly money: Money } & Money & { readonly operationId: string; readonly remedy: string }
+type OwedBy = (data: Data, id: string) => Pick<Owed, 'key' | 'money' | 'optional'> | undefined
 
 const refundMoney = ({ amount, currency, rail }: Data) => ({ amount, fee: 0, currency, rail })
 const paidMoney = ({ amount, fee, currency, rail }: Data) => ({ amount, fee, currency, rail })
+
+/** Where the balance does not cover it, a case is opened instead. */
+const charged = (id: string, remedy: string, money: Money) => {
+  return remedy === 'charge' ? ({ key: `charge ${id}`, money, optional: true } as const) : undefined
+}
 
 /** Domain model 2.3: which entry follows from which event. Its key says which step, and of what. */
 const owedBy: Readonly<Record<string, OwedBy>> = {
@@ -33,6 +40,7 @@ const owedBy: Readonly<Record<string, OwedBy>> = {
   PayoutFailed: ({ money }, id) => ({ key: `void ${id}`, money }),
   PayoutCanceled: ({ money }, id) => ({ key: `void ${id}`, money }),
   PayoutReturned: ({ money }, id) => ({ key: `return ${id}`, money }),
+  PayoutResultContradicted: ({ money, remedy }, id) => charged(id, remedy, money),
   RefundSucceeded: (data, id) => ({ key: `post ${id}`, money: refundMoney(data) }),
   RefundFailed: (data, id) => ({ key: `void ${id}`, money: refundMoney(data) }),
   PaymentIntentSucceeded: (data, id) => ({ key: `payment ${id}`, money: paidMoney(data) }),
@@ -62,6 +70,9 @@ const steps: Readonly<Record<string, string>> = {
   HoldPosted: 'post',
   HoldVoided: 'void',
   'payout.return': 'return',
+  'payout.paid_late': 'charge',
+  'refund.paid_late': 'charge',
+  'refund.return': 'return',
   'payment.succeeded': 'payment',
   'payment.succeeded_deferred': 'payment',
   'payment.late': 'late',
@@ -124,7 +135,8 @@ export class EffectsAudit {
   /** Policies have done all up to their checkpoint. Answers how much of what came later is on its way. */
   end(policiesThrough: number): number {
     let pending = 0
-    for (const { event, position } of this.#owed.values()) {
+    for (const { event, position, optional } of this.#owed.values()) {
+      if (optional) continue
       if (position > policiesThrough) pending++
       else this.#note('effects', `${event} at position ${position} has no entry in the book`)
     }

@@ -1,0 +1,38 @@
+import { policy, to, type PolicyCommand } from '../../kernel/policy.ts'
+import type { PayoutEvents } from '../payouts/payout.ts'
+import type { RefundEvents } from '../refunds/refund.ts'
+import { caseIdOf, supportCase, type CaseCommands, type CaseKind } from './case.ts'
+
+type Opened = CaseCommands['OpenCase']
+
+const silence = 'Asked for three days, the operator has not said what became of it'
+
+/** What the events of other families leave to people. */
+const opening = policy<PayoutEvents & RefundEvents>('case_opening', {
+  PayoutResultContradicted: ({ id, data: { recorded, word, remedy, money } }) => {
+    if (remedy !== 'case') return []
+    const reason = `The payout is ${recorded} here, and the operator says that it is ${word}`
+    return [openCase({ ...about('payout_contradicted', 'payout', id), reason, money: sumOf(money) }, word)]
+  },
+  PayoutEscalated: ({ id }) => [
+    openCase({ ...about('payout_outcome_unknown', 'payout', id), reason: silence, money: null }),
+  ],
+  RefundEscalated: ({ id }) => [
+    openCase({ ...about('refund_outcome_unknown', 'refund', id), reason: silence, money: null }),
+  ],
+})
+
+export const casePolicies = [opening]
+
+/** `fact` tells two cases of one kind about one thing apart. */
+export function openCase(opened: Opened, fact = ''): PolicyCommand {
+  return to(supportCase, caseIdOf(opened.kind, opened.subject.id, fact), { type: 'OpenCase', data: opened })
+}
+
+export function about(kind: CaseKind, type: Opened['subject']['type'], id: string) {
+  return { kind, subject: { type, id } }
+}
+
+export function sumOf({ amount, currency }: { readonly amount: number; readonly currency: string }) {
+  return { amount, currency }
+}

@@ -1,0 +1,52 @@
+import { admitPayout } from '../../contract/eligibility.ts'
+import { Refusal, refuse } from '../../contract/refusals.ts'
+import type { Context } from '../../kernel/decider.ts'
+import type { Destination } from './destination-request.ts'
+import type { Failure } from './failure.ts'
+
+interface Requested {
+  readonly destination: Destination
+  readonly payoutMethod?: string | null
+  readonly batch?: string | null
+  readonly metadata?: Record<string, string>
+}
+
+/** Spec, Payout: the payout engine sets two keys. It executes batches and sandbox bank payouts. */
+export function metadataOf(request: Requested, { livemode }: Pick<Context, 'livemode'>) {
+  const { batch, payoutMethod, destination, metadata = {} } = request
+  const isInlineBank = destination.type === 'bank' && !payoutMethod
+  if (!batch && (livemode || !isInlineBank)) return metadata
+  return { ...metadata, source: 'payout_engine', environment: livemode ? 'live' : 'sandbox' }
+}
+
+export const notEligible: Failure = {
+  code: 'operator_unavailable',
+  message: 'The operator takes no such payouts any more',
+}
+
+interface Sum {
+  readonly amount: number
+  readonly currency: string
+}
+
+export function isStillEligible({ amount, currency }: Sum, destination: Destination): boolean {
+  try {
+    admitPayout({ amountMinor: amount, currency }, destination)
+    return true
+  } catch (error) {
+    if (error instanceof Refusal) return false
+    throw error
+  }
+}
+
+interface Held {
+  readonly money: Sum
+}
+
+/** The same request decides nothing. Another one with its key has held money that is not this payout's. */
+export function repeated({ money }: Held, { money: asked }: Held): [] {
+  if (money.currency === asked.currency && money.amount === asked.amount) return []
+  return refuse('idempotency_key_must_be_for_one_request', {
+    detail: `This payout is of ${money.amount} ${money.currency}, not ${asked.amount} ${asked.currency}`,
+  })
+}

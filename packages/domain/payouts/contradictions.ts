@@ -1,0 +1,31 @@
+import { literals, type Static } from '../../contract/vocabulary.ts'
+
+/** What an operator may say of a payout. */
+export const Word = literals('paid', 'failed', 'returned')
+export type Word = Static<typeof Word>
+
+/** What is on record when it says something else; `returned` was paid before. */
+export const Recorded = literals('pending', 'canceled', 'paid', 'failed', 'returned')
+export type Recorded = Static<typeof Recorded>
+
+/**
+ * `give_back`: it never arrived, so the merchant has it again. `charge`: it arrived after all, so the
+ * merchant pays it once more if the balance covers it. `case`: people decide.
+ */
+export const Remedy = literals('give_back', 'charge', 'case')
+export type Remedy = Static<typeof Remedy>
+
+type Remedies = Readonly<Record<Recorded, Readonly<Partial<Record<Word, Remedy>>>>>
+
+/** What is left out agrees with the record: no money would lie elsewhere. */
+const remedies: Remedies = {
+  pending: { paid: 'case', returned: 'case' },
+  canceled: { paid: 'case' },
+  paid: { failed: 'give_back', returned: 'case' },
+  failed: { paid: 'charge' },
+  returned: {},
+}
+
+export function payoutRemedy(recorded: Recorded, word: Word): Remedy | undefined {
+  return remedies[recorded][word]
+}

@@ -1,0 +1,25 @@
+import { Refusal } from '../../packages/contract/refusals.ts'
+import type { MerchantOwner } from '../../packages/kernel/owner.ts'
+import type { PolicyCommand } from '../../packages/kernel/policy.ts'
+import { isPassing } from '../composition/failures.ts'
+import type { Tools } from './process.ts'
+
+interface Attempt {
+  readonly owner: MerchantOwner
+  readonly tools: Tools
+  /** Opened when the command is refused, with why. */
+  readonly otherwise: (why: string) => PolicyCommand
+}
+
+/** Moves money to where it is by an operator's word; false when that is refused, and people decide. */
+export async function tryOrOpenCase(order: PolicyCommand, attempt: Attempt): Promise<boolean> {
+  const { owner, tools, otherwise } = attempt
+  try {
+    await tools.send(order, owner, 'rail')
+    return true
+  } catch (error) {
+    if (!(error instanceof Refusal) || isPassing(error)) throw error
+    await tools.send(otherwise(error.message), owner, 'rail')
+    return false
+  }
+}
