@@ -7,6 +7,7 @@ import type { PaymentRails, SandboxRail } from '../kernel/rail-ports.ts'
 import type { Answers, ReadStore } from '../kernel/read-ports.ts'
 import type { Tracing } from '../kernel/trace-ports.ts'
 import type { Columns, Documents, Projection } from '../kernel/projection.ts'
+import type { PersonalKeys } from '../kernel/personal.ts'
 import type { RefusalName } from './refusals.ts'
 import type { Scope } from './scopes.ts'
 import type { Static, TObject, TSchema } from './vocabulary.ts'
@@ -38,6 +39,7 @@ export interface Dependencies {
   readonly vault: Vault
   /** Places in the log, from which others could read how much happens here. */
   readonly opaque: OpaqueNumbers
+  readonly personalKeys: PersonalKeys
   readonly mailer: Mailer
   readonly clock: Clock
   readonly newId: NewId

@@ -4,6 +4,7 @@ import type { Scope } from '../contract/scopes.ts'
 import type { WebhookType } from '../contract/webhook-types.ts'
 import type { AnyDecider } from '../kernel/decider.ts'
 import type { AnyPolicy } from '../kernel/policy.ts'
+import type { EventTypes } from '../kernel/event-types.ts'
 import { apiKeys } from './api-keys/index.ts'
 import { balances } from './balances/index.ts'
 import { cases } from './cases/index.ts'
@@ -31,6 +32,12 @@ export const families: readonly Family[] = [
 
 /** Every kind of stream. */
 export const deciders: readonly AnyDecider[] = families.flatMap(({ streams }) => streams)
+
+/** Every type of event, by its name. */
+export const storedTypes: EventTypes = Object.assign(
+  {},
+  ...deciders.map(({ events }) => events),
+) as EventTypes
 
 export const policies: readonly AnyPolicy[] = families.flatMap((family) => family.policies ?? [])
 

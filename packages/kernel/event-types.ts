@@ -1,4 +1,5 @@
 import type { Static, TSchema } from '@sinclair/typebox'
+import { personalFieldsOf, type PersonalFields } from './personal.ts'
 
 /**
  * Turns data as an older version stored it into data of the next version. It is JSON, so its shape is not
@@ -11,7 +12,19 @@ export interface EventType<Schema extends TSchema = TSchema> {
   readonly schema: Schema
   /** `upcasts[n]` turns data stored as version n into version n + 1. */
   readonly upcasts: Readonly<Record<number, Upcast>>
+  /** Left out when nothing is personal. */
+  readonly sealing?: Sealing
 }
+
+/** What of an event is sealed, and with whose key. */
+interface Sealing {
+  readonly fields: PersonalFields
+  /** Among those of the same owner: `customer/<id>`, `contact/+221…`. */
+  readonly subjectOf: SubjectOf
+}
+
+/** Whom the data is about; `id` is the stream's. `undefined` when it is about nobody after all. */
+type SubjectOf<Data = never> = (data: Data, id: string) => string | undefined
 
 export type EventTypes = Readonly<Record<string, EventType>>
 export type EventsOf<Types extends EventTypes> = {
@@ -31,6 +44,14 @@ export function stored<Schema extends TSchema>(
     if (!upcasts[older]) throw new Error(`there is no upcast from version ${older}`)
   }
   return { version, schema, upcasts }
+}
+
+/** The same for an event with personal fields: they are sealed with a key of whom the event is about. */
+export function sealedFor<Schema extends TSchema>(
+  subjectOf: SubjectOf<Static<Schema>>,
+  type: EventType<Schema>,
+): EventType<Schema> {
+  return { ...type, sealing: { fields: personalFieldsOf(type.schema), subjectOf } }
 }
 
 /**

@@ -18,12 +18,20 @@ export interface EventMetadata extends MerchantOwner {
   readonly correlation: string
   /** 16 random bytes in base64url: a digest of the event tells nothing of it. The first format has none. */
   readonly salt?: string
+  readonly sealed?: SealedData
   readonly request?: string
   readonly traceparent?: string
   readonly idempotencyKey?: string
   /** SHA-256 of the request that carried the idempotency key. */
   readonly fingerprint?: string
   readonly causation?: { readonly event: string; readonly position: number; readonly policy: string }
+}
+
+/** What is personal in an event, sealed with a key of its subject. The nonce is the beginning of the salt. */
+export interface SealedData {
+  readonly key: string
+  /** AES-256-GCM, ciphertext and tag in base64url. */
+  readonly box: string
 }
 
 export interface NewEvent {

@@ -35,7 +35,7 @@ async function backup(directory: string, options: Printing): Promise<void> {
   if (!isFree(directory))
     throw new CommandFailedError(`${directory} is not empty: a backup gets a directory of its own.`)
   const bar = progress('backing up')
-  const manifest = await withHouse(({ dependencies: { store, clock }, postgres: { pool } }) =>
+  const manifest = await withHouse(({ dependencies: { clock }, asStored: store, postgres: { pool } }) =>
     writeBackup({ directory, pool, store, now: clock(), onProgress: bar.show }),
   ).finally(() => bar.end())
   print(manifest, options, () => `${digestText(manifest)}\n\nIt is in ${directory}. ${beside}`)

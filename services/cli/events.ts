@@ -40,7 +40,7 @@ export function addEvents(program: Command): void {
 
 async function digest(options: Printing): Promise<void> {
   const bar = progress('reading')
-  const found = await withHouse(async ({ dependencies: { store } }) => {
+  const found = await withHouse(async ({ asStored: store }) => {
     const head = await store.head()
     return digestOf(historyOf(store), head, (position) => bar.show(position, head))
   })

@@ -3,6 +3,8 @@ import {
   sealedAnswersIn,
   type SealedAnswer,
 } from '../../infra/postgres/idempotency/sealed-answers.ts'
+import { contextOf } from '../../infra/postgres/privacy/subject-keys.ts'
+import { rewrapKey, wrappedKeysIn, type WrappedKey } from '../../infra/postgres/privacy/wrapped-keys.ts'
 import { sealedWith } from '../../infra/secrets/vault.ts'
 import {
   secretContext,
@@ -15,7 +17,7 @@ import type { Runtime } from '../composition/dependencies.ts'
 
 /** Something in use whose secrets are sealed. */
 export interface Uses {
-  readonly kind: 'endpoint' | 'answer'
+  readonly kind: 'endpoint' | 'answer' | 'personal key'
   /** Ids of the master keys that open its secrets. */
   readonly keys: ReadonlySet<string>
   /** Seals them with the master key of now. */
@@ -26,7 +28,10 @@ type Row = DocumentRow & { readonly state: WebhookEndpoint }
 
 const rowsPerPage = 100
 
-/** Everything in use that a master key seals: secrets of endpoints, and answers that show one. */
+/**
+ * Everything in use that a master key seals: secrets of endpoints, answers that show one, and the keys that
+ * personal data in events is sealed with.
+ */
 export class Sealed {
   readonly #opened: Runtime
 
@@ -36,7 +41,12 @@ export class Sealed {
 
   async uses(): Promise<readonly Uses[]> {
     const answers = await sealedAnswersIn(this.#opened.postgres.pool)
-    return [...(await this.#endpoints()), ...answers.map((answer) => this.#ofAnswer(answer))]
+    const keys = await wrappedKeysIn(this.#opened.postgres.pool)
+    return [
+      ...(await this.#endpoints()),
+      ...answers.map((answer) => this.#ofAnswer(answer)),
+      ...keys.map((key) => this.#ofPersonalKey(key)),
+    ]
   }
 
   async #endpoints(): Promise<readonly Uses[]> {
@@ -68,6 +78,14 @@ export class Sealed {
       await executor.send(webhookEndpoint, id, { type: 'ResealSecrets', data: { resealed } }, envelope)
     }
     return [{ kind: 'endpoint', keys: new Set(sealed.map(sealedWith)), reseal }]
+  }
+
+  #ofPersonalKey(key: WrappedKey): Uses {
+    const { vault } = this.#opened.dependencies
+    const context = contextOf(key.subject)
+    const reseal = () =>
+      rewrapKey(this.#opened.postgres.pool, key, vault.seal(vault.open(key.wrapped, context), context))
+    return { kind: 'personal key', keys: new Set([sealedWith(key.wrapped)]), reseal }
   }
 
   #ofAnswer(answer: SealedAnswer): Uses {

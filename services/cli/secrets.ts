@@ -35,6 +35,7 @@ async function status(runtime: Runtime, options: Printing): Promise<void> {
     use: index === 0 ? 'seals and opens' : 'opens',
     endpoints: uses.filter(({ kind, keys }) => kind === 'endpoint' && keys.has(key)).length,
     answers: uses.filter(({ kind, keys }) => kind === 'answer' && keys.has(key)).length,
+    personal_keys: uses.filter(({ kind, keys }) => kind === 'personal key' && keys.has(key)).length,
   }))
   print(shown, options, () => table(shown, ''))
 }
@@ -56,7 +57,7 @@ const isGiven =
 
 function rotatedText(current: string, older: readonly string[], resealed: number): string {
   return [
-    `${counted(resealed, 'endpoint or answer')} sealed anew; master key ${current} seals from now on.`,
+    `${counted(resealed, 'secret')} sealed anew; master key ${current} seals from now on.`,
     `Events are never changed, so what the log keeps of earlier secrets stays sealed with ${older.join(', ')};`,
     'nothing opens it any more. `ikw secrets forget` deletes these keys when nothing in use needs them.',
   ].join('\n')

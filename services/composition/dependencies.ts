@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
 import type { Configuration } from '../../infra/configuration.ts'
+import { sealedStore } from '../../infra/event-store/sealed/store.ts'
 import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
 import type { EventStoreDb } from '../../infra/event-store/eventstoredb/store.ts'
 import { addressBlocks } from '../../infra/http/addresses.ts'
@@ -15,6 +16,7 @@ import { migrate } from '../../infra/postgres/migrate.ts'
 import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
 import { postgresPublicEvents } from '../../infra/postgres/webhooks/public-events.ts'
 import { PostgresReadStore } from '../../infra/postgres/read-models/read-store.ts'
+import { SubjectKeys } from '../../infra/postgres/privacy/subject-keys.ts'
 import { SandboxOperations } from '../../infra/postgres/sandbox-operations.ts'
 import { postgresSnapshots } from '../../infra/postgres/snapshots.ts'
 import { RailRegistry, type RailEntry } from '../../infra/rails/registry.ts'
@@ -33,6 +35,7 @@ import { readModels } from '../../projections/index.ts'
 import { assertSameHistory } from './assert-same-history.ts'
 import { Health } from './health.ts'
 import { randomSalts, risingIds } from './ids.ts'
+import { storedTypes } from '../../packages/domain/index.ts'
 import { observe } from './observe.ts'
 import { ownStreams } from './own-streams.ts'
 import { openTelemetry } from './telemetry.ts'
@@ -43,6 +46,8 @@ import { waitForEngine } from './wait-for-engine.ts'
 export interface Runtime {
   readonly configuration: Configuration
   readonly postgres: Postgres
+  /** The events as they are stored: what is personal is sealed. */
+  readonly asStored: EventStore
   readonly snapshots: Snapshots
   readonly dependencies: Dependencies
   readonly health: Health
@@ -104,7 +109,7 @@ export async function openRuntime(
     await telemetry.close?.()
     await postgres.close()
   }
-  return { configuration, postgres, snapshots, dependencies, health, close }
+  return { configuration, postgres, asStored: store, snapshots, dependencies, health, close }
 }
 
 async function openData(configuration: Configuration, { postgres, log }: Base): Promise<EventStore> {
@@ -145,9 +150,12 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
   const { pool } = postgres
   const allow = addressBlocks(configuration.egressAllow)
   const { rail, sandboxRail } = openRails(configuration, adapters)
-  const store = tracing ? tracedStore(adapters.store, tracing) : adapters.store
-  const newId = risingIds()
   const masterKeys = () => loadMasterKeys(configuration.dataDirectory, configuration.masterKey)
+  const vault = openVault(masterKeys)
+  const personalKeys = new SubjectKeys({ pool, vault })
+  const traced = tracing ? tracedStore(adapters.store, tracing) : adapters.store
+  const store = sealedStore(traced, { types: storedTypes, keys: personalKeys })
+  const newId = risingIds()
   const newSalt = randomSalts()
   const executing = { store, snapshots, clock, newId, newSalt, log, pause, refuse: executorRefusals }
   return {
@@ -158,8 +166,9 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
     rail: tracing ? tracedRail(rail, tracing) : rail,
     sandboxRail,
     publicEvents: postgresPublicEvents(pool),
-    vault: openVault(masterKeys),
     opaque: opaqueNumbers(masterKeys),
+    vault,
+    personalKeys,
     mailer,
     clock,
     newId,

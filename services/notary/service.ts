@@ -8,9 +8,10 @@ import { followWitnesses } from './witnesses.ts'
 
 /** Notarises the log while this process is the notary, and stands by while another is. */
 export function runNotary(runtime: Runtime): Subscription {
-  const { postgres, configuration, dependencies } = runtime
+  // What is promised is what is stored: it stays true when somebody is forgotten.
+  const { postgres, configuration, dependencies, asStored: store } = runtime
   const { pool } = postgres
-  const { store, log, vault } = dependencies
+  const { log, vault } = dependencies
   return leading(runtime, 'notary', async ({ fence }) => {
     const signer = await currentSigner({ pool, vault, fence, baseUrl: configuration.baseUrl })
     const notary = await startNotary({ store, log, signer, trees: new TreeStore(pool, fence) })

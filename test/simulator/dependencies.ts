@@ -52,6 +52,7 @@ export function houseOf(world: World, life: Life): Dependencies {
     publicEvents: { find: unused, countMissed: unused, feed: unused },
     vault: { seal: unused, open: unused },
     opaque: { seal: unused, open: unused },
+    personalKeys: { destroy: unused },
     mailer: { send: unused },
   }
 }

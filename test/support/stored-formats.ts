@@ -26,9 +26,11 @@ export function declaredTypes(): ReadonlyMap<string, EventType> {
   return new Map(deciders.flatMap(({ events }) => Object.entries(events)))
 }
 
-/** The schema as JSON has it: without the symbols of TypeBox. */
+/** The schema as JSON has it. What is personal is sealed beside the data, whatever its schema. */
 export function plain(schema: TSchema): unknown {
-  return JSON.parse(JSON.stringify(schema))
+  return JSON.parse(JSON.stringify(schema), (name, value: unknown) =>
+    name === 'x-personal' ? undefined : value,
+  )
 }
 
 /** Adds formats that are declared and not recorded. One that is recorded never changes. */

@@ -61,7 +61,7 @@ async function payOut(client: MerchantClient, count: number): Promise<void> {
 type Events = Parameters<typeof commitmentOf>[0][]
 
 async function wholeLog(service: TestService) {
-  const { store } = service.service.runtime.dependencies
+  const { asStored: store } = service.service.runtime
   const auditor = new Auditor(service)
   return eventually(
     async () => {

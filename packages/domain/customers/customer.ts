@@ -1,17 +1,24 @@
 import { derivedId } from '../../contract/identity.ts'
 import { Currency, nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
-import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
+import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import type { MerchantOwner } from '../../kernel/owner.ts'
+import { personal } from '../../kernel/personal.ts'
 
-const contact = { email: nullable(Type.String()), phone: nullable(Type.String()) }
+const contact = { email: personal(nullable(Type.String())), phone: personal(nullable(Type.String())) }
 
 // Events
 
 export const customerEvents = {
-  CustomerCreated: stored(2, record({ ...contact, currency: Currency }), { 1: withoutStamp }),
+  CustomerCreated: sealedFor(
+    (_, id) => `customer/${id}`,
+    stored(2, record({ ...contact, currency: Currency }), { 1: withoutStamp }),
+  ),
   /** Whoever made the customer knew only the other one. Null: as before. */
-  CustomerContactAdded: stored(2, record(contact), { 1: withoutStamp }),
+  CustomerContactAdded: sealedFor(
+    (_, id) => `customer/${id}`,
+    stored(2, record(contact), { 1: withoutStamp }),
+  ),
   /** Inferred: this contact belongs to a customer who was found by another one. */
   CustomerContactLinked: stored(2, record({ customer: Uuid }), { 1: withoutStamp }),
 }

@@ -1,20 +1,24 @@
 import { refuse } from '../../contract/refusals.ts'
 import { record, Type } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
-import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
+import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
+import { personal } from '../../kernel/personal.ts'
 
 // Events
 
 export const merchantEvents = {
-  MerchantCreated: stored(
-    2,
-    record({
-      name: Type.String(),
-      country: Type.String(),
-      currency: Type.String(),
-      email: Type.String(),
-    }),
-    { 1: withoutStamp },
+  MerchantCreated: sealedFor(
+    (_, id) => `merchant/${id}`,
+    stored(
+      2,
+      record({
+        name: personal(Type.String()),
+        country: Type.String(),
+        currency: Type.String(),
+        email: personal(Type.String()),
+      }),
+      { 1: withoutStamp },
+    ),
   ),
   MerchantSuspended: stored(2, record({ reason: Type.String() }), { 1: withoutStamp }),
 }

@@ -12,14 +12,16 @@ import {
   Type,
   Uuid,
 } from '../../contract/vocabulary.ts'
-import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
+import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
+import { personal } from '../../kernel/personal.ts'
+import { holderOf } from '../../contract/subjects.ts'
 
 export const PaymentMethod = Type.Union([
   record({
     type: literals('mobile_money'),
     country: Country,
     operator: Type.String(),
-    msisdn: Type.String(),
+    msisdn: personal(Type.String()),
   }),
   record({ type: literals('card'), token: Type.String() }),
 ])
@@ -69,17 +71,20 @@ export const paymentIntentEvents = {
     { 1: withoutStamp },
   ),
   /** `returnUrl` is the merchant's, `statusUrl` our own page about this operation. */
-  PaymentIntentConfirmationStarted: stored(
-    2,
-    record({
-      ...operation,
-      method: PaymentMethod,
-      preferredFlow: nullable(Type.String()),
-      returnUrl: nullable(Type.String()),
-      statusUrl: Type.String(),
-      leaseUntil: Timestamp,
-    }),
-    { 1: withoutStamp },
+  PaymentIntentConfirmationStarted: sealedFor(
+    ({ method }) => holderOf(method),
+    stored(
+      2,
+      record({
+        ...operation,
+        method: PaymentMethod,
+        preferredFlow: nullable(Type.String()),
+        returnUrl: nullable(Type.String()),
+        statusUrl: Type.String(),
+        leaseUntil: Timestamp,
+      }),
+      { 1: withoutStamp },
+    ),
   ),
   PaymentIntentSubmitted: stored(2, record({ ...operation, expiresAt: Timestamp }), { 1: withoutStamp }),
   PaymentIntentActionRequired: stored(2, record({ ...operation, url: Type.String(), expiresAt: Timestamp }), {
@@ -97,9 +102,12 @@ export const paymentIntentEvents = {
   /** `operationId` is the confirmation that the payer had not finished. */
   PaymentIntentCanceled: stored(2, record({ operationId: nullable(Uuid) }), { 1: withoutStamp }),
   /** `refund` is the reference under which the provider is told to give the money back. */
-  PaymentIntentLateSuccessRecorded: stored(2, record({ ...collected, method: PaymentMethod, refund: Uuid }), {
-    1: withoutStamp,
-  }),
+  PaymentIntentLateSuccessRecorded: sealedFor(
+    ({ method }) => holderOf(method),
+    stored(2, record({ ...collected, method: PaymentMethod, refund: Uuid }), {
+      1: withoutStamp,
+    }),
+  ),
 
   PaymentIntentLateSuccessRefunded: stored(2, record({ ...collected, refund: Uuid }), { 1: withoutStamp }),
   PaymentIntentRefundReserved: stored(2, record({ refund: Uuid, amount: AmountMinor }), { 1: withoutStamp }),

@@ -10,13 +10,24 @@ import {
   Type,
   type Static,
 } from '../../contract/vocabulary.ts'
+import { personal } from '../../kernel/personal.ts'
 
 const BankText = Type.String({ minLength: 1, maxLength: 140 })
 
 /** Where money is sent. The spelling is that of the payment rails, so that they get it as it is stored. */
 export const Destination = Type.Union([
-  record({ type: literals('mobile_money'), country: Country, operator: Type.String(), msisdn: Msisdn }),
-  record({ type: literals('bank'), bankCode: BankText, accountNumber: BankText, accountName: BankText }),
+  record({
+    type: literals('mobile_money'),
+    country: Country,
+    operator: Type.String(),
+    msisdn: personal(Msisdn),
+  }),
+  record({
+    type: literals('bank'),
+    bankCode: BankText,
+    accountNumber: personal(BankText),
+    accountName: personal(BankText),
+  }),
 ])
 
 export type Destination = Static<typeof Destination>

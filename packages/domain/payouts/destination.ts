@@ -3,24 +3,29 @@ import { derivedId } from '../../contract/identity.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { Currency, nullable, record, Timestamp, Type } from '../../contract/vocabulary.ts'
 import type { Decider, Stamp } from '../../kernel/decider.ts'
-import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
+import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import { owns, type MerchantOwner } from '../../kernel/owner.ts'
+import { personal } from '../../kernel/personal.ts'
+import { holderOf } from '../../contract/subjects.ts'
 import { Destination } from './destination-request.ts'
 
 // Events
 
 export const payoutDestinationEvents = {
-  PayoutDestinationSaved: stored(
-    2,
-    record({
-      destination: Destination,
-      currency: nullable(Currency),
-      label: nullable(Type.String()),
-      /** It was asked to become the default; the settings know whether it still is. */
-      isDefault: Type.Boolean(),
-      usableFrom: Timestamp,
-    }),
-    { 1: withoutStamp },
+  PayoutDestinationSaved: sealedFor(
+    ({ destination }) => holderOf(destination),
+    stored(
+      2,
+      record({
+        destination: Destination,
+        currency: nullable(Currency),
+        label: personal(nullable(Type.String())),
+        /** It was asked to become the default; the settings know whether it still is. */
+        isDefault: Type.Boolean(),
+        usableFrom: Timestamp,
+      }),
+      { 1: withoutStamp },
+    ),
   ),
   PayoutDestinationRemoved: stored(2, record({}), { 1: withoutStamp }),
 }

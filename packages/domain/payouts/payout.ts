@@ -11,7 +11,8 @@ import {
   type Static,
 } from '../../contract/vocabulary.ts'
 import type { Decider, Stamp } from '../../kernel/decider.ts'
-import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
+import { holderOf } from '../../contract/subjects.ts'
+import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import { isStillEligible, metadataOf, notEligible, repeated } from './admission.ts'
 import { expectedBy } from './arrival.ts'
 import { payoutRemedy, Recorded, Remedy, Word } from './contradictions.ts'
@@ -26,28 +27,29 @@ export type DelayReason = Static<typeof DelayReason>
 
 // Events
 
-/** Where the money goes is said once, by the request. */
-function withoutDestination({ destination: _, ...older }: Record<string, never>): object {
-  return withoutStamp(older)
-}
-
 export const payoutEvents = {
-  PayoutRequested: stored(
-    2,
-    record({
-      money: PayoutMoney,
-      destination: Destination,
-      /** The saved destination that was named. */
-      payoutMethod: nullable(Type.String()),
-      batch: nullable(Type.String()),
-      metadata: Metadata,
-      expectedBy: Timestamp,
-    }),
-    { 1: withoutStamp },
+  PayoutRequested: sealedFor(
+    ({ destination }) => holderOf(destination),
+    stored(
+      2,
+      record({
+        money: PayoutMoney,
+        destination: Destination,
+        /** The saved destination that was named. */
+        payoutMethod: nullable(Type.String()),
+        batch: nullable(Type.String()),
+        metadata: Metadata,
+        expectedBy: Timestamp,
+      }),
+      { 1: withoutStamp },
+    ),
   ),
   /** Money was held for a request that never came to this stream; it never will. */
   PayoutAbandoned: stored(2, record({ currency: Currency }), { 1: withoutStamp }),
-  PayoutSent: stored(2, record({ money: PayoutMoney }), { 1: withoutDestination }),
+  /** Where the money goes is said once, by the request. */
+  PayoutSent: stored(2, record({ money: PayoutMoney }), {
+    1: ({ destination: _, ...older }) => withoutStamp(older),
+  }),
   PayoutPaid: stored(2, record({ money: PayoutMoney }), { 1: withoutStamp }),
   PayoutFailed: stored(2, record({ money: PayoutMoney, failure: Failure }), { 1: withoutStamp }),
   PayoutCanceled: stored(2, record({ money: PayoutMoney, reason: Type.String() }), { 1: withoutStamp }),

@@ -10,9 +10,11 @@ import {
   Uuid,
 } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
-import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
+import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import type { RailMethod } from '../../kernel/rail-ports.ts'
 import type { MerchantOwner } from '../../kernel/owner.ts'
+import { personal } from '../../kernel/personal.ts'
+import { holderOf } from '../../contract/subjects.ts'
 
 /** Spec, merchant routes. */
 export const refundReasons = ['duplicate', 'fraudulent', 'requested_by_customer'] as const
@@ -22,7 +24,7 @@ const Method = Type.Union([
     type: literals('mobile_money'),
     country: Type.String(),
     operator: Type.String(),
-    msisdn: Type.String(),
+    msisdn: personal(Type.String()),
   }),
   record({ type: literals('card'), token: Type.String() }),
 ])
@@ -37,10 +39,11 @@ const money = { paymentIntent: Uuid, amount: AmountMinor, currency: Currency, ra
 
 export const refundEvents = {
   /** `rail` is the account by which the payment came in, `method` where the money goes back to. */
-  RefundRequested: stored(
-    2,
-    record({ ...money, reason: nullable(literals(...refundReasons)), method: Method }),
-    { 1: withoutStamp },
+  RefundRequested: sealedFor(
+    ({ method }) => holderOf(method),
+    stored(2, record({ ...money, reason: nullable(literals(...refundReasons)), method: Method }), {
+      1: withoutStamp,
+    }),
   ),
   RefundSucceeded: stored(2, record(money), { 1: withoutStamp }),
   RefundFailed: stored(2, record({ ...money, code: Type.String(), message: Type.String() }), {

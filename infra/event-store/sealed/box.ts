@@ -1,0 +1,32 @@
+import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto'
+
+const algorithm = 'aes-256-gcm'
+const nonceBytes = 12
+const tagBytes = 16
+
+/** What a box is sealed for: in another event it does not open. */
+export interface Place {
+  /** Of the event, which also makes the nonce: 16 random bytes in base64url. */
+  readonly salt: string
+  readonly id: string
+}
+
+/** The same content in the same place is the same box, so an append can be repeated. */
+export function seal(key: KeyObject, content: string, { salt, id }: Place): string {
+  const cipher = createCipheriv(algorithm, key, nonceOf(salt)).setAAD(Buffer.from(id))
+  const bytes = Buffer.concat([cipher.update(content, 'utf8'), cipher.final(), cipher.getAuthTag()])
+  return bytes.toString('base64url')
+}
+
+/** Throws for a box that was changed, or belongs elsewhere. */
+export function open(key: KeyObject, box: string, { salt, id }: Place): string {
+  const bytes = Buffer.from(box, 'base64url')
+  const options = { authTagLength: tagBytes }
+  const decipher = createDecipheriv(algorithm, key, nonceOf(salt), options).setAAD(Buffer.from(id))
+  decipher.setAuthTag(bytes.subarray(-tagBytes))
+  return decipher.update(bytes.subarray(0, -tagBytes), undefined, 'utf8') + decipher.final('utf8')
+}
+
+function nonceOf(salt: string): Buffer {
+  return Buffer.from(salt, 'base64url').subarray(0, nonceBytes)
+}

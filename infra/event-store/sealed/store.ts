@@ -1,0 +1,127 @@
+import type { KeyObject } from 'node:crypto'
+import { parseStreamName } from '../../../packages/kernel/decider.ts'
+import type { EventTypes } from '../../../packages/kernel/event-types.ts'
+import { ownedBy } from '../../../packages/kernel/owner.ts'
+import { erased, join, part } from '../../../packages/kernel/personal.ts'
+import type { EventStore, NewEvent, StoredEvent } from '../../../packages/kernel/ports.ts'
+import type { SubjectKey, SubjectKeys } from '../../postgres/privacy/subject-keys.ts'
+import { open, seal } from './box.ts'
+
+export interface SealingOptions {
+  /** All that are stored. */
+  readonly types: EventTypes
+  readonly keys: Pick<SubjectKeys, 'inUse' | 'forSealing' | 'known' | 'forOpening'>
+}
+
+/**
+ * A store that seals what is personal in events, and opens it for who reads. Nobody else knows of it; what is
+ * behind it is what a copy of the log holds.
+ */
+export function sealedStore(store: EventStore, options: SealingOptions): EventStore {
+  const reader = new Opener(options)
+  return {
+    ...store,
+    append: async (stream, expected, events) =>
+      store.append(stream, expected, await sealedEvents(options, stream, events)),
+    readStream: async (stream, from, limit) => reader.opened(await store.readStream(stream, from, limit)),
+    readAll: async (after, limit, filter) => reader.opened(await store.readAll(after, limit, filter)),
+    async *readOn(after) {
+      for await (const events of store.readOn(after)) yield await reader.opened(events)
+    },
+    subscribe: (subscription) =>
+      store.subscribe({
+        ...subscription,
+        handle: async (events, through) => subscription.handle(await reader.opened(events), through),
+      }),
+  }
+}
+
+/** Mostly every key is at hand, and nothing is waited for. */
+async function sealedEvents(
+  { types, keys }: SealingOptions,
+  stream: string,
+  events: readonly NewEvent[],
+): Promise<readonly NewEvent[]> {
+  const sealed: NewEvent[] = []
+  for (const event of events) {
+    const { sealing } = types[event.type] ?? {}
+    const parted = sealing && part(sealing.fields, event.data as Record<string, unknown>)
+    const about = parted?.personal && sealing?.subjectOf(event.data as never, parseStreamName(stream).id)
+    if (!parted?.personal || about === undefined) {
+      sealed.push(event)
+      continue
+    }
+    const subject = [...Object.values(ownedBy(event.metadata)), about].join('/')
+    const key = keys.inUse(subject) ?? (await keys.forSealing(subject))
+    sealed.push(sealedEvent(event, parted.rest, { key, content: JSON.stringify(parted.personal) }))
+  }
+  return sealed
+}
+
+interface Box {
+  readonly key: SubjectKey
+  readonly content: string
+}
+
+function sealedEvent(event: NewEvent, data: object, { key: { id, key }, content }: Box): NewEvent {
+  const { salt } = event.metadata
+  if (salt === undefined) throw new Error(`the event ${event.id} has no salt`)
+  const box = seal(key, content, { salt, id: event.id.toLowerCase() })
+  return { ...event, data, metadata: { ...event.metadata, sealed: { key: id, box } } }
+}
+
+class Opener {
+  readonly #options: SealingOptions
+  /** Subscriptions of one process are handed the same events: each is opened once. */
+  readonly #opened = new WeakMap<StoredEvent, StoredEvent>()
+
+  constructor(options: SealingOptions) {
+    this.#options = options
+  }
+
+  async opened(events: readonly StoredEvent[]): Promise<readonly StoredEvent[]> {
+    if (!events.some(isSealed)) return events
+    const keys = await this.#keysOf(events)
+    return events.map((event) => (isSealed(event) ? this.#open(event, keys) : event))
+  }
+
+  async #keysOf(events: readonly StoredEvent[]): Promise<ReadonlyMap<string, KeyObject | false>> {
+    const { keys } = this.#options
+    const found = new Map<string, KeyObject | false>()
+    const missing = new Set<string>()
+    for (const { metadata } of events) {
+      const id = metadata.sealed?.key
+      if (id === undefined || found.has(id)) continue
+      const key = keys.known(id)
+      if (key === undefined) missing.add(id)
+      else found.set(id, key)
+    }
+    const find = async (id: string) => void found.set(id, await keys.forOpening(id))
+    if (missing.size > 0) await Promise.all([...missing].map(find))
+    return found
+  }
+
+  #open(event: StoredEvent, keys: ReadonlyMap<string, KeyObject | false>): StoredEvent {
+    const known = this.#opened.get(event)
+    if (known) return known
+    const { key: id, box } = event.metadata.sealed!
+    const key = keys.get(id)
+    const opened = { ...event, data: key ? whole(event, box, key) : this.#erased(event) }
+    if (key) this.#opened.set(event, opened)
+    return opened
+  }
+
+  #erased({ type, data }: StoredEvent): object {
+    const fields = this.#options.types[type]?.sealing?.fields ?? {}
+    return erased(fields, data as Record<string, unknown>)
+  }
+}
+
+function whole({ id, data, metadata }: StoredEvent, box: string, key: KeyObject): object {
+  const content = open(key, box, { salt: metadata.salt!, id })
+  return join(data as Record<string, unknown>, JSON.parse(content) as Record<string, unknown>)
+}
+
+function isSealed({ metadata }: StoredEvent): boolean {
+  return metadata.sealed !== undefined
+}

@@ -1,0 +1,87 @@
+import type { TSchema } from '@sinclair/typebox'
+
+/** What JSON Schema would say of a personal field, if it knew of any. */
+const mark = 'x-personal'
+
+/**
+ * Marks a field of an event as personal: names, telephone numbers, addresses, accounts, notes. It is stored
+ * sealed with a key of whom it is about, so that it can be forgotten without touching the log.
+ */
+export function personal<Schema extends TSchema>(schema: Schema): Schema {
+  return { ...schema, [mark]: true }
+}
+
+/** Where the personal fields of a schema are: `{ destination: { msisdn: true } }`. */
+export type PersonalFields = { readonly [field: string]: true | PersonalFields }
+
+export function personalFieldsOf(schema: TSchema): PersonalFields {
+  const found: Record<string, true | PersonalFields> = {}
+  const parts = [schema, ...((schema['anyOf'] as readonly TSchema[] | undefined) ?? [])]
+  for (const [name, field] of parts.flatMap((part) => Object.entries((part['properties'] ?? {}) as Fields))) {
+    const inner = field[mark] ? true : personalFieldsOf(field)
+    const known = found[name]
+    if (inner === true || known === true) found[name] = true
+    else if (Object.keys(inner).length > 0) found[name] = { ...known, ...inner }
+  }
+  return found
+}
+
+type Fields = Readonly<Record<string, TSchema>>
+type Data = Readonly<Record<string, unknown>>
+
+/** What stands in the place of a value that was sealed, and is shown in place of one that was forgotten. */
+const sealedText = ''
+export const erasedText = '[erased]'
+
+interface Parted {
+  readonly rest: Data
+  /** Left out when there is nothing personal. */
+  readonly personal?: Data
+}
+
+/** Takes what is personal out of the data of an event. */
+export function part(fields: PersonalFields, data: Data): Parted {
+  let rest = data
+  let personal: Record<string, unknown> | undefined
+  for (const [name, inner] of Object.entries(fields)) {
+    const value = data[name]
+    if (value === null || value === undefined || value === sealedText) continue
+    const parted = inner === true ? { rest: sealedText, personal: value } : part(inner, value as Data)
+    if (parted.personal === undefined) continue
+    if (!personal) rest = { ...data }
+    personal ??= {}
+    ;(rest as Record<string, unknown>)[name] = parted.rest
+    personal[name] = parted.personal
+  }
+  return personal ? { rest, personal } : { rest }
+}
+
+/** Puts back what was taken out. */
+export function join(data: Data, personal: Data): Data {
+  const whole: Record<string, unknown> = { ...data }
+  for (const [name, value] of Object.entries(personal)) {
+    const known = whole[name]
+    whole[name] = known === sealedText ? value : join(known as Data, value as Data)
+  }
+  return whole
+}
+
+/** The data of an event whose subject was forgotten: it shows where something was. */
+export function erased(fields: PersonalFields, data: Data): Data {
+  const shown: Record<string, unknown> = { ...data }
+  for (const [name, inner] of Object.entries(fields)) {
+    const value = shown[name]
+    if (inner === true && value === sealedText) shown[name] = erasedText
+    else if (inner !== true && value) shown[name] = erased(inner, value as Data)
+  }
+  return shown
+}
+
+/** Keys of whom events are about. */
+export interface PersonalKeys {
+  /**
+   * Forgets somebody: what was sealed until now can never be opened again, in no copy of the log. What is
+   * written afterwards has a new key.
+   */
+  destroy(subject: string): Promise<void>
+}

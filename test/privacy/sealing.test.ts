@@ -1,0 +1,100 @@
+import t from 'tap'
+import { identity } from '../../packages/contract/identity.ts'
+import { openRuntime } from '../../services/composition/dependencies.ts'
+import { eventually } from '../support/eventually.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const msisdn = '+221770004242'
+const holder = 'Awa Ndiaye Sealed'
+const email = 'awa.sealed@example.com'
+const wave = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn }
+const bank = { type: 'bank', bank_code: 'SN010', account_number: '0077007700', account_name: holder }
+
+let service: TestService
+
+t.before(async () => {
+  service = await startService(t)
+})
+
+async function post(path: string, body: object): Promise<Record<string, unknown>> {
+  const answer = await service.post(path, body)
+  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`)
+  return answer.body
+}
+
+async function rowsWith(text: string): Promise<readonly string[]> {
+  const { rows } = await service.service.runtime.postgres.pool.query<{ type: string }>(
+    'select type from events where data::text like $1 or metadata::text like $1',
+    [`%${text}%`],
+  )
+  return rows.map(({ type }) => type)
+}
+
+t.test('what is personal stands sealed in the log, and readers see it', async (t) => {
+  const payout = await post('/api/v1/payouts', { amount: 500, currency: 'XOF', destination: wave })
+  await post('/api/test/payouts/callback', { payout_id: payout['id'], status: 'paid' })
+  const saved = await post('/api/v1/merchant/settings/payouts/destinations', {
+    ...bank,
+    label: 'Awa at home',
+  })
+  const intent = await post('/api/v1/payment-intents', {
+    amount: 5_000,
+    currency: 'XOF',
+    transaction_country: 'SN',
+    customer_email: email,
+    customer_phone: msisdn,
+  })
+  const mobile_money = { country: 'SN', operator: 'orange_money', msisdn }
+  const payment_method = { type: 'mobile_money', mobile_money }
+  await post(`/api/v1/payment-intents/${String(intent['id'])}/confirm`, { payment_method })
+  for (const text of [msisdn, holder, email, bank.account_number, 'Awa at home'])
+    t.strictSame(await rowsWith(text), [], `"${text}" is nowhere in the log`)
+  const shown = await eventually(
+    () => service.get(`/api/v1/payouts/${String(payout['id'])}`),
+    ({ body }) => body['status'] === 'paid',
+  )
+  t.match(shown.body, { destination: { msisdn } })
+  t.match(saved, { label: 'Awa at home' })
+  const customer = await service.get(`/api/v1/merchant/customers/${String(intent['customer'])}`)
+  t.match(customer.body, { email, phone: msisdn })
+})
+
+t.test('a box opens only where it was sealed', async (t) => {
+  const { dependencies, postgres } = service.service.runtime
+  const one = await post('/api/v1/payouts', { amount: 500, currency: 'XOF', destination: wave })
+  const other = await post('/api/v1/payouts', { amount: 501, currency: 'XOF', destination: wave })
+  const [stream, from] = [one, other].map(({ id }) => `payout-${identity(String(id), 'po')!}`)
+  await postgres.pool.query(
+    `update events set metadata = jsonb_set(metadata::jsonb, '{sealed}', (
+       select metadata::jsonb -> 'sealed' from events where stream = $2 and revision = 0))::json
+     where stream = $1 and revision = 0`,
+    [stream, from],
+  )
+  await t.rejects(dependencies.store.readStream(stream!, 0))
+})
+
+t.test(
+  'a key that is destroyed opens nothing, in no process, and what comes later has a new one',
+  async (t) => {
+    const { runtime, credentials } = service.service
+    const mine = { ...wave, msisdn: '+221770004343' }
+    const request = { amount: 500, currency: 'XOF', destination: mine }
+    const before = await post('/api/v1/payouts', request)
+    const another = await openRuntime(runtime.configuration)
+    t.teardown(() => another.close())
+    const destinationOf = async (payout: Record<string, unknown>, { dependencies } = another) => {
+      const stream = `payout-${identity(String(payout['id']), 'po')!}`
+      const [requested] = await dependencies.store.readStream(stream, 0, 1)
+      return (requested!.data as { destination: Record<string, unknown> }).destination
+    }
+    t.match(await destinationOf(before), mine)
+    await runtime.dependencies.personalKeys.destroy(`${credentials.merchant_id}/false/contact/${mine.msisdn}`)
+    const after = await post('/api/v1/payouts', request)
+    t.match(await destinationOf(before, runtime), { operator: 'wave', msisdn: '[erased]' })
+    t.match(await destinationOf(after, runtime), mine)
+    t.match(await destinationOf(after), mine, 'in another process too')
+    const fresh = await openRuntime(runtime.configuration)
+    t.teardown(() => fresh.close())
+    t.match(await destinationOf(before, fresh), { msisdn: '[erased]' })
+  },
+)
