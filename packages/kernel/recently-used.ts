@@ -1,7 +1,8 @@
 /**
- * What was used last, by name: two generations, so that using costs two look-ups and nothing is moved in a
+ * Mailboxes by the name of their stream: what was used last, but never without those that are in use, which
+ * no cache of a package promises. Two generations: using one costs two look-ups, and nothing is moved in a
  * list. When the young generation has half of what may be kept, it becomes the old one, and the one before is
- * forgotten. Unlike the caches of packages, it never forgets what is in use.
+ * forgotten.
  */
 export class RecentlyUsed<Value> {
   #young = new Map<string, Value>()

@@ -1,4 +1,4 @@
-import { RecentlyUsed } from '../../../packages/kernel/recently-used.ts'
+import { LRUCache } from 'lru-cache'
 
 /** Some 3 MB for those that are known, and as much for those that are shared. */
 const streamsMax = 20_000
@@ -8,9 +8,9 @@ const streamsMax = 20_000
  * is beyond, the unique key of stream and revision tells.
  */
 export class RevisionCache {
-  readonly #revisions = new RecentlyUsed<number>(streamsMax)
+  readonly #revisions = new LRUCache<string, number>({ max: streamsMax })
   /** Others write to them as well: a race that is lost fails a whole batch, which costs more than looking. */
-  readonly #shared = new RecentlyUsed<true>(streamsMax)
+  readonly #shared = new LRUCache<string, true>({ max: streamsMax })
 
   /** Whether it surely has reached the revision, as every stream has reached what is before its first. */
   reached(stream: string, revision: number): boolean {

@@ -1,6 +1,6 @@
+import { LRUCache } from 'lru-cache'
 import { categoryOf } from '../../../packages/kernel/decider.ts'
 import { DamagedStreamError } from '../../../packages/kernel/ports.ts'
-import { RecentlyUsed } from '../../../packages/kernel/recently-used.ts'
 import { hiddenBy } from './stream-metadata.ts'
 
 const streamsMax = 100_000
@@ -18,7 +18,7 @@ export interface IntactStreamsOptions {
  */
 export class IntactStreams {
   readonly #options: IntactStreamsOptions
-  readonly #known = new RecentlyUsed<true>(streamsMax)
+  readonly #known = new LRUCache<string, true>({ max: streamsMax })
   readonly #looking = new Map<string, Promise<void>>()
 
   constructor(options: IntactStreamsOptions) {

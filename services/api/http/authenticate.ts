@@ -9,7 +9,6 @@ import { merchant, type Merchant } from '../../../packages/domain/merchants/merc
 import { streamName, type Decider, type Payloads } from '../../../packages/kernel/decider.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
 import type { Clock, EventStore, Subscription } from '../../../packages/kernel/ports.ts'
-import { RecentlyUsed } from '../../../packages/kernel/recently-used.ts'
 
 const keysKept = 20_000
 /** So late this process may learn what has become of a key. */
@@ -38,7 +37,7 @@ export class Authentication {
   readonly #store: EventStore
   readonly #clock: Clock
   /** By the header, which a client sends with each request. */
-  readonly #known = new RecentlyUsed<KnownKey>(keysKept)
+  readonly #known = new LRUCache<string, KnownKey>({ max: keysKept })
   /** States of API keys and merchants by stream. */
   readonly #states = new LRUCache<string, ApiKey | Merchant>({ max: keysKept })
   #changes = 0

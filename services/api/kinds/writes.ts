@@ -1,12 +1,12 @@
+import { LRUCache } from 'lru-cache'
 import type { Caller } from '../../../packages/contract/routes.ts'
-import { RecentlyUsed } from '../../../packages/kernel/recently-used.ts'
 
 const merchantsKept = 50_000
 
 /** What this process last wrote for each merchant, so that the merchant's next list shows it. */
 export class LastWrites {
-  readonly #live = new RecentlyUsed<number>(merchantsKept)
-  readonly #sandbox = new RecentlyUsed<number>(merchantsKept)
+  readonly #live = new LRUCache<string, number>({ max: merchantsKept })
+  readonly #sandbox = new LRUCache<string, number>({ max: merchantsKept })
 
   note({ merchant, livemode }: Caller, position: number): void {
     this.#positions(livemode).set(merchant, position)
@@ -16,7 +16,7 @@ export class LastWrites {
     return this.#positions(livemode).get(merchant) ?? 0
   }
 
-  #positions(livemode: boolean): RecentlyUsed<number> {
+  #positions(livemode: boolean): LRUCache<string, number> {
     return livemode ? this.#live : this.#sandbox
   }
 }
