@@ -23,6 +23,7 @@ export const advice: Readonly<Record<RefusalName, string>> = {
   body_must_not_be_too_large: 'Send at most 256 KB.',
   body_must_be_json: 'Send one JSON document in UTF-8, with each member once and at most 20 levels deep.',
   body_must_arrive_in_time: 'Send the same request again, with its idempotency key.',
+  content_encoding_must_be_known: 'Send the body as it is, or packed with gzip.',
   request_must_be_http:
     'Send HTTP/1.1 with a `Host`, one length of the body and no control characters in headers.',
   headers_must_not_be_too_large: 'Send at most 16 KB of headers and address together.',
@@ -34,6 +35,7 @@ export const advice: Readonly<Record<RefusalName, string>> = {
   confirmation_must_be_the_only_one:
     'Wait a moment and read the intent, or confirm it again: the operator is called only once.',
   resource_must_not_have_changed: 'Send the same request again; it is decided on the new state.',
+  resource_must_be_as_it_was_seen: 'Read it again, and send its new `ETag` as `If-Match`.',
   resource_must_not_exist_yet: 'Use what is already there.',
 
   rate_must_be_within_the_limit: 'Wait for `Retry-After`, and spread the requests.',

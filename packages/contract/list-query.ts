@@ -67,3 +67,8 @@ export function answerOf(route: AnyRoute): TSchema {
 export function statusOf({ kind, status }: AnyRoute): 200 | 201 | 202 {
   return status ?? (kind === 'create' ? 201 : 200)
 }
+
+/** Whether the operation changes one stream that its client can have read. */
+export function takesIfMatch({ kind, isChange }: AnyRoute): boolean {
+  return kind === 'change' || isChange === true
+}

@@ -1,3 +1,4 @@
+import { takesIfMatch } from './list-query.ts'
 import { partsOf } from './openapi/names.ts'
 import { refusals, type RefusalName } from './refusals.ts'
 import type { AnyRoute } from './routes.ts'
@@ -25,6 +26,7 @@ const ofBodies: readonly RefusalName[] = [
   'body_must_not_be_too_large',
   'body_must_be_json',
   'body_must_arrive_in_time',
+  'content_encoding_must_be_known',
 ]
 
 const ofWrites: readonly RefusalName[] = [
@@ -44,6 +46,7 @@ export function refusalsOf(route: AnyRoute): readonly RefusalName[] {
   if (method !== 'GET') names.push(...ofBodies, ...ofWrites)
   if (route.environment === 'required') names.push('environment_header_must_be_given')
   if (route.idempotency === 'required in live') names.push('live_payout_must_have_an_idempotency_key')
+  if (takesIfMatch(route)) names.push('resource_must_be_as_it_was_seen')
   if (path.includes('{')) names.push('resource_must_exist')
   if (route.kind === 'list') names.push('read_model_must_have_caught_up', 'read_must_not_take_too_long')
   if (route.kind === 'perform' && method === 'GET') names.push('read_must_not_take_too_long')

@@ -50,6 +50,7 @@ export const refusals = {
   body_must_be_json: [400, 'IKW-REQ-007', false, 'Body is not JSON'],
   body_must_arrive_in_time: [408, 'IKW-REQ-008', true, 'Request did not arrive in time'],
 
+  content_encoding_must_be_known: [415, 'IKW-REQ-013', false, 'Content-Encoding is not gzip'],
   request_must_be_http: [400, 'IKW-REQ-010', false, 'Request is not HTTP that can be read'],
   headers_must_not_be_too_large: [431, 'IKW-REQ-011', false, 'Headers are larger than 16 KB'],
   method_must_be_allowed: [405, 'IKW-REQ-009', false, 'Method is not allowed here'],
@@ -64,6 +65,7 @@ export const refusals = {
     'Payment intent confirmation is already in progress',
   ],
   resource_must_not_have_changed: [409, 'IKW-RES-003', true, 'Changed by someone else meanwhile'],
+  resource_must_be_as_it_was_seen: [412, 'IKW-RES-005', false, 'Changed since it was read'],
   resource_must_not_exist_yet: [409, 'IKW-RES-004', false, 'Already exists'],
 
   rate_must_be_within_the_limit: [429, 'IKW-RATE-001', true, 'Too many requests'],

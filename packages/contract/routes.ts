@@ -107,6 +107,8 @@ interface Common {
   readonly examples?: NamedExamples
   /** Where what is created can be read; left out: below the path of this operation. */
   readonly location?: Location
+  /** Its first command goes to the stream of `{id}`: `If-Match` can bind it to a revision. */
+  readonly isChange?: true
   /** It creates the same as this operation: an `Idempotency-Key` of the one is a key of the other. */
   readonly twinOf?: Operation
   /** Refusals that this operation has beside those which every operation of its kind has. */

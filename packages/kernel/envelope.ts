@@ -23,6 +23,8 @@ export interface Envelope extends MerchantOwner {
   readonly mustBeNew?: boolean
   /** A stream without events is refused as not found. */
   readonly mustExist?: boolean
+  /** A stream of another revision is refused: it is not what whoever asks has seen. */
+  readonly ifRevision?: number
   /** `refuse`: a version conflict is answered at once and never decided again. */
   readonly onConflict?: 'retry' | 'refuse'
 }

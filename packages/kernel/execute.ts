@@ -26,6 +26,7 @@ export interface PendingCommand {
 export interface Refuse {
   readonly notFound: (stream: string) => Error
   readonly changedMeanwhile: (stream: string) => Error
+  readonly otherRevision: (stream: string) => Error
   readonly overloaded: (stream: string) => Error
 }
 

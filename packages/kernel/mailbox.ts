@@ -201,10 +201,12 @@ export class Mailbox {
 
   /** Nobody reaches another merchant's or the other environment's stream, whatever id a request names. */
   #admit(envelope: Envelope, { revision, owner }: KnownState): void {
-    const { mustExist, mustBeNew } = envelope
+    const { mustExist, mustBeNew, ifRevision } = envelope
     const isOthers = owner && !owns(owner, envelope)
     if (isOthers || (mustExist && revision === noStream)) throw this.#options.refuse.notFound(this.#stream)
     if (mustBeNew && revision !== noStream) throw this.#options.refuse.changedMeanwhile(this.#stream)
+    if (ifRevision !== undefined && revision !== ifRevision)
+      throw this.#options.refuse.otherRevision(this.#stream)
   }
 
   #versionOf(type: string): number {

@@ -183,6 +183,7 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
 const executorRefusals = {
   notFound: () => new Refusal('resource_must_exist'),
   changedMeanwhile: () => new Refusal('resource_must_not_have_changed', { retryAfterSeconds: 1 }),
+  otherRevision: () => new Refusal('resource_must_be_as_it_was_seen'),
   overloaded: () => new Refusal('service_must_not_be_overloaded', { retryAfterSeconds: 1 }),
 }
 

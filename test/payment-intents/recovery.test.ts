@@ -156,7 +156,7 @@ function asking(id: string, dependencies: Dependencies) {
   const body = { payment_method: byOrange }
   const envelope = { ...owner(), actor: 'test', correlation: 'test' }
   const parts = { dependencies, envelope, id, path: '', params: { id }, query: {}, body }
-  const request = new HttpRequest({ ...parts, minPosition: undefined, lastWritten: 0 })
+  const request = new HttpRequest({ ...parts, minPosition: undefined, lastWritten: 0, ifRevision: undefined })
   return request as Parameters<typeof confirmPaymentIntent>[0]
 }
 

@@ -49,6 +49,7 @@ export async function ask(
     query: {},
     minPosition: undefined,
     lastWritten: 0,
+    ifRevision: undefined,
   })
   return (await answer(dependencies, { route, asked: request, keyed })).body
 }

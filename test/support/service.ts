@@ -116,6 +116,6 @@ async function answerOf<Body>(response: Response): Promise<Answer<Body>> {
   return {
     status: response.status,
     headers: response.headers,
-    body: (isJson ? JSON.parse(text) : text) as Body,
+    body: (isJson && text ? JSON.parse(text) : text) as Body,
   }
 }

@@ -44,6 +44,7 @@ export function openLog() {
       refuse: {
         notFound: () => new Refusal('resource_must_exist'),
         changedMeanwhile: () => new Refusal('resource_must_not_have_changed'),
+        otherRevision: () => new Refusal('resource_must_be_as_it_was_seen'),
         overloaded: () => new Refusal('service_must_not_be_overloaded'),
       },
       pause: async () => undefined,

@@ -80,6 +80,7 @@ const silent: Log = { info: () => undefined, warn: () => undefined, error: () =>
 const refusals = {
   notFound: () => new Refusal('resource_must_exist'),
   changedMeanwhile: () => new Refusal('resource_must_not_have_changed'),
+  otherRevision: () => new Refusal('resource_must_be_as_it_was_seen'),
   overloaded: () => new Refusal('service_must_not_be_overloaded'),
 }
 
@@ -108,10 +109,7 @@ async function openBase() {
   return { pool, reads, store, models, deliveries }
 }
 
-/**
- * Everything that deliveries need, real, for a merchant of its own; its clock stands still until a test moves
- * it.
- */
+/** All that deliveries need, real, for a merchant of its own; its clock stands until a test moves it. */
 export async function webhookFixture() {
   const { pool, reads, store, models, deliveries } = await (base ??= openBase())
   await pool.query('truncate deliveries, webhook_workers, webhook_replay_plans')

@@ -21,7 +21,7 @@ t.test('a relay that is behind the snapshot of a book goes on from its own', asy
   const store = await openEmbeddedStore({ url })
   t.teardown(() => store.close())
   const snapshots = postgresSnapshots(pool)
-  const refuse = { notFound: never, changedMeanwhile: never, overloaded: never }
+  const refuse = { notFound: never, changedMeanwhile: never, otherRevision: never, overloaded: never }
   const clock = () => new Date()
   const executor = new Executor({
     store,

@@ -128,6 +128,14 @@ const requestHeaders: Json = {
       '**Required in live.** Your own name for this payout: sent again with the same body, it answers the ' +
       'same payout.',
   },
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    required: false,
+    description:
+      'The `ETag` of what you have read: a resource that has changed since is left alone, with 412.',
+    schema: { type: 'string', maxLength: 20 },
+  },
   MinPosition: {
     name: 'Min-Position',
     in: 'header',
@@ -158,12 +166,13 @@ const responseHeaders: Json = {
     description: 'What this answer shows at least, as a text that says nothing else; see `Min-Position`',
     schema: text,
   },
+  ETag: { description: 'Revision of the resource; see `If-Match`', schema: text },
   'Idempotent-Replayed': {
     description: '`true` when this is the answer of an earlier request with the same key',
     schema: { type: 'string', const: 'true' },
   },
   'Retry-After': { description: 'Seconds after which to try again, where it helps', schema: count },
-  'WWW-Authenticate': { description: 'How to authenticate', schema: { type: 'string', const: 'Bearer' } },
+  'WWW-Authenticate': { description: 'How to authenticate', schema: text },
   'RateLimit-Policy': { description: 'Requests per window of this key: `"key";q=100;w=1`', schema: text },
   RateLimit: { description: 'What is left and when it is filled up: `"key";r=99;t=1`', schema: text },
   'X-RateLimit-Limit': { description: 'Requests per second of this key', schema: count },

@@ -1,4 +1,4 @@
-import { answerOf, listQuery, statusOf } from '../list-query.ts'
+import { answerOf, listQuery, statusOf, takesIfMatch } from '../list-query.ts'
 import { exampleIds, exampleOf } from './examples.ts'
 import { operationId, partsOf } from './names.ts'
 import type { RefusedResponses } from './refusals.ts'
@@ -121,6 +121,7 @@ function headers(route: AnyRoute): Json[] {
     route.environment === 'required' ? 'EnvironmentRequired' : route.scope !== 'public' && 'Environment',
     !route.operation.startsWith('GET ') && (route.idempotency ? 'IdempotencyKeyOfPayouts' : 'IdempotencyKey'),
     route.kind === 'list' && 'MinPosition',
+    takesIfMatch(route) && 'IfMatch',
     'RequestId',
   ].filter((name) => typeof name === 'string')
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }))
@@ -145,6 +146,7 @@ function success(route: AnyRoute, schemas: NamedSchemas): Json {
     'Ikw-Request-Id',
     ...(status === 201 ? ['Location'] : []),
     ...(isWrite ? ['Idempotent-Replayed'] : []),
+    ...(takesIfMatch(route) || route.kind === 'show' ? ['ETag'] : []),
     ...(route.scope === 'public' ? [] : ['Ledger-Position']),
     ...(route.scope === 'public'
       ? []

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
 import { refuse } from '../../../packages/contract/refusals.ts'
 import { parseJson } from './json-text.ts'
 
@@ -13,13 +15,29 @@ export async function readBody(request: IncomingMessage, arrivalMs: number): Pro
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared > bodyBytesMax)
     refuse('body_must_not_be_too_large', { detail: `Body is larger than ${bodyBytesMax} bytes` })
-  const bytes = await readBytes(request, arrivalMs)
+  const bytes = await unpacked(await readBytes(request, arrivalMs), request.headers['content-encoding'])
   if (bytes.length === 0) return undefined
   const type = request.headers['content-type']
   if (type !== undefined && !/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
     refuse('body_must_be_json', { detail: `Content-Type is ${type}, but must be application/json` })
   }
   return parseJson(bytes)
+}
+
+const unzip = promisify(gunzip)
+
+async function unpacked(bytes: Buffer, encoding = 'identity'): Promise<Buffer> {
+  if (encoding.toLowerCase() === 'identity' || bytes.length === 0) return bytes
+  if (encoding.toLowerCase() !== 'gzip')
+    refuse('content_encoding_must_be_known', { detail: `Content-Encoding is ${encoding}, but must be gzip` })
+  try {
+    return await unzip(bytes, { maxOutputLength: bodyBytesMax })
+  } catch (error) {
+    const isTooLarge = (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE'
+    if (isTooLarge)
+      refuse('body_must_not_be_too_large', { detail: `Body is larger than ${bodyBytesMax} bytes` })
+    return refuse('body_must_be_json', { detail: 'Body is not gzip, as its Content-Encoding says' })
+  }
 }
 
 function readBytes(request: IncomingMessage, arrivalMs: number): Promise<Buffer> {

@@ -1,6 +1,6 @@
 import type { Request as HttpRequestIn, Response as HttpResponse } from 'express'
 import { identity } from '../../../packages/contract/identity.ts'
-import { listQuery } from '../../../packages/contract/list-query.ts'
+import { listQuery, takesIfMatch } from '../../../packages/contract/list-query.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute, Caller, Dependencies } from '../../../packages/contract/routes.ts'
 import type { Envelope } from '../../../packages/kernel/envelope.ts'
@@ -55,8 +55,10 @@ export async function handle(
     body,
     minPosition: minPosition(api, request),
     lastWritten: api.writes.last(caller),
+    ifRevision: ifRevision(route, request),
   })
   const reply = await answer(api.dependencies, { route, asked, keyed })
+  if (asked.revision !== undefined && !reply.replayed) response.setHeader('ETag', `"${asked.revision}"`)
   if (route.scope !== 'public') await tellPosition(api, { asked, isRead: isRead(request), response })
   return reply
 }
@@ -195,6 +197,19 @@ async function bodyOf(
   const given = body ?? {}
   checkBody(route.body, given)
   return given
+}
+
+/** The revision that a change is bound to; `*` is any, and a change needs one anyway. */
+function ifRevision(route: AnyRoute, request: HttpRequestIn): number | undefined {
+  const text = request.headers['if-match']
+  if (text === undefined || isRead(request)) return undefined
+  const [, revision] = /^"(\d{1,15})"$/.exec(text) ?? []
+  if (takesIfMatch(route) && (text === '*' || revision !== undefined))
+    return revision === undefined ? undefined : Number(revision)
+  const why = takesIfMatch(route)
+    ? 'If-Match must be an ETag that was answered'
+    : 'If-Match is not taken here'
+  return refuseField('request_must_be_valid', 'header:If-Match', why)
 }
 
 function minPosition({ dependencies }: Api, request: HttpRequestIn): number | undefined {

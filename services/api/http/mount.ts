@@ -75,20 +75,48 @@ interface Family {
 
 function routerOf(api: Api, { prefix, places, metrics }: Family): Router {
   const router = Router({ caseSensitive: true })
-  const methods = new Map<string, string[]>()
-  for (const { method, path, route } of places) {
+  const methods = new Map<string, MountedRow[]>()
+  for (const place of places) {
+    const { method, path, route } = place
     const pattern = path.slice(prefix.length).replace(/\{(\w+)\}/g, ':$1') || '/'
-    methods.set(pattern, [...(methods.get(pattern) ?? []), method])
+    methods.set(pattern, [...(methods.get(pattern) ?? []), place])
     const name = method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete'
     router[name](pattern, (request, response) => serve(api, { route, request, response, metrics }))
   }
-  for (const [pattern, allowed] of methods) {
+  for (const [pattern, here] of methods) {
+    const allow = allowed(here.map(({ method }) => method))
+    router.options(pattern, (_request, response) => answerOptions(response, here, allow))
     router.all(pattern, (_request, response) => {
-      response.setHeader('Allow', allowed.join(', '))
+      response.setHeader('Allow', allow)
       respondRefusal(response, new Refusal('method_must_be_allowed'))
     })
   }
   return router
+}
+
+function allowed(methods: readonly string[]): string {
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+}
+
+/** Pages of others may ask what needs no credential; nobody puts an API key into a page. */
+function answerOptions(response: Response, here: readonly MountedRow[], allow: string): void {
+  response.setHeader('Allow', allow)
+  const open = here.filter(({ route }) => route.scope === 'public').map(({ method }) => method)
+  if (open.length > 0) {
+    openToPages(response)
+    response.setHeader('Access-Control-Allow-Methods', allowed(open))
+    response.setHeader('Access-Control-Allow-Headers', 'Content-Type, Idempotency-Key, X-Request-Id')
+    response.setHeader('Access-Control-Max-Age', 86_400)
+  }
+  response.status(204).end()
+}
+
+function openToPages(response: Response): void {
+  response.setHeader('Access-Control-Allow-Origin', '*')
+  response.setHeader(
+    'Access-Control-Expose-Headers',
+    'Ikw-Request-Id, Idempotent-Replayed, Location, Retry-After',
+  )
 }
 
 interface RequestContext {
@@ -102,6 +130,7 @@ async function serve(api: Api, { route, request, response, metrics }: RequestCon
   const started = performance.now()
   api.dependencies.tracing?.name(route.operation)
   const path = response.locals['path'] as string
+  if (route.scope === 'public') openToPages(response)
   if (path.startsWith(legacyPrefix)) {
     response.setHeader('Deprecation', 'true')
     response.setHeader('Link', `<${path.replace(legacyPrefix, merchantPrefix)}>; rel="successor-version"`)
@@ -118,7 +147,8 @@ function fail({ dependencies }: Api, response: Response, error: unknown): void {
   const refusal = asRefusal(error)
   if (refusal !== error)
     dependencies.log.error({ error, request: response.locals['requestId'] as string }, 'request failed')
-  if (response.headersSent) response.destroy()
+  // A response that is not ended would be counted as being worked on for ever.
+  if (response.headersSent) response.destroy().end()
   else respondRefusal(response, refusal)
 }
 

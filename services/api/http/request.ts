@@ -13,6 +13,8 @@ export interface AnyRequest extends Request<object | undefined, Readonly<Record<
   readonly lastWritten: number
   /** Position that is answered as Ledger-Position. */
   readonly position: number
+  /** Notes the revision that is shown of what the path names. */
+  read(revision: number): void
 }
 
 export interface RequestParts {
@@ -25,6 +27,8 @@ export interface RequestParts {
   readonly body: object | undefined
   readonly minPosition: number | undefined
   readonly lastWritten: number
+  /** What `If-Match` names. */
+  readonly ifRevision: number | undefined
 }
 
 export class HttpRequest implements AnyRequest {
@@ -41,6 +45,9 @@ export class HttpRequest implements AnyRequest {
   #position = 0
   #hasStarted = false
   #isResumed = false
+  /** Only the first command is bound to it: what follows is this request's own. */
+  #ifRevision: number | undefined
+  #revision: number | undefined
 
   constructor(parts: RequestParts) {
     const { merchant, livemode, actor } = parts.envelope
@@ -54,6 +61,7 @@ export class HttpRequest implements AnyRequest {
     this.body = parts.body
     this.minPosition = parts.minPosition
     this.lastWritten = parts.lastWritten
+    this.#ifRevision = parts.ifRevision
   }
 
   get position(): number {
@@ -70,6 +78,15 @@ export class HttpRequest implements AnyRequest {
     this.#isResumed = true
   }
 
+  /** Of the stream that the path names or that this request has started. */
+  get revision(): number | undefined {
+    return this.#revision
+  }
+
+  read(revision: number): void {
+    this.#revision = revision
+  }
+
   showed(position: number): void {
     this.#position = Math.max(this.#position, position)
   }
@@ -81,10 +98,14 @@ export class HttpRequest implements AnyRequest {
     options?: SendOptions,
   ) {
     const { isWhole, ...sending } = options ?? {}
-    const envelope = options ? Object.assign({}, this.envelope, sending) : this.envelope
+    const isNamed = id === this.params['id']
+    const bound = isNamed && this.#ifRevision !== undefined ? { ifRevision: this.#ifRevision } : undefined
+    const envelope = options || bound ? Object.assign({}, this.envelope, sending, bound) : this.envelope
     const earlier = isWhole && this.#isResumed ? await this.#earlier(decider, id) : undefined
     const outcome = earlier ?? (await this.dependencies.executor.send(decider, id, command, envelope))
     this.showed(outcome.position)
+    if (isNamed) this.#ifRevision = undefined
+    if (isNamed || id === this.id) this.read(outcome.revision)
     if (id === this.id && outcome.appended > 0) this.#hasStarted = true
     return outcome
   }

@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { randomUUID } from 'node:crypto'
+import { gzip } from 'node:zlib'
 import fastJson from 'fast-json-stringify'
 import type { Response } from 'express'
 import { answerOf } from '../../../packages/contract/list-query.ts'
-import type { Refusal } from '../../../packages/contract/refusals.ts'
+import type { Problem } from '../../../packages/contract/problem.ts'
+import { refusals, type Refusal } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { problem, type ProblemContext } from './problem.ts'
 
@@ -48,7 +50,7 @@ export function respond(route: AnyRoute, response: Response, { status, body, rep
   if (replayed) response.setHeader('Idempotent-Replayed', 'true')
   if (route.page && response.req.accepts(['json', 'html']) === 'html') {
     response.setHeader('Content-Type', 'text/html; charset=utf-8')
-    end(response, status, route.page(body as never))
+    endPacked(response, status, route.page(body as never))
     return
   }
   const { id } = body as { id?: string }
@@ -57,7 +59,7 @@ export function respond(route: AnyRoute, response: Response, { status, body, rep
     response.setHeader('Location', location.replace('{id}', id))
   }
   response.setHeader('Content-Type', 'application/json; charset=utf-8')
-  end(response, status, serializer(route)(body))
+  endPacked(response, status, serializer(route)(body))
 }
 
 export function respondRefusal(response: Response, refusal: Refusal): void {
@@ -70,11 +72,38 @@ export function endRefused(response: ServerResponse, refusal: Refusal, place: Pr
   const body = problem(refusal, place)
   const { retryAfterSeconds } = refusal.details
   if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', retryAfterSeconds)
-  if (body.status === 401) response.setHeader('WWW-Authenticate', 'Bearer')
+  const challenge = challengeOf(body, response)
+  if (challenge !== undefined) response.setHeader('WWW-Authenticate', challenge)
   // What is left of a body that is too large or too slow is not read: the connection ends.
   if (body.status === 413 || body.status === 408) response.setHeader('Connection', 'close')
   response.setHeader('Content-Type', 'application/problem+json; charset=utf-8')
   end(response, body.status, JSON.stringify(body))
+}
+
+/** RFC 6750, section 3: why a credential was not enough. */
+function challengeOf({ status, code, message }: Problem, { req }: ServerResponse): string | undefined {
+  const bearer = 'Bearer realm="ikw-payments"'
+  if (status === 401 && req.headers.authorization === undefined) return bearer
+  if (status === 401) return `${bearer}, error="invalid_token", error_description="${message}"`
+  return code === scopeCode ? `${bearer}, error="insufficient_scope"` : undefined
+}
+
+const [, scopeCode] = refusals.credential_must_have_the_scope
+
+/** Shorter answers fit into one packet as they are. */
+const packedFrom = 1_024
+
+function endPacked(response: Response, status: number, text: string): void {
+  response.setHeader('Vary', 'Accept-Encoding')
+  if (text.length < packedFrom || response.req.acceptsEncodings('gzip') !== 'gzip')
+    return end(response, status, text)
+  gzip(text, (error, bytes) => {
+    if (error) return void response.destroy(error)
+    response.statusCode = status
+    response.setHeader('Content-Encoding', 'gzip')
+    response.setHeader('Content-Length', bytes.length)
+    response.end(bytes)
+  })
 }
 
 function end(response: ServerResponse, status: number, text: string): void {

@@ -34,8 +34,11 @@ export const kinds: Readonly<
 
   async show(route, request) {
     const id = request.params['id']!
-    const state = await currentState(request, route.from as Documents<never>, id)
-    return (state !== undefined && route.view!(...([id, state] as never))) || refuse('resource_must_exist')
+    const current = await currentDocument(request, route.from as Documents<never>, id)
+    const shown = current && route.view!(...([id, current.state] as never))
+    if (!shown) return refuse('resource_must_exist')
+    request.read(current.revision)
+    return shown
   },
 
   list: page,
@@ -57,10 +60,18 @@ function commandOf(route: AnyRoute, { body, caller, dependencies }: AnyRequest, 
  * environment's.
  */
 export async function currentState(
+  request: Pick<AnyRequest, 'caller' | 'dependencies'>,
+  from: Documents<never>,
+  id: string,
+): Promise<unknown> {
+  return (await currentDocument(request, from, id))?.state
+}
+
+async function currentDocument(
   { caller, dependencies }: Pick<AnyRequest, 'caller' | 'dependencies'>,
   from: Documents<never>,
   id: string,
-) {
+): Promise<{ readonly state: unknown; readonly revision: number } | undefined> {
   const { decider } = from
   const known = dependencies.executor.remembered(decider, id) ?? (await documentOf(dependencies, from, id))
   if (known && !owns(known.owner, caller)) return undefined
@@ -69,7 +80,8 @@ export async function currentState(
     (known?.revision ?? noStream) + 1,
   )
   if (!known && !(tail[0] && owns(tail[0].metadata, caller))) return undefined
-  return stateAfter(decider, tail, known?.state)
+  const revision = tail.at(-1)?.revision ?? known!.revision
+  return { state: stateAfter(decider, tail, known?.state), revision }
 }
 
 async function documentOf(dependencies: AnyRequest['dependencies'], from: Documents<never>, id: string) {

@@ -63,6 +63,7 @@ const rows = [
   }),
 
   perform('POST /api/v1/webhook-endpoints/{id}', {
+    isChange: true,
     summary: 'Change URL or events, or turn the endpoint on or off',
     scope: 'webhooks.write',
     kinds: ['webhook_endpoint'],
@@ -79,6 +80,7 @@ const rows = [
   }),
 
   perform('POST /api/v1/webhook-endpoints/{id}/rotate_secret', {
+    isChange: true,
     summary: 'Make a new secret, which signs at once and is shown once; the old one signs as well for a day',
     scope: 'webhooks.write',
     kinds: ['webhook_endpoint'],

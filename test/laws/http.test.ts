@@ -1,0 +1,147 @@
+import { takesIfMatch } from '../../packages/contract/list-query.ts'
+import { randomUUID } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { partsOf } from '../../packages/contract/openapi/names.ts'
+import type { AnyRoute } from '../../packages/contract/routes.ts'
+import { routes } from '../../services/api/routes/index.ts'
+import { issueKey } from '../support/credentials.ts'
+import { sample, unknownSample } from '../support/samples.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+t.setTimeout(180_000)
+
+let service: TestService
+
+t.before(async () => {
+  service = await startService(t)
+})
+
+const shows = routes.filter(({ kind }) => kind === 'show')
+const changes = routes.filter(takesIfMatch)
+
+t.test('HEAD says what GET says, without a body', async (t) => {
+  for (const route of routes.filter(({ operation }) => operation.startsWith('GET '))) {
+    const { path } = await sample(service, route)
+    const got = await service.get(path)
+    const head = await service.call<string>('HEAD', path)
+    t.strictSame([head.status, head.body], [got.status, ''], route.operation)
+    for (const name of ['content-type', 'etag'])
+      t.equal(head.headers.get(name), got.headers.get(name), `${route.operation} ${name}`)
+  }
+})
+
+t.test('OPTIONS says what may be asked, and lets pages of others ask what is public', async (t) => {
+  for (const route of routes) {
+    const { method, path } = partsOf(route)
+    const address = unknownSample(route).path
+    const { status, headers } = await service.call('OPTIONS', address, undefined, { key: '' })
+    t.equal(status, 204, path)
+    const allow = headers.get('allow')!.split(', ')
+    t.ok(allow.includes(method) && allow.includes('OPTIONS'), `${route.operation}: ${allow.join(' ')}`)
+    t.equal(allow.includes('HEAD'), allow.includes('GET'), path)
+    const isPublic = routes.some((one) => partsOf(one).path === path && one.scope === 'public')
+    t.equal(headers.get('access-control-allow-origin'), isPublic ? '*' : null, path)
+  }
+  for (const route of routes.filter(({ operation }) => operation.startsWith('GET '))) {
+    const { headers } = await service.get(unknownSample(route).path)
+    t.equal(
+      headers.get('access-control-allow-origin'),
+      route.scope === 'public' ? '*' : null,
+      route.operation,
+    )
+  }
+})
+
+t.test('a method that is not there is answered by those that are', async (t) => {
+  for (const route of routes) {
+    const { status, headers } = await service.call('PUT', unknownSample(route).path, {})
+    t.equal(status, 405, route.operation)
+    t.ok(headers.get('allow')?.includes(partsOf(route).method), route.operation)
+  }
+})
+
+/** A GET row of what the change changes. */
+function shownBy(change: AnyRoute): AnyRoute | undefined {
+  return shows.find((show) => partsOf(change).path.startsWith(partsOf(show).path))
+}
+
+t.test('a change is bound to what was seen, if its client wants that', async (t) => {
+  t.not(changes.length, 0)
+  for (const route of changes) {
+    const { method } = partsOf(route)
+    const { path, body } = await sample(service, route)
+    const shown = path.replace(/\/(cancel|rotate_secret)$/, '')
+    t.ok(shownBy(route), `${route.operation} changes what can be read`)
+    const etag = (await service.get(shown)).headers.get('etag')!
+    t.match(etag, /^"\d+"$/, route.operation)
+    const send = (tag: string) =>
+      service.call(method, path, body, { headers: { 'if-match': tag, 'idempotency-key': randomUUID() } })
+    const other = await send('"999"')
+    t.match(other, { status: 412, body: { code: 'IKW-RES-005', retryable: false } }, route.operation)
+    t.equal((await service.get(shown)).headers.get('etag'), etag, 'it is left alone')
+    t.match(await send('nonsense'), { status: 400, body: { param: 'header:If-Match' } }, route.operation)
+    const done = await send(etag)
+    t.equal(done.status, 200, route.operation)
+    t.match(done.headers.get('etag'), /^"\d+"$/, 'it says what it has become')
+    t.not(done.headers.get('etag'), etag)
+  }
+  const others = routes.filter((route) => !route.operation.startsWith('GET ') && !takesIfMatch(route))
+  for (const route of others) {
+    const { path, body } = unknownSample(route)
+    const answer = await service.call(partsOf(route).method, path, body, { headers: { 'if-match': '"1"' } })
+    t.match(answer, { status: 400, body: { param: 'header:If-Match' } }, route.operation)
+  }
+})
+
+t.test('what is long is packed for those who take it', async (t) => {
+  for (let count = 0; count < 3; count++) {
+    const intent = { amount: 5_000, currency: 'XOF', transaction_country: 'SN', description: 'x'.repeat(500) }
+    await service.post('/api/v1/payment-intents', intent)
+  }
+  const ask = (encoding: string) =>
+    service.get<{ data: unknown[] }>('/api/v1/payment-intents', { headers: { 'accept-encoding': encoding } })
+  const [plain, packed] = [await ask('identity'), await ask('gzip')]
+  t.equal(packed.headers.get('content-encoding'), 'gzip')
+  t.equal(plain.headers.get('content-encoding'), null)
+  t.strictSame(packed.body, plain.body)
+  t.match(plain.headers.get('vary'), 'Accept-Encoding')
+  const { headers } = await service.get('/api/v1/payment-intents?limit=1&status=failed')
+  t.equal(headers.get('content-encoding'), null, 'what is short is not')
+})
+
+async function sendPacked(bytes: Buffer, encoding: string) {
+  const response = await fetch(`${service.url}/api/v1/payment-intents`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${service.sandboxKey}`,
+      'content-type': 'application/json',
+      'content-encoding': encoding,
+    },
+    body: bytes,
+  })
+  return { status: response.status, body: await response.json() }
+}
+
+t.test('a body may be packed, and is held to the same limits', async (t) => {
+  const body = gzipSync('{"amount":5000,"currency":"XOF","transaction_country":"SN"}')
+  t.match(await sendPacked(body, 'gzip'), { status: 201, body: { amount: 5_000 } })
+  t.match(await sendPacked(body, 'br'), { status: 415, body: { code: 'IKW-REQ-013' } })
+  t.match(await sendPacked(Buffer.from('{}'), 'gzip'), { status: 400, body: { code: 'IKW-REQ-007' } })
+  const bomb = gzipSync(`{"description":"${'x'.repeat(50_000_000)}"}`)
+  t.ok(bomb.length < 256 * 1_024)
+  t.match(await sendPacked(bomb, 'gzip'), { status: 413, body: { code: 'IKW-REQ-006' } })
+})
+
+t.test('whoever is refused for a credential learns why in its terms', async (t) => {
+  const challenge = async (key: string) =>
+    (await service.get('/api/v1/balance', { key })).headers.get('www-authenticate')
+  t.equal(await challenge(''), 'Bearer realm="ikw-payments"')
+  t.match(
+    await challenge('ik_test_nonsense'),
+    /^Bearer realm="ikw-payments", error="invalid_token", error_desc/,
+  )
+  const scoped = await issueKey(service, { scopes: ['payouts.read'] })
+  t.match(await challenge(scoped), /^Bearer realm="ikw-payments", error="insufficient_scope"$/)
+  t.equal(await challenge(service.sandboxKey), null)
+})
