@@ -1,12 +1,16 @@
 import type { Command } from 'commander'
 import { digestOf } from '../../infra/history/digest.ts'
 import { historyOf } from '../../infra/history/store-pages.ts'
-import { identity } from '../../packages/contract/identity.ts'
+import { positionOfPublicEvent } from '../../infra/postgres/webhooks/public-events.ts'
+import { identity, publicId } from '../../packages/contract/identity.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { deciders, idPrefixes } from '../../packages/domain/index.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import { categoryOf, streamName, type AnyDecider } from '../../packages/kernel/decider.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
+import { equal } from '../../packages/kernel/read-ports.ts'
+import { balanceTransactions } from '../../projections/balances.ts'
+import type { Runtime } from '../composition/dependencies.ts'
 import { commandOf } from './arguments.ts'
 import { addCopy } from './events-copy.ts'
 import { CommandFailedError } from './failure.ts'
@@ -28,7 +32,7 @@ export function addEvents(program: Command): void {
   commandOf(
     events,
     'show <stream>',
-    'all events of a stream: payout-<uuid>, ledger-<book>, or a public id such as po_…',
+    'all events of a stream: payout-<uuid>, ledger-<book>, or what po_…, evt_… and txn_… stand for',
   ).action(show)
   commandOf(
     events,
@@ -49,13 +53,50 @@ async function digest(options: Printing): Promise<void> {
 }
 
 async function show(name: string, options: Printing): Promise<void> {
-  const stream = streamOf(name)
-  const stored = await withHouse(({ dependencies }) => dependencies.store.readStream(stream, 0))
+  const { stream, stored } = await withHouse((runtime) => eventsOf(runtime, name))
   if (stored.length === 0) throw new CommandFailedError(`There is no stream ${stream}.`)
   const events = stored.map(({ id, revision, position, type, data, metadata }) => {
     return { revision, position, time: metadata.at, type, actor: metadata.actor, id, data, metadata }
   })
   print({ stream, events }, options, () => stored.map(paragraph).join('\n\n'))
+}
+
+interface Found {
+  readonly stream: string
+  readonly stored: readonly StoredEvent[]
+}
+
+/** Merchants also know movements of their balance and what they were told by ids: each stands for one event. */
+async function eventsOf(runtime: Runtime, name: string): Promise<Found> {
+  const { store } = runtime.dependencies
+  const [, kind] = /^(txn|evt)_/i.exec(name) ?? []
+  const id = kind && identity(name, kind.toLowerCase())
+  if (!id) {
+    const stream = streamOf(name)
+    return { stream, stored: await store.readStream(stream, 0) }
+  }
+  const position = await positionOf(runtime, kind.toLowerCase(), id)
+  const [event] = position === undefined ? [] : await store.readAll(position - 1, 1)
+  if (!event) throw new CommandFailedError(`There is no ${name}.`)
+  // An entry is one of many of its book; of anything else all that happened is of interest.
+  const isEntry = categoryOf(event.stream) === book.category
+  return { stream: event.stream, stored: isEntry ? [event] : await store.readStream(event.stream, 0) }
+}
+
+/** Of the event that a movement or something told stands for. */
+async function positionOf(
+  { postgres, dependencies }: Runtime,
+  kind: string,
+  id: string,
+): Promise<number | undefined> {
+  if (kind === 'evt') return positionOfPublicEvent(postgres.pool, publicId('evt', id))
+  const { rows } = await dependencies.reads.page<{ position: number }>({
+    from: balanceTransactions.name,
+    where: equal({ id }),
+    order: 'id',
+    limit: 1,
+  })
+  return rows[0]?.position
 }
 
 function streamOf(name: string): string {

@@ -1,43 +1,8 @@
 #!/usr/bin/env node
-import { Command, CommanderError } from 'commander'
-import { addAudit } from './audit.ts'
-import { addBackup } from './backup.ts'
-import { addCases } from './cases.ts'
-import { addDeliveries } from './deliveries.ts'
-import { addDemo } from './demo/demo.ts'
-import { addEvents } from './events.ts'
-import { addExport } from './export.ts'
+import { CommanderError } from 'commander'
 import { exitCodes } from './failure.ts'
-import { addKeys } from './keys.ts'
-import { addLedger } from './ledger.ts'
-import { addParked } from './parked.ts'
 import { printableLines } from './printable.ts'
-import { addProjections } from './projections.ts'
-import { addSecrets } from './secrets.ts'
-import { addWitness } from './witness.ts'
-
-const program = new Command('ikw')
-  .description(
-    'Looks after a payments service: the same settings (DATA_DIR, POSTGRES_URL, …), running or not.',
-  )
-  .exitOverride()
-
-for (const add of [
-  addKeys,
-  addDeliveries,
-  addEvents,
-  addLedger,
-  addProjections,
-  addParked,
-  addCases,
-  addExport,
-  addBackup,
-  addAudit,
-  addWitness,
-  addSecrets,
-  addDemo,
-])
-  add(program)
+import { programOf } from './program.ts'
 
 // Whoever reads only the first lines (`ikw … | head`) has seen enough.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) =>
@@ -45,7 +10,7 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) =>
 )
 
 try {
-  await program.parseAsync()
+  await programOf().parseAsync()
 } catch (error) {
   process.exitCode = codeOf(error)
 }

@@ -48,7 +48,7 @@ t.test('every image has a version', async (t) => {
   for (const [name, { image }] of Object.entries(services)) t.match(image, /:v?\d+\.\d+[^:]*$/, name)
   const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base)
   t.equal(bases.length, 2)
-  for (const base of bases) t.match(base, /^node:20\.\d+\.\d+/)
+  for (const base of bases) t.match(base, /^node:2[2-9]\.\d+\.\d+/)
   const { version } = JSON.parse(read('package.json')) as { readonly version: string }
   for (const name of [...ours, 'setup']) t.equal(serviceOf(name).image, `ikw-payments:${version}`)
   const pom = /<kafka.version>(.+)<\/kafka.version>/.exec(read('infra/kafka/pom.xml'))?.[1]

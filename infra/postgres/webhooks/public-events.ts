@@ -44,6 +44,13 @@ export async function keepPublicEvents(
 export const positionOf = 'coalesce(event.position, event.sequence)'
 const columns = `id, type, merchant, livemode, resource, sequence, ${positionOf} as position, payload`
 
+/** Where in the log stands what a merchant was told. */
+export async function positionOfPublicEvent(pool: pg.Pool, id: string): Promise<number | undefined> {
+  const text = `select ${positionOf} as position from public_events event where id = $1`
+  const { rows } = await pool.query<{ position: number }>(text, [id])
+  return rows[0]?.position
+}
+
 export function postgresPublicEvents(pool: pg.Pool): PublicEvents {
   return {
     async find(id, { merchant, livemode }) {

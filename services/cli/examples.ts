@@ -1,0 +1,53 @@
+import type { Command } from 'commander'
+
+/** How each command is used, by its name; what stands here is tried by a test. */
+export const examples: Readonly<Record<string, readonly string[]>> = {
+  'keys create': [
+    'keys create --name "Shop" --scopes payments.read,payments.write --environment sandbox',
+    'keys create --name "Payroll" --scopes payouts.write --environment live --expires 2027-01-01 --addresses 203.0.113.7',
+  ],
+  'keys list': ['keys list', 'keys list --json'],
+  'keys roll': ['keys roll 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e'],
+  'keys revoke': ['keys revoke 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e'],
+  'deliveries list': [
+    'deliveries list --status pending --limit 50',
+    'deliveries list --endpoint we_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e',
+  ],
+  'deliveries retry': [
+    'deliveries retry 1042',
+    'deliveries retry --endpoint we_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e',
+  ],
+  'events show': [
+    'events show po_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e',
+    'events show txn_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e',
+    'events show evt_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e --json',
+  ],
+  'events digest': ['events digest'],
+  'events copy': ["events copy --from embedded --to 'esdb://localhost:2113?tls=false'"],
+  'ledger replay': ['ledger replay'],
+  'ledger verify': ['ledger verify', 'ledger verify --json'],
+  'projections status': ['projections status'],
+  'projections rebuild': ['projections rebuild payouts', 'projections rebuild --all'],
+  'parked list': ['parked list'],
+  'parked retry': ['parked retry', 'parked retry payout-01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e'],
+  'export journal': ['export journal --from 2026-01-01 --to 2026-02-01 --format csv'],
+  backup: ['backup /backups/2026-02-01'],
+  restore: ['DATA_DIR=.data-restored ./ikw restore /backups/2026-02-01'],
+  'audit verify': ['audit verify /backups/2026-02-01'],
+  'secrets status': ['secrets status'],
+  'secrets rotate': ['secrets rotate'],
+  'secrets forget': ['secrets forget'],
+  demo: ['demo'],
+}
+
+/** Puts examples below the help of each command: those above, else its own usage. */
+export function addExamples(command: Command, path: readonly string[] = []): void {
+  for (const child of command.commands) addExamples(child, [...path, child.name()])
+  if (command.commands.length > 0) return
+  const name = path.join(' ')
+  const shown = examples[name] ?? [
+    [name, ...command.registeredArguments.map((one) => `<${one.name()}>`)].join(' '),
+  ]
+  const lines = shown.map((line) => (line.includes('./ikw') ? `  ${line}` : `  ./ikw ${line}`))
+  command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
+}

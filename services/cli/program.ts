@@ -1,0 +1,45 @@
+import { Command } from 'commander'
+import { addAudit } from './audit.ts'
+import { addBackup } from './backup.ts'
+import { addCases } from './cases.ts'
+import { addDeliveries } from './deliveries.ts'
+import { addDemo } from './demo/demo.ts'
+import { addEvents } from './events.ts'
+import { addExport } from './export.ts'
+import { addExamples } from './examples.ts'
+import { addKeys } from './keys.ts'
+import { addLedger } from './ledger.ts'
+import { addParked } from './parked.ts'
+import { addWitness } from './witness.ts'
+import { version } from './version.ts'
+import { addProjections } from './projections.ts'
+import { addSecrets } from './secrets.ts'
+
+/** The command line with all its commands. */
+export function programOf(): Command {
+  const program = new Command('ikw')
+    .description(
+      'Looks after a payments service: the same settings (DATA_DIR, POSTGRES_URL, …), running or not.',
+    )
+    .version(version())
+    .exitOverride()
+
+  for (const add of [
+    addKeys,
+    addDeliveries,
+    addEvents,
+    addLedger,
+    addProjections,
+    addParked,
+    addCases,
+    addExport,
+    addBackup,
+    addAudit,
+    addWitness,
+    addSecrets,
+    addDemo,
+  ])
+    add(program)
+  addExamples(program)
+  return program
+}
