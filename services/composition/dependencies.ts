@@ -191,7 +191,7 @@ async function openStore(
   { eventStoreUrl, eventStorePrefix: prefix }: Configuration,
   { postgres: { url }, log }: Base,
 ): Promise<EventStore | EventStoreDb> {
-  if (eventStoreUrl === undefined) return openEmbeddedStore({ url })
+  if (eventStoreUrl === undefined) return openEmbeddedStore({ url, onLogWentBack: endProcess })
   // Its client takes long to load, so only who uses it waits for it.
   const { openEventStoreDb } = await import('../../infra/event-store/eventstoredb/store.ts')
   return openEventStoreDb({ url: eventStoreUrl, prefix, log, ...ownStreams })
@@ -243,4 +243,10 @@ export function openLog({ logLevel, instance }: Configuration): Log {
     serializers: { error: pino.stdSerializers.err },
   }
   return pino(options, pino.destination({ dest: 2, sync: false, minLength: 4_096 }))
+}
+
+/** Whoever watches over it starts it again, and it goes on from what is stored. */
+function endProcess(error: Error): never {
+  process.stderr.write(`${error.message}\n`)
+  process.exit(1)
 }

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { EventMetadata, LogFilter, StoredEvent } from '../../../packages/kernel/ports.ts'
 import { Batcher } from '../../postgres/client/batcher.ts'
 import type { Window } from '../window.ts'
+import type { SeenLog } from './seen-log.ts'
 
 /**
  * A number that depends on the query, and the columns of an event. Rows are arrays, because the driver makes
@@ -70,13 +71,15 @@ const readWindow = `
 
 export class Reader {
   readonly #pool: pg.Pool
+  readonly #seen: Pick<SeenLog, 'note'>
   /** Reads of one turn of the event loop, and those that arrive while others are under way, share a query. */
   readonly #reads = new Batcher((reads: readonly StreamRead[]) => this.#readStreams(reads), {
     itemsPerStatement: readsPerQuery,
   })
 
-  constructor(pool: pg.Pool) {
+  constructor(pool: pg.Pool, seen: Pick<SeenLog, 'note'>) {
     this.#pool = pool
+    this.#seen = seen
   }
 
   async readStream(stream: string, from: number, limit = Infinity): Promise<readonly StoredEvent[]> {
@@ -113,6 +116,7 @@ export class Reader {
     const events: StoredEvent[] = []
     for (const row of rows) if (row[1] !== null) events.push(storedEvent(row))
     const last = events.at(-1)
+    if (last) this.#seen.note(last)
     const through = last && events.length === limit ? last.position : reach
     return { events, through, head }
   }
@@ -129,7 +133,11 @@ export class Reader {
     const query = { name: 'read-streams', text: readStreams, values, rowMode: 'array' } as const
     const { rows } = await this.#pool.query<EventRow>(query)
     const found = reads.map((): StoredEvent[] => [])
-    for (const row of rows) found[row[0] - 1]?.push(storedEvent(row))
+    for (const row of rows) {
+      const event = storedEvent(row)
+      this.#seen.note(event)
+      found[row[0] - 1]?.push(event)
+    }
     return found
   }
 }

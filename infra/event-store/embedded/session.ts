@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { connectionOptions, surviveBrokenConnections } from '../../postgres/client/connect.ts'
+import type { SeenLog } from './seen-log.ts'
 
 /**
  * On a young table the planner believes that reading all of it is cheapest, and goes on so when it has grown:
@@ -20,12 +21,13 @@ const readersMax = 4
 const queryTimeoutMs = 15_000
 
 /** The connection that writes: statements are sent without waiting for the answer to the one before. */
-export async function openWriteConnection(url: string): Promise<pg.Client> {
+export async function openWriteConnection(url: string, seen: SeenLog): Promise<pg.Client> {
   const client = new pg.Client({ ...connectionOptions(url), pipeline: true, query_timeout: queryTimeoutMs })
   client.on('error', () => undefined)
   try {
     await client.connect()
     await client.query(plannerSettings)
+    await seen.require(client)
   } catch (error) {
     await client.end()
     throw error
@@ -33,8 +35,11 @@ export async function openWriteConnection(url: string): Promise<pg.Client> {
   return client
 }
 
-export function openReadPool(url: string): pg.Pool {
-  const onConnect = async (client: pg.ClientBase) => void (await client.query(plannerSettings))
+export function openReadPool(url: string, seen: SeenLog): pg.Pool {
+  const onConnect = async (client: pg.ClientBase) => {
+    await client.query(plannerSettings)
+    await seen.require(client)
+  }
   const limits = { max: readersMax, query_timeout: queryTimeoutMs }
   const pool = new pg.Pool({ ...connectionOptions(url), ...limits, onConnect })
   surviveBrokenConnections(pool)

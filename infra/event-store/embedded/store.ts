@@ -3,6 +3,7 @@ import { storedEvents } from './batch.ts'
 import { copyLog } from './copy.ts'
 import { polledBell } from './head-poll.ts'
 import { Reader } from './reader.ts'
+import { SeenLog, type LogWentBackError } from './seen-log.ts'
 import { openReadPool } from './session.ts'
 import { Writer, type Placed } from './writer.ts'
 import { LogSubscription } from '../log-subscription.ts'
@@ -14,6 +15,11 @@ export interface EmbeddedStoreOptions {
   readonly url: string
   /** Appends beyond so many waiting ones are not accepted. */
   readonly waitingMax?: number
+  /**
+   * Called when the server has lost events that this process has seen: nothing that it knows is worth
+   * anything then. Left out: it throws.
+   */
+  readonly onLogWentBack?: (error: LogWentBackError) => void
 }
 
 /**
@@ -21,16 +27,21 @@ export interface EmbeddedStoreOptions {
  * reached.
  */
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<EventStore> {
-  const { url, waitingMax = 50_000 } = options
-  const pool = openReadPool(url)
-  const reader = new Reader(pool)
+  const { url, waitingMax = 50_000, onLogWentBack = fail } = options
+  const seen = new SeenLog(onLogWentBack)
+  const pool = openReadPool(url, seen)
+  const reader = new Reader(pool, seen)
   const recent = new RecentEvents(reader)
   const bell = polledBell(reader)
   const onWritten = (base: number, written: readonly Placed[]) => {
     recent.add({ base, pieces: written.map(pieceOf) })
     bell.advance(written.at(-1)?.through ?? 0)
   }
-  const writer = new Writer({ url, waitingMax, reader, onWritten })
+  const onLost = () => {
+    recent.forget()
+    bell.forget()
+  }
+  const writer = new Writer({ url, waitingMax, reader, seen, onWritten, onLost })
   await writer.open()
   const subscriptions = new OpenSubscriptions()
 
@@ -61,4 +72,8 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
 
 function pieceOf({ append, after, through }: Placed): Piece {
   return { stream: append.stream, through, events: () => storedEvents(append, after) }
+}
+
+function fail(error: Error): never {
+  throw error
 }

@@ -11,6 +11,7 @@ import {
 import { Batch, columnsOf, type Append } from './batch.ts'
 import { RevisionCache } from './revision-cache.ts'
 import type { Reader } from './reader.ts'
+import type { SeenLog } from './seen-log.ts'
 import { openWriteConnection } from './session.ts'
 
 export interface WriterOptions {
@@ -18,6 +19,10 @@ export interface WriterOptions {
   readonly waitingMax: number
   /** To tell a repeated append from a conflict. */
   readonly reader: Pick<Reader, 'readStream'>
+  /** What this process knows of the log, which another server may not have. */
+  readonly seen: SeenLog
+  /** The connection is lost, and with it what is known of a server that may be another one. */
+  readonly onLost: () => void
   /** Told of each batch: the position of the last event before it, and what of it was written. */
   readonly onWritten: (base: number, written: readonly Placed[]) => void
 }
@@ -63,7 +68,7 @@ export class Writer {
 
   /** Throws when there is no server. */
   async open(): Promise<void> {
-    this.#use(await openWriteConnection(this.#options.url))
+    this.#use(await openWriteConnection(this.#options.url, this.#options.seen))
   }
 
   async append(stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> {
@@ -154,6 +159,7 @@ export class Writer {
       } else {
         const revision = expected + events.length
         this.#known.note(stream, revision)
+        this.#options.seen.note({ position: through, id: events.at(-1)!.id })
         written.push({ append, after, through })
         append.resolve({ revision, position: through })
       }
@@ -204,6 +210,7 @@ export class Writer {
     this.#client = undefined
     // The next server may be a copy that has not seen all of it.
     this.#known = new RevisionCache()
+    this.#options.onLost()
     void client.end()
     void this.#reconnect()
   }
@@ -212,7 +219,7 @@ export class Writer {
     const since = Date.now()
     while (!this.#closed || this.#appendsWaiting > 0) {
       try {
-        this.#use(await openWriteConnection(this.#options.url))
+        this.#use(await openWriteConnection(this.#options.url, this.#options.seen))
         return this.#planFlush()
       } catch (error) {
         if (Date.now() - since > outageMs) this.#refuseWaiting(error)
