@@ -22,6 +22,8 @@ export interface Configuration {
   readonly sandboxUrl: string | undefined
   /** CIDR blocks that webhook URLs may point to although they are private. */
   readonly egressAllow: readonly string[]
+  /** CIDR blocks of those whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[]
   readonly rateLimit: boolean
   readonly requireEnvironmentHeader: boolean
   readonly logLevel: LogLevel
@@ -75,7 +77,8 @@ export function readConfiguration(environment: Environment = process.env): Confi
     eventStorePrefix: streamPrefix(text('EVENTSTORE_PREFIX') ?? ''),
     kafkaBrokers: brokers(text('KAFKA_BROKERS')),
     sandboxUrl: url('SANDBOX_URL', text('SANDBOX_URL'), ['http:', 'https:']),
-    egressAllow: blocks(text('EGRESS_ALLOW')),
+    egressAllow: blocks('EGRESS_ALLOW', text('EGRESS_ALLOW')),
+    trustedProxies: blocks('TRUSTED_PROXIES', text('TRUSTED_PROXIES')),
     rateLimit: word('RATE_LIMIT', text('RATE_LIMIT') ?? 'on', ['on', 'off']) === 'on',
     requireEnvironmentHeader:
       word('REQUIRE_ENVIRONMENT_HEADER', text('REQUIRE_ENVIRONMENT_HEADER') ?? 'true', ['true', 'false']) ===
@@ -158,11 +161,11 @@ function brokers(text: string | undefined): readonly string[] | undefined {
   return list
 }
 
-function blocks(text: string | undefined): readonly string[] {
+function blocks(name: string, text: string | undefined): readonly string[] {
   const list = text?.split(',').map((block) => block.trim()) ?? []
   const wrong = list.find((block) => !ipaddr.isValidCIDR(block))
   if (wrong !== undefined)
-    throw new ConfigurationError(`EGRESS_ALLOW holds "${wrong}", but takes CIDR blocks such as 127.0.0.0/8`)
+    throw new ConfigurationError(`${name} holds "${wrong}", but takes CIDR blocks such as 127.0.0.0/8`)
   return list
 }
 

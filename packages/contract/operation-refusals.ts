@@ -10,6 +10,7 @@ const ofEvery: readonly RefusalName[] = [
   'history_must_be_whole',
   'dependency_must_answer_in_time',
   'service_must_not_be_overloaded',
+  'rate_must_be_within_the_limit',
 ]
 
 const ofCredentials: readonly RefusalName[] = [
@@ -19,7 +20,6 @@ const ofCredentials: readonly RefusalName[] = [
   'environment_must_be_the_credentials',
   'address_must_be_on_the_allow_list',
   'merchant_must_not_be_suspended',
-  'rate_must_be_within_the_limit',
 ]
 
 const ofBodies: readonly RefusalName[] = [

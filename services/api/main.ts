@@ -6,6 +6,7 @@ import { Authentication } from './http/authenticate.ts'
 import { mountDocs } from './docs/docs.ts'
 import type { Api } from './http/handle.ts'
 import { mountLog } from './log/log.ts'
+import { clientAddress } from './http/client-address.ts'
 import { mountHealth } from './http/health.ts'
 import { mount, mountEnd } from './http/mount.ts'
 import { rateLimits } from './http/rate-limit.ts'
@@ -67,6 +68,7 @@ async function openApi({ dependencies, configuration }: Runtime, bodyArrivalMs: 
   return {
     dependencies,
     authentication: new Authentication({ store, clock, head: await store.head() }),
+    addressOf: clientAddress(configuration.trustedProxies),
     rateLimit: rateLimits(configuration.rateLimit),
     requireEnvironmentHeader: configuration.requireEnvironmentHeader,
     writes: new LastWrites(),

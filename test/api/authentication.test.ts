@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { apiKey } from '../../packages/domain/api-keys/api-key.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
+import { startApi } from '../../services/api/main.ts'
 import { idOfKey, issueKey, otherMerchantsKey } from '../support/credentials.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -73,4 +74,28 @@ t.test('the scheme may be written in any case, the key may not', async (t) => {
   t.equal(await status(`bearer ${service.sandboxKey}`), 200)
   t.equal(await status(`Bearer ${service.sandboxKey.toUpperCase()}`), 401)
   t.equal(await status(`Basic ${service.sandboxKey}`), 401)
+})
+
+t.test('behind proxies that are trusted, a caller is whom the last of them has seen', async (t) => {
+  const { runtime } = service.service
+  const trustedProxies = ['127.0.0.0/8', '10.1.0.0/16']
+  const configuration = { ...runtime.configuration, port: 0, trustedProxies }
+  const behind = await startApi({ runtime: { ...runtime, configuration } })
+  t.teardown(() => behind.close())
+  const key = await issueKey(service, { scopes: ['*'], addresses: ['203.0.113.7'] })
+  const statusOf = async (url: string, forwarded?: string) => {
+    const headers = { authorization: `Bearer ${key}`, ...(forwarded && { 'x-forwarded-for': forwarded }) }
+    return (await fetch(`${url}/api/v1/balance`, { headers })).status
+  }
+  const url = `http://127.0.0.1:${behind.port}`
+  t.equal(await statusOf(url, '203.0.113.7'), 200)
+  t.equal(await statusOf(url, '198.51.100.1, 203.0.113.7, 10.1.2.3'), 200, 'proxies in front of proxies')
+  t.equal(
+    await statusOf(url, '203.0.113.7, 198.51.100.1'),
+    403,
+    'what a caller writes itself stands further left',
+  )
+  t.equal(await statusOf(url, '203.0.113.7, nonsense'), 403)
+  t.equal(await statusOf(url), 403)
+  t.equal(await statusOf(service.url, '203.0.113.7'), 403, 'nobody is trusted unless it is said')
 })

@@ -8,6 +8,7 @@ import { prefixesOf } from '../kinds/prefixes.ts'
 import { answer } from './answer.ts'
 import { requireScope, type Authentication } from './authenticate.ts'
 import { readBody } from './body.ts'
+import type { ClientAddress } from './client-address.ts'
 import { keyOf, type Keyed } from '../kinds/idempotency.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { HttpRequest } from './request.ts'
@@ -18,6 +19,7 @@ import type { LastWrites } from '../kinds/writes.ts'
 export interface Api {
   readonly dependencies: Dependencies
   readonly authentication: Authentication
+  readonly addressOf: ClientAddress
   readonly rateLimit: RateLimit
   readonly requireEnvironmentHeader: boolean
   readonly writes: LastWrites
@@ -110,11 +112,12 @@ async function admit(
   request: HttpRequestIn,
   response: HttpResponse,
 ): Promise<Caller> {
-  if (route.scope === 'public') return nobody
-  const { key, caller } = await api.authentication.authenticate(
-    request.headers.authorization,
-    request.socket.remoteAddress,
-  )
+  const address = api.addressOf(request)
+  if (route.scope === 'public') {
+    await api.rateLimit({ public: address ?? '' }, response)
+    return nobody
+  }
+  const { key, caller } = await api.authentication.authenticate(request.headers.authorization, address)
   await api.rateLimit(caller, response)
   checkEnvironment(api, { route, caller, header: request.headers['ikw-environment'] as string | undefined })
   requireScope(key, route.scope)

@@ -3,21 +3,25 @@ import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from 'rate-limit
 import { Refusal } from '../../../packages/contract/refusals.ts'
 import type { Caller } from '../../../packages/contract/routes.ts'
 
-/** Domain model, section 4: requests per second and key; twice as many may come at once. */
-const perSecond = { live: 100, sandbox: 25 } as const
+/** Domain model, section 4: requests per second and key; twice as many may come at once. Inferred: `public`. */
+const perSecond = { live: 100, sandbox: 25, public: 100 } as const
 const burstSeconds = 10
 
-export type RateLimit = (caller: Caller, response: ServerResponse) => Promise<void>
+/** A key, or an address where there is none. */
+export type Limited = Pick<Caller, 'actor' | 'livemode'> | { readonly public: string }
 
-/** Counts a request of a key; writes the headers; refuses what is above the rate and its burst. */
+export type RateLimit = (who: Limited, response: ServerResponse) => Promise<void>
+
+/** Counts a request of a key or an address; writes the headers; refuses what is above the rate and its burst. */
 export function rateLimits(on: boolean): RateLimit {
   if (!on) return async () => undefined
-  const limiters = { live: limiter('live'), sandbox: limiter('sandbox') }
-  return async ({ actor, livemode }, response) => {
-    const environment = livemode ? 'live' : 'sandbox'
-    const points = perSecond[environment]
+  const limiters = { live: limiter('live'), sandbox: limiter('sandbox'), public: limiter('public') }
+  return async (who, response) => {
+    const kind = 'public' in who ? 'public' : who.livemode ? 'live' : 'sandbox'
+    const points = perSecond[kind]
     try {
-      writeHeaders(response, points, await limiters[environment].consume(actor))
+      const state = await limiters[kind].consume('public' in who ? who.public : who.actor)
+      writeHeaders(response, points, state)
     } catch (state) {
       if (!(state instanceof RateLimiterRes)) throw state
       writeHeaders(response, points, state)
@@ -28,11 +32,11 @@ export function rateLimits(on: boolean): RateLimit {
   }
 }
 
-function limiter(environment: keyof typeof perSecond): BurstyRateLimiter {
-  const points = perSecond[environment]
+function limiter(kind: keyof typeof perSecond): BurstyRateLimiter {
+  const points = perSecond[kind]
   return new BurstyRateLimiter(
-    new RateLimiterMemory({ keyPrefix: environment, points, duration: 1 }),
-    new RateLimiterMemory({ keyPrefix: `${environment} burst`, points, duration: burstSeconds }),
+    new RateLimiterMemory({ keyPrefix: kind, points, duration: 1 }),
+    new RateLimiterMemory({ keyPrefix: `${kind} burst`, points, duration: burstSeconds }),
   )
 }
 
