@@ -3,6 +3,7 @@ import { append } from './append.ts'
 import { appendInsert } from './append-insert.ts'
 import { deadEndpoint } from './dead-endpoint.ts'
 import { deliver } from './deliver.ts'
+import { eventStoreDbAppend, eventStoreDbFollow } from './eventstoredb.ts'
 import { growth } from './growth.ts'
 import { intent } from './intent.ts'
 import { list } from './list.ts'
@@ -29,4 +30,6 @@ export const rows: readonly Row[] = [
   start,
   memory,
   growth,
+  eventStoreDbAppend,
+  eventStoreDbFollow,
 ]

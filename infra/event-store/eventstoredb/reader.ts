@@ -190,7 +190,7 @@ export class Reader {
 const notAccepted = 'EventStoreDB does not accept the user or the password of EVENTSTORE_URL'
 const notAllowed =
   '$all, streams and their metadata must be readable for the user of EVENTSTORE_URL: ' +
-  'see "Rights" in docs/operations.md'
+  'see "Rights of the user" in docs/operations.md'
 
 function explained(error: unknown): never {
   if (isUnauthenticated(error)) throw new EventStoreRightsError(notAccepted, error)

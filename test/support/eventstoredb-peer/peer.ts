@@ -200,7 +200,7 @@ export class EventStoreDbPeer {
     this.reads += 1
     if (!options?.hasSubscription()) return answerRead(call, this.log)
     this.#subscriptions.add(call)
-    this.subscribedAfter.push(subscriptionStart(call))
+    this.subscribedAfter.push(subscriptionStart(call, this.log))
     this.#happened.emit('change')
     await answerSubscription(call, this.log, (message) => this.#note(message))
     this.#subscriptions.delete(call)

@@ -88,7 +88,7 @@ export async function answerSubscription(call: ReadCall, log: Log, onSent: OnSen
   const unwatch = log.watch(() => outlet.wake())
   const matches = filterOf(options)
   const checkpointEvery = checkpointIntervalOf(options)
-  let position = subscriptionStart(call)
+  let position = subscriptionStart(call, log)
   let considered = 0
   let live = false
   const isTooSlow = () =>
@@ -148,7 +148,9 @@ function fromPosition(records: Records, options: streams.ReadReq.Options): Recor
 }
 
 /** A subscription starts behind this position: -1 for the start of the log, whose first record is at 0. */
-export function subscriptionStart(call: ReadCall): number {
-  const start = optionsOf(call).getAll()?.getPosition()
+export function subscriptionStart(call: ReadCall, log: Log): number {
+  const all = optionsOf(call).getAll()
+  if (all?.hasEnd()) return log.records.at(-1)?.position ?? -1
+  const start = all?.getPosition()
   return start ? Number(start.getCommitPosition()) : -1
 }

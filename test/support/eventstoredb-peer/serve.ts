@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { EventStoreDbPeer } from './peer.ts'
+
+/*
+ * The server in a process of its own, so that what it costs is not taken for what its clients cost. Says where
+ * it listens, and writes events when it is asked to.
+ */
+
+interface Wanted {
+  readonly events: number
+  readonly perTurn: number
+  readonly everyMs: number
+}
+
+const peer = await EventStoreDbPeer.start()
+const metadata = Buffer.from(
+  JSON.stringify({ merchant: randomUUID(), correlation: randomUUID(), actor: 'bench', version: 1 }),
+)
+const data = Buffer.from(JSON.stringify({ amount: 5_000, currency: 'XOF', text: 'x'.repeat(150) }))
+
+process.on('message', (wanted: Wanted) => void write(wanted))
+process.once('disconnect', () => process.exit(0))
+process.send?.({ url: peer.url })
+
+async function write({ events, perTurn, everyMs }: Wanted): Promise<void> {
+  for (let written = 0; written < events; written += perTurn) {
+    for (let turn = 0; turn < perTurn; turn++) {
+      const contentType = 'application/json'
+      const event = { id: randomUUID(), type: 'PayoutPaid', contentType, data, metadata }
+      peer.log.append(`payout-${randomUUID()}`, -1, [event])
+    }
+    await pause(everyMs)
+  }
+}
