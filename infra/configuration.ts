@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
+import { saslMechanisms, type KafkaAccess } from './event-bus/kafka-security.ts'
 
 /** Everything that can be set from outside, read once at start. The only file that reads the environment. */
 export interface Configuration {
@@ -18,6 +19,7 @@ export interface Configuration {
   readonly eventStorePrefix: string
   /** Left out: the bus in process. */
   readonly kafkaBrokers: readonly string[] | undefined
+  readonly kafkaAccess: KafkaAccess
   /** Left out: the simulated operators are in this process, with their book on its Postgres. */
   readonly sandboxUrl: string | undefined
   /** CIDR blocks that webhook URLs may point to although they are private. */
@@ -76,6 +78,7 @@ export function readConfiguration(environment: Environment = process.env): Confi
     startWaitSeconds: whole('START_WAIT_SECONDS', 30, { least: 0, most: 3_600 }),
     eventStorePrefix: streamPrefix(text('EVENTSTORE_PREFIX') ?? ''),
     kafkaBrokers: brokers(text('KAFKA_BROKERS')),
+    kafkaAccess: kafkaAccess(text),
     sandboxUrl: url('SANDBOX_URL', text('SANDBOX_URL'), ['http:', 'https:']),
     egressAllow: blocks('EGRESS_ALLOW', text('EGRESS_ALLOW')),
     trustedProxies: blocks('TRUSTED_PROXIES', text('TRUSTED_PROXIES')),
@@ -150,6 +153,24 @@ function url(name: string, text: string | undefined, protocols: readonly string[
 
 function hasHost(text: string): boolean {
   return URL.canParse(text) && new URL(text).hostname !== ''
+}
+
+function kafkaAccess(text: (name: string) => string | undefined): KafkaAccess {
+  const mechanism = text('KAFKA_SASL')
+  const [username, password] = [text('KAFKA_USERNAME'), text('KAFKA_PASSWORD')]
+  if (mechanism && (!username || !password))
+    throw new ConfigurationError('KAFKA_USERNAME and KAFKA_PASSWORD must be set where KAFKA_SASL is')
+  const files = {
+    caFile: text('KAFKA_CA_FILE'),
+    certificateFile: text('KAFKA_CERT_FILE'),
+    keyFile: text('KAFKA_KEY_FILE'),
+  }
+  const isTls = word('KAFKA_TLS', text('KAFKA_TLS') ?? 'off', ['on', 'off']) === 'on'
+  if (!isTls && Object.values(files).some((file) => file !== undefined))
+    throw new ConfigurationError('KAFKA_TLS must be on where a certificate is given')
+  if (mechanism === undefined) return { isTls, ...files, sasl: undefined }
+  const sasl = { mechanism: word('KAFKA_SASL', mechanism, saslMechanisms), username, password }
+  return { isTls, ...files, sasl: sasl as NonNullable<KafkaAccess['sasl']> }
 }
 
 function brokers(text: string | undefined): readonly string[] | undefined {

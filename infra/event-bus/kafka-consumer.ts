@@ -1,13 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs'
-import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
+import type { Admin, Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs'
+import type { BusJournal, PublicEvent } from '../../packages/kernel/message-ports.ts'
 import type { Log } from '../../packages/kernel/ports.ts'
-import { decode, type Poison } from './kafka-messages.ts'
+import { MissedMessages } from './kafka-gaps.ts'
+import { branchHeader, decode, type Poison } from './kafka-messages.ts'
 
 export interface MemberOptions {
   readonly kafka: Kafka
+  readonly admin: Admin
   readonly topic: string
   readonly group: string
+  readonly branch: string
+  readonly journal: BusJournal
   readonly handle: (events: readonly PublicEvent[]) => Promise<void>
   readonly park: (poison: Poison) => Promise<void>
   readonly log: Log
@@ -29,10 +33,14 @@ export class KafkaGroupMember {
   readonly #options: MemberOptions
   readonly #closing = new AbortController()
   #consumer: Consumer | undefined
+  readonly #missed: MissedMessages
+  /** What was missed of the partitions in hand is handled. */
+  #filled: Promise<void> = Promise.resolve()
   #reopening: Promise<void> = Promise.resolve()
 
   constructor(options: MemberOptions) {
     this.#options = options
+    this.#missed = new MissedMessages(options)
   }
 
   async open(): Promise<void> {
@@ -48,6 +56,10 @@ export class KafkaGroupMember {
     })
     this.#consumer = consumer
     consumer.on(consumer.events.CRASH, ({ payload }) => this.#reopen(consumer, payload.error))
+    consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
+      const partitions = payload.memberAssignment[topic] ?? []
+      this.#filled = this.#filled.then(() => this.#fill(consumer, partitions))
+    })
     await consumer.connect()
     await consumer.subscribe({ topics: [topic], fromBeginning: true })
     await consumer.run({
@@ -62,6 +74,21 @@ export class KafkaGroupMember {
     this.#closing.abort()
     await this.#consumer?.disconnect()
     await this.#reopening
+    await this.#filled
+  }
+
+  /** Tried until it is done, or the partitions are somebody else's. */
+  async #fill(consumer: Consumer, partitions: readonly number[]): Promise<void> {
+    for (let delayMs = retryMs.first; !this.#closing.signal.aborted; delayMs = longer(delayMs)) {
+      if (this.#consumer !== consumer) return
+      try {
+        return await this.#missed.onAssigned(partitions)
+      } catch (error) {
+        const { log, group } = this.#options
+        log.warn({ error, group }, 'looking for messages that are gone failed, and is tried again')
+      }
+      await this.#pause(delayMs)
+    }
   }
 
   #reopen(crashed: Consumer, error: unknown): void {
@@ -121,8 +148,12 @@ export class KafkaGroupMember {
   async #isHandled(messages: readonly KafkaMessage[], partition: number): Promise<boolean> {
     const { handle, log, group } = this.#options
     try {
+      await this.#filled
+      await this.#missed.onMessages(partition, messages[0]!.offset)
       const events = await this.#readable(messages, partition)
       if (events.length > 0) await handle(events)
+      const newest = events.reduce((most, { position }) => Math.max(most, position), 0)
+      await this.#missed.onHandled(partition, messages.at(-1)!.offset, newest || undefined)
       return true
     } catch (error) {
       log.warn({ error, group }, 'handling messages failed, and is tried again')
@@ -132,14 +163,18 @@ export class KafkaGroupMember {
 
   async #readable(messages: readonly KafkaMessage[], partition: number): Promise<readonly PublicEvent[]> {
     const events: PublicEvent[] = []
-    for (const { value, offset, headers } of messages) {
+    const { branch, group, log } = this.#options
+    const ours = messages.filter(({ headers }) => isOf(branch, headers))
+    if (ours.length < messages.length)
+      log.warn({ group, messages: messages.length - ours.length }, 'messages of another history are left out')
+    for (const { value, offset, headers } of ours) {
       const event = decode(value, headers?.['traceparent']?.toString())
       if (!('reason' in event)) {
         events.push(event)
         continue
       }
       const poison = { partition, offset, reason: event.reason }
-      this.#options.log.error({ ...poison, group: this.#options.group }, 'parked')
+      log.error({ ...poison, group }, 'parked')
       await this.#options.park(poison)
     }
     return events
@@ -148,6 +183,11 @@ export class KafkaGroupMember {
   async #pause(delayMs: number): Promise<void> {
     await pause(delayMs, undefined, { signal: this.#closing.signal }).catch(() => undefined)
   }
+}
+
+/** Messages of older relays name no history. */
+function isOf(branch: string, headers: KafkaMessage['headers']): boolean {
+  return (headers?.[branchHeader]?.toString() ?? branch) === branch
 }
 
 function longer(delayMs: number): number {

@@ -25,15 +25,18 @@ const PublicEventMessage = Type.Object({
 export interface Message {
   readonly key: string
   readonly value: string
-  readonly headers?: { readonly traceparent: string }
+  readonly headers: Readonly<Record<string, string>>
 }
 
+/** Which history an event belongs to: that of its log, until the log is restored or copied. */
+export const branchHeader = 'ikw-branch'
+
 /** The key decides about the partition, and messages of one partition stay in order. */
-export function encode(event: PublicEvent): Message {
+export function encode(event: PublicEvent, branch: string): Message {
   const { id, type, merchant, livemode, resource, sequence, position, payload, traceparent } = event
   const value = JSON.stringify({ id, type, merchant, livemode, resource, sequence, position, payload })
   const key = `${merchant}/${livemode ? 'live' : 'test'}/${resource}`
-  return traceparent === undefined ? { key, value } : { key, value, headers: { traceparent } }
+  return { key, value, headers: { [branchHeader]: branch, ...(traceparent && { traceparent }) } }
 }
 
 /** Answers why when it is no public event. */

@@ -1,12 +1,18 @@
 import { Kafka, logLevel, Partitioners, type Admin, type Producer } from 'kafkajs'
-import type { EventBus, PublicEvent } from '../../packages/kernel/message-ports.ts'
+import type { BusJournal, EventBus, PublicEvent } from '../../packages/kernel/message-ports.ts'
 import type { Log, Subscription } from '../../packages/kernel/ports.ts'
 import { KafkaGroupMember } from './kafka-consumer.ts'
+import type { KafkaSecurity } from './kafka-security.ts'
 import { batches, encode, type Poison } from './kafka-messages.ts'
 
 export interface KafkaOptions {
   /** `host:port` */
   readonly brokers: readonly string[]
+  /** How to be let in, where the brokers do not trust their network. */
+  readonly security?: KafkaSecurity | undefined
+  /** Of the history that the messages belong to: those of another one are left out. */
+  readonly branch: string
+  readonly journal: BusJournal
   /** Names this process to the brokers. */
   readonly clientId: string
   /** Keeps what cannot be read, before the messages behind it are handled. */
@@ -32,13 +38,14 @@ const retry = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 4 }
 
 /** The bus on Kafka. Throws when no broker answers. */
 export async function openKafkaBus(options: KafkaOptions): Promise<KafkaBus> {
-  const { brokers, clientId } = options
+  const { brokers, clientId, security } = options
   const kafka = new Kafka({
     brokers: [...brokers],
     clientId,
     connectionTimeout: connectTimeoutMs,
     requestTimeout: requestTimeoutMs,
     retry,
+    ...security,
     // It logs every attempt of every connection; what comes of them is told by whoever tried.
     logLevel: logLevel.NOTHING,
   })
@@ -88,10 +95,12 @@ class Bus implements KafkaBus {
   }
 
   async #publish(events: readonly PublicEvent[]): Promise<void> {
+    const { branch } = this.#options
     const connecting = (this.#producer ??= this.#connect())
     try {
       const producer = await connecting
-      for (const messages of batches(events.map(encode))) await producer.send({ topic, messages, acks: -1 })
+      for (const messages of batches(events.map((event) => encode(event, branch))))
+        await producer.send({ topic, messages, acks: -1 })
     } catch (error) {
       // The broker may have counted what this producer has not, and would refuse all that it sends.
       this.#producer = undefined
@@ -116,9 +125,18 @@ class Bus implements KafkaBus {
     group: string,
     handle: (events: readonly PublicEvent[]) => Promise<void>,
   ): Promise<Subscription> {
-    const { park, log } = this.#options
-    const parkOne = (poison: Poison) => park(group, poison)
-    const member = new KafkaGroupMember({ kafka: this.#kafka, topic, group, handle, park: parkOne, log })
+    const { park, log, branch, journal } = this.#options
+    const member = new KafkaGroupMember({
+      kafka: this.#kafka,
+      admin: this.#admin,
+      topic,
+      group,
+      branch,
+      journal,
+      handle,
+      park: (poison) => park(group, poison),
+      log,
+    })
     this.#members.add(member)
     await member.open()
     const close = async () => {

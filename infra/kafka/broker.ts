@@ -15,6 +15,16 @@ export interface BrokerOptions {
   readonly port: number
   /** `host:port` that clients are told to connect to, where something stands before the broker. */
   readonly advertised?: string
+  /** A second listener, which takes only those who speak TLS and give this name and password. */
+  readonly secured?: SecuredListener
+}
+
+export interface SecuredListener {
+  readonly port: number
+  /** PEM: the private key (PKCS #8) and behind it the certificate. */
+  readonly keyStore: string
+  readonly username: string
+  readonly password: string
 }
 
 export interface Broker {
@@ -47,7 +57,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const home = homeOf(options.directory)
   mkdirSync(home.directory, { recursive: true })
   const address = `${host}:${await freePort(options.port)}`
-  writeFileSync(home.properties, await properties(address, options.advertised ?? address, home))
+  writeFileSync(home.properties, await properties(address, options, home))
   if (!existsSync(join(home.data, 'meta.properties'))) format(classPath, home.properties)
   const pid = launch(classPath, home)
   writeFileSync(home.pidFile, `${pid} ${address}\n`)
@@ -87,16 +97,18 @@ function homeOf(path: string): Home {
   }
 }
 
-async function properties(address: string, advertised: string, { data }: Home): Promise<string> {
+async function properties(
+  address: string,
+  { advertised = address, secured }: BrokerOptions,
+  { data }: Home,
+): Promise<string> {
   const controller = `${host}:${await freePort(0)}`
   return Object.entries({
     'process.roles': 'broker,controller',
     'node.id': '1',
     'controller.quorum.voters': `1@${controller}`,
-    listeners: `PLAINTEXT://${address},CONTROLLER://${controller}`,
-    'advertised.listeners': `PLAINTEXT://${advertised}`,
+    ...listeners({ address, advertised, controller }, secured),
     'controller.listener.names': 'CONTROLLER',
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
     'log.dirs': data,
     'auto.create.topics.enable': 'false',
     'group.initial.rebalance.delay.ms': '0',
@@ -108,6 +120,37 @@ async function properties(address: string, advertised: string, { data }: Home): 
   })
     .map(([name, value]) => `${name}=${value}\n`)
     .join('')
+}
+
+interface Addresses {
+  readonly address: string
+  readonly advertised: string
+  readonly controller: string
+}
+
+function listeners(
+  { address, advertised, controller }: Addresses,
+  secured: SecuredListener | undefined,
+): Record<string, string> {
+  const open = {
+    listeners: `PLAINTEXT://${address},CONTROLLER://${controller}`,
+    'advertised.listeners': `PLAINTEXT://${advertised}`,
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+  }
+  if (!secured) return open
+  const { port, keyStore, username, password } = secured
+  const own = 'listener.name.secured'
+  const module = 'org.apache.kafka.common.security.plain.PlainLoginModule'
+  return {
+    listeners: `${open.listeners},SECURED://${host}:${port}`,
+    'advertised.listeners': `${open['advertised.listeners']},SECURED://${host}:${port}`,
+    'listener.security.protocol.map': `${open['listener.security.protocol.map']},SECURED:SASL_SSL`,
+    'inter.broker.listener.name': 'PLAINTEXT',
+    [`${own}.sasl.enabled.mechanisms`]: 'PLAIN',
+    [`${own}.plain.sasl.jaas.config`]: `${module} required user_${username}="${password}";`,
+    [`${own}.ssl.keystore.type`]: 'PEM',
+    [`${own}.ssl.keystore.location`]: keyStore,
+  }
 }
 
 /**
@@ -189,7 +232,7 @@ function answers(address: string): Promise<boolean> {
 }
 
 /** The port itself when it is given and free. */
-async function freePort(wanted: number): Promise<number> {
+export async function freePort(wanted: number): Promise<number> {
   if (wanted !== 0) {
     if (await isFree(wanted)) return wanted
     throw new Error(`port ${wanted} is in use, but Kafka is to listen there`)

@@ -21,6 +21,7 @@ import * as replaysUnderWay from './migrations/018-replays-under-way.ts'
 import * as feedOrder from './migrations/019-feed-order.ts'
 import * as transparency from './migrations/020-transparency.ts'
 import * as subjectKeys from './migrations/021-subject-keys.ts'
+import * as busJournal from './migrations/022-bus-journal.ts'
 
 /**
  * In their order. What has run somewhere is never changed: a change is another migration. Only a function
@@ -48,6 +49,7 @@ const migrations = {
   '019-feed-order': feedOrder,
   '020-transparency': transparency,
   '021-subject-keys': subjectKeys,
+  '022-bus-journal': busJournal,
 } satisfies Record<string, { up(knex: Knex): Promise<void> }>
 
 const migrationLock = 4_719_202_603

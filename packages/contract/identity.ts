@@ -28,6 +28,13 @@ export function anyIdentity(text: string): string | undefined {
   return groups.length === 0 ? undefined : groups.join('-').toLowerCase()
 }
 
+const publicEvents = 'b6c8f9d2-2a57-5f0c-8e9b-4d1a7c3e5f68'
+
+/** The public id of the event that merchants get for a domain event. */
+export function publicEventId(eventId: string): string {
+  return publicId('evt', derivedId(publicEvents, eventId))
+}
+
 /** The same name under the same namespace is always the same id (UUID version 5). */
 export function derivedId(namespace: string, name: string): string {
   // `uuid` would take as long to read the namespace as to hash the name.

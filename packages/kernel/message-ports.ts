@@ -52,6 +52,32 @@ export interface FeedQuery {
   readonly limit: number
 }
 
+/** How far a group has come in a partition of the bus. */
+export interface Handled {
+  /** Of the history that the messages belong to. */
+  readonly branch: string
+  /** A decimal number. */
+  readonly nextOffset: string
+  /** Of the newest event of the log that was handled. */
+  readonly position: number
+}
+
+/** What groups have handled, and what they were to handle: kept for longer than a broker keeps messages. */
+export interface BusJournal {
+  /** `undefined` when the group has handled nothing of the partition. */
+  handled(group: string, partition: number): Promise<Handled | undefined>
+  note(group: string, partition: number, handled: Handled): Promise<void>
+  /** Public events of the next events of the log behind a position, in their order. */
+  behind(position: number, limit: number): Promise<EventsBehind>
+}
+
+export interface EventsBehind {
+  readonly events: readonly PublicEvent[]
+  /** Position up to which these are all. */
+  readonly through: number
+  readonly isEnd: boolean
+}
+
 export interface EventBus {
   /** Resolves when the bus keeps the messages; they may be published again after a failure. */
   publish(events: readonly PublicEvent[]): Promise<void>

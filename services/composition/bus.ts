@@ -1,7 +1,12 @@
 import { ConfigurationError } from '../../infra/configuration.ts'
 import { InProcessBus } from '../../infra/event-bus/in-process.ts'
 import { openKafkaBus, topic } from '../../infra/event-bus/kafka.ts'
+import type { Poison } from '../../infra/event-bus/kafka-messages.ts'
+import { kafkaSecurity } from '../../infra/event-bus/kafka-security.ts'
 import { parkMessage } from '../../infra/postgres/consumers/parked.ts'
+import { keptHistory } from '../../infra/postgres/history/history.ts'
+import { postgresBusJournal } from '../../infra/postgres/webhooks/bus-journal.ts'
+import { publicSources } from '../../packages/domain/index.ts'
 import type { EventBus } from '../../packages/kernel/message-ports.ts'
 import type { Runtime } from './dependencies.ts'
 import { tracedBus } from './traced.ts'
@@ -13,23 +18,30 @@ export async function openBus(
   { isShared }: { readonly isShared: boolean },
 ): Promise<EventBus> {
   const { configuration, postgres, dependencies, health } = runtime
-  const { kafkaBrokers: brokers, instance } = configuration
+  const { kafkaBrokers: brokers } = configuration
   const { tracing } = dependencies
   const traced = (bus: EventBus) => (tracing ? tracedBus(bus, tracing) : bus)
   if (brokers === undefined) {
     if (isShared) throw new ConfigurationError(needsKafka)
     return traced(new InProcessBus())
   }
-  const open = () =>
-    openKafkaBus({
-      brokers,
-      clientId: `ikw-${instance}`,
-      log: dependencies.log,
-      park: (group, poison) => parkMessage(postgres.pool, { group, topic, ...poison }),
-    })
+  const open = await opener(runtime, brokers)
   const bus = await waitForEngine(open, configuration.startWaitSeconds)
   health.depend({ name: 'kafka', ping: () => bus.ping() })
   return traced(bus)
+}
+
+async function opener({ configuration, postgres, dependencies }: Runtime, brokers: readonly string[]) {
+  const { kafkaAccess, instance } = configuration
+  const { log, store } = dependencies
+  const { pool } = postgres
+  const security = kafkaSecurity(kafkaAccess)
+  const { branch } = await keptHistory(pool)
+  const categories = publicSources.map(({ decider }) => decider.category)
+  const journal = postgresBusJournal({ pool, store, categories })
+  const park = (group: string, poison: Poison) => parkMessage(pool, { group, topic, ...poison })
+  const clientId = `ikw-${instance}`
+  return () => openKafkaBus({ brokers, clientId, security, branch, journal, park, log })
 }
 
 const needsKafka =

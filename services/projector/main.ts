@@ -248,6 +248,8 @@ function leastPosition(tracks: readonly ProjectionCursor[]): number {
 function wantedGeneration(model: ReadModel, published: Published | undefined): number | undefined {
   if (!published) return undefined
   const { version, generation, wanted } = published
+  // A newer program runs beside this one: its table is not built down again.
+  if (version > model.version) return undefined
   const next = version === model.version ? wanted : generation + 1
   return next === generation ? undefined : next
 }

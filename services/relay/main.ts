@@ -68,7 +68,7 @@ interface Telling {
   readonly bus: EventBus
 }
 
-/** Numbers are given when events are told: one that was parked comes behind those that were told meanwhile. */
+/** Numbers are given when events are told: one that was parked comes behind those told meanwhile. */
 async function tell({ feed, bus }: Telling, rendered: readonly UnnumberedEvent[]): Promise<void> {
   if (rendered.length > 0) await bus.publish(await feed.keep(rendered))
 }

@@ -1,4 +1,4 @@
-import { derivedId, publicId } from '../../packages/contract/identity.ts'
+import { publicEventId } from '../../packages/contract/identity.ts'
 import type { PublicSource } from '../../packages/contract/public-events.ts'
 import { unixSeconds } from '../../packages/contract/vocabulary.ts'
 import type { WebhookType } from '../../packages/contract/webhook-types.ts'
@@ -9,13 +9,7 @@ import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import type { UnnumberedEvent } from '../../infra/postgres/webhooks/event-feed.ts'
 import { StatesBehind, type StatesOptions } from './states.ts'
 
-const ids = 'b6c8f9d2-2a57-5f0c-8e9b-4d1a7c3e5f68'
 const apiVersion = 'v1'
-
-/** The public id of the event that merchants get for a domain event. */
-function publicEventId(eventId: string): string {
-  return publicId('evt', derivedId(ids, eventId))
-}
 
 export interface RendererOptions extends StatesOptions {
   readonly sources: readonly PublicSource[]

@@ -1,26 +1,39 @@
+import { randomUUID } from 'node:crypto'
 import { Kafka, logLevel, Partitioners } from 'kafkajs'
 import t, { type Test } from 'tap'
 import { openKafkaBus, topic, type KafkaBus } from '../../infra/event-bus/kafka.ts'
-import { newClusterId, startBroker } from '../../infra/kafka/broker.ts'
+import { kafkaSecurity } from '../../infra/event-bus/kafka-security.ts'
+import { freePort, newClusterId, startBroker } from '../../infra/kafka/broker.ts'
+import { postgresBusJournal } from '../../infra/postgres/webhooks/bus-journal.ts'
 import { listParked, parkMessage } from '../../infra/postgres/consumers/parked.ts'
 import { eventBusSuite, eventsOf, Inbox, newGroup, publicEvent, publish } from '../support/event-bus-suite.ts'
+import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
+import { testCertificate } from '../support/certificate.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestBroker, testBroker } from '../support/kafka.ts'
 import { brokerJars } from '../support/root.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
+import { allHappened, webhookFixture } from '../support/webhooks.ts'
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
 /** Of what other tests have left in the topic, nothing is kept. */
 const forget = async () => undefined
 
-type Park = Parameters<typeof openKafkaBus>[0]['park']
+type Options = Partial<Parameters<typeof openKafkaBus>[0]>
 
-async function open(
-  t: Test,
-  { address, park = forget }: { address?: string; park?: Park } = {},
-): Promise<KafkaBus> {
-  const brokers = [address ?? (await testBroker())]
-  const bus = await openKafkaBus({ brokers, clientId: 'test', park, log: silent })
+/** What a group has handled is in a database that all buses of this file share. */
+const database = testDatabase(t)
+const branch = randomUUID()
+
+async function busOptions(options: Options = {}) {
+  const { pool } = await database
+  const journal = postgresBusJournal({ pool, store: { readAll: async () => [] } })
+  const brokers = options.brokers ?? [await testBroker()]
+  return { clientId: 'test', branch, journal, park: forget, log: silent, ...options, brokers }
+}
+
+async function open(t: Test, options: Options = {}): Promise<KafkaBus> {
+  const bus = await openKafkaBus(await busOptions(options))
   t.teardown(() => bus.close())
   return bus
 }
@@ -83,7 +96,7 @@ t.test('what a consumer had in hand when it ended comes to the next one', async 
 
 t.test('a message that is no public event is parked, and those behind it are delivered', async (t) => {
   const { pool } = await testDatabase(t)
-  const park: Park = (group, poison) => parkMessage(pool, { group, topic, ...poison })
+  const park: Options['park'] = (group, poison) => parkMessage(pool, { group, topic, ...poison })
   const bus = await open(t, { park })
   const group = newGroup()
   const good = publicEvent('payout/1')
@@ -102,10 +115,127 @@ t.test('a message that is no public event is parked, and those behind it are del
   t.match(reasons, [/not JSON/, /not a public event/, /not JSON/, /not a public event/])
 })
 
+t.test('messages of another history are left out, and those of this one are handled', async (t) => {
+  const group = newGroup()
+  const [mine, other] = [eventsOf(3, 2), eventsOf(3, 2)]
+  const inbox = new Inbox([...mine, ...other])
+  const restored = await open(t, { branch: randomUUID() })
+  await publish(restored, other)
+  const bus = await open(t)
+  await bus.subscribe(group, async (events) => void inbox.take(events))
+  await publish(bus, mine)
+  await eventually(
+    async () => inbox.events.length,
+    (count) => count >= mine.length,
+  )
+  t.same(inbox.events.map(({ id }) => id).toSorted(), mine.map(({ id }) => id).toSorted())
+})
+
+/** Events of a log, kept as the relay keeps them, and a journal that reads this log. */
+async function logged(count: number) {
+  const fixture = await webhookFixture()
+  const events = await allHappened(
+    fixture,
+    Array.from({ length: count }, (_, number) => ({ resource: `payout/${number}` })),
+  )
+  return { events, journal: postgresBusJournal(fixture) }
+}
+
+t.test('what the broker has deleted before it was handled is read from the log', async (t) => {
+  // Those of other tests are of no log at all.
+  await deleteMessages()
+  const { events, journal } = await logged(30)
+  const inbox = new Inbox(events)
+  const bus = await open(t, { journal })
+  const group = newGroup()
+  const take = async (some: readonly PublicEvent[]) => void inbox.take(some)
+  const first = await bus.subscribe(group, take)
+  await publish(bus, events.slice(0, 20))
+  await eventually(
+    async () => inbox.events.length,
+    (length) => length === 20,
+  )
+  await first.close()
+  await publish(bus, events.slice(20))
+  await deleteMessages()
+  const late = new Inbox(events)
+  await bus.subscribe(group, async (some) => void late.take(some))
+  await eventually(
+    async () => late.events.length,
+    (length) => length >= 10,
+  )
+  const ids = new Set(late.events.map(({ id }) => id))
+  t.ok(
+    events.slice(20).every(({ id }) => ids.has(id)),
+    'without any new message',
+  )
+})
+
+t.test('a group whose database was restored goes on in the log from where the backup was', async (t) => {
+  await deleteMessages()
+  const { events, journal } = await logged(10)
+  const group = newGroup()
+  for (let partition = 0; partition < 12; partition++)
+    await journal.note(group, partition, {
+      branch: randomUUID(),
+      nextOffset: '0',
+      position: events[4]!.position,
+    })
+  const inbox = new Inbox(events)
+  const bus = await open(t, { journal })
+  await bus.subscribe(group, async (some) => void inbox.take(some))
+  await eventually(
+    async () => inbox.events.length,
+    (length) => length >= 5,
+  )
+  t.same(
+    inbox.events.map(({ id }) => id),
+    events.slice(5).map(({ id }) => id),
+  )
+})
+
+/** As the broker does with what is older than its retention. */
+async function deleteMessages(): Promise<void> {
+  const kafka = new Kafka({ brokers: [await testBroker()], logLevel: logLevel.NOTHING })
+  const admin = kafka.admin()
+  await admin.connect()
+  const offsets = await admin.fetchTopicOffsets(topic)
+  const partitions = offsets.map(({ partition, high }) => ({ partition, offset: high }))
+  await admin.deleteTopicRecords({ topic, partitions })
+  await admin.disconnect()
+}
+
+t.test('a broker that asks for TLS and a password takes those who have both', async (t) => {
+  const directory = temporaryDirectory(t)
+  const { certificateFile, keyStoreFile } = testCertificate(directory)
+  const user = { username: 'ikw', password: 'open sesame' }
+  const port = await freePort(0)
+  await startTestBroker(t, directory, { port, keyStore: keyStoreFile, ...user })
+  const brokers = [`127.0.0.1:${port}`]
+  const files = { caFile: certificateFile, certificateFile: undefined, keyFile: undefined }
+  const sasl = { mechanism: 'plain', ...user } as const
+  const access = { isTls: true, ...files, sasl }
+  const bus = await open(t, { brokers, security: kafkaSecurity(access) })
+  const published = eventsOf(2, 2)
+  const inbox = new Inbox(published)
+  await bus.subscribe(newGroup(), async (events) => void inbox.take(events))
+  await publish(bus, published)
+  await inbox.filled()
+  for (const wrong of [
+    { ...access, sasl: { ...sasl, password: 'guess' } },
+    { ...access, sasl: undefined },
+    { ...access, caFile: undefined },
+    { ...access, isTls: false },
+  ])
+    await t.rejects(openKafkaBus(await busOptions({ brokers, security: kafkaSecurity(wrong) })), {
+      message: /cannot be reached, see KAFKA_BROKERS/,
+    })
+})
+
 t.test('a broker that is killed and comes back is found again', async (t) => {
   const directory = temporaryDirectory(t)
   const broker = await startTestBroker(t, directory)
-  const bus = await open(t, { address: broker.address })
+  const bus = await open(t, { brokers: [broker.address] })
   const published = eventsOf(6, 4)
   const inbox = new Inbox(published)
   await bus.subscribe(newGroup(), async (events) => void inbox.take(events))
@@ -138,7 +268,7 @@ t.test('the identifier of a new cluster is never taken for an option of kafka-st
 })
 
 t.test('a broker that cannot be reached is told in one sentence', async (t) => {
-  const opening = openKafkaBus({ brokers: ['127.0.0.1:9'], clientId: 'test', park: forget, log: silent })
+  const opening = openKafkaBus(await busOptions({ brokers: ['127.0.0.1:9'] }))
   await t.rejects(opening, {
     message: /^Kafka at 127\.0\.0\.1:9 cannot be reached, see KAFKA_BROKERS: [^\n]+$/,
   })

@@ -1,5 +1,5 @@
 import file, { type Test } from 'tap'
-import type { Broker } from '../../infra/kafka/broker.ts'
+import type { Broker, SecuredListener } from '../../infra/kafka/broker.ts'
 import { brokerProcess } from './broker-process.ts'
 import { temporaryDirectory } from './postgres.ts'
 
@@ -15,8 +15,12 @@ export async function testBroker(): Promise<string> {
 }
 
 /** A broker of its own, for a test that ends it. */
-export async function startTestBroker(t: Test, directory = temporaryDirectory(t)): Promise<Broker> {
-  const started = await brokerProcess({ directory, port: 0 })
+export async function startTestBroker(
+  t: Test,
+  directory = temporaryDirectory(t),
+  secured?: SecuredListener,
+): Promise<Broker> {
+  const started = await brokerProcess({ directory, port: 0, ...(secured && { secured }) })
   t.teardown(() => started.stop())
   return started
 }

@@ -15,6 +15,7 @@ import { PostgresReadStore } from '../../infra/postgres/read-models/read-store.t
 import { Replays } from '../../infra/postgres/webhooks/replays.ts'
 import { postgresSnapshots } from '../../infra/postgres/snapshots.ts'
 import { openVault } from '../../infra/secrets/vault.ts'
+import { publicEventId } from '../../packages/contract/identity.ts'
 import { Refusal } from '../../packages/contract/refusals.ts'
 import {
   secretContext,
@@ -244,7 +245,7 @@ export async function allHappened(
   const stored = options.map(() => ({ id: v7(), type: 'Sample', data: {}, metadata }))
   const { position: last } = await fixture.store.append(`sample-${v7()}`, -1, stored)
   const events = options.map(({ type = 'payout.paid', resource = 'payout/1', data = {} }, index) => {
-    const id = `evt_${randomUUID().replaceAll('-', '')}`
+    const id = publicEventId(stored[index]!.id)
     const payload = JSON.stringify({ id, type, created: Math.floor(clock().getTime() / 1_000), data })
     const position = last - options.length + 1 + index
     return { id, type, merchant, livemode: false, resource, position, sequence: position, payload }

@@ -14,6 +14,7 @@ export const bookkeeping = [
   { name: 'public_events', where: 'true' },
   { name: 'deliveries', where: 'true' },
   { name: 'webhook_replay_plans', where: 'true' },
+  { name: 'bus_journal', where: 'true' },
   { name: 'answers', where: 'true' },
   // Without them nobody can open what is personal in the log.
   { name: 'subject_keys', where: 'true' },

@@ -51,6 +51,13 @@ export async function positionOfPublicEvent(pool: pg.Pool, id: string): Promise<
   return rows[0]?.position
 }
 
+/** Those of these ids that are kept. */
+export async function publicEventsOf(pool: pg.Pool, ids: readonly string[]): Promise<readonly PublicEvent[]> {
+  const text = `select ${columns} from public_events event where id = any($1)`
+  const { rows } = await pool.query<PublicEvent>(text, [ids])
+  return rows
+}
+
 export function postgresPublicEvents(pool: pg.Pool): PublicEvents {
   return {
     async find(id, { merchant, livemode }) {

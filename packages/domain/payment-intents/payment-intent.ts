@@ -1,3 +1,4 @@
+import { lastCharacters } from '../../contract/characters.ts'
 import { admitPayment, admitPaymentMethod } from '../../contract/eligibility.ts'
 import { derivedId, publicId } from '../../contract/identity.ts'
 import { refuse } from '../../contract/refusals.ts'
@@ -242,7 +243,7 @@ function admittedMethod(intent: CreatedIntent, method: PaymentMethod): Attempt['
  * Whoever has a card's token can charge the card, so the history keeps no more of it than tells cards apart.
  */
 function endOf(token: string): string {
-  return `…${token.slice(-4)}`
+  return `…${lastCharacters(token, 4)}`
 }
 
 function refundable(state: PaymentIntent): Extract<CreatedIntent, { status: 'succeeded' }> {

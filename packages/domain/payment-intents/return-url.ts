@@ -12,8 +12,15 @@ export interface Outcome {
   readonly operationId: string
 }
 
-/** Spec, Return URL rules 2: the same URL for every outcome, with three query parameters. */
-export function returnAddress(returnUrl: string, { status, paymentIntent, operationId }: Outcome): string {
+/**
+ * Spec, Return URL rules 2: the same URL for every outcome, with three query parameters. Null for one that no
+ * browser can open: some were stored before such were refused.
+ */
+export function returnAddress(
+  returnUrl: string,
+  { status, paymentIntent, operationId }: Outcome,
+): string | null {
+  if (!URL.canParse(returnUrl)) return null
   const address = new URL(returnUrl)
   address.searchParams.set('status', status)
   address.searchParams.set('payment_intent', publicId('pi', paymentIntent))

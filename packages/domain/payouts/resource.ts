@@ -1,3 +1,4 @@
+import { lastCharacters } from '../../contract/characters.ts'
 import { publicId } from '../../contract/identity.ts'
 import {
   AmountMinor,
@@ -243,5 +244,5 @@ function masked(view: Static<typeof PayoutDestinationResource>): Static<typeof P
 
 /** Domain model 5.1: lists show the last four. */
 function ending(number: string | null): string | null {
-  return number && `****${number.slice(-4)}`
+  return number && `****${lastCharacters(number, 4)}`
 }
