@@ -258,9 +258,7 @@ export async function allHappened(
 }
 
 export async function happened(fixture: WebhookFixture, options: EventOptions = {}): Promise<PublicEvent> {
-  const [event] = await allHappened(fixture, [options])
-  if (!event) throw new Error('one event happened and none is there')
-  return event
+  return (await allHappened(fixture, [options]))[0]!
 }
 
 export async function published(fixture: WebhookFixture, options: EventOptions = {}): Promise<PublicEvent> {
