@@ -6,7 +6,4 @@ export const apiKeys = documents(apiKey, {
   name: 'api_keys',
   version: 1,
   columns: { name: 'text', status: 'text', last4: 'text' },
-  row: (state) =>
-    state.status === 'none' ? undefined : { name: state.name, status: state.status, last4: state.last4 },
-  indexes: [],
 })

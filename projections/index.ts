@@ -8,6 +8,7 @@ import { merchants } from './merchants.ts'
 import { operations } from './operations.ts'
 import { paymentIntents, payments } from './payment-intents.ts'
 import { payoutDestinations, payouts, payoutSettingsDocuments } from './payouts.ts'
+import { products } from './products.ts'
 import { refunds } from './refunds.ts'
 import { timers } from './timers.ts'
 import { webhookEndpoints, webhookReplays } from './webhook-endpoints.ts'
@@ -28,6 +29,7 @@ export const readModels: readonly ReadModel[] = [
   payoutDestinations,
   payouts,
   payoutSettingsDocuments,
+  products,
   refunds,
   timers,
   webhookEndpoints,

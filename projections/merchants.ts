@@ -5,10 +5,4 @@ export const merchants = documents(merchant, {
   name: 'merchants',
   version: 1,
   columns: { name: 'text', country: 'text', email: 'text', status: 'text' },
-  row: (state) => {
-    if (state.status === 'none') return undefined
-    const { name, country, email, status } = state
-    return { name, country, email, status }
-  },
-  indexes: [],
 })

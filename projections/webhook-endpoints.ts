@@ -6,14 +6,11 @@ export const webhookEndpoints = documents(webhookEndpoint, {
   name: 'webhook_endpoints',
   version: 2,
   columns: { status: 'text' },
-  row: ({ status }) => (status === 'none' ? undefined : { status }),
-  indexes: [],
 })
 
 export const webhookReplays = documents(webhookReplay, {
   name: 'webhook_replays',
   version: 2,
   columns: { status: 'text' },
-  row: ({ status }) => (status === 'none' ? undefined : { status }),
   indexes: [['status', 'merchant', 'livemode', 'created']],
 })

@@ -13,6 +13,7 @@ export const advice: Readonly<Record<RefusalName, string>> = {
 
   request_must_be_valid:
     'Correct the fields that `errors` names. Unknown fields and query parameters are refused as well.',
+  unit_amount_must_have_a_currency: 'Send `currency` with `unit_amount`, or neither.',
   live_payout_must_have_an_idempotency_key:
     'Send an `Idempotency-Key` of your own, the same one when you repeat the request.',
   idempotency_key_must_be_for_one_request:

@@ -22,6 +22,7 @@ export const refusals = {
   merchant_must_not_be_suspended: [403, 'IKW-MERCHANT-002', false, 'Merchant is suspended'],
 
   request_must_be_valid: [400, 'IKW-REQ-001', false, 'Request is not valid (see errors)'],
+  unit_amount_must_have_a_currency: [400, 'IKW-REQ-001', false, 'unit_amount needs a currency beside it'],
   live_payout_must_have_an_idempotency_key: [
     400,
     'IKW-REQ-002',

@@ -8,8 +8,10 @@ import type { Answers, ReadStore } from '../kernel/read-ports.ts'
 import type { Tracing } from '../kernel/trace-ports.ts'
 import type { Columns, Documents, Projection } from '../kernel/projection.ts'
 import type { PersonalKeys } from '../kernel/personal.ts'
+import { History } from './history.ts'
 import type { RefusalName } from './refusals.ts'
 import type { Scope } from './scopes.ts'
+import type { Section } from './section.ts'
 import type { Static, TObject, TSchema } from './vocabulary.ts'
 
 /** Spelled exactly as in the specification, so that one search finds the row, the test and the spec. */
@@ -87,12 +89,6 @@ export interface Request<Body = undefined, Query = object> {
   ): Promise<Outcome<S>>
 }
 
-/** A section of the reference. */
-export interface Section {
-  readonly tag: string
-  readonly description: string
-}
-
 export type NamedExamples = Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>
 
 interface Common {
@@ -115,9 +111,12 @@ interface Common {
   readonly refusals?: readonly RefusalName[]
 }
 
-/** What an id in the path names, for the two spellings. Left out: the bare UUID only. */
+/**
+ * What each parameter of the path names: a kind of object whose family declares its prefix (several where one
+ * identity has several names), an object without a prefix, or `text`. Ids come in either spelling.
+ */
 interface Named {
-  readonly kinds?: readonly string[]
+  readonly params?: Readonly<Record<string, string | readonly string[]>>
 }
 
 type View<S, Returns extends TSchema> = (id: string, state: S) => Static<Returns> | undefined
@@ -184,6 +183,16 @@ export function show<S, Returns extends TSchema>(
   return { kind: 'show', operation, ...row } as const
 }
 
+/** Every event of what `show` shows, with time, actor and what it changed. */
+export function history<S, Returns extends TSchema>(
+  operation: Operation,
+  row: Common &
+    Named & { readonly shows: Returns; readonly from: Documents<S>; readonly view: View<S, Returns> },
+) {
+  const { shows: _, ...rest } = row
+  return { kind: 'history', operation, ...rest, returns: History } as const
+}
+
 interface Listing {
   /** `page`: the merchant routes, which count; `cursor`: all others. */
   readonly paging: 'cursor' | 'page'
@@ -193,14 +202,15 @@ interface Listing {
   readonly period?: string
   /** Query parameter `search` looks into this column. */
   readonly search?: string
-  /** Conditions that always hold. */
-  readonly only?: Readonly<Record<string, string | number | boolean>>
+  /** The parent that a parameter of the path names, 404 without one, and the column that holds its id. */
+  readonly within?: { readonly param: string; readonly parent: Documents<never>; readonly column: string }
 }
 
 /** Pages, filters and sorts one read model, newest first. */
 export function list<S, Returns extends TSchema>(
   operation: Operation,
   row: Common &
+    Named &
     Listing & { readonly returns: Returns; readonly from: Documents<S>; readonly view: View<S, Returns> },
 ) {
   return { kind: 'list', operation, ...row } as const
@@ -269,7 +279,7 @@ export function perform<
  * functions.
  */
 export interface AnyRoute extends Common, Named, Partial<Listing> {
-  readonly kind: 'create' | 'change' | 'show' | 'list' | 'perform'
+  readonly kind: 'create' | 'change' | 'show' | 'history' | 'list' | 'perform'
   readonly section?: Section
   readonly operation: Operation
   readonly returns: TSchema
@@ -292,9 +302,4 @@ export interface AnyRoute extends Common, Named, Partial<Listing> {
   }
   readonly page?: (body: never) => string
   readonly action?: (request: never) => Promise<unknown>
-}
-
-/** The rows of one section of the reference, in its order. */
-export function section<Row extends object>(tag: string, description: string, rows: readonly Row[]) {
-  return rows.map((row) => ({ ...row, section: { tag, description } }))
 }

@@ -13,6 +13,7 @@ import { ledger } from './ledger/index.ts'
 import { merchants } from './merchants/index.ts'
 import { paymentIntents } from './payment-intents/index.ts'
 import { payouts } from './payouts/index.ts'
+import { products } from './products/index.ts'
 import { refunds } from './refunds/index.ts'
 import { webhookEndpoints } from './webhook-endpoints/index.ts'
 
@@ -26,6 +27,7 @@ export const families: readonly Family[] = [
   refunds,
   balances,
   customers,
+  products,
   webhookEndpoints,
   cases,
 ]

@@ -68,11 +68,24 @@ export interface Projection {
 
 export type ReadModel = Documents<never> | Projection
 
+type Declaration<S> = Omit<Documents<S>, 'kind' | 'decider' | 'row' | 'indexes'> &
+  Partial<Pick<Documents<S>, 'row' | 'indexes'>>
+
+/** Left out, the row is what the state says under the columns' names, and there is none for what is gone. */
 export function documents<S, C extends Payloads, E extends Payloads>(
   decider: Decider<S, C, E>,
-  declaration: Omit<Documents<S>, 'kind' | 'decider'>,
+  declaration: Declaration<S>,
 ): Documents<S> {
-  return { kind: 'documents', decider, ...declaration }
+  const row = (state: S) =>
+    rowOf(state as Row & { readonly status?: string }, Object.keys(declaration.columns))
+  return { kind: 'documents', decider, row, indexes: [], ...declaration }
+}
+
+const gone = ['none', 'abandoned', 'removed', 'deleted']
+
+function rowOf(state: Row & { readonly status?: string }, names: readonly string[]): Row | undefined {
+  if (state.status !== undefined && gone.includes(state.status)) return undefined
+  return Object.fromEntries(names.map((name) => [name, state[name] ?? null]))
 }
 
 type Handlers<Events extends Payloads> = {

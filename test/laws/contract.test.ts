@@ -185,6 +185,7 @@ t.test(
 /** The same operation with another body, or, where there is no other, on another resource. */
 async function otherRequest(route: AnyRoute, { path, body }: Sample): Promise<Sample> {
   if (typeof body?.['amount'] === 'number') return { path, body: { ...body, amount: body['amount'] + 1 } }
+  if (body?.['metadata']) return { path, body: { ...body, metadata: { other: 'request' } } }
   const [, second] = route.body ? Object.values(examplesOf(route, route.body)) : []
   return second ? { path, body: second.value as Record<string, unknown> } : sample(service, route)
 }

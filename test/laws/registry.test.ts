@@ -87,10 +87,20 @@ t.test('every process is in the list', async (t) => {
     t.ok(processes.includes(value as never), `add ${name} of ${file} to services/processes/families.ts`)
 })
 
+const isKind = (kind: string) =>
+  kind === 'text' || kind in idPrefixes || deciders.some(({ category }) => category === kind)
+
 t.test('what a row uses is registered', async (t) => {
-  for (const { operation, scope, kinds = [], decider, creates, from } of routes) {
+  for (const { operation, scope, params = {}, decider, creates, from } of routes) {
     t.ok(scope === 'public' || scopes.includes(scope), `${operation}: a family declares the scope ${scope}`)
-    for (const kind of kinds) t.ok(kind in idPrefixes, `${operation}: a family declares the ids of a ${kind}`)
+    const named = [...operation.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+    t.strictSame(
+      Object.keys(params).toSorted(),
+      named.toSorted(),
+      `${operation}: params says what each names`,
+    )
+    for (const kind of Object.values(params).flat())
+      t.ok(isKind(kind), `${operation}: a family declares the ids of a ${kind}, or streams named so`)
     for (const one of [decider, creates?.decider])
       t.ok(!one || deciders.includes(one), `${operation}: a family lists the stream ${one?.category}`)
     t.ok(!from || readModels.includes(from), `${operation}: projections/index.ts lists ${from?.name}`)

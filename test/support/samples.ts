@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { examplesOf } from '../../packages/contract/openapi/operation.ts'
-import { partsOf } from '../../packages/contract/openapi/names.ts'
+import { objectName, partsOf } from '../../packages/contract/openapi/names.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
+import { routes } from '../../services/api/routes/index.ts'
 import { eventually } from './eventually.ts'
 import type { TestService } from './service.ts'
 
@@ -92,19 +93,27 @@ const made = {
 const waiting = { type: 'mobile_money', country: 'CI', operator: 'orange_money', msisdn: '+2250700000042' }
 const payment = { amount: 5000, currency: 'XOF', transaction_country: 'CI' }
 
-/** What the parameter of a path names, by the beginning of the path. */
-const families: readonly (readonly [prefix: string, make: (service: TestService) => Promise<string>])[] = [
-  ['/api/v1/payouts/', made.payout],
-  ['/api/v1/merchant/payouts/', made.payout],
-  ['/api/v1/payment-intents/', made.intent],
-  ['/api/v1/merchant/payments/', made.payment],
-  ['/api/v1/merchant/refunds/', made.refund],
-  ['/api/v1/merchant/customers/', made.customer],
-  ['/api/v1/merchant/settings/payouts/destinations/', made.destination],
-  ['/api/v1/webhook-endpoints/', made.endpoint],
-  ['/api/v1/idempotency-keys/', made.key],
-  ['/operations/status/', made.operation],
-]
+/** How a resource is made that no request of the table makes by itself, by the object that a path names. */
+const makers: Readonly<Record<string, (service: TestService) => Promise<string>>> = {
+  payout: made.payout,
+  payment_intent: made.intent,
+  payment: made.payment,
+  refund: made.refund,
+  customer: made.customer,
+  payout_destination: made.destination,
+  webhook_endpoint: made.endpoint,
+  operation: made.operation,
+  text: made.key,
+}
+
+/** Everything else is made by the row that creates it. */
+function maker(route: AnyRoute, kind: string): (service: TestService) => Promise<string> {
+  const known = makers[kind]
+  if (known) return known
+  const creator = routes.find((row) => row.kind === 'create' && objectName(row.returns) === kind)
+  if (!creator) throw new Error(`${route.operation}: test/support/samples.ts makes no ${kind}`)
+  return (service) => idOf(service, partsOf(creator).path, usualBody(creator)!)
+}
 
 export function namesResource(route: AnyRoute): boolean {
   return route.operation.includes('{') || route.operation in naming
@@ -115,14 +124,16 @@ export async function sample(service: TestService, route: AnyRoute): Promise<Sam
   const { path } = partsOf(route)
   const body = await (naming[route.operation]?.(service) ?? usualBody(route))
   if (!path.includes('{')) return { path, ...(body && { body }) }
-  const make = families.find(([prefix]) => path.startsWith(prefix))?.[1]
-  if (!make) throw new Error(`test/support/samples.ts makes nothing for ${route.operation}`)
-  return { path: path.replace(/\{\w+\}/, await make(service)), ...(body && { body }) }
+  const values = Object.entries(route.params ?? {}).map(async ([name, kinds]) => {
+    return [`{${name}}`, await maker(route, [kinds].flat()[0]!)(service)] as const
+  })
+  const filled = (await Promise.all(values)).reduce((text, [name, value]) => text.replace(name, value), path)
+  return { path: filled, ...(body && { body }) }
 }
 
 /** A request that is right in form, and names what does not exist. */
 export function unknownSample(route: AnyRoute): Sample {
-  const path = partsOf(route).path.replace(/\{\w+\}/, randomUUID())
+  const path = partsOf(route).path.replaceAll(/\{\w+\}/g, () => randomUUID())
   const body = usualBody(route)
   return { path, ...(body && { body }) }
 }

@@ -6,7 +6,8 @@ import type { Json } from './schemas.ts'
 import { description } from './text.ts'
 import { webhookSection, webhooksOf } from './webhooks.ts'
 import type { PublicSource } from '../public-events.ts'
-import type { AnyRoute, Section } from '../routes.ts'
+import type { AnyRoute } from '../routes.ts'
+import type { Section } from '../section.ts'
 
 export interface DocumentOptions {
   readonly baseUrl: string

@@ -3,7 +3,8 @@ import { exampleIds, exampleOf } from './examples.ts'
 import { operationId, partsOf } from './names.ts'
 import type { RefusedResponses } from './refusals.ts'
 import type { Json, NamedSchemas } from './schemas.ts'
-import type { AnyRoute, NamedExamples, Section } from '../routes.ts'
+import type { AnyRoute, NamedExamples } from '../routes.ts'
+import type { Section } from '../section.ts'
 import type { TSchema } from '../vocabulary.ts'
 
 /** What operations refer to, collected while they are made. */
@@ -40,6 +41,7 @@ export function sectionOf({ section, operation }: AnyRoute): Section {
 
 const consistencies: Readonly<Record<AnyRoute['kind'], string | undefined>> = {
   create: undefined,
+  history: 'Always current, oldest first.',
   change: undefined,
   show: 'Always current.',
   list: 'Shows what you wrote before through the same process; send `Min-Position` to be sure everywhere.',
@@ -58,43 +60,41 @@ function describe({ operation, kind, scope, idempotency, page }: AnyRoute): stri
     .join(' ')
 }
 
-const otherParameters: Readonly<Record<string, { readonly description: string; readonly example: string }>> =
-  {
-    operationId: {
-      description: 'Id of the operation, as `operation_id` shows it',
-      example: exampleIds.of('op'),
-    },
-    key: { description: 'The idempotency key, as it was sent', example: 'order-1042' },
-  }
-
-function pathParameters(route: AnyRoute, shared: Shared): Json[] {
-  return [...route.operation.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
+function pathParameters(route: AnyRoute, { idPrefixes }: Shared): Json[] {
+  return namesIn(route).map((name) => {
+    const kinds = kindsOf(route, name)
     const place = { name, in: 'path', required: true }
-    if (name === 'id') return { ...place, ...idParameter(route, shared) }
-    const { description, example } = otherParameters[name!] ?? {
-      description: `The ${name}`,
-      example: exampleIds.bare,
-    }
-    return { ...place, description, schema: { type: 'string' }, example }
+    if (kinds.includes('text'))
+      return {
+        ...place,
+        description: `The ${name}, as it was sent`,
+        schema: { type: 'string' },
+        example: 'order-1042',
+      }
+    return { ...place, ...idParameter(kinds, idPrefixes) }
   })
 }
+
+const namesIn = ({ operation }: AnyRoute) => [...operation.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+const kindsOf = ({ params }: AnyRoute, name: string) => [params?.[name] ?? 'text'].flat()
 
 const hex = '[0-9a-fA-F]'
 const uuidPattern = `(${hex}{32}|${hex}{8}(-${hex}{4}){3}-${hex}{12})`
 
 /** Every id may have either spelling: prefix and 32 hex digits, or the bare UUID. */
-function idParameter({ kinds = [] }: AnyRoute, { idPrefixes }: Shared): Json {
+function idParameter(kinds: readonly string[], idPrefixes: Shared['idPrefixes']): Json {
   const known = kinds.flatMap((kind) => idPrefixes[kind] ?? [])
   const [first] = known
+  const what = kinds[0]!.replaceAll('_', ' ')
   if (first === undefined) {
     return {
-      description: 'UUID',
+      description: `Id of the ${what}: a UUID`,
       schema: { type: 'string', pattern: `^${uuidPattern}$` },
       example: exampleIds.bare,
     }
   }
   return {
-    description: `Public id (\`${known.join('_…` or `')}_…\`) or the bare UUID`,
+    description: `Id of the ${what} (\`${known.join('_…` or `')}_…\`), or the bare UUID`,
     schema: { type: 'string', pattern: `^((${known.join('|')})_)?${uuidPattern}$` },
     examples: {
       public: { summary: 'Public id', value: exampleIds.of(first) },
@@ -164,12 +164,17 @@ function success(route: AnyRoute, schemas: NamedSchemas): Json {
   }
 }
 
+/** What stands for a parameter of the path in examples. */
+function exampleIn(route: AnyRoute, name: string, idPrefixes: Shared['idPrefixes']): string {
+  const [kind = ''] = kindsOf(route, name)
+  if (kind === 'text') return 'order-1042'
+  const prefix = idPrefixes[kind]
+  return prefix ? exampleIds.of(prefix) : exampleIds.bare
+}
+
 function curl(route: AnyRoute, { baseUrl, idPrefixes }: Shared): string {
   const { method, path } = partsOf(route)
-  const prefix = idPrefixes[route.kinds?.[0] ?? '']
-  const address = path
-    .replace('{id}', prefix ? exampleIds.of(prefix) : exampleIds.bare)
-    .replace(/\{(\w+)\}/, (_, name: string) => otherParameters[name]?.example ?? exampleIds.bare)
+  const address = path.replace(/\{(\w+)\}/g, (_, name: string) => exampleIn(route, name, idPrefixes))
   const body =
     route.body &&
     JSON.stringify(Object.values(examplesOf(route, route.body))[0]!.value).replaceAll("'", "'\\''")

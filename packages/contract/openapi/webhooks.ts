@@ -3,7 +3,8 @@ import { pascal } from './names.ts'
 import type { Json, NamedSchemas } from './schemas.ts'
 import { record, Type, UnixSeconds, type TSchema } from '../vocabulary.ts'
 import type { PublicSource } from '../public-events.ts'
-import type { Section } from '../routes.ts'
+import type {} from '../routes.ts'
+import type { Section } from '../section.ts'
 import type { WebhookType } from '../webhook-types.ts'
 
 /** The section of webhooks in the document. */

@@ -16,8 +16,7 @@ export async function showOperation(
   request: Pick<Request, 'dependencies' | 'params'>,
 ): Promise<OperationView> {
   const { dependencies, params } = request
-  const named = identity(params['operationId']!, 'op', 'po', 're')
-  const id = named ?? refuse('resource_must_exist')
+  const id = params['operationId']!
   // The payer may come with the answer to the confirmation, and the read model a moment later.
   await dependencies.reads.reached(await dependencies.store.head(), waitMs)
   return viewOperation((await findOperation(dependencies, id)) ?? refuse('resource_must_exist'))

@@ -29,7 +29,7 @@ import {
 } from '../../../packages/kernel/rail-ports.ts'
 import { paymentIntents } from '../../../projections/payment-intents.ts'
 import { customers } from '../../../projections/customers.ts'
-import { currentState } from '../kinds/kinds.ts'
+import { currentState } from '../kinds/current-state.ts'
 import { findOrCreateCustomer } from './customers.ts'
 
 type Creation = Request<Static<typeof PaymentIntentRequest>>

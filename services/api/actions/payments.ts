@@ -35,11 +35,6 @@ export async function showPayment(request: Asking): Promise<Static<typeof Detail
   return { ...payment, timeline: timelineOf(events), refunds: await refundsOf(request, id) }
 }
 
-export async function listRefunds(request: Asking): Promise<ListEnvelope<RefundView>> {
-  const { id } = await historyOf(request)
-  return onePage(`/api/v1/merchant/payments/${publicId('pay', id)}/refunds`, await refundsOf(request, id))
-}
-
 /** What happened to an intent, newest first. */
 export async function showTimeline(
   request: Asking & { readonly query: Static<typeof TimelineQuery> },

@@ -16,7 +16,7 @@ import { viewRefund, type RefundRequest, type RefundView } from '../../../packag
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { paymentIntents } from '../../../projections/payment-intents.ts'
 import { placeHold } from '../../composition/place-hold.ts'
-import { currentState } from '../kinds/kinds.ts'
+import { currentState } from '../kinds/current-state.ts'
 
 type Asking = Request<Static<typeof RefundRequest>>
 type PaidIntent = Extract<CreatedIntent, { status: 'succeeded' }>

@@ -8,7 +8,7 @@ import type { PaymentIntentView } from '../../../packages/domain/payment-intents
 import type { PaymentIntent } from '../../../packages/domain/payment-intents/state.ts'
 import type { RailState } from '../../../packages/kernel/rail-ports.ts'
 import { paymentIntents } from '../../../projections/payment-intents.ts'
-import { currentState } from '../kinds/kinds.ts'
+import { currentState } from '../kinds/current-state.ts'
 import { seen } from './payment-intents.ts'
 
 export const MobileMoneyCallback = record({

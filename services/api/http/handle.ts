@@ -1,10 +1,9 @@
 import type { Request as HttpRequestIn, Response as HttpResponse } from 'express'
-import { identity } from '../../../packages/contract/identity.ts'
 import { listQuery, takesIfMatch } from '../../../packages/contract/list-query.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute, Caller, Dependencies } from '../../../packages/contract/routes.ts'
 import type { Envelope } from '../../../packages/kernel/envelope.ts'
-import { prefixesOf } from '../kinds/prefixes.ts'
+import { pathParameters, withKind } from '../kinds/prefixes.ts'
 import { answer } from './answer.ts'
 import { requireScope, type Authentication } from './authenticate.ts'
 import { readBody } from './body.ts'
@@ -59,7 +58,9 @@ export async function handle(
     lastWritten: api.writes.last(caller),
     ifRevision: ifRevision(route, request),
   })
-  const reply = await answer(api.dependencies, { route, asked, keyed })
+  const reply = await answer(api.dependencies, { route, asked, keyed }).catch((error: unknown) => {
+    throw withKind(route, params, error)
+  })
   if (asked.revision !== undefined && !reply.replayed) response.setHeader('ETag', `"${asked.revision}"`)
   if (route.scope !== 'public') await tellPosition(api, { asked, isRead: isRead(request), response })
   return reply
@@ -156,13 +157,6 @@ function checkEnvironment(
 function checkAddress(url: string): void {
   if (url.includes('%00'))
     refuse('request_must_be_valid', { detail: 'The address must not contain the character U+0000' })
-}
-
-/** `{id}` becomes a UUID, whatever its spelling; what can be no id of this kind cannot be found. */
-function pathParameters(route: AnyRoute, params: Record<string, string>): Record<string, string> {
-  if (params['id'] === undefined) return params
-  const id = identity(params['id'], ...prefixesOf(route)) ?? refuse('resource_must_exist')
-  return Object.assign({}, params, { id })
 }
 
 function queryParameters(route: AnyRoute, request: HttpRequestIn): Record<string, unknown> {

@@ -1,11 +1,10 @@
-import { identity } from '../../../packages/contract/identity.ts'
 import { refuseField } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import type { Where } from '../../../packages/kernel/read-ports.ts'
 import type { AnyRequest } from '../http/request.ts'
 import { placeOf } from './cursors.ts'
 import { owned, shareOf } from './list-scope.ts'
-import { prefixesOf } from './prefixes.ts'
+import { itemId } from './prefixes.ts'
 
 const ways = ['cursor', 'starting_after', 'ending_before', 'page'] as const
 
@@ -32,7 +31,7 @@ async function placeOfItem(
   { query, caller, dependencies }: AnyRequest,
   name: 'starting_after' | 'ending_before',
 ): Promise<number> {
-  const id = identity(String(query[name]), ...prefixesOf(route))
+  const id = itemId(route, String(query[name]))
   const named: Where = { column: 'id', operator: '=', value: id ?? '' }
   const order = route.order ?? 'created'
   const { rows } = await dependencies.reads.page<Record<string, number>>({

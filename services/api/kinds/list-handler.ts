@@ -1,6 +1,7 @@
 import { refuse } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
-import type { PageQuery, Where } from '../../../packages/kernel/read-ports.ts'
+import { equal, type PageQuery, type Where } from '../../../packages/kernel/read-ports.ts'
+import { currentState } from './current-state.ts'
 import type { AnyRequest } from '../http/request.ts'
 import { cursorAt } from './cursors.ts'
 import { boundOf } from './list-bounds.ts'
@@ -14,6 +15,7 @@ type ListQuery = Readonly<Record<string, string | number | undefined>>
 export async function page(route: AnyRoute, request: AnyRequest): Promise<unknown> {
   const { caller, dependencies } = request
   const query = request.query as ListQuery
+  const within = await parentOf(route, request)
   await waitForWrites(request)
   const { name } = route.from!
   const order = route.order ?? 'created'
@@ -25,7 +27,7 @@ export async function page(route: AnyRoute, request: AnyRequest): Promise<unknow
     from: name,
     share: shareOf(caller),
     ...(route.from!.kind === 'documents' && { columns: ['id', 'state', order] }),
-    where: [...conditions(route, query), ...owned(caller, route)],
+    where: [...conditions(route, query), ...owned(caller, route), ...within],
     bounds: bound ? [{ column: order, operator: bound.operator, value: bound.place }] : [],
     order,
     ascending: isBackwards,
@@ -49,6 +51,15 @@ export async function page(route: AnyRoute, request: AnyRequest): Promise<unknow
     next_cursor: hasMore ? cursorAt(request, route.operation, last) : null,
     ...(route.paging === 'page' && { page: number, limit, total_count: total ?? 0 }),
   }
+}
+
+/** A list within something is of what belongs to the caller and is shown. */
+async function parentOf({ within }: AnyRoute, request: AnyRequest): Promise<readonly Where[]> {
+  if (!within) return []
+  const id = request.params[within.param]!
+  const state = await currentState(request, within.parent, id)
+  if (state === undefined || !within.parent.row(state as never)) refuse('resource_must_exist')
+  return equal({ [within.column]: id })
 }
 
 type Shown = Readonly<Record<string, unknown>>

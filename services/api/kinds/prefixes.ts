@@ -1,7 +1,48 @@
+import { identity, publicId } from '../../../packages/contract/identity.ts'
+import { objectName } from '../../../packages/contract/openapi/names.ts'
+import { Refusal, refuse } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { idPrefixes } from '../../../packages/domain/index.ts'
 
-/** Which prefixes the id in the path of a row may carry. */
-export function prefixesOf({ kinds = [] }: AnyRoute): readonly string[] {
+/** The prefixes that an id of these kinds may carry; a bare UUID is always one. */
+function prefixesOf(kinds: readonly string[]): readonly string[] {
   return kinds.flatMap((kind) => idPrefixes[kind] ?? [])
+}
+
+/** Ids of the path become UUIDs, whatever their spelling; what can be no id of its kind cannot be found. */
+export function pathParameters(
+  { params: named = {} }: AnyRoute,
+  given: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const params: Record<string, string> = {}
+  for (const [name, text] of Object.entries(given)) {
+    const kinds = [named[name] ?? 'text'].flat()
+    params[name] = kinds.includes('text')
+      ? text
+      : (identity(text, ...prefixesOf(kinds)) ??
+        refuse('resource_must_exist', { detail: noneOf(kinds, text) }))
+  }
+  return params
+}
+
+/** Who is told only that something is not there hears what: the innermost that the path names. */
+export function withKind(route: AnyRoute, params: Readonly<Record<string, string>>, error: unknown): unknown {
+  if (!(error instanceof Refusal) || error.reason !== 'resource_must_exist' || error.details.detail)
+    return error
+  const [name, kind] = Object.entries(route.params ?? {}).at(-1) ?? []
+  if (name === undefined || kind === 'text') return error
+  const [own] = [kind!].flat()
+  const prefix = idPrefixes[own!]
+  const id = params[name]!
+  return new Refusal('resource_must_exist', { detail: noneOf([own!], prefix ? publicId(prefix, id) : id) })
+}
+
+/** `No payout po_…`. */
+export function noneOf(kinds: readonly string[], text: string): string {
+  return `No ${kinds[0]!.replaceAll('_', ' ')} ${text.slice(0, 64)}`
+}
+
+/** The id of something in a list, as `starting_after` gives it. */
+export function itemId({ returns }: AnyRoute, text: string): string | undefined {
+  return identity(text, ...prefixesOf([objectName(returns) ?? '']))
 }

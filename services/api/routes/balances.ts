@@ -1,5 +1,6 @@
 import { IdentityFilter } from '../../../packages/contract/list-envelope.ts'
-import { listRows, perform, section } from '../../../packages/contract/routes.ts'
+import { listRows, perform } from '../../../packages/contract/routes.ts'
+import { section } from '../../../packages/contract/section.ts'
 import { Currency } from '../../../packages/contract/vocabulary.ts'
 import { BalanceQuery, BalanceResource } from '../../../packages/domain/balances/balance.ts'
 import {
@@ -23,7 +24,6 @@ const rows = [
   listRows('GET /api/v1/balance-transactions', {
     summary: 'Every movement of the balance, newest first',
     scope: 'balance.read',
-    kinds: ['balance_transaction'],
     from: balanceTransactions,
     returns: BalanceTransactionResource,
     // The columns of the read model are the fields of the row: it is declared with them.

@@ -1,10 +1,12 @@
-import { list, section, show } from '../../../packages/contract/routes.ts'
+import { list, show } from '../../../packages/contract/routes.ts'
+import { section } from '../../../packages/contract/section.ts'
 import { CustomerResource, viewCustomer } from '../../../packages/domain/customers/resource.ts'
 import { customers } from '../../../projections/customers.ts'
 
+const params = { id: 'customer' }
+
 const one = {
   scope: 'customers.read',
-  kinds: ['customer'],
   from: customers,
   view: viewCustomer,
   returns: CustomerResource,
@@ -18,7 +20,7 @@ const rows = [
     search: 'searchable',
   }),
 
-  show('GET /api/v1/merchant/customers/{id}', { ...one, summary: 'One customer' }),
+  show('GET /api/v1/merchant/customers/{id}', { ...one, params, summary: 'One customer' }),
 ]
 
 export const customerRoutes = section(

@@ -1,4 +1,5 @@
-import { perform, section } from '../../../packages/contract/routes.ts'
+import { perform } from '../../../packages/contract/routes.ts'
+import { section } from '../../../packages/contract/section.ts'
 import { Feed, FeedQuery, listEvents } from '../actions/events.ts'
 
 /** An addition of ours, because the first retry of a webhook comes only after five minutes. */

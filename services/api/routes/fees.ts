@@ -1,4 +1,5 @@
-import { perform, section } from '../../../packages/contract/routes.ts'
+import { perform } from '../../../packages/contract/routes.ts'
+import { section } from '../../../packages/contract/section.ts'
 import { FeeQuoteRequest, FeeQuoteResource, quote } from '../actions/fees.ts'
 
 const rows = [

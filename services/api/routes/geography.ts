@@ -1,5 +1,6 @@
 import { listed } from '../../../packages/contract/list-envelope.ts'
-import { perform, section } from '../../../packages/contract/routes.ts'
+import { perform } from '../../../packages/contract/routes.ts'
+import { section } from '../../../packages/contract/section.ts'
 import { CountryQuery, CountryResource, listCountries } from '../actions/geography.ts'
 
 const rows = [

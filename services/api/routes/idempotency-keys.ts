@@ -1,4 +1,5 @@
-import { perform, section, type AnyRoute } from '../../../packages/contract/routes.ts'
+import { perform, type AnyRoute } from '../../../packages/contract/routes.ts'
+import { section } from '../../../packages/contract/section.ts'
 import { IdempotencyKeyResource, showIdempotencyKey } from '../actions/idempotency-keys.ts'
 
 /** An addition of ours, for a client that has lost the answer of a keyed request. */
@@ -6,6 +7,7 @@ export function idempotencyKeyRoutes(table: readonly AnyRoute[]): readonly AnyRo
   const row = perform('GET /api/v1/idempotency-keys/{key}', {
     summary: 'What became of an idempotency key',
     scope: 'payments.read',
+    params: { key: 'text' },
     inferred: true,
     refusals: ['resource_must_exist'],
     returns: IdempotencyKeyResource,

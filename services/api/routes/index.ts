@@ -10,6 +10,7 @@ import { paymentIntentRoutes } from './payment-intents.ts'
 import { paymentRoutes } from './payments.ts'
 import { payoutSettingsRoutes } from './payout-settings.ts'
 import { payoutRoutes } from './payouts.ts'
+import { productRoutes } from './products.ts'
 import { testRoutes } from './test.ts'
 import { webhookEndpointRoutes } from './webhook-endpoints.ts'
 
@@ -20,6 +21,7 @@ const table: readonly AnyRoute[] = [
   ...payoutSettingsRoutes,
   ...paymentRoutes,
   ...customerRoutes,
+  ...productRoutes,
   ...balanceRoutes,
   ...feeRoutes,
   ...webhookEndpointRoutes,

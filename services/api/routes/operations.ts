@@ -1,4 +1,5 @@
-import { perform, section } from '../../../packages/contract/routes.ts'
+import { perform } from '../../../packages/contract/routes.ts'
+import { section } from '../../../packages/contract/section.ts'
 import { OperationResource } from '../../../packages/domain/payment-intents/operation.ts'
 import { operationPage, showOperation } from '../actions/operations.ts'
 
@@ -6,6 +7,7 @@ const rows = [
   perform('GET /operations/status/{operationId}', {
     summary: 'Where a payment, payout or refund stands: a page for browsers, JSON otherwise',
     scope: 'public',
+    params: { operationId: ['operation', 'payout', 'refund'] },
     returns: OperationResource,
     refusals: ['resource_must_exist'],
     page: operationPage,

@@ -1,5 +1,6 @@
 import { IdentityFilter, listed } from '../../../packages/contract/list-envelope.ts'
-import { change, list, perform, section, show } from '../../../packages/contract/routes.ts'
+import { change, history, list, perform, show } from '../../../packages/contract/routes.ts'
+import { section } from '../../../packages/contract/section.ts'
 import {
   confirmationExamples,
   intentExamples,
@@ -17,10 +18,9 @@ import {
 import { TimelineEntry } from '../../../packages/domain/payment-intents/timeline.ts'
 import { paymentIntents } from '../../../projections/payment-intents.ts'
 import { confirmPaymentIntent, createPaymentIntent } from '../actions/payment-intents.ts'
-import { History, historyOf } from '../actions/history.ts'
 import { showTimeline, TimelineQuery } from '../actions/payments.ts'
 
-const named = { kinds: ['payment_intent'] } as const
+const named = { params: { id: 'payment_intent' } } as const
 const viewed = { view: viewPaymentIntent, returns: PaymentIntentResource } as const
 
 const rows = [
@@ -92,7 +92,6 @@ const rows = [
   }),
 
   list('GET /api/v1/payment-intents', {
-    ...named,
     ...viewed,
     summary: 'Payment intents, newest first',
     scope: 'payments.read',
@@ -112,14 +111,14 @@ const rows = [
     action: showTimeline,
   }),
 
-  perform('GET /api/v1/payment-intents/{id}/history', {
+  history('GET /api/v1/payment-intents/{id}/history', {
+    ...viewed,
+    params: { id: ['payment_intent', 'payment'] },
     summary: 'Every event of the payment intent, with time, actor and what changed',
     scope: 'payments.read',
     inferred: true,
-    kinds: ['payment_intent', 'payment'],
-    refusals: ['resource_must_exist'],
-    returns: History,
-    action: historyOf(paymentIntent, viewPaymentIntent),
+    from: paymentIntents,
+    shows: PaymentIntentResource,
   }),
 ]
 

@@ -1,5 +1,5 @@
-import { listed } from '../../../packages/contract/list-envelope.ts'
-import { list, perform, section, show } from '../../../packages/contract/routes.ts'
+import { list, perform, show } from '../../../packages/contract/routes.ts'
+import { section } from '../../../packages/contract/section.ts'
 import {
   PaymentResource,
   PaymentStatus,
@@ -10,14 +10,13 @@ import { refund } from '../../../packages/domain/refunds/refund.ts'
 import { RefundRequest, RefundResource, viewRefund } from '../../../packages/domain/refunds/resource.ts'
 import { payments } from '../../../projections/payment-intents.ts'
 import { refunds } from '../../../projections/refunds.ts'
-import { DetailedPayment, listRefunds, showPayment } from '../actions/payments.ts'
+import { DetailedPayment, showPayment } from '../actions/payments.ts'
 import { refundPayment } from '../actions/refunds.ts'
 
-const named = { kinds: ['payment', 'payment_intent'] } as const
+const named = { params: { id: ['payment', 'payment_intent'] } } as const
 
 const rows = [
   list('GET /api/v1/merchant/payments', {
-    ...named,
     summary: 'Payments, the resource that refunds attach to',
     scope: 'payments.read',
     inferred: true,
@@ -61,17 +60,19 @@ const rows = [
     action: refundPayment,
   }),
 
-  perform('GET /api/v1/merchant/payments/{id}/refunds', {
+  list('GET /api/v1/merchant/payments/{id}/refunds', {
     ...named,
     summary: 'Refunds of one payment, newest first',
     scope: 'payments.read',
-    returns: listed(RefundResource),
-    refusals: ['resource_must_exist'],
-    action: listRefunds,
+    from: refunds,
+    within: { param: 'id', parent: payments, column: 'payment_intent' },
+    view: viewRefund,
+    returns: RefundResource,
+    paging: 'cursor',
   }),
 
   show('GET /api/v1/merchant/refunds/{id}', {
-    kinds: ['refund'],
+    params: { id: 'refund' },
     summary: 'One refund',
     scope: 'payments.read',
     inferred: true,

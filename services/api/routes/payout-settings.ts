@@ -1,4 +1,5 @@
-import { change, perform, section, show } from '../../../packages/contract/routes.ts'
+import { change, perform, show } from '../../../packages/contract/routes.ts'
+import { section } from '../../../packages/contract/section.ts'
 import { payoutDestination } from '../../../packages/domain/payouts/destination.ts'
 import { destinationExamples, settingsExamples } from '../../../packages/domain/payouts/examples.ts'
 import {
@@ -48,6 +49,7 @@ const rows = [
   }),
 
   show('GET /api/v1/merchant/settings/payouts/destinations/{id}', {
+    params: { id: 'payout_destination' },
     summary: 'One saved destination',
     scope: 'settings.read',
     inferred: true,
@@ -57,6 +59,7 @@ const rows = [
   }),
 
   change('DELETE /api/v1/merchant/settings/payouts/destinations/{id}', {
+    params: { id: 'payout_destination' },
     summary: 'Remove a destination; payouts under way go on',
     scope: 'settings.write',
     returns: DeletedPayoutDestination,

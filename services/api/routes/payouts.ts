@@ -1,4 +1,5 @@
-import { list, perform, section, show } from '../../../packages/contract/routes.ts'
+import { history, list, perform, show } from '../../../packages/contract/routes.ts'
+import { section } from '../../../packages/contract/section.ts'
 import { Currency } from '../../../packages/contract/vocabulary.ts'
 import { payoutExamples } from '../../../packages/domain/payouts/examples.ts'
 import { payout } from '../../../packages/domain/payouts/payout.ts'
@@ -9,7 +10,6 @@ import {
   viewPayout,
 } from '../../../packages/domain/payouts/resource.ts'
 import { payouts } from '../../../projections/payouts.ts'
-import { History, historyOf } from '../actions/history.ts'
 import { createMerchantPayout, createPayout } from '../actions/payouts.ts'
 
 const creation = {
@@ -33,9 +33,10 @@ const creation = {
   ],
 } as const
 
+const params = { id: 'payout' }
+
 const one = {
   scope: 'payouts.read',
-  kinds: ['payout'],
   from: payouts,
   view: viewPayout,
   returns: PayoutResource,
@@ -49,7 +50,7 @@ const rows = [
     action: createPayout,
   }),
 
-  show('GET /api/v1/payouts/{id}', { ...one, summary: 'One payout', environment: 'required' }),
+  show('GET /api/v1/payouts/{id}', { ...one, params, summary: 'One payout', environment: 'required' }),
 
   list('GET /api/v1/merchant/payouts', {
     ...one,
@@ -59,7 +60,7 @@ const rows = [
     period: 'created_at',
   }),
 
-  show('GET /api/v1/merchant/payouts/{id}', { ...one, summary: 'One payout' }),
+  show('GET /api/v1/merchant/payouts/{id}', { ...one, params, summary: 'One payout' }),
 
   perform('POST /api/v1/merchant/payouts', {
     ...creation,
@@ -68,14 +69,12 @@ const rows = [
     action: createMerchantPayout,
   }),
 
-  perform('GET /api/v1/payouts/{id}/history', {
+  history('GET /api/v1/payouts/{id}/history', {
+    ...one,
+    params,
     summary: 'Every event of the payout, with time, actor and what changed',
-    scope: 'payouts.read',
     inferred: true,
-    kinds: ['payout'],
-    refusals: ['resource_must_exist'],
-    returns: History,
-    action: historyOf(payout, viewPayout),
+    shows: PayoutResource,
   }),
 ]
 

@@ -1,4 +1,5 @@
-import { perform, section } from '../../../packages/contract/routes.ts'
+import { perform } from '../../../packages/contract/routes.ts'
+import { section } from '../../../packages/contract/section.ts'
 import { BalanceResource, TopUpRequest } from '../../../packages/domain/balances/balance.ts'
 import { PayoutCallback, PayoutResource } from '../../../packages/domain/payouts/resource.ts'
 import { PaymentIntentResource } from '../../../packages/domain/payment-intents/resource.ts'

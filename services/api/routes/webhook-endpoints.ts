@@ -1,4 +1,5 @@
-import { list, perform, section, show } from '../../../packages/contract/routes.ts'
+import { list, perform, show } from '../../../packages/contract/routes.ts'
+import { section } from '../../../packages/contract/section.ts'
 import {
   endpointExamples,
   replayExamples,
@@ -26,9 +27,10 @@ import { requestReplay } from '../actions/webhook-replays.ts'
 /** Whether an older secret still signs depends on when somebody looks. */
 const view = (id: string, state: WebhookEndpoint) => viewWebhookEndpoint(id, state, new Date())
 
+const params = { id: 'webhook_endpoint' }
+
 const one = {
   scope: 'webhooks.read',
-  kinds: ['webhook_endpoint'],
   from: webhookEndpoints,
   view,
   returns: WebhookEndpointResource,
@@ -59,6 +61,7 @@ const rows = [
 
   show('GET /api/v1/webhook-endpoints/{id}', {
     ...one,
+    params,
     summary: 'One endpoint, with the last four characters of its secret',
   }),
 
@@ -66,7 +69,7 @@ const rows = [
     isChange: true,
     summary: 'Change URL or events, or turn the endpoint on or off',
     scope: 'webhooks.write',
-    kinds: ['webhook_endpoint'],
+    params,
     body: WebhookEndpointRevision,
     examples: revisionExamples,
     returns: WebhookEndpointResource,
@@ -83,7 +86,7 @@ const rows = [
     isChange: true,
     summary: 'Make a new secret, which signs at once and is shown once; the old one signs as well for a day',
     scope: 'webhooks.write',
-    kinds: ['webhook_endpoint'],
+    params,
     body: SecretRotation,
     examples: rotationExamples,
     returns: WebhookEndpointSecretResource,

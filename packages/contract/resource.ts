@@ -1,0 +1,45 @@
+import type { Static, TProperties } from '@sinclair/typebox'
+import { publicId } from './identity.ts'
+import { base, literals, record, Type, unixSeconds } from './vocabulary.ts'
+
+/** What every state of a stream that is shown as it is stored knows beside its fields. */
+interface Born {
+  readonly livemode: boolean
+  /** RFC 3339. */
+  readonly createdAt: string
+}
+
+type Stored<Fields extends TProperties> = Born & {
+  readonly [Name in keyof Fields]: Static<Fields[Name]>
+}
+
+/**
+ * Schema and view of what is shown as it is stored: a field is spelled once, for event, request and resource.
+ * Nothing is shown of a stream without events, or whose object was deleted.
+ */
+export function resource<Name extends string, Fields extends TProperties>(
+  object: Name,
+  prefix: string,
+  fields: Fields,
+) {
+  const schema = record({ ...base(object, prefix), ...fields })
+  const names = Object.keys(fields)
+  type Gone = { readonly status: 'none' | 'deleted' }
+  const view = (id: string, state: Gone | Stored<Fields>): Static<typeof schema> | undefined => {
+    if (!('createdAt' in state)) return undefined
+    const { livemode, createdAt } = state
+    const shown = { id: publicId(prefix, id), object, livemode, created: unixSeconds(createdAt) }
+    const kept = state as Readonly<Record<string, unknown>>
+    // Its names are those of the schema, which TypeScript does not follow through a loop.
+    return Object.assign(shown, Object.fromEntries(names.map((name) => [name, kept[name]]))) as never
+  }
+  return { schema, view }
+}
+
+/** What a DELETE answers. */
+export function deletion<Name extends string>(object: Name, prefix: string) {
+  const { id } = base(object, prefix)
+  const schema = record({ id, object: literals(object), deleted: Type.Literal(true) })
+  const view = (uuid: string) => ({ id: publicId(prefix, uuid), object, deleted: true as const })
+  return { schema, view }
+}

@@ -1,0 +1,45 @@
+import type { Static } from '../../../packages/contract/vocabulary.ts'
+import type { History, HistoryItem } from '../../../packages/contract/history.ts'
+import { refuse } from '../../../packages/contract/refusals.ts'
+import type { AnyRoute } from '../../../packages/contract/routes.ts'
+import { evolve, streamName } from '../../../packages/kernel/decider.ts'
+import { recordedEvent } from '../../../packages/kernel/history.ts'
+import { owns } from '../../../packages/kernel/owner.ts'
+import type { Documents } from '../../../packages/kernel/projection.ts'
+import type { AnyRequest } from '../http/request.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Every event of one resource, oldest first, with what it changed in the resource as merchants see it. */
+export async function historyOf(route: AnyRoute, request: AnyRequest): Promise<Static<typeof History>> {
+  const { caller, params, dependencies, path } = request
+  const { decider } = route.from as Documents<never>
+  const id = params['id']!
+  const events = await dependencies.store.readStream(streamName(decider.category, id), 0)
+  if (!events[0] || !owns(events[0].metadata, caller)) refuse('resource_must_exist')
+  let state: unknown = decider.initial()
+  let before: Fields = {}
+  const data = events.map((stored): HistoryItem => {
+    const { type, data: fact, metadata } = recordedEvent(decider, stored)
+    state = evolve(decider, state, { type, data: fact }, metadata)
+    const shown = route.view!(...([id, state] as never)) as Fields | undefined
+    const after = structuredClone(shown ?? {})
+    const changed = difference(before, after)
+    before = after
+    const { at, actor, request: asked } = metadata
+    return { object: 'history_item', type, at, actor, request_id: asked ?? null, changed }
+  })
+  if (Object.keys(before).length === 0) refuse('resource_must_exist')
+  return { object: 'list', url: path, data, has_more: false, next_cursor: null }
+}
+
+function difference(before: Fields, after: Fields): HistoryItem['changed'] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)])
+  const changed: HistoryItem['changed'] = {}
+  for (const name of names) {
+    const from = before[name] ?? null
+    const to = after[name] ?? null
+    if (JSON.stringify(from) !== JSON.stringify(to)) changed[name] = { from, to }
+  }
+  return changed
+}

@@ -1,0 +1,78 @@
+import { change, create, history, list, show } from '../../../packages/contract/routes.ts'
+import { section } from '../../../packages/contract/section.ts'
+import { product } from '../../../packages/domain/products/product.ts'
+import {
+  DeletedProduct,
+  ProductActivation,
+  ProductRequest,
+  ProductResource,
+  ProductRevision,
+  ProductStatus,
+  viewDeletedProduct,
+  viewProduct,
+} from '../../../packages/domain/products/resource.ts'
+import { products } from '../../../projections/products.ts'
+
+const viewed = { view: viewProduct, returns: ProductResource } as const
+const read = { ...viewed, scope: 'billing.read', from: products } as const
+const write = { scope: 'billing.write', decider: product } as const
+const params = { id: 'product' }
+
+const rows = [
+  list('GET /api/v1/merchant/products', {
+    ...read,
+    summary: 'Products, newest first',
+    paging: 'page',
+    filter: { status: ProductStatus },
+  }),
+
+  show('GET /api/v1/merchant/products/{id}', { ...read, params, summary: 'One product' }),
+
+  create('POST /api/v1/merchant/products', {
+    ...write,
+    ...viewed,
+    summary: 'Create a product',
+    body: ProductRequest,
+    command: 'CreateProduct',
+    refusals: ['unit_amount_must_have_a_currency'],
+  }),
+
+  change('PATCH /api/v1/merchant/products/{id}', {
+    ...write,
+    ...viewed,
+    params,
+    summary: 'Change a product; keys of the metadata are added or replaced',
+    body: ProductRevision,
+    command: 'ReviseProduct',
+    refusals: ['unit_amount_must_have_a_currency'],
+  }),
+
+  change('PATCH /api/v1/merchant/products/{id}/active', {
+    ...write,
+    ...viewed,
+    params,
+    summary: 'Activate or deactivate a product',
+    body: ProductActivation,
+    command: 'SetActive',
+  }),
+
+  change('DELETE /api/v1/merchant/products/{id}', {
+    ...write,
+    params,
+    summary: 'Delete a product; old invoices keep its name',
+    command: 'DeleteProduct',
+    data: () => ({}),
+    view: viewDeletedProduct,
+    returns: DeletedProduct,
+  }),
+
+  history('GET /api/v1/merchant/products/{id}/history', {
+    ...read,
+    params,
+    summary: 'Every event of the product, with time, actor and what changed',
+    inferred: true,
+    shows: ProductResource,
+  }),
+]
+
+export const productRoutes = section('Products', 'What you sell: a name, a price and pictures.', rows)
