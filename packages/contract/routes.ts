@@ -111,10 +111,7 @@ interface Common {
   readonly refusals?: readonly RefusalName[]
 }
 
-/**
- * What each parameter of the path names: a kind of object whose family declares its prefix (several where one
- * identity has several names), an object without a prefix, or `text`. Ids come in either spelling.
- */
+/** What each parameter of the path names: kinds of objects, with or without a prefix, or `text`. */
 interface Named {
   readonly params?: Readonly<Record<string, string | readonly string[]>>
 }
