@@ -51,6 +51,7 @@ const plays: Readonly<Record<SandboxBehaviour, Play>> = {
   refund_fails: succeedsSoon,
   redirects: (scene) => waits(scene, [{ ...timeout, afterMs: scene.delaysMs.cardRedirectExpires }]),
   declines_at_once: (scene) => ends(failure(scene).state),
+  succeeds_at_once: () => ends(success.state),
 }
 
 /** What the simulated operator does with a request. `undefined`: it is down and does nothing. */
@@ -73,7 +74,8 @@ function waitingState({ kind, method }: RailRequest, magic: MagicValue | undefin
 
 function withoutMagic(scene: Scene): Script {
   const { request, delaysMs } = scene
-  if (request.method.type !== 'mobile_money') return ends(success.state)
+  if (request.method.type === 'card') return ends(failureOf('card_declined').state)
+  if (request.method.type === 'bank') return ends(success.state)
   return waits(scene, request.kind === 'collection' ? [{ ...timeout, afterMs: delaysMs.promptExpires }] : [])
 }
 

@@ -2,6 +2,8 @@ import type { RefusalName } from './refusals.ts'
 
 /** What a merchant's developer does about each refusal. A refusal without a line here does not compile. */
 export const advice: Readonly<Record<RefusalName, string>> = {
+  credential_must_be_given: 'Send `Authorization: Bearer <key>`.',
+  credential_must_be_well_formed: 'Send the word `Bearer`, a space and the whole key, without quotes.',
   credential_must_be_valid:
     'Send `Authorization: Bearer <key>` with a whole key. Keys begin with `ik_test_` or `ik_live_`.',
   credential_must_not_be_expired: 'Use the key that replaced this one.',
@@ -22,6 +24,7 @@ export const advice: Readonly<Record<RefusalName, string>> = {
     'Wait for `Retry-After` and send the same request again: it answers what the first one did.',
   environment_header_must_be_given: 'Send `Ikw-Environment: sandbox` or `Ikw-Environment: live`.',
   body_must_not_be_too_large: 'Send at most 256 KB.',
+  content_type_must_be_json: 'Send the header `Content-Type: application/json`.',
   body_must_be_json: 'Send one JSON document in UTF-8, with each member once and at most 20 levels deep.',
   body_must_arrive_in_time: 'Send the same request again, with its idempotency key.',
   content_encoding_must_be_known: 'Send the body as it is, or packed with gzip.',

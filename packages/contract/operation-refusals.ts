@@ -14,6 +14,8 @@ const ofEvery: readonly RefusalName[] = [
 ]
 
 const ofCredentials: readonly RefusalName[] = [
+  'credential_must_be_given',
+  'credential_must_be_well_formed',
   'credential_must_be_valid',
   'credential_must_not_be_expired',
   'credential_must_have_the_scope',
@@ -25,6 +27,7 @@ const ofCredentials: readonly RefusalName[] = [
 const ofBodies: readonly RefusalName[] = [
   'body_must_not_be_too_large',
   'body_must_be_json',
+  'content_type_must_be_json',
   'body_must_arrive_in_time',
   'content_encoding_must_be_known',
 ]

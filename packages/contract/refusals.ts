@@ -4,7 +4,19 @@
  * specification shows only that one.
  */
 export const refusals = {
-  credential_must_be_valid: [401, 'IKW-AUTH-001', false, 'Credential is missing or not valid'],
+  credential_must_be_given: [
+    401,
+    'IKW-AUTH-001',
+    false,
+    'No credential: the header Authorization is missing',
+  ],
+  credential_must_be_well_formed: [
+    401,
+    'IKW-AUTH-001',
+    false,
+    'Authorization is not `Bearer` and a whole key, which begins with ik_test_ or ik_live_',
+  ],
+  credential_must_be_valid: [401, 'IKW-AUTH-001', false, 'No such credential: it was never issued here'],
   credential_must_not_be_expired: [401, 'IKW-AUTH-002', false, 'Credential has expired or was revoked'],
   credential_must_have_the_scope: [403, 'IKW-AUTHZ-001', false, 'Credential lacks the scope'],
   environment_must_be_the_credentials: [
@@ -49,6 +61,7 @@ export const refusals = {
   ],
   body_must_not_be_too_large: [413, 'IKW-REQ-006', false, 'Body is too large'],
   body_must_be_json: [400, 'IKW-REQ-007', false, 'Body is not JSON'],
+  content_type_must_be_json: [415, 'IKW-REQ-012', false, 'Content-Type must be application/json'],
   body_must_arrive_in_time: [408, 'IKW-REQ-008', true, 'Request did not arrive in time'],
 
   content_encoding_must_be_known: [415, 'IKW-REQ-013', false, 'Content-Encoding is not gzip'],

@@ -3,6 +3,7 @@ import type { RailRequest } from '../kernel/rail-ports.ts'
 /** What the simulated operators can do with an operation. */
 export type SandboxBehaviour =
   | 'succeeds_soon'
+  | 'succeeds_at_once'
   | 'fails_soon'
   | 'fails_late'
   | 'never_answers'
@@ -88,6 +89,7 @@ export const magicCardTokens: readonly MagicValue[] = [
     behaviour: 'succeeds_soon',
     effect: 'Succeeds by itself after 2 s.',
   })),
+  { value: 'tok_instant', behaviour: 'succeeds_at_once', effect: 'Succeeds at once.' },
   ...['tok_declined', 'tok_chargeDeclined'].map((value) => declined(value, 'card_declined')),
   declined('tok_chargeDeclinedInsufficientFunds', 'insufficient_funds'),
   declined('tok_chargeDeclinedExpiredCard', 'expired_card'),
@@ -109,7 +111,7 @@ export const sandboxDefaults = {
   mobile_money:
     'Waits for a test trigger (POST /api/test/…); without one a payment fails with payment_timeout ' +
     'after 5 min.',
-  card: 'Succeeds at once.',
+  card: 'Fails at once with card_declined: there is no such token.',
   bank: 'Is paid at once.',
   refund: 'Succeeds at once.',
 } as const

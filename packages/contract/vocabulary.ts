@@ -71,23 +71,26 @@ export const SignedMinor = Type.Integer({
 export const Currency = Type.String({
   'x-normalize': 'upper',
   pattern: '^[A-Z]{3}$',
-  description: 'Three-letter ISO 4217 code',
+  'x-expected': 'a three-letter ISO 4217 code, such as XOF',
+  description: 'Three-letter ISO 4217 code in upper case; any case is taken in requests',
 })
 /** Spec, Limits: two characters, ISO 3166-1 alpha-2. */
 export const Country = Type.String({
   'x-normalize': 'upper',
   pattern: '^[A-Z]{2}$',
+  'x-expected': 'a two-letter ISO 3166-1 code, such as SN',
   description: 'ISO 3166-1 alpha-2 code',
 })
 /** Of ISO 3166-1, where it is compared with nothing else that knows countries. */
 export const KnownCountry = Type.String({ ...Country, format: 'country' })
 export const LowerCurrency = Type.String({
   pattern: '^[a-z]{3}$',
-  description: 'Three-letter ISO 4217 code in lower case',
+  description: 'Three-letter ISO 4217 code in lower case, as in refunds and in the data of webhooks',
 })
 export const Timestamp = Type.String({ format: 'date-time', description: 'RFC 3339, UTC, with milliseconds' })
 export const UnixSeconds = Type.Integer({ minimum: 0, description: 'Unix time in seconds' })
 export const Identity = Type.String({
+  'x-expected': 'an id: a prefix and 32 hex digits, or a UUID',
   pattern: '^([a-z]{2,8}_)?([0-9a-fA-F]{32}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$',
   description: 'Public id (prefix and 32 hex digits) or bare UUID',
 })
@@ -98,6 +101,7 @@ export const Url = Type.String({ format: 'uri', maxLength: 2048 })
 export const Msisdn = Type.String({
   'x-normalize': 'msisdn',
   pattern: '^\\+[1-9][0-9]{6,14}$',
+  'x-expected': 'a number in international format, such as +2250700000001',
   description: 'Number in international format (E.164)',
 })
 

@@ -38,20 +38,22 @@ export async function startApi({
   patience = usualPatience,
 }: ApiOptions): Promise<RunningApi> {
   const { dependencies, configuration, health } = runtime
+  const { baseUrl } = dependencies
   const api = await openApi(runtime, bodyArrivalMs)
   const app = mount(api, table, health.metrics)
   mountHealth(app, health.publicAnswers)
   mountLog(app, runtime.postgres.pool)
-  mountDocs(app, table, dependencies.baseUrl)
+  mountDocs(app, table, baseUrl)
   mountSandboxPayer(app, dependencies)
   mountEnd(app, api)
   const overload = new Overload({
+    baseUrl,
     inFlightMax: configuration.requestsInFlightMax,
     metrics: health.metrics,
     spared: new Set(Object.keys(health.publicAnswers)),
   })
   const listener = overload.guard(traced(app, dependencies.tracing))
-  const server = serverOf({ app, listener, patience })
+  const server = serverOf({ app, listener, patience, baseUrl })
   const { port, ...listening } = await listen(server, configuration.port, 'PORT')
   const close = async () => {
     health.stop()

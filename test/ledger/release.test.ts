@@ -17,7 +17,7 @@ const transactionsOf = async (intent: Body) => {
 
 async function paidByCard(amount: number, currency: string): Promise<Body> {
   const intent = await service.create({ amount, currency })
-  await service.confirm(intent, card('tok_anything'))
+  await service.confirm(intent, card('tok_instant'))
   await eventually(
     () => transactionsOf(intent),
     ({ length }) => length === 1,
@@ -61,7 +61,7 @@ t.test('a card payment that is refunded in full before its release waits for not
 
 t.test('a card pays no more than a book can count', async (t) => {
   const intent = await service.create({ amount: Number.MAX_SAFE_INTEGER, currency: 'eur' })
-  const refused = await service.confirm(intent, card('tok_anything'))
+  const refused = await service.confirm(intent, card('tok_instant'))
   t.match(refused, { status: 400, body: { code: 'IKW-TRANSFER-001', errors: [{ pointer: '/amount' }] } })
   const payout = {
     amount: Number.MAX_SAFE_INTEGER - 1_000,

@@ -206,7 +206,7 @@ t.test('a payer who has paid an intent that is canceled then gets the money back
 
 t.test('money from a card becomes available, but for what refunds have taken', async (t) => {
   const id = await create()
-  await confirm(id, { type: 'card', card: { token: 'tok_anything' } })
+  await confirm(id, { type: 'card', card: { token: 'tok_instant' } })
   const before = await eventually(money, ({ pending }) => pending === 4_755)
   await eventually(
     () => isDue(`payment_available:${id}.XOF`),

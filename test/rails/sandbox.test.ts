@@ -39,7 +39,7 @@ onEachBook((t, { book, pool }) => {
     const { rail } = operators(t, book)
     for (const each of [
       request('disbursement', account('1234')),
-      request('collection', card('tok_anything')),
+      request('collection', card('tok_instant')),
       request('refund', mobile('0001')),
       request('refund', card('tok_visa')),
     ]) {
@@ -203,7 +203,7 @@ onEachBook((t, { book, pool }) => {
     const each = request('disbursement', account('1234'))
     await t.rejects(rail.submit(each), RailTimeoutError)
     t.same(await rail.status(each.reference), { state: 'succeeded' })
-    t.same(await rail.submit(request('collection', card('tok_x'))), { state: 'succeeded' })
+    t.same(await rail.submit(request('collection', card('tok_instant'))), { state: 'succeeded' })
   })
 
   t.test('the delays can be shortened', async (t) => {

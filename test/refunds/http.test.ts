@@ -42,7 +42,7 @@ const orange = (msisdn = '+221770000000') => ({
   type: 'mobile_money',
   mobile_money: { country: 'SN', operator: 'orange_money', msisdn },
 })
-const card = { type: 'card', card: { token: 'tok_anything' } }
+const card = { type: 'card', card: { token: 'tok_instant' } }
 
 function paymentOf(intent: Body): string {
   return String(intent['id']).replace('pi_', 'pay_')

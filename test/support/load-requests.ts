@@ -22,10 +22,10 @@ export const everyPayer = [
   'tok_ok',
   'tok_declined',
   'tok_3ds',
-  'tok_any',
+  'tok_instant',
 ]
 /** Those whose payment can be refunded later. */
-export const succeedingPayers = ['0001', '0008', '0009', 'tok_ok', 'tok_any']
+export const succeedingPayers = ['0001', '0008', '0009', 'tok_ok', 'tok_instant']
 
 const bank = { type: 'bank', bank_code: 'SN010', account_number: '0012345678', account_name: 'Awa Diop' }
 

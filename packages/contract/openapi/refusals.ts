@@ -62,7 +62,7 @@ function exampleOf([status, code, retryable, message]: (typeof refusals)[Refusal
   return {
     summary: `${code} ${message}`,
     value: {
-      type: `/docs/errors#${code}`,
+      type: `https://payments.example.com/docs/errors#${code}`,
       title: titles[status],
       status,
       detail: message,

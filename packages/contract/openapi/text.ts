@@ -49,16 +49,16 @@ its JSON pointer. Decide by \`code\`, never by the text:
 
 \`\`\`json
 {
-  "type": "/docs/errors#IKW-REQ-001",
+  "type": "https://…/docs/errors#IKW-REQ-001",
   "title": "Bad Request",
   "status": 400,
-  "detail": "amount must be >= 1",
+  "detail": "amount must be at least 1, not 0",
   "instance": "/api/v1/payouts",
   "code": "IKW-REQ-001",
   "message": "Request is not valid (see errors)",
   "retryable": false,
   "param": "/amount",
-  "errors": [{ "pointer": "/amount", "code": "minimum", "message": "must be >= 1" }],
+  "errors": [{ "pointer": "/amount", "code": "minimum", "message": "must be at least 1, not 0" }],
   "request_id": "req_5f6a7b8c9d0e01932c5e8f2a7b3c9d4e"
 }
 \`\`\`

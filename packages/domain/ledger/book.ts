@@ -88,7 +88,7 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
       const entry = stamp({ entryId, subject, amounts, postings: postingsOf(command) }, context)
       if (isRepeated(book, entry)) return []
       guardFreeAccounts(entry.postings)
-      guardBalances(book, entry.postings, 'account_must_cover_the_amount')
+      guardBalances(book, entry.postings, { reason: 'account_must_cover_the_amount', entry })
       if (template === 'sandbox.topup') guardPlayMoney(book, amount)
       const deferred = sum(entry.postings, 'credit', merchantPending)
       const data = {
@@ -123,7 +123,7 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
       const pendingNow = pending ? (book.pending[pending.payment]?.amount ?? 0) : 0
       if (pendingTaken > pendingNow) refuse('account_must_cover_the_amount')
       guardFreeAccounts(entry.postings)
-      guardBalances(book, entry.postings, 'account_must_cover_the_amount')
+      guardBalances(book, entry.postings, { reason: 'account_must_cover_the_amount', entry })
       const data = {
         template: 'reversal' as const,
         reverses,
@@ -146,7 +146,7 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
       if (!Number.isSafeInteger(amounts.amount + amounts.fee)) refuse(uncovered)
       const entryId = derivedId(subject.id, template)
       const entry = stamp({ entryId, subject, amounts, postings: placing(parts) }, context)
-      guardBalances(book, entry.postings, uncovered)
+      guardBalances(book, entry.postings, { reason: uncovered, entry })
       const data = {
         template,
         holdId: subject.id,

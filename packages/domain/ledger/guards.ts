@@ -48,17 +48,35 @@ export function stamp({ entryId, subject, amounts, postings }: Draft, context: C
  * L2: no account but our own money at the rails is overdrawn, and every balance that is shown stays exact.
  * Without a name for the refusal the money is known to be there, so its absence is a bug.
  */
-export function guardBalances(book: Book, postings: readonly Posting[], uncovered?: RefusalName): void {
+export function guardBalances(book: Book, postings: readonly Posting[], uncovered?: Uncovered): void {
   const after = new Map<AccountCode, number>()
   const balanceAfter = (account: AccountCode) => after.get(account) ?? balanceOf(book, account)
   for (const posting of postings) after.set(posting.account, balanceAfter(posting.account) + effect(posting))
   for (const [account, balance] of after) {
     if (balance >= 0 || mayGoBelowZero(account)) continue
-    if (uncovered) refuse(uncovered)
+    if (uncovered) refuse(uncovered.reason, { detail: shortfall(balanceOf(book, account), uncovered.entry) })
     throw new Error(`${account} would be at ${balance}`)
   }
   const reserved = balanceAfter(merchantReserved) + balanceAfter(clearingPayout)
   if (![...after.values(), reserved].every(Number.isSafeInteger)) refuse('balance_must_stay_countable')
+}
+
+/** How an entry is refused that the balance does not cover. */
+export interface Uncovered {
+  readonly reason: RefusalName
+  readonly entry: Pick<Stamped, 'amounts' | 'currency' | 'subject'>
+}
+
+function shortfall(available: number, { amounts, currency, subject }: Uncovered['entry']): string {
+  const { amount, fee } = amounts
+  const parts = fee === 0 ? '' : ` (${spelled(amount)} and a fee of ${spelled(fee)})`
+  const needed = `this ${subject.type} needs ${spelled(amount + fee)}${parts}`
+  return `Balance has ${spelled(available)} ${currency} available; ${needed}`
+}
+
+/** `1,200`: in the smallest unit, as everywhere. */
+function spelled(amountMinor: number): string {
+  return amountMinor.toLocaleString('en-US')
 }
 
 /** Inferred. It leaves room for what payers pay: a policy's entry is not refused for the size of a balance. */

@@ -52,7 +52,13 @@ export const PaymentIntentRevision = record({
 })
 
 /** Inferred: only web addresses, because the payer's browser is sent there from our page. */
-const ReturnUrl = Type.String({ format: 'uri', pattern: '^https?://', maxLength: 2048 })
+const ReturnUrl = Type.String({
+  format: 'uri',
+  pattern: '^https?://',
+  'x-expected': 'a web address that begins with https:// or http://',
+  maxLength: 2048,
+  description: 'Where the payer goes after the payment',
+})
 
 /** Which part is needed follows from the type; the decision checks it. */
 const GivenMethod = record({

@@ -73,7 +73,8 @@ export class Authentication {
 
   async #find(authorization = ''): Promise<KnownKey> {
     const [, secret] = format.exec(authorization) ?? []
-    if (!secret) refuse('credential_must_be_valid')
+    if (authorization === '') refuse('credential_must_be_given')
+    if (!secret) refuse('credential_must_be_well_formed')
     const changes = this.#changes
     const hash = digest('sha256', secret)
     const id = apiKeyId(hash)

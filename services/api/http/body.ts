@@ -19,7 +19,7 @@ export async function readBody(request: IncomingMessage, arrivalMs: number): Pro
   if (bytes.length === 0) return undefined
   const type = request.headers['content-type']
   if (type !== undefined && !/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
-    refuse('body_must_be_json', { detail: `Content-Type is ${type}, but must be application/json` })
+    refuse('content_type_must_be_json', { detail: `Content-Type is ${type}, but must be application/json` })
   }
   return parseJson(bytes)
 }

@@ -158,6 +158,7 @@ function begin({ dependencies }: Api) {
     const started = performance.now()
     response.locals['requestId'] = id
     response.locals['path'] = request.path
+    response.locals['baseUrl'] = dependencies.baseUrl
     response.locals['traceparent'] = traceparentOf(request)
     response.once('finish', () => {
       const durationMs = Math.round(performance.now() - started)

@@ -17,6 +17,7 @@ const looksToRecover = 20
 const retryAfterSeconds = { least: 1, most: 3 }
 
 export interface OverloadOptions {
+  readonly baseUrl: string
   /** Requests in flight, at most. */
   readonly inFlightMax: number
   readonly metrics: Metrics
@@ -96,6 +97,10 @@ export class Overload {
     const seconds = least + Math.floor(Math.random() * (most - least + 1))
     const refusal = new Refusal('service_must_not_be_overloaded', { retryAfterSeconds: seconds })
     const [instance = ''] = (request.url ?? '').split('?')
-    endRefused(response, refusal, { instance, requestId: beginAnswer(request, response) })
+    endRefused(response, refusal, {
+      instance,
+      requestId: beginAnswer(request, response),
+      baseUrl: this.#options.baseUrl,
+    })
   }
 }

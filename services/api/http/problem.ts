@@ -12,6 +12,8 @@ import { isAway } from '../../composition/failures.ts'
 
 /** Where something was refused. */
 export interface ProblemContext {
+  /** Where the pages about the codes are. */
+  readonly baseUrl: string
   readonly instance: string
   readonly requestId: string
 }
@@ -20,7 +22,7 @@ export function problem(refusal: Refusal, place: ProblemContext): Problem {
   const [status, code, retryable, message] = refusals[refusal.reason]
   const errors = [...(refusal.details.faults ?? [])]
   return {
-    type: `/docs/errors#${code}`,
+    type: `${place.baseUrl}/docs/errors#${code}`,
     title: STATUS_CODES[status] ?? 'Error',
     status,
     detail: refusal.message,

@@ -63,8 +63,8 @@ export function respond(route: AnyRoute, response: Response, { status, body, rep
 }
 
 export function respondRefusal(response: Response, refusal: Refusal): void {
-  const { path, requestId } = response.locals
-  endRefused(response, refusal, { instance: path as string, requestId: requestId as string })
+  const { path, requestId, baseUrl } = response.locals as Readonly<Record<string, string>>
+  endRefused(response, refusal, { instance: path!, requestId: requestId!, baseUrl: baseUrl! })
 }
 
 /** For a response that express has not seen. */

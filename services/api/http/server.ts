@@ -25,10 +25,11 @@ export interface ServerOptions {
   readonly app: Express
   readonly listener: RequestListener
   readonly patience: Patience
+  readonly baseUrl: string
 }
 
 /** A server that ends slow clients, and answers what is no HTTP as it answers everything else. */
-export function serverOf({ app, listener, patience }: ServerOptions): Server {
+export function serverOf({ app, listener, patience, baseUrl }: ServerOptions): Server {
   const server = createServer(
     {
       ...messageClasses(app),
@@ -40,7 +41,7 @@ export function serverOf({ app, listener, patience }: ServerOptions): Server {
     closingQueuedResponses(listener),
   )
   server.maxConnections = connectionsMax
-  server.on('clientError', refuseConnection)
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuseConnection(error, socket, baseUrl))
   return server
 }
 
@@ -51,13 +52,13 @@ const refusals: Readonly<Record<string, RefusalName>> = {
 }
 
 /** By itself Node answers a bare status line, in which a client's problem handling finds nothing. */
-function refuseConnection({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
+function refuseConnection({ code = '' }: NodeJS.ErrnoException, socket: Duplex, baseUrl: string): void {
   // Amid an answer nothing else can be said.
   const { _httpMessage: answering } = socket as { _httpMessage?: { headersSent: boolean } }
   if (!socket.writable || answering?.headersSent) return void socket.destroy()
   const refusal = new Refusal(refusals[code] ?? 'request_must_be_http')
   const requestId = `req_${randomUUID().replaceAll('-', '')}`
-  const body = problem(refusal, { instance: '', requestId })
+  const body = problem(refusal, { instance: '', requestId, baseUrl })
   const text = JSON.stringify(body)
   const lines = [
     `HTTP/1.1 ${body.status} ${STATUS_CODES[body.status]}`,

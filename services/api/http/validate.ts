@@ -4,7 +4,8 @@ import formats from 'ajv-formats'
 import { anyIdentity } from '../../../packages/contract/identity.ts'
 import { refuse, type Fault } from '../../../packages/contract/refusals.ts'
 import type { TSchema } from '../../../packages/contract/vocabulary.ts'
-import { formatMessages, inputFormats, instantOf, typedQuery, withInstants } from './input-formats.ts'
+import { faultMessage } from './fault-messages.ts'
+import { inputFormats, instantOf, typedQuery, withInstants } from './input-formats.ts'
 
 type Normalise = (text: string, schema: { readonly enum?: readonly (string | null)[] }) => string
 
@@ -33,6 +34,7 @@ function newAjv(): Ajv2020 {
   const addFormats = formats as unknown as (ajv: Ajv2020) => void
   addFormats(ajv)
   for (const [name, check] of Object.entries(inputFormats)) ajv.addFormat(name, check)
+  ajv.addVocabulary(['x-expected'])
   ajv.addKeyword({
     keyword: 'x-normalize',
     modifying: true,
@@ -94,22 +96,13 @@ const named = (pointer: string) =>
     .replace(/^\//, '')
     .replaceAll('/', '.') || 'Body'
 
-function fault({ keyword, instancePath, params, message, data }: ErrorObject, place: '' | 'query:'): Fault {
-  const missing = (params as { missingProperty?: string }).missingProperty
-  const unknown = (params as { additionalProperty?: string }).additionalProperty
-  const pointer = `${place}${instancePath}${missing === undefined ? '' : `/${missing}`}${unknown === undefined ? '' : `/${unknown}`}`
-  if (missing !== undefined) return { pointer, code: 'required', message: 'is required' }
-  if (unknown !== undefined) return { pointer, code: 'unknown', message: 'is not known here' }
-  if (keyword === 'enum') {
-    return {
-      pointer,
-      code: keyword,
-      message: `must be one of ${(params as { allowedValues: unknown[] }).allowedValues.map((value) => value ?? 'null').join(', ')}`,
-    }
-  }
-  const { format } = params as { format?: string }
-  if (keyword === 'format' && format! in formatMessages)
-    return { pointer, code: keyword, message: formatMessages[format!]! }
+function fault(error: ErrorObject, place: '' | 'query:'): Fault {
+  const { keyword, instancePath, data } = error
+  const { missingProperty, additionalProperty } = error.params as Readonly<Record<string, string | undefined>>
+  const inner = missingProperty ?? additionalProperty
+  const pointer = `${place}${instancePath}${inner === undefined ? '' : `/${inner}`}`
+  // A body that is not there at all lacks everything.
   if (keyword === 'type' && data === undefined) return { pointer, code: 'required', message: 'is required' }
-  return { pointer, code: keyword, message: message ?? 'is not valid' }
+  const code = additionalProperty === undefined ? keyword : 'unknown'
+  return { pointer, code, message: faultMessage(error) }
 }
