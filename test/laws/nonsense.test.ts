@@ -180,7 +180,7 @@ t.test('a body that is not one readable JSON document is refused', async (t) => 
   const form = await service.post('/api/v1/payment-intents', 'amount=1', {
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   })
-  t.match(form, { status: 400, body: { code: 'IKW-REQ-007' } }, 'of another type')
+  t.match(form, { status: 415, body: { code: 'IKW-REQ-012' } }, 'of another type')
 })
 
 t.test('a body that never says how large it is, is cut off where it becomes too large', async (t) => {

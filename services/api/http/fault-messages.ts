@@ -11,8 +11,10 @@ const sayings: Readonly<Record<string, Say>> = {
   additionalProperties: ({ additionalProperty }, { parentSchema }) =>
     `is not known here${suggestion(String(additionalProperty), namesOf(parentSchema))}`,
   type: ({ type }, { data }) => `must be ${oneOf([type].flat().map(nameOfType))}, not ${shown(data)}`,
-  enum: ({ allowedValues }, { data }) =>
-    `must be one of ${(allowedValues as unknown[]).map((value) => value ?? 'null').join(', ')}; not ${shown(data)}`,
+  enum: ({ allowedValues }, { data }) => {
+    const words = (allowedValues as unknown[]).map((value) => String(value ?? 'null'))
+    return `must be one of ${words.join(', ')}${suggestion(String(data), words)}`
+  },
   const: ({ allowedValue }) => `must be ${String(allowedValue)}`,
   format: ({ format }) => formatMessages[String(format)] ?? 'is not in the form that is expected',
   pattern: (_, { parentSchema }) => expectationOf(parentSchema),
@@ -25,7 +27,8 @@ const sayings: Readonly<Record<string, Say>> = {
   maxItems: ({ limit }, { data }) => `must have at most ${limit} items, not ${(data as unknown[]).length}`,
   uniqueItems: () => 'must not have the same item twice',
   maxProperties: ({ limit }) => `must have at most ${limit} keys`,
-  propertyNames: ({ propertyName }) => `must not have the key ${shown(propertyName)}`,
+  propertyNames: ({ propertyName }) =>
+    `must not have a key of ${[...String(propertyName)].length} characters`,
 }
 
 /** What is wrong with a field, in words that go on after its name. */
@@ -65,11 +68,13 @@ function oneOf(names: readonly string[]): string {
   return names.join(' or ')
 }
 
-const shownMax = 40
+/** A number that came as a text; longer ones may be of a card. */
+const harmless = /^(?:[-+\d.,]{1,12}|true|false|null|)$/
 
+/** What came, but for texts: a token or a number in the wrong field must not be repeated to anyone. */
 function shown(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'an object'
   if (typeof value !== 'string') return String(value)
-  return `the text ${JSON.stringify(value.length > shownMax ? `${value.slice(0, shownMax)}…` : value)}`
+  return harmless.test(value) ? `the text "${value}"` : 'a text'
 }

@@ -1,0 +1,79 @@
+import t from 'tap'
+import { startService, type TestService } from '../support/service.ts'
+
+const payouts = '/api/v1/payouts'
+const destination = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '+221770000000' }
+const payout = { amount: 5_000, currency: 'XOF', destination }
+
+let service: TestService
+
+t.before(async () => {
+  service = await startService(t)
+})
+
+t.test('a fault says what came, what was expected, and what may have been meant', async (t) => {
+  const cases = [
+    [{ ...payout, amount: '5000' }, '/amount', 'must be a whole number, not the text "5000"'],
+    [{ ...payout, amount: 0 }, '/amount', 'must be at least 1, not 0'],
+    [{ ...payout, amount: undefined }, '/amount', 'is required'],
+    [{ ...payout, metadata: 'none' }, '/metadata', 'must be an object, not a text'],
+    [{ ...payout, payout_method_id: 7 }, '/payout_method_id', 'must be a text or null, not 7'],
+    [{ ...payout, curency: 'XOF' }, '/curency', 'is not known here; did you mean "currency"?'],
+    [{ ...payout, colour: 'red' }, '/colour', 'is not known here'],
+    [{ ...payout, currency: 'francs' }, '/currency', 'must be a three-letter ISO 4217 code, such as XOF'],
+    [
+      { ...payout, destination: { ...destination, msisdn: '77' } },
+      '/destination/msisdn',
+      'must be a number in international format, such as +2250700000001',
+    ],
+  ] as const
+  for (const [body, param, message] of cases) {
+    const answer = await service.post(payouts, body)
+    t.match(answer, { status: 400, body: { code: 'IKW-REQ-001', param } }, param)
+    const [fault] = answer.body['errors'] as readonly { message: string }[]
+    t.equal(fault?.message, message)
+  }
+})
+
+t.test('a problem leads to the page about its code', async (t) => {
+  const { body } = await service.get(`${payouts}/po_00000000000000000000000000000001`)
+  t.match(body, { detail: 'No payout po_00000000000000000000000000000001' })
+  const { pathname, hash } = new URL(String(body['type']))
+  t.strictSame([pathname, hash], ['/docs/errors', '#IKW-RES-001'])
+})
+
+t.test('a balance that does not cover says what it has and what is needed', async (t) => {
+  const answer = await service.post(payouts, { ...payout, amount: 1_999_000 })
+  t.match(answer, { status: 402, body: { code: 'IKW-PAYOUT-003' } })
+  const detail =
+    /^Balance has 1,000,000 XOF available; this payout needs [\d,]+ \(1,999,000 and a fee of [\d,]+\)$/
+  t.match(answer.body['detail'], detail)
+})
+
+t.test('a missing, a malformed and an unknown credential are three sentences', async (t) => {
+  const said = async (authorization?: string) => {
+    const headers = authorization === undefined ? {} : { authorization }
+    const { body } = await service.get<{ detail: string }>('/api/v1/balance', { key: '', headers })
+    return body.detail
+  }
+  t.match(await said(), /^No credential/)
+  t.match(await said('Bearer nonsense'), /^Authorization is not/)
+  t.match(await said(`Bearer ik_test_${'a'.repeat(43)}`), /^No such credential/)
+})
+
+t.test('a body of another type is 415', async (t) => {
+  const headers = { 'content-type': 'text/xml' }
+  t.match(await service.post(payouts, payout, { headers }), {
+    status: 415,
+    body: { code: 'IKW-REQ-012', detail: 'Content-Type is text/xml, but must be application/json' },
+  })
+})
+
+t.test('a card token that does not exist fails', async (t) => {
+  const intent = { amount: 5_000, currency: 'XOF', transaction_country: 'CI' }
+  const { body } = await service.post('/api/v1/payment-intents', intent)
+  const payment_method = { type: 'card', card: { token: 'tok_nope' } }
+  t.match(await service.post(`/api/v1/payment-intents/${String(body['id'])}/confirm`, { payment_method }), {
+    body: { status: 'failed', failure_code: 'card_declined' },
+  })
+})
