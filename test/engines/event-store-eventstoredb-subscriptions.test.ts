@@ -2,7 +2,15 @@ import { status } from '@grpc/grpc-js'
 import t from 'tap'
 import { noStream, type StoredEvent } from '../../packages/kernel/ports.ts'
 import { eventually } from '../support/eventually.ts'
-import { Follower, ids, newCategory, newEvents, newStream } from '../support/event-store-samples.ts'
+import {
+  Follower,
+  ids,
+  misplaced,
+  newCategory,
+  newEvents,
+  newStream,
+} from '../support/event-store-samples.ts'
+import { cutOffLive } from '../support/eventstoredb-peer/failures.ts'
 import type { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
 import { appendUntilKnown, newGate, peerAndStore } from '../support/eventstoredb.ts'
 
@@ -59,6 +67,43 @@ for (const [circumstance, interrupt] of Object.entries(interruptions)) {
     t.ok(peer.subscribedAfter.slice(1).every((position) => handled.includes(position)))
   })
 }
+
+t.test('being cut off under load is normal: nothing is missing, doubled or told as an error', async (t) => {
+  const { peer, store } = await peerAndStore(t)
+  const category = newCategory()
+  const errors: unknown[] = []
+  const onError = (error: unknown) => void errors.push(error)
+  const followers = [1, 2, 3, 4].map(
+    () => new Follower(store, { after: 0, batchSize: 500, categories: [category], everyMs: 25, onError }),
+  )
+  let isWriting = true
+  const cutting = (async () => {
+    while (isWriting) {
+      await peer.until(({ eventsSent }) => eventsSent > 0 || !isWriting)
+      peer.eventsSent = 0
+      peer.failSubscriptions(cutOffLive.code, cutOffLive.details)
+      await store.head()
+    }
+  })()
+  const streams = Array.from({ length: 100 }, () => newStream(category))
+  await Promise.all(
+    streams.map(async (stream) => {
+      for (let revision = noStream; revision < 19; revision++)
+        await store.append(stream, revision, newEvents(1))
+    }),
+  )
+  isWriting = false
+  await Promise.all(followers.map((follower) => follower.received(2_000)))
+  await Promise.all(followers.map((follower) => follower.close()))
+  await store.append(newStream(category), noStream, newEvents(1))
+  await cutting
+  for (const { events } of followers) {
+    t.equal(new Set(ids(events)).size, 2_000)
+    t.same(misplaced(events), [])
+  }
+  t.same(errors, [])
+  t.ok(store.counts().timesCutOff > 0, 'which is counted')
+})
 
 t.test('a consumer is told how far the log goes when only others write', async (t) => {
   const { peer, store } = await peerAndStore(t)

@@ -1,4 +1,4 @@
-import type { EventStore, SubscriptionOptions } from '../../../packages/kernel/ports.ts'
+import type { EventStore } from '../../../packages/kernel/ports.ts'
 import { storedEvents } from './batch.ts'
 import { copyLog } from './copy.ts'
 import { polledBell } from './head-poll.ts'
@@ -33,15 +33,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const reader = new Reader(pool, seen)
   const recent = new RecentEvents(reader)
   const bell = polledBell(reader)
-  const onWritten = (base: number, written: readonly Placed[]) => {
-    recent.add({ base, pieces: written.map(pieceOf) })
-    bell.advance(written.at(-1)?.through ?? 0)
-  }
-  const onLost = () => {
-    recent.forget()
-    bell.forget()
-  }
-  const writer = new Writer({ url, waitingMax, reader, seen, onWritten, onLost })
+  const writer = new Writer({ url, waitingMax, reader, seen, onWritten: take, onLost: forget })
   await writer.open()
   const subscriptions = new OpenSubscriptions()
 
@@ -51,16 +43,24 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     readAll: (after, limit, filter) => reader.readAll(after, limit, filter),
     readOn: (after) => copyLog(pool, after),
     head: () => reader.head(),
-    subscribe,
+    subscribe: (wanted) => {
+      recent.include(wanted)
+      return subscriptions.add(new LogSubscription(recent, bell, wanted))
+    },
     irregularities: async () => [],
     counts: () => ({ eventsPassedOver: 0, timesCutOff: 0 }),
     ping: async () => void (await pool.query('select')),
     close,
   }
 
-  function subscribe(options: SubscriptionOptions) {
-    recent.include(options)
-    return subscriptions.add(new LogSubscription(recent, bell, options))
+  function take(base: number, written: readonly Placed[]): void {
+    recent.add({ base, pieces: written.map(pieceOf) })
+    bell.advance(written.at(-1)?.through ?? 0)
+  }
+
+  function forget(): void {
+    recent.forget()
+    bell.forget()
   }
 
   async function close(): Promise<void> {

@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { EventStoreDbPeer } from './peer.ts'
 
 /*
- * The server in a process of its own, so that what it costs is not taken for what its clients cost. Says where
- * it listens, and writes events when it is asked to.
+ * The server in a process of its own, so that what it costs is not taken for what its clients cost. Says
+ * where it listens, and writes events when it is asked to.
  */
 
 interface Wanted {
