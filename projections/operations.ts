@@ -53,6 +53,16 @@ export const operations = projection<PaymentIntentEvents & PayoutEvents & Refund
       change(data.refund, metadata, { status: 'succeeded' }),
     ],
 
+    PaymentIntentLateRefundFailed: (event) => {
+      const { refund, message, next } = event.data
+      const ended = change(refund, event.metadata, { status: 'failed', message })
+      if (!next) return [ended]
+      return [ended, begin(event, { id: next.refund, type: 'refund', resource_object: 'payment_intent' })]
+    },
+    PaymentIntentPaymentReturned: ({ data, metadata }) => [
+      change(data.operationId, metadata, { status: 'failed', message: 'The money was taken back' }),
+    ],
+
     PayoutRequested: (event) => [begin(event, { id: event.id, type: 'payout', resource_object: 'payout' })],
     PayoutPaid: ({ id, data, metadata }) => [change(id, metadata, { status: 'succeeded' })],
     PayoutPaidLate: ({ id, metadata }) => [change(id, metadata, { status: 'succeeded' })],
@@ -68,6 +78,10 @@ export const operations = projection<PaymentIntentEvents & PayoutEvents & Refund
 
     RefundRequested: (event) => [begin(event, { id: event.id, type: 'refund', resource_object: 'refund' })],
     RefundSucceeded: ({ id, data, metadata }) => [change(id, metadata, { status: 'succeeded' })],
+    RefundPaidLate: ({ id, metadata }) => [change(id, metadata, { status: 'succeeded' })],
+    RefundReturned: ({ id, data, metadata }) => [
+      change(id, metadata, { status: 'failed', message: data.message }),
+    ],
     RefundFailed: ({ id, data, metadata }) => [
       change(id, metadata, { status: 'failed', message: data.message }),
     ],

@@ -4,6 +4,9 @@ import type { PolicyCommand } from '../../packages/kernel/policy.ts'
 import { isPassing } from '../composition/failures.ts'
 import type { Tools } from './process.ts'
 
+/** Of one stream; all of them or none. */
+type Orders = readonly [PolicyCommand, ...PolicyCommand[]]
+
 interface Attempt {
   readonly owner: MerchantOwner
   readonly tools: Tools
@@ -12,10 +15,10 @@ interface Attempt {
 }
 
 /** Moves money to where it is by an operator's word; false when that is refused, and people decide. */
-export async function tryOrOpenCase(order: PolicyCommand, attempt: Attempt): Promise<boolean> {
+export async function tryOrOpenCase(orders: Orders, attempt: Attempt): Promise<boolean> {
   const { owner, tools, otherwise } = attempt
   try {
-    await tools.send(order, owner, 'rail')
+    await tools.sendAll(orders, owner, 'rail')
     return true
   } catch (error) {
     if (!(error instanceof Refusal) || isPassing(error)) throw error

@@ -1,6 +1,15 @@
 import type { PaymentIntentEvents } from '../../packages/domain/payment-intents/events.ts'
-import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
-import { attemptOf, created, lateRefundIdOf } from '../../packages/domain/payment-intents/state.ts'
+import {
+  paymentIntent,
+  type PaymentIntentCommands,
+} from '../../packages/domain/payment-intents/payment-intent.ts'
+import {
+  attemptOf,
+  created,
+  lateRefundFailures,
+  lateRefundIdOf,
+} from '../../packages/domain/payment-intents/state.ts'
+import type { Message } from '../../packages/kernel/decider.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { RailRequest, RailState } from '../../packages/kernel/rail-ports.ts'
@@ -29,13 +38,15 @@ export async function giveBackLatePayment({ event, mayHaveRun, tools }: Reaction
   await giveBack(payment, { reference, amount, currency, method, isFirstTry: !mayHaveRun, tools })
 }
 
-/** What the provider did not say at once is asked until the money is back. */
-export async function askLateRefund({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<Date> {
+/** What the provider did not say at once is asked until the money is back, or is asked for anew. */
+export async function askLateRefund(timer: DueTimer, tools: Tools): Promise<Date | undefined> {
+  const { subject, merchant, livemode } = timer
   const [id = '', operationId = ''] = subject.split('.')
   const intent = created(await readState(tools.dependencies.store, paymentIntent, id))
+  if (intent.lateRefunded.includes(operationId)) return undefined
   const { amount, currency } = intent
   const { method } = attemptOf(intent, operationId)
-  const reference = lateRefundIdOf(operationId)
+  const reference = lateRefundIdOf(operationId, lateRefundFailures(intent, operationId))
   const payment = { paymentIntent: id, operationId, merchant, livemode }
   await giveBack(payment, { reference, amount, currency, method, isFirstTry: false, tools })
   return new Date(tools.dependencies.clock().getTime() + askedEveryMs)
@@ -53,19 +64,22 @@ async function giveBack(payment: LatePayment, errand: LateRefund): Promise<void>
   const { reference, amount: amountMinor, currency, method, isFirstTry, tools } = errand
   const request = { reference, kind: 'refund', merchant, livemode, amountMinor, currency, method } as const
   const state = await pursueRefund(tools.dependencies.rail, request, isFirstTry)
-  if (state) await reportLateRefund(state, payment, tools)
+  if (state) await reportLateRefund(state, { ...payment, reference }, tools)
 }
 
-/**
- * Tells the intent what the provider says. A provider that keeps the money is a matter for people, so it is
- * not passed over.
- */
-export async function reportLateRefund(state: RailState, payment: LatePayment, tools: Tools): Promise<void> {
-  const { paymentIntent: id, operationId, merchant, livemode } = payment
-  if (state.state === 'failed' || state.state === 'returned') {
-    throw new Error(`the provider keeps what was paid late by operation ${operationId} of intent ${id}`)
+/** Tells the intent what the provider says of one try to give late money back. */
+export async function reportLateRefund(
+  state: RailState,
+  payment: LatePayment & { readonly reference: string },
+  tools: Tools,
+): Promise<void> {
+  const { paymentIntent: id, operationId, reference, merchant, livemode } = payment
+  const send = (command: Message<PaymentIntentCommands>) =>
+    tools.send(to(paymentIntent, id, command), { merchant, livemode }, 'rail')
+  if (state.state === 'succeeded') {
+    await send({ type: 'RecordLateRefund', data: { operationId, reference } })
+  } else if (state.state === 'failed' || state.state === 'returned') {
+    const message = state.state === 'failed' ? state.message : 'The money came back from the payer'
+    await send({ type: 'FailLateRefund', data: { operationId, reference, message } })
   }
-  if (state.state !== 'succeeded') return
-  const order = to(paymentIntent, id, { type: 'RecordLateRefund', data: { operationId } })
-  await tools.send(order, { merchant, livemode }, 'rail')
 }

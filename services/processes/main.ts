@@ -102,15 +102,11 @@ export async function subscribePolicies(
 }
 
 export function toolsOf(dependencies: Dependencies): Tools {
-  return { dependencies, send: (order, owner, actor) => sendFor(dependencies, order, { ...owner, actor }) }
-}
-
-async function sendFor(
-  dependencies: Dependencies,
-  { decider, id, command }: PolicyCommand,
-  owner: MerchantOwner & { readonly actor: string },
-): Promise<unknown> {
-  return dependencies.executor.sendAll(decider, id, [
-    { command, envelope: { ...owner, correlation: dependencies.newId() } },
-  ])
+  const sendAll: Tools['sendAll'] = ([first, ...others], owner, actor) => {
+    const { decider, id } = first
+    const envelope = { ...owner, actor, correlation: dependencies.newId() }
+    const commands = [first, ...others].map(({ command }) => ({ command, envelope }))
+    return dependencies.executor.sendAll(decider, id, commands)
+  }
+  return { dependencies, sendAll, send: (order, owner, actor) => sendAll([order], owner, actor) }
 }

@@ -1,14 +1,18 @@
+import { about, openCase, sumOf } from '../../packages/domain/cases/policies.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import type { PaymentIntentEvents } from '../../packages/domain/payment-intents/events.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import { commandAfter, failPayment } from '../../packages/domain/payment-intents/operator-answer.ts'
+import { recordOf } from '../../packages/domain/payment-intents/late-words.ts'
 import {
   attemptOf,
   created,
   isLocked,
   type CreatedIntent,
+  type PaymentIntent,
 } from '../../packages/domain/payment-intents/state.ts'
+import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
@@ -20,15 +24,22 @@ import {
   type RailState,
 } from '../../packages/kernel/rail-ports.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
+import { findEntry } from '../composition/journal-entries.ts'
+import { tryOrOpenCase } from './cases.ts'
 import { askLateRefund, giveBackLatePayment } from './late-refunds.ts'
 import { operationOf } from './operations.ts'
 import type { Process, Reaction, Tools } from './process.ts'
 
 export const paymentIntentProcess: Process = {
-  reactions: { PaymentIntentCanceled: askWhetherPaid, PaymentIntentLateSuccessRecorded: giveBackLatePayment },
+  reactions: {
+    PaymentIntentCanceled: askWhetherPaid,
+    PaymentIntentLateSuccessRecorded: giveBackLatePayment,
+    PaymentIntentResultContradicted: takeBack,
+  },
   timers: {
     intent_lock: breakLock,
     intent_status: askStatus,
+    canceled_status: askCanceled,
     late_refund: askLateRefund,
     payment_available: release,
   },
@@ -45,9 +56,60 @@ async function onRailCallback(
   { reference, merchant, livemode, result }: RailCallback,
   tools: Tools,
 ): Promise<void> {
-  const { resource } = await operationOf(reference, tools)
-  const order = to(paymentIntent, resource, commandAfter(reference, result))
-  await tools.send(order, { merchant, livemode }, 'rail')
+  const { resource: id } = await operationOf(reference, tools)
+  const owner = { merchant, livemode }
+  const order = to(paymentIntent, id, commandAfter(reference, result))
+  const { state } = await tools.send(order, owner, 'rail')
+  if (result.state !== 'failed' && result.state !== 'returned') return
+  // The executor erases the types of deciders: it is the intent that the command was sent to.
+  const intent = created(state as PaymentIntent)
+  if (recordOf(intent, reference))
+    await contradict(intent, { id, operationId: reference, word: result.state }, tools)
+}
+
+interface Denial {
+  readonly id: string
+  readonly operationId: string
+  readonly word: 'failed' | 'returned'
+}
+
+/** Callbacks overtake each other, so a word against the record counts if the provider still says so. */
+async function contradict(intent: CreatedIntent, denial: Denial, tools: Tools): Promise<void> {
+  const { id, operationId } = denial
+  const { merchant, livemode } = intent
+  const { method } = attemptOf(intent, operationId)
+  const { state } = await tools.dependencies.rail.status(operationId, { livemode, method })
+  if (state === 'succeeded') return
+  const isConfirmed = state === 'failed' || state === 'returned'
+  const data = { operationId, word: isConfirmed ? state : denial.word, isConfirmed }
+  await tools.send(to(paymentIntent, id, { type: 'ContradictPayment', data }), { merchant, livemode }, 'rail')
+}
+
+/** The payment never was, or is no more: the entry that booked it is reversed, if the money is there. */
+async function takeBack({ event, tools }: Reaction): Promise<void> {
+  const { id, data, metadata } = event as RecordedEvent<
+    PaymentIntentEvents['PaymentIntentResultContradicted']
+  >
+  if (data.remedy !== 'take_back') return
+  const { merchant, livemode } = metadata
+  const { operationId, currency, word } = data
+  const otherwise = (why: string) => {
+    const reason = `The payment has succeeded here, the provider says: ${word}, and it cannot be taken back: ${why}`
+    const opened = { ...about('payment_contradicted', 'payment_intent', id), reason, money: sumOf(data) }
+    return openCase(opened, `${operationId} ${word}`)
+  }
+  const owner = { merchant, livemode }
+  const bySubject = { column: 'subject', operator: '=', value: id } as const
+  const entry = await findEntry(tools.dependencies, [bySubject])
+  if (!entry) return void (await tools.send(otherwise('it is not in the book'), owner, 'rail'))
+  const reverse = { type: 'ReverseEntry', data: { entry: entry.data } } as const
+  const order = to(book, bookId(merchant, livemode, currency), reverse)
+  if (!(await tryOrOpenCase([order], { owner, tools, otherwise }))) return
+  await tools.send(
+    to(paymentIntent, id, { type: 'RecordPaymentReturn', data: { operationId } }),
+    owner,
+    'rail',
+  )
 }
 
 /**
@@ -86,19 +148,58 @@ async function askStatus({ subject, merchant, livemode }: DueTimer, tools: Tools
 }
 
 /**
- * The payer may have paid a moment before the intent was canceled, and nobody asks for it any more: without
- * the callback of such a payment its money would stay at the operator.
+ * The payer may have paid a moment before the intent was canceled: without the callback of such a payment its
+ * money would stay at the operator.
  */
 async function askWhetherPaid({ event, tools }: Reaction): Promise<void> {
   const { id, data, metadata } = event as RecordedEvent<PaymentIntentEvents['PaymentIntentCanceled']>
-  const { operationId } = data
-  if (operationId === null) return
-  const intent = created(await readState(tools.dependencies.store, paymentIntent, id))
-  const state = await statusOf(tools.dependencies.rail, intent, operationId)
-  if (state?.state !== 'succeeded') return
   const { merchant, livemode } = metadata
-  const order = to(paymentIntent, id, commandAfter(operationId, state))
-  await tools.send(order, { merchant, livemode }, 'rail')
+  if (data.operationId !== null) await settleCancellation(id, { merchant, livemode }, tools)
+}
+
+const hourMs = 3_600_000
+const askedCanceledAfterMs = [2 * 60_000, 5 * 60_000, 15 * 60_000, 60 * 60_000]
+const canceledEscalatedAfterMs = 72 * hourMs
+
+/** Asks again until the operator says what came of it, for three days; then it is a case. */
+async function askCanceled(timer: DueTimer, tools: Tools): Promise<Date | undefined> {
+  const { subject, merchant, livemode } = timer
+  const owner = { merchant, livemode }
+  const canceled = await settleCancellation(subject, owner, tools)
+  if (!canceled) return undefined
+  const now = tools.dependencies.clock().getTime()
+  const canceledAt = Date.parse(canceled.canceledAt)
+  if (now - canceledAt >= canceledEscalatedAfterMs) {
+    await tools.send(to(paymentIntent, subject, { type: 'EscalateCancellation', data: {} }), owner, 'timer')
+    return undefined
+  }
+  const early = askedCanceledAfterMs.map((delayMs) => canceledAt + delayMs).find((time) => time > now)
+  return new Date(early ?? now + hourMs)
+}
+
+type Canceled = Extract<CreatedIntent, { status: 'canceled' }>
+
+/** The intent while nobody knows what came of its last confirmation. */
+async function settleCancellation(
+  id: string,
+  owner: MerchantOwner,
+  tools: Tools,
+): Promise<Canceled | undefined> {
+  const { dependencies } = tools
+  const intent = created(await readState(dependencies.store, paymentIntent, id))
+  if (intent.status !== 'canceled' || !intent.open) return undefined
+  const { operationId, startedAt } = intent.attempts.at(-1)!
+  const state = await statusOf(dependencies.rail, intent, operationId)
+  // Until it expires, the payer may still be on the provider's page.
+  const isExpired = dependencies.clock().getTime() - Date.parse(startedAt) > hourMs
+  const isUnpaid = state?.state === 'succeeded' ? false : isFinal(state) || (isExpired && isDenied(state))
+  if (state?.state === 'succeeded') {
+    await tools.send(to(paymentIntent, id, commandAfter(operationId, state)), owner, 'rail')
+    return undefined
+  }
+  if (!isUnpaid) return intent
+  await tools.send(to(paymentIntent, id, { type: 'SettleCancellation', data: {} }), owner, 'rail')
+  return undefined
 }
 
 function isFinal(state: RailState | undefined): state is RailState {

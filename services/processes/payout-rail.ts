@@ -137,7 +137,7 @@ export async function chargeAgain({ event, tools }: Reaction): Promise<void> {
   }
   const owner = { merchant, livemode }
   const order = to(book, bookId(merchant, livemode, currency), { type: 'PostEntry', data: entry })
-  if (!(await tryOrOpenCase(order, { owner, tools, otherwise }))) return
+  if (!(await tryOrOpenCase([order], { owner, tools, otherwise }))) return
   await tools.send(to(payout, id, { type: 'SettleLatePayout', data: {} }), owner, 'rail')
   // What the operator said in between was no news then: now it may be.
   await report(await statusNow(id, owner, tools), { id, ...owner }, tools)

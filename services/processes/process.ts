@@ -1,4 +1,5 @@
 import type { Dependencies } from '../../packages/contract/routes.ts'
+import type { Outcome } from '../../packages/kernel/execute.ts'
 import type { PolicyCommand } from '../../packages/kernel/policy.ts'
 import type { RailCallback } from '../../packages/kernel/rail-ports.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
@@ -12,7 +13,13 @@ export interface Tools {
    * Sends a command in the name of the rail or of a timer; a repeat decides nothing. Throws what the decision
    * refuses.
    */
-  send(order: PolicyCommand, owner: MerchantOwner, actor: 'rail' | 'timer'): Promise<unknown>
+  send(order: PolicyCommand, owner: MerchantOwner, actor: 'rail' | 'timer'): Promise<Outcome<unknown>>
+  /** The same for several commands of one stream, in one write: all of them or none. */
+  sendAll(
+    orders: readonly [PolicyCommand, ...PolicyCommand[]],
+    owner: MerchantOwner,
+    actor: 'rail' | 'timer',
+  ): Promise<Outcome<unknown>>
 }
 
 /** An event whose work in the outside world is done at least once. */

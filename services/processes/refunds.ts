@@ -1,8 +1,14 @@
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
-import { created, lateRefundIdOf } from '../../packages/domain/payment-intents/state.ts'
+import { created, lateOperationOf } from '../../packages/domain/payment-intents/state.ts'
+import { about, openCase, sumOf } from '../../packages/domain/cases/policies.ts'
+import { bookId } from '../../packages/domain/ledger/accounts.ts'
+import { book } from '../../packages/domain/ledger/book.ts'
+import type { Word } from '../../packages/domain/refunds/contradictions.ts'
 import {
   refund,
   refunds,
+  requested,
+  type Refund,
   type RefundCommands,
   type RefundEvents,
   type RequestedRefund,
@@ -14,13 +20,14 @@ import type { RailCallback, RailRequest, RailState } from '../../packages/kernel
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
+import { tryOrOpenCase } from './cases.ts'
 import { reportLateRefund } from './late-refunds.ts'
 import { operationOf } from './operations.ts'
 import type { Process, Reaction, Tools } from './process.ts'
 import { pursueRefund } from './rail-refund.ts'
 
 export const refundProcess: Process = {
-  reactions: { RefundRequested: submit },
+  reactions: { RefundRequested: submit, RefundResultContradicted: chargeAgain },
   timers: { refund_status: askStatus, refund_unrequested: release },
   callbacks: { refund: onRailCallback },
 }
@@ -39,10 +46,11 @@ async function onRailCallback(
 ): Promise<void> {
   const { resource, resource_object } = await operationOf(reference, tools)
   if (resource_object === 'refund') return report(reference, result, { owner: { merchant, livemode }, tools })
-  const { late } = created(await readState(tools.dependencies.store, paymentIntent, resource))
-  const operationId = late.find((each) => lateRefundIdOf(each) === reference)
+  const intent = created(await readState(tools.dependencies.store, paymentIntent, resource))
+  const operationId = lateOperationOf(intent, reference)
   if (!operationId) throw new Error(`${reference} is no refund of intent ${resource}`)
-  await reportLateRefund(result, { paymentIntent: resource, operationId, merchant, livemode }, tools)
+  const payment = { paymentIntent: resource, operationId, reference, merchant, livemode }
+  await reportLateRefund(result, payment, tools)
 }
 
 /**
@@ -95,9 +103,47 @@ interface Listener {
   readonly tools: Tools
 }
 
-async function report(id: string, state: RailState, { owner, tools }: Listener): Promise<void> {
+async function report(id: string, state: RailState, listener: Listener): Promise<void> {
+  const { owner, tools } = listener
   const command = commandAfter(state)
-  if (command) await tools.send(to(refund, id, command), owner, 'rail')
+  const word = wordOf(state)
+  if (!command || !word) return
+  const { status } = (await tools.send(to(refund, id, command), owner, 'rail')).state as Refund
+  if (status !== (word === 'succeeded' ? 'succeeded' : 'failed')) await contradict(id, word, listener)
+}
+
+function wordOf({ state }: RailState): Word | undefined {
+  return state === 'succeeded' || state === 'failed' || state === 'returned' ? state : undefined
+}
+
+/** Callbacks overtake each other, so a word against the record counts if the provider still says so. */
+async function contradict(id: string, claimed: Word, { owner, tools }: Listener): Promise<void> {
+  const { livemode, method } = requested(await readState(tools.dependencies.store, refund, id))
+  const word = wordOf(await tools.dependencies.rail.status(id, { livemode, method }))
+  const data = { word: word ?? claimed, isConfirmed: word !== undefined }
+  await tools.send(to(refund, id, { type: 'ContradictRefund', data }), owner, 'rail')
+}
+
+/** The payer has the money although the refund had failed: it is reserved and charged, if it is there. */
+async function chargeAgain({ event, tools }: Reaction): Promise<void> {
+  const { id, data, metadata } = event as RecordedEvent<RefundEvents['RefundResultContradicted']>
+  if (data.remedy !== 'charge') return
+  const { merchant, livemode } = metadata
+  const owner = { merchant, livemode }
+  const otherwise = (fact: string) => (why: string) => {
+    const reason = `The refund has failed here, the provider has paid it, and it cannot be ${fact}: ${why}`
+    return openCase({ ...about('refund_contradicted', 'refund', id), reason, money: sumOf(data) }, fact)
+  }
+  const share = { refund: id, amount: data.amount }
+  const reserve = to(paymentIntent, data.paymentIntent, { type: 'ReserveRefund', data: share })
+  const done = to(paymentIntent, data.paymentIntent, { type: 'RecordRefund', data: { refund: id } })
+  const isCounted = await tryOrOpenCase([reserve, done], { owner, tools, otherwise: otherwise('reserved') })
+  if (!isCounted) return
+  const { amount, currency, rail } = data
+  const entry = { template: 'refund.paid_late', subject: { type: 'refund', id }, amount, rail } as const
+  const charge = to(book, bookId(merchant, livemode, currency), { type: 'PostEntry', data: entry })
+  await tryOrOpenCase([charge], { owner, tools, otherwise: otherwise('charged') })
+  await tools.send(to(refund, id, { type: 'SettleLateRefund', data: {} }), owner, 'rail')
 }
 
 function commandAfter(state: RailState): Message<RefundCommands> | undefined {

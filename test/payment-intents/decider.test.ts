@@ -224,7 +224,7 @@ scenarios(paymentIntent, {
   },
   'late money is given back once': {
     given: [...locked, submitted, failed, paidLate],
-    when: { type: 'RecordLateRefund', data: { operationId } },
+    when: { type: 'RecordLateRefund', data: { operationId, reference: lateRefund } },
     then: [{ type: 'PaymentIntentLateSuccessRefunded', data: { ...money, refund: lateRefund } }],
   },
 

@@ -15,7 +15,7 @@ import { readState } from '../../packages/kernel/history.ts'
 import { confirmPaymentIntent, unknownOutcome } from '../../services/api/actions/payment-intents.ts'
 import { HttpRequest } from '../../services/api/http/request.ts'
 import { paymentIntentProcess } from '../../services/processes/payment-intents.ts'
-import type { Tools } from '../../services/processes/process.ts'
+import { toolsOf } from '../../services/processes/main.ts'
 import { refundProcess } from '../../services/processes/refunds.ts'
 import { holdProcess } from '../../services/processes/unclaimed-holds.ts'
 import { holdOf } from '../support/ledger-commands.ts'
@@ -51,10 +51,7 @@ async function send(decider: AnyDecider, id: string, command: { type: string; da
 async function runTimer(kind: string, subject: string, laterMs = 0): Promise<Date | undefined> {
   const { dependencies } = service.service.runtime
   const clock = () => new Date(Date.now() + laterMs)
-  const tools: Tools = {
-    dependencies: { ...dependencies, clock },
-    send: (order) => send(order.decider, order.id, order.command),
-  }
+  const tools = toolsOf({ ...dependencies, clock })
   const timers = { ...paymentIntentProcess.timers, ...refundProcess.timers, ...holdProcess.timers }
   const id = `${kind}:${subject}`
   return timers[kind]!({ ...owner(), id, kind, subject, dueAt: clock().toISOString(), attempts: 0 }, tools)

@@ -13,6 +13,7 @@ import {
 } from '../../packages/kernel/rail-ports.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
+import { toolsOf } from '../../services/processes/main.ts'
 import { payoutProcess } from '../../services/processes/payouts.ts'
 import { holdProcess } from '../../services/processes/unclaimed-holds.ts'
 import type { Tools } from '../../services/processes/process.ts'
@@ -56,11 +57,7 @@ class NotingRail implements PaymentRails {
 
 function toolsWith(rail?: PaymentRails): Tools {
   const { dependencies } = service.service.runtime
-  const send: Tools['send'] = ({ decider, id, command }, owner, actor) =>
-    dependencies.executor.sendAll(decider, id, [
-      { command, envelope: { ...owner, actor, correlation: 'test' } },
-    ])
-  return { dependencies: rail ? { ...dependencies, rail } : dependencies, send }
+  return toolsOf(rail ? { ...dependencies, rail } : dependencies)
 }
 
 const owner = () => ({ merchant: service.service.credentials.merchant_id, livemode: false })

@@ -37,6 +37,8 @@ const refundSteps: Steps = {
   RefundAbandoned: { none: 'abandoned' },
   RefundSucceeded: { pending: 'succeeded' },
   RefundFailed: { pending: 'failed' },
+  RefundReturned: { succeeded: 'failed' },
+  RefundPaidLate: { failed: 'succeeded' },
 }
 
 const stepsOf: Readonly<Record<string, Steps>> = {

@@ -53,6 +53,7 @@ export class ScriptedRail implements PaymentRail {
     const found = await eventually(
       async () => this.requests.find(isMeant),
       (request) => request !== undefined,
+      20_000,
     )
     return found!
   }

@@ -1,4 +1,5 @@
 import { policy, to, type PolicyCommand } from '../../kernel/policy.ts'
+import type { PaymentIntentEvents } from '../payment-intents/events.ts'
 import type { PayoutEvents } from '../payouts/payout.ts'
 import type { RefundEvents } from '../refunds/refund.ts'
 import { caseIdOf, supportCase, type CaseCommands, type CaseKind } from './case.ts'
@@ -8,11 +9,38 @@ type Opened = CaseCommands['OpenCase']
 const silence = 'Asked for three days, the operator has not said what became of it'
 
 /** What the events of other families leave to people. */
-const opening = policy<PayoutEvents & RefundEvents>('case_opening', {
+const opening = policy<PayoutEvents & RefundEvents & PaymentIntentEvents>('case_opening', {
+  PaymentIntentResultContradicted: ({ id, data }) => {
+    const { operationId, recorded, word, remedy } = data
+    if (remedy !== 'case') return []
+    const reason = `The payment has come ${recorded === 'late' ? 'late' : 'in'} here, and the provider says: ${word}`
+    const opened = { ...about('payment_contradicted', 'payment_intent', id), reason, money: sumOf(data) }
+    return [openCase(opened, `${operationId} ${word}`)]
+  },
+  PaymentIntentLateRefundFailed: ({ id, data }) => {
+    if (data.next) return []
+    const reason = `What was paid after the end of the intent does not go back to the payer: ${data.message}`
+    const opened = { ...about('late_payment_not_refunded', 'payment_intent', id), reason, money: sumOf(data) }
+    return [openCase(opened, data.operationId)]
+  },
+  PaymentIntentEscalated: ({ id, data }) => [
+    openCase({
+      ...about('payment_outcome_unknown', 'payment_intent', id),
+      reason: silence,
+      money: sumOf(data),
+    }),
+  ],
   PayoutResultContradicted: ({ id, data: { recorded, word, remedy, money } }) => {
     if (remedy !== 'case') return []
     const reason = `The payout is ${recorded} here, and the operator says that it is ${word}`
     return [openCase({ ...about('payout_contradicted', 'payout', id), reason, money: sumOf(money) }, word)]
+  },
+  RefundResultContradicted: ({ id, data }) => {
+    if (data.remedy !== 'case') return []
+    const reason = `The refund has ${data.recorded} here, and the provider says that it has ${data.word}`
+    return [
+      openCase({ ...about('refund_contradicted', 'refund', id), reason, money: sumOf(data) }, data.word),
+    ]
   },
   PayoutEscalated: ({ id }) => [
     openCase({ ...about('payout_outcome_unknown', 'payout', id), reason: silence, money: null }),

@@ -110,8 +110,36 @@ export const paymentIntentEvents = {
   ),
 
   PaymentIntentLateSuccessRefunded: stored(2, record({ ...collected, refund: Uuid }), { 1: withoutStamp }),
+  /** The provider keeps what came late; it is asked again under the reference `next`, if any. */
+  PaymentIntentLateRefundFailed: stored(
+    1,
+    record({
+      ...collected,
+      refund: Uuid,
+      message: Type.String(),
+      next: nullable(record({ refund: Uuid, at: Timestamp })),
+    }),
+  ),
+  /** The provider says something else about an operation than is on record. */
+  PaymentIntentResultContradicted: stored(
+    1,
+    record({
+      ...collected,
+      recorded: literals('succeeded', 'late'),
+      word: literals('failed', 'returned'),
+      remedy: literals('take_back', 'case'),
+    }),
+  ),
+  /** It had succeeded, and the provider has taken the money back. */
+  PaymentIntentPaymentReturned: stored(1, record(collected)),
+  /** The provider has said that nothing came of the confirmation that the payer had not finished. */
+  PaymentIntentCancellationSettled: stored(1, record(operation)),
+  /** Nobody has learned in three days whether a canceled intent was paid. */
+  PaymentIntentEscalated: stored(1, record({ ...operation, amount: AmountMinor, currency: Currency })),
   PaymentIntentRefundReserved: stored(2, record({ refund: Uuid, amount: AmountMinor }), { 1: withoutStamp }),
   PaymentIntentRefundReleased: stored(2, record({ refund: Uuid }), { 1: withoutStamp }),
+  /** It was refunded, and the money came back: it may be refunded anew. */
+  PaymentIntentRefundReturned: stored(1, record({ refund: Uuid })),
   PaymentIntentRefunded: stored(2, record({ refund: Uuid, amount: AmountMinor }), { 1: withoutStamp }),
 }
 

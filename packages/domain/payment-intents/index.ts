@@ -20,6 +20,7 @@ const told = publicEvents(paymentIntent, {
     PaymentIntentActionRequired: 'payment_intent.requires_action',
     PaymentIntentSucceeded: 'payment_intent.succeeded',
     PaymentIntentFailed: 'payment_intent.payment_failed',
+    PaymentIntentPaymentReturned: 'payment_intent.payment_failed',
     PaymentIntentCanceled: 'payment_intent.canceled',
   },
   returns: PaymentIntentResource,

@@ -6,19 +6,18 @@ import type { Decider } from '../../kernel/decider.ts'
 import type { RailMethod } from '../../kernel/rail-ports.ts'
 import { paymentIntentEvents, type PaymentFailureCode, type PaymentIntentEvents } from './events.ts'
 import { admitMetadata, businessMetadata, changedMetadata } from './metadata.ts'
+import { contradicted, lateRefundFailed, recordOf, type PaymentWord } from './late-words.ts'
 import { actionRequired, collected, lateSuccess, leaseUntil, submitted, succeeded } from './outcomes.ts'
+import { recordShare, releaseShare, reserveShare, returnShare, withShare } from './refund-shares.ts'
 import {
   attemptOf,
   begun,
   created,
   isAwaiting,
   isLocked,
-  lateRefundIdOf,
-  refundableMinor,
   withStatus,
   type Attempt,
   type CreatedIntent,
-  type Payment,
   type PaymentIntent,
 } from './state.ts'
 
@@ -42,11 +41,18 @@ export type PaymentIntentCommands = {
   CompletePayment: { operationId: string }
   FailPayment: { operationId: string; code: PaymentFailureCode; message: string }
   CancelIntent: object
-  RecordLateRefund: { operationId: string }
+  RecordLateRefund: { operationId: string; reference: string }
+  FailLateRefund: { operationId: string; reference: string; message: string }
+  ContradictPayment: PaymentWord
+  RecordPaymentReturn: { operationId: string }
+  /** A canceled intent was not paid, or nobody can say. */
+  SettleCancellation: object
+  EscalateCancellation: object
   /** All that is left when no amount is given. */
   ReserveRefund: { refund: string; amount?: number | undefined }
   ReleaseRefund: { refund: string }
   RecordRefund: { refund: string }
+  ReturnRefund: { refund: string }
 }
 
 export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, PaymentIntentEvents> = {
@@ -141,42 +147,44 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       return [{ type: 'PaymentIntentCanceled', data: { operationId } }]
     },
 
-    RecordLateRefund({ operationId }, state, { now }) {
+    RecordLateRefund({ operationId, reference }, state, { now }) {
       const intent = created(state)
       if (intent.lateRefunded.includes(operationId)) return []
       if (!intent.late.includes(operationId)) throw new Error(`operation ${operationId} was not paid late`)
       const money = collected(intent, attemptOf(intent, operationId), now)
-      const data = { ...money, refund: lateRefundIdOf(operationId) }
-      return [{ type: 'PaymentIntentLateSuccessRefunded', data }]
+      return [{ type: 'PaymentIntentLateSuccessRefunded', data: { ...money, refund: reference } }]
     },
 
-    ReserveRefund({ refund, amount }, state, { now }) {
-      const { payment } = refundable(state)
-      if (payment.refunds[refund]) return []
-      const left = refundableMinor(payment)
-      if (left === 0) refuse('payment_must_be_refundable', { detail: 'Nothing is left of the payment' })
-      if (amount !== undefined && amount > left) {
-        refuse('refund_must_not_exceed_the_payment', {
-          detail: `${left} is left of the payment, not ${amount}`,
-        })
-      }
-      const data = { refund, amount: amount ?? left }
-      return [{ type: 'PaymentIntentRefundReserved', data }]
+    FailLateRefund: (refusal, state, { now }) => lateRefundFailed(created(state), refusal, now),
+
+    ContradictPayment: (said, state, { now }) => contradicted(created(state), said, now),
+
+    RecordPaymentReturn({ operationId }, state, { now }) {
+      const intent = created(state)
+      if (recordOf(intent, operationId) !== 'succeeded') return []
+      const money = collected(intent, attemptOf(intent, operationId), now)
+      return [{ type: 'PaymentIntentPaymentReturned', data: money }]
     },
 
-    ReleaseRefund({ refund }, state, { now }) {
-      const share = refundable(state).payment.refunds[refund]
-      if (!share || share.done) return []
-      return [{ type: 'PaymentIntentRefundReleased', data: { refund } }]
+    SettleCancellation(_, state) {
+      const intent = created(state)
+      if (intent.status !== 'canceled' || !intent.open) return []
+      const { operationId } = intent.attempts.at(-1)!
+      return [{ type: 'PaymentIntentCancellationSettled', data: { operationId } }]
     },
 
-    RecordRefund({ refund }, state, { now }) {
-      const share = refundable(state).payment.refunds[refund]
-      if (!share) throw new Error(`refund ${refund} was not reserved`)
-      if (share.done) return []
-      const data = { refund, amount: share.amount }
-      return [{ type: 'PaymentIntentRefunded', data }]
+    EscalateCancellation(_, state) {
+      const intent = created(state)
+      if (intent.status !== 'canceled' || !intent.open) return []
+      const { amount, currency } = intent
+      const { operationId } = intent.attempts.at(-1)!
+      return [{ type: 'PaymentIntentEscalated', data: { operationId, amount, currency } }]
     },
+
+    ReserveRefund: (asked, state) => reserveShare(state, asked),
+    ReleaseRefund: ({ refund }, state) => releaseShare(state, refund),
+    RecordRefund: ({ refund }, state) => recordShare(state, refund),
+    ReturnRefund: ({ refund }, state) => returnShare(state, refund),
   },
 
   evolve: {
@@ -210,7 +218,8 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
     },
     PaymentIntentFailed: (state, { code, message }) =>
       withStatus(state, { status: 'failed', failure: { code, message } }),
-    PaymentIntentCanceled: (state, _, { at }) => withStatus(state, { status: 'canceled', canceledAt: at }),
+    PaymentIntentCanceled: (state, { operationId }, { at }) =>
+      withStatus(state, { status: 'canceled', canceledAt: at, open: operationId !== null }),
     PaymentIntentLateSuccessRecorded: (state, { operationId }) => {
       const intent = created(state)
       return { ...intent, late: [...intent.late, operationId] }
@@ -219,12 +228,32 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       const intent = created(state)
       return { ...intent, lateRefunded: [...intent.lateRefunded, operationId] }
     },
+    PaymentIntentLateRefundFailed: (state, { operationId }) => {
+      const intent = created(state)
+      return { ...intent, lateRefundsFailed: [...intent.lateRefundsFailed, operationId] }
+    },
+    PaymentIntentResultContradicted: (state, { operationId, word }) => {
+      const intent = created(state)
+      return { ...intent, contradictions: [...intent.contradictions, `${operationId} ${word}`] }
+    },
+    PaymentIntentPaymentReturned: (state) => withStatus(state, { status: 'failed', failure: takenBack }),
+    PaymentIntentCancellationSettled: closed,
+    PaymentIntentEscalated: closed,
     PaymentIntentRefundReserved: (state, { refund, amount }) => {
       return withShare(state, refund, { amount, done: false })
     },
     PaymentIntentRefundReleased: (state, { refund }) => withShare(state, refund, undefined),
+    PaymentIntentRefundReturned: (state, { refund }) => withShare(state, refund, undefined),
     PaymentIntentRefunded: (state, { refund, amount }) => withShare(state, refund, { amount, done: true }),
   },
+}
+
+const takenBack = { code: 'processing_error', message: 'The provider has taken the money back' } as const
+
+/** Nobody asks any more whether it was paid. */
+function closed(state: PaymentIntent): CreatedIntent {
+  const intent = created(state)
+  return intent.status === 'canceled' ? { ...intent, open: false } : intent
 }
 
 /** The id of a confirmation follows from the intent's, so that whoever decides it anew decides the same. */
@@ -244,21 +273,4 @@ function admittedMethod(intent: CreatedIntent, method: PaymentMethod): Attempt['
  */
 function endOf(token: string): string {
   return `…${lastCharacters(token, 4)}`
-}
-
-function refundable(state: PaymentIntent): Extract<CreatedIntent, { status: 'succeeded' }> {
-  const intent = created(state)
-  if (intent.status === 'succeeded') return intent
-  return refuse('payment_must_be_refundable', {
-    detail: `An intent that is ${intent.status} has nothing to refund`,
-  })
-}
-
-type Share = Payment['refunds'][string]
-
-function withShare(state: PaymentIntent, refund: string, share: Share | undefined): PaymentIntent {
-  const intent = refundable(state)
-  const { [refund]: _, ...others } = intent.payment.refunds
-  const refunds = share ? { ...others, [refund]: share } : others
-  return { ...intent, payment: { ...intent.payment, refunds } }
 }

@@ -18,6 +18,10 @@ interface Details extends Terms {
   /** Operations whose money arrived when the intent was over; it is refunded. */
   readonly late: readonly string[]
   readonly lateRefunded: readonly string[]
+  /** Operations whose late money a provider has refused to give back, once for each time. */
+  readonly lateRefundsFailed: readonly string[]
+  /** Words against the record that were noted: `<operation> <word>`. */
+  readonly contradictions: readonly string[]
 }
 
 /** A refund in flight or done. One that failed is not here. */
@@ -49,7 +53,8 @@ export type CreatedIntent = Details &
     | { readonly status: 'requires_action'; readonly expiresAt: string; readonly url: string }
     | { readonly status: 'succeeded'; readonly payment: Payment }
     | { readonly status: 'failed'; readonly failure: Failure }
-    | { readonly status: 'canceled'; readonly canceledAt: string }
+    /** Open: it may still have been paid a moment before. */
+    | { readonly status: 'canceled'; readonly canceledAt: string; readonly open: boolean }
   )
 
 export type PaymentIntent = { readonly status: 'none' } | CreatedIntent
@@ -78,7 +83,7 @@ function terms(intent: Terms): Terms {
 // States are made by `Object.assign` to a literal: V8 takes ten times as long to spread one into another.
 
 export function begun(intent: Terms, createdAt: string): CreatedIntent {
-  const nothingYet = { attempts: [], late: [], lateRefunded: [] }
+  const nothingYet = { attempts: [], late: [], lateRefunded: [], lateRefundsFailed: [], contradictions: [] }
   const status = { status: 'requires_payment_method', locked: false } as const
   return Object.assign(terms(intent), { createdAt }, nothingYet, status)
 }
@@ -86,8 +91,9 @@ export function begun(intent: Terms, createdAt: string): CreatedIntent {
 /** The intent with another status, of which nothing is left that belonged to the one before. */
 export function withStatus<const Status extends object>(state: PaymentIntent, status: Status) {
   const intent = created(state)
-  const { createdAt, attempts, late, lateRefunded } = intent
-  return Object.assign(terms(intent), { createdAt, attempts, late, lateRefunded }, status)
+  const { createdAt, attempts, late, lateRefunded, lateRefundsFailed, contradictions } = intent
+  const history = { createdAt, attempts, late, lateRefunded, lateRefundsFailed, contradictions }
+  return Object.assign(terms(intent), history, status)
 }
 
 /** The intent still waits for what becomes of this operation. */
@@ -107,9 +113,22 @@ export function attemptOf(intent: CreatedIntent, operationId: string): Attempt {
   return attempt
 }
 
-/** The reference of the refund of what an operation paid too late. */
-export function lateRefundIdOf(operationId: string): string {
-  return derivedId(operationId, 'late refund')
+/** The reference of the refund of what an operation paid too late; a refusal ends it, and the next is new. */
+export function lateRefundIdOf(operationId: string, failures = 0): string {
+  return derivedId(operationId, failures === 0 ? 'late refund' : `late refund ${failures + 1}`)
+}
+
+export function lateRefundFailures({ lateRefundsFailed }: CreatedIntent, operationId: string): number {
+  return lateRefundsFailed.filter((each) => each === operationId).length
+}
+
+/** Which operation a reference gives the late money of back. */
+export function lateOperationOf(intent: CreatedIntent, reference: string): string | undefined {
+  return intent.late.find((operationId) => {
+    const failures = lateRefundFailures(intent, operationId)
+    const references = Array.from({ length: failures + 1 }, (_, index) => lateRefundIdOf(operationId, index))
+    return references.includes(reference)
+  })
 }
 
 /** What is neither refunded nor on its way back. */

@@ -30,8 +30,17 @@ const steps: Readonly<Record<keyof PaymentIntentEvents, readonly [type: string, 
   PaymentIntentCanceled: ['canceled', 'The payment intent was canceled'],
   PaymentIntentLateSuccessRecorded: ['paid_late', 'Money arrived after the end; it is given back'],
   PaymentIntentLateSuccessRefunded: ['late_payment_refunded', 'The money that arrived late was given back'],
+  PaymentIntentLateRefundFailed: ['late_refund_failed', 'The provider did not give the late money back'],
+  PaymentIntentResultContradicted: ['contradicted', 'The provider says something else than before'],
+  PaymentIntentPaymentReturned: ['payment_returned', 'The provider has taken the money back'],
+  PaymentIntentCancellationSettled: [
+    'cancellation_settled',
+    'The provider has confirmed that nothing was paid',
+  ],
+  PaymentIntentEscalated: ['escalated', 'Nobody knows whether it was paid'],
   PaymentIntentRefundReserved: ['refund_started', 'A refund was started'],
   PaymentIntentRefundReleased: ['refund_failed', 'A refund came to nothing'],
+  PaymentIntentRefundReturned: ['refund_failed', 'A refund came back from the payer'],
   PaymentIntentRefunded: ['refunded', 'A refund was paid back to the payer'],
 }
 

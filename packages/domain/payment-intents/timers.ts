@@ -22,10 +22,21 @@ export const paymentTimers = timerHandlers<PaymentIntentEvents & RefundEvents & 
   PaymentIntentActionRequired: (event) => [stop('intent_lock', event.id), ask('intent_status', event)],
   PaymentIntentSucceeded: ({ id }) => [stop('intent_status', id)],
   PaymentIntentFailed: ({ id }) => [stop('intent_status', id)],
-  PaymentIntentCanceled: ({ id }) => [stop('intent_status', id)],
+  PaymentIntentCanceled: (event) => {
+    const asked = event.data.operationId === null ? [] : [ask('canceled_status', event)]
+    return [stop('intent_status', event.id), ...asked]
+  },
+  PaymentIntentCancellationSettled: ({ id }) => [stop('canceled_status', id)],
+  PaymentIntentEscalated: ({ id }) => [stop('canceled_status', id)],
   PaymentIntentLateSuccessRecorded: (event) => {
     const subject = timerSubject(event.id, event.data.operationId)
-    return [start('late_refund', subject, event, after(event.metadata.at, firstAskedMs))]
+    const asked = start('late_refund', subject, event, after(event.metadata.at, firstAskedMs))
+    return [stop('canceled_status', event.id), asked]
+  },
+  PaymentIntentLateRefundFailed: (event) => {
+    const { operationId, next } = event.data
+    const subject = timerSubject(event.id, operationId)
+    return [next ? start('late_refund', subject, event, next.at) : stop('late_refund', subject)]
   },
   PaymentIntentLateSuccessRefunded: ({ id, data }) => [
     stop('late_refund', timerSubject(id, data.operationId)),
@@ -35,6 +46,7 @@ export const paymentTimers = timerHandlers<PaymentIntentEvents & RefundEvents & 
     const subject = timerSubject(event.data.refund, event.id)
     return [start('refund_unrequested', subject, event, after(event.metadata.at, claimWithinMs))]
   },
+  PaymentIntentRefunded: ({ id, data }) => [stop('refund_unrequested', timerSubject(data.refund, id))],
   PaymentIntentRefundReleased: ({ id, data }) => [stop('refund_unrequested', timerSubject(data.refund, id))],
   RefundRequested: (event) => [
     stop('refund_unrequested', timerSubject(event.id, event.data.paymentIntent)),

@@ -13,7 +13,9 @@ const told = publicEvents(refund, {
   events: {
     RefundRequested: 'refund.created',
     RefundSucceeded: 'refund.succeeded',
+    RefundPaidLate: 'refund.succeeded',
     RefundFailed: 'refund.failed',
+    RefundReturned: 'refund.failed',
   },
   returns: RefundResource,
   view: viewRefund,

@@ -14,6 +14,16 @@ const money = policy<RefundEvents>('refund_money', {
       data: { holdId: event.id, rail: event.data.rail },
     }),
   RefundFailed: (event) => inBook(event, { type: 'VoidHold', data: { holdId: event.id } }),
+  RefundReturned: (event) => {
+    const { amount, rail } = event.data
+    const data = {
+      template: 'refund.return',
+      subject: { type: 'refund', id: event.id },
+      amount,
+      rail,
+    } as const
+    return inBook(event, { type: 'PostEntry', data })
+  },
 })
 
 /** The payment learns what became of the part of it that was reserved. */
@@ -23,6 +33,9 @@ const paymentRefunds = policy<RefundEvents>('payment_refunds', {
   ],
   RefundFailed: ({ id, data }) => [
     to(paymentIntent, data.paymentIntent, { type: 'ReleaseRefund', data: { refund: id } }),
+  ],
+  RefundReturned: ({ id, data }) => [
+    to(paymentIntent, data.paymentIntent, { type: 'ReturnRefund', data: { refund: id } }),
   ],
   RefundAbandoned: ({ id, data: { paymentIntent: intent } }) => {
     return intent === null ? [] : [to(paymentIntent, intent, { type: 'ReleaseRefund', data: { refund: id } })]

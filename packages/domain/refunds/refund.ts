@@ -9,6 +9,7 @@ import {
   Type,
   Uuid,
 } from '../../contract/vocabulary.ts'
+import { Recorded, refundRemedy, Remedy, Word } from './contradictions.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import type { RailMethod } from '../../kernel/rail-ports.ts'
@@ -51,6 +52,12 @@ export const refundEvents = {
   }),
   /** Inferred: the request died after it had reserved the amount. It never comes to this stream any more. */
   RefundAbandoned: stored(2, record({ paymentIntent: nullable(Uuid) }), { 1: withoutStamp }),
+  /** The provider says something else than is on record. */
+  RefundResultContradicted: stored(1, record({ ...money, recorded: Recorded, word: Word, remedy: Remedy })),
+  /** It had succeeded, and the money came back. */
+  RefundReturned: stored(1, record({ ...money, message: Type.String() })),
+  /** It had failed, and the payer has the money after all. */
+  RefundPaidLate: stored(1, record(money)),
   /** Inferred: nobody has learned the outcome in three days: a case for the support. */
   RefundEscalated: stored(2, record({}), { 1: withoutStamp }),
 }
@@ -62,6 +69,8 @@ export type RefundEvents = EventsOf<typeof refundEvents>
 interface Details extends MerchantOwner, Readonly<RefundEvents['RefundRequested']> {
   readonly createdAt: string
   readonly escalated: boolean
+  /** Words against the record that were noted. */
+  readonly contradictions: readonly Word[]
 }
 
 interface Failure {
@@ -93,6 +102,9 @@ export type RefundCommands = {
   SettleRefund: object
   FailRefund: { code: string; message: string }
   EscalateRefund: object
+  /** Confirmed: the provider says the same when it is asked. */
+  ContradictRefund: { word: Word; isConfirmed: boolean }
+  SettleLateRefund: object
 }
 
 export const refund: Decider<Refund, RefundCommands, RefundEvents> = {
@@ -133,6 +145,27 @@ export const refund: Decider<Refund, RefundCommands, RefundEvents> = {
       if (status !== 'pending' || escalated) return []
       return [{ type: 'RefundEscalated', data: {} }]
     },
+
+    ContradictRefund({ word, isConfirmed }, state) {
+      const intended = requested(state)
+      const { status: recorded, contradictions } = intended
+      const rule = recorded === 'pending' ? undefined : refundRemedy(recorded, word)
+      if (recorded === 'pending' || !rule || contradictions.includes(word)) return []
+      // Whoever has corrected itself once is not believed a second time.
+      const remedy = isConfirmed && contradictions.length === 0 ? rule : 'case'
+      const money = moneyOf(intended)
+      const contradicted = {
+        type: 'RefundResultContradicted',
+        data: { ...money, recorded, word, remedy },
+      } as const
+      if (remedy !== 'give_back') return [contradicted]
+      return [contradicted, { type: 'RefundReturned', data: { ...money, message: cameBack } }]
+    },
+
+    SettleLateRefund(_, state) {
+      const intended = requested(state)
+      return intended.status === 'failed' ? [{ type: 'RefundPaidLate', data: moneyOf(intended) }] : []
+    },
   },
 
   evolve: {
@@ -142,6 +175,7 @@ export const refund: Decider<Refund, RefundCommands, RefundEvents> = {
       livemode,
       createdAt: at,
       escalated: false,
+      contradictions: [],
       status: 'pending',
     }),
     RefundSucceeded: (state) => ({ ...requested(state), status: 'succeeded' }),
@@ -152,6 +186,16 @@ export const refund: Decider<Refund, RefundCommands, RefundEvents> = {
     }),
     RefundAbandoned: () => ({ status: 'abandoned' }),
     RefundEscalated: (state) => ({ ...requested(state), escalated: true }),
+    RefundResultContradicted: (state, { word }) => {
+      const known = requested(state)
+      return { ...known, contradictions: [...known.contradictions, word] }
+    },
+    RefundReturned: (state, { message }) => ({
+      ...requested(state),
+      status: 'failed',
+      failure: { code: 'returned', message },
+    }),
+    RefundPaidLate: (state) => ({ ...requested(state), status: 'succeeded' }),
   },
 }
 
@@ -168,6 +212,8 @@ function repeated(known: RequestedRefund, asked: RefundCommands['RequestRefund']
     detail: `This refund is of ${known.amount} ${known.currency}, or of another payment`,
   })
 }
+
+const cameBack = 'The money came back from the payer'
 
 export function requested(state: Refund): RequestedRefund {
   if (state.status === 'none' || state.status === 'abandoned') refuse('resource_must_exist')

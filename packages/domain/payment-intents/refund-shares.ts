@@ -1,0 +1,66 @@
+import { refuse } from '../../contract/refusals.ts'
+import type { Message } from '../../kernel/decider.ts'
+import type { PaymentIntentEvents } from './events.ts'
+import { created, refundableMinor, type CreatedIntent, type Payment, type PaymentIntent } from './state.ts'
+
+/** What of a payment is refunded, or on its way back. */
+
+type Happening = Message<PaymentIntentEvents>
+
+interface Asked {
+  readonly refund: string
+  readonly amount?: number | undefined
+}
+
+export function reserveShare(state: PaymentIntent, { refund, amount }: Asked): readonly Happening[] {
+  const { payment, contradictions } = refundable(state)
+  if (payment.refunds[refund]) return []
+  if (contradictions.some((each) => each.startsWith(payment.operationId))) {
+    refuse('payment_must_be_refundable', { detail: 'The provider denies that the payment has come in' })
+  }
+  const left = refundableMinor(payment)
+  if (left === 0) refuse('payment_must_be_refundable', { detail: 'Nothing is left of the payment' })
+  if (amount !== undefined && amount > left) {
+    refuse('refund_must_not_exceed_the_payment', {
+      detail: `${left} is left of the payment, not ${amount}`,
+    })
+  }
+  const data = { refund, amount: amount ?? left }
+  return [{ type: 'PaymentIntentRefundReserved', data }]
+}
+
+export function releaseShare(state: PaymentIntent, refund: string): readonly Happening[] {
+  const share = refundable(state).payment.refunds[refund]
+  if (!share || share.done) return []
+  return [{ type: 'PaymentIntentRefundReleased', data: { refund } }]
+}
+
+export function recordShare(state: PaymentIntent, refund: string): readonly Happening[] {
+  const share = refundable(state).payment.refunds[refund]
+  if (!share) throw new Error(`refund ${refund} was not reserved`)
+  if (share.done) return []
+  const data = { refund, amount: share.amount }
+  return [{ type: 'PaymentIntentRefunded', data }]
+}
+
+export function returnShare(state: PaymentIntent, refund: string): readonly Happening[] {
+  if (!refundable(state).payment.refunds[refund]) return []
+  return [{ type: 'PaymentIntentRefundReturned', data: { refund } }]
+}
+
+function refundable(state: PaymentIntent): Extract<CreatedIntent, { status: 'succeeded' }> {
+  const intent = created(state)
+  if (intent.status === 'succeeded') return intent
+  return refuse('payment_must_be_refundable', {
+    detail: `An intent that is ${intent.status} has nothing to refund`,
+  })
+}
+
+type Share = Payment['refunds'][string]
+
+export function withShare(state: PaymentIntent, refund: string, share: Share | undefined): PaymentIntent {
+  const intent = refundable(state)
+  const { [refund]: _, ...others } = intent.payment.refunds
+  const refunds = share ? { ...others, [refund]: share } : others
+  return { ...intent, payment: { ...intent.payment, refunds } }
+}
