@@ -1,3 +1,4 @@
+import type { BlindIndex } from '../kernel/blind-index.ts'
 import type { AnyDecider, Context, Decider, Message, Payloads } from '../kernel/decider.ts'
 import type { Envelope } from '../kernel/envelope.ts'
 import type { Executor, Outcome } from '../kernel/execute.ts'
@@ -42,6 +43,7 @@ export interface Dependencies {
   /** Places in the log, from which others could read how much happens here. */
   readonly opaque: OpaqueNumbers
   readonly personalKeys: PersonalKeys
+  readonly blindIndex: BlindIndex
   readonly mailer: Mailer
   readonly clock: Clock
   readonly newId: NewId

@@ -8,6 +8,7 @@ import type { EventTypes } from '../kernel/event-types.ts'
 import { apiKeys } from './api-keys/index.ts'
 import { balances } from './balances/index.ts'
 import { cases } from './cases/index.ts'
+import { claims } from './claims/index.ts'
 import { customers } from './customers/index.ts'
 import { ledger } from './ledger/index.ts'
 import { merchants } from './merchants/index.ts'
@@ -30,6 +31,7 @@ export const families: readonly Family[] = [
   products,
   webhookEndpoints,
   cases,
+  claims,
 ]
 
 /** Every kind of stream. */

@@ -6,18 +6,21 @@ import {
 import { contextOf } from '../../infra/postgres/privacy/subject-keys.ts'
 import { rewrapKey, wrappedKeysIn, type WrappedKey } from '../../infra/postgres/privacy/wrapped-keys.ts'
 import { sealedWith } from '../../infra/secrets/vault.ts'
+import { indexKey, indexKeyContext, indexKeyId } from '../../packages/domain/claims/index-key.ts'
 import {
   secretContext,
   webhookEndpoint,
   type WebhookEndpoint,
 } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import { readState } from '../../packages/kernel/history.ts'
 import type { DocumentRow } from '../../packages/kernel/read-ports.ts'
 import { answerContext } from '../api/kinds/sealed-answers.ts'
+import { indexKeyOwner } from '../composition/blind-index.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 
 /** Something in use whose secrets are sealed. */
 export interface Uses {
-  readonly kind: 'endpoint' | 'answer' | 'personal key'
+  readonly kind: 'endpoint' | 'answer' | 'personal key' | 'index key'
   /** Ids of the master keys that open its secrets. */
   readonly keys: ReadonlySet<string>
   /** Seals them with the master key of now. */
@@ -46,6 +49,7 @@ export class Sealed {
       ...(await this.#endpoints()),
       ...answers.map((answer) => this.#ofAnswer(answer)),
       ...keys.map((key) => this.#ofPersonalKey(key)),
+      ...(await this.#indexKey()),
     ]
   }
 
@@ -86,6 +90,18 @@ export class Sealed {
     const reseal = () =>
       rewrapKey(this.#opened.postgres.pool, key, vault.seal(vault.open(key.wrapped, context), context))
     return { kind: 'personal key', keys: new Set([sealedWith(key.wrapped)]), reseal }
+  }
+
+  async #indexKey(): Promise<readonly Uses[]> {
+    const { executor, store, vault, newId } = this.#opened.dependencies
+    const { sealed: from } = await readState(store, indexKey, indexKeyId)
+    if (from === null) return []
+    const reseal = async () => {
+      const sealed = vault.seal(vault.open(from, indexKeyContext), indexKeyContext)
+      const envelope = { ...indexKeyOwner, actor: 'cli', correlation: newId() }
+      await executor.send(indexKey, indexKeyId, { type: 'ResealIndexKey', data: { from, sealed } }, envelope)
+    }
+    return [{ kind: 'index key', keys: new Set([sealedWith(from)]), reseal }]
   }
 
   #ofAnswer(answer: SealedAnswer): Uses {

@@ -33,6 +33,7 @@ import type { Clock, EventStore, Log, Mailer, Snapshots } from '../../packages/k
 import type { Tracing } from '../../packages/kernel/trace-ports.ts'
 import { readModels } from '../../projections/index.ts'
 import { assertSameHistory } from './assert-same-history.ts'
+import { openBlindIndex } from './blind-index.ts'
 import { Health } from './health.ts'
 import { randomSalts, risingIds } from './ids.ts'
 import { storedTypes } from '../../packages/domain/index.ts'
@@ -158,14 +159,16 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
   const newId = risingIds()
   const newSalt = randomSalts()
   const executing = { store, snapshots, clock, newId, newSalt, log, pause, refuse: executorRefusals }
+  const executor = tracing ? new TracedExecutor(executing, tracing) : new Executor(executing)
   return {
-    executor: tracing ? new TracedExecutor(executing, tracing) : new Executor(executing),
+    executor,
     store,
     reads: new PostgresReadStore(postgres, readModels),
     answers: new PostgresAnswers(pool),
     rail: tracing ? tracedRail(rail, tracing) : rail,
     sandboxRail,
     publicEvents: postgresPublicEvents(pool),
+    blindIndex: openBlindIndex({ executor, vault, newId }),
     opaque: opaqueNumbers(masterKeys),
     vault,
     personalKeys,

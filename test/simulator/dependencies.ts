@@ -54,6 +54,7 @@ export function houseOf(world: World, life: Life): Dependencies {
     vault: { seal: unused, open: unused },
     opaque: { seal: unused, open: unused },
     personalKeys: { destroy: unused },
+    blindIndex: unused,
     mailer: { send: unused },
   }
 }

@@ -1,0 +1,112 @@
+import { record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
+import type { Decider } from '../../kernel/decider.ts'
+import { stored, type EventsOf } from '../../kernel/event-types.ts'
+import type { MerchantOwner } from '../../kernel/owner.ts'
+
+// Kinds
+
+interface ClaimKind {
+  /** `platform`: one holder anywhere. `owner`: one for each merchant and environment. */
+  readonly scope: 'platform' | 'owner'
+  /** What counts as the same value. */
+  readonly normalise: (value: string) => string
+}
+
+const anyCase = (value: string) => value.trim().toLowerCase()
+const asWritten = (value: string) => value
+
+/** What must be unique. Values of a request's schema are checked before; here only spellings become one. */
+export const claimKinds = {
+  email: { scope: 'platform', normalise: anyCase },
+  phone: { scope: 'platform', normalise: asWritten },
+  link_slug: { scope: 'platform', normalise: anyCase },
+  seller_external_id: { scope: 'owner', normalise: asWritten },
+} as const satisfies Readonly<Record<string, ClaimKind>>
+
+export type ClaimKindName = keyof typeof claimKinds
+
+/** Nobody's own: what is unique over all merchants. */
+const platform: MerchantOwner = { merchant: '00000000-0000-0000-0000-000000000000', livemode: false }
+
+/** Whose stream a claim is. */
+export function claimOwner(kind: ClaimKindName, { merchant, livemode }: MerchantOwner): MerchantOwner {
+  return claimKinds[kind].scope === 'platform' ? platform : { merchant, livemode }
+}
+
+/** What the name of a claim's stream is made from, and only in a form that does not show it. */
+export function claimedName(kind: ClaimKindName, value: string, owner: MerchantOwner): string {
+  const { merchant, livemode } = claimOwner(kind, owner)
+  return JSON.stringify(['claim', kind, merchant, livemode, claimKinds[kind].normalise(value)])
+}
+
+// Events
+
+/** The stream that a claim is for, and whose that stream is. */
+const Holder = record({
+  category: Type.String(),
+  id: Type.String(),
+  merchant: Type.String(),
+  livemode: Type.Boolean(),
+})
+
+export const claimEvents = {
+  ClaimHeld: stored(1, record({ kind: Type.String(), holder: Holder, hold: Uuid, until: Timestamp })),
+  ClaimKept: stored(1, record({ hold: Uuid })),
+  ClaimFreed: stored(1, record({ hold: Uuid })),
+}
+
+export type ClaimEvents = EventsOf<typeof claimEvents>
+export type ClaimHolder = ClaimEvents['ClaimHeld']['holder']
+
+// State
+
+export type Claim =
+  { readonly status: 'free' } | (ClaimEvents['ClaimHeld'] & { readonly status: 'held' | 'kept' })
+
+// Decisions. Whoever comes first has it; the state says who that is.
+
+export type ClaimCommands = {
+  /** `hold` names this try. */
+  HoldClaim: { kind: ClaimKindName; holder: ClaimHolder; hold: string; forMs: number }
+  KeepClaim: { hold: string }
+  FreeClaim: { hold: string }
+}
+
+export const claim: Decider<Claim, ClaimCommands, ClaimEvents> = {
+  category: 'claim',
+  events: claimEvents,
+  initial: () => ({ status: 'free' }),
+
+  decide: {
+    HoldClaim({ forMs, ...asked }, { status }, { now }) {
+      if (status !== 'free') return []
+      const until = new Date(now.getTime() + forMs).toISOString()
+      return [{ type: 'ClaimHeld', data: { ...asked, until } }]
+    },
+
+    KeepClaim({ hold }, state) {
+      if (state.status !== 'held' || state.hold !== hold) return []
+      return [{ type: 'ClaimKept', data: { hold } }]
+    },
+
+    FreeClaim({ hold }, state) {
+      if (state.status === 'free' || state.hold !== hold) return []
+      return [{ type: 'ClaimFreed', data: { hold } }]
+    },
+  },
+
+  evolve: {
+    ClaimHeld: (_, held) => ({ ...held, status: 'held' }),
+    ClaimKept: (state) => ({ ...held(state), status: 'kept' }),
+    ClaimFreed: () => ({ status: 'free' }),
+  },
+}
+
+function held(state: Claim): Exclude<Claim, { status: 'free' }> {
+  if (state.status === 'free') throw new Error('nobody holds this claim')
+  return state
+}
+
+export function isSameHolder(one: ClaimHolder, other: ClaimHolder): boolean {
+  return one.category === other.category && one.id === other.id
+}

@@ -1,0 +1,96 @@
+import { Refusal, refuse, type RefusalName } from '../../../packages/contract/refusals.ts'
+import type { Dependencies } from '../../../packages/contract/routes.ts'
+import {
+  claim,
+  claimedName,
+  claimOwner,
+  isSameHolder,
+  type ClaimHolder,
+  type ClaimKindName,
+} from '../../../packages/domain/claims/claim.ts'
+import type { Envelope } from '../../../packages/kernel/envelope.ts'
+
+/** What a holder must be the only one to have. */
+export interface WantedClaim {
+  readonly kind: ClaimKindName
+  readonly value: string
+  /** How it is refused when somebody else keeps it. */
+  readonly refusal: RefusalName
+}
+
+/** What is held: the holder keeps both in its events, to free the claim when it no longer needs it. */
+export interface HeldClaim {
+  readonly claim: string
+  readonly hold: string
+}
+
+interface Asking {
+  readonly dependencies: Pick<Dependencies, 'executor' | 'blindIndex' | 'newId'>
+  readonly envelope: Envelope
+}
+
+/** What a crash leaves held is kept or freed so much later. */
+const heldForMs = 15_000
+
+/**
+ * Holds what is wanted, has the holder's stream take it, and keeps it: docs/claims.md. `take` appends to that
+ * stream; it is refused there once the sweeper has abandoned the hold.
+ */
+export async function claiming<Result>(
+  asking: Asking,
+  holder: Pick<ClaimHolder, 'category' | 'id'>,
+  { wanted, take }: { wanted: readonly WantedClaim[]; take: (held: readonly HeldClaim[]) => Promise<Result> },
+): Promise<Result> {
+  const placed: Placed[] = []
+  try {
+    for (const one of wanted) placed.push(await hold(asking, holder, one))
+    const result = await take(placed.map(({ claim, hold }) => ({ claim, hold })))
+    await sendAll(asking, 'KeepClaim', placed)
+    return result
+  } catch (error) {
+    // A refusal has written nothing. Of any other failure nobody knows, so the sweeper looks.
+    if (error instanceof Refusal) await sendAll(asking, 'FreeClaim', placed)
+    throw error
+  }
+}
+
+interface Placed extends HeldClaim {
+  readonly kind: ClaimKindName
+  /** False for what the holder has kept before. */
+  readonly isNew: boolean
+}
+
+/** Only the request that placed a hold goes on with it, so that it may free it again. */
+async function hold(
+  { dependencies, envelope }: Asking,
+  { category, id }: Pick<ClaimHolder, 'category' | 'id'>,
+  { kind, value, refusal }: WantedClaim,
+): Promise<Placed> {
+  const { executor, blindIndex, newId } = dependencies
+  const { merchant, livemode } = envelope
+  const holder = { category, id, merchant, livemode }
+  const stream = await blindIndex(claimedName(kind, value, envelope))
+  const data = { kind, holder, hold: newId(), forMs: heldForMs }
+  const own = { ...envelope, ...claimOwner(kind, envelope) }
+  const { state } = await executor.send(claim, stream, { type: 'HoldClaim', data }, own)
+  if (state.status === 'free') throw new Error(`claim ${stream} is free after it was held`)
+  const isNew = state.hold === data.hold
+  if (!isNew && state.status === 'held') refuse('resource_must_not_have_changed', beingTaken)
+  if (!isNew && !isSameHolder(state.holder, holder)) refuse(refusal)
+  return { kind, claim: stream, hold: state.hold, isNew }
+}
+
+const beingTaken = { detail: 'Another request is taking this at the moment', retryAfterSeconds: 1 }
+
+async function sendAll(asking: Asking, type: 'KeepClaim' | 'FreeClaim', placed: readonly Placed[]) {
+  await Promise.all(placed.filter(({ isNew }) => isNew).map((each) => send(asking, type, each)))
+}
+
+async function send(
+  { dependencies, envelope }: Asking,
+  type: 'KeepClaim' | 'FreeClaim',
+  { kind, claim: id, hold }: Placed,
+): Promise<void> {
+  const own = { ...envelope, ...claimOwner(kind, envelope) }
+  await dependencies.executor.send(claim, id, { type, data: { hold } }, own)
+}

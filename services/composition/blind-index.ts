@@ -1,0 +1,38 @@
+import { blindId, newIndexKey } from '../../infra/secrets/blind-index.ts'
+import { indexKey, indexKeyContext, indexKeyId } from '../../packages/domain/claims/index-key.ts'
+import type { BlindIndex } from '../../packages/kernel/blind-index.ts'
+import type { Executor } from '../../packages/kernel/execute.ts'
+import type { NewId, Vault } from '../../packages/kernel/ports.ts'
+
+interface Parts {
+  readonly executor: Executor
+  readonly vault: Vault
+  readonly newId: NewId
+}
+
+/** Nobody's: it is no merchant's key. */
+export const indexKeyOwner = { merchant: indexKeyId, livemode: false }
+
+/**
+ * The key lies in the log, sealed by the master key, so it comes along wherever the log is copied, and stays
+ * the same when the master key is rotated. The first who needs it makes it.
+ */
+export function openBlindIndex({ executor, vault, newId }: Parts): BlindIndex {
+  let key: Promise<string> | undefined
+  const load = async () => {
+    const command = {
+      type: 'MakeIndexKey',
+      data: { sealed: vault.seal(newIndexKey(), indexKeyContext) },
+    } as const
+    const envelope = { ...indexKeyOwner, actor: 'service', correlation: newId() }
+    const { state } = await executor.send(indexKey, indexKeyId, command, envelope)
+    return vault.open(state.sealed!, indexKeyContext)
+  }
+  return async (name) => {
+    key ??= load().catch((error: unknown) => {
+      key = undefined
+      throw error
+    })
+    return blindId(await key, name)
+  }
+}
