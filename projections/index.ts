@@ -10,6 +10,7 @@ import { paymentIntents, payments } from './payment-intents.ts'
 import { payoutDestinations, payouts, payoutSettingsDocuments } from './payouts.ts'
 import { products } from './products.ts'
 import { refunds } from './refunds.ts'
+import { sandboxClockDocuments } from './sandbox-clocks.ts'
 import { timers } from './timers.ts'
 import { webhookEndpoints, webhookReplays } from './webhook-endpoints.ts'
 
@@ -31,6 +32,7 @@ export const readModels: readonly ReadModel[] = [
   payoutSettingsDocuments,
   products,
   refunds,
+  sandboxClockDocuments,
   timers,
   webhookEndpoints,
   webhookReplays,

@@ -15,7 +15,7 @@ export const timers = projection<Record<string, never>>()({
     due_at: 'timestamptz',
   },
   key: ['id'],
-  indexes: [['due_at']],
+  indexes: [['due_at'], ['merchant', 'due_at']],
   on: together(families.map(({ timers: handlers = {} }) => handlers)),
 })
 

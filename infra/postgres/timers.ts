@@ -1,10 +1,12 @@
 import type pg from 'pg'
-import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
+import type { DueTimer, Timers, WantedTimers } from '../../packages/kernel/read-ports.ts'
 import { fenced, type Fence } from './consumers/fence.ts'
 import { readSchema } from './read-models/tables.ts'
 import { Batcher } from './client/batcher.ts'
 
 type TimerKey = Pick<DueTimer, 'id' | 'dueAt'>
+
+type Kinds = readonly string[] | null
 
 interface Postponement extends TimerKey {
   readonly until: Date
@@ -23,15 +25,24 @@ const timerColumns = 't.kind, t.subject, t.merchant, t.livemode'
 const freshStatement = `
   select t.id, ${timerColumns}, t.due_at as "dueAt", 0 as attempts
   from ${readSchema}.timers t
-  where t.due_at >= $1 and t.due_at <= $2
+  where t.due_at >= $1 and t.due_at <= $2 and ($4::text[] is null or t.kind = any($4))
     and not exists (select from timer_attempts a where a.id = t.id and a.due_at = t.due_at)
   order by t.due_at limit $3`
 
 const postponedStatement = `
   select a.id, ${timerColumns}, a.due_at as "dueAt", a.attempts
   from timer_attempts a left join ${readSchema}.timers t on t.id = a.id and t.due_at = a.due_at
-  where a.again_at <= $1
+  where a.again_at <= $1 and ($3::text[] is null or t.kind is null or t.kind = any($3))
   order by a.again_at limit $2`
+
+/** Of merchants whose time is ahead, with what time it is for each of them. */
+const aheadStatement = `
+  select t.id, ${timerColumns}, t.due_at as "dueAt", coalesce(a.attempts, 0) as attempts
+  from unnest($1::text[], $2::timestamptz[]) as m (merchant, now)
+  join ${readSchema}.timers t on t.merchant = m.merchant and not t.livemode and t.due_at <= m.now
+  left join timer_attempts a on a.id = t.id and a.due_at = t.due_at
+  where (a.id is null or a.again_at <= m.now) and ($4::text[] is null or t.kind = any($4))
+  order by t.due_at limit $3`
 
 const postponeStatement = `
   insert into timer_attempts as a (id, due_at, attempts, again_at)
@@ -63,24 +74,36 @@ export class PostgresTimers implements Timers {
     this.#fence = fence
   }
 
-  async due(now: Date, limit: number): Promise<readonly DueTimer[]> {
-    const [postponed, fresh] = await Promise.all([this.#postponed(now, limit), this.#fresh(now, limit)])
-    return [...postponed, ...fresh]
+  async due(now: Date, limit: number, wanted: WantedTimers = {}): Promise<readonly DueTimer[]> {
+    const kinds = wanted.kinds ?? null
+    const found = await Promise.all([
+      this.#postponed(now, limit, kinds),
+      this.#fresh(now, limit, kinds),
+      this.#ahead(limit, wanted),
+    ])
+    const byId = new Map(found.flat().map((timer) => [timer.id, timer]))
+    return [...byId.values()].sort((one, other) => (one.dueAt < other.dueAt ? -1 : 1))
   }
 
   postpone({ id, dueAt }: TimerKey, until: Date): Promise<void> {
     return this.#postponements.enqueue({ id, dueAt, until })
   }
 
-  async #fresh(now: Date, limit: number): Promise<readonly DueTimer[]> {
+  async #fresh(now: Date, limit: number, kinds: Kinds): Promise<readonly DueTimer[]> {
     const time = now.getTime()
     const looksAtAll = this.#begun.size > 0 || this.#isTimeForAll(time)
-    const values = [looksAtAll ? '-infinity' : this.#freshFrom, now, limit]
+    const values = [looksAtAll ? '-infinity' : this.#freshFrom, now, limit, kinds]
     const { rows } = await this.#pool.query<DueTimer>(freshStatement, values)
     if (looksAtAll) this.#lookedAtAllAt = time
     this.#begun = new Set(rows.map(({ id }) => id))
     this.#freshFrom = rows.length === limit ? rows.at(-1)!.dueAt : new Date(time - lateMsMax).toISOString()
     return rows
+  }
+
+  async #ahead(limit: number, { kinds, ahead = [] }: WantedTimers): Promise<readonly DueTimer[]> {
+    if (ahead.length === 0) return []
+    const values = [ahead.map(({ merchant }) => merchant), ahead.map(({ now }) => now), limit, kinds ?? null]
+    return (await this.#pool.query<DueTimer>(aheadStatement, values)).rows
   }
 
   /** Also when the clock was set back. */
@@ -89,9 +112,9 @@ export class PostgresTimers implements Timers {
   }
 
   /** Forgets the attempts of timers that are gone. */
-  async #postponed(now: Date, limit: number): Promise<readonly DueTimer[]> {
+  async #postponed(now: Date, limit: number, kinds: Kinds): Promise<readonly DueTimer[]> {
     for (;;) {
-      const { rows } = await this.#pool.query<PostponedRow>(postponedStatement, [now, limit])
+      const { rows } = await this.#pool.query<PostponedRow>(postponedStatement, [now, limit, kinds])
       const gone = rows.filter(({ kind }) => kind === null)
       if (gone.length > 0) await this.#forget(gone)
       if (gone.length < limit) return rows.filter((row): row is DueTimer => row.kind !== null)

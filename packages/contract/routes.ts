@@ -1,14 +1,9 @@
-import type { BlindIndex } from '../kernel/blind-index.ts'
 import type { AnyDecider, Context, Decider, Message, Payloads } from '../kernel/decider.ts'
 import type { Envelope } from '../kernel/envelope.ts'
-import type { Executor, Outcome } from '../kernel/execute.ts'
-import type { PublicEvents } from '../kernel/message-ports.ts'
-import type { Clock, EventStore, Log, Mailer, NewId, OpaqueNumbers, Vault } from '../kernel/ports.ts'
-import type { PaymentRails, SandboxRail } from '../kernel/rail-ports.ts'
-import type { Answers, ReadStore } from '../kernel/read-ports.ts'
-import type { Tracing } from '../kernel/trace-ports.ts'
+import type { Outcome } from '../kernel/execute.ts'
+import type { Answers } from '../kernel/read-ports.ts'
 import type { Columns, Documents, Projection } from '../kernel/projection.ts'
-import type { PersonalKeys } from '../kernel/personal.ts'
+import type { Dependencies } from './dependencies.ts'
 import { History } from './history.ts'
 import type { RefusalName } from './refusals.ts'
 import type { Scope } from './scopes.ts'
@@ -28,33 +23,7 @@ export interface Caller {
   readonly actor: string
 }
 
-/** What actions may use: the ports, and the executor. */
-export interface Dependencies {
-  readonly executor: Executor
-  readonly store: EventStore
-  readonly reads: ReadStore
-  readonly rail: PaymentRails
-  /** Only where operators are simulated. */
-  readonly sandboxRail: SandboxRail
-  readonly publicEvents: PublicEvents
-  /** What keyed requests were answered. */
-  readonly answers: Answers
-  readonly vault: Vault
-  /** Places in the log, from which others could read how much happens here. */
-  readonly opaque: OpaqueNumbers
-  readonly personalKeys: PersonalKeys
-  readonly blindIndex: BlindIndex
-  readonly mailer: Mailer
-  readonly clock: Clock
-  readonly newId: NewId
-  readonly log: Log
-  /** Left out where nobody listens to traces. */
-  readonly tracing?: Tracing
-  /** Why a webhook URL is refused; `undefined` when it is accepted. */
-  readonly urlFault: (url: string, livemode: boolean) => string | undefined
-  /** Where merchants and payers reach this service, without a slash at the end. */
-  readonly baseUrl: string
-}
+export type { Dependencies }
 
 export interface SendOptions extends Pick<
   Envelope,

@@ -15,6 +15,7 @@ import { merchants } from './merchants/index.ts'
 import { paymentIntents } from './payment-intents/index.ts'
 import { payouts } from './payouts/index.ts'
 import { products } from './products/index.ts'
+import { sandboxClocks } from './sandbox-clocks/index.ts'
 import { refunds } from './refunds/index.ts'
 import { webhookEndpoints } from './webhook-endpoints/index.ts'
 
@@ -32,6 +33,7 @@ export const families: readonly Family[] = [
   webhookEndpoints,
   cases,
   claims,
+  sandboxClocks,
 ]
 
 /** Every kind of stream. */

@@ -51,6 +51,8 @@ export interface Decider<
 > {
   /** Streams are named `<category>-<id>`. */
   readonly category: string
+  /** Everybody's time, also where the merchant has moved the clock: it meets the world outside. */
+  readonly time?: 'real'
   /** How the events are stored: version, schema and upcasts of each type. */
   readonly events: EventTypes
   readonly initial: () => State

@@ -1,6 +1,7 @@
 import { streamName, type AnyDecider, type Decider, type Message, type Payloads } from './decider.ts'
 import type { Envelope } from './envelope.ts'
 import { Mailbox } from './mailbox.ts'
+import type { MovedClocks } from './moved-clocks.ts'
 import type { Owner } from './owner.ts'
 import type { Clock, EventStore, Log, NewId, Snapshots } from './ports.ts'
 import { RecentlyUsed } from './recently-used.ts'
@@ -40,6 +41,8 @@ export interface ExecutorOptions {
   readonly store: EventStore
   readonly snapshots: Snapshots
   readonly clock: Clock
+  /** Awaited before a decision: see `MovedClocks`. Left out: nobody's clock is ever moved. */
+  readonly knowsTime?: MovedClocks['known']
   readonly newId: NewId
   /** 16 random bytes in base64url. */
   readonly newSalt: () => string

@@ -83,6 +83,8 @@ export class Mailbox {
       try {
         const known = (this.#known ??= await this.#load(letters))
         if (this.#roundsToLookFirst > 0) await this.#catchUp(known)
+        const learning = this.#learnTime(letters)
+        if (learning) await learning
         await this.#write(letters, known)
         known.isRemembered = true
       } catch (error) {
@@ -179,7 +181,7 @@ export class Mailbox {
     try {
       for (const { command, envelope } of letter.errands) {
         this.#admit(envelope, known)
-        const context = contextOf(this.#id, envelope, this.#options.clock())
+        const context = contextOf(this.#id, envelope, this.#now(envelope))
         for (const event of decide(this.#decider, command, known.state, context)) {
           const version = this.#versionOf(event.type)
           const stamp = { version, now: context.now, salt: this.#options.newSalt() }
@@ -197,6 +199,16 @@ export class Mailbox {
       known.revision = revision
       return { error, halfWay }
     }
+  }
+
+  /** What others have moved is known before anything is decided. Mostly there is nothing to wait for. */
+  #learnTime([first]: readonly QueuedBatch[]): Promise<void> | undefined {
+    const envelope = first?.errands[0]?.envelope
+    return envelope && this.#decider.time !== 'real' ? this.#options.knowsTime?.(envelope) : undefined
+  }
+
+  #now(envelope: Envelope): Date {
+    return this.#options.clock(this.#decider.time === 'real' ? undefined : envelope)
   }
 
   /** Nobody reaches another merchant's or the other environment's stream, whatever id a request names. */

@@ -243,5 +243,6 @@ export interface Log {
   error(fields: object, message: string): void
 }
 
-export type Clock = () => Date
+/** Everybody's time, or that of an owner, which merchants move forward in the sandbox. */
+export type Clock = (owner?: MerchantOwner) => Date
 export type NewId = () => string

@@ -1,3 +1,5 @@
+import type { MovedClock } from './moved-clocks.ts'
+
 /** Ports of what is read: read models, timers, and answers kept for idempotency keys. */
 
 export interface DocumentRow {
@@ -92,12 +94,19 @@ export interface DueTimer {
   readonly attempts: number
 }
 
+export interface WantedTimers {
+  /** Others are left alone: a newer version knows what to do. Left out: all. */
+  readonly kinds?: readonly string[]
+  readonly ahead?: readonly MovedClock[]
+}
+
 export interface Timers {
   /**
-   * What is due now: at most so many of those that are run for the first time, and as many of those that were
-   * postponed until now. What is not postponed before the next look is due again.
+   * What is due now, oldest first: at most so many of those that are run for the first time, as many of those
+   * that were postponed until now, and as many of merchants whose clock is ahead. What is not postponed
+   * before the next look is due again.
    */
-  due(now: Date, limit: number): Promise<readonly DueTimer[]>
+  due(now: Date, limit: number, wanted?: WantedTimers): Promise<readonly DueTimer[]>
   /** Counts an attempt and runs the timer again later, unless an event removes it before. */
   postpone(timer: Pick<DueTimer, 'id' | 'dueAt'>, until: Date): Promise<void>
 }

@@ -66,7 +66,8 @@ export async function startApi({
 }
 
 async function openApi({ dependencies, configuration }: Runtime, bodyArrivalMs: number): Promise<Api> {
-  const { store, clock } = dependencies
+  const { store, clock, movedClocks } = dependencies
+  await movedClocks.follow()
   return {
     dependencies,
     authentication: new Authentication({ store, clock, head: await store.head() }),

@@ -39,6 +39,7 @@ import { randomSalts, risingIds } from './ids.ts'
 import { storedTypes } from '../../packages/domain/index.ts'
 import { observe } from './observe.ts'
 import { ownStreams } from './own-streams.ts'
+import { SandboxClocks } from './sandbox-clocks.ts'
 import { openTelemetry } from './telemetry.ts'
 import { TracedExecutor, tracedRail, tracedStore } from './traced.ts'
 import { waitForEngine } from './wait-for-engine.ts'
@@ -86,7 +87,7 @@ export async function openRuntime(
   const snapshots = postgresSnapshots(postgres.pool)
   const mailer = openMailer(configuration)
   const operators = openOperators(configuration, postgres)
-  const { clock = () => new Date(), service = 'all-in-one', simulatesLive = false, rails = [] } = options
+  const { clock: now = () => new Date(), service = 'all-in-one', simulatesLive = false, rails = [] } = options
   const health = new Health()
   const { tracing, ...telemetry } = await openTelemetry(configuration, health, `ikw-${service}`)
   const adapters = {
@@ -96,7 +97,7 @@ export async function openRuntime(
     mailer,
     operators,
     log,
-    clock,
+    now,
     tracing,
     simulatesLive,
     rails,
@@ -104,6 +105,7 @@ export async function openRuntime(
   const dependencies = buildDependencies(configuration, adapters)
   observe(health, { dependencies, postgres })
   const close = async () => {
+    await dependencies.movedClocks.close()
     await store.close()
     mailer.close?.()
     await operators.close?.()
@@ -140,14 +142,15 @@ interface Adapters {
   readonly mailer: Mailer
   readonly operators: SandboxBook
   readonly log: Log
-  readonly clock: Clock
+  /** Everybody's time. */
+  readonly now: () => Date
   readonly tracing: Tracing | undefined
   readonly simulatesLive: boolean
   readonly rails: readonly RailEntry[]
 }
 
 function buildDependencies(configuration: Configuration, adapters: Adapters): Dependencies {
-  const { postgres, snapshots, mailer, log, clock, tracing } = adapters
+  const { postgres, snapshots, mailer, log, now, tracing } = adapters
   const { pool } = postgres
   const allow = addressBlocks(configuration.egressAllow)
   const { rail, sandboxRail } = openRails(configuration, adapters)
@@ -157,13 +160,16 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
   const traced = tracing ? tracedStore(adapters.store, tracing) : adapters.store
   const store = sealedStore(traced, { types: storedTypes, keys: personalKeys })
   const newId = risingIds()
-  const newSalt = randomSalts()
-  const executing = { store, snapshots, clock, newId, newSalt, log, pause, refuse: executorRefusals }
+  const reads = new PostgresReadStore(postgres, readModels)
+  const movedClocks = new SandboxClocks({ store, reads, now, log })
+  const { clock, known: knowsTime } = movedClocks
+  const chance = { newId, newSalt: randomSalts() }
+  const executing = { store, snapshots, clock, knowsTime, ...chance, log, pause, refuse: executorRefusals }
   const executor = tracing ? new TracedExecutor(executing, tracing) : new Executor(executing)
   return {
     executor,
     store,
-    reads: new PostgresReadStore(postgres, readModels),
+    reads,
     answers: new PostgresAnswers(pool),
     rail: tracing ? tracedRail(rail, tracing) : rail,
     sandboxRail,
@@ -174,6 +180,7 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
     personalKeys,
     mailer,
     clock,
+    movedClocks,
     newId,
     log,
     urlFault: (url, livemode) => urlFault(url, { livemode, allow }),
@@ -202,7 +209,7 @@ async function openStore(
 
 /** Sandbox has the simulated operators; a live operator is another entry here, with an adapter of its own. */
 function openRails({ baseUrl }: Configuration, adapters: Adapters) {
-  const { operators, log, clock, simulatesLive, rails } = adapters
+  const { operators, log, now: clock, simulatesLive, rails } = adapters
   const sandboxRail = new SimulatedOperators({
     book: operators,
     clock,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LeadershipLostError } from '../../infra/postgres/consumers/fence.ts'
-import type { Log } from '../../packages/kernel/ports.ts'
+import type { Clock, Log } from '../../packages/kernel/ports.ts'
 import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
 import { isPassing } from '../composition/failures.ts'
 import type { Process, Tools } from './process.ts'
@@ -43,9 +43,35 @@ export async function runTimers(options: TimerRunnerOptions, signal: AbortSignal
 
 /** Runs what is due now; answers how many timers that were. */
 export async function runDue(options: TimerRunnerOptions): Promise<number> {
-  const due = await options.timers.due(options.tools.dependencies.clock(), perLook)
-  await forEach(due, atOnce, (timer) => run(options, timer))
+  const { timers, processes, tools } = options
+  const { clock, movedClocks } = tools.dependencies
+  const kinds = processes.flatMap((process) => Object.keys(process.timers ?? {}))
+  const ahead = movedClocks.ahead()
+  const due = await timers.due(clock(), perLook, { kinds, ahead })
+  const moved = new Set(ahead.map(({ merchant }) => merchant))
+  const isMoved = ({ merchant, livemode }: DueTimer) => !livemode && moved.has(merchant)
+  await forEach([...lanesOf(due, isMoved)], atOnce, async (lane) => {
+    for (const timer of lane) await run(isMoved(timer) ? inTimeOf(timer, options) : options, timer)
+  })
   return due.length
+}
+
+/**
+ * What concerns the same thing runs one after the other, as it fell due. So does all of a merchant whose
+ * clock was moved, since much falls due at once then that would have been days apart.
+ */
+function lanesOf(
+  due: readonly DueTimer[],
+  isMoved: (timer: DueTimer) => boolean,
+): Iterable<readonly DueTimer[]> {
+  const lanes = new Map<string, DueTimer[]>()
+  for (const timer of due) {
+    const key = isMoved(timer) ? timer.merchant : timer.subject.split('.', 1)[0]!
+    const lane = lanes.get(key)
+    if (lane) lane.push(timer)
+    else lanes.set(key, [timer])
+  }
+  return lanes.values()
 }
 
 async function run(options: TimerRunnerOptions, timer: DueTimer): Promise<void> {
@@ -63,4 +89,12 @@ async function run(options: TimerRunnerOptions, timer: DueTimer): Promise<void> 
     if (!passing) log.error({ timer: timer.id, error }, 'timer failed')
     await timers.postpone(timer, later(passing ? passingFailureMs : failureMs))
   }
+}
+
+/** To the work of this timer it is as late as to its merchant. */
+function inTimeOf({ merchant, livemode }: DueTimer, options: TimerRunnerOptions): TimerRunnerOptions {
+  const { tools } = options
+  const { dependencies } = tools
+  const clock: Clock = (owner) => dependencies.clock(owner ?? { merchant, livemode })
+  return { ...options, tools: { ...tools, dependencies: { ...dependencies, clock } } }
 }

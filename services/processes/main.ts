@@ -33,6 +33,7 @@ export async function startProcesses(options: ProcessesOptions): Promise<Subscri
   const { dependencies, processes, timers, reign } = options
   const { log } = dependencies
   const doing = { tools: toolsOf(dependencies), assertLeading: () => reign?.assertLeading() }
+  await dependencies.movedClocks.follow()
   const { subscriptions, retries } = await followLog(options, doing)
   const stop = new AbortController()
   const timing = runTimers({ processes, timers, log, ...doing }, stop.signal)

@@ -1,5 +1,6 @@
 import { Refusal } from '../../packages/contract/refusals.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
+import type { MovedClocks } from '../../packages/kernel/moved-clocks.ts'
 import type { Log, Snapshots } from '../../packages/kernel/ports.ts'
 import type { Answer, AnswerKey, Answers } from '../../packages/kernel/read-ports.ts'
 import { simulatedReads } from './reads.ts'
@@ -46,6 +47,7 @@ export function houseOf(world: World, life: Life): Dependencies {
     rail: reached,
     sandboxRail: reached,
     clock,
+    movedClocks: nobodysClocks,
     newId,
     log: options.log,
     baseUrl: 'https://pay.example',
@@ -57,6 +59,15 @@ export function houseOf(world: World, life: Life): Dependencies {
     blindIndex: unused,
     mailer: { send: unused },
   }
+}
+
+/** Merchants' clocks are not moved here: all time is the scheduler's. */
+const nobodysClocks: MovedClocks = {
+  known: () => undefined,
+  ahead: () => [],
+  learn: unused,
+  follow: async () => undefined,
+  close: async () => undefined,
 }
 
 function unused(): never {

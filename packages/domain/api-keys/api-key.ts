@@ -40,6 +40,7 @@ export type ApiKeyCommands = {
 
 export const apiKey: Decider<ApiKey, ApiKeyCommands, ApiKeyEvents> = {
   category: 'api_key',
+  time: 'real',
   events: apiKeyEvents,
   initial: () => ({ status: 'none' }),
 

@@ -40,6 +40,7 @@ export type MerchantCommands = {
 
 export const merchant: Decider<Merchant, MerchantCommands, MerchantEvents> = {
   category: 'merchant',
+  time: 'real',
   events: merchantEvents,
   initial: () => ({ status: 'none' }),
 

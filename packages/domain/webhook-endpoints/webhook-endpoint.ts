@@ -89,6 +89,7 @@ export type WebhookEndpointCommands = {
 
 export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, WebhookEndpointEvents> = {
   category: 'webhook_endpoint',
+  time: 'real',
   events: webhookEndpointEvents,
   initial: () => ({ status: 'none' }),
 

@@ -67,7 +67,7 @@ async function balanceOf(dependencies: Dependencies, question: Question): Promis
   const asked = (currencies ?? allCurrencies).map((currency) => ({ merchant, livemode, currency, until }))
   const found = await Promise.all(asked.map((each) => standOf(dependencies, each)))
   const shown = currencies ? found : found.filter(({ position }) => position > 0)
-  return viewBalance(shown, { livemode, asOf: until ?? dependencies.clock().toISOString() })
+  return viewBalance(shown, { livemode, asOf: until ?? dependencies.clock(question).toISOString() })
 }
 
 interface Asked extends BookKey {

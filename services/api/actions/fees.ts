@@ -67,7 +67,7 @@ export async function quote({
   const operator = body.operator ?? null
   const byMethod = operation === 'payment' || operation === 'payout'
   const method = body.payment_method_type ?? (byMethod ? 'mobile_money' : undefined)
-  const now = dependencies.clock()
+  const now = dependencies.clock(caller)
   const asked = {
     operation,
     amountMinor: amount,

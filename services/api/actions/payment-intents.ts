@@ -88,7 +88,7 @@ export async function confirmPaymentIntent(request: Confirmation): Promise<Payme
   const intent = created(state)
   const attempt = intent.attempts.at(-1)!
   // Writing the lock may have taken longer than it lasts: by now it may be another confirmation's.
-  const isOver = request.dependencies.clock().getTime() >= Date.parse(attempt.leaseUntil)
+  const isOver = request.dependencies.clock(request.caller).getTime() >= Date.parse(attempt.leaseUntil)
   const answer = isOver ? neverReceived : await submit(request, intent, attempt)
   const outcome = await request.send(paymentIntent, id, commandAfter(attempt.operationId, answer))
   if (answer.state === 'never_received') refuse('provider_must_accept_the_payment')

@@ -47,7 +47,10 @@ async function requestPayout(request: Request<PayoutBody>, found: Target): Promi
   const { id, body, caller, dependencies } = request
   const { merchant, livemode } = caller
   const { amount, currency, metadata } = body
-  const { money, destination } = agreeTerms({ merchant, amount, currency, ...target }, dependencies.clock())
+  const { money, destination } = agreeTerms(
+    { merchant, amount, currency, ...target },
+    dependencies.clock(caller),
+  )
   requireRail(dependencies.rail, choiceOf({ livemode, method: destination }))
   const hold = { type: 'PlaceHold', data: holdFor(id, money) } as const
   const inBook = bookId(merchant, livemode, currency)
@@ -78,7 +81,7 @@ async function savedTarget({ caller, dependencies }: Request<PayoutBody>, saved:
   const { destination, currency } = usableDestination(state, {
     merchant,
     livemode,
-    now: dependencies.clock(),
+    now: dependencies.clock(caller),
   })
   return { destination, takes: { currency, pointer: '/payout_method_id' }, payoutMethod: id }
 }

@@ -93,7 +93,10 @@ async function hold(request: Asking, paid: PaidIntent, amount: number): Promise<
     placeHold(dependencies.store, data, (options) => {
       return request.send(book, inBook, { type: 'PlaceHold', data }, options)
     })
-  await whileMoneyArrives(place, Date.parse(payment.succeededAt) - dependencies.clock().getTime())
+  await whileMoneyArrives(
+    place,
+    Date.parse(payment.succeededAt) - dependencies.clock(request.caller).getTime(),
+  )
 }
 
 /**

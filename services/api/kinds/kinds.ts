@@ -49,7 +49,12 @@ export const kinds: Readonly<
 }
 
 function commandOf(route: AnyRoute, { body, caller, dependencies }: AnyRequest, id: string) {
-  const context = { id, merchant: caller.merchant, livemode: caller.livemode, now: dependencies.clock() }
+  const context = {
+    id,
+    merchant: caller.merchant,
+    livemode: caller.livemode,
+    now: dependencies.clock(caller),
+  }
   const data = route.data ? route.data((body ?? {}) as never, context) : (body ?? {})
   return { type: route.command!, data }
 }

@@ -1,0 +1,38 @@
+import type { BlindIndex } from '../kernel/blind-index.ts'
+import type { Executor } from '../kernel/execute.ts'
+import type { PublicEvents } from '../kernel/message-ports.ts'
+import type { MovedClocks } from '../kernel/moved-clocks.ts'
+import type { Clock, EventStore, Log, Mailer, NewId, OpaqueNumbers, Vault } from '../kernel/ports.ts'
+import type { PaymentRails, SandboxRail } from '../kernel/rail-ports.ts'
+import type { Answers, ReadStore } from '../kernel/read-ports.ts'
+import type { Tracing } from '../kernel/trace-ports.ts'
+import type { PersonalKeys } from '../kernel/personal.ts'
+
+/** What actions may use: the ports, and the executor. */
+export interface Dependencies {
+  readonly executor: Executor
+  readonly store: EventStore
+  readonly reads: ReadStore
+  readonly rail: PaymentRails
+  /** Only where operators are simulated. */
+  readonly sandboxRail: SandboxRail
+  readonly publicEvents: PublicEvents
+  /** What keyed requests were answered. */
+  readonly answers: Answers
+  readonly vault: Vault
+  /** Places in the log, from which others could read how much happens here. */
+  readonly opaque: OpaqueNumbers
+  readonly personalKeys: PersonalKeys
+  readonly blindIndex: BlindIndex
+  readonly mailer: Mailer
+  readonly clock: Clock
+  readonly movedClocks: MovedClocks
+  readonly newId: NewId
+  readonly log: Log
+  /** Left out where nobody listens to traces. */
+  readonly tracing?: Tracing
+  /** Why a webhook URL is refused; `undefined` when it is accepted. */
+  readonly urlFault: (url: string, livemode: boolean) => string | undefined
+  /** Where merchants and payers reach this service, without a slash at the end. */
+  readonly baseUrl: string
+}

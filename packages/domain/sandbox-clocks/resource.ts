@@ -1,0 +1,38 @@
+import { literals, maybe, record, Timestamp, Type, type Static } from '../../contract/vocabulary.ts'
+import { aheadMsMax, type SandboxClock } from './sandbox-clock.ts'
+
+/** Exactly one of the two. */
+export const SandboxClockMove = record({
+  advance_seconds: maybe(
+    Type.Integer({ minimum: 1, maximum: aheadMsMax / 1_000, description: 'So much later than it is' }),
+  ),
+  to: maybe(Type.String({ format: 'date-time', description: 'RFC 3339; not before what the clock shows' })),
+})
+
+export const SandboxClockResource = record({
+  id: Type.String({ description: "The merchant's id" }),
+  object: literals('test_clock'),
+  livemode: Type.Literal(false),
+  now: Timestamp,
+  ahead_seconds: Type.Integer({
+    minimum: 0,
+    description: 'How far this time is ahead of real time; it goes on from there',
+  }),
+})
+
+interface Shown {
+  readonly merchant: string
+  readonly state: SandboxClock
+  /** Everybody's time. */
+  readonly now: Date
+}
+
+export function viewSandboxClock({ merchant, state, now }: Shown): Static<typeof SandboxClockResource> {
+  return {
+    id: merchant,
+    object: 'test_clock',
+    livemode: false,
+    now: new Date(now.getTime() + state.aheadMs).toISOString(),
+    ahead_seconds: Math.floor(state.aheadMs / 1_000),
+  }
+}

@@ -1,0 +1,10 @@
+import { sandboxClock } from '../packages/domain/sandbox-clocks/sandbox-clock.ts'
+import { documents } from '../packages/kernel/projection.ts'
+
+export const sandboxClockDocuments = documents(sandboxClock, {
+  name: 'sandbox_clocks',
+  version: 1,
+  columns: {},
+  row: () => ({}),
+  indexes: [],
+})

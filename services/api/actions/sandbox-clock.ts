@@ -1,0 +1,46 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
+import type { Request } from '../../../packages/contract/routes.ts'
+import type { Static } from '../../../packages/contract/vocabulary.ts'
+import {
+  viewSandboxClock,
+  type SandboxClockMove,
+  type SandboxClockResource,
+} from '../../../packages/domain/sandbox-clocks/resource.ts'
+import {
+  sandboxClock,
+  sandboxClockId,
+  type SandboxClockCommands,
+} from '../../../packages/domain/sandbox-clocks/sandbox-clock.ts'
+import { readState } from '../../../packages/kernel/history.ts'
+
+type Shown = Static<typeof SandboxClockResource>
+type Move = Static<typeof SandboxClockMove>
+
+/** The first time others have to learn that there is a clock to look up; they follow the log within this. */
+const learnedWithinMs = 500
+
+export async function showSandboxClock({ caller, dependencies }: Request): Promise<Shown> {
+  if (caller.livemode) refuse('resource_must_exist')
+  const { merchant } = caller
+  const state = await readState(dependencies.store, sandboxClock, sandboxClockId(merchant))
+  return viewSandboxClock({ merchant, state, now: dependencies.clock() })
+}
+
+/** What is due by then runs in its order, in the seconds that follow. */
+export async function moveSandboxClock(request: Request<Move>): Promise<Shown> {
+  const { caller, dependencies, body } = request
+  if (caller.livemode) refuse('resource_must_exist')
+  const { merchant } = caller
+  const command = { type: 'MoveSandboxClock', data: moveOf(body, dependencies.clock()) } as const
+  const { state, revision } = await request.send(sandboxClock, sandboxClockId(merchant), command)
+  dependencies.movedClocks.learn(merchant, { aheadMs: state.aheadMs, revision })
+  if (revision === 0) await pause(learnedWithinMs)
+  return viewSandboxClock({ merchant, state, now: dependencies.clock() })
+}
+
+function moveOf({ advance_seconds, to }: Move, now: Date): SandboxClockCommands['MoveSandboxClock'] {
+  if (advance_seconds && !to) return { byMs: advance_seconds * 1_000 }
+  if (to && !advance_seconds) return { aheadMs: Math.max(0, Date.parse(to) - now.getTime()) }
+  return refuseField('request_must_be_valid', '', 'Give either advance_seconds or to')
+}
