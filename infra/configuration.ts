@@ -29,6 +29,7 @@ export interface Configuration {
   readonly rateLimit: boolean
   readonly requireEnvironmentHeader: boolean
   readonly logLevel: LogLevel
+  readonly logFormat: 'json' | 'pretty'
   /** 32 bytes in base64, and older keys behind it, after commas; left out, kept in the data directory. */
   readonly masterKey: string | undefined
   /** Left out: mails are written as files into the data directory. */
@@ -87,6 +88,10 @@ export function readConfiguration(environment: Environment = process.env): Confi
       word('REQUIRE_ENVIRONMENT_HEADER', text('REQUIRE_ENVIRONMENT_HEADER') ?? 'true', ['true', 'false']) ===
       'true',
     logLevel: word('LOG_LEVEL', text('LOG_LEVEL') ?? 'warn', logLevels),
+    logFormat: word('LOG_FORMAT', text('LOG_FORMAT') ?? (process.stderr.isTTY ? 'pretty' : 'json'), [
+      'json',
+      'pretty',
+    ]),
     masterKey: masterKey(text('MASTER_KEY')),
     smtpUrl: url('SMTP_URL', text('SMTP_URL'), ['smtp:', 'smtps:']),
     mailFrom: text('MAIL_FROM') ?? 'payments@localhost',

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { pino } from 'pino'
 import type { Configuration } from '../../infra/configuration.ts'
 import { sealedStore } from '../../infra/event-store/sealed/store.ts'
 import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
@@ -39,6 +38,7 @@ import { randomSalts, risingIds } from './ids.ts'
 import { storedTypes } from '../../packages/domain/index.ts'
 import { observe } from './observe.ts'
 import { ownStreams } from './own-streams.ts'
+import { openLog } from './log.ts'
 import { SandboxClocks } from './sandbox-clocks.ts'
 import { openTelemetry } from './telemetry.ts'
 import { TracedExecutor, tracedRail, tracedStore } from './traced.ts'
@@ -231,28 +231,6 @@ interface Operators extends SandboxBook {
 function openMailer({ smtpUrl, mailFrom, dataDirectory }: Configuration): Mailer & { close?(): void } {
   if (smtpUrl !== undefined) return smtpMailer({ url: smtpUrl, from: mailFrom, timeoutMs: smtpTimeoutMs })
   return fileMailer({ directory: join(dataDirectory, 'mail'), from: mailFrom })
-}
-
-/** Phone numbers, accounts and credentials are kept out of logs here, not where something is logged. */
-const redacted = [
-  '*.msisdn',
-  '*.accountNumber',
-  '*.account_number',
-  '*.secret',
-  '*.authorization',
-  '*.token',
-  'headers.authorization',
-]
-
-/** The log of this process, on its standard error. */
-export function openLog({ logLevel, instance }: Configuration): Log {
-  const options = {
-    level: logLevel,
-    base: { instance },
-    redact: redacted,
-    serializers: { error: pino.stdSerializers.err },
-  }
-  return pino(options, pino.destination({ dest: 2, sync: false, minLength: 4_096 }))
 }
 
 /** Whoever watches over it starts it again, and it goes on from what is stored. */

@@ -14,12 +14,14 @@ export function leading(
     try {
       const running = await start(reign)
       health.leads.set(name, true)
+      log.info({ leader: name }, 'leads from now on')
       if (!reign.signal.aborted) await once(reign.signal, 'abort')
       await running.close()
     } catch (error) {
       // Mostly the database is away: the next election starts over.
       log.warn({ name, error }, 'leading failed, and is tried again')
     } finally {
+      if (health.leads.get(name)) log.info({ leader: name }, 'leads no more')
       health.leads.set(name, false)
     }
   })

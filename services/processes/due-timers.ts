@@ -27,6 +27,9 @@ export interface TimerRunnerOptions {
   readonly assertLeading: () => void
 }
 
+/** Later than this is worth a line: nobody led, or there is more due than one leader runs. */
+const lateMsShown = 5_000
+
 /** Runs what is due until the signal aborts. */
 export async function runTimers(options: TimerRunnerOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
@@ -77,6 +80,9 @@ function lanesOf(
 async function run(options: TimerRunnerOptions, timer: DueTimer): Promise<void> {
   const { processes, timers, tools, log, assertLeading } = options
   assertLeading()
+  const lateMs = tools.dependencies.clock().getTime() - Date.parse(timer.dueAt)
+  if (lateMs > lateMsShown && timer.attempts === 0)
+    log.info({ timer: timer.id, lateMs }, 'a timer fires late')
   const later = (delayMs: number) => new Date(tools.dependencies.clock().getTime() + delayMs)
   const work = processes.find((process) => process.timers && timer.kind in process.timers)?.timers?.[
     timer.kind

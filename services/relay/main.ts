@@ -8,6 +8,7 @@ import type { EventBus } from '../../packages/kernel/message-ports.ts'
 import type { EventStore, Log, Snapshots, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
 import { isPassing } from '../composition/failures.ts'
 import { Renderer } from './render.ts'
+import { logEnds } from './log-ends.ts'
 
 const batchSize = 2_000
 const everyMs = 50
@@ -44,7 +45,9 @@ export async function startRelay(options: RelayOptions): Promise<Subscription> {
     everyMs,
     onError: (error) => log.warn({ error }, 'relaying is tried again'),
     async handle(events, through) {
-      await tell(told, await renderAll({ renderer, parked, log }, events))
+      const rendered = await renderAll({ renderer, parked, log }, events)
+      await tell(told, rendered)
+      logEnds(log, rendered)
       await checkpoints.save(consumer, through)
       await renderer.keepSnapshots()
     },

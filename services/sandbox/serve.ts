@@ -4,7 +4,7 @@ import { migrate } from '../../infra/postgres/migrate.ts'
 import { SandboxOperations } from '../../infra/postgres/sandbox-operations.ts'
 import { serveBook } from '../../infra/rails/sandbox-server.ts'
 import { Health } from '../composition/health.ts'
-import { openLog } from '../composition/dependencies.ts'
+import { openLog } from '../composition/log.ts'
 import { healthOr, listen } from '../composition/listen.ts'
 import { orClose, run } from '../composition/serve.ts'
 

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Call, Egress } from '../../infra/http/egress.ts'
 import type { CallAnswer } from '../../infra/http/exchange.ts'
 import type { Attempted, Delivery } from '../../infra/postgres/webhooks/deliveries.ts'
+import { publicId } from '../../packages/contract/identity.ts'
 import type { Clock, Log } from '../../packages/kernel/ports.ts'
 import type { Directory, Endpoint } from './directory.ts'
 import { retryDueAt } from './schedule.ts'
@@ -43,6 +44,7 @@ export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<
   const attempts = delivery.attempts + 1
   const end = { at, attempts, isReplay: delivery.replay !== null, chance: tools.chance }
   const { status, dueAt, consequence } = outcome(endpoint, answer.status, end)
+  if (status === 'failed') logGivenUp(delivery, { attempts, httpStatus: answer.status }, tools.log)
   const body = answer.body.replaceAll('\0', '')
   // Written out: objects that others are spread into cost as much as signing does.
   return {
@@ -55,6 +57,13 @@ export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<
     answer: body,
     consequence,
   }
+}
+
+function logGivenUp({ endpoint, event, merchant, livemode }: Delivery, how: object, log: Log): void {
+  log.info(
+    { endpoint: publicId('we', endpoint), event, merchant, livemode, ...how },
+    'a delivery is given up',
+  )
 }
 
 type Answer = CallAnswer | { readonly status: null; readonly body: string }

@@ -141,6 +141,7 @@ const wrong: Readonly<Record<string, readonly string[]>> = {
   RATE_LIMIT: ['yes', '0'],
   REQUIRE_ENVIRONMENT_HEADER: ['on', '1'],
   LOG_LEVEL: ['verbose', '3'],
+  LOG_FORMAT: ['text'],
   MASTER_KEY: ['short', 'x'.repeat(44)],
   SMTP_URL: ['http://us:secret@localhost', 'localhost:25', 'smtp://'],
   REQUESTS_IN_FLIGHT_MAX: ['0', 'many'],

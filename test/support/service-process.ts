@@ -37,6 +37,11 @@ export class ServiceProcess {
     }))
   }
 
+  /** What it has logged and said of failures until now. */
+  get errors(): string {
+    return this.#errors
+  }
+
   /** Waits until it takes requests; throws when it ends instead. */
   async ready(dataDirectory: string): Promise<MerchantClient> {
     let ending: Ending | undefined

@@ -61,7 +61,8 @@ export class Overload {
       if (!this.#options.spared.has(request.url ?? '')) {
         if (this.#inFlight >= this.#limit) return this.#refuse(request, response)
         this.#inFlight++
-        response.on('close', left)
+        // Node 24 closes queued responses by itself as well.
+        response.once('close', left)
       }
       listener(request, response)
     }

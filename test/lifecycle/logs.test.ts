@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { nodeArguments } from '../support/child-process.ts'
+import { eventually } from '../support/eventually.ts'
+import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
+import { serviceProcess } from '../support/service-process.ts'
+
+t.setTimeout(180_000)
+
+interface Line {
+  readonly msg: string
+  readonly resource?: string
+  readonly leader?: string
+}
+
+async function linesOf(environment: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const { PATH = '' } = process.env
+  const child = spawn(process.execPath, [...nodeArguments('./log-process')], {
+    env: { PATH, LOG_LEVEL: 'info', ...environment },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  return (await text(child.stderr)).trim().split('\n')
+}
+
+t.test('a warning is written at once, and all that was logged before it', async (t) => {
+  const lines = (await linesOf({})).map((line) => JSON.parse(line) as Line)
+  t.match(lines, [
+    { msg: 'something small', payout: 'po_1' },
+    { msg: 'something urgent', destination: { msisdn: '[Redacted]' } },
+  ])
+  t.equal(lines.length, 2)
+})
+
+t.test('people at a terminal get lines that they can read', async (t) => {
+  const lines = await linesOf({ LOG_FORMAT: 'pretty' })
+  t.match(lines[0], /INFO.*something small/)
+  t.ok(lines.some((line) => /WARN.*something urgent/.test(line)))
+})
+
+t.test('who leads and how payouts end is told within a second, by the ids that merchants know', async (t) => {
+  const { url: POSTGRES_URL } = await testDatabase(t)
+  const settings = { POSTGRES_URL, LOG_LEVEL: 'info' }
+  const { service, client } = await serviceProcess(t, temporaryDirectory(t), settings)
+  const destination = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '+221770000000' }
+  const { body } = await client.post('/api/v1/payouts', { amount: 5_000, currency: 'XOF', destination })
+  await client.post('/api/test/payouts/callback', { payout_id: body['id'], status: 'paid' })
+  const said = async () =>
+    service.errors
+      .split('\n')
+      .filter((line) => line.startsWith('{') && line.endsWith('}'))
+      .map((line) => JSON.parse(line) as Line)
+  const lines = await eventually(said, (all) => all.some(({ msg }) => msg === 'payout.paid'))
+  t.match(
+    lines.find(({ msg }) => msg === 'payout.paid'),
+    { resource: body['id'], event: /^evt_/ },
+  )
+  const leaders = lines.filter(({ msg }) => msg === 'leads from now on').map(({ leader }) => leader)
+  t.ok(
+    ['projector', 'processes', 'relay'].every((name) => leaders.includes(name)),
+    leaders.join(' '),
+  )
+  const { errors } = await service.end('SIGTERM')
+  t.match(errors, /"leads no more"/, 'nothing is lost at the end')
+  t.notMatch(errors, '221770000000')
+})
