@@ -6,6 +6,7 @@ import { startEmbeddedPostgres } from '../../infra/postgres/server/embedded.ts'
 import { surviveBrokenConnections } from '../../infra/postgres/client/connect.ts'
 import { brokerProcess } from '../support/broker-process.ts'
 import { eventually } from '../support/eventually.ts'
+import { cutOffLive, notReady } from '../support/eventstoredb-peer/failures.ts'
 import type { LogRecord } from '../support/eventstoredb-peer/log.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
 import { killPostgres } from '../support/postmaster.ts'
@@ -36,6 +37,12 @@ export interface HistoryEngine {
   readonly proxy: FaultyProxy
   /** What it has stored, past the proxy. */
   events(): readonly LogRecord[]
+  /** As the server does with a process that is too busy to take what is new. */
+  cutOff(): void
+  /** Another node leads; resolves when somebody has been sent there, and the first one leads again. */
+  changeLeader(): Promise<void>
+  /** Every call is answered that the server is not ready, while something is done. */
+  whileNotReady(work: (refused: () => number) => Promise<void>): Promise<void>
 }
 
 /** Speaks EventStoreDB over real gRPC and keeps the log in this process. */
@@ -46,7 +53,31 @@ export async function openEventStoreDb(ending: Ending): Promise<HistoryEngine> {
   proxy.lead({ host: '127.0.0.1', port: peer.line.port })
   const isOurs = ({ stream }: LogRecord) => !stream.startsWith('$') && !stream.startsWith('history-')
   const events = () => peer.log.records.filter(isOurs)
-  return { url: `esdb://127.0.0.1:${proxy.port}?tls=false`, proxy, events }
+  const other = await EventStoreDbPeer.start(peer.log)
+  ending.teardown(() => other.stop())
+  const changeLeader = async () => {
+    const { callsRefused, appends } = { callsRefused: peer.callsRefused, appends: other.appends }
+    peer.isLedBy(other.line.port)
+    await eventually(
+      async () => [peer.callsRefused, other.appends] as const,
+      ([refused, appended]) => refused > callsRefused && appended > appends,
+    )
+    other.isLedBy(proxy.port)
+    peer.recover()
+    await eventually(
+      async () => other.callsRefused,
+      (refused) => refused > 0,
+    )
+    other.recover()
+  }
+  const whileNotReady = async (work: (refused: () => number) => Promise<void>) => {
+    peer.failCalls(notReady)
+    await work(() => peer.callsRefused)
+    peer.recover()
+  }
+  const cutOff = () => peer.failSubscriptions(cutOffLive.code, cutOffLive.details)
+  const url = `esdb://127.0.0.1:${proxy.port}?tls=false`
+  return { url, proxy, events, cutOff, changeLeader, whileNotReady }
 }
 
 /** A directory that is gone at the end. */

@@ -15,6 +15,8 @@ export interface Fault {
 /** Requests that are answered between two faults, or while one lasts: there is always work in hand. */
 const answersBetween = 30
 const answersWhile = 60
+/** Of a server that is late, so that somebody who starts has met it. */
+const refusedWhileLate = 40
 /** Longer than anybody waits. */
 const silenceMs = 600_000
 
@@ -170,6 +172,41 @@ export function killedBehindSilence(): Fault {
         await world.fleet.complete('relay')
       }),
   }
+}
+
+/** The server stops sending to all that follow the log, again and again. */
+export function cutOff(times = 20): Fault {
+  return {
+    name: 'event store: consumers cut off',
+    inject: (world) => repeat(world, times, async () => world.history!.cutOff()),
+  }
+}
+
+export function leaderChanged(times = 3): Fault {
+  return {
+    name: 'event store: another leader, and back',
+    inject: (world) => repeat(world, times, () => world.history!.changeLeader()),
+  }
+}
+
+/** A process that starts while the server does waits for it. */
+export function serverLate(service: Service): Fault {
+  const inject = (world: World) =>
+    repeat(world, 1, async () => {
+      const victim = await world.fleet.foremost(service)
+      let complete: Promise<void> = Promise.resolve()
+      await world.history!.whileNotReady(async (refused) => {
+        await victim.end('SIGKILL')
+        complete = world.fleet.complete(service)
+        const before = refused()
+        await eventually(
+          async () => refused(),
+          (now) => now > before + refusedWhileLate,
+        )
+      })
+      await complete
+    })
+  return { name: `event store late, ${service} started`, inject }
 }
 
 /** Slow both ways. */

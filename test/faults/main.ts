@@ -5,10 +5,13 @@ import {
   calm,
   cut,
   cutConfirmations,
+  cutOff,
   killed,
   killedBehindSilence,
+  leaderChanged,
   lines,
   postgresKilled,
+  serverLate,
   slowDisk,
   slowNetwork,
   stopped,
@@ -43,6 +46,9 @@ const faults = [
 /** The same laws where the log is not on Postgres: what depends on that store, and what stands beside it. */
 const faultsOnEventStoreDb = [
   cut('event store'),
+  cutOff(),
+  leaderChanged(),
+  serverLate('processes'),
   cutConfirmations(6),
   slowNetwork('event store', 100),
   killed('api', 1),

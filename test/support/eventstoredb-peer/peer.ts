@@ -48,7 +48,7 @@ export type AppendFault =
 
 /** Speaks EventStoreDB 23.10 over real gRPC, keeps the log in memory, and fails when it is told to. */
 export class EventStoreDbPeer {
-  readonly log = new Log()
+  readonly log: Log
   readonly line: Line
   readonly #server: Server
   readonly #subscriptions = new Set<ReadCall>()
@@ -58,6 +58,8 @@ export class EventStoreDbPeer {
   #leaderPort: number | undefined
   #failure: Failure | undefined
   #isAllDenied = false
+  /** Calls that this node did not carry out, because it was not ready or another node leads. */
+  callsRefused = 0
   /** Reads that have come and were carried out, subscriptions among them. */
   reads = 0
   /** Appends that have come, also those that were not answered. */
@@ -69,18 +71,20 @@ export class EventStoreDbPeer {
   /** How many events subscriptions were sent. */
   eventsSent = 0
 
-  private constructor(server: Server, port: number) {
+  private constructor(server: Server, port: number, log: Log) {
     this.#server = server
+    this.log = log
     this.line = new Line(port)
   }
 
-  static async start(): Promise<EventStoreDbPeer> {
+  /** Nodes of one cluster share a log. */
+  static async start(log = new Log()): Promise<EventStoreDbPeer> {
     const server = new Server({ 'grpc.max_receive_message_length': 17 * 1024 * 1024 })
     const port = await new Promise<number>((resolve, reject) => {
       const bound = (error: Error | null, port: number) => (error ? reject(error) : resolve(port))
       server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), bound)
     })
-    const peer = new EventStoreDbPeer(server, port)
+    const peer = new EventStoreDbPeer(server, port, log)
     const decide = (append: ProposedAppend) => peer.#decide(append)
     server.addService(StreamsService, {
       append: (call: AppendCall, answer: AnswerAppend) => {
@@ -170,7 +174,10 @@ export class EventStoreDbPeer {
     const needsLeader = call.metadata.get('requires-leader').length > 0
     const leader = needsLeader ? this.#leaderPort : undefined
     const failure = this.#failure ?? (leader === undefined ? undefined : notLeader(leader))
-    if (failure) call.emit('error', failure)
+    if (failure) {
+      this.callsRefused += 1
+      call.emit('error', failure)
+    }
     return !failure
   }
 
