@@ -1,12 +1,14 @@
 import { derivedId } from '../packages/contract/identity.ts'
 import { revisionParts } from '../packages/domain/balances/days.ts'
 import { movementOf } from '../packages/domain/balances/movement.ts'
-import { transactionOf } from '../packages/domain/balances/transaction.ts'
+import { transactionsOf } from '../packages/domain/balances/transaction.ts'
 import { parseBookId } from '../packages/domain/ledger/accounts.ts'
 import type { Entry, LedgerEvents } from '../packages/domain/ledger/events.ts'
 import { projection, type Change, type Columns, type RecordedEvent } from '../packages/kernel/projection.ts'
 
 type EntryRecorded = RecordedEvent<Entry>
+const deferred = ['payment.succeeded_deferred', 'order.paid_deferred']
+
 type Handler = (event: EntryRecorded) => readonly Change[]
 
 const book: Columns = { merchant: 'text', livemode: 'boolean', currency: 'text' }
@@ -68,14 +70,15 @@ export const balanceTransactions = projection<LedgerEvents>()({
   ],
   on: everyEntry((event) => {
     const { pending, template, effectiveAt } = event.data
-    const shown = transactionOf(event.data)
+    const shown = transactionsOf(event.data)
     const { merchant, livemode } = parseBookId(event.id)
-    const changes: Change[] = []
-    if (shown) changes.push({ put: Object.assign(shown, { merchant, livemode, position: event.position }) })
+    const owned = { merchant, livemode, position: event.position }
+    const changes: Change[] = shown.map((row) => ({ put: Object.assign(row, owned) }))
     // Released, or refunded in full before that: nothing of it will become available any more.
     if (pending && (template === 'payment.available' || pending.left === 0)) {
-      const id = derivedId(pending.payment, 'payment.succeeded_deferred')
-      changes.push({ patch: { status: 'available', available_on: effectiveAt }, key: { id } })
+      const patch = { status: 'available', available_on: effectiveAt }
+      const keys = deferred.map((by) => ({ id: derivedId(pending.payment, by) }))
+      changes.push(...keys.map((key) => ({ patch, key })))
     }
     return changes
   }),

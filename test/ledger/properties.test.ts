@@ -99,7 +99,14 @@ function checkAnswer(answered: Answer, { sent, choice: { kind }, notes, state }:
 }
 
 const refunds = ['refund.hold', 'order.refund_hold']
-const irreversible = ['reversal', 'payment.available']
+const irreversible = [
+  'reversal',
+  'payment.available',
+  'transfer.out',
+  'transfer.in',
+  'transfer.settle',
+  'transfer.back',
+]
 
 /** A hold that is changed, ends in two ways or was never placed; an id for two amounts. */
 function mayBeBug({ command }: Sent, notes: Notes): boolean {
@@ -188,6 +195,6 @@ t.test('no sequence of commands breaks a law of the ledger', async (t) => {
   const property = fc.property(choices, (sequence) => {
     for (const { data } of play(sequence)) written.add(data.template)
   })
-  fc.assert(property, { numRuns: 10_000 })
+  fc.assert(property, { numRuns: 5_000 })
   t.strictSame([...written].sort(), [...new Set(templates)].sort(), 'every template was played')
 })

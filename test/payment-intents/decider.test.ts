@@ -1,3 +1,4 @@
+import { plainPlan, plainPurpose } from '../../packages/domain/ledger/plans.ts'
 import type { PaymentIntentEvents } from '../../packages/domain/payment-intents/events.ts'
 import {
   paymentIntent,
@@ -32,7 +33,7 @@ const wanted = {
 }
 const created: Event = {
   type: 'PaymentIntentCreated',
-  data: { ...wanted, metadata: {} },
+  data: { ...wanted, metadata: {}, purpose: plainPurpose, plan: plainPlan(wanted.amount) },
 }
 
 function createWith(change: Partial<PaymentIntentCommands['CreateIntent']>): Command {
@@ -63,7 +64,18 @@ const redirected: Event = {
 }
 const aborted: Event = { type: 'PaymentIntentConfirmationAborted', data: { operationId } }
 const money = { operationId, amount: 5_000, currency: 'XOF', rail: 'mobile_money.SN.orange_money' }
-const succeeded: Event = { type: 'PaymentIntentSucceeded', data: { ...money, fee: 100, availableOn: at } }
+const forItself = (net: number) => {
+  const credits = [{ account: 'merchant.available', amount: net } as const]
+  return { purpose: plainPurpose, template: 'payment.succeeded' as const, credits }
+}
+const succeeded: Event = {
+  type: 'PaymentIntentSucceeded',
+  data: { ...money, ...forItself(4_900), fee: 100, availableOn: at },
+}
+const reserve = (of: string, amount: number): Event => {
+  const shares = [{ account: 'merchant.available', amount } as const]
+  return { type: 'PaymentIntentRefundReserved', data: { refund: of, amount, shares } }
+}
 const failed: Event = {
   type: 'PaymentIntentFailed',
   data: { operationId, code: 'payer_declined', message: 'The payer declined' },
@@ -74,7 +86,7 @@ const paidLate: Event = {
   type: 'PaymentIntentLateSuccessRecorded',
   data: { ...money, method: orange, refund: lateRefund },
 }
-const reserved: Event = { type: 'PaymentIntentRefundReserved', data: { refund, amount: 2_000 } }
+const reserved = reserve(refund, 2_000)
 const refunded: Event = { type: 'PaymentIntentRefunded', data: { refund, amount: 2_000 } }
 const paid = [...locked, submitted, succeeded]
 
@@ -201,7 +213,13 @@ scenarios(paymentIntent, {
     then: [
       {
         type: 'PaymentIntentSucceeded',
-        data: { ...money, rail: 'card', fee: 245, availableOn: '2026-01-03T12:00:00.000Z' },
+        data: {
+          ...money,
+          ...forItself(4_755),
+          rail: 'card',
+          fee: 245,
+          availableOn: '2026-01-03T12:00:00.000Z',
+        },
       },
     ],
   },
@@ -263,7 +281,7 @@ scenarios(paymentIntent, {
   'a refund without an amount takes what is left': {
     given: [...paid, reserved],
     when: { type: 'ReserveRefund', data: { refund: operationId } },
-    then: [{ type: 'PaymentIntentRefundReserved', data: { refund: operationId, amount: 3_000 } }],
+    then: [reserve(operationId, 3_000)],
   },
   'refunds in flight and done cannot exceed the payment': {
     given: [...paid, reserved, refunded],
@@ -271,7 +289,7 @@ scenarios(paymentIntent, {
     then: 'refund_must_not_exceed_the_payment',
   },
   'a payment of which nothing is left cannot be refunded': {
-    given: [...paid, { type: 'PaymentIntentRefundReserved', data: { refund, amount: 5_000 } }],
+    given: [...paid, reserve(refund, 5_000)],
     when: { type: 'ReserveRefund', data: { refund: operationId } },
     then: 'payment_must_be_refundable',
   },
@@ -283,7 +301,7 @@ scenarios(paymentIntent, {
   'what a failed refund had reserved can be refunded again': {
     given: [...paid, reserved, { type: 'PaymentIntentRefundReleased', data: { refund } }],
     when: { type: 'ReserveRefund', data: { refund: operationId } },
-    then: [{ type: 'PaymentIntentRefundReserved', data: { refund: operationId, amount: 5_000 } }],
+    then: [reserve(operationId, 5_000)],
   },
   'a refund that is done is not released': {
     given: [...paid, reserved, refunded],

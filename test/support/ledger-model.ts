@@ -2,6 +2,7 @@ import { derivedId } from '../../packages/contract/identity.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import type { BookCommands } from '../../packages/domain/ledger/book.ts'
 import type { HoldPart, LedgerEvents } from '../../packages/domain/ledger/events.ts'
+import { moves } from '../../packages/domain/ledger/templates.ts'
 import type { Context, Message } from '../../packages/kernel/decider.ts'
 import { holdOf } from './ledger-commands.ts'
 import { context } from './scenarios.ts'
@@ -39,8 +40,14 @@ export const kinds = [
   'card',
   'late',
   'late refund',
+  'collected',
+  'collected',
+  'move',
+  'move',
+  'move',
   'payout',
   'payout',
+  'escrow payout',
   'batch',
   'refund',
   'refund',
@@ -65,6 +72,8 @@ const causedAlways: readonly string[] = [
   'payment',
   'card',
   'late',
+  'collected',
+  'move',
   'return',
   'advance',
   'settle',
@@ -75,6 +84,29 @@ const causedNever: readonly string[] = ['topup', 'release', 'reverse']
 const bookContext: Context = { ...context, id: bookId(context.merchant, context.livemode, 'XOF') }
 const source = 'merchant.available'
 const rail = 'mobile_money.SN.wave'
+
+/** One account of each kind. */
+const accounts = {
+  provider: 'provider:internal',
+  'merchant.available': source,
+  'merchant.custom': 'merchant.custom:savings',
+  wallet: 'wallet:awa',
+  'escrow.held': 'escrow.held:contract',
+  'escrow.disputed': 'escrow.disputed:contract',
+  campaign: 'campaign:school',
+  'seller.pending': 'seller.pending:binta',
+  'seller.available': 'seller.available:binta',
+  'transfer.clearing': 'transfer.clearing:one',
+} as const
+
+const deferred: readonly string[] = ['payment.succeeded_deferred', 'order.paid_deferred']
+const collectedTemplates = [
+  'wallet.topup',
+  'escrow.fund',
+  'contribution.succeeded',
+  'order.paid',
+  'order.paid_deferred',
+] as const
 
 const statusAfter = { HoldAdvanced: 'advanced', HoldPosted: 'posted', HoldVoided: 'voided' } as const
 
@@ -113,7 +145,7 @@ export class Notes {
       this.#noteHold(event)
       const { template, subject } = event.data
       if (template === 'payout.return') this.holds.get(subject.id)!.returned = true
-      if (template === 'payment.succeeded_deferred') this.payments.push(subject.id)
+      if (deferred.includes(template)) this.payments.push(subject.id)
     }
   }
 
@@ -154,7 +186,12 @@ export class Notes {
       case 'late':
       case 'late refund':
         return this.#entry(kind, choice)
+      case 'collected':
+        return this.#collected(choice)
+      case 'move':
+        return this.#move(choice)
       case 'payout':
+      case 'escrow payout':
       case 'batch':
       case 'refund':
       case 'order refund':
@@ -202,7 +239,67 @@ export class Notes {
     return post({ template: 'payment.succeeded_deferred', ...priced, availableAt })
   }
 
+  #collected({ pick, amount: wanted, fee }: Choice): Command {
+    const amount = Math.min(wanted, Number.MAX_SAFE_INTEGER - 1_000)
+    const template = one(collectedTemplates, pick)!
+    const subject = this.#subject('payment')
+    const total = amount + fee
+    if (template === 'order.paid' || template === 'order.paid_deferred') {
+      const own = [{ account: source, amount: amount - Math.ceil(amount / 3) + 1 } as const]
+      const credits = [...own, { account: accounts['seller.pending'], amount: Math.ceil(amount / 3) }]
+      const paid = { subject, rail, amount: amount + 1 + fee, fee, credits }
+      if (template === 'order.paid') return post({ template, ...paid })
+      return post({ template, ...paid, availableAt: '2026-01-03T12:00:00.000Z' })
+    }
+    const account = {
+      'wallet.topup': 'wallet',
+      'escrow.fund': 'escrow.held',
+      'contribution.succeeded': 'campaign',
+    } as const
+    const credits = [{ account: accounts[account[template]], amount: total }]
+    return post({ template, subject, rail, amount: total, fee: 0, credits })
+  }
+
+  #move({ pick, amount, fee }: Choice): Command {
+    const names = Object.keys(moves) as (keyof typeof moves)[]
+    const template = one(names, pick)!
+    const move = moves[template]
+    const [from, to] = [
+      one<keyof typeof accounts>(move.from, amount)!,
+      one<keyof typeof accounts>(move.to, fee)!,
+    ]
+    const small = Math.ceil(amount / 20)
+    const moved = {
+      from: accounts[from],
+      to: accounts[to],
+      amount: small,
+      fee: 'fees' in move ? Math.min(fee, small) : 0,
+    }
+    return post({ template, subject: this.#subject('move'), ...moved })
+  }
+
   #hold(kind: HoldKind, { pick, amount, fee }: Choice): Command | undefined {
+    if (kind === 'escrow payout') {
+      const subject = this.#subject('payout')
+      const from = accounts['escrow.held']
+      const hold = holdOf({
+        template: 'payout.hold',
+        subject,
+        amount: Math.ceil(amount / 3),
+        fee,
+        source: from,
+      })
+      const feeAccount = 'revenue.escrow_fees' as const
+      const product = {
+        id: 'product fee',
+        source: from,
+        amount: 0,
+        fee: 1 + (pick % 5),
+        feeAccount,
+        rail: null,
+      }
+      return place({ ...hold, parts: [...hold.parts, product] })
+    }
     if (kind === 'batch') {
       const subject = this.#subject('payout_batch')
       const parts = Array.from({ length: 1 + (pick % 3) }, (_, index) => {
@@ -221,7 +318,8 @@ export class Notes {
       const asked = { template: 'order.refund_hold', subject: this.#subject('refund'), amount } as const
       const hold = holdOf({ ...asked, ...(payment && { payment }) })
       const [part] = hold.parts
-      return place({ ...hold, parts: [part!, { ...part!, id: 'another share', amount: 1 }] })
+      const seller = { ...part!, id: 'seller', source: accounts['seller.pending'], amount: 1 + (pick % 9) }
+      return place({ ...hold, parts: [part!, seller] })
     }
     if (kind === 'payout') {
       return place(holdOf({ template: 'payout.hold', subject: this.#subject('payout'), amount, fee }))
@@ -248,7 +346,9 @@ export class Notes {
   }
 
   #return(pick: number): Command | undefined {
-    const payouts = [...this.holds.values()].filter(({ placed }) => placed.template === 'payout.hold')
+    const payouts = [...this.holds.values()].filter(({ placed: { template, parts } }) => {
+      return template === 'payout.hold' && parts.length === 1
+    })
     const paid = one(
       payouts.filter(({ placed, status, returned }) => status.get(placed.holdId) === 'posted' && !returned),
       pick,
@@ -263,7 +363,7 @@ export class Notes {
   }
 }
 
-type HoldKind = 'payout' | 'batch' | 'refund' | 'order refund' | 'other amount'
+type HoldKind = 'escrow payout' | 'payout' | 'batch' | 'refund' | 'order refund' | 'other amount'
 
 const commandOf = { advance: 'AdvanceHold', settle: 'PostHold', void: 'VoidHold' } as const
 

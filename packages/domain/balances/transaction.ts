@@ -1,4 +1,4 @@
-import { publicId } from '../../contract/identity.ts'
+import { derivedId, publicId } from '../../contract/identity.ts'
 import {
   base,
   choice,
@@ -13,7 +13,9 @@ import {
   type Static,
 } from '../../contract/vocabulary.ts'
 import type { Entry } from '../ledger/events.ts'
-import type { Template } from '../ledger/templates.ts'
+import { merchantAvailable, merchantPending, type AccountCode } from '../ledger/accounts.ts'
+import { placing } from '../ledger/holds.ts'
+import { holdTemplates, type HoldSteps, type Template } from '../ledger/templates.ts'
 import { movementOf } from './movement.ts'
 
 const transactionTypes = [
@@ -24,6 +26,17 @@ const transactionTypes = [
   'payout_cancel',
   'payout_failure',
   'payout_return',
+  'wallet_payment',
+  'escrow_funding',
+  'escrow_release',
+  'escrow_refund',
+  'campaign_withdrawal',
+  'order_commission',
+  'order_refund',
+  'order_refund_failure',
+  'seller_settlement',
+  'settlement_recovery',
+  'transfer',
   'topup',
   'adjustment',
 ] as const
@@ -46,11 +59,25 @@ const typeOf: Readonly<Partial<Record<Template, TransactionType>>> = {
   'payout.paid_late': 'payout',
   'refund.paid_late': 'refund',
   'refund.return': 'refund_failure',
+  'batch.hold': 'payout',
+  'batch.release': 'payout_cancel',
+  'wallet.apply': 'wallet_payment',
+  'escrow.fund_ledger': 'escrow_funding',
+  'escrow.release_ledger': 'escrow_release',
+  'escrow.refund_ledger': 'escrow_refund',
+  'withdrawal.to_balance': 'campaign_withdrawal',
+  'order.paid': 'order_commission',
+  'order.paid_deferred': 'order_commission',
+  'order.refund_hold': 'order_refund',
+  'order.refund_fail': 'order_refund_failure',
+  'settlement.recovery': 'settlement_recovery',
+  'transfer.in': 'seller_settlement',
+  'transfer.out': 'transfer',
+  'transfer.back': 'transfer',
   'sandbox.topup': 'topup',
   reversal: 'adjustment',
 }
 
-/** Which of our ids a subject has outside; what is not here has none. */
 /** What an entry can be about, and the prefix of its public id. */
 const sources = { payment: 'pay', refund: 're', payout: 'po' } as const
 type Source = keyof typeof sources
@@ -66,6 +93,10 @@ const fees: Readonly<Partial<Record<TransactionType, { readonly type: string; re
   payout_cancel: { type: 'payout_fee', sign: -1 },
   payout_failure: { type: 'payout_fee', sign: -1 },
   payout_return: { type: 'payout_fee', sign: -1 },
+  wallet_payment: { type: 'wallet_fee', sign: 1 },
+  escrow_release: { type: 'escrow_fee', sign: 1 },
+  campaign_withdrawal: { type: 'funding_fee', sign: 1 },
+  order_commission: { type: 'payment_fee', sign: 1 },
 }
 
 export const TransactionType = choice(...transactionTypes)
@@ -107,12 +138,31 @@ export interface TransactionRow {
 type Shown = Omit<TransactionRow, 'merchant' | 'livemode' | 'position'>
 
 /**
- * What a merchant sees of an entry; `undefined` when it moves nothing that the merchant may spend, now or
- * later.
+ * What a merchant sees of an entry: one row if it moves what the merchant may spend, now or later. Of a batch,
+ * each payout has its own.
  */
-export function transactionOf(entry: Entry): Shown | undefined {
+export function transactionsOf(entry: Entry): readonly Shown[] {
   const type = typeOf[entry.template]
-  if (!type) return undefined
+  // A payment that its fee eats moves nothing, and is a payment all the same.
+  const isSeen = type === 'payment' || entry.postings.some(({ account }) => isSpendable(account))
+  if (!type || !isSeen) return []
+  const of = 'owner' in entry ? (holdTemplates[entry.template] as HoldSteps).parts : undefined
+  if (of === undefined || !('owner' in entry)) return [shown(entry, type)]
+  return entry.parts.map((part) => {
+    const { id, amount, fee } = part
+    const entryId = derivedId(id, entry.template)
+    return shown(
+      { ...entry, entryId, subject: { type: of, id }, amounts: { amount, fee }, postings: placing([part]) },
+      type,
+    )
+  })
+}
+
+function isSpendable(account: AccountCode): boolean {
+  return account === merchantAvailable || account === merchantPending
+}
+
+function shown(entry: Entry, type: TransactionType): Shown {
   const { available, pending } = movementOf(entry)
   const net = available + pending
   // Without the zero, nothing given back would be -0, which no column keeps.

@@ -32,6 +32,9 @@ const plural = {
 
 type PluralName = keyof typeof plural
 
+/** An account that a book has once, or what accounts of one kind are called. */
+export type AccountName = keyof typeof single | PluralName
+
 /** `merchant.available`, or a name with what it is for: `provider:mobile_money.SN.wave`. */
 export type AccountCode = keyof typeof single | `${PluralName}:${string}`
 
@@ -46,6 +49,8 @@ export const merchantPending = 'merchant.pending'
 export const merchantReserved = 'merchant.reserved'
 export const clearingPayout = 'clearing.payout'
 export const suspenseUnmatched = 'suspense.unmatched'
+/** The float moves between books, and between no operators: zero over all books. */
+export const internalRail = 'provider:internal'
 export const paymentFees = 'revenue.payment_fees'
 export const payoutFees = 'revenue.payout_fees'
 
@@ -67,6 +72,13 @@ export function classOf(code: AccountCode): AccountClass {
   const found = classes[colon < 0 ? code : code.slice(0, colon)]
   if (!found) throw new Error(`${code} is not an account code`)
   return found
+}
+
+/** Whether an account has one of these names. Throws for what is no account code. */
+export function isOneOf(code: AccountCode, names: readonly AccountName[]): boolean {
+  classOf(code)
+  const colon = code.indexOf(':')
+  return names.some((name) => name === (colon < 0 ? code : code.slice(0, colon)))
 }
 
 /** L2: the float at a rail is pooled over all books, and play money comes from nowhere. */

@@ -197,6 +197,16 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
   },
 }
 
+/** What moves on by itself, in this book or in another one. */
+const finalTemplates: readonly string[] = [
+  'reversal',
+  'payment.available',
+  'transfer.out',
+  'transfer.in',
+  'transfer.settle',
+  'transfer.back',
+]
+
 function postingsOf(command: PostEntry): Posting[] {
   // Commands are typed by the table, so a template fits what it is given; TypeScript cannot follow that.
   const postings = entryTemplates[command.template] as (given: PostEntry) => Posting[]
@@ -205,7 +215,7 @@ function postingsOf(command: PostEntry): Posting[] {
 
 /** A release and a correction are final: what they moved is moved again by a new entry of another kind. */
 function isReversible({ template, currency }: LedgerEvents['EntryPosted'], { id }: Context): boolean {
-  return template !== 'reversal' && template !== 'payment.available' && currency === parseBookId(id).currency
+  return !finalTemplates.includes(template) && currency === parseBookId(id).currency
 }
 
 /**

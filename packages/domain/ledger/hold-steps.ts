@@ -21,7 +21,9 @@ export function advanced(stepping: Stepping): Step[] {
   const { hold, parts } = stepping
   const { advanced: template } = stepsOf(hold)
   if (!template) throw new Error(`a ${hold.template} is never advanced`)
-  return together(hold, parts).map((some) => {
+  // A fee is never sent, so a part of nothing else is advanced along with others only.
+  const sent = together(hold, parts).filter((some) => amountsOf(some).amount > 0)
+  return sent.map((some) => {
     const entry = entryOf(stepping, { template, parts: some, postings: advancing(some) })
     return { type: 'HoldAdvanced', data: entry } as Step
   })

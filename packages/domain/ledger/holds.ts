@@ -41,7 +41,9 @@ export function advancing(parts: readonly HoldPart[]): Posting[] {
 
 /** Holds of the first version do not know their rail: whoever ends them names it. */
 export function posting(parts: readonly OpenPart[], rail?: string): Posting[] {
-  const left = byAccount(parts, (part) => [provider(part.rail ?? rail ?? ''), part.amount])
+  const left = byAccount(parts, (part) => {
+    return part.amount > 0 ? [provider(part.rail ?? rail ?? ''), part.amount] : null
+  })
   const earned = byAccount(parts, ({ feeAccount, fee }) => feeAccount && [feeAccount, fee])
   return [...emptying(parts), ...[...left, ...earned].map(([account, total]) => credit(account, total))]
 }

@@ -1,5 +1,6 @@
 import type { RefusalName } from '../../contract/refusals.ts'
 import {
+  isOneOf,
   merchantAvailable,
   merchantPending,
   paymentFees,
@@ -8,6 +9,7 @@ import {
   sandboxFunding,
   suspenseUnmatched,
   type AccountCode,
+  type AccountName,
 } from './accounts.ts'
 import { credit, debit, mirror, type Posting } from './postings.ts'
 
@@ -23,18 +25,51 @@ interface Priced extends Railed {
   readonly fee: number
 }
 
+/** Left out: all but the fee goes to the merchant. */
+interface Collected extends Priced {
+  readonly credits?: readonly { readonly account: AccountCode; readonly amount: number }[]
+}
+
+interface Deferred extends Collected {
+  readonly availableAt: string
+}
+
+/** From one account to another, less a fee. */
+interface Moved extends Plain {
+  readonly from: AccountCode
+  readonly to: AccountCode
+  readonly fee?: number
+}
+
+/** Domain model 2.1: accounts that are the merchant's, a customer's or a seller's own. */
+const ownAccounts = ['merchant.available', 'merchant.custom', 'wallet', 'seller.available'] as const
+
+/** Domain model 2.3: money that moves within a book, from which accounts to which, and where its fee goes. */
+export const moves = {
+  'wallet.apply': { from: ['wallet'], to: ['merchant.available'], fees: 'revenue.wallet_fees' },
+  'escrow.fund_ledger': { from: ownAccounts, to: ['escrow.held'] },
+  'escrow.release_ledger': { from: ['escrow.held'], to: ownAccounts, fees: 'revenue.escrow_fees' },
+  'escrow.refund_ledger': { from: ['escrow.held'], to: ownAccounts },
+  'escrow.freeze': { from: ['escrow.held'], to: ['escrow.disputed'] },
+  'escrow.unfreeze': { from: ['escrow.disputed'], to: ['escrow.held'] },
+  'withdrawal.to_balance': { from: ['campaign'], to: ['merchant.available'], fees: 'revenue.funding_fees' },
+  'settlement.to_seller': { from: ['seller.pending'], to: ['seller.available'] },
+  'settlement.recovery': { from: ['seller.pending'], to: ['merchant.available'] },
+  'transfer.out': { from: [...ownAccounts, 'seller.pending'], to: ['transfer.clearing'] },
+  'transfer.in': { from: ['provider'], to: ownAccounts },
+  'transfer.settle': { from: ['transfer.clearing'], to: ['provider'] },
+  'transfer.back': { from: ['transfer.clearing'], to: [...ownAccounts, 'seller.pending'] },
+} as const satisfies Record<string, Move>
+
 /** Domain model 2.3: entries that are final at once. `amount` is what the payer paid, or what moves. */
 export const entryTemplates = {
-  'payment.succeeded': ({ rail, amount, fee }: Priced) => [
-    debit(provider(rail), amount),
-    credit(merchantAvailable, amount - fee),
-    credit(paymentFees, fee),
-  ],
-  'payment.succeeded_deferred': ({ rail, amount, fee }: Priced & { readonly availableAt: string }) => [
-    debit(provider(rail), amount),
-    credit(merchantPending, amount - fee),
-    credit(paymentFees, fee),
-  ],
+  'payment.succeeded': collected,
+  'payment.succeeded_deferred': deferred,
+  'wallet.topup': collected,
+  'escrow.fund': collected,
+  'contribution.succeeded': collected,
+  'order.paid': collected,
+  'order.paid_deferred': deferred,
   'payment.available': ({ amount }: Plain) => [
     debit(merchantPending, amount),
     credit(merchantAvailable, amount),
@@ -68,9 +103,50 @@ export const entryTemplates = {
   ],
   'sandbox.topup': ({ amount }: Plain) => [debit(sandboxFunding, amount), credit(merchantAvailable, amount)],
   reversal: ({ postings }: { readonly postings: readonly Posting[] }) => postings.map(mirror),
+  ...movedBy(moves),
+}
+
+function collected({ rail, amount, fee, credits }: Collected): Posting[] {
+  const shares = credits ?? [{ account: merchantAvailable, amount: amount - fee }]
+  const credited = shares.map((share) => credit(share.account, share.amount))
+  return [debit(provider(rail), amount), ...credited, credit(paymentFees, fee)]
+}
+
+/** By card: what is the merchant's is pending first. */
+function deferred(asked: Deferred): Posting[] {
+  return collected(asked).map((posting) => {
+    return posting.account === merchantAvailable ? { ...posting, account: merchantPending } : posting
+  })
+}
+
+interface Move {
+  readonly from: readonly AccountName[]
+  readonly to: readonly AccountName[]
+  readonly fees?: AccountCode
+}
+
+function movedBy<Name extends string>(table: Readonly<Record<Name, Move>>) {
+  const templates = Object.entries<Move>(table).map(([name, move]) => [
+    name,
+    (asked: Moved) => moving(name, move, asked),
+  ])
+  // Object.fromEntries forgets the names that it was given.
+  return Object.fromEntries(templates) as Record<Name, (asked: Moved) => Posting[]>
+}
+
+/** An account that the table does not name is a bug of whoever asks: requests were checked before. */
+function moving(name: string, { from, to, fees }: Move, asked: Moved): Posting[] {
+  const { amount, fee = 0 } = asked
+  if (!isOneOf(asked.from, from) || !isOneOf(asked.to, to) || (fee > 0 && !fees)) {
+    throw new Error(`${name} moves nothing from ${asked.from} to ${asked.to}`)
+  }
+  return [debit(asked.from, amount), credit(asked.to, amount - fee), credit(fees ?? asked.to, fee)]
 }
 
 export type EntryTemplate = keyof typeof entryTemplates
+/** What books a payment; the book's pending twin is chosen when it is paid by card. */
+export type CollectedTemplate =
+  'payment.succeeded' | 'wallet.topup' | 'escrow.fund' | 'contribution.succeeded' | 'order.paid'
 /** A release takes its amount from the book, a reversal from an entry: both have their own command. */
 export type PostedTemplate = Exclude<EntryTemplate, 'payment.available' | 'reversal'>
 

@@ -15,6 +15,8 @@ import {
 import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import { personal } from '../../kernel/personal.ts'
 import { holderOf } from '../../contract/subjects.ts'
+import { merchantAvailable } from '../ledger/accounts.ts'
+import { creditsOf, plainPlan, plainPurpose, PostingPlan, Purpose, Share } from '../ledger/plans.ts'
 
 export const PaymentMethod = Type.Union([
   record({
@@ -51,7 +53,7 @@ const collected = { ...operation, amount: AmountMinor, currency: Currency, rail:
 
 export const paymentIntentEvents = {
   PaymentIntentCreated: stored(
-    2,
+    3,
     record({
       amount: AmountMinor,
       currency: Currency,
@@ -61,8 +63,10 @@ export const paymentIntentEvents = {
       description: nullable(Type.String()),
       metadata: Metadata,
       customer: nullable(Uuid),
+      purpose: Purpose,
+      plan: PostingPlan,
     }),
-    { 1: withoutStamp },
+    { 1: withoutStamp, 2: forItself },
   ),
   /** `metadata` holds the keys that are added or replaced. */
   PaymentIntentAnnotated: stored(
@@ -91,9 +95,19 @@ export const paymentIntentEvents = {
     1: withoutStamp,
   }),
   PaymentIntentConfirmationAborted: stored(2, record(operation), { 1: withoutStamp }),
-  PaymentIntentSucceeded: stored(2, record({ ...collected, fee: CountMinor, availableOn: Timestamp }), {
-    1: withoutStamp,
-  }),
+  /** `credits` is what each account gets when the fee is taken; `template` books them. */
+  PaymentIntentSucceeded: stored(
+    3,
+    record({
+      ...collected,
+      fee: CountMinor,
+      availableOn: Timestamp,
+      purpose: Purpose,
+      template: Type.Unsafe<PostingPlan['template']>(Type.String()),
+      credits: Type.Array(Share),
+    }),
+    { 1: withoutStamp, 2: paidForItself },
+  ),
   PaymentIntentFailed: stored(
     2,
     record({ ...operation, code: literals(...paymentFailureCodes), message: Type.String() }),
@@ -136,7 +150,12 @@ export const paymentIntentEvents = {
   PaymentIntentCancellationSettled: stored(1, record(operation)),
   /** Nobody has learned in three days whether a canceled intent was paid. */
   PaymentIntentEscalated: stored(1, record({ ...operation, amount: AmountMinor, currency: Currency })),
-  PaymentIntentRefundReserved: stored(2, record({ refund: Uuid, amount: AmountMinor }), { 1: withoutStamp }),
+  /** `shares` is what each account gives back. */
+  PaymentIntentRefundReserved: stored(
+    3,
+    record({ refund: Uuid, amount: AmountMinor, shares: Type.Array(Share) }),
+    { 1: withoutStamp, 2: takenFromMerchant },
+  ),
   PaymentIntentRefundReleased: stored(2, record({ refund: Uuid }), { 1: withoutStamp }),
   /** It was refunded, and the money came back: it may be refunded anew. */
   PaymentIntentRefundReturned: stored(1, record({ refund: Uuid })),
@@ -144,4 +163,24 @@ export const paymentIntentEvents = {
 }
 
 export type PaymentIntentEvents = EventsOf<typeof paymentIntentEvents>
+// Before there were purposes, every payment was for itself and went to the merchant.
+
+function forItself(older: Record<string, never>): object {
+  return { ...older, purpose: plainPurpose, plan: plainPlan(Number(older['amount'])) }
+}
+
+function paidForItself(older: Record<string, never>): object {
+  const { template, ...plan } = plainPlan(Number(older['amount']))
+  return {
+    ...older,
+    purpose: plainPurpose,
+    template,
+    credits: creditsOf({ template, ...plan }, Number(older['fee'])),
+  }
+}
+
+function takenFromMerchant(older: Record<string, never>): object {
+  return { ...older, shares: [{ account: merchantAvailable, amount: older['amount'] }] }
+}
+
 export type PaymentFailureCode = (typeof paymentFailureCodes)[number]

@@ -1,4 +1,6 @@
 import type { Message } from '../../kernel/decider.ts'
+import { merchantAvailable } from '../ledger/accounts.ts'
+import { creditsOf } from '../ledger/plans.ts'
 import type { PaymentIntentEvents } from './events.ts'
 import { feeOf, railOf } from './rail.ts'
 import { lateRefundIdOf, type Attempt, type CreatedIntent } from './state.ts'
@@ -29,11 +31,15 @@ export function actionRequired(operationId: string, url: string, now: Date): Hap
 }
 
 export function succeeded(intent: CreatedIntent, attempt: Attempt, now: Date): Happening {
-  const fee = feeOf(intent, attempt.method, now)
-  // What the fee eats has nothing left that could become available later.
-  const isDeferred = attempt.method.type === 'card' && fee < intent.amount
+  const { plan, purpose } = intent
+  const fee = plan.feeMode === 'merchant' ? feeOf(intent, attempt.method, now) : plan.payerFee
+  const credits = creditsOf(plan, fee)
+  // What the fee eats, or is held for others, has nothing that becomes available to the merchant later.
+  const isDeferred =
+    attempt.method.type === 'card' && credits.some(({ account }) => account === merchantAvailable)
   const availableOn = isDeferred ? after(now, cardDelayMs) : now.toISOString()
-  return { type: 'PaymentIntentSucceeded', data: { fee, availableOn, ...collected(intent, attempt, now) } }
+  const posted = { fee, availableOn, purpose, template: plan.template, credits }
+  return { type: 'PaymentIntentSucceeded', data: Object.assign(posted, collected(intent, attempt, now)) }
 }
 
 export function lateSuccess(intent: CreatedIntent, attempt: Attempt, now: Date): Happening {

@@ -4,11 +4,19 @@ import { derivedId, publicId } from '../../contract/identity.ts'
 import { refuse } from '../../contract/refusals.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import type { RailMethod } from '../../kernel/rail-ports.ts'
+import { admitPlan, plainPlan, plainPurpose } from '../ledger/plans.ts'
 import { paymentIntentEvents, type PaymentFailureCode, type PaymentIntentEvents } from './events.ts'
 import { admitMetadata, businessMetadata, changedMetadata } from './metadata.ts'
 import { contradicted, lateRefundFailed, recordOf, type PaymentWord } from './late-words.ts'
 import { actionRequired, collected, lateSuccess, leaseUntil, submitted, succeeded } from './outcomes.ts'
-import { recordShare, releaseShare, reserveShare, returnShare, withShare } from './refund-shares.ts'
+import {
+  recordShare,
+  refundedShare,
+  releaseShare,
+  reserveShare,
+  returnShare,
+  withShare,
+} from './refund-shares.ts'
 import {
   attemptOf,
   begun,
@@ -26,7 +34,9 @@ type Created = PaymentIntentEvents['PaymentIntentCreated']
 type GivenMetadata = Readonly<Record<string, unknown>>
 
 export type PaymentIntentCommands = {
-  CreateIntent: Omit<Created, 'metadata'> & { metadata: GivenMetadata }
+  /** A payment without a purpose is for itself, and goes to the merchant. */
+  CreateIntent: Omit<Created, 'metadata' | 'purpose' | 'plan'> &
+    Partial<Pick<Created, 'purpose' | 'plan'>> & { metadata: GivenMetadata }
   AnnotateIntent: { description?: string | null | undefined; metadata?: GivenMetadata | null | undefined }
   /** `statusPages` is the address under which our pages about operations stand. */
   ConfirmIntent: {
@@ -64,8 +74,10 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
     CreateIntent(intent, { status }) {
       if (status !== 'none') return []
       admitPayment({ country: intent.transactionCountry, currency: intent.currency })
+      const { purpose = plainPurpose, plan = plainPlan(intent.amount) } = intent
+      admitPlan(plan, purpose, intent.amount)
       const metadata = businessMetadata(intent.metadata)
-      const data = Object.assign({}, intent, { metadata })
+      const data = Object.assign({}, intent, { metadata, purpose, plan })
       return [{ type: 'PaymentIntentCreated', data }]
     },
 
@@ -212,8 +224,9 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       })
       return withStatus(state, { attempts, status: 'requires_payment_method', locked: false })
     },
-    PaymentIntentSucceeded: (state, { operationId, amount, fee, rail, availableOn }, { at }) => {
-      const payment = { operationId, amount, fee, rail, succeededAt: at, availableOn, refunds: {} }
+    PaymentIntentSucceeded: (state, { operationId, amount, fee, rail, availableOn, credits }, { at }) => {
+      const succeeded = { operationId, amount, fee, rail, succeededAt: at, availableOn, credits }
+      const payment = Object.assign(succeeded, { refunds: {} })
       return withStatus(state, { status: 'succeeded', payment })
     },
     PaymentIntentFailed: (state, { code, message }) =>
@@ -239,12 +252,12 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
     PaymentIntentPaymentReturned: (state) => withStatus(state, { status: 'failed', failure: takenBack }),
     PaymentIntentCancellationSettled: closed,
     PaymentIntentEscalated: closed,
-    PaymentIntentRefundReserved: (state, { refund, amount }) => {
-      return withShare(state, refund, { amount, done: false })
+    PaymentIntentRefundReserved: (state, { refund, amount, shares }) => {
+      return withShare(state, refund, { amount, shares, done: false })
     },
     PaymentIntentRefundReleased: (state, { refund }) => withShare(state, refund, undefined),
     PaymentIntentRefundReturned: (state, { refund }) => withShare(state, refund, undefined),
-    PaymentIntentRefunded: (state, { refund, amount }) => withShare(state, refund, { amount, done: true }),
+    PaymentIntentRefunded: (state, { refund, amount }) => refundedShare(state, refund, amount),
   },
 }
 

@@ -13,8 +13,10 @@ import {
   Timestamp,
   Type,
   unixSeconds,
+  Uuid,
   type Static,
 } from '../../contract/vocabulary.ts'
+import { purposeTypes, type Purpose } from '../ledger/plans.ts'
 import { refundableMinor, refundedMinor, type Payment, type PaymentIntent } from './state.ts'
 import { TimelineEntry } from './timeline.ts'
 
@@ -41,8 +43,13 @@ export const paymentFields = {
   refunded_amount: CountMinor,
   can_refund: Type.Boolean(),
   succeeded_at: Timestamp,
-  purpose: literals('payment'),
-  source: Type.Null({ description: 'What the payment is for, when it is for something else than itself' }),
+  purpose: literals(...purposeTypes),
+  source: nullable(
+    record(
+      { object: Type.String(), id: Uuid },
+      { description: 'What the payment is for, when it is for something else than itself' },
+    ),
+  ),
   /** Only where one payment is shown. */
   timeline: Type.Optional(Type.Array(TimelineEntry)),
 }
@@ -78,9 +85,25 @@ export function viewPayment(id: string, state: PaymentIntent): PaymentView | und
     refunded_amount: refundedMinor(payment),
     can_refund: refundableMinor(payment) > 0,
     succeeded_at: payment.succeededAt,
-    purpose: 'payment',
-    source: null,
+    purpose: state.purpose.type,
+    source: sourceOf(state.purpose),
   }
+}
+
+/** What a purpose is called among our resources. */
+const sourceObjects: Readonly<Record<Purpose['type'], string>> = {
+  payment: 'payment',
+  checkout: 'checkout_session',
+  link: 'payment_link',
+  invoice: 'invoice',
+  topup: 'customer',
+  escrow: 'escrow_contract',
+  contribution: 'contribution',
+  order: 'order',
+}
+
+function sourceOf({ type, id }: Purpose): PaymentView['source'] {
+  return id === null ? null : { object: sourceObjects[type], id }
 }
 
 export function paymentStatus(payment: Payment): PaymentView['status'] {

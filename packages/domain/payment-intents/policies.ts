@@ -2,7 +2,7 @@ import type { Message } from '../../kernel/decider.ts'
 import { policy, to } from '../../kernel/policy.ts'
 import type { RecordedEvent } from '../../kernel/projection.ts'
 import { bookId } from '../ledger/accounts.ts'
-import { book, type BookCommands } from '../ledger/book.ts'
+import { book, type BookCommands, type PostEntry } from '../ledger/book.ts'
 import type { PaymentIntentEvents } from './events.ts'
 
 /**
@@ -10,20 +10,33 @@ import type { PaymentIntentEvents } from './events.ts'
  * back.
  */
 const money = policy<PaymentIntentEvents>('payment_money', {
-  PaymentIntentSucceeded: (event) => {
-    const { amount, fee, rail, availableOn } = event.data
-    const entry = { subject: { type: 'payment', id: event.id }, amount, fee, rail }
-    const data =
-      availableOn <= event.metadata.at
-        ? ({ template: 'payment.succeeded', ...entry } as const)
-        : ({ template: 'payment.succeeded_deferred', ...entry, availableAt: availableOn } as const)
-    return inBook(event, { type: 'PostEntry', data })
-  },
+  PaymentIntentSucceeded: (event) => inBook(event, { type: 'PostEntry', data: posted(event) }),
   PaymentIntentLateSuccessRecorded: (event) => inBook(event, late('payment.late', event)),
   PaymentIntentLateSuccessRefunded: (event) => inBook(event, late('payment.late_refund', event)),
 })
 
 export const paymentIntentPolicies = [money]
+
+/** What the plan of the payment says; by card, what is the merchant's is pending first. */
+function posted({
+  id,
+  data,
+  metadata,
+}: RecordedEvent<PaymentIntentEvents['PaymentIntentSucceeded']>): PostEntry {
+  const { template, amount, fee, rail, credits, availableOn } = data
+  const entry = { subject: { type: 'payment', id }, amount, fee, rail, credits }
+  const later = deferredTwin[template]
+  if (!later || availableOn <= metadata.at) return { template, ...entry }
+  return { template: later, ...entry, availableAt: availableOn }
+}
+
+const deferredTwin = {
+  'payment.succeeded': 'payment.succeeded_deferred',
+  'order.paid': 'order.paid_deferred',
+  'wallet.topup': undefined,
+  'escrow.fund': undefined,
+  'contribution.succeeded': undefined,
+} as const
 
 type Collected = PaymentIntentEvents['PaymentIntentLateSuccessRefunded']
 

@@ -1,7 +1,14 @@
 import { refuse } from '../../contract/refusals.ts'
 import type { Message } from '../../kernel/decider.ts'
 import type { PaymentIntentEvents } from './events.ts'
-import { created, refundableMinor, type CreatedIntent, type Payment, type PaymentIntent } from './state.ts'
+import {
+  created,
+  refundableMinor,
+  sharesOfRefund,
+  type CreatedIntent,
+  type Payment,
+  type PaymentIntent,
+} from './state.ts'
 
 /** What of a payment is refunded, or on its way back. */
 
@@ -25,7 +32,8 @@ export function reserveShare(state: PaymentIntent, { refund, amount }: Asked): r
       detail: `${left} is left of the payment, not ${amount}`,
     })
   }
-  const data = { refund, amount: amount ?? left }
+  const taken = amount ?? left
+  const data = { refund, amount: taken, shares: sharesOfRefund(payment, taken) }
   return [{ type: 'PaymentIntentRefundReserved', data }]
 }
 
@@ -63,4 +71,11 @@ export function withShare(state: PaymentIntent, refund: string, share: Share | u
   const { [refund]: _, ...others } = intent.payment.refunds
   const refunds = share ? { ...others, [refund]: share } : others
   return { ...intent, payment: { ...intent.payment, refunds } }
+}
+
+/** What was reserved is done; what was given up and was done all the same takes what is left. */
+export function refundedShare(state: PaymentIntent, refund: string, amount: number): PaymentIntent {
+  const { payment } = refundable(state)
+  const shares = payment.refunds[refund]?.shares ?? sharesOfRefund(payment, amount)
+  return withShare(state, refund, { amount, shares, done: true })
 }

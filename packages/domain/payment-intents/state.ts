@@ -1,5 +1,6 @@
 import { derivedId } from '../../contract/identity.ts'
 import { refuse } from '../../contract/refusals.ts'
+import { refundableShares, refundShares, type Share } from '../ledger/plans.ts'
 import type { PaymentFailureCode, PaymentIntentEvents } from './events.ts'
 import type { MerchantOwner } from '../../kernel/owner.ts'
 
@@ -27,6 +28,8 @@ interface Details extends Terms {
 /** A refund in flight or done. One that failed is not here. */
 export interface RefundShare {
   readonly amount: number
+  /** What each account gives. */
+  readonly shares: readonly Share[]
   readonly done: boolean
 }
 
@@ -37,6 +40,7 @@ export interface Payment {
   readonly rail: string
   readonly succeededAt: string
   readonly availableOn: string
+  readonly credits: readonly Share[]
   readonly refunds: Readonly<Record<string, RefundShare>>
 }
 
@@ -77,6 +81,8 @@ function terms(intent: Terms): Terms {
     description: intent.description,
     metadata: intent.metadata,
     customer: intent.customer,
+    purpose: intent.purpose,
+    plan: intent.plan,
   }
 }
 
@@ -136,10 +142,20 @@ export function refundableMinor({ amount, refunds }: Payment): number {
   return amount - total(Object.values(refunds))
 }
 
+/** From which accounts so much is given back: from those that the payment was credited to. */
+export function sharesOfRefund({ amount, credits, refunds }: Payment, refunded: number): Share[] {
+  const given = Object.values(refunds).flatMap(({ shares }) => shares)
+  const left = refundableShares(credits, amount).map((share) => {
+    const earlier = given.filter(({ account }) => account === share.account)
+    return { ...share, amount: share.amount - total(earlier) }
+  })
+  return refundShares(left, refunded)
+}
+
 export function refundedMinor({ refunds }: Payment): number {
   return total(Object.values(refunds).filter(({ done }) => done))
 }
 
-function total(shares: readonly RefundShare[]): number {
+function total(shares: readonly { readonly amount: number }[]): number {
   return shares.reduce((sum, { amount }) => sum + amount, 0)
 }

@@ -3,8 +3,9 @@ import { choiceOf, requireRail } from '../../../packages/contract/rails.ts'
 import { Refusal, refusals, refuse } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
-import { bookId, merchantAvailable } from '../../../packages/domain/ledger/accounts.ts'
+import { bookId } from '../../../packages/domain/ledger/accounts.ts'
 import { book, type PlaceHold } from '../../../packages/domain/ledger/book.ts'
+import type { Share } from '../../../packages/domain/ledger/plans.ts'
 import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
 import {
   attemptOf,
@@ -39,8 +40,8 @@ export async function refundPayment(request: Asking): Promise<RefundView> {
 
 async function refundReserved(request: Asking, paid: PaidIntent): Promise<RefundView> {
   const { payment, currency } = paid
-  const { amount } = payment.refunds[request.id]!
-  await hold(request, paid, amount)
+  const { amount, shares } = payment.refunds[request.id]!
+  await hold(request, paid, shares)
   const data = {
     paymentIntent: request.params['id']!,
     amount,
@@ -70,22 +71,16 @@ async function reserve(request: Asking): Promise<PaidIntent> {
   return state.status === 'succeeded' ? state : refuse('payment_must_be_refundable')
 }
 
-async function hold(request: Asking, paid: PaidIntent, amount: number): Promise<void> {
+async function hold(request: Asking, paid: PaidIntent, shares: readonly Share[]): Promise<void> {
   const { payment, currency, merchant, livemode } = paid
   const { id, dependencies } = request
-  const part = {
-    id,
-    source: merchantAvailable,
-    amount,
-    fee: 0,
-    feeAccount: null,
-    rail: payment.rail,
-  } as const
+  const noFee = { fee: 0, feeAccount: null, rail: payment.rail }
+  const parts = shares.map(({ account, amount }) => ({ id: account, source: account, amount, ...noFee }))
   const data: PlaceHold = {
-    template: 'refund.hold',
+    template: parts.length === 1 ? 'refund.hold' : 'order.refund_hold',
     subject: { type: 'refund', id },
     owner: streamName(refund.category, id),
-    parts: [part],
+    parts,
     payment: request.params['id']!,
   }
   const inBook = bookId(merchant, livemode, currency)

@@ -7,6 +7,8 @@ interface Money {
   readonly fee: number
   readonly currency: string
   readonly rail: string
+  /** What each account gets. */
+  readonly credits?: readonly { readonly account: string; readonly amount: number }[]
 }
 
 /** An entry that an event owes the book, or is allowed to have there. */
@@ -26,7 +28,9 @@ type Data = { readonly money: Money } & Money & { readonly operationId: string; 
 type OwedBy = (data: Data, id: string) => Pick<Owed, 'key' | 'money' | 'optional'> | undefined
 
 const refundMoney = ({ amount, currency, rail }: Data) => ({ amount, fee: 0, currency, rail })
-const paidMoney = ({ amount, fee, currency, rail }: Data) => ({ amount, fee, currency, rail })
+const paidMoney = ({ amount, fee, currency, rail, credits = [] }: Data) => {
+  return { amount, fee, currency, rail, credits }
+}
 
 /** Where the balance does not cover it, a case is opened instead. */
 const charged = (id: string, remedy: string, money: Money) => {
@@ -77,6 +81,11 @@ const steps: Readonly<Record<string, string>> = {
   'refund.return': 'return',
   'payment.succeeded': 'payment',
   'payment.succeeded_deferred': 'payment',
+  'wallet.topup': 'payment',
+  'escrow.fund': 'payment',
+  'contribution.succeeded': 'payment',
+  'order.paid': 'payment',
+  'order.paid_deferred': 'payment',
   'payment.late': 'late',
   'payment.late_refund': 'late refund',
 }
@@ -172,15 +181,31 @@ export class EffectsAudit {
     if (!money) return
     const say = (problem: string) =>
       this.#note('effects', `entry ${data.entryId} of ${book} ${problem} (${event})`)
-    const { amount, fee, currency, rail } = money
+    const { amount, fee, currency, rail, credits } = money
     if (book !== `${merchant}.${livemode ? 'live' : 'test'}.${currency}`) say('lies in the wrong book')
     const isSame = data.amounts.amount === amount && data.amounts.fee === fee
     if (!isSame) {
       say(`is about ${data.amounts.amount} and a fee of ${data.amounts.fee}, not ${amount} and ${fee}`)
     }
+    if (credits) checkCredits(credits, data, say)
     const atRail = data.postings.find(({ account }) => account.startsWith('provider:'))
     if (atRail && (atRail.account !== `provider:${rail}` || atRail.amount !== amount)) {
       say(`moves ${atRail.amount} at ${atRail.account}, not ${amount} at provider:${rail}`)
     }
   }
+}
+
+/** Each account got what was agreed; by card, what is the merchant's is pending first. */
+function checkCredits(
+  credits: NonNullable<Money['credits']>,
+  { postings }: EntryData,
+  say: (problem: string) => void,
+) {
+  const left = new Map(credits.map(({ account, amount }) => [account, amount]))
+  for (const { account, side, amount } of postings) {
+    if (side !== 'credit' || account.startsWith('revenue.')) continue
+    const name = account === 'merchant.pending' ? 'merchant.available' : account
+    left.set(name, (left.get(name) ?? 0) - amount)
+  }
+  for (const [account, amount] of left) if (amount !== 0) say(`credits ${account} with ${amount} too little`)
 }
