@@ -71,7 +71,7 @@ export interface Limits {
   readonly maximumMinor: number
 }
 
-/** Inferred: what a card pays and a bank is paid at once, in every environment. Books stay countable by it. */
+/** Inferred: what a card pays and a bank is paid at once. It keeps books countable in every environment. */
 const cashlessLimits: Readonly<Record<string, Limits>> = {
   XOF: { minimumMinor: 1, maximumMinor: 1_000_000_000 },
   XAF: { minimumMinor: 1, maximumMinor: 1_000_000_000 },

@@ -8,7 +8,8 @@ import type { Book } from '../../packages/domain/ledger/state.ts'
 import { entryTemplates, holdTemplates } from '../../packages/domain/ledger/templates.ts'
 import { decide, evolve } from '../../packages/kernel/decider.ts'
 import { fold, stampOf } from '../support/scenarios.ts'
-import { kinds, Notes, type Choice, type Event, type Sent } from '../support/ledger-model.ts'
+import { kinds, type Choice } from '../support/ledger-choices.ts'
+import { Notes, type Event, type Sent } from '../support/ledger-model.ts'
 
 const choices: fc.Arbitrary<Choice[]> = fc.array(
   fc.record({

@@ -1,4 +1,5 @@
 import { plainPlan, plainPurpose } from '../../packages/domain/ledger/plans.ts'
+import { paidFor, reserve } from '../support/payment-events.ts'
 import type { PaymentIntentEvents } from '../../packages/domain/payment-intents/events.ts'
 import {
   paymentIntent,
@@ -64,18 +65,7 @@ const redirected: Event = {
 }
 const aborted: Event = { type: 'PaymentIntentConfirmationAborted', data: { operationId } }
 const money = { operationId, amount: 5_000, currency: 'XOF', rail: 'mobile_money.SN.orange_money' }
-const forItself = (net: number) => {
-  const credits = [{ account: 'merchant.available', amount: net } as const]
-  return { purpose: plainPurpose, template: 'payment.succeeded' as const, credits }
-}
-const succeeded: Event = {
-  type: 'PaymentIntentSucceeded',
-  data: { ...money, ...forItself(4_900), fee: 100, availableOn: at },
-}
-const reserve = (of: string, amount: number): Event => {
-  const shares = [{ account: 'merchant.available', amount } as const]
-  return { type: 'PaymentIntentRefundReserved', data: { refund: of, amount, shares } }
-}
+const succeeded = paidFor({ ...money, fee: 100, availableOn: at })
 const failed: Event = {
   type: 'PaymentIntentFailed',
   data: { operationId, code: 'payer_declined', message: 'The payer declined' },
@@ -210,18 +200,7 @@ scenarios(paymentIntent, {
   'money from a card is available after two days': {
     given: [created, started(keptCard), submitted],
     when: complete,
-    then: [
-      {
-        type: 'PaymentIntentSucceeded',
-        data: {
-          ...money,
-          ...forItself(4_755),
-          rail: 'card',
-          fee: 245,
-          availableOn: '2026-01-03T12:00:00.000Z',
-        },
-      },
-    ],
+    then: [paidFor({ ...money, rail: 'card', fee: 245, availableOn: '2026-01-03T12:00:00.000Z' })],
   },
   'a declined payment fails': { given: [...locked, submitted], when: fail, then: [failed] },
   'a failure that is reported after the success changes nothing': { given: paid, when: fail, then: [] },

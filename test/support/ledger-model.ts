@@ -1,13 +1,28 @@
 import { derivedId } from '../../packages/contract/identity.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
-import type { BookCommands } from '../../packages/domain/ledger/book.ts'
 import type { HoldPart, LedgerEvents } from '../../packages/domain/ledger/events.ts'
-import { moves } from '../../packages/domain/ledger/templates.ts'
 import type { Context, Message } from '../../packages/kernel/decider.ts'
+import {
+  accounts,
+  afterTheEnd,
+  causedAlways,
+  causedNever,
+  collectedFor,
+  commandOf,
+  deferred,
+  moveFor,
+  one,
+  place,
+  post,
+  rail,
+  source,
+  type Choice,
+  type Command,
+  type HoldKind,
+} from './ledger-choices.ts'
 import { holdOf } from './ledger-commands.ts'
 import { context } from './scenarios.ts'
 
-export type Command = Message<BookCommands>
 export type Event = Message<LedgerEvents>
 
 export interface Sent {
@@ -25,89 +40,7 @@ export interface NotedHold {
 
 type PartStatus = 'placed' | 'advanced' | 'posted' | 'voided'
 
-/** One random choice; what it means depends on what has happened before. */
-export interface Choice {
-  readonly kind: (typeof kinds)[number]
-  readonly pick: number
-  readonly amount: number
-  readonly fee: number
-  readonly byPolicy: boolean
-}
-
-export const kinds = [
-  'topup',
-  'payment',
-  'card',
-  'late',
-  'late refund',
-  'collected',
-  'collected',
-  'move',
-  'move',
-  'move',
-  'payout',
-  'payout',
-  'escrow payout',
-  'batch',
-  'refund',
-  'refund',
-  'order refund',
-  'advance',
-  'advance',
-  'settle',
-  'settle',
-  'void',
-  'void',
-  'give back',
-  'return',
-  'release',
-  'reverse',
-  'repeat',
-  'repeat',
-  'stranger',
-  'other amount',
-] as const
-
-const causedAlways: readonly string[] = [
-  'payment',
-  'card',
-  'late',
-  'collected',
-  'move',
-  'return',
-  'advance',
-  'settle',
-  'void',
-  'give back',
-]
-const causedNever: readonly string[] = ['topup', 'release', 'reverse']
 const bookContext: Context = { ...context, id: bookId(context.merchant, context.livemode, 'XOF') }
-const source = 'merchant.available'
-const rail = 'mobile_money.SN.wave'
-
-/** One account of each kind. */
-const accounts = {
-  provider: 'provider:internal',
-  'merchant.available': source,
-  'merchant.custom': 'merchant.custom:savings',
-  wallet: 'wallet:awa',
-  'escrow.held': 'escrow.held:contract',
-  'escrow.disputed': 'escrow.disputed:contract',
-  campaign: 'campaign:school',
-  'seller.pending': 'seller.pending:binta',
-  'seller.available': 'seller.available:binta',
-  'transfer.clearing': 'transfer.clearing:one',
-} as const
-
-const deferred: readonly string[] = ['payment.succeeded_deferred', 'order.paid_deferred']
-const collectedTemplates = [
-  'wallet.topup',
-  'escrow.fund',
-  'contribution.succeeded',
-  'order.paid',
-  'order.paid_deferred',
-] as const
-
 const statusAfter = { HoldAdvanced: 'advanced', HoldPosted: 'posted', HoldVoided: 'voided' } as const
 
 /** What was sent and what came of it: a second, simple account of the same book. */
@@ -144,7 +77,7 @@ export class Notes {
       }
       this.#noteHold(event)
       const { template, subject } = event.data
-      if (template === 'payout.return') this.holds.get(subject.id)!.returned = true
+      if (afterTheEnd.includes(template)) this.holds.get(subject.id)!.returned = true
       if (deferred.includes(template)) this.payments.push(subject.id)
     }
   }
@@ -187,9 +120,9 @@ export class Notes {
       case 'late refund':
         return this.#entry(kind, choice)
       case 'collected':
-        return this.#collected(choice)
+        return collectedFor(this.#subject('payment'), choice)
       case 'move':
-        return this.#move(choice)
+        return moveFor(this.#subject('move'), choice)
       case 'payout':
       case 'escrow payout':
       case 'batch':
@@ -199,6 +132,8 @@ export class Notes {
         return this.#hold(kind, choice)
       case 'stranger':
         return { type: 'VoidHold', data: { holdId: this.#subject('payout').id } }
+      case 'late word':
+        return this.#lateWord(pick)
       case 'return':
         return this.#return(pick)
       case 'release': {
@@ -237,45 +172,6 @@ export class Notes {
     if (kind === 'payment') return post({ template: 'payment.succeeded', ...priced })
     const availableAt = '2026-01-03T12:00:00.000Z'
     return post({ template: 'payment.succeeded_deferred', ...priced, availableAt })
-  }
-
-  #collected({ pick, amount: wanted, fee }: Choice): Command {
-    const amount = Math.min(wanted, Number.MAX_SAFE_INTEGER - 1_000)
-    const template = one(collectedTemplates, pick)!
-    const subject = this.#subject('payment')
-    const total = amount + fee
-    if (template === 'order.paid' || template === 'order.paid_deferred') {
-      const own = [{ account: source, amount: amount - Math.ceil(amount / 3) + 1 } as const]
-      const credits = [...own, { account: accounts['seller.pending'], amount: Math.ceil(amount / 3) }]
-      const paid = { subject, rail, amount: amount + 1 + fee, fee, credits }
-      if (template === 'order.paid') return post({ template, ...paid })
-      return post({ template, ...paid, availableAt: '2026-01-03T12:00:00.000Z' })
-    }
-    const account = {
-      'wallet.topup': 'wallet',
-      'escrow.fund': 'escrow.held',
-      'contribution.succeeded': 'campaign',
-    } as const
-    const credits = [{ account: accounts[account[template]], amount: total }]
-    return post({ template, subject, rail, amount: total, fee: 0, credits })
-  }
-
-  #move({ pick, amount, fee }: Choice): Command {
-    const names = Object.keys(moves) as (keyof typeof moves)[]
-    const template = one(names, pick)!
-    const move = moves[template]
-    const [from, to] = [
-      one<keyof typeof accounts>(move.from, amount)!,
-      one<keyof typeof accounts>(move.to, fee)!,
-    ]
-    const small = Math.ceil(amount / 20)
-    const moved = {
-      from: accounts[from],
-      to: accounts[to],
-      amount: small,
-      fee: 'fees' in move ? Math.min(fee, small) : 0,
-    }
-    return post({ template, subject: this.#subject('move'), ...moved })
   }
 
   #hold(kind: HoldKind, { pick, amount, fee }: Choice): Command | undefined {
@@ -345,6 +241,23 @@ export class Notes {
     return { type: commandOf[kind], data }
   }
 
+  /** What an operator says of money whose hold has ended otherwise. */
+  #lateWord(pick: number): Command | undefined {
+    const over = [...this.holds.values()].filter((hold) => {
+      return this.openParts(hold).length === 0 && hold.placed.parts.length === 1 && !hold.returned
+    })
+    const { placed, status } = one(over, pick) ?? {}
+    const { template, subject, amounts } = placed ?? {}
+    const [end] = status?.values() ?? []
+    if (!subject || !amounts) return undefined
+    if (template === 'payout.hold' && end === 'voided') {
+      return post({ template: 'payout.paid_late', subject, rail, ...amounts, source })
+    }
+    if (template !== 'refund.hold') return undefined
+    const { amount } = amounts
+    return post({ template: end === 'voided' ? 'refund.paid_late' : 'refund.return', subject, rail, amount })
+  }
+
   #return(pick: number): Command | undefined {
     const payouts = [...this.holds.values()].filter(({ placed: { template, parts } }) => {
       return template === 'payout.hold' && parts.length === 1
@@ -363,22 +276,6 @@ export class Notes {
   }
 }
 
-type HoldKind = 'escrow payout' | 'payout' | 'batch' | 'refund' | 'order refund' | 'other amount'
-
-const commandOf = { advance: 'AdvanceHold', settle: 'PostHold', void: 'VoidHold' } as const
-
 export function isOpen(status: PartStatus | undefined): boolean {
   return status === 'placed' || status === 'advanced'
-}
-
-function post(data: BookCommands['PostEntry']): Command {
-  return { type: 'PostEntry', data }
-}
-
-function place(data: BookCommands['PlaceHold']): Command {
-  return { type: 'PlaceHold', data }
-}
-
-function one<Item>(items: readonly Item[], pick: number): Item | undefined {
-  return items.length === 0 ? undefined : items[pick % items.length]
 }

@@ -31,9 +31,9 @@ export interface Stretch {
 }
 
 /**
- * Which entries must be read for the balance of some time on a day. Clocks of two processes differ, so entries
- * of one day may lie among those of another: days are taken as whole only where their entries are the book's
- * first ones without a gap, and nothing has a smaller sum of revisions than those.
+ * Which entries must be read for the balance of some time on a day. Clocks of two processes differ, so
+ * entries of one day may lie among those of another: days are taken as whole only where their entries are the
+ * book's first ones without a gap, and nothing has a smaller sum of revisions than those.
  */
 export function stretchOf(days: readonly BalanceDay[], day: string): Stretch {
   let before: Prefix = { sum: nothing, entries: 0 }

@@ -138,8 +138,8 @@ export interface TransactionRow {
 type Shown = Omit<TransactionRow, 'merchant' | 'livemode' | 'position'>
 
 /**
- * What a merchant sees of an entry: one row if it moves what the merchant may spend, now or later. Of a batch,
- * each payout has its own.
+ * What a merchant sees of an entry: one row if it moves what the merchant may spend, now or later. Of a
+ * batch, each payout has its own.
  */
 export function transactionsOf(entry: Entry): readonly Shown[] {
   const type = typeOf[entry.template]

@@ -79,7 +79,7 @@ function spelled(amountMinor: number): string {
   return amountMinor.toLocaleString('en-US')
 }
 
-/** Inferred. It leaves room for what payers pay: a policy's entry is not refused for the size of a balance. */
+/** Inferred. It leaves room for what payers pay: no policy's entry is refused for the size of a balance. */
 const playMoneyMax = 1e15
 
 export function guardPlayMoney(book: Book, amount: number): void {

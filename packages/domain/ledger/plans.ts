@@ -128,7 +128,7 @@ export function creditsOf({ credits, feeMode }: PostingPlan, fee: number): Share
 
 /**
  * Which accounts a refund takes from: each gives in proportion to what is left of its share, and the last
- * refund takes what is left. The fee is not given back, so the merchant gives it, or whoever was credited first.
+ * refund takes what is left. The fee is not given back: the merchant gives it, or whoever is credited first.
  */
 export function refundShares(left: readonly Share[], amount: number): Share[] {
   return [...split(amount, left)].map(([account, part]) => ({ account, amount: part })).filter(isSomething)
