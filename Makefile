@@ -7,7 +7,7 @@ PEERS := bench/peers/emmett/node_modules/.installed
 
 TOOLS := $(CURDIR)/.data/tools
 
-.PHONY: run run-distributed kafka kafka-stop test test-distributed simulate bench flame soak demo build check clean
+.PHONY: run run-distributed kafka kafka-stop test test-distributed simulate bench flame soak demo contract build check clean
 
 # With its default of 16 MB for young objects, a fifth of the processor's time goes into moving them.
 SERVICE := node --enable-source-maps --max-semi-space-size=64
@@ -59,6 +59,10 @@ bench/peers/%/node_modules/.installed: bench/peers/%/package.json bench/peers/%/
 
 demo: dist/.built
 	@node --enable-source-maps dist/services/cli/main.js demo
+
+# Rewrites docs/contract: the description of the API and the tables, whose difference a review sees.
+contract: dist/.built
+	@REWRITE=1 node --enable-source-maps dist/test/run.js dist/test/laws/snapshots.test.js
 
 build: dist/.built
 

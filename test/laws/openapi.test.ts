@@ -27,6 +27,17 @@ interface Described {
   readonly responses: Readonly<Record<string, { readonly content: Content }>>
 }
 
+interface Schema {
+  readonly $ref?: string
+  readonly description?: string
+  readonly additionalProperties?: unknown
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+}
+type Schemas = Readonly<Record<string, Schema>>
+
 const described = new Map(
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => [
@@ -73,15 +84,11 @@ t.test('operations have names that are unique and can be methods of a client', a
 })
 
 t.test('every refusal of a row is in its answers, with an example', async (t) => {
-  const responses = document.components['responses'] as Readonly<Record<string, { content: Content }>>
   for (const route of routes) {
     const refused = Object.entries(described.get(route.operation)!.responses).flatMap(
-      ([status, response]) => {
-        const { $ref } = response as unknown as { $ref?: string }
-        if ($ref === undefined) return []
-        const { examples } =
-          responses[$ref.replace('#/components/responses/', '')]!.content['application/problem+json']!
-        return Object.keys(examples!).map((name) => `${status} ${name}`)
+      ([status, { content }]) => {
+        const { examples } = content['application/problem+json'] ?? {}
+        return Object.keys(examples ?? {}).map((name) => `${status} ${name}`)
       },
     )
     t.strictSame(
@@ -127,6 +134,28 @@ t.test('all examples satisfy their schemas', async (t) => {
       `${route.operation} is answered`,
     )
   }
+})
+
+t.test('every field says what it is, and every reason for a failure what it means', async (t) => {
+  const silent: string[] = []
+  const visit = (schema: Schema | undefined, at: string): void => {
+    for (const [name, field] of Object.entries(schema?.properties ?? {})) {
+      if (!field.$ref && !field.description) silent.push(`${at}.${name}`)
+      visit(field, `${at}.${name}`)
+    }
+    for (const inner of [schema?.items, ...(schema?.anyOf ?? []), ...(schema?.oneOf ?? [])])
+      if (inner) visit(inner, at)
+  }
+  for (const [name, schema] of Object.entries(document.components['schemas'] as Schemas)) visit(schema, name)
+  t.strictSame(silent, [], 'describe them in the schema, or in packages/contract/openapi/field-texts.ts')
+  t.notMatch(JSON.stringify(document), 'not described')
+})
+
+t.test('answers may grow, requests may not', async (t) => {
+  const schemas = document.components['schemas'] as Schemas
+  t.notOk('additionalProperties' in schemas['Payout']!)
+  t.equal(schemas['CreatePayoutRequest']!.additionalProperties, false)
+  t.ok(schemas['WebhookEvent']!.oneOf!.length >= Object.keys(webhookTypes).length)
 })
 
 t.test('the documentation names no operation that is not there', async (t) => {

@@ -2,7 +2,7 @@ import { answerOf } from '../list-query.ts'
 import { isList, objectName, operationId, partsOf, pascal, singular } from './names.ts'
 import type { RefusedResponses } from './refusals.ts'
 import { NamedSchemas, type Json } from './schemas.ts'
-import { webhookParameters } from './webhooks.ts'
+import { nameEvents, webhookEvent, webhookParameters } from './webhooks.ts'
 import type { PublicSource } from '../public-events.ts'
 import { Problem } from '../problem.ts'
 import type { AnyRoute } from '../routes.ts'
@@ -24,6 +24,7 @@ export function nameSchemas(routes: readonly AnyRoute[], sources: readonly Publi
     const name = pascal(objectName(data) ?? resource)
     schemas.name(name, data, `${name}InWebhook`)
   }
+  nameEvents(sources, schemas)
   return schemas
 }
 
@@ -65,8 +66,12 @@ function isWrite({ operation }: AnyRoute): boolean {
 }
 
 /** Everything that operations refer to. Made last, when it is known which schemas are referred to. */
-export function componentsOf(schemas: NamedSchemas, refused: RefusedResponses): Json {
-  schemas.at(Problem)
+export function componentsOf(
+  schemas: NamedSchemas,
+  refused: RefusedResponses,
+  sources: readonly PublicSource[],
+): Json {
+  schemas.answered(Problem)
   return {
     securitySchemes: {
       ApiKey: {
@@ -83,9 +88,8 @@ export function componentsOf(schemas: NamedSchemas, refused: RefusedResponses): 
     },
     parameters: { ...requestHeaders, ...webhookParameters },
     headers: responseHeaders,
-    responses: refused.responses(),
     examples: refused.examples(),
-    schemas: schemas.components(),
+    schemas: { ...schemas.components(), WebhookEvent: webhookEvent(sources) },
   }
 }
 

@@ -45,7 +45,7 @@ export function openapi(
     tags: tagsOf(routes).map(({ tag, description: text }) => ({ name: tag, description: text })),
     paths,
     webhooks,
-    components: componentsOf(schemas, refused),
+    components: componentsOf(schemas, refused, publicSources),
   }
 }
 

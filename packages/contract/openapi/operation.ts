@@ -158,7 +158,7 @@ function success(route: AnyRoute, schemas: NamedSchemas): Json {
     description: { 200: 'Done', 201: 'Created', 202: 'Accepted' }[status],
     headers: Object.fromEntries(named.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
     content: {
-      'application/json': { schema: schemas.at(answer), example },
+      'application/json': { schema: schemas.answered(answer), example },
       ...(route.page && { 'text/html': { schema: { type: 'string' } } }),
     },
   }

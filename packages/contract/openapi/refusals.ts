@@ -3,9 +3,8 @@ import { refusalsOf } from '../operation-refusals.ts'
 import { refusals, type RefusalName } from '../refusals.ts'
 import type { AnyRoute } from '../routes.ts'
 
-/** Refusals by status. Most operations share most of them, so each set is one component of the document. */
+/** Refusals by status. Each has its name in the document; a set of them has none, because sets change. */
 export class RefusedResponses {
-  readonly #shared = new Map<string, Json>()
   readonly #named = new Set<RefusalName>()
 
   /** Every refusal of a row, grouped by status. */
@@ -16,22 +15,12 @@ export class RefusedResponses {
       const status = refusals[name][0]
       byStatus.set(status, [...(byStatus.get(status) ?? []), name])
     }
-    return Object.fromEntries([...byStatus].map(([status, names]) => [status, this.#shareOf(status, names)]))
-  }
-
-  responses(): Json {
-    return Object.fromEntries([...this.#shared].sort(([one], [other]) => one.localeCompare(other)))
+    return Object.fromEntries([...byStatus].map(([status, names]) => [status, responseOf(status, names)]))
   }
 
   /** One problem as each of these refusals answers it. */
   examples(): Json {
     return Object.fromEntries([...this.#named].sort().map((name) => [name, exampleOf(refusals[name])]))
-  }
-
-  #shareOf(status: number, names: readonly RefusalName[]): Json {
-    const component = [status, ...names.map((name) => refusals[name][1].replace('IKW-', ''))].join('.')
-    this.#shared.set(component, responseOf(status, names))
-    return { $ref: `#/components/responses/${component}` }
   }
 }
 

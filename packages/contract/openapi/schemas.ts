@@ -15,6 +15,7 @@ import {
   Uuid,
   type TSchema,
 } from '../vocabulary.ts'
+import { textOf } from './field-texts.ts'
 
 /** A part of the document: plain JSON. */
 export type Json = Readonly<Record<string, unknown>>
@@ -44,6 +45,7 @@ export class NamedSchemas {
   readonly #names = new Map<string, string>()
   readonly #schemas = new Map<string, TSchema>()
   readonly #shown = new Map<string, unknown>()
+  #isOpen = false
 
   constructor() {
     for (const [name, schema] of Object.entries(vocabulary)) this.name(name, schema)
@@ -60,8 +62,7 @@ export class NamedSchemas {
   }
 
   /**
-   * The schema for a place in the document: a reference when it has a name, else itself with references
-   * inside.
+   * The schema for a place in a request: a reference when it has a name, else itself with references inside.
    */
   at(schema: unknown): unknown {
     const name = this.#names.get(JSON.stringify(schema))
@@ -74,6 +75,15 @@ export class NamedSchemas {
     return { $ref: `#/components/schemas/${name}` }
   }
 
+  /** The same for what is answered: fields may be added to it, which a client must not refuse. */
+  answered(schema: unknown): unknown {
+    const before = this.#isOpen
+    this.#isOpen = true
+    const found = this.at(schema)
+    this.#isOpen = before
+    return found
+  }
+
   /** All that was referred to. */
   components(): Json {
     return Object.fromEntries([...this.#shown].sort(([one], [other]) => one.localeCompare(other)))
@@ -82,10 +92,29 @@ export class NamedSchemas {
   #inside(value: unknown): unknown {
     if (Array.isArray(value)) return value.map((item) => this.#child(item))
     if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, this.#child(child)]))
+    const entries = Object.entries(value).filter(([key]) => !key.startsWith('x-'))
+    const shown = entries.flatMap(([key, child]) => {
+      if (key === 'properties') return [[key, this.#properties(child as Properties)]]
+      return this.#isOpen && key === 'additionalProperties' && child === false
+        ? []
+        : [[key, this.#child(child)]]
+    })
+    return Object.fromEntries(shown) as unknown
+  }
+
+  #properties(properties: Properties): Json {
+    const described = Object.entries(properties).map(([name, schema]) => {
+      const shown = this.#child(schema) as Json
+      const text = textOf(name, schema)
+      const isSaid = '$ref' in shown || 'description' in shown || text === undefined
+      return [name, isSaid ? shown : { ...shown, description: text }]
+    })
+    return Object.fromEntries(described) as Json
   }
 
   #child(value: unknown): unknown {
     return typeof value === 'object' && value !== null ? this.at(value) : value
   }
 }
+
+type Properties = Readonly<Record<string, TSchema>>

@@ -44,7 +44,7 @@ function webhookOf({ type, meaning, data }: Told, schemas: NamedSchemas): Json {
     parameters: signatureHeaders.map((name) => ({ $ref: `#/components/parameters/${name}` })),
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: schemas.at(envelope(type, data)), example } },
+      content: { 'application/json': { schema: schemas.answered(envelope(type, data)), example } },
     },
     responses: {
       '2XX': { description: 'Taken. Anything else is retried.' },
@@ -72,11 +72,36 @@ const consequences: Readonly<Record<string, Json>> = {
   deleted: { status: 'removed' },
 }
 
+/** The name of a payload: `payout.paid` is a `PayoutPaidEvent`. */
+const eventName = (type: string) => `${pascal(type)}Event`
+
+/** Names the payload of each event, so that a client has a type for each. */
+export function nameEvents(sources: readonly PublicSource[], schemas: NamedSchemas): void {
+  for (const { types, data } of sources) {
+    for (const type of Object.keys(types) as WebhookType[])
+      schemas.name(eventName(type), envelope(type, data))
+  }
+}
+
+/** Any delivery: `type` tells which. */
+export function webhookEvent(sources: readonly PublicSource[]): Json {
+  const types = sources.flatMap(({ types: own }) => Object.keys(own))
+  const refOf = (type: string) => `#/components/schemas/${eventName(type)}`
+  return {
+    description: 'What is posted to a webhook endpoint',
+    oneOf: types.map((type) => ({ $ref: refOf(type) })),
+    discriminator: {
+      propertyName: 'type',
+      mapping: Object.fromEntries(types.map((type) => [type, refOf(type)])),
+    },
+  }
+}
+
 /** Spec, Webhook event. Inferred: `livemode`, `api_version` and `sequence`. */
 function envelope(type: WebhookType, data: TSchema): TSchema {
   return record({
     id: Type.String({ description: 'Id of the event: the same in every retry and replay' }),
-    type: Type.Unsafe<string>({ type: 'string', const: type }),
+    type: Type.Unsafe<string>({ type: 'string', const: type, description: 'What happened' }),
     created: UnixSeconds,
     livemode: Type.Boolean({ description: 'False in sandbox' }),
     api_version: Type.String(),
