@@ -15,7 +15,7 @@ export interface Configuration {
   readonly eventStoreUrl: string | undefined
   /** So long a start waits for engines that are not there yet. */
   readonly startWaitSeconds: number
-  /** Stands before the name of each stream there, so that several houses share one server. */
+  /** Stands before the name of each stream there, so that several services share one server. */
   readonly eventStorePrefix: string
   /** Left out: the bus in process. */
   readonly kafkaBrokers: readonly string[] | undefined

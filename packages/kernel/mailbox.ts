@@ -9,13 +9,13 @@ import { noStream, OutcomeUnknownError, VersionConflictError, type Appended, typ
 const decisionsMax = 8
 /** Rounds after a conflict that begin with a look at what others have written. */
 const roundsLookedFirst = 100
-const lettersPerWrite = 500
-const lettersMax = 10_000
+const batchesPerWrite = 500
+const batchesMax = 10_000
 /** An append of unknown outcome is repeated after these pauses, with the same event ids. */
 const repeatDelaysMs = [20, 100, 500, 1_000, 2_000]
 
 interface QueuedBatch {
-  readonly errands: readonly PendingCommand[]
+  readonly commands: readonly PendingCommand[]
   readonly resolve: (outcome: Outcome<unknown>) => void
   readonly reject: (error: unknown) => void
   decisions: number
@@ -31,7 +31,7 @@ interface KnownState {
 }
 
 interface Decided {
-  readonly letter: QueuedBatch
+  readonly batch: QueuedBatch
   readonly state: unknown
   readonly revision: number
   readonly appended: number
@@ -44,7 +44,7 @@ export class Mailbox {
   readonly #id: string
   readonly #stream: string
   readonly #options: ExecutorOptions
-  readonly #letters: QueuedBatch[] = []
+  readonly #batches: QueuedBatch[] = []
   #known: KnownState | undefined
   #snapshotRevision = noStream
   #saving = false
@@ -57,11 +57,11 @@ export class Mailbox {
     this.#options = options
   }
 
-  post(errands: readonly PendingCommand[]): Promise<Outcome<unknown>> {
-    if (this.#letters.length >= lettersMax)
+  post(commands: readonly PendingCommand[]): Promise<Outcome<unknown>> {
+    if (this.#batches.length >= batchesMax)
       return Promise.reject(this.#options.refuse.overloaded(this.#stream))
     return new Promise((resolve, reject) => {
-      this.#letters.push({ errands, resolve, reject, decisions: 0 })
+      this.#batches.push({ commands, resolve, reject, decisions: 0 })
       if (!this.busy) void this.#work()
     })
   }
@@ -78,26 +78,26 @@ export class Mailbox {
 
   async #work(): Promise<void> {
     this.busy = true
-    while (this.#letters.length > 0) {
-      const letters = this.#letters.splice(0, lettersPerWrite)
+    while (this.#batches.length > 0) {
+      const batches = this.#batches.splice(0, batchesPerWrite)
       try {
-        const known = (this.#known ??= await this.#load(letters))
+        const known = (this.#known ??= await this.#load(batches))
         if (this.#roundsToLookFirst > 0) await this.#catchUp(known)
-        const learning = this.#learnTime(letters)
+        const learning = this.#learnTime(batches)
         if (learning) await learning
-        await this.#write(letters, known)
+        await this.#write(batches, known)
         known.isRemembered = true
       } catch (error) {
         this.#known = undefined
-        this.#fail(letters, error)
+        this.#fail(batches, error)
       }
     }
     this.busy = false
   }
 
-  async #load(letters: readonly QueuedBatch[]): Promise<KnownState> {
+  async #load(batches: readonly QueuedBatch[]): Promise<KnownState> {
     const { store, snapshots } = this.#options
-    const isNew = letters.every(({ errands: [first], decisions }) => {
+    const isNew = batches.every(({ commands: [first], decisions }) => {
       return decisions === 0 && (first?.envelope.isNew || first?.envelope.mustBeNew)
     })
     if (isNew)
@@ -125,35 +125,35 @@ export class Mailbox {
   }
 
   /**
-   * Decides as many letters as it can and appends what they decided. Nothing is answered before it is
+   * Decides as many batches as it can and appends what they decided. Nothing is answered before it is
    * written.
    */
-  async #write(letters: readonly QueuedBatch[], known: KnownState): Promise<void> {
+  async #write(batches: readonly QueuedBatch[], known: KnownState): Promise<void> {
     const before = known.revision
     const events: NewEvent[] = []
     const decided: Decided[] = []
     const refused: [QueuedBatch, unknown][] = []
-    for (const [index, letter] of letters.entries()) {
-      const refusal = this.#decide(letter, known, events)
+    for (const [index, batch] of batches.entries()) {
+      const refusal = this.#decide(batch, known, events)
       const { state, revision } = known
-      if (!refusal) decided.push({ letter, state, revision, appended: revision - before })
-      else refused.push([letter, refusal.error])
-      // A letter that was refused half way has already changed the state: write the others, then read again.
+      if (!refusal) decided.push({ batch, state, revision, appended: revision - before })
+      else refused.push([batch, refusal.error])
+      // A batch that was refused half way has already changed the state: write the others, then read again.
       if (refusal?.halfWay) {
         this.#known = undefined
-        this.#letters.unshift(...letters.slice(index + 1))
+        this.#batches.unshift(...batches.slice(index + 1))
         break
       }
     }
     // An append proves that nobody has gone on. What decides nothing, or refuses, has to look.
     if (events.length === 0 && known.isRemembered && (await this.#isBehind(before)))
-      return this.#again(letters)
+      return this.#again(batches)
     const position = events.length > 0 ? (await this.#append(before, events)).position : 0
     let through = 0
-    for (const { letter, state, revision: reached, appended } of decided) {
+    for (const { batch, state, revision: reached, appended } of decided) {
       const own = appended - through
       through = appended
-      letter.resolve({
+      batch.resolve({
         id: this.#id,
         state,
         revision: reached,
@@ -161,7 +161,7 @@ export class Mailbox {
         position: own > 0 ? position : 0,
       })
     }
-    for (const [letter, error] of refused) letter.reject(error)
+    for (const [batch, error] of refused) batch.reject(error)
     this.#keepSnapshot()
   }
 
@@ -169,17 +169,17 @@ export class Mailbox {
     return (await this.#options.store.readStream(this.#stream, revision + 1, 1)).length > 0
   }
 
-  /** Decides these letters first, on what is read then. */
-  #again(letters: readonly QueuedBatch[]): void {
+  /** Decides these batches first, on what is read then. */
+  #again(batches: readonly QueuedBatch[]): void {
     this.#known = undefined
-    this.#letters.unshift(...letters.filter((letter) => !this.#letters.includes(letter)))
+    this.#batches.unshift(...batches.filter((batch) => !this.#batches.includes(batch)))
   }
 
-  #decide(letter: QueuedBatch, known: KnownState, events: NewEvent[]) {
+  #decide(batch: QueuedBatch, known: KnownState, events: NewEvent[]) {
     const start = events.length
     const revision = known.revision
     try {
-      for (const { command, envelope } of letter.errands) {
+      for (const { command, envelope } of batch.commands) {
         this.#admit(envelope, known)
         const context = contextOf(this.#id, envelope, this.#now(envelope))
         for (const event of decide(this.#decider, command, known.state, context)) {
@@ -203,7 +203,7 @@ export class Mailbox {
 
   /** What others have moved is known before anything is decided. Mostly there is nothing to wait for. */
   #learnTime([first]: readonly QueuedBatch[]): Promise<void> | undefined {
-    const envelope = first?.errands[0]?.envelope
+    const envelope = first?.commands[0]?.envelope
     return envelope && this.#decider.time !== 'real' ? this.#options.knowsTime?.(envelope) : undefined
   }
 
@@ -248,20 +248,20 @@ export class Mailbox {
   }
 
   /**
-   * After a conflict the letters are decided again on what the other process wrote; other failures are
+   * After a conflict the batches are decided again on what the other process wrote; other failures are
    * answered.
    */
-  #fail(letters: readonly QueuedBatch[], error: unknown): void {
+  #fail(batches: readonly QueuedBatch[], error: unknown): void {
     if (error instanceof VersionConflictError) this.#roundsToLookFirst = roundsLookedFirst
     const again: QueuedBatch[] = []
-    for (const letter of letters) {
-      if (this.#letters.includes(letter)) continue
-      const retry = letter.errands.every(({ envelope }) => envelope.onConflict !== 'refuse')
-      if (!(error instanceof VersionConflictError)) letter.reject(error)
-      else if (retry && ++letter.decisions < decisionsMax) again.push(letter)
-      else letter.reject(this.#options.refuse.changedMeanwhile(this.#stream))
+    for (const batch of batches) {
+      if (this.#batches.includes(batch)) continue
+      const retry = batch.commands.every(({ envelope }) => envelope.onConflict !== 'refuse')
+      if (!(error instanceof VersionConflictError)) batch.reject(error)
+      else if (retry && ++batch.decisions < decisionsMax) again.push(batch)
+      else batch.reject(this.#options.refuse.changedMeanwhile(this.#stream))
     }
-    this.#letters.unshift(...again)
+    this.#batches.unshift(...again)
   }
 
   #keepSnapshot(): void {

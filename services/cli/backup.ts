@@ -11,7 +11,7 @@ import { commandOf } from './arguments.ts'
 import { CommandFailedError } from './failure.ts'
 import { copyVisibly, fillStore } from './fill-store.ts'
 import { comparisonText, digestText } from './history-report.ts'
-import { withHouse } from './dependencies.ts'
+import { withRuntime } from './dependencies.ts'
 import { print, progress, type Printing } from './output.ts'
 import { databaseOf, type Stores } from './stores.ts'
 
@@ -35,7 +35,7 @@ async function backup(directory: string, options: Printing): Promise<void> {
   if (!isFree(directory))
     throw new CommandFailedError(`${directory} is not empty: a backup gets a directory of its own.`)
   const bar = progress('backing up')
-  const manifest = await withHouse(({ dependencies: { clock }, asStored: store, postgres: { pool } }) =>
+  const manifest = await withRuntime(({ dependencies: { clock }, asStored: store, postgres: { pool } }) =>
     writeBackup({ directory, pool, store, now: clock(), onProgress: bar.show }),
   ).finally(() => bar.end())
   print(manifest, options, () => `${digestText(manifest)}\n\nIt is in ${directory}. ${beside}`)

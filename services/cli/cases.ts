@@ -6,7 +6,7 @@ import type { DocumentRow } from '../../packages/kernel/read-ports.ts'
 import { cases } from '../../projections/cases.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { commandOf, idOf } from './arguments.ts'
-import { withHouse } from './dependencies.ts'
+import { withRuntime } from './dependencies.ts'
 import { CommandFailedError } from './failure.ts'
 import { print, table, type Printing } from './output.ts'
 import { upToDate, whileProjecting } from './projecting.ts'
@@ -20,15 +20,15 @@ export function addCases(program: Command): void {
 
   commandOf(group, 'list', 'open cases, oldest first')
     .option('--all', 'resolved ones as well')
-    .action((options: Printing & { all?: true }) => withHouse((runtime) => list(runtime, options)))
+    .action((options: Printing & { all?: true }) => withRuntime((runtime) => list(runtime, options)))
 
   commandOf(group, 'show', 'one case, and what it is about')
     .argument('<case>', 'its id', idOf())
-    .action((id: string, options: Printing) => withHouse((runtime) => show(runtime, id, options)))
+    .action((id: string, options: Printing) => withRuntime((runtime) => show(runtime, id, options)))
 
   signed(commandOf(group, 'resolve', 'close a case, with what was decided'))
     .argument('<case>', 'its id', idOf())
-    .action((id: string, options: Signed) => withHouse((runtime) => resolve(runtime, id, options)))
+    .action((id: string, options: Signed) => withRuntime((runtime) => resolve(runtime, id, options)))
   group.addHelpText(
     'after',
     `

@@ -10,7 +10,7 @@ import { firstCharacters } from '../../packages/contract/characters.ts'
 import { publicId } from '../../packages/contract/identity.ts'
 import { commandOf, count, idOf, word } from './arguments.ts'
 import { CommandFailedError } from './failure.ts'
-import { withHouse } from './dependencies.ts'
+import { withRuntime } from './dependencies.ts'
 import { print, table, type Printing } from './output.ts'
 
 /** UUIDs, as options are read. */
@@ -53,7 +53,7 @@ function filterOf({ endpoint, event }: Chosen): DeliveryFilter {
 async function showAll(options: ListOptions): Promise<void> {
   const { status, limit } = options
   const query = { ...filterOf(options), status, limit }
-  const found = await withHouse(({ postgres: { pool } }) => listDeliveries(pool, query))
+  const found = await withRuntime(({ postgres: { pool } }) => listDeliveries(pool, query))
   const shown = found.map(view)
   print(shown, options, () => table(shown.map(brief), 'There are no such deliveries.'))
 }
@@ -90,7 +90,7 @@ async function retry(text: string | undefined, options: Chosen): Promise<void> {
   if (Object.values(filter).every((value) => value === undefined)) {
     throw new CommandFailedError('Name a delivery by its id, or choose with --endpoint or --event.')
   }
-  await withHouse(async ({ postgres: { pool }, dependencies }) => {
+  await withRuntime(async ({ postgres: { pool }, dependencies }) => {
     const retried = await retryDeliveries(pool, filter, dependencies.clock())
     const isKnown = retried > 0 || (await listDeliveries(pool, { ...filter, limit: 1 })).length > 0
     if (!isKnown) throw new CommandFailedError('There is no such delivery: `ikw deliveries list` shows them.')

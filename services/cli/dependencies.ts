@@ -9,7 +9,7 @@ import { CommandFailedError } from './failure.ts'
  * Opens what the service works with, from the same settings. The embedded server is shared with a running
  * service, or started for as long as this takes.
  */
-export async function withHouse<Result>(work: (runtime: Runtime) => Promise<Result>): Promise<Result> {
+export async function withRuntime<Result>(work: (runtime: Runtime) => Promise<Result>): Promise<Result> {
   // Whoever sits before a terminal is told at once what is not there.
   const configuration = { ...readConfiguration(), startWaitSeconds: 0 }
   requireDatabase(configuration)

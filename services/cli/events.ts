@@ -15,7 +15,7 @@ import { commandOf } from './arguments.ts'
 import { addCopy } from './events-copy.ts'
 import { CommandFailedError } from './failure.ts'
 import { digestText } from './history-report.ts'
-import { withHouse } from './dependencies.ts'
+import { withRuntime } from './dependencies.ts'
 import { print, progress, type Printing } from './output.ts'
 
 /** Objects with a public id that are a stream each. A payment is its intent. */
@@ -44,7 +44,7 @@ export function addEvents(program: Command): void {
 
 async function digest(options: Printing): Promise<void> {
   const bar = progress('reading')
-  const found = await withHouse(async ({ asStored: store }) => {
+  const found = await withRuntime(async ({ asStored: store }) => {
     const head = await store.head()
     return digestOf(historyOf(store), head, (position) => bar.show(position, head))
   })
@@ -53,7 +53,7 @@ async function digest(options: Printing): Promise<void> {
 }
 
 async function show(name: string, options: Printing): Promise<void> {
-  const { stream, stored } = await withHouse((runtime) => eventsOf(runtime, name))
+  const { stream, stored } = await withRuntime((runtime) => eventsOf(runtime, name))
   if (stored.length === 0) throw new CommandFailedError(`There is no stream ${stream}.`)
   const events = stored.map(({ id, revision, position, type, data, metadata }) => {
     return { revision, position, time: metadata.at, type, actor: metadata.actor, id, data, metadata }

@@ -6,7 +6,7 @@ import { stringify } from 'csv-stringify'
 import { exportedColumns, exportedPostings, type Period } from '../../infra/postgres/finance/export.ts'
 import { inReadTransaction, type ReadTransaction } from '../../infra/postgres/client/read-transaction.ts'
 import { time, word } from './arguments.ts'
-import { withHouse } from './dependencies.ts'
+import { withRuntime } from './dependencies.ts'
 import { upToDate, whileProjecting } from './projecting.ts'
 
 const formats = ['csv', 'json'] as const
@@ -34,7 +34,7 @@ export function addExport(program: Command): void {
 }
 
 async function exportJournal({ from, to, format, output }: JournalOptions): Promise<void> {
-  await withHouse(async (runtime) => {
+  await withRuntime(async (runtime) => {
     const through = await whileProjecting(runtime, () => upToDate(runtime))
     let count = 0
     await inReadTransaction(runtime.postgres.pool, async (moment) => {

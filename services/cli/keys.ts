@@ -11,7 +11,7 @@ import { newSecret } from '../composition/first-merchant.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { commandOf, idOf, list, time, word } from './arguments.ts'
 import { CommandFailedError } from './failure.ts'
-import { readCredentials, withHouse } from './dependencies.ts'
+import { readCredentials, withRuntime } from './dependencies.ts'
 import { print, table, type Printing } from './output.ts'
 import { upToDate, whileProjecting } from './projecting.ts'
 
@@ -43,20 +43,22 @@ export function addKeys(program: Command): void {
       [],
     )
     .option('--merchant <id>', 'merchant; the first one when left out', idOf())
-    .action((options: CreateOptions) => withHouse((runtime) => create(runtime, options)))
+    .action((options: CreateOptions) => withRuntime((runtime) => create(runtime, options)))
 
   commandOf(keys, 'list', 'all keys, newest first; the keys themselves are not kept')
     .option('--merchant <id>', 'only of this merchant', idOf())
-    .action((options: Printing & { merchant?: string }) => withHouse((runtime) => showAll(runtime, options)))
+    .action((options: Printing & { merchant?: string }) =>
+      withRuntime((runtime) => showAll(runtime, options)),
+    )
 
   commandOf(keys, 'roll <id>', 'issue a new key with the same rights and revoke the old one at once')
     .option('--app', 'an app token instead of an API key')
     .action((id: string, options: Printing & { app?: true }) =>
-      withHouse((runtime) => roll(runtime, id, options)),
+      withRuntime((runtime) => roll(runtime, id, options)),
     )
 
   commandOf(keys, 'revoke <id>', 'end a key at once').action((id: string, options: Printing) =>
-    withHouse((runtime) => revoke(runtime, id, options)),
+    withRuntime((runtime) => revoke(runtime, id, options)),
   )
 }
 

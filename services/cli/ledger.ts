@@ -9,7 +9,7 @@ import { compareReadModels, type Comparison, type Difference } from './audit/rep
 import { verifyLog, type Verified } from './audit/verify.ts'
 import { rules, type Rule, type Violation } from './audit/violations.ts'
 import { exitCodes } from './failure.ts'
-import { withHouse } from './dependencies.ts'
+import { withRuntime } from './dependencies.ts'
 import { counted, grouped, print, progress, table, type Printing } from './output.ts'
 
 export function addLedger(program: Command): void {
@@ -27,7 +27,7 @@ export function addLedger(program: Command): void {
 }
 
 async function replay(options: Printing): Promise<void> {
-  const { replayed, compared, irregular } = await withHouse(
+  const { replayed, compared, irregular } = await withRuntime(
     async ({ postgres: { pool }, dependencies: { store } }) => {
       const folding = progress('folding books ')
       const replayed = await foldBooks({ store, deciders, onProgress: folding.show })
@@ -88,7 +88,7 @@ function sentence({ model, row, problem }: Difference): string {
 }
 
 async function verify(options: Printing): Promise<void> {
-  const verified = await withHouse(async ({ postgres: { pool }, dependencies: { store, clock } }) => {
+  const verified = await withRuntime(async ({ postgres: { pool }, dependencies: { store, clock } }) => {
     const { position: policiesThrough } = await new Checkpoints(pool).load('policies')
     const bar = progress('counting')
     const result = await verifyLog({ store, deciders, policiesThrough, now: clock(), onProgress: bar.show })

@@ -7,7 +7,7 @@ import {
 } from '../../infra/postgres/consumers/parked.ts'
 import { commandOf } from './arguments.ts'
 import { CommandFailedError } from './failure.ts'
-import { withHouse } from './dependencies.ts'
+import { withRuntime } from './dependencies.ts'
 import { counted, print, table, type Printing } from './output.ts'
 
 export function addParked(program: Command): void {
@@ -26,7 +26,7 @@ export function addParked(program: Command): void {
 }
 
 async function showAll(options: Printing): Promise<void> {
-  const found = await withHouse(({ postgres: { pool } }) => listParked(pool))
+  const found = await withRuntime(({ postgres: { pool } }) => listParked(pool))
   const shown = found.map(({ consumer, stream, revision, position, type, error, eventId, parkedAt }) => {
     return { consumer, stream, revision, position, type, error, event: eventId, parked_at: parkedAt }
   })
@@ -34,7 +34,7 @@ async function showAll(options: Printing): Promise<void> {
 }
 
 async function retry(stream: string | undefined, options: Printing): Promise<void> {
-  const asked = await withHouse(async ({ postgres: { pool } }) => {
+  const asked = await withRuntime(async ({ postgres: { pool } }) => {
     if (stream !== undefined && (await isParkedMessage(pool, stream)))
       throw new CommandFailedError(noEvent(stream))
     return requestRetry(pool, stream)
@@ -44,7 +44,7 @@ async function retry(stream: string | undefined, options: Printing): Promise<voi
 }
 
 async function dismiss(message: string, options: Printing): Promise<void> {
-  const dismissed = await withHouse(({ postgres: { pool } }) => dismissMessage(pool, message))
+  const dismissed = await withRuntime(({ postgres: { pool } }) => dismissMessage(pool, message))
   if (!dismissed) throw new CommandFailedError(notParked(message))
   print({ dismissed: message }, options, () => `${message} is not listed any more.`)
 }

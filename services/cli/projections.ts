@@ -8,7 +8,7 @@ import { readModels } from '../../projections/index.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { commandOf } from './arguments.ts'
 import { CommandFailedError } from './failure.ts'
-import { withHouse } from './dependencies.ts'
+import { withRuntime } from './dependencies.ts'
 import { print, progress, table, type Printing } from './output.ts'
 import { whileProjecting } from './projecting.ts'
 
@@ -27,7 +27,7 @@ export function addProjections(program: Command): void {
 }
 
 async function status(options: Printing): Promise<void> {
-  const { head, models } = await withHouse(async ({ postgres: { pool }, dependencies: { store } }) => {
+  const { head, models } = await withRuntime(async ({ postgres: { pool }, dependencies: { store } }) => {
     const models = await inReadTransaction(pool, (moment) => publishedTables(moment, readModels))
     return { head: await store.head(), models }
   })
@@ -48,8 +48,8 @@ async function status(options: Printing): Promise<void> {
 
 async function rebuild(name: string | undefined, options: Printing & { readonly all?: true }): Promise<void> {
   const models = chosen(name, options.all)
-  await withHouse(async (runtime) => {
-    const wanted = await wish(runtime, models)
+  await withRuntime(async (runtime) => {
+    const wanted = await requestRebuild(runtime, models)
     await whileProjecting(runtime, () => untilShown(runtime, wanted))
   })
   const rebuilt = models.map((model) => model.name)
@@ -71,7 +71,7 @@ interface Wanted {
   readonly generation: number
 }
 
-async function wish(
+async function requestRebuild(
   { postgres: { pool } }: Runtime,
   models: readonly ReadModel[],
 ): Promise<readonly Wanted[]> {

@@ -4,7 +4,7 @@ import { keyId } from '../../infra/secrets/vault.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { commandOf } from './arguments.ts'
 import { CommandFailedError } from './failure.ts'
-import { withHouse } from './dependencies.ts'
+import { withRuntime } from './dependencies.ts'
 import { counted, print, table, type Printing } from './output.ts'
 import { upToDate, whileProjecting } from './projecting.ts'
 import { Sealed, type Uses } from './sealed.ts'
@@ -12,13 +12,13 @@ import { Sealed, type Uses } from './sealed.ts'
 export function addSecrets(program: Command): void {
   const secrets = program.command('secrets').description('the master key, and what is sealed with it at rest')
   commandOf(secrets, 'status', 'which key seals what').action((options: Printing) =>
-    withHouse((runtime) => status(runtime, options)),
+    withRuntime((runtime) => status(runtime, options)),
   )
   commandOf(secrets, 'rotate', 'make a new master key, and seal all secrets that are in use with it').action(
-    (options: Printing) => withHouse((runtime) => rotate(runtime, options)),
+    (options: Printing) => withRuntime((runtime) => rotate(runtime, options)),
   )
   commandOf(secrets, 'forget', 'delete the older master keys, when nothing in use needs them').action(
-    (options: Printing) => withHouse((runtime) => forget(runtime, options)),
+    (options: Printing) => withRuntime((runtime) => forget(runtime, options)),
   )
 }
 

@@ -7,15 +7,15 @@ import type { Runtime } from './dependencies.ts'
 export function leading(
   { postgres: { pool }, configuration: { instance }, health, dependencies: { log } }: Runtime,
   name: LeaderName,
-  start: (reign: LeaderTerm) => Promise<Subscription>,
+  start: (term: LeaderTerm) => Promise<Subscription>,
 ): Subscription {
   health.leads.set(name, false)
-  return lead({ pool, name, instance }, async (reign) => {
+  return lead({ pool, name, instance }, async (term) => {
     try {
-      const running = await start(reign)
+      const running = await start(term)
       health.leads.set(name, true)
       log.info({ leader: name }, 'leads from now on')
-      if (!reign.signal.aborted) await once(reign.signal, 'abort')
+      if (!term.signal.aborted) await once(term.signal, 'abort')
       await running.close()
     } catch (error) {
       // Mostly the database is away: the next election starts over.

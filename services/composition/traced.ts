@@ -31,16 +31,16 @@ export class TracedExecutor extends Executor {
   override async sendAll(
     decider: AnyDecider,
     id: string,
-    errands: readonly PendingCommand[],
+    commands: readonly PendingCommand[],
   ): Promise<Outcome<unknown>> {
     const stream = streamName(decider.category, id)
     const spans: Span[] = []
     const traced: PendingCommand[] = []
-    for (const errand of errands) {
-      const parent = errand.envelope.traceparent ?? (await this.#origin(stream, errand))
-      const runtime = this.#begin(`${decider.category} ${errand.command.type}`, errand, parent)
+    for (const pending of commands) {
+      const parent = pending.envelope.traceparent ?? (await this.#origin(stream, pending))
+      const runtime = this.#begin(`${decider.category} ${pending.command.type}`, pending, parent)
       spans.push(...runtime)
-      traced.push({ ...errand, envelope: { ...errand.envelope, traceparent: runtime[0]!.traceparent } })
+      traced.push({ ...pending, envelope: { ...pending.envelope, traceparent: runtime[0]!.traceparent } })
     }
     try {
       const outcome = await super.sendAll(decider, id, traced)

@@ -25,14 +25,14 @@ export interface ProcessesOptions {
   readonly processes: readonly Process[]
   readonly timers: Timers
   /** Of the one process that may do this. */
-  readonly reign?: Pick<LeaderTerm, 'fence' | 'assertLeading'>
+  readonly term?: Pick<LeaderTerm, 'fence' | 'assertLeading'>
 }
 
 /** Starts policies, reactions, timers and the callbacks of payment rails. */
 export async function startProcesses(options: ProcessesOptions): Promise<Subscription> {
-  const { dependencies, processes, timers, reign } = options
+  const { dependencies, processes, timers, term } = options
   const { log } = dependencies
-  const doing = { tools: toolsOf(dependencies), assertLeading: () => reign?.assertLeading() }
+  const doing = { tools: toolsOf(dependencies), assertLeading: () => term?.assertLeading() }
   await dependencies.movedClocks.follow()
   const { subscriptions, retries } = await followLog(options, doing)
   const stop = new AbortController()
@@ -41,11 +41,11 @@ export async function startProcesses(options: ProcessesOptions): Promise<Subscri
     doing.assertLeading()
     for (const process of processes) await process.callbacks?.[callback.kind]?.(callback, doing.tools)
   })
-  const wishes = pollRetryRequests(retries, log, stop.signal)
+  const retryRequests = pollRetryRequests(retries, log, stop.signal)
   const close = async () => {
     stop.abort()
     const closed = [...subscriptions, callbacks].map((subscription) => subscription.close())
-    await Promise.all([...closed, timing, wishes])
+    await Promise.all([...closed, timing, retryRequests])
   }
   return { close }
 }
@@ -59,12 +59,12 @@ interface Following {
 
 /** Policies and reactions: what follows from events. */
 async function followLog(options: ProcessesOptions, doing: Doing): Promise<Following> {
-  const { dependencies, pool, policies, processes, reign } = options
+  const { dependencies, pool, policies, processes, term } = options
   const { store, executor, log } = dependencies
   const deciders = new Map(options.deciders.map((decider) => [decider.category, decider]))
-  const checkpoints = new Checkpoints(pool, reign?.fence)
-  const orders = new ParkedEvents(pool, 'policies', reign?.fence)
-  const events = new ParkedEvents(pool, 'reactions', reign?.fence)
+  const checkpoints = new Checkpoints(pool, term?.fence)
+  const orders = new ParkedEvents(pool, 'policies', term?.fence)
+  const events = new ParkedEvents(pool, 'reactions', term?.fence)
   await Promise.all([orders.load(), events.load()])
 
   const runner = new PolicyRunner({ policies, deciders, executor, parked: orders, log })

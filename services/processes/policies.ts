@@ -12,7 +12,7 @@ interface CausedCommand {
   readonly order: PolicyCommand
   readonly target: string
   readonly event: StoredEvent
-  readonly errand: PendingCommand
+  readonly pending: PendingCommand
 }
 
 export interface PolicyRunnerOptions {
@@ -79,8 +79,8 @@ export class PolicyRunner {
 
   async #retryTarget(target: string, orders: readonly CausedCommand[]): Promise<void> {
     for (const caused of orders) {
-      const { order, errand } = caused
-      if (caused.target === target) await this.#options.executor.sendAll(order.decider, order.id, [errand])
+      const { order, pending } = caused
+      if (caused.target === target) await this.#options.executor.sendAll(order.decider, order.id, [pending])
     }
   }
 
@@ -100,7 +100,12 @@ export class PolicyRunner {
       const nth = seen.get(target) ?? 0
       seen.set(target, nth + 1)
       // Two orders of one cause for one stream are two effects, told apart by their place.
-      return { order, target, event, errand: errandOf(order, known, nth === 0 ? name : `${name}/${nth}`) }
+      return {
+        order,
+        target,
+        event,
+        pending: pendingCommandOf(order, known, nth === 0 ? name : `${name}/${nth}`),
+      }
     })
   }
 
@@ -113,7 +118,7 @@ export class PolicyRunner {
       await executor.sendAll(
         order.decider,
         order.id,
-        orders.map(({ errand }) => errand),
+        orders.map(({ pending }) => pending),
       )
     } catch (error) {
       if (isPassing(error)) throw error
@@ -123,9 +128,9 @@ export class PolicyRunner {
 
   async #sendOneByOne(target: string, orders: readonly CausedCommand[]): Promise<void> {
     const { executor, parked, log } = this.#options
-    for (const [index, { order, errand, event }] of orders.entries()) {
+    for (const [index, { order, pending, event }] of orders.entries()) {
       try {
-        await executor.sendAll(order.decider, order.id, [errand])
+        await executor.sendAll(order.decider, order.id, [pending])
       } catch (error) {
         if (isPassing(error)) throw error
         log.error({ target, event: event.id, error }, 'parked')
@@ -151,7 +156,7 @@ function placeOf({ stream, revision, position, id, type }: StoredEvent): ParkedE
   return { stream, revision, position, eventId: id, type }
 }
 
-function errandOf(
+function pendingCommandOf(
   { command }: PolicyCommand,
   { eventId, position, metadata }: RecordedEvent,
   policy: string,

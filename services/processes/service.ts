@@ -14,8 +14,8 @@ export function runProcesses(runtime: Runtime): Subscription {
     postgres: { pool },
     dependencies,
   } = runtime
-  return leading(runtime, 'processes', (reign) => {
-    const timers = new PostgresTimers(pool, reign.fence)
-    return startProcesses({ dependencies, pool, deciders, policies, processes, timers, reign })
+  return leading(runtime, 'processes', (term) => {
+    const timers = new PostgresTimers(pool, term.fence)
+    return startProcesses({ dependencies, pool, deciders, policies, processes, timers, term })
   })
 }

@@ -15,7 +15,7 @@ const batchSize = 5_000
 const spanMaxDefault = 40_000
 /** What a list may lag behind while events keep coming. */
 const everyMs = 50
-const wishesEveryMs = 500
+const pollEveryMs = 500
 
 export interface ProjectorServiceOptions {
   readonly pool: pg.Pool
@@ -97,7 +97,7 @@ class ProjectorService {
     return result
   }
 
-  /** Grants what the command line wishes: build this read model anew, try that parked stream again. */
+  /** Does what the command line asked for: rebuild this read model, retry that parked stream. */
   async #background(): Promise<void> {
     while (!this.#closed) {
       await this.#try(() => this.#rebuildAll())
@@ -120,7 +120,7 @@ class ProjectorService {
     if (this.#rebuilding.size > 0) await this.#rebuild([...this.#rebuilding.values()])
   }
 
-  /** Looks until it finds no more: whoever wishes for all read models wishes for one after the other. */
+  /** Looks until it finds no more: a rebuild of all read models is asked for one by one. */
   async #findRebuilds(): Promise<void> {
     for (;;) {
       const shown = await publications(this.#options.pool)
@@ -231,7 +231,7 @@ class ProjectorService {
 
   #pause(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, wishesEveryMs)
+      const timer = setTimeout(resolve, pollEveryMs)
       this.#wake = () => {
         clearTimeout(timer)
         resolve()

@@ -58,10 +58,10 @@ export async function startRelay(options: RelayOptions): Promise<Subscription> {
     const late = await renderer.render(event!)
     if (late) await tell(told, [late])
   }
-  const wishes = pollRetryRequests([{ parked, retry }], log, stop.signal)
+  const retryRequests = pollRetryRequests([{ parked, retry }], log, stop.signal)
   const close = async () => {
     stop.abort()
-    await Promise.all([subscription.close(), wishes])
+    await Promise.all([subscription.close(), retryRequests])
   }
   return { close }
 }

@@ -18,31 +18,31 @@ import { testDatabase } from '../support/postgres.ts'
 const name = 'projector'
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
-/** Stands for election; answers each reign that it wins. */
+/** Stands for election; answers each term that it wins. */
 function candidate(t: Test, pool: pg.Pool, instance: string) {
   const reigns: LeaderTerm[] = []
-  const leadership = lead({ pool, name, instance }, async (reign) => {
-    reigns.push(reign)
-    if (!reign.signal.aborted) await once(reign.signal, 'abort')
+  const leadership = lead({ pool, name, instance }, async (term) => {
+    reigns.push(term)
+    if (!term.signal.aborted) await once(term.signal, 'abort')
   })
   t.teardown(() => leadership.close())
-  const reign = async () => (
+  const term = async () => (
     await eventually(
       async () => reigns.length,
       (count) => count > 0,
     ),
     reigns[0]!
   )
-  return { reign, close: () => leadership.close() }
+  return { term, close: () => leadership.close() }
 }
 
 /** A fence whose leader has a successor. */
 async function deposed(t: Test, pool: pg.Pool): Promise<LeaderTerm> {
   const first = candidate(t, pool, 'first')
-  const reign = await first.reign()
+  const term = await first.term()
   await first.close()
-  await candidate(t, pool, 'second').reign()
-  return reign
+  await candidate(t, pool, 'second').term()
+  return term
 }
 
 const mark = (connection: pg.ClientBase) => connection.query("insert into checkpoints values ('mark', 1)")
@@ -52,13 +52,13 @@ const marks = async (pool: pg.Pool) =>
 t.test('a leader writes, and whoever was deposed does not', async (t) => {
   const { pool } = await testDatabase(t)
   const first = candidate(t, pool, 'first')
-  const reign = await first.reign()
-  await fenced(pool, reign.fence, (connection) =>
+  const term = await first.term()
+  await fenced(pool, term.fence, (connection) =>
     connection.query("insert into checkpoints values ('first', 1)"),
   )
   await first.close()
-  const { fence } = await candidate(t, pool, 'second').reign()
-  await t.rejects(fenced(pool, reign.fence, mark), LeadershipLostError)
+  const { fence } = await candidate(t, pool, 'second').term()
+  await t.rejects(fenced(pool, term.fence, mark), LeadershipLostError)
   t.equal(await marks(pool), 0)
   await fenced(pool, fence, mark)
   t.equal(await marks(pool), 1)
@@ -69,7 +69,7 @@ t.test('a leader writes, and whoever was deposed does not', async (t) => {
 t.test('nobody leads before the transactions of the last leader have ended', async (t) => {
   const { pool } = await testDatabase(t)
   const first = candidate(t, pool, 'first')
-  const { fence } = await first.reign()
+  const { fence } = await first.term()
   let finish: () => void = () => undefined
   const finished = new Promise<void>((resolve) => (finish = resolve))
   const begun = new Promise<Promise<unknown>>((resolve) => {
@@ -94,21 +94,21 @@ t.test('nobody leads before the transactions of the last leader have ended', asy
   t.same(before.rows, [{ instance: 'first' }])
   finish()
   await writing
-  await second.reign()
+  await second.term()
   t.equal(await marks(pool), 1, 'what was begun under the fence is written')
 })
 
 t.test('a leader that falls asleep in the middle of a COPY keeps nobody waiting', async (t) => {
   const { pool } = await testDatabase(t)
   const first = candidate(t, pool, 'first')
-  const { fence } = await first.reign()
+  const { fence } = await first.term()
   const connection = await pool.connect()
   await connection.query('begin')
   await fence(connection)
   const asleep = new Promise<void>((resolve) => connection.query(copyWithoutData(resolve)))
   await asleep
   await first.close()
-  await candidate(t, pool, 'second').reign()
+  await candidate(t, pool, 'second').term()
   connection.release(true)
   t.equal(await marks(pool), 0)
 })
@@ -126,19 +126,19 @@ function copyWithoutData(onBegun: () => void): pg.Submittable {
 t.test('who is deposed knows it before it does anything outside', async (t) => {
   const { pool } = await testDatabase(t)
   const first = candidate(t, pool, 'first')
-  const reign = await first.reign()
-  reign.assertLeading()
+  const term = await first.term()
+  term.assertLeading()
   await first.close()
-  t.throws(() => reign.assertLeading(), LeadershipLostError)
+  t.throws(() => term.assertLeading(), LeadershipLostError)
 })
 
 t.test('the fence ends the reign of a leader that has not noticed', async (t) => {
   const { pool } = await testDatabase(t)
-  const reign = await candidate(t, pool, 'first').reign()
+  const term = await candidate(t, pool, 'first').term()
   await pool.query('update leaders set epoch = epoch + 1')
-  t.equal(reign.signal.aborted, false)
-  await t.rejects(fenced(pool, reign.fence, mark), LeadershipLostError)
-  t.equal(reign.signal.aborted, true)
+  t.equal(term.signal.aborted, false)
+  await t.rejects(fenced(pool, term.fence, mark), LeadershipLostError)
+  t.equal(term.signal.aborted, true)
 })
 
 const payouts = documents(payout, {
@@ -179,7 +179,7 @@ const writers: Readonly<Record<string, (pool: pg.Pool, fence: Fence) => Promise<
     new ParkedEvents(pool, 'relay', fence).park('payout-2', [event], 'poisoned'),
   'what is parked no more': (pool, fence) =>
     new ParkedEvents(pool, 'relay', fence).release('payout-1', event),
-  'wishes that are taken': (pool, fence) => new ParkedEvents(pool, 'relay', fence).wishes(),
+  'wishes that are taken': (pool, fence) => new ParkedEvents(pool, 'relay', fence).retryRequests(),
   'wishes of read models that are taken': (pool, fence) => takeRetryRequests(pool, fence),
   'attempts of timers': (pool, fence) =>
     new PostgresTimers(pool, fence).postpone({ id: 'a:b', dueAt: '2026-01-01T00:00:00Z' }, new Date(0)),

@@ -22,10 +22,10 @@ export class SimulatedBus {
   }
 
   publish(events: readonly PublicEvent[]): void {
-    const { random, weather } = this.#stage.scheduler
+    const { random, faults } = this.#stage.scheduler
     this.#messages.push(...events)
     this.#plan()
-    if (random.chance(weather.repeatedMessage))
+    if (random.chance(faults.repeatedMessage))
       throw new BrokenConnectionError('the answer of the bus was lost')
   }
 
@@ -37,11 +37,11 @@ export class SimulatedBus {
 
   /** The rows are kept before the offset moves, and a consumer that dies in between gets the same again. */
   #handOver(): void {
-    const { random, weather } = this.#stage.scheduler
+    const { random, faults } = this.#stage.scheduler
     this.#isPlanned = false
     const through = Math.min(this.#messages.length, this.#handled + 1 + random.below(8))
     for (const event of this.#messages.slice(this.#handled, through)) this.#keep(event)
-    const isRewound = random.chance(weather.repeatedMessage)
+    const isRewound = random.chance(faults.repeatedMessage)
     this.#handled = isRewound ? Math.max(0, this.#handled - random.below(4)) : through
     this.#plan()
   }

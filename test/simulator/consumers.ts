@@ -10,7 +10,7 @@ export interface Rule {
   readonly life: Life
   isLeading(): boolean
   /** The leader has noticed that it is none any more. */
-  abdicate(): void
+  stepDown(): void
 }
 
 interface Attempts {
@@ -33,8 +33,8 @@ export class Notebook {
   /** One transaction behind the leader's fence; the connection may break before or after it. */
   write(rule: Rule, work: () => void): Promise<void> {
     const { scheduler } = this.#stage
-    const { random, weather } = scheduler
-    const fate = random.chance(weather.brokenWrite) ? random.pick(['before', 'after'] as const) : 'done'
+    const { random, faults } = scheduler
+    const fate = random.chance(faults.brokenWrite) ? random.pick(['before', 'after'] as const) : 'done'
     return scheduler.call(rule.life, () => {
       assertLeading(rule)
       if (fate !== 'before') work()
@@ -45,7 +45,7 @@ export class Notebook {
 
 export function assertLeading(rule: Rule): void {
   if (rule.isLeading()) return
-  rule.abdicate()
+  rule.stepDown()
   throw new LeadershipLostError(rule.role)
 }
 
@@ -87,7 +87,7 @@ export function simulatedParked(stage: Stage, notebook: Notebook, rule: Rule) {
     parkBehind: async () => true,
     eventsOf: async () => [],
     release: async () => undefined,
-    wishes: async () => [],
+    retryRequests: async () => [],
   }
 }
 

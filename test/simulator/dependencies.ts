@@ -22,7 +22,7 @@ const refuse = {
 }
 
 /** The ports of one process, all of them on simulated parts. */
-export function houseOf(world: World, life: Life): Dependencies {
+export function dependenciesOf(world: World, life: Life): Dependencies {
   const { stage, log, database, rail, answers } = world
   const { scheduler, newId } = stage
   const { clock } = scheduler

@@ -32,14 +32,14 @@ export class WatchedExecutor extends Executor {
   override async sendAll(
     decider: AnyDecider,
     id: string,
-    errands: readonly PendingCommand[],
+    commands: readonly PendingCommand[],
   ): Promise<Outcome<unknown>> {
     const mark = this.#stage.newId()
-    const marked = errands.map(({ command, envelope }) => ({
+    const marked = commands.map(({ command, envelope }) => ({
       command,
       envelope: { ...envelope, request: mark },
     }))
-    const what = `${errands.map(({ command }) => command.type).join(', ')} to ${decider.category}-${id}`
+    const what = `${commands.map(({ command }) => command.type).join(', ')} to ${decider.category}-${id}`
     let outcome: Outcome<unknown>
     try {
       outcome = await super.sendAll(decider, id, marked)
@@ -65,7 +65,7 @@ export class WatchedExecutor extends Executor {
   }
 }
 
-/** What a caller may be answered instead of a result, in any weather. */
+/** What a caller may be answered instead of a result, whatever fails. */
 export function isForeseen(error: unknown): boolean {
   if (error instanceof Refusal) return refusals[error.reason][0] !== 500
   if (error instanceof RailTimeoutError || error instanceof RailUnavailableError) return true

@@ -40,7 +40,7 @@ export const calm: FaultPlan = {
   clockJump: 0,
 }
 
-/** Each run has weather of its own: many faults at once hide what only one of them would show. */
+/** Each run has faults of its own: many faults at once hide what only one of them would show. */
 export function faultPlanOf(random: Random): FaultPlan {
   const some = (most: number) => random.pick([0, 0, most / 8, most / 2, most])
   return {

@@ -18,18 +18,18 @@ export class SimulatedLeader {
   }
 
   /** From now on this process leads; the last one is told by its next fenced write. */
-  enthrone(process: SimulatedProcess): void {
+  elect(process: SimulatedProcess): void {
     const epoch = ++this.#epoch
     const { life } = process
     this.#leader = process
     this.#work = undefined
     let running: Work | undefined
     let isOver = false
-    const abdicate = () => {
+    const stepDown = () => {
       isOver = true
       void running?.close()
     }
-    const rule: Rule = { role: this.role, life, isLeading: () => this.#epoch === epoch, abdicate }
+    const rule: Rule = { role: this.role, life, isLeading: () => this.#epoch === epoch, stepDown }
     work[this.role]({ process, rule }).then(
       (started) => {
         running = started

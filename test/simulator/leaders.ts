@@ -8,7 +8,7 @@ import { processes } from '../../services/processes/families.ts'
 import { subscribePolicies, toolsOf } from '../../services/processes/main.ts'
 import { PolicyRunner } from '../../services/processes/policies.ts'
 import { startReactions } from '../../services/processes/reactions.ts'
-import { Renderer } from '../../services/relay/render.ts'
+import { Renderer, type RenderedEvent } from '../../services/relay/render.ts'
 import {
   assertLeading,
   simulatedCheckpoints,
@@ -29,12 +29,12 @@ export interface Work extends Subscription {
   look?(): boolean
 }
 
-export interface Reigning {
+export interface LeaderWork {
   readonly process: SimulatedProcess
   readonly rule: Rule
 }
 
-export const work: Readonly<Record<Role, (reigning: Reigning) => Promise<Work>>> = {
+export const work: Readonly<Record<Role, (leading: LeaderWork) => Promise<Work>>> = {
   processes: runProcesses,
   projector: runProjector,
   relay: runRelay,
@@ -43,7 +43,7 @@ export const work: Readonly<Record<Role, (reigning: Reigning) => Promise<Work>>>
 const decidersByCategory = new Map(deciders.map((decider) => [decider.category, decider]))
 
 /** As services/processes/main.ts puts it together, with the timers looked at when the simulation says so. */
-async function runProcesses({ process, rule }: Reigning): Promise<Work> {
+async function runProcesses({ process, rule }: LeaderWork): Promise<Work> {
   const { dependencies, world } = process
   const { stage, notebook } = world
   const tools = toolsOf(dependencies)
@@ -115,7 +115,7 @@ class HastyRunner extends PolicyRunner {
 const projectedMax = 50
 
 /** As services/projector/main.ts, for read models that are all published. */
-async function runProjector({ process, rule }: Reigning): Promise<Work> {
+async function runProjector({ process, rule }: LeaderWork): Promise<Work> {
   const {
     dependencies: { store, log },
     world: { stage, database },
@@ -134,7 +134,7 @@ async function runProjector({ process, rule }: Reigning): Promise<Work> {
 }
 
 /** As services/relay/main.ts: public events are kept, then published, then the checkpoint moves. */
-async function runRelay({ process, rule }: Reigning): Promise<Work> {
+async function runRelay({ process, rule }: LeaderWork): Promise<Work> {
   const {
     dependencies: { store, log },
     world: { stage, notebook, bus },
@@ -153,13 +153,17 @@ async function runRelay({ process, rule }: Reigning): Promise<Work> {
       const rendered: PublicEvent[] = []
       for (const event of events) {
         const one = await renderer.render(event)
-        // There is no feed here: the log's own order numbers what is told.
-        if (one) rendered.push({ ...one, sequence: one.position, payload: one.payload(one.position) })
+        if (one) rendered.push(numbered(one))
       }
       if (rendered.length > 0) await stage.scheduler.call(life, () => bus.publish(rendered))
       await checkpoints.save('relay', through)
     },
   })
+}
+
+/** There is no feed here: the log's own order numbers what is told. */
+export function numbered(event: RenderedEvent): PublicEvent {
+  return { ...event, sequence: event.position, payload: event.payload(event.position) }
 }
 
 async function closeAll(subscriptions: readonly Subscription[]): Promise<void> {

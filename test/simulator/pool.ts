@@ -106,8 +106,8 @@ function documents({ stage, database, life }: Connection, { text, values }: Stat
 
 async function commit({ stage, database, life, fence }: Connection, writes: readonly Write[]) {
   if (writes.length === 0) return result([])
-  const { random, weather } = stage.scheduler
-  const fate = random.chance(weather.brokenWrite) ? random.pick(['before', 'after'] as const) : 'done'
+  const { random, faults } = stage.scheduler
+  const fate = random.chance(faults.brokenWrite) ? random.pick(['before', 'after'] as const) : 'done'
   return stage.scheduler.call(life, () => {
     fence?.()
     if (fate !== 'before') {

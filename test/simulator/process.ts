@@ -1,5 +1,5 @@
 import type { Dependencies } from '../../packages/contract/routes.ts'
-import { houseOf } from './dependencies.ts'
+import { dependenciesOf } from './dependencies.ts'
 import type { Life } from './scheduler.ts'
 import type { World } from './world.ts'
 
@@ -14,13 +14,13 @@ export class SimulatedProcess {
     this.name = name
     this.world = world
     this.life = { name, alive: true }
-    this.dependencies = houseOf(world, this.life)
+    this.dependencies = dependenciesOf(world, this.life)
   }
 
   /** Killed and started again. */
   crash(): void {
     this.life.alive = false
     this.life = { name: this.name, alive: true }
-    this.dependencies = houseOf(this.world, this.life)
+    this.dependencies = dependenciesOf(this.world, this.life)
   }
 }

@@ -69,9 +69,9 @@ export class SimulatedRail {
 
   #submit(life: Life, request: RailRequest): Promise<RailState> {
     const { scheduler } = this.#stage
-    const { random, weather } = scheduler
+    const { random, faults } = scheduler
     const number = ++this.#calls
-    const fate = random.chance(weather.faultyOperator)
+    const fate = random.chance(faults.faultyOperator)
       ? random.pick(['down', 'lost', 'silent', 'late'] as const)
       : 'fine'
     this.#witness.called(request)
@@ -134,14 +134,14 @@ export class SimulatedRail {
   }
 
   #planCallback({ request, state }: Operation): void {
-    const { random, weather } = this.#stage.scheduler
+    const { random, faults } = this.#stage.scheduler
     if (!request) return
     const { reference, kind, merchant, livemode } = request
     const callback = { reference, kind, merchant, livemode, result: state }
-    if (random.chance(weather.lostCallback)) return void this.#lost.push(callback)
-    const times = random.chance(weather.repeatedCallback) ? 2 : 1
+    if (random.chance(faults.lostCallback)) return void this.#lost.push(callback)
+    const times = random.chance(faults.repeatedCallback) ? 2 : 1
     for (let nth = 0; nth < times; nth++) {
-      const delayMs = random.below(random.chance(weather.lateCallback) ? 6 * 3_600_000 : 2_000)
+      const delayMs = random.below(random.chance(faults.lateCallback) ? 6 * 3_600_000 : 2_000)
       this.#stage.scheduler.after(delayMs, nobody, () => void this.#callBack(callback))
     }
   }
@@ -188,7 +188,7 @@ export class SimulatedRail {
 
   #status(life: Life, reference: string): Promise<RailState> {
     const { scheduler } = this.#stage
-    const isSilent = scheduler.random.chance(scheduler.weather.faultyOperator)
+    const isSilent = scheduler.random.chance(scheduler.faults.faultyOperator)
     return scheduler.call(life, () => {
       const known = this.operations.get(reference)
       if (isSilent || (known && !known.answers && !endings.includes(known.state.state))) {

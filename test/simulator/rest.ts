@@ -1,3 +1,4 @@
+import { numbered } from './leaders.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { Projector } from '../../infra/postgres/read-models/projector.ts'
 import type { CreatedIntent, PaymentIntent } from '../../packages/domain/payment-intents/state.ts'
@@ -167,7 +168,7 @@ function floatOf({ balances }: ShadowBook): number {
 async function checkReadModels(world: World): Promise<void> {
   const { stage, log } = world
   const database = new SimulatedDatabase()
-  stage.scheduler.weather = { ...stage.scheduler.weather, instant: 1 }
+  stage.scheduler.faults = { ...stage.scheduler.faults, instant: 1 }
   const store = new SimulatedStore(log, stage, nobody)
   const pool = simulatedPool({ stage, database, life: nobody })
   const projector = new Projector({ pool, store, deciders, log: quietLog, statesMax })
@@ -194,7 +195,7 @@ async function checkDeliveries({ stage, log, bus }: World): Promise<void> {
   const expected = new Map<string, unknown>()
   for (const event of log.events) {
     const rendered = await renderer.render(event)
-    if (rendered) expected.set(rendered.id, rendered)
+    if (rendered) expected.set(rendered.id, numbered(rendered))
   }
   for (const [id, event] of expected) {
     if (!isDeepStrictEqual(bus.deliveries.get(id), event))

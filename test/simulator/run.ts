@@ -13,7 +13,7 @@ export interface RunOptions {
   /** Only these steps, of all that the seed has. */
   readonly only?: readonly number[] | undefined
   /** Instead of what the seed says of it. */
-  readonly weather?: Partial<FaultPlan> | undefined
+  readonly faults?: Partial<FaultPlan> | undefined
   readonly tell?: ((line: string) => void) | undefined
 }
 
@@ -22,13 +22,13 @@ export interface RunResult {
   readonly events: number
 }
 
-/** Each step's number must not be mistaken for one of another seed's weather. */
-const weatherStep = -2
+/** Each step's number must not be mistaken for one of another seed's faults. */
+const faultsStep = -2
 const restStep = -3
 
 /** One history from one seed: the same seed always makes the same history. */
-export async function run({ seed, steps, mistake, only, weather, tell }: RunOptions): Promise<RunResult> {
-  const scheduler = new Scheduler(seed, { ...faultPlanOf(randomOf(seed, weatherStep)), ...weather })
+export async function run({ seed, steps, mistake, only, faults, tell }: RunOptions): Promise<RunResult> {
+  const scheduler = new Scheduler(seed, { ...faultPlanOf(randomOf(seed, faultsStep)), ...faults })
   const world = new World({ scheduler, mistake, tell })
   const release = takePauses((delayMs) => scheduler.pause(nobody, delayMs))
   const limit = Error.stackTraceLimit
@@ -59,19 +59,19 @@ const jumpsMs = [minuteMs, 6 * minuteMs, 20 * minuteMs, 3_600_000, 26 * 3_600_00
 
 /** What happens next: mostly a call ends, sometimes somebody begins something or something breaks. */
 function takeStep(world: World, step: number): void {
-  const { stage, merchants, thrones } = world
+  const { stage, merchants, leaderships } = world
   const { scheduler, note } = stage
-  const { random, weather } = scheduler
+  const { random, faults } = scheduler
   world.elect()
-  if (random.chance(weather.crash)) world.crash()
-  if (random.chance(weather.deposition)) world.depose()
-  if (random.chance(weather.clockJump)) scheduler.advance(random.pick(jumpsMs))
+  if (random.chance(faults.crash)) world.crash()
+  if (random.chance(faults.deposition)) world.depose()
+  if (random.chance(faults.clockJump)) scheduler.advance(random.pick(jumpsMs))
   else scheduler.advance(random.below(1_000))
   if (random.chance(0.1)) {
     note(() => `${step}, at ${scheduler.clock().toISOString()}`)
     merchants.act()
   }
-  if (random.chance(0.04)) thrones.processes.look()
+  if (random.chance(0.04)) leaderships.processes.look()
   for (let completions = random.below(5); completions > 0; completions--) scheduler.deliver()
 }
 
@@ -94,8 +94,8 @@ const restMs = [
 /** Nothing breaks any more, and nobody asks for anything: all that is under way ends. */
 async function comeToRest(world: World): Promise<void> {
   const { scheduler, note } = world.stage
-  note(() => 'The weather turns calm, and everything comes to rest')
-  scheduler.weather = calm
+  note(() => 'Faults end, and everything comes to rest')
+  scheduler.faults = calm
   for (const delayMs of restMs) {
     await quiet(world)
     scheduler.advance(delayMs)
@@ -111,12 +111,12 @@ async function comeToRest(world: World): Promise<void> {
 /** Lets every call end and every timer that is due run. */
 async function quiet(world: World): Promise<void> {
   const {
-    thrones,
+    leaderships,
     stage: { scheduler },
   } = world
   for (let looks = 0; looks < looksMax; looks++) {
     await drain(world)
-    if (world.violation || !thrones.processes.look()) return
+    if (world.violation || !leaderships.processes.look()) return
     await settle()
     if (scheduler.pending === 0) return
     if (isIdle(scheduler)) return

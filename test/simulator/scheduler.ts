@@ -25,13 +25,13 @@ const startsAt = Date.parse('2026-01-05T08:00:00.000Z')
 export class Scheduler {
   now = startsAt
   random: Random
-  weather: FaultPlan
+  faults: FaultPlan
   #ready: Completion[] = []
   #later: Completion[] = []
 
-  constructor(seed: number, weather: FaultPlan) {
+  constructor(seed: number, faults: FaultPlan) {
     this.random = randomOf(seed, -1)
-    this.weather = weather
+    this.faults = faults
   }
 
   readonly clock = (): Date => new Date(this.now)
@@ -86,7 +86,7 @@ export class Scheduler {
    */
   call<Result>(life: Life, work: () => Result): Promise<Result> {
     if (!life.alive) return new Promise(() => undefined)
-    if (this.random.chance(this.weather.instant)) return settled(work)
+    if (this.random.chance(this.faults.instant)) return settled(work)
     const early = this.random.chance(0.5) ? settled(work) : undefined
     early?.catch(() => undefined)
     return new Promise((resolve) => {

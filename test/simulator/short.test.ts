@@ -22,8 +22,8 @@ t.test('a seed always makes the same history', async (t) => {
   t.strictSame(once, again)
 })
 
-/** In this weather each mistake is met often. */
-const weather = { instant: 0.3, crash: 0.05, deposition: 0.05, unknownAppend: 0.2, brokenWrite: 0.1 }
+/** With these faults each mistake is met often. */
+const faults = { instant: 0.3, crash: 0.05, deposition: 0.05, unknownAppend: 0.2, brokenWrite: 0.1 }
 
 /** How many seeds it takes at most until each mistake is seen. */
 const seedsUntilFound: Readonly<Record<Mistake, number>> = {
@@ -40,8 +40,8 @@ t.test('a mistake that is made on purpose is found, and told by a shorter histor
       continue
     }
     const { seed, law } = found
-    const only = await shrink({ seed, steps, mistake, weather, runsMax: 80 }, law)
-    const again = await run({ seed, steps, mistake, weather, only })
+    const only = await shrink({ seed, steps, mistake, faults, runsMax: 80 }, law)
+    const again = await run({ seed, steps, mistake, faults, only })
     t.equal(again.violation?.law, law, `${mistake}: seed ${seed} breaks ${law}`)
     t.ok(only.length < steps / 4, `${mistake}: ${only.length} steps are left`)
   }
@@ -49,7 +49,7 @@ t.test('a mistake that is made on purpose is found, and told by a shorter histor
 
 async function firstFailure(mistake: Mistake, seeds: number) {
   for (let seed = 1; seed <= seeds; seed++) {
-    const { violation } = await run({ seed, steps, mistake, weather })
+    const { violation } = await run({ seed, steps, mistake, faults })
     if (violation) return { seed, law: violation.law }
   }
   return undefined

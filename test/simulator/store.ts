@@ -154,12 +154,12 @@ export class SimulatedStore implements EventStore {
 
   append(stream: string, expected: number, given: readonly NewEvent[]): Promise<Appended> {
     const { scheduler } = this.#stage
-    const { random, weather } = scheduler
+    const { random, faults } = scheduler
     const append = { stream, expected, events: this.#withIds(given) }
-    if (random.chance(weather.overloaded)) {
+    if (random.chance(faults.overloaded)) {
       return scheduler.call(this.#life, () => fail(new StoreOverloadedError(stream)))
     }
-    if (!random.chance(weather.unknownAppend))
+    if (!random.chance(faults.unknownAppend))
       return scheduler.call(this.#life, () => this.#log.commit(append))
     this.#unknown.add(given[0]!.id)
     const fate = random.pick(['before', 'after', 'later'] as const)

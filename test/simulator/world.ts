@@ -42,7 +42,7 @@ export class World {
   readonly merchants: Merchants
   readonly apis: readonly SimulatedProcess[]
   readonly workers: readonly SimulatedProcess[]
-  readonly thrones: Readonly<Record<Role, SimulatedLeader>>
+  readonly leaderships: Readonly<Record<Role, SimulatedLeader>>
   violation: Violation | undefined
   #ids = 0
 
@@ -59,7 +59,7 @@ export class World {
     this.answers = new SimulatedAnswers(scheduler)
     this.apis = [new SimulatedProcess('api 1', this), new SimulatedProcess('api 2', this)]
     this.workers = [new SimulatedProcess('worker 1', this), new SimulatedProcess('worker 2', this)]
-    this.thrones = {
+    this.leaderships = {
       processes: new SimulatedLeader('processes'),
       projector: new SimulatedLeader('projector'),
       relay: new SimulatedLeader('relay'),
@@ -78,17 +78,19 @@ export class World {
   /** Whoever is alive takes the roles that are free. */
   elect(): void {
     for (const role of roles) {
-      const throne = this.thrones[role]
-      if (!throne.leader) throne.enthrone(this.stage.scheduler.random.pick(this.workers))
+      const leadership = this.leaderships[role]
+      if (!leadership.leader) leadership.elect(this.stage.scheduler.random.pick(this.workers))
     }
   }
 
   depose(): void {
     const { random } = this.stage.scheduler
-    const throne = this.thrones[random.pick(roles)]
+    const leadership = this.leaderships[random.pick(roles)]
     const next = random.pick(this.workers)
-    this.stage.note(() => `${next.name} takes over as ${throne.role} from ${throne.leader?.name ?? 'nobody'}`)
-    throne.enthrone(next)
+    this.stage.note(
+      () => `${next.name} takes over as ${leadership.role} from ${leadership.leader?.name ?? 'nobody'}`,
+    )
+    leadership.elect(next)
   }
 
   crash(): void {
@@ -96,7 +98,7 @@ export class World {
     const process = random.pick(random.chance(0.7) ? this.workers : this.apis)
     this.stage.note(() => `${process.name} is killed`)
     process.crash()
-    for (const role of roles) if (this.thrones[role].leader === process) this.thrones[role].vacate()
+    for (const role of roles) if (this.leaderships[role].leader === process) this.leaderships[role].vacate()
   }
 
   #committed(event: StoredEvent): void {

@@ -8,7 +8,7 @@ const asciiMax = 127
 
 const begin = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 const end = Buffer.from([0xff, 0xff])
-/** What a field of nothing is as long as. */
+/** NULL's length marker. */
 const nothing = -1
 const countBytes = 2
 const lengthBytes = 4

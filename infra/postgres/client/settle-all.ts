@@ -1,4 +1,4 @@
-/** What fails is tried again, and must not meet those who were still at work when it failed. */
+/** Waits for all before rejecting, so that a retry never overlaps with what is still running. */
 export async function settleAll<Result>(works: readonly Promise<Result>[]): Promise<readonly Result[]> {
   await Promise.allSettled(works)
   return Promise.all(works)

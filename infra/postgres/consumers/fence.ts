@@ -11,7 +11,7 @@ export type Fence = (connection: pg.ClientBase) => Promise<void>
 export class LeadershipLostError extends Error {
   override readonly name = 'LeadershipLostError'
   /** As errors of the database have one: nothing is wrong with the work, it is only no longer ours. */
-  readonly code = 'deposed'
+  readonly code = 'leadership_lost'
 
   constructor(leader: string) {
     super(`this process may not be the ${leader} any more`)
@@ -27,7 +27,7 @@ const fenceStatement = `
   from leaders where name = $1 and epoch = $2 for share`
 
 /** The fence of the leader of this name in this epoch; `onDeposed` hears of its end first. */
-export function fenceOf(name: string, epoch: number, onDeposed: () => void): Fence {
+export function fenceOf(name: string, epoch: number, onLost: () => void): Fence {
   return async (connection) => {
     const { rowCount } = await connection.query({
       name: 'fence',
@@ -35,7 +35,7 @@ export function fenceOf(name: string, epoch: number, onDeposed: () => void): Fen
       values: [name, epoch],
     })
     if (rowCount === 1) return
-    onDeposed()
+    onLost()
     throw new LeadershipLostError(name)
   }
 }

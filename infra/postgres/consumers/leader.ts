@@ -15,7 +15,7 @@ export interface Candidate {
 
 /** A time of leading. It may end at any moment; who has not noticed yet is stopped by the fence. */
 export interface LeaderTerm {
-  /** Aborts when the reign is over. */
+  /** Aborts when the term is over. */
   readonly signal: AbortSignal
   /** Belongs into every transaction of the leader, before anything is written. */
   readonly fence: Fence
@@ -30,7 +30,7 @@ export interface Leadership {
   close(): Promise<void>
 }
 
-type Run = (reign: LeaderTerm) => Promise<void>
+type Run = (term: LeaderTerm) => Promise<void>
 
 const tryEveryMs = 1_000
 const answerTimeoutMs = 5_000
@@ -73,8 +73,8 @@ async function nextTry(closing: AbortSignal): Promise<void> {
 }
 
 /**
- * One connection and what it holds. It is none of the pool's, which would have one less for as long as a
- * reign lasts.
+ * One connection and what it holds. It is outside the pool, which would be one short for as long as a
+ * term lasts.
  */
 class Candidacy {
   readonly #candidate: Candidate
@@ -102,7 +102,7 @@ class Candidacy {
       // A process that is stopped, or whose machine is gone, closes no connection.
       await this.#client.query(`set idle_session_timeout = ${silenceMaxMs}`)
       while (!this.#over.signal.aborted) {
-        if (await tryLock(this.#client, this.#candidate.name)) return await this.#enthrone()
+        if (await tryLock(this.#client, this.#candidate.name)) return await this.#elect()
         await nextTry(this.#over.signal)
       }
     } catch {
@@ -112,7 +112,7 @@ class Candidacy {
   }
 
   /** Waits for the transactions that the last leader has begun; afterwards it can begin none. */
-  async #enthrone(): Promise<boolean> {
+  async #elect(): Promise<boolean> {
     const { name, instance, pool } = this.#candidate
     const { rows: own } = await this.#client.query<{ pid: number }>('select pg_backend_pid() as pid')
     // Who cannot end them now tries again at the next election.
@@ -141,7 +141,7 @@ class Candidacy {
       const fence = fenceOf(this.#candidate.name, this.#epoch, this.#finish)
       await run({ signal, fence, assertLeading: () => this.#assertLeading() })
     } catch (error) {
-      // What fails because its reign is over has not failed.
+      // What fails because its term is over has not failed.
       if (!signal.aborted) throw error
     } finally {
       this.#finish()

@@ -30,14 +30,14 @@ export async function requestRetry(pool: pg.Pool, stream?: string): Promise<numb
   return rowCount ?? 0
 }
 
-/** Takes the wishes: a stream that is still poisoned is tried again only when somebody asks again. */
+/** Takes the requests: a stream that is still poisoned is tried again only when somebody asks again. */
 export function takeRetryRequests(pool: pg.Pool, fence?: Fence): Promise<readonly RetryRequest[]> {
-  return takeWishes({ pool, fence, consumers: 'read.%' })
+  return takeRequests({ pool, fence, consumers: 'read.%' })
 }
 
 type RetryRequest = Pick<Parked, 'consumer' | 'stream'>
 
-interface Wishing {
+interface Taking {
   readonly pool: pg.Pool
   readonly fence: Fence | undefined
   /** A pattern of SQL. */
@@ -45,7 +45,7 @@ interface Wishing {
 }
 
 /** There are hardly ever any, so looking for them writes nothing. */
-async function takeWishes({ pool, fence, consumers }: Wishing): Promise<readonly RetryRequest[]> {
+async function takeRequests({ pool, fence, consumers }: Taking): Promise<readonly RetryRequest[]> {
   const wished = await pool.query('select from parked where retry and consumer like $1 limit 1', [consumers])
   if (wished.rowCount === 0) return []
   return fenced(pool, fence, async (connection) => {
@@ -109,10 +109,10 @@ export class ParkedEvents {
   }
 
   /** Targets that somebody asked to try again. */
-  async wishes(): Promise<readonly string[]> {
+  async retryRequests(): Promise<readonly string[]> {
     const consumers = `${this.#consumer} %`
-    const wishes = await takeWishes({ pool: this.#pool, fence: this.#fence, consumers })
-    return [...new Set(wishes.map(({ consumer }) => consumer.slice(this.#consumer.length + 1)))]
+    const retryRequests = await takeRequests({ pool: this.#pool, fence: this.#fence, consumers })
+    return [...new Set(retryRequests.map(({ consumer }) => consumer.slice(this.#consumer.length + 1)))]
   }
 
   /** Its events in the order of the log. */
@@ -154,11 +154,11 @@ export interface ParkedPlace {
 }
 
 export interface Retry {
-  readonly parked: Pick<ParkedEvents, 'wishes' | 'eventsOf' | 'release'>
+  readonly parked: Pick<ParkedEvents, 'retryRequests' | 'eventsOf' | 'release'>
   readonly retry: (target: string, event: ParkedPlace) => Promise<void>
 }
 
-const wishesEveryMs = 500
+const pollEveryMs = 500
 
 /** Tries parked work again when somebody asks for it, until the signal aborts. */
 export async function pollRetryRequests(
@@ -168,17 +168,17 @@ export async function pollRetryRequests(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      for (const retry of retries) await grantWishes(retry, log)
+      for (const retry of retries) await answerRequests(retry, log)
     } catch (error) {
       log.warn({ error }, 'parked work stays parked')
     }
-    await pause(wishesEveryMs, undefined, { signal }).catch(() => undefined)
+    await pause(pollEveryMs, undefined, { signal }).catch(() => undefined)
   }
 }
 
 /** Wishes are taken once: a target that fails again must not take those of the others with it. */
-async function grantWishes(retry: Retry, log: Log): Promise<void> {
-  for (const target of await retry.parked.wishes()) {
+async function answerRequests(retry: Retry, log: Log): Promise<void> {
+  for (const target of await retry.parked.retryRequests()) {
     await retryTarget(retry, target).catch((error: unknown) => log.warn({ target, error }, 'stays parked'))
   }
 }

@@ -9,7 +9,7 @@ import type { Writing } from './changes.ts'
 import { prepared } from '../client/prepared-statements.ts'
 import { rowsOf, type RowWriter } from './row-writer.ts'
 
-export interface SpanOptions {
+export interface ProjectionBatchOptions {
   readonly deciders: ReadonlyMap<string, AnyDecider>
   readonly log: Log
 }
@@ -35,13 +35,13 @@ interface Poisoned {
 /** A piece of the log, folded into what it changes in several read models until it is written as a whole. */
 export class ProjectionBatch {
   readonly tracks: readonly ProjectionCursor[]
-  readonly #options: SpanOptions
+  readonly #options: ProjectionBatchOptions
   readonly #parts: readonly Part[]
   /** Who follows which type of event, by category and type. */
   readonly #routes = new Map<string, Map<string, readonly Part[]>>()
   readonly #poisoned: Poisoned[] = []
 
-  constructor(tracks: readonly ProjectionCursor[], options: SpanOptions) {
+  constructor(tracks: readonly ProjectionCursor[], options: ProjectionBatchOptions) {
     this.tracks = tracks
     this.#options = options
     this.#parts = tracks.map((track) => ({ track, rows: rowsOf(track) }))

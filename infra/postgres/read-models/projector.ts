@@ -29,7 +29,7 @@ interface RefusedBatch {
   readonly error: unknown
 }
 
-/** What a table that is filled needs again is mostly new, and states that are kept long cost collections. */
+/** Rebuilds mostly touch new streams; a large cache only costs garbage collection. */
 const statesMaxAnew = 500
 
 /** Transactions that fill tables, beside each other. */

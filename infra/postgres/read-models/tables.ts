@@ -63,7 +63,7 @@ export function createIndexes(model: ReadModel, { name }: Table): readonly strin
   ]
 }
 
-/** A quarter of a megabyte is a stretch, and what it holds is noted as soon as it is full. */
+/** BRIN ranges of 32 pages, summarised as soon as they are full. */
 const stretches = 'with (pages_per_range = 32, autosummarize = on)'
 
 function createIndex(table: string, columns: readonly string[], how: string): string {

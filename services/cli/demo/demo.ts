@@ -7,7 +7,7 @@ import { postingsOf, postingsText } from './ledger.ts'
 import { listen, type Heard, type Listener } from './listener.ts'
 import { Merchant } from './merchant.ts'
 import { CommandFailedError } from '../failure.ts'
-import { readCredentials, withHouse } from '../dependencies.ts'
+import { readCredentials, withRuntime } from '../dependencies.ts'
 import { grouped, print, type Printing } from '../output.ts'
 
 const currency = 'XOF'
@@ -155,7 +155,7 @@ function bothOf(listener: Listener, resources: readonly string[]): readonly Hear
 }
 
 async function ledgerOf({ merchant_id }: Credentials, { payment_intent, payout }: Story) {
-  return withHouse((runtime) =>
+  return withRuntime((runtime) =>
     postingsOf(runtime, { merchant: merchant_id, currency, resources: [payment_intent, payout] }),
   )
 }
