@@ -2,13 +2,13 @@ import { Projector } from '../../infra/postgres/read-models/projector.ts'
 import type { StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
 import { readModels } from '../../projections/index.ts'
 import { deciders, policies, publicSources } from '../../packages/domain/index.ts'
-import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
+import type { PublicEvent, UnnumberedEvent } from '../../packages/kernel/message-ports.ts'
 import { runDue } from '../../services/processes/due-timers.ts'
 import { processes } from '../../services/processes/families.ts'
 import { subscribePolicies, toolsOf } from '../../services/processes/main.ts'
 import { PolicyRunner } from '../../services/processes/policies.ts'
 import { startReactions } from '../../services/processes/reactions.ts'
-import { Renderer, type RenderedEvent } from '../../services/relay/render.ts'
+import { Renderer } from '../../services/relay/render.ts'
 import {
   assertLeading,
   simulatedCheckpoints,
@@ -162,7 +162,7 @@ async function runRelay({ process, rule }: LeaderWork): Promise<Work> {
 }
 
 /** There is no feed here: the log's own order numbers what is told. */
-export function numbered(event: RenderedEvent): PublicEvent {
+export function numbered(event: UnnumberedEvent): PublicEvent {
   return { ...event, sequence: event.position, payload: event.payload(event.position) }
 }
 
