@@ -71,8 +71,8 @@ async function watch(client: MerchantClient, work: Promise<unknown>): Promise<Wa
   while (!isOver) {
     seen.push(await gauges(client))
     for (const path of ['/healthz', '/readyz']) health.add((await client.get(path)).status)
-    // Some at once: one alone may find a place each time.
-    const asked = Array.from({ length: refusal ? 1 : 20 }, () =>
+    // More at once than the limit shrinks to: one alone may find a place each time.
+    const asked = Array.from({ length: refusal ? 1 : 300 }, () =>
       client.post('/api/v1/payment-intents', body, { headers: { 'idempotency-key': 'mine' } }),
     )
     refusal ??= (await Promise.all(asked)).find(({ status }) => status === 503)

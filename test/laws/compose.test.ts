@@ -164,7 +164,7 @@ interface Alerts {
   readonly groups: readonly { readonly rules: readonly { readonly alert: string; readonly expr: string }[] }[]
 }
 
-const functions = ['sum', 'by', 'rate', 'max', 'scalar', 'histogram_quantile', 'offset']
+const functions = ['absent', 'or', 'sum', 'by', 'rate', 'max', 'scalar', 'histogram_quantile', 'offset']
 
 /** Names of metrics in an expression of PromQL. */
 function metricsIn(expression: string): readonly string[] {
@@ -208,4 +208,29 @@ t.test('board and alerts ask for metrics that exist, and Prometheus knows the al
     rules.map(([alert]) => alert),
     'operations.md says what to do on each alert',
   )
+})
+
+t.test('every alert says where to read what to do, and NoLeader also when nothing is left', async (t) => {
+  const { groups } = parse(read('infra/alerts.yml')) as {
+    readonly groups: readonly {
+      readonly rules: readonly {
+        readonly alert: string
+        readonly expr: string
+        readonly annotations: Readonly<Record<string, string>>
+      }[]
+    }[]
+  }
+  const rules = groups.flatMap((group) => group.rules)
+  t.not(rules.length, 0)
+  for (const { alert, annotations } of rules) {
+    const page = `{{ $externalLabels.runbooks }}/operations.md#${alert.toLowerCase()}`
+    t.equal(annotations['runbook_url'], page, alert)
+    t.match(read('docs/operations.md'), new RegExp(`^### ${alert}$`, 'm'))
+    t.ok(annotations['summary'], alert)
+  }
+  const labels = parse(read('infra/prometheus.yml')) as { global: { external_labels: { runbooks: string } } }
+  t.ok(labels.global.external_labels.runbooks)
+  const { expr } = rules.find(({ alert }) => alert === 'NoLeader')!
+  for (const name of ['projector', 'processes', 'relay'])
+    t.ok(expr.includes(`absent(leading{name="${name}"})`), name)
 })
