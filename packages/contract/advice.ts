@@ -8,6 +8,9 @@ export const advice: Readonly<Record<RefusalName, string>> = {
     'Send `Authorization: Bearer <key>` with a whole key. Keys begin with `ik_test_` or `ik_live_`.',
   credential_must_not_be_expired: 'Use the key that replaced this one.',
   credential_must_have_the_scope: 'Use a key with the scope that the detail names.',
+  credential_must_be_taken_here: 'Use one of the kinds of credentials that the detail names.',
+  challenge_must_be_verified:
+    'Let the user verify a challenge for this purpose, and send its `challengeId` once.',
   environment_must_be_the_credentials:
     'Use the key of that environment, or send the environment of this key.',
   address_must_be_on_the_allow_list: 'Call from a listed address, or add this one to the list of the key.',

@@ -19,6 +19,7 @@ const ofCredentials: readonly RefusalName[] = [
   'credential_must_be_valid',
   'credential_must_not_be_expired',
   'credential_must_have_the_scope',
+  'credential_must_be_taken_here',
   'environment_must_be_the_credentials',
   'address_must_be_on_the_allow_list',
   'merchant_must_not_be_suspended',
@@ -47,6 +48,7 @@ export function refusalsOf(route: AnyRoute): readonly RefusalName[] {
   const names: RefusalName[] = [...ofEvery, ...(route.refusals ?? [])]
   if (route.scope !== 'public') names.push(...ofCredentials)
   if (method !== 'GET') names.push(...ofBodies, ...ofWrites)
+  if (route.challenge) names.push('challenge_must_be_verified')
   if (route.environment === 'required') names.push('environment_header_must_be_given')
   if (route.idempotency === 'required in live') names.push('live_payout_must_have_an_idempotency_key')
   if (takesIfMatch(route)) names.push('resource_must_be_as_it_was_seen')

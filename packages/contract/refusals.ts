@@ -19,6 +19,13 @@ export const refusals = {
   credential_must_be_valid: [401, 'IKW-AUTH-001', false, 'No such credential: it was never issued here'],
   credential_must_not_be_expired: [401, 'IKW-AUTH-002', false, 'Credential has expired or was revoked'],
   credential_must_have_the_scope: [403, 'IKW-AUTHZ-001', false, 'Credential lacks the scope'],
+  credential_must_be_taken_here: [403, 'IKW-AUTHZ-003', false, 'This kind of credential is not taken here'],
+  challenge_must_be_verified: [
+    403,
+    'IKW-AUTHZ-004',
+    false,
+    'A verified challenge for this purpose is needed',
+  ],
   environment_must_be_the_credentials: [
     403,
     'IKW-AUTHZ-002',

@@ -5,6 +5,8 @@ import type { Answers } from '../kernel/read-ports.ts'
 import type { Columns, Documents, Projection } from '../kernel/projection.ts'
 import type { Dependencies } from './dependencies.ts'
 import { History } from './history.ts'
+import type { MerchantOwner } from '../kernel/owner.ts'
+import type { Admission, Caller } from './callers.ts'
 import type { RefusalName } from './refusals.ts'
 import type { Scope } from './scopes.ts'
 import type { Section } from './section.ts'
@@ -14,14 +16,6 @@ import type { Static, TObject, TSchema } from './vocabulary.ts'
 export type Operation = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`
 
 export type Location = `/${string}/{id}`
-
-/** Who asks, by their credential. */
-export interface Caller {
-  readonly merchant: string
-  readonly livemode: boolean
-  /** `key:<id>`. */
-  readonly actor: string
-}
 
 export type { Dependencies }
 
@@ -62,10 +56,12 @@ export interface Request<Body = undefined, Query = object> {
 
 export type NamedExamples = Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>
 
-interface Common {
+interface Common extends Admission {
   readonly summary: string
   /** `public`: no credential. */
   readonly scope: Scope | 'public'
+  /** For whom nobody acts: the owner of what the path names. Refused when there is none. */
+  readonly actsFor?: (request: Pick<Request, 'params' | 'dependencies'>) => Promise<MerchantOwner>
   /** The specification gives only the count of its family. */
   readonly inferred?: true
   /** Spec, Authentication: the environment header must be sent. */

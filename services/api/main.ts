@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Challenges } from '../../packages/contract/callers.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { listen } from '../composition/listen.ts'
-import { Authentication } from './http/authenticate.ts'
+import { openAuthenticators } from './authenticators.ts'
+import { noChallenges, type Authenticator } from './http/credentials.ts'
 import { mountDocs } from './docs/docs.ts'
 import type { Api } from './http/handle.ts'
 import { mountLog } from './log/log.ts'
@@ -27,6 +29,9 @@ export interface ApiOptions {
   readonly runtime: Runtime
   readonly table?: readonly AnyRoute[]
   readonly bodyArrivalMs?: number
+  /** Others beside those of this service. */
+  readonly authenticators?: readonly Authenticator[]
+  readonly challenges?: Challenges
   readonly patience?: Patience
 }
 
@@ -36,10 +41,11 @@ export async function startApi({
   table = routes,
   bodyArrivalMs = 10_000,
   patience = usualPatience,
+  ...identifying
 }: ApiOptions): Promise<RunningApi> {
   const { dependencies, configuration, health } = runtime
   const { baseUrl } = dependencies
-  const api = await openApi(runtime, bodyArrivalMs)
+  const api = await openApi(runtime, { bodyArrivalMs, ...identifying })
   const app = mount(api, table, health.metrics)
   mountHealth(app, health.publicAnswers)
   mountLog(app, runtime.postgres.pool)
@@ -60,17 +66,20 @@ export async function startApi({
     await pause(configuration.drainSeconds * 1_000)
     await listening.close()
     overload.close()
-    await api.authentication.close()
+    for (const authenticator of api.authenticators) await authenticator.close?.()
   }
   return { port, close }
 }
 
-async function openApi({ dependencies, configuration }: Runtime, bodyArrivalMs: number): Promise<Api> {
-  const { store, clock, movedClocks } = dependencies
-  await movedClocks.follow()
+type OpenOptions = Pick<ApiOptions, 'authenticators' | 'challenges'> & { readonly bodyArrivalMs: number }
+
+async function openApi({ dependencies, configuration }: Runtime, options: OpenOptions): Promise<Api> {
+  const { bodyArrivalMs, authenticators = [], challenges = noChallenges } = options
+  await dependencies.movedClocks.follow()
   return {
     dependencies,
-    authentication: new Authentication({ store, clock, head: await store.head() }),
+    authenticators: [...(await openAuthenticators(dependencies)), ...authenticators],
+    challenges,
     addressOf: clientAddress(configuration.trustedProxies),
     rateLimit: rateLimits(configuration.rateLimit),
     requireEnvironmentHeader: configuration.requireEnvironmentHeader,

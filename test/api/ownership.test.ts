@@ -33,7 +33,7 @@ async function anotherCopy({ service: { runtime, credentials } }: TestService): 
 t.test('an id that was asked for before it existed is still only its owner’s', async (t) => {
   const { merchant_id: merchant } = first.service.credentials
   const key = randomUUID()
-  const id = keyedId({ merchant, livemode: true, actor: 'test' }, operation, key)
+  const id = keyedId({ merchant, livemode: true }, operation, key)
   const path = `/api/v1/payment-intents/${id}`
   t.match(await second.post(`${path}/confirm`, orange()), { status: 404 }, 'sandbox asks too early')
   const options = { key: first.liveKey, headers: { 'idempotency-key': key } }

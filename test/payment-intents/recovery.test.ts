@@ -152,7 +152,8 @@ t.test('a confirmation whose answer was lost keeps its lock, goes on, and is not
 function asking(id: string, dependencies: Dependencies) {
   const body = { payment_method: byOrange }
   const envelope = { ...owner(), actor: 'test', correlation: 'test' }
-  const parts = { dependencies, envelope, id, path: '', params: { id }, query: {}, body }
+  const caller = { ...owner(), actor: 'test', credential: 'api_key', scopes: ['*'] } as const
+  const parts = { dependencies, caller, envelope, id, path: '', params: { id }, query: {}, body }
   const request = new HttpRequest({ ...parts, minPosition: undefined, lastWritten: 0, ifRevision: undefined })
   return request as Parameters<typeof confirmPaymentIntent>[0]
 }

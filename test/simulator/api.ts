@@ -1,4 +1,5 @@
-import type { AnyRoute, Caller, Dependencies } from '../../packages/contract/routes.ts'
+import type { Caller } from '../../packages/contract/callers.ts'
+import type { AnyRoute, Dependencies } from '../../packages/contract/routes.ts'
 import { answer } from '../../services/api/http/answer.ts'
 import { keyOf } from '../../services/api/kinds/idempotency.ts'
 import { HttpRequest } from '../../services/api/http/request.ts'
@@ -7,6 +8,7 @@ import { paymentIntentRoutes } from '../../services/api/routes/payment-intents.t
 import { paymentRoutes } from '../../services/api/routes/payments.ts'
 import { payoutRoutes } from '../../services/api/routes/payouts.ts'
 import { testRoutes } from '../../services/api/routes/test.ts'
+import { ownerOf } from '../../packages/kernel/owner.ts'
 
 export interface Asked {
   readonly operation: string
@@ -39,8 +41,10 @@ export async function ask(
     dependencies,
     params,
     body,
+    caller,
     envelope: {
-      ...caller,
+      ...ownerOf(caller),
+      actor: caller.actor,
       correlation,
       ...(keyed && { idempotencyKey: keyed.answerKey.key, fingerprint: keyed.fingerprint }),
     },

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { identity } from '../../packages/contract/identity.ts'
-import type { Caller } from '../../packages/contract/routes.ts'
+import type { Caller } from '../../packages/contract/callers.ts'
 import { payout } from '../../packages/domain/payouts/payout.ts'
 import { ask, type Asked } from './api.ts'
 import { isForeseen } from './executor.ts'
@@ -17,10 +17,11 @@ interface Owned {
   readonly caller: Caller
 }
 
+const key = { credential: 'api_key', scopes: ['*'] } as const
 const callers: readonly Caller[] = [
-  { merchant: '00000000-0000-7000-8000-00000000000a', livemode: false, actor: 'key:a' },
-  { merchant: '00000000-0000-7000-8000-00000000000a', livemode: true, actor: 'key:b' },
-  { merchant: '00000000-0000-7000-8000-00000000000b', livemode: false, actor: 'key:c' },
+  { ...key, merchant: '00000000-0000-7000-8000-00000000000a', livemode: false, actor: 'key:a' },
+  { ...key, merchant: '00000000-0000-7000-8000-00000000000a', livemode: true, actor: 'key:b' },
+  { ...key, merchant: '00000000-0000-7000-8000-00000000000b', livemode: false, actor: 'key:c' },
 ]
 
 /** Ends of numbers, and cards, that make the simulated operators behave in all of their ways. */

@@ -1,6 +1,6 @@
 import { cardCurrencies, markets } from '../../../packages/contract/catalog.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
-import type { Caller, Dependencies, Request } from '../../../packages/contract/routes.ts'
+import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import {
   viewBalance,
@@ -19,7 +19,7 @@ import { streamName } from '../../../packages/kernel/decider.ts'
 import { recordedEvent } from '../../../packages/kernel/history.ts'
 import { equal } from '../../../packages/kernel/read-ports.ts'
 import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
-import { ownedBy } from '../../../packages/kernel/owner.ts'
+import { ownedBy, type MerchantOwner } from '../../../packages/kernel/owner.ts'
 import { shareOf } from '../kinds/list-scope.ts'
 import { balanceDays, balances } from '../../../projections/balances.ts'
 
@@ -55,7 +55,7 @@ export async function topUp(request: Request<Static<typeof TopUpRequest>>): Prom
   return balanceOf(dependencies, { ...caller, currencies: undefined, until: undefined })
 }
 
-interface Question extends Pick<Caller, 'merchant' | 'livemode'> {
+interface Question extends MerchantOwner {
   /** Left out: those that have a book. */
   readonly currencies: readonly string[] | undefined
   /** RFC 3339: the last moment that counts. Left out: now. */

@@ -10,13 +10,19 @@ export interface Asked {
   readonly route: AnyRoute
   readonly asked: HttpRequest
   readonly keyed: Keyed | undefined
+  /** Before the work is done, but not before it is answered again. */
+  readonly prepare?: () => Promise<void>
 }
 
 /** Carries out a request, or answers it as its first try was answered. */
-export async function answer(dependencies: Dependencies, { route, asked, keyed }: Asked): Promise<Reply> {
+export async function answer(
+  dependencies: Dependencies,
+  { route, asked, keyed, prepare }: Asked,
+): Promise<Reply> {
   const status = statusOf(route)
   const work = async (isResumed = false) => {
     if (isResumed) asked.resume()
+    await prepare?.()
     return { status, body: await kinds[route.kind](route, asked), replayed: false }
   }
   if (!keyed) return work()

@@ -2,21 +2,24 @@ import { hash as digest } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import { refuse } from '../../../packages/contract/refusals.ts'
-import type { Caller } from '../../../packages/contract/routes.ts'
+import type { Caller } from '../../../packages/contract/callers.ts'
 import type { Scope } from '../../../packages/contract/scopes.ts'
 import { apiKey, apiKeyId, type ApiKey } from '../../../packages/domain/api-keys/api-key.ts'
 import { merchant, type Merchant } from '../../../packages/domain/merchants/merchant.ts'
 import { streamName, type Decider, type Payloads } from '../../../packages/kernel/decider.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
 import type { Clock, EventStore, Subscription } from '../../../packages/kernel/ports.ts'
+import type { Authenticator, Presented } from './credentials.ts'
 
 const keysKept = 20_000
 /** So late this process may learn what has become of a key. */
 const looksEveryMs = 10
 /** The name of a scheme may be written in any case; a key with other letters is another key. */
+/** Right or wrong. */
+const form = /^Bearer ik_/i
 const format = /^Bearer (ik_(?:app_)?(?:test|live)_[A-Za-z0-9_-]{32,64})$/i
 
-export interface Credential {
+interface Credential {
   readonly caller: Caller
   readonly key: Extract<ApiKey, { status: 'active' | 'revoked' }>
 }
@@ -33,7 +36,7 @@ interface KnownKey {
  * API keys and app tokens. A key's stream is found by the key's own hash, so no read model stands between;
  * what is known is kept in memory and forgotten as soon as the stream goes on, in whatever process.
  */
-export class Authentication {
+export class ApiKeys implements Authenticator {
   readonly #store: EventStore
   readonly #clock: Clock
   /** By the header, which a client sends with each request. */
@@ -58,7 +61,9 @@ export class Authentication {
     })
   }
 
-  async authenticate(authorization: string | undefined, address: string | undefined): Promise<Credential> {
+  readonly recognises = (authorization: string) => form.test(authorization)
+
+  async authenticate({ authorization, address }: Presented): Promise<Caller> {
     const known = this.#known.get(authorization ?? '')
     const { credential, merchant } =
       known?.changes === this.#changes ? known : await this.#find(authorization)
@@ -68,7 +73,7 @@ export class Authentication {
     if (key.addresses.length > 0 && !isListed(address, key.addresses))
       refuse('address_must_be_on_the_allow_list')
     if (merchant.status === 'suspended') refuse('merchant_must_not_be_suspended')
-    return credential
+    return credential.caller
   }
 
   async #find(authorization = ''): Promise<KnownKey> {
@@ -81,7 +86,9 @@ export class Authentication {
     const key = await this.#state(apiKey, id)
     if (key.status === 'none' || key.hash !== hash) refuse('credential_must_be_valid')
     const { livemode } = key
-    const credential = { caller: { merchant: key.merchant, livemode, actor: `key:${id}` }, key }
+    const kind = secret.startsWith('ik_app_') ? ('app_token' as const) : ('api_key' as const)
+    const acting = { merchant: key.merchant, livemode, actor: `key:${id}` }
+    const credential = { caller: { credential: kind, ...acting, scopes: key.scopes }, key }
     const known = { credential, merchant: await this.#state(merchant, key.merchant), changes }
     this.#known.set(authorization, known)
     return known
@@ -106,8 +113,9 @@ export class Authentication {
   }
 }
 
-export function requireScope(key: { readonly scopes: readonly string[] }, scope: Scope): void {
-  if (!key.scopes.includes(scope) && !key.scopes.includes('*')) {
+/** Whoever has no scopes at all is let in by the rows that name the credential. */
+export function requireScope(caller: Caller, scope: Scope): void {
+  if ('scopes' in caller && !caller.scopes.includes(scope) && !caller.scopes.includes('*')) {
     refuse('credential_must_have_the_scope', { detail: `Credential lacks the scope ${scope}` })
   }
 }

@@ -1,11 +1,14 @@
 import type { Request as HttpRequestIn, Response as HttpResponse } from 'express'
 import { listQuery, takesIfMatch } from '../../../packages/contract/list-query.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
-import type { AnyRoute, Caller, Dependencies } from '../../../packages/contract/routes.ts'
+import type { Caller, Challenges } from '../../../packages/contract/callers.ts'
+import type { AnyRoute, Dependencies } from '../../../packages/contract/routes.ts'
 import type { Envelope } from '../../../packages/kernel/envelope.ts'
 import { pathParameters, withKind } from '../kinds/prefixes.ts'
+import { ownerOf } from '../../../packages/kernel/owner.ts'
 import { answer } from './answer.ts'
-import { requireScope, type Authentication } from './authenticate.ts'
+import { requireScope } from './authenticate.ts'
+import { callerOf, type Authenticator } from './credentials.ts'
 import { readBody } from './body.ts'
 import type { ClientAddress } from './client-address.ts'
 import { keyOf, type Keyed } from '../kinds/idempotency.ts'
@@ -17,7 +20,8 @@ import type { LastWrites } from '../kinds/writes.ts'
 
 export interface Api {
   readonly dependencies: Dependencies
-  readonly authentication: Authentication
+  readonly authenticators: readonly Authenticator[]
+  readonly challenges: Challenges
   readonly addressOf: ClientAddress
   readonly rateLimit: RateLimit
   readonly requireEnvironmentHeader: boolean
@@ -25,9 +29,6 @@ export interface Api {
   /** In which a body must have arrived. */
   readonly bodyArrivalMs: number
 }
-
-/** Nobody: the caller of public operations. */
-const nobody: Caller = { merchant: '00000000-0000-0000-0000-000000000000', livemode: false, actor: 'public' }
 
 /**
  * Everything that every operation has in common, in the order in which a request is refused; then the kind of
@@ -39,15 +40,17 @@ export async function handle(
   request: HttpRequestIn,
   response: HttpResponse,
 ): Promise<Reply> {
-  const caller = await admit(api, route, request, response)
+  const admitted = await admit(api, route, request, response)
   checkAddress(request.url)
   const params = pathParameters(route, request.params as Record<string, string>)
+  const caller = await acting(api, admitted, { route, params })
   const query = queryParameters(route, request)
   const body = await bodyOf(api, route, request)
   const header = request.headers['idempotency-key'] as string | undefined
   const keyed = isRead(request) ? undefined : keyOf(route, { header, caller, params, body })
   const asked = new HttpRequest({
     dependencies: api.dependencies,
+    caller,
     envelope: envelopeOf(caller, response, { keyed, asOf: api.dependencies.executor.position }),
     id: keyed?.id ?? api.dependencies.newId(),
     path: response.locals['path'] as string,
@@ -58,7 +61,9 @@ export async function handle(
     lastWritten: api.writes.last(caller),
     ifRevision: ifRevision(route, request),
   })
-  const reply = await answer(api.dependencies, { route, asked, keyed }).catch((error: unknown) => {
+  const prepare = () => challenged(api.challenges, route, asked)
+  const { dependencies } = api
+  const reply = await answer(dependencies, { route, asked, keyed, prepare }).catch((error: unknown) => {
     throw withKind(route, params, error)
   })
   if (asked.revision !== undefined && !reply.replayed) response.setHeader('ETag', `"${asked.revision}"`)
@@ -113,16 +118,43 @@ async function admit(
   request: HttpRequestIn,
   response: HttpResponse,
 ): Promise<Caller> {
+  const { authorization, 'ikw-environment': environment } = request.headers as Headers
   const address = api.addressOf(request)
-  if (route.scope === 'public') {
-    await api.rateLimit({ public: address ?? '' }, response)
-    return nobody
-  }
-  const { key, caller } = await api.authentication.authenticate(request.headers.authorization, address)
-  await api.rateLimit(caller, response)
-  checkEnvironment(api, { route, caller, header: request.headers['ikw-environment'] as string | undefined })
-  requireScope(key, route.scope)
+  const caller = await callerOf(api.authenticators, route, { authorization, address, environment })
+  const isNobody = caller.credential === 'nobody'
+  await api.rateLimit(isNobody ? { public: address ?? '' } : caller, response)
+  if (!isNobody) checkEnvironment(api, { route, caller, header: environment })
+  if (route.scope !== 'public') requireScope(caller, route.scope)
   return caller
+}
+
+interface Headers {
+  readonly authorization?: string
+  readonly 'ikw-environment'?: string
+}
+
+interface Place {
+  readonly route: AnyRoute
+  readonly params: Readonly<Record<string, string>>
+}
+
+/** Nobody acts for whoever owns what the path names. */
+async function acting({ dependencies }: Api, caller: Caller, { route, params }: Place): Promise<Caller> {
+  if (caller.credential !== 'nobody' || !route.actsFor) return caller
+  return { ...caller, ...ownerOf(await route.actsFor({ params, dependencies })) }
+}
+
+/** A challenge is consumed by the request that needs it, and not by repeats of that request. */
+async function challenged(
+  challenges: Challenges,
+  route: AnyRoute,
+  { body, caller }: HttpRequest,
+): Promise<void> {
+  const { challenge: purpose } = route
+  if (purpose === undefined) return
+  const { challengeId: id } = (body ?? {}) as { readonly challengeId?: string }
+  if (id === undefined) return refuseField('request_must_be_valid', '/challengeId', 'challengeId is required')
+  await challenges.consume({ id, purpose, caller })
 }
 
 interface EnvironmentCheck {

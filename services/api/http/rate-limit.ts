@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import type { Caller } from '../../../packages/contract/callers.ts'
 import { Refusal } from '../../../packages/contract/refusals.ts'
-import type { Caller } from '../../../packages/contract/routes.ts'
 
 /** Domain model, section 4: requests per second and key; twice as many may come at once. Inferred: `public`. */
 const perSecond = { live: 100, sandbox: 25, public: 100 } as const

@@ -4,6 +4,7 @@ import type { Envelope } from '../../../packages/kernel/envelope.ts'
 import type { Outcome } from '../../../packages/kernel/execute.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
 import { owns } from '../../../packages/kernel/owner.ts'
+import type { Caller } from '../../../packages/contract/callers.ts'
 
 /** A request of a kind of row that is only known at run time. */
 export interface AnyRequest extends Request<object | undefined, Readonly<Record<string, unknown>>> {
@@ -19,6 +20,7 @@ export interface AnyRequest extends Request<object | undefined, Readonly<Record<
 
 export interface RequestParts {
   readonly dependencies: Dependencies
+  readonly caller: Caller
   readonly envelope: Envelope
   readonly id: string
   readonly path: string
@@ -32,7 +34,7 @@ export interface RequestParts {
 }
 
 export class HttpRequest implements AnyRequest {
-  readonly caller
+  readonly caller: Caller
   readonly dependencies: Dependencies
   readonly envelope: Envelope
   readonly id: string
@@ -50,8 +52,7 @@ export class HttpRequest implements AnyRequest {
   #revision: number | undefined
 
   constructor(parts: RequestParts) {
-    const { merchant, livemode, actor } = parts.envelope
-    this.caller = { merchant, livemode, actor }
+    this.caller = parts.caller
     this.dependencies = parts.dependencies
     this.envelope = parts.envelope
     this.id = parts.id

@@ -2,11 +2,13 @@ import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { derivedId } from '../../../packages/contract/identity.ts'
 import { Refusal, refusals, refuse, refuseField } from '../../../packages/contract/refusals.ts'
-import type { AnyRoute, Caller } from '../../../packages/contract/routes.ts'
+import type { Caller } from '../../../packages/contract/callers.ts'
+import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
 import type { EventStore, StoredEvent } from '../../../packages/kernel/ports.ts'
 import type { Answer, AnswerKey, Answers } from '../../../packages/kernel/read-ports.ts'
+import type { MerchantOwner } from '../../../packages/kernel/owner.ts'
 
 const requests = '8e0b9a4c-63c5-5a1f-9d38-3c1a5d6f7b20'
 const visibleAscii = /^[\x21-\x7e]{1,255}$/
@@ -22,7 +24,7 @@ export interface Keyed {
 export interface KeyedRequest {
   readonly header: string | undefined
   readonly caller: Caller
-  readonly params: object
+  readonly params: Readonly<Record<string, string>>
   readonly body: unknown
 }
 
@@ -35,10 +37,26 @@ export function keyOf(route: AnyRoute, { header, caller, params, body }: KeyedRe
     return undefined
   }
   const { merchant, livemode } = caller
-  const operation = keyedOperation(route)
+  const scope = scopeOf(route, caller, params)
+  if (scope === undefined) return undefined
+  const operation = keyedOperation(route) + scope
   const fingerprint = hash('sha256', canonicalize({ params, body: body ?? null })!)
   const id = keyedId(caller, operation, key)
   return { answerKey: { merchant, livemode, operation, key }, fingerprint, id }
+}
+
+/**
+ * What is added to the operation: a stranger's keys are of the token that the stranger knows. A stranger
+ * without one has no keys, for others could guess them, and a credential is told once.
+ */
+function scopeOf(
+  route: AnyRoute,
+  { credential }: Caller,
+  params: KeyedRequest['params'],
+): string | undefined {
+  if (credential !== 'nobody') return ''
+  const token = route.token && params[route.token]
+  return token && !route.showsSecret ? ` ${hash('sha256', token)}` : undefined
 }
 
 /** Whoever asks twins with one key wants one thing. */
@@ -47,7 +65,7 @@ export function keyedOperation({ operation, twinOf = operation }: AnyRoute): str
 }
 
 /** The identity of what a keyed request creates. */
-export function keyedId({ merchant, livemode }: Caller, operation: string, key: string): string {
+export function keyedId({ merchant, livemode }: MerchantOwner, operation: string, key: string): string {
   return derivedId(requests, `${merchant} ${livemode} ${operation} ${key}`)
 }
 

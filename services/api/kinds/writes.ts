@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Caller } from '../../../packages/contract/routes.ts'
+import type { MerchantOwner } from '../../../packages/kernel/owner.ts'
 
 const merchantsKept = 50_000
 
@@ -8,11 +8,11 @@ export class LastWrites {
   readonly #live = new LRUCache<string, number>({ max: merchantsKept })
   readonly #sandbox = new LRUCache<string, number>({ max: merchantsKept })
 
-  note({ merchant, livemode }: Caller, position: number): void {
+  note({ merchant, livemode }: MerchantOwner, position: number): void {
     this.#positions(livemode).set(merchant, position)
   }
 
-  last({ merchant, livemode }: Caller): number {
+  last({ merchant, livemode }: MerchantOwner): number {
     return this.#positions(livemode).get(merchant) ?? 0
   }
 

@@ -1,0 +1,8 @@
+import type { Dependencies } from '../../packages/contract/routes.ts'
+import { ApiKeys } from './http/authenticate.ts'
+import type { Authenticator } from './http/credentials.ts'
+
+/** Every kind of credential that this service knows; a row names those that it takes. */
+export async function openAuthenticators({ store, clock }: Dependencies): Promise<readonly Authenticator[]> {
+  return [new ApiKeys({ store, clock, head: await store.head() })]
+}
