@@ -1,4 +1,5 @@
 import type { Row } from '../support/contest.ts'
+import { accounts } from './accounts.ts'
 import { append } from './append.ts'
 import { appendInsert } from './append-insert.ts'
 import { deadEndpoint } from './dead-endpoint.ts'
@@ -21,6 +22,7 @@ export const rows: readonly Row[] = [
   payout,
   payoutWhole,
   payoutHot,
+  accounts,
   intent,
   read,
   list,

@@ -49,8 +49,6 @@ export const merchantPending = 'merchant.pending'
 export const merchantReserved = 'merchant.reserved'
 export const clearingPayout = 'clearing.payout'
 export const suspenseUnmatched = 'suspense.unmatched'
-/** The float moves between books, and between no operators: zero over all books. */
-export const internalRail = 'provider:internal'
 export const paymentFees = 'revenue.payment_fees'
 export const payoutFees = 'revenue.payout_fees'
 

@@ -77,7 +77,7 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
   category: 'ledger',
   events: ledgerEvents,
   initial: emptyBook,
-  snapshot: { version: 4, every: ({ openHolds }) => Math.max(256, openHolds), restored: bookFrom },
+  snapshot: { version: 5, every: snapshotEvery, restored: bookFrom },
 
   decide: {
     PostEntry(command, book, context) {
@@ -195,6 +195,14 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
     HoldPosted: (book, entry) => afterEnding(book, entry, 'posted'),
     HoldVoided: (book, entry) => afterEnding(book, entry, 'voided'),
   },
+}
+
+/**
+ * Writing a snapshot costs what it holds, loading a book what came after it: with 100,000 accounts or holds a
+ * snapshot every 25,000 entries costs each of them 3 microseconds, and a load stays within a second.
+ */
+function snapshotEvery({ openHolds, accounts }: Book): number {
+  return Math.max(256, Math.ceil((openHolds + accounts) / 4))
 }
 
 /** What moves on by itself, in this book or in another one. */

@@ -27,6 +27,8 @@ export interface PendingPayment {
 export interface Book {
   /** Balances that are not zero. */
   readonly balances: Record<string, number>
+  /** How many these are. */
+  accounts: number
   /** Open holds by id. */
   readonly holds: Record<string, Hold>
   openHolds: number
@@ -47,6 +49,7 @@ export interface Book {
 export function emptyBook(): Book {
   return {
     balances: {},
+    accounts: 0,
     holds: {},
     openHolds: 0,
     pending: {},
@@ -178,7 +181,9 @@ function move(book: Book, entry: Entry): void {
 /** All that balances need: for who shows nothing else of a book, and need not remember its holds. */
 export function afterPostings(book: Book, { postings }: Pick<Entry, 'postings'>): Book {
   for (const posting of postings) {
-    const balance = balanceOf(book, posting.account) + effect(posting)
+    const before = balanceOf(book, posting.account)
+    const balance = before + effect(posting)
+    book.accounts += Number(balance !== 0) - Number(before !== 0)
     if (balance === 0) delete book.balances[posting.account]
     else book.balances[posting.account] = balance
   }
