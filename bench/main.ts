@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { rows } from './rows/index.ts'
-import { openBench, scales, type Bench } from './support/bench.ts'
+import { eventStoreUrl, openBench, scales, type Bench } from './support/bench.ts'
 import { rowsNamed } from './support/choice.ts'
 import { NotMeasuredError, type Contest, type Row } from './support/contest.ts'
 import type { Measured } from './support/measured.ts'
@@ -51,6 +51,10 @@ async function runFacts(): Promise<Readonly<Record<string, string>>> {
   const { rounds, measuredMs } = bench.scale
   const size = quick ? 'QUICK=1: smaller stores and short rounds, so read it as a direction only' : 'whole'
   return {
+    ...(eventStoreUrl !== undefined && {
+      'event store':
+        'payout, payout-whole, intent and rebuild on the EventStoreDB of EVENTSTORE_URL, each under a prefix of its own',
+    }),
     run: `${size}; ${rounds} rounds of ${measuredMs / 1_000} s a side, ${new Date().toISOString()}`,
     'load generator':
       `a process of its own; against a server that does nothing it makes ${number(perSecond)} requests/s ` +

@@ -8,6 +8,7 @@ import { KnexProjector } from '../peers/knex-projector.ts'
 import type { Bench } from '../support/bench.ts'
 import type { Contest, Row } from '../support/contest.ts'
 import type { Measured } from '../support/measured.ts'
+import { withLogMoved } from '../support/moved-log.ts'
 import { seededStore, type SeededStore } from '../support/seeded.ts'
 import { startService } from '../support/service.ts'
 
@@ -29,7 +30,7 @@ async function prepare(bench: Bench): Promise<Contest> {
   const payouts = Math.ceil((bench.scale.quick ? 60_000 : 1_000_000) / eventsPerPayout)
   const options = { merchants: merchantsCount, payouts, withEvents: true, withRows: false }
   const store = await seededStore(bench, 'bench_rebuild', options)
-  const service = await startService(store.database)
+  const service = await startService(await withLogMoved(bench, store.database))
   await service.settled()
   const postgres = await connectPostgres({ url: store.database.url, dataDirectory: '' })
   const peerEvents = bench.scale.quick ? 500 : 2_000

@@ -1,7 +1,7 @@
-import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
 import { verifyLog } from '../../services/cli/audit/verify.ts'
 import { deciders } from '../../packages/domain/index.ts'
 import { connected, type BenchDatabase } from './bench.ts'
+import { countEvents, openLog } from './log.ts'
 import { number } from './result.ts'
 
 /** What the clients of a load were told is done. */
@@ -20,10 +20,9 @@ export async function checkAfterwards(
   { event, units }: Acknowledged,
 ): Promise<string> {
   const { pool, close } = await connected(database)
-  const store = await openEmbeddedStore({ url: database.url })
+  const store = await openLog(database)
   try {
-    const count = 'select count(*) as count from events where type = $1'
-    const found = (await pool.query<{ count: number }>(count, [event])).rows[0]?.count ?? 0
+    const found = await countEvents(store, event)
     if (found < units)
       throw new Error(`${units} units were acknowledged, but the log holds ${found} ${event}`)
     const checkpoint = `select position from checkpoints where name = 'policies'`

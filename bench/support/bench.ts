@@ -40,7 +40,17 @@ export interface Bench {
   readonly generator: LoadGenerator
   /** A database of its own on the shared server. */
   database(name: string): Promise<BenchDatabase>
+  /** Where a log of this name is to be on the server of EVENTSTORE_URL; undefined when that is not set. */
+  eventStoreFor(name: string): EventStorePlace | undefined
+  /** The same, with its log under a prefix of its own on the EventStoreDB of EVENTSTORE_URL, if that is set. */
+  databaseWithLog(name: string): Promise<BenchDatabase>
   close(): Promise<void>
+}
+
+/** A prefix of its own on a server that others use too. */
+export interface EventStorePlace {
+  readonly url: string
+  readonly prefix: string
 }
 
 export interface BenchDatabase {
@@ -48,15 +58,20 @@ export interface BenchDatabase {
   readonly url: string
   /** Where a service that works on this database keeps its files. */
   readonly dataDirectory: string
+  /** Left out: the log is in the database. */
+  readonly eventStore?: EventStorePlace
   drop(): Promise<void>
 }
+
+/** Of a real server, for rows that run the service on it. */
+export const eventStoreUrl = process.env['EVENTSTORE_URL']
 
 /** Runs everything in a directory that is gone when the run ends. */
 export async function openBench(scale: Scale): Promise<Bench> {
   const directory = mkdtempSync(join(tmpdir(), 'ikw-bench-'))
   const server = await connectPostgres({ dataDirectory: directory })
   const generator = new LoadGenerator()
-  return { scale, directory, server, generator, database, close }
+  return { scale, directory, server, generator, database, databaseWithLog, eventStoreFor, close }
 
   async function database(name: string): Promise<BenchDatabase> {
     await server.pool.query(`drop database if exists ${name} with (force)`)
@@ -67,11 +82,21 @@ export async function openBench(scale: Scale): Promise<Bench> {
     return { name, url: url.href, dataDirectory: join(directory, name), drop }
   }
 
+  async function databaseWithLog(name: string): Promise<BenchDatabase> {
+    const eventStore = eventStoreFor(name)
+    return { ...(await database(name)), ...(eventStore && { eventStore }) }
+  }
+
   async function close(): Promise<void> {
     await generator.close()
     await server.close()
     rmSync(directory, { recursive: true, force: true })
   }
+}
+
+function eventStoreFor(name: string): EventStorePlace | undefined {
+  const prefix = `${name}_${Date.now().toString(36)}_`
+  return eventStoreUrl === undefined ? undefined : { url: eventStoreUrl, prefix }
 }
 
 /** Connections to a database whose migrations have run. */

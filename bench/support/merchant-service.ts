@@ -18,7 +18,7 @@ export async function startWithMerchants(
   name: string,
   program: Program = 'all-in-one/main',
 ): Promise<MerchantService> {
-  const database = await bench.database(name)
+  const database = await bench.databaseWithLog(name)
   const runtime = await openBenchHouse(database)
   const merchants = await makeMerchants(runtime.dependencies, bench.scale.quick ? 100 : 1_000)
   await runtime.close()

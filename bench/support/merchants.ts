@@ -20,7 +20,11 @@ export interface BenchMerchant {
 const grantMinor = 1_000_000_000_000
 
 /** The environment that a service of the benchmark runs in. */
-export function environmentOf({ url, dataDirectory }: BenchDatabase): Readonly<Record<string, string>> {
+export function environmentOf({
+  url,
+  dataDirectory,
+  eventStore,
+}: BenchDatabase): Readonly<Record<string, string>> {
   return {
     PORT: '0',
     DATA_DIR: dataDirectory,
@@ -28,6 +32,7 @@ export function environmentOf({ url, dataDirectory }: BenchDatabase): Readonly<R
     RATE_LIMIT: 'off',
     EGRESS_ALLOW: '127.0.0.0/8',
     LOG_LEVEL: 'warn',
+    ...(eventStore && { EVENTSTORE_URL: eventStore.url, EVENTSTORE_PREFIX: eventStore.prefix }),
   }
 }
 

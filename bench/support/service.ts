@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { BenchDatabase } from './bench.ts'
 import { endChild, startProgram } from './children.ts'
+import { openLog } from './log.ts'
 import { environmentOf } from './merchants.ts'
 
 /** The whole service, as `make run` starts it, or only its API. */
@@ -36,6 +37,7 @@ export async function startService(
 ): Promise<BenchService> {
   const { child, port } = await startProgram(`../../services/${program}`, environmentOf(database))
   const pool = new pg.Pool({ connectionString: database.url, max: 1 })
+  const log = database.eventStore && (await openLog(database))
   return { port, pid: child.pid!, settled, residentMegabytes, close }
 
   /** The log stands still, and all that follow it are at its end. */
@@ -50,14 +52,16 @@ export async function startService(
 
   /** Whoever follows the log saves how far it has come when all that followed from it is written. */
   async function progress(): Promise<Progress> {
+    const head = await log?.head()
     const text = `
       select (select max(position) from events)::float8 as head, min(position)::float8 as least from checkpoints`
     const { rows } = await pool.query<Progress>(text)
-    return rows[0]!
+    return head === undefined ? rows[0]! : { ...rows[0]!, head }
   }
 
   async function close(): Promise<void> {
     await pool.end()
+    await log?.close()
     await endChild(child)
   }
 

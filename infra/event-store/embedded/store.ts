@@ -27,13 +27,7 @@ export interface EmbeddedStoreOptions {
  * reached.
  */
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<EventStore> {
-  const { url, waitingMax = 50_000, onLogWentBack = fail } = options
-  const seen = new SeenLog(onLogWentBack)
-  const pool = openReadPool(url, seen)
-  const reader = new Reader(pool, seen)
-  const recent = new RecentEvents(reader)
-  const bell = polledBell(reader)
-  const writer = new Writer({ url, waitingMax, reader, seen, onWritten: take, onLost: forget })
+  const { pool, reader, recent, bell, writer } = partsOf(options)
   await writer.open()
   const subscriptions = new OpenSubscriptions()
 
@@ -53,21 +47,30 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     close,
   }
 
-  function take(base: number, written: readonly Placed[]): void {
-    recent.add({ base, pieces: written.map(pieceOf) })
-    bell.advance(written.at(-1)?.through ?? 0)
-  }
-
-  function forget(): void {
-    recent.forget()
-    bell.forget()
-  }
-
   async function close(): Promise<void> {
     await subscriptions.close()
     await writer.close()
     await pool.end()
   }
+}
+
+/** What works together on one database. */
+function partsOf({ url, waitingMax = 50_000, onLogWentBack = fail }: EmbeddedStoreOptions) {
+  const seen = new SeenLog(onLogWentBack)
+  const pool = openReadPool(url, seen)
+  const reader = new Reader(pool, seen)
+  const recent = new RecentEvents(reader)
+  const bell = polledBell(reader)
+  const onWritten = (base: number, written: readonly Placed[]) => {
+    recent.add({ base, pieces: written.map(pieceOf) })
+    bell.advance(written.at(-1)?.through ?? 0)
+  }
+  const onLost = () => {
+    recent.forget()
+    bell.forget()
+  }
+  const writer = new Writer({ url, waitingMax, reader, seen, onWritten, onLost })
+  return { pool, reader, recent, bell, writer }
 }
 
 function pieceOf({ append, after, through }: Placed): Piece {
