@@ -3,7 +3,7 @@
 SOURCES := $(shell find packages projections infra services test bench -name '*.ts' -not -path '*/node_modules/*' 2>/dev/null)
 
 # Those that carry packages of their own.
-PEERS := bench/peers/emmett/node_modules/.installed
+PEERS := $(addsuffix /node_modules/.installed,bench/peers/emmett bench/peers/graphile-worker)
 
 TOOLS := $(CURDIR)/.data/tools
 

@@ -3,7 +3,7 @@ import { documents } from '../packages/kernel/projection.ts'
 
 export const sandboxClockDocuments = documents(sandboxClock, {
   name: 'sandbox_clocks',
-  version: 1,
+  version: 2,
   columns: {},
   row: () => ({}),
   indexes: [],

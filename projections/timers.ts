@@ -5,7 +5,7 @@ import type { TimerHandlers } from '../packages/kernel/timer.ts'
 /** What is due, when, and for whom: rebuilt from the log like every other read model. */
 export const timers = projection<Record<string, never>>()({
   name: 'timers',
-  version: 3,
+  version: 4,
   columns: {
     id: 'text',
     kind: 'text',
@@ -15,7 +15,7 @@ export const timers = projection<Record<string, never>>()({
     due_at: 'timestamptz',
   },
   key: ['id'],
-  indexes: [['due_at'], ['merchant', 'due_at']],
+  indexes: [['due_at', 'id'], ['merchant', 'due_at']],
   on: together(families.map(({ timers: handlers = {} }) => handlers)),
 })
 

@@ -14,6 +14,7 @@ import { payoutHot } from './payout-hot.ts'
 import { read } from './read.ts'
 import { rebuild } from './rebuild.ts'
 import { start } from './start.ts'
+import { timers } from './timers.ts'
 
 /** All comparisons, in the order of the table. */
 export const rows: readonly Row[] = [
@@ -29,6 +30,7 @@ export const rows: readonly Row[] = [
   rebuild,
   deliver,
   deadEndpoint,
+  timers,
   start,
   memory,
   growth,

@@ -6,6 +6,11 @@ import { Batcher } from './client/batcher.ts'
 
 type TimerKey = Pick<DueTimer, 'id' | 'dueAt'>
 
+/** Much falls due at one moment, so the time alone is no place to go on from. */
+type Place = TimerKey
+
+const begin: Place = { dueAt: '-infinity', id: '' }
+
 type Kinds = readonly string[] | null
 
 interface Postponement extends TimerKey {
@@ -25,9 +30,9 @@ const timerColumns = 't.kind, t.subject, t.merchant, t.livemode'
 const freshStatement = `
   select t.id, ${timerColumns}, t.due_at as "dueAt", 0 as attempts
   from ${readSchema}.timers t
-  where t.due_at >= $1 and t.due_at <= $2 and ($4::text[] is null or t.kind = any($4))
+  where (t.due_at, t.id) > ($1, $5) and t.due_at <= $2 and ($4::text[] is null or t.kind = any($4))
     and not exists (select from timer_attempts a where a.id = t.id and a.due_at = t.due_at)
-  order by t.due_at limit $3`
+  order by t.due_at, t.id limit $3`
 
 const postponedStatement = `
   select a.id, ${timerColumns}, a.due_at as "dueAt", a.attempts
@@ -66,7 +71,7 @@ export class PostgresTimers implements Timers {
   /** Handed out for the first time and not postponed yet. */
   #begun = new Set<string>()
   /** Timers that were due before have been run, unless they came late. */
-  #freshFrom = new Date(0).toISOString()
+  #freshFrom: Place = begin
   #lookedAtAllAt = Number.NEGATIVE_INFINITY
 
   constructor(pool: pg.Pool, fence?: Fence) {
@@ -92,11 +97,13 @@ export class PostgresTimers implements Timers {
   async #fresh(now: Date, limit: number, kinds: Kinds): Promise<readonly DueTimer[]> {
     const time = now.getTime()
     const looksAtAll = this.#begun.size > 0 || this.#isTimeForAll(time)
-    const values = [looksAtAll ? '-infinity' : this.#freshFrom, now, limit, kinds]
+    const { dueAt, id } = looksAtAll ? begin : this.#freshFrom
+    const values = [dueAt, now, limit, kinds, id]
     const { rows } = await this.#pool.query<DueTimer>(freshStatement, values)
     if (looksAtAll) this.#lookedAtAllAt = time
     this.#begun = new Set(rows.map(({ id }) => id))
-    this.#freshFrom = rows.length === limit ? rows.at(-1)!.dueAt : new Date(time - lateMsMax).toISOString()
+    const recent = { dueAt: new Date(time - lateMsMax).toISOString(), id: '' }
+    this.#freshFrom = rows.length === limit ? rows.at(-1)! : recent
     return rows
   }
 

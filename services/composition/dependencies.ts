@@ -105,8 +105,7 @@ export async function openRuntime(
   const dependencies = buildDependencies(configuration, adapters)
   observe(health, { dependencies, postgres })
   const close = async () => {
-    await dependencies.movedClocks.close()
-    await store.close()
+    await dependencies.movedClocks.close().then(() => store.close())
     mailer.close?.()
     await operators.close?.()
     await telemetry.close?.()

@@ -84,7 +84,7 @@ export class SandboxClocks implements MovedClocks {
     const stream = streamName(sandboxClock.category, sandboxClockId(merchant))
     const events = await this.#parts.store.readStream(stream, revision + 1)
     if (events.length === 0) return
-    const state = foldStored(sandboxClock, events, { aheadMs }) as SandboxClock
+    const state = foldStored(sandboxClock, events, { aheadMs, movedAt: null }) as SandboxClock
     this.learn(merchant, { aheadMs: state.aheadMs, revision: revision + events.length })
   }
 

@@ -7,7 +7,7 @@ import type { Process, Tools } from './process.ts'
 import { forEach } from './reactions.ts'
 
 const lookEveryMs = 200
-const perLook = 500
+const perLook = 1_000
 const atOnce = 128
 /**
  * A timer that has done its work is gone once the read model has seen the event; until then it is not run
@@ -53,9 +53,18 @@ export async function runDue(options: TimerRunnerOptions): Promise<number> {
   const due = await timers.due(clock(), perLook, { kinds, ahead })
   const moved = new Set(ahead.map(({ merchant }) => merchant))
   const isMoved = ({ merchant, livemode }: DueTimer) => !livemode && moved.has(merchant)
+  const noted: Promise<void>[] = []
   await forEach([...lanesOf(due, isMoved)], atOnce, async (lane) => {
-    for (const timer of lane) await run(isMoved(timer) ? inTimeOf(timer, options) : options, timer)
-  })
+    for (const timer of lane) {
+      const timing = isMoved(timer) ? inTimeOf(timer, options) : options
+      const until = await run(timing, timer)
+      // The next one need not wait for it, so that attempts are written many at a time.
+      const note = timers.postpone(timer, until)
+      note.catch(() => undefined)
+      noted.push(note)
+    }
+  }).finally(() => Promise.allSettled(noted))
+  await Promise.all(noted)
   return due.length
 }
 
@@ -77,8 +86,9 @@ function lanesOf(
   return lanes.values()
 }
 
-async function run(options: TimerRunnerOptions, timer: DueTimer): Promise<void> {
-  const { processes, timers, tools, log, assertLeading } = options
+/** Answers when it is to be run again, unless an event removes it before. */
+async function run(options: TimerRunnerOptions, timer: DueTimer): Promise<Date> {
+  const { processes, tools, log, assertLeading } = options
   assertLeading()
   const lateMs = tools.dependencies.clock().getTime() - Date.parse(timer.dueAt)
   if (lateMs > lateMsShown && timer.attempts === 0)
@@ -89,11 +99,11 @@ async function run(options: TimerRunnerOptions, timer: DueTimer): Promise<void> 
   ]
   try {
     if (!work) throw new Error(`nobody here knows timers of the kind ${timer.kind}`)
-    await timers.postpone(timer, (await work(timer, tools)) ?? later(settleMs))
+    return (await work(timer, tools)) ?? later(settleMs)
   } catch (error) {
     const passing = isPassing(error)
     if (!passing) log.error({ timer: timer.id, error }, 'timer failed')
-    await timers.postpone(timer, later(passing ? passingFailureMs : failureMs))
+    return later(passing ? passingFailureMs : failureMs)
   }
 }
 

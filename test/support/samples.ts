@@ -33,6 +33,7 @@ const naming: Readonly<Record<string, (service: TestService) => Promise<Body>>> 
 /** Operations that take nothing twice, or that would have the service call somewhere else. */
 const own: Readonly<Record<string, () => Body>> = {
   'POST /api/v1/merchant/settings/payouts/destinations': () => ({ ...account, account_number: randomUUID() }),
+  'POST /api/test/clock': () => ({ advance_seconds: 1 }),
   'POST /api/v1/webhook-endpoints': () => ({ url: nowhere(), enabled_events: ['payout.failed'] }),
 }
 

@@ -1,4 +1,5 @@
 import { literals, maybe, record, Timestamp, Type, type Static } from '../../contract/vocabulary.ts'
+import type { NamedExamples } from '../../contract/routes.ts'
 import { aheadMsMax, type SandboxClock } from './sandbox-clock.ts'
 
 /** Exactly one of the two. */
@@ -8,6 +9,11 @@ export const SandboxClockMove = record({
   ),
   to: maybe(Type.String({ format: 'date-time', description: 'RFC 3339; not before what the clock shows' })),
 })
+
+export const sandboxClockExamples: NamedExamples = {
+  month: { summary: 'A month later', value: { advance_seconds: 30 * 86_400 } },
+  date: { summary: 'At a time', value: { to: '2027-01-31T06:00:00.000Z' } },
+}
 
 export const SandboxClockResource = record({
   id: Type.String({ description: "The merchant's id" }),

@@ -16,6 +16,8 @@ export type SandboxClockEvents = EventsOf<typeof sandboxClockEvents>
 
 export interface SandboxClock {
   readonly aheadMs: number
+  /** By everybody's time; null for a clock that was never moved. */
+  readonly movedAt: string | null
 }
 
 export type SandboxClockCommands = {
@@ -27,7 +29,7 @@ export const sandboxClock: Decider<SandboxClock, SandboxClockCommands, SandboxCl
   category: 'sandbox_clock',
   time: 'real',
   events: sandboxClockEvents,
-  initial: () => ({ aheadMs: 0 }),
+  initial: () => ({ aheadMs: 0, movedAt: null }),
 
   decide: {
     MoveSandboxClock(move, state) {
@@ -42,7 +44,7 @@ export const sandboxClock: Decider<SandboxClock, SandboxClockCommands, SandboxCl
   },
 
   evolve: {
-    SandboxClockMoved: (_, { aheadMs }) => ({ aheadMs }),
+    SandboxClockMoved: (_, { aheadMs }, { at }) => ({ aheadMs, movedAt: at }),
   },
 }
 

@@ -33,10 +33,13 @@ export async function moveSandboxClock(request: Request<Move>): Promise<Shown> {
   if (caller.livemode) refuse('resource_must_exist')
   const { merchant } = caller
   const command = { type: 'MoveSandboxClock', data: moveOf(body, dependencies.clock()) } as const
-  const { state, revision } = await request.send(sandboxClock, sandboxClockId(merchant), command)
+  const once = { isWhole: true } as const
+  const { state, revision } = await request.send(sandboxClock, sandboxClockId(merchant), command, once)
   dependencies.movedClocks.learn(merchant, { aheadMs: state.aheadMs, revision })
   if (revision === 0) await pause(learnedWithinMs)
-  return viewSandboxClock({ merchant, state, now: dependencies.clock() })
+  // What it was moved to, so that a repeat is answered alike.
+  const now = state.movedAt ? new Date(state.movedAt) : dependencies.clock()
+  return viewSandboxClock({ merchant, state, now })
 }
 
 function moveOf({ advance_seconds, to }: Move, now: Date): SandboxClockCommands['MoveSandboxClock'] {

@@ -3,7 +3,11 @@ import { section } from '../../../packages/contract/section.ts'
 import { BalanceResource, TopUpRequest } from '../../../packages/domain/balances/balance.ts'
 import { PayoutCallback, PayoutResource } from '../../../packages/domain/payouts/resource.ts'
 import { PaymentIntentResource } from '../../../packages/domain/payment-intents/resource.ts'
-import { SandboxClockMove, SandboxClockResource } from '../../../packages/domain/sandbox-clocks/resource.ts'
+import {
+  sandboxClockExamples,
+  SandboxClockMove,
+  SandboxClockResource,
+} from '../../../packages/domain/sandbox-clocks/resource.ts'
 import { topUp } from '../actions/balances.ts'
 import { playOperator } from '../actions/payouts.ts'
 import { MobileMoneyCallback, playCollection } from '../actions/test-triggers.ts'
@@ -44,6 +48,7 @@ const rows = [
     scope: 'settings.write',
     inferred: true,
     body: SandboxClockMove,
+    examples: sandboxClockExamples,
     returns: SandboxClockResource,
     refusals: ['resource_must_exist'],
     action: moveSandboxClock,
