@@ -8,7 +8,7 @@ export { Type, type Static, type TObject, type TSchema }
  */
 export function record<Fields extends TProperties>(
   fields: Fields,
-  options: { readonly description?: string } = {},
+  options: { readonly description?: string; readonly 'x-aliases'?: Readonly<Record<string, string>> } = {},
 ) {
   return Type.Object(fields, { additionalProperties: false, ...options })
 }

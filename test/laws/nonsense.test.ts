@@ -18,7 +18,9 @@ interface Parameter {
 interface Described {
   readonly parameters: readonly (Parameter | { readonly $ref: string })[]
   readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } }
-  readonly responses: Readonly<Record<string, { readonly $ref?: string }>>
+  readonly responses: Readonly<
+    Record<string, { content: { 'application/problem+json': { examples: object } } }>
+  >
 }
 
 interface Reference {
@@ -26,9 +28,6 @@ interface Reference {
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>
     readonly parameters: Readonly<Record<string, Parameter>>
-    readonly responses: Readonly<
-      Record<string, { content: { 'application/problem+json': { examples: object } } }>
-    >
   }
 }
 
@@ -73,8 +72,7 @@ function faultOf({ status, headers, body }: Answer, operation: Described): strin
   if (status < 400) return undefined
   if (!headers.get('content-type')?.startsWith('application/problem+json')) return 'is of another media type'
   if (schemaFaults(Problem, body).length > 0) return 'is no problem document'
-  const { content } = document.components.responses[response.$ref!.replace('#/components/responses/', '')]!
-  const { examples } = content['application/problem+json']
+  const { examples } = response.content['application/problem+json']
   const codes = JSON.stringify(examples)
   const named = Object.keys(examples).some((name) => codeOf(name) === body['code'])
   return named ? undefined : `${String(body['code'])} is not one of ${codes}`

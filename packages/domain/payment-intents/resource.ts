@@ -44,6 +44,13 @@ export const PaymentIntentRequest = record({
   customer: maybe(Identity),
   customer_email: maybe(Email),
   customer_phone: maybe(Msisdn),
+  payment_method_types: maybe(
+    Type.Array(choice('mobile_money', 'card'), {
+      minItems: 1,
+      maxItems: 2,
+      description: 'Taken from clients that send it; how it is paid is chosen when the intent is confirmed',
+    }),
+  ),
 })
 
 export const PaymentIntentRevision = record({
@@ -64,12 +71,16 @@ const ReturnUrl = Type.String({
 const GivenMethod = record({
   type: choice('mobile_money', 'card'),
   mobile_money: maybe(
-    record({
-      country: Country,
-      operator: Type.String({ minLength: 1, maxLength: 64 }),
-      msisdn: Msisdn,
-      preferred_flow: maybe(Type.String({ maxLength: 64 })),
-    }),
+    record(
+      {
+        country: Country,
+        operator: Type.String({ minLength: 1, maxLength: 64 }),
+        msisdn: Msisdn,
+        preferred_flow: maybe(Type.String({ maxLength: 64 })),
+      },
+      // Clients that exist send it so.
+      { 'x-aliases': { phone: 'msisdn' } },
+    ),
   ),
   card: maybe(record({ token: Type.String({ minLength: 1, maxLength: 255 }) })),
 })

@@ -25,7 +25,7 @@ const givenId = /^[\x21-\x7e]{1,128}$/
 
 /** Sets what every answer has; answers the request's id, its client's or a new one. */
 export function beginAnswer({ headers }: IncomingMessage, response: ServerResponse): string {
-  const given = headers['x-request-id']
+  const given = headers['x-request-id'] ?? headers['ikw-request-id']
   const isGood = typeof given === 'string' && givenId.test(given)
   const id = isGood ? given : `req_${randomUUID().replaceAll('-', '')}`
   response.setHeader('Ikw-Request-Id', id)

@@ -36,6 +36,21 @@ function newAjv(): Ajv2020 {
   for (const [name, check] of Object.entries(inputFormats)) ajv.addFormat(name, check)
   ajv.addVocabulary(['x-expected'])
   ajv.addKeyword({
+    keyword: 'x-aliases',
+    type: 'object',
+    modifying: true,
+    // What is required is looked for under its own name.
+    before: 'maxProperties',
+    compile: (aliases: Readonly<Record<string, string>>) => (value: Record<string, unknown>) => {
+      for (const [alias, name] of Object.entries(aliases)) {
+        if (!(alias in value) || name in value) continue
+        value[name] = value[alias]
+        delete value[alias]
+      }
+      return true
+    },
+  })
+  ajv.addKeyword({
     keyword: 'x-normalize',
     modifying: true,
     // Keywords of all types come before those of strings, so this one goes before `enum` and looks at the
