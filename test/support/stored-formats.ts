@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deciders } from '../../packages/domain/index.ts'
-import type { TSchema } from '../../packages/contract/vocabulary.ts'
 import type { EventType } from '../../packages/kernel/event-types.ts'
 import { root } from './root.ts'
 
@@ -26,11 +25,12 @@ export function declaredTypes(): ReadonlyMap<string, EventType> {
   return new Map(deciders.flatMap(({ events }) => Object.entries(events)))
 }
 
-/** The schema as JSON has it. What is personal is sealed beside the data, whatever its schema. */
-export function plain(schema: TSchema): unknown {
-  return JSON.parse(JSON.stringify(schema), (name, value: unknown) =>
-    name === 'x-personal' ? undefined : value,
-  )
+/** The schema as JSON has it, without what is only said about it: how it is told, and what is sealed. */
+export function plain(schema: unknown): unknown {
+  return JSON.parse(JSON.stringify(schema), (name, value: unknown) => {
+    const isSaid = (name === 'description' && typeof value === 'string') || name.startsWith('x-')
+    return isSaid ? undefined : value
+  })
 }
 
 /** Adds formats that are declared and not recorded. One that is recorded never changes. */
