@@ -87,18 +87,11 @@ export function readConfiguration(environment: Environment = process.env): Confi
     requireEnvironmentHeader:
       word('REQUIRE_ENVIRONMENT_HEADER', text('REQUIRE_ENVIRONMENT_HEADER') ?? 'true', ['true', 'false']) ===
       'true',
-    logLevel: word('LOG_LEVEL', text('LOG_LEVEL') ?? 'warn', logLevels),
-    logFormat: word('LOG_FORMAT', text('LOG_FORMAT') ?? (process.stderr.isTTY ? 'pretty' : 'json'), [
-      'json',
-      'pretty',
-    ]),
+    ...logging(text),
     masterKey: masterKey(text('MASTER_KEY')),
     smtpUrl: url('SMTP_URL', text('SMTP_URL'), ['smtp:', 'smtps:']),
     mailFrom: text('MAIL_FROM') ?? 'payments@localhost',
-    baseUrl: (url('BASE_URL', text('BASE_URL'), ['http:', 'https:']) ?? `http://localhost:${port}`).replace(
-      /\/$/,
-      '',
-    ),
+    baseUrl: baseUrl(text('BASE_URL'), port),
     witnesses: witnesses(text('WITNESSES')),
     instance: text('INSTANCE') ?? randomUUID().slice(0, 8),
     copies: whole('COPIES', 1, { least: 1, most: 9 }),
@@ -108,6 +101,18 @@ export function readConfiguration(environment: Environment = process.env): Confi
       'http:',
       'https:',
     ]),
+  }
+}
+
+function baseUrl(text: string | undefined, port: number): string {
+  return (url('BASE_URL', text, ['http:', 'https:']) ?? `http://localhost:${port}`).replace(/\/$/, '')
+}
+
+function logging(text: (name: string) => string | undefined) {
+  const usual = process.stderr.isTTY ? 'pretty' : 'json'
+  return {
+    logLevel: word('LOG_LEVEL', text('LOG_LEVEL') ?? 'warn', logLevels),
+    logFormat: word('LOG_FORMAT', text('LOG_FORMAT') ?? usual, ['json', 'pretty']),
   }
 }
 

@@ -66,7 +66,7 @@ interface Found {
   readonly stored: readonly StoredEvent[]
 }
 
-/** Merchants also know movements of their balance and what they were told by ids: each stands for one event. */
+/** What merchants were told and what moved their balance have ids too: each stands for one event. */
 async function eventsOf(runtime: Runtime, name: string): Promise<Found> {
   const { store } = runtime.dependencies
   const [, kind] = /^(txn|evt)_/i.exec(name) ?? []

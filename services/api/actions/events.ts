@@ -16,6 +16,9 @@ export const FeedQuery = record({
   after: optional(
     Type.String({ maxLength: 64, description: 'Id or sequence of the last event that was seen' }),
   ),
+  cursor: optional(
+    Type.String({ maxLength: 64, description: '`next_cursor` of the page before: as `after`' }),
+  ),
   'types[]': optional(
     Type.Array(Type.Unsafe<string>({ type: 'string', enum: Object.keys(webhookTypes) }), { maxItems: 100 }),
   ),
@@ -54,7 +57,10 @@ export async function listEvents(
   const { caller, query, dependencies, path } = request
   const { merchant, livemode } = caller
   const limit = query.limit ?? 10
-  const after = query.after === undefined ? 0 : await sequenceOf(request, query.after)
+  if (query.after !== undefined && query.cursor !== undefined)
+    refuseField('request_must_be_valid', 'query:/cursor', 'after and cursor cannot be given together')
+  const seen = query.after ?? query.cursor
+  const after = seen === undefined ? 0 : await sequenceOf(request, seen)
   const found = await dependencies.publicEvents.feed({
     merchant,
     livemode,

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 
 /**
  * Node gives a pipelined response its socket only when its turn comes, and one that is still waiting when the
- * connection dies never emits `close` (before Node 24). Here it does: listen by `once`, and all counts are right.
+ * connection dies never emits `close` (before Node 24). Here it does: listen by `once`, and counts are right.
  */
 export function closingQueuedResponses(listener: RequestListener): RequestListener {
   const queues = new WeakMap<Socket, Set<ServerResponse>>()
