@@ -78,8 +78,7 @@ export function readConfiguration(environment: Environment = process.env): Confi
     eventStoreUrl: url('EVENTSTORE_URL', text('EVENTSTORE_URL'), ['esdb:', 'esdb+discover:']),
     startWaitSeconds: whole('START_WAIT_SECONDS', 30, { least: 0, most: 3_600 }),
     eventStorePrefix: streamPrefix(text('EVENTSTORE_PREFIX') ?? ''),
-    kafkaBrokers: brokers(text('KAFKA_BROKERS')),
-    kafkaAccess: kafkaAccess(text),
+    ...kafka(text),
     sandboxUrl: url('SANDBOX_URL', text('SANDBOX_URL'), ['http:', 'https:']),
     egressAllow: blocks('EGRESS_ALLOW', text('EGRESS_ALLOW')),
     trustedProxies: blocks('TRUSTED_PROXIES', text('TRUSTED_PROXIES')),
@@ -163,6 +162,10 @@ function url(name: string, text: string | undefined, protocols: readonly string[
 
 function hasHost(text: string): boolean {
   return URL.canParse(text) && new URL(text).hostname !== ''
+}
+
+function kafka(text: (name: string) => string | undefined) {
+  return { kafkaBrokers: brokers(text('KAFKA_BROKERS')), kafkaAccess: kafkaAccess(text) }
 }
 
 function kafkaAccess(text: (name: string) => string | undefined): KafkaAccess {

@@ -1,3 +1,4 @@
+import type { MerchantOwner } from './owner.ts'
 import type { Subscription } from './ports.ts'
 
 /** Ports of what merchants are told: public events and the bus that carries them. */
@@ -39,8 +40,25 @@ export interface PublicEvents {
   /** An event of this merchant and environment. */
   find(id: string, owner: Pick<PublicEvent, 'merchant' | 'livemode'>): Promise<PublicEvent | undefined>
   countMissed(missed: MissedEvents): Promise<number>
+  /** Where an event was sent and what came of it, replays among them; the newest first, at most 100. */
+  deliveries(id: string, owner: MerchantOwner): Promise<readonly EventDelivery[]>
   /** The next events of a merchant and environment behind a sequence, oldest first. */
   feed(query: FeedQuery): Promise<readonly PublicEvent[]>
+}
+
+/** What became of one event at one endpoint. */
+export interface EventDelivery {
+  /** UUID. */
+  readonly endpoint: string
+  readonly status: 'pending' | 'succeeded' | 'failed' | 'skipped'
+  readonly attempts: number
+  readonly isReplay: boolean
+  /** When the next attempt is due; null when there is none, or it waits only for those before it. */
+  readonly dueAt: string | null
+  readonly lastAttemptAt: string | null
+  /** Null when no HTTP answer came. */
+  readonly lastStatus: number | null
+  readonly lastAnswer: string | null
 }
 
 export interface FeedQuery {

@@ -32,8 +32,10 @@ export async function matchEndpoints(
 
 function gets({ id, created, state }: Endpoint, { type, position, resource }: PublicEvent): boolean {
   if (created > position) return false
+  const isItself = resource === `${webhookEndpoint.category}/${id}`
   // Domain model 6: that an endpoint is failing is told to the others.
-  if (type === 'webhook_endpoint.failing' && resource === `${webhookEndpoint.category}/${id}`) return false
+  if (type === 'webhook_endpoint.failing' && isItself) return false
+  if (type === 'webhook_endpoint.test') return isItself
   return matches(state.enabledEvents, type)
 }
 

@@ -10,10 +10,10 @@ import { refusals } from '../../packages/contract/refusals.ts'
 import { magicCardTokens, magicNumbers } from '../../packages/contract/sandbox.ts'
 import { webhookTypes } from '../../packages/domain/index.ts'
 import { mountDocs } from '../../services/api/docs/docs.ts'
-import { verifyByOpenssl, verifyInNode } from '../../services/api/docs/webhooks.ts'
+import { takeInOrder, verifyByOpenssl, verifyInNode } from '../../services/api/docs/webhooks.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { signatureHeaders, signingKey } from '../../services/webhooks/signature.ts'
-import { temporaryDirectory } from '../support/postgres.ts'
+import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 
 const pages = ['/', '/docs', '/docs/errors', '/docs/webhooks', '/docs/sandbox']
 
@@ -107,4 +107,25 @@ t.test('the code shown for Node and for openssl accepts our deliveries, and no o
   const [, timestamp, signature] = /^t=(\d+),v1=(.*)$/.exec(headers['ikw-signature']!)!
   const env = { PATH: process.env['PATH'], TIMESTAMP: timestamp, BODY: file, SECRET: secret }
   t.equal(execFileSync('sh', ['-c', verifyByOpenssl], { env, encoding: 'utf8' }).trim(), signature)
+})
+
+t.test('the sample that keeps order takes each event once, and none that is older', async (t) => {
+  const { pool } = await testDatabase(t)
+  await pool.query('create table applied (resource text primary key, sequence bigint not null)')
+  const module = join(temporaryDirectory(t), 'order.mjs')
+  writeFileSync(module, takeInOrder)
+  const { apply } = (await import(module)) as {
+    apply: (event: object, database: object) => Promise<boolean>
+  }
+  const event = (id: string, sequence: number) => ({ sequence, data: { object: 'payout', id } })
+  const taken: boolean[] = []
+  for (const one of [
+    event('po_1', 7),
+    event('po_1', 7),
+    event('po_1', 5),
+    event('po_2', 5),
+    event('po_1', 9),
+  ])
+    taken.push(await apply(one, pool))
+  t.strictSame(taken, [true, false, false, true, true])
 })

@@ -52,7 +52,7 @@ export function dependenciesOf(world: World, life: Life): Dependencies {
     log: options.log,
     baseUrl: 'https://pay.example',
     urlFault: () => undefined,
-    publicEvents: { find: unused, countMissed: unused, feed: unused },
+    publicEvents: { find: unused, countMissed: unused, deliveries: unused, feed: unused },
     vault: { seal: unused, open: unused },
     opaque: { seal: unused, open: unused },
     personalKeys: { destroy: unused },

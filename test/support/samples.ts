@@ -3,6 +3,8 @@ import { examplesOf } from '../../packages/contract/openapi/operation.ts'
 import { objectName, partsOf } from '../../packages/contract/openapi/names.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import { routes } from '../../services/api/routes/index.ts'
+import { webhookRoster, webhookRosterId } from '../../packages/domain/webhook-endpoints/webhook-roster.ts'
+import { readState } from '../../packages/kernel/history.ts'
 import { eventually } from './eventually.ts'
 import type { TestService } from './service.ts'
 
@@ -44,6 +46,9 @@ const account = { type: 'bank', bank_code: 'CI093', account_name: 'Awa Koné' }
 
 /** Makes one resource of each family over HTTP, and answers its id. */
 const made = {
+  async replay(service: TestService) {
+    return idOf(service, '/api/v1/webhook-replays', { event_id: await anEvent(service) })
+  },
   async payout(service: TestService) {
     return idOf(service, '/api/v1/payouts', { amount: 500, currency: 'XOF', destination: waiting })
   },
@@ -81,6 +86,7 @@ const made = {
     })
   },
   async endpoint(service: TestService) {
+    await makeRoom(service)
     return idOf(service, '/api/v1/webhook-endpoints', { url: nowhere() })
   },
   async key(service: TestService) {
@@ -103,6 +109,8 @@ const makers: Readonly<Record<string, (service: TestService) => Promise<string>>
   customer: made.customer,
   payout_destination: made.destination,
   webhook_endpoint: made.endpoint,
+  webhook_replay: made.replay,
+  event: anEvent,
   operation: made.operation,
   text: made.key,
 }
@@ -114,6 +122,18 @@ function maker(route: AnyRoute, kind: string): (service: TestService) => Promise
   const creator = routes.find((row) => row.kind === 'create' && objectName(row.returns) === kind)
   if (!creator) throw new Error(`${route.operation}: test/support/samples.ts makes no ${kind}`)
   return (service) => idOf(service, partsOf(creator).path, usualBody(creator)!)
+}
+
+/** More samples change an endpoint than one environment has places for. */
+async function makeRoom({ service: { runtime, credentials } }: TestService): Promise<void> {
+  const { executor, store } = runtime.dependencies
+  const owner = { merchant: credentials.merchant_id, livemode: false }
+  const id = webhookRosterId(owner)
+  const roster = await readState(store, webhookRoster, id)
+  const endpoints = roster.status === 'open' ? roster.slots.map(({ endpoint }) => endpoint) : []
+  if (endpoints.length < 10) return
+  const envelope = { ...owner, actor: 'test', correlation: 'test' }
+  await executor.send(webhookRoster, id, { type: 'FreeSlots', data: { endpoints } }, envelope)
 }
 
 export function namesResource(route: AnyRoute): boolean {

@@ -1,5 +1,11 @@
 import type pg from 'pg'
-import type { MissedEvents, PublicEvent, PublicEvents } from '../../../packages/kernel/message-ports.ts'
+import type {
+  EventDelivery,
+  MissedEvents,
+  PublicEvent,
+  PublicEvents,
+} from '../../../packages/kernel/message-ports.ts'
+import type { MerchantOwner } from '../../../packages/kernel/owner.ts'
 import { encodeTextArray } from '../client/encode-text-array.ts'
 
 export interface DatedPublicEvent extends PublicEvent {
@@ -77,6 +83,7 @@ export function postgresPublicEvents(pool: pg.Pool): PublicEvents {
       })
       return rows[0]?.count ?? 0
     },
+    deliveries: (id, owner) => deliveriesOf(pool, id, owner),
     async feed({ merchant, livemode, after, types, limit }) {
       const { rows } = await pool.query<PublicEvent>({
         name: 'feed of public events',
@@ -89,6 +96,24 @@ export function postgresPublicEvents(pool: pg.Pool): PublicEvents {
       return rows
     },
   }
+}
+
+/** They are found by the position of the event, not by its id. */
+async function deliveriesOf(pool: pg.Pool, id: string, { merchant, livemode }: MerchantOwner) {
+  const { rows } = await pool.query<EventDelivery>({
+    name: 'deliveries of public event',
+    text: `
+      select delivery.endpoint, delivery.status, delivery.attempts,
+        delivery.replay is not null as "isReplay", delivery.due_at as "dueAt",
+        delivery.last_attempt_at as "lastAttemptAt", delivery.last_status as "lastStatus",
+        delivery.last_answer as "lastAnswer"
+      from public_events event join deliveries delivery
+        on delivery.sequence = ${positionOf} and delivery.event = event.id
+      where event.id = $1 and event.merchant = $2 and event.livemode = $3
+      order by delivery.id desc limit 100`,
+    values: [id, merchant, livemode],
+  })
+  return rows
 }
 
 /**

@@ -10,12 +10,15 @@ const told = publicEvents(webhookEndpoint, {
     'webhook_endpoint.failing': 'Another endpoint was marked as failing, because its last retry failed.',
     'webhook_endpoint.disabled': 'Another endpoint was turned off, because it answered 410.',
     'webhook_endpoint.recovered': 'Another endpoint that was failing has taken a delivery.',
+    'webhook_endpoint.test':
+      'You asked for a test: sent to the endpoint that is tested alone, whatever it is enabled for.',
   },
   events: {
     WebhookEndpointMarkedFailing: 'webhook_endpoint.failing',
     // What a merchant does to an endpoint itself it need not be told.
     WebhookEndpointDisabled: ({ data }) => (data.reason === 'gone' ? 'webhook_endpoint.disabled' : undefined),
     WebhookEndpointRecovered: 'webhook_endpoint.recovered',
+    WebhookEndpointTested: 'webhook_endpoint.test',
   },
   returns: WebhookEndpointResource,
   view: (id, state, { metadata }) => viewWebhookEndpoint(id, state, new Date(metadata.at)),

@@ -33,6 +33,7 @@ export const webhookEndpointEvents = {
   ),
   WebhookEndpointMarkedFailing: stored(2, record({ event: Type.String() }), { 1: withoutStamp }),
   WebhookEndpointRecovered: stored(2, record({}), { 1: withoutStamp }),
+  WebhookEndpointTested: stored(1, record({})),
 }
 
 export type WebhookEndpointEvents = EventsOf<typeof webhookEndpointEvents>
@@ -85,6 +86,7 @@ export type WebhookEndpointCommands = {
   ResealSecrets: { resealed: Readonly<Record<string, string>> }
   MarkFailing: { event: string }
   RecoverEndpoint: object
+  TestEndpoint: object
 }
 
 export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, WebhookEndpointEvents> = {
@@ -146,6 +148,11 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
       if (registered(state).status !== 'failing') return []
       return [{ type: 'WebhookEndpointRecovered', data: {} }]
     },
+
+    TestEndpoint(_, state) {
+      if (registered(state).status === 'disabled') refuse('webhook_endpoint_must_be_enabled')
+      return [{ type: 'WebhookEndpointTested', data: {} }]
+    },
   },
 
   evolve: {
@@ -186,6 +193,7 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
     },
     WebhookEndpointMarkedFailing: (state, { event }) => ({ ...details(state), status: 'failing', event }),
     WebhookEndpointRecovered: (state) => ({ ...details(state), status: 'active' }),
+    WebhookEndpointTested: (state) => state,
   },
 }
 

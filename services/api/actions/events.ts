@@ -1,16 +1,18 @@
 import { identity, publicId } from '../../../packages/contract/identity.ts'
-import { refuseField } from '../../../packages/contract/refusals.ts'
+import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import {
   literals,
   nullable,
   optional,
   record,
+  Timestamp,
   Type,
   UnixSeconds,
   type Static,
 } from '../../../packages/contract/vocabulary.ts'
 import { webhookTypes } from '../../../packages/domain/index.ts'
+import type { PublicEvent } from '../../../packages/kernel/message-ports.ts'
 
 export const FeedQuery = record({
   after: optional(
@@ -31,7 +33,9 @@ export const EventResource = record({
   created: UnixSeconds,
   livemode: Type.Boolean(),
   api_version: Type.String(),
-  sequence: Type.Integer({ description: 'Grows along the feed; not without gaps' }),
+  sequence: Type.Integer({
+    description: 'Its place among all events of the merchant in this environment: it only grows',
+  }),
   data: Type.Unsafe<object>({
     type: 'object',
     additionalProperties: true,
@@ -48,7 +52,7 @@ export const Feed = record({
 })
 
 /**
- * The events of the merchant in the order in which they happened: nothing ever appears before what was
+ * The events of the merchant in the order in which they are told: nothing ever appears before what was
  * already answered.
  */
 export async function listEvents(
@@ -76,6 +80,55 @@ export async function listEvents(
     has_more: found.length > limit,
     next_cursor: data.at(-1)?.id ?? null,
   }
+}
+
+export async function showEvent(request: Request): Promise<Static<typeof EventResource>> {
+  return JSON.parse((await findEvent(request)).payload) as Static<typeof EventResource>
+}
+
+export const Deliveries = record({
+  object: literals('list'),
+  url: Type.String(),
+  data: Type.Array(
+    record({
+      object: literals('webhook_delivery'),
+      event_id: Type.String(),
+      webhook_endpoint_id: Type.String(),
+      status: literals('pending', 'succeeded', 'failed', 'skipped'),
+      attempts: Type.Integer({ minimum: 0, description: 'How often it was sent' }),
+      replay: Type.Boolean({ description: 'Sent because somebody asked for a replay' }),
+      next_attempt_at: nullable(Timestamp),
+      last_attempt_at: nullable(Timestamp),
+      last_status: nullable(Type.Integer({ description: 'HTTP status; null when no answer came' })),
+      last_answer: nullable(Type.String({ description: 'First 4 kB of the answer, or why there was none' })),
+    }),
+  ),
+  has_more: Type.Boolean(),
+  next_cursor: nullable(Type.String()),
+})
+
+/** Where an event was sent, and what each endpoint answered last. */
+export async function listDeliveries(request: Request): Promise<Static<typeof Deliveries>> {
+  const { id } = await findEvent(request)
+  const found = await request.dependencies.publicEvents.deliveries(id, request.caller)
+  const data = found.map((delivery) => ({
+    object: 'webhook_delivery' as const,
+    event_id: id,
+    webhook_endpoint_id: publicId('we', delivery.endpoint),
+    status: delivery.status,
+    attempts: delivery.attempts,
+    replay: delivery.isReplay,
+    next_attempt_at: delivery.status === 'pending' ? delivery.dueAt : null,
+    last_attempt_at: delivery.lastAttemptAt,
+    last_status: delivery.lastStatus,
+    last_answer: delivery.lastAnswer,
+  }))
+  return { object: 'list', url: request.path, data, has_more: false, next_cursor: null }
+}
+
+async function findEvent({ caller, dependencies, params }: Request): Promise<PublicEvent> {
+  const id = publicId('evt', params['id'] ?? refuse('resource_must_exist'))
+  return (await dependencies.publicEvents.find(id, caller)) ?? refuse('resource_must_exist')
 }
 
 async function sequenceOf(

@@ -21,6 +21,9 @@ export function webhooksPage(): string {
       ${code(verifyByOpenssl)}
       <h2 id="retries">Retries</h2>
       <p>${sentence(retries)}</p>
+      <h2 id="order">Order</h2>
+      <p>${sentence(order)}</p>
+      ${code(takeInOrder)}
       <h2 id="types">Event types</h2>
       <p>${sentence(selection)}</p>
       ${table(['Type', 'Meaning'], Object.entries(webhookTypes).map(named))}`,
@@ -54,6 +57,12 @@ const retries =
   'Status 410 turns it off. `POST /api/v1/webhook-replays` sends past events again, and ' +
   '`GET /api/v1/events` reads them as a feed.'
 
+const order =
+  'Events of one resource are sent one after the other, but a retry comes after those that were sent ' +
+  'meanwhile: `payout.paid` may arrive before the `payout.in_transit` that your server did not take. Compare ' +
+  '`sequence`, which grows with every event of your account in one environment: what is smaller than the last ' +
+  'one you have applied to the same resource is older, and you can leave it out.'
+
 const selection =
   'Enable an endpoint for single types, for all of one resource (`payout.*`), or for everything (`*`). ' +
   '`data` is the resource as it was when the event happened, with currencies in lower case.'
@@ -80,6 +89,20 @@ export function isGenuine(headers, body, secret) {
     const given = Buffer.from(signature.replace('v1,', ''), 'base64')
     return given.length === expected.length && timingSafeEqual(given, expected)
   })
+}`
+
+/** Shown on the page, and run by its test. */
+export const takeInOrder = `// A table with one row per resource: applied(resource primary key, sequence).
+export async function apply(event, database) {
+  const { id, object } = event.data
+  const { rowCount } = await database.query(
+    'insert into applied (resource, sequence) values ($1, $2)' +
+      ' on conflict (resource) do update set sequence = excluded.sequence' +
+      ' where applied.sequence < excluded.sequence',
+    [object + '/' + id, event.sequence],
+  )
+  // The same event again, or one that came too late: what is stored is newer.
+  return rowCount === 1
 }`
 
 export const verifyByOpenssl = `# TIMESTAMP is t of Ikw-Signature, BODY a file with the body as it arrived.

@@ -1,16 +1,44 @@
 import { perform } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
-import { Feed, FeedQuery, listEvents } from '../actions/events.ts'
+import {
+  Deliveries,
+  EventResource,
+  Feed,
+  FeedQuery,
+  listDeliveries,
+  listEvents,
+  showEvent,
+} from '../actions/events.ts'
 
 /** An addition of ours, because the first retry of a webhook comes only after five minutes. */
 const rows = [
   perform('GET /api/v1/events', {
-    summary: 'Events in the order in which they happened, without gaps, oldest first',
+    summary: 'Events in the order in which they are told, none left out, oldest first',
     scope: 'webhooks.read',
     inferred: true,
     query: FeedQuery,
     returns: Feed,
     action: listEvents,
+  }),
+
+  perform('GET /api/v1/events/{id}', {
+    summary: 'One event, as it was sent',
+    scope: 'webhooks.read',
+    params: { id: 'event' },
+    inferred: true,
+    returns: EventResource,
+    refusals: ['resource_must_exist'],
+    action: showEvent,
+  }),
+
+  perform('GET /api/v1/events/{id}/deliveries', {
+    summary: 'Where an event was sent, how often, and what each endpoint answered last; newest first',
+    scope: 'webhooks.read',
+    params: { id: 'event' },
+    inferred: true,
+    returns: Deliveries,
+    refusals: ['resource_must_exist'],
+    action: listDeliveries,
   }),
 ]
 

@@ -1,4 +1,4 @@
-import { list, perform, show } from '../../../packages/contract/routes.ts'
+import { change, list, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import {
   endpointExamples,
@@ -18,9 +18,12 @@ import {
   WebhookReplayRequest,
   WebhookReplayResource,
 } from '../../../packages/domain/webhook-endpoints/resource.ts'
-import type { WebhookEndpoint } from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import {
+  webhookEndpoint,
+  type WebhookEndpoint,
+} from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import { webhookReplay } from '../../../packages/domain/webhook-endpoints/webhook-replay.ts'
-import { webhookEndpoints } from '../../../projections/webhook-endpoints.ts'
+import { webhookEndpoints, webhookReplays } from '../../../projections/webhook-endpoints.ts'
 import { registerEndpoint, reviseEndpoint, rotateSecret } from '../actions/webhook-endpoints.ts'
 import { requestReplay } from '../actions/webhook-replays.ts'
 
@@ -95,6 +98,19 @@ const rows = [
     action: rotateSecret,
   }),
 
+  change('POST /api/v1/webhook-endpoints/{id}/test', {
+    summary: 'Send a `webhook_endpoint.test` event to this endpoint alone, whatever it is enabled for',
+    scope: 'webhooks.write',
+    params: { id: 'webhook_endpoint' },
+    inferred: true,
+    decider: webhookEndpoint,
+    command: 'TestEndpoint',
+    data: () => ({}),
+    view,
+    returns: WebhookEndpointResource,
+    refusals: ['webhook_endpoint_must_be_enabled'],
+  }),
+
   perform('POST /api/v1/webhook-replays', {
     summary: 'Send past events again: one event, or what an endpoint missed in 30 days',
     scope: 'webhooks.write',
@@ -109,6 +125,16 @@ const rows = [
       'webhook_endpoint_must_be_enabled',
     ],
     action: requestReplay,
+  }),
+
+  show('GET /api/v1/webhook-replays/{id}', {
+    summary: 'How far a replay has come',
+    scope: 'webhooks.read',
+    params: { id: 'webhook_replay' },
+    inferred: true,
+    from: webhookReplays,
+    view: viewWebhookReplay,
+    returns: WebhookReplayResource,
   }),
 ]
 
