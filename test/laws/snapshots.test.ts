@@ -10,8 +10,8 @@ import { testDatabase } from '../support/postgres.ts'
 import { root } from '../support/root.ts'
 import { schemaText } from '../support/schema-text.ts'
 
-// What merchants and databases are promised, in files whose difference a review sees. `make contract` rewrites
-// them.
+// What merchants and databases are promised, in files whose difference a review sees.
+// `make contract` rewrites them.
 
 const baseUrl = 'https://payments.example.com'
 

@@ -1,4 +1,9 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import {
+  Ajv2020,
+  type ErrorObject,
+  type FuncKeywordDefinition,
+  type ValidateFunction,
+} from 'ajv/dist/2020.js'
 import type { DataValidationCxt } from 'ajv/dist/types/index.js'
 import formats from 'ajv-formats'
 import { anyIdentity } from '../../../packages/contract/identity.ts'
@@ -21,6 +26,23 @@ const normalisations: Readonly<Record<string, Normalise>> = {
   instant: (text) => instantOf(text) ?? text,
 }
 
+/** Other names under which existing clients send a field. */
+const aliases: FuncKeywordDefinition = {
+  keyword: 'x-aliases',
+  type: 'object',
+  modifying: true,
+  // What is required is looked for under its own name.
+  before: 'maxProperties',
+  compile: (known: Readonly<Record<string, string>>) => (value: Record<string, unknown>) => {
+    for (const [alias, name] of Object.entries(known)) {
+      if (!(alias in value) || name in value) continue
+      value[name] = value[alias]
+      delete value[alias]
+    }
+    return true
+  },
+}
+
 function newAjv(): Ajv2020 {
   const ajv = new Ajv2020({
     strict: true,
@@ -35,21 +57,7 @@ function newAjv(): Ajv2020 {
   addFormats(ajv)
   for (const [name, check] of Object.entries(inputFormats)) ajv.addFormat(name, check)
   ajv.addVocabulary(['x-expected'])
-  ajv.addKeyword({
-    keyword: 'x-aliases',
-    type: 'object',
-    modifying: true,
-    // What is required is looked for under its own name.
-    before: 'maxProperties',
-    compile: (aliases: Readonly<Record<string, string>>) => (value: Record<string, unknown>) => {
-      for (const [alias, name] of Object.entries(aliases)) {
-        if (!(alias in value) || name in value) continue
-        value[name] = value[alias]
-        delete value[alias]
-      }
-      return true
-    },
-  })
+  ajv.addKeyword(aliases)
   ajv.addKeyword({
     keyword: 'x-normalize',
     modifying: true,
