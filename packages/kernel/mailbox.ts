@@ -1,6 +1,6 @@
 import { decide, evolve, streamName, type AnyDecider } from './decider.ts'
 import { contextOf, metadataOf, type Envelope } from './envelope.ts'
-import type { PendingCommand, ExecutorOptions, Outcome, Remembered } from './execute.ts'
+import type { PendingCommand, ExecutorOptions, Outcome, Remembered } from './executor-options.ts'
 import { foldStored, snapshotOf } from './history.ts'
 import { ownerOf, owns, type Owner } from './owner.ts'
 import { noStream, OutcomeUnknownError, VersionConflictError, type Appended, type NewEvent } from './ports.ts'

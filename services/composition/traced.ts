@@ -1,10 +1,6 @@
 import { streamName, type AnyDecider } from '../../packages/kernel/decider.ts'
-import {
-  Executor,
-  type PendingCommand,
-  type ExecutorOptions,
-  type Outcome,
-} from '../../packages/kernel/execute.ts'
+import { Executor } from '../../packages/kernel/execute.ts'
+import type { PendingCommand, ExecutorOptions, Outcome } from '../../packages/kernel/executor-options.ts'
 import type { EventBus } from '../../packages/kernel/message-ports.ts'
 import type { EventStore, NewEvent } from '../../packages/kernel/ports.ts'
 import type { PaymentRails } from '../../packages/kernel/rail-ports.ts'

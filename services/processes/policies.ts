@@ -1,6 +1,7 @@
 import type { ParkedEvent, ParkedEvents } from '../../infra/postgres/consumers/parked.ts'
 import { categoryOf, streamName, type AnyDecider } from '../../packages/kernel/decider.ts'
-import type { PendingCommand, Executor } from '../../packages/kernel/execute.ts'
+import type { Executor } from '../../packages/kernel/execute.ts'
+import type { PendingCommand } from '../../packages/kernel/executor-options.ts'
 import { recordedEvent } from '../../packages/kernel/history.ts'
 import type { AnyPolicy, PolicyCommand } from '../../packages/kernel/policy.ts'
 import type { Log, StoredEvent } from '../../packages/kernel/ports.ts'

@@ -1,5 +1,5 @@
 import type { Dependencies } from '../../packages/contract/routes.ts'
-import type { Outcome } from '../../packages/kernel/execute.ts'
+import type { Outcome } from '../../packages/kernel/executor-options.ts'
 import type { PolicyCommand } from '../../packages/kernel/policy.ts'
 import type { RailCallback } from '../../packages/kernel/rail-ports.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'

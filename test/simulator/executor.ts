@@ -1,11 +1,7 @@
 import { Refusal, refusals } from '../../packages/contract/refusals.ts'
 import type { AnyDecider } from '../../packages/kernel/decider.ts'
-import {
-  Executor,
-  type PendingCommand,
-  type ExecutorOptions,
-  type Outcome,
-} from '../../packages/kernel/execute.ts'
+import { Executor } from '../../packages/kernel/execute.ts'
+import type { PendingCommand, ExecutorOptions, Outcome } from '../../packages/kernel/executor-options.ts'
 import { OutcomeUnknownError, StoreOverloadedError } from '../../packages/kernel/ports.ts'
 import { RailTimeoutError, RailUnavailableError } from '../../packages/kernel/rail-ports.ts'
 import type { Stage } from './stage.ts'

@@ -5,7 +5,7 @@ import { payout } from '../../packages/domain/payouts/payout.ts'
 import { ask, type Asked } from './api.ts'
 import { isForeseen } from './executor.ts'
 import type { SimulatedProcess } from './process.ts'
-import type { World } from './world.ts'
+import type { Stage } from './stage.ts'
 
 /** A request that may be sent again, and what it was answered. */
 interface Sent extends Asked {
@@ -18,6 +18,13 @@ interface Owned {
 }
 
 const key = { credential: 'api_key', scopes: ['*'] } as const
+
+/** Where merchants find the service. */
+interface Served {
+  readonly stage: Stage
+  anyApi(): SimulatedProcess
+}
+
 const callers: readonly Caller[] = [
   { ...key, merchant: '00000000-0000-7000-8000-00000000000a', livemode: false, actor: 'key:a' },
   { ...key, merchant: '00000000-0000-7000-8000-00000000000a', livemode: true, actor: 'key:b' },
@@ -38,13 +45,13 @@ const retriesAfter = [
  * once.
  */
 export class Merchants {
-  readonly #world: World
+  readonly #world: Served
   readonly #sent: Sent[] = []
   readonly #payouts: Owned[] = []
   readonly #intents: Owned[] = []
   #keys = 0
 
-  constructor(world: World) {
+  constructor(world: Served) {
     this.#world = world
   }
 

@@ -1,16 +1,16 @@
 import type { Dependencies } from '../../packages/contract/routes.ts'
 import { dependenciesOf } from './dependencies.ts'
 import type { Life } from './scheduler.ts'
-import type { World } from './world.ts'
+import type { Surroundings } from './surroundings.ts'
 
 /** One process of the service: what it knows is in its memory and dies with it. */
 export class SimulatedProcess {
   readonly name: string
-  readonly world: World
+  readonly world: Surroundings
   life: Life
   dependencies: Dependencies
 
-  constructor(name: string, world: World) {
+  constructor(name: string, world: Surroundings) {
     this.name = name
     this.world = world
     this.life = { name, alive: true }

@@ -3,7 +3,8 @@ import { SimulatedBus } from './bus.ts'
 import { Notebook } from './consumers.ts'
 import { SimulatedDatabase } from './database.ts'
 import type { SendingWitness } from './executor.ts'
-import { SimulatedAnswers, simulatedSnapshots } from './dependencies.ts'
+import { SimulatedAnswers } from './answers.ts'
+import { simulatedSnapshots } from './dependencies.ts'
 import { roles, type Role } from './leaders.ts'
 import { LedgerLaws } from './ledger-laws.ts'
 import { Merchants } from './merchants.ts'
@@ -12,6 +13,7 @@ import { SimulatedRail } from './rail.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { Mistake, Stage } from './stage.ts'
 import { SimulatedLog } from './store.ts'
+import type { Surroundings } from './surroundings.ts'
 import { StreamLaws } from './stream-laws.ts'
 import { SimulatedLeader } from './leader.ts'
 
@@ -28,7 +30,7 @@ export interface WorldOptions {
 }
 
 /** One service as several processes, with everything around it and the laws that look on. */
-export class World {
+export class World implements Surroundings {
   readonly stage: Stage
   readonly log: SimulatedLog
   readonly database = new SimulatedDatabase()

@@ -1,5 +1,6 @@
 import type { EventMetadata, NewEvent, StoredEvent } from '../../../packages/kernel/ports.ts'
 import type { ProposedEvent } from './append-messages.ts'
+import { parsed } from './json-bytes.ts'
 import type { History } from './history.ts'
 import type { ServerEvent } from './read-messages.ts'
 import type { StreamNames } from './stream-names.ts'
@@ -40,16 +41,6 @@ export function storedEvent(
 export function safePosition(commit: number): number {
   if (!Number.isSafeInteger(commit)) throw new Error(`the position ${commit} is not a safe integer`)
   return commit
-}
-
-const utf8 = new TextDecoder()
-
-export function parsed(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.isBuffer(bytes) ? bytes.toString('utf8') : utf8.decode(bytes))
-  } catch {
-    return undefined
-  }
 }
 
 /** `position` is that of an event which was copied from another store. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { VersionConflictError } from '../../../packages/kernel/ports.ts'
 import type { ProposedEvent } from './append-messages.ts'
-import { parsed } from './events.ts'
+import { parsed } from './json-bytes.ts'
 import type { ServerEvent } from './read-messages.ts'
 
 /** Where a copied event stands: its position in the history, and in this server. */

@@ -1,5 +1,5 @@
 import type { Irregularity } from '../../../packages/kernel/ports.ts'
-import { parsed } from './events.ts'
+import { parsed } from './json-bytes.ts'
 
 /** The server writes this into the metadata of a stream that was deleted and may come again. */
 const softDeleted = 9_007_199_254_740_991

@@ -1,7 +1,7 @@
 import type { Dependencies, Request, SendOptions } from '../../../packages/contract/routes.ts'
 import { streamName, type Decider, type Message, type Payloads } from '../../../packages/kernel/decider.ts'
 import type { Envelope } from '../../../packages/kernel/envelope.ts'
-import type { Outcome } from '../../../packages/kernel/execute.ts'
+import type { Outcome } from '../../../packages/kernel/executor-options.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
 import { owns } from '../../../packages/kernel/owner.ts'
 import type { Caller } from '../../../packages/contract/callers.ts'

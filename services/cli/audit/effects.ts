@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
-import type { EntryData } from './book-audit.ts'
+import type { EntryData } from './entry-data.ts'
 import type { Note } from './violations.ts'
 
 interface Money {

@@ -1,4 +1,4 @@
-import type { EntryData, PartData, PostingData } from './book-audit.ts'
+import type { EntryData, PartData, PostingData } from './entry-data.ts'
 import type { Rule } from './violations.ts'
 
 type Say = (rule: Rule, problem: string) => void

@@ -1,14 +1,8 @@
 import type { sendUnaryData, ServerDuplexStream, ServerReadableStream } from '@grpc/grpc-js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import { invalid, streamDeleted } from './failures.ts'
-import type { AppendOutcome, ProposedRecord } from './log.ts'
+import type { AppendOutcome, ProposedRecord, ProposedAppend } from './log.ts'
 import { appendAnswer, batchAnswer, proposedRecord, streamName } from './messages.ts'
-
-export interface ProposedAppend {
-  readonly stream: string
-  readonly expected: number
-  readonly events: readonly ProposedRecord[]
-}
 
 /** Rejects with the status that the call is to end with. */
 export type Decide = (append: ProposedAppend) => Promise<AppendOutcome>

@@ -180,3 +180,9 @@ function wrong(current: number): AppendOutcome {
 function written(last: LogRecord | undefined): AppendOutcome {
   return { outcome: 'written', revision: last?.revision ?? -1, position: last?.position ?? -1 }
 }
+
+export interface ProposedAppend {
+  readonly stream: string
+  readonly expected: number
+  readonly events: readonly ProposedRecord[]
+}

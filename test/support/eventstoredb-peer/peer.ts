@@ -14,11 +14,10 @@ import {
   type AppendCall,
   type BatchAppendCall,
   type Decide,
-  type ProposedAppend,
 } from './append.ts'
 import { accessDenied, notLeader, type Failure } from './failures.ts'
 import { Line } from './line.ts'
-import { Log, type AppendOutcome } from './log.ts'
+import { Log, type AppendOutcome, type ProposedAppend } from './log.ts'
 import { featuresAnswer, gossipAnswer } from './messages.ts'
 import { answerRead, answerSubscription, subscriptionStart, type ReadCall } from './read.ts'
 
