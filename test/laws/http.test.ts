@@ -26,8 +26,9 @@ t.test('HEAD says what GET says, without a body', async (t) => {
     const got = await service.get(path)
     const head = await service.call<string>('HEAD', path)
     t.strictSame([head.status, head.body], [got.status, ''], route.operation)
-    for (const name of ['content-type', 'etag'])
-      t.equal(head.headers.get(name), got.headers.get(name), `${route.operation} ${name}`)
+    t.equal(head.headers.get('content-type'), got.headers.get('content-type'), route.operation)
+    // What operators say in between may make it another one.
+    t.equal(head.headers.has('etag'), got.headers.has('etag'), route.operation)
   }
 })
 

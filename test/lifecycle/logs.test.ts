@@ -50,7 +50,12 @@ t.test('who leads and how payouts end is told within a second, by the ids that m
       .split('\n')
       .filter((line) => line.startsWith('{') && line.endsWith('}'))
       .map((line) => JSON.parse(line) as Line)
-  const lines = await eventually(said, (all) => all.some(({ msg }) => msg === 'payout.paid'))
+  const lines = await eventually(
+    said,
+    (all) =>
+      ['payout.paid', 'leads from now on'].every((wanted) => all.some(({ msg }) => msg === wanted)) &&
+      all.some(({ leader }) => leader === 'projector'),
+  )
   t.match(
     lines.find(({ msg }) => msg === 'payout.paid'),
     { resource: body['id'], event: /^evt_/ },
