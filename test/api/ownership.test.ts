@@ -4,6 +4,7 @@ import { publicId } from '../../packages/contract/identity.ts'
 import { keyedId } from '../../services/api/kinds/idempotency.ts'
 import { startApi } from '../../services/api/main.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
+import { issueKey } from '../support/credentials.ts'
 import { orange } from '../support/payments.ts'
 import { clientOf, startService, type MerchantClient, type TestService } from '../support/service.ts'
 
@@ -42,4 +43,15 @@ t.test('an id that was asked for before it existed is still only its owner’s',
   t.match(await second.get(path), { status: 404 }, 'sandbox does not see it')
   t.match(await second.post(`${path}/cancel`), { status: 404 }, 'nor changes it')
   t.match(await second.get(path, { key: first.liveKey }), { status: 200, body: { livemode: true } })
+})
+
+t.test('what became of an idempotency key is told to those who may read what it made', async (t) => {
+  const headers = { 'idempotency-key': randomUUID() }
+  const destination = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '+221770000000' }
+  await first.post('/api/v1/payouts', { amount: 500, currency: 'XOF', destination }, { headers })
+  const path = `/api/v1/idempotency-keys/${headers['idempotency-key']}`
+  const key = await issueKey(first, { scopes: ['payments.read'] })
+  t.match(await first.get(path, { key }), { status: 404 })
+  const both = await issueKey(first, { scopes: ['payments.read', 'payouts.read'] })
+  t.match(await first.get(path, { key: both }), { status: 200 })
 })

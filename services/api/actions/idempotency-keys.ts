@@ -1,3 +1,4 @@
+import type { Caller } from '../../../packages/contract/callers.ts'
 import { refuse } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute, Request } from '../../../packages/contract/routes.ts'
 import {
@@ -35,6 +36,7 @@ export function showIdempotencyKey(table: readonly AnyRoute[]) {
     const stream = route.twinOf === undefined ? startedStream(route) : undefined
     return stream ? [{ operation: route.operation, status: route.status ?? 201, ...stream }] : []
   })
+  const scopes = new Map<string, string>(table.map(({ operation, scope }) => [operation, scope]))
   return async ({
     caller,
     params,
@@ -55,8 +57,15 @@ export function showIdempotencyKey(table: readonly AnyRoute[]) {
         { operation, status: 'done', http_status: status, resource_id: id, started_at: first.metadata.at },
       ]
     })
-    const uses = [...answered, ...(await Promise.all(started)).flat()]
+    const all = [...answered, ...(await Promise.all(started)).flat()]
+    const uses = all.filter(({ operation }) => mayRead(caller, scopes.get(operation)))
     if (uses.length === 0) refuse('resource_must_exist')
     return { object: 'idempotency_key', key, livemode, uses }
   }
+}
+
+/** Whoever may do it, or read what it made. */
+function mayRead(caller: Caller, scope = ''): boolean {
+  const own = 'scopes' in caller ? caller.scopes : []
+  return ['*', scope, scope.replace(/write$/, 'read')].some((one) => own.includes(one))
 }
