@@ -6,6 +6,8 @@ export type Role = 'owner' | 'admin' | 'developer' | 'analyst' | 'support'
 interface Acting extends MerchantOwner {
   /** What the metadata of events says of them: `key:<id>`, `user:<id>`. */
   readonly actor: string
+  /** The merchant may look, and change nothing. */
+  readonly isSuspended?: true
 }
 
 /** What somebody has shown of himself. A user's scopes follow from the role. */

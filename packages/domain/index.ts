@@ -10,6 +10,7 @@ import { balances } from './balances/index.ts'
 import { cases } from './cases/index.ts'
 import { claims } from './claims/index.ts'
 import { customers } from './customers/index.ts'
+import { interventions } from './interventions/index.ts'
 import { ledger } from './ledger/index.ts'
 import { merchants } from './merchants/index.ts'
 import { paymentIntents } from './payment-intents/index.ts'
@@ -34,6 +35,7 @@ export const families: readonly Family[] = [
   cases,
   claims,
   sandboxClocks,
+  interventions,
 ]
 
 /** Every kind of stream. */

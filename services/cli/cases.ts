@@ -29,14 +29,6 @@ export function addCases(program: Command): void {
   signed(commandOf(group, 'resolve', 'close a case, with what was decided'))
     .argument('<case>', 'its id', idOf())
     .action((id: string, options: Signed) => withRuntime((runtime) => resolve(runtime, id, options)))
-  group.addHelpText(
-    'after',
-    `
-Examples:
-  ikw cases list
-  ikw cases show 0190a1b2-…
-  ikw cases resolve 0190a1b2-… --by awa --reason "The operator has confirmed the reversal by mail"`,
-  )
 }
 
 async function list(runtime: Runtime, options: Printing & { readonly all?: true }): Promise<void> {

@@ -38,6 +38,47 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'secrets rotate': ['secrets rotate'],
   'secrets forget': ['secrets forget'],
   demo: ['demo'],
+  'cases list': ['cases list', 'cases list --all --json'],
+  'cases show': ['cases show 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e'],
+  'cases resolve': [
+    'cases resolve 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e --by awa --reason "The operator reverses it"',
+  ],
+  'payouts settle': [
+    'payouts settle po_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e --by awa --reason "Confirmed by the operator"',
+    'payouts settle po_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e --by ibra --reason "Seen the confirmation"',
+  ],
+  'payouts fail': [
+    'payouts fail po_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e --by awa --reason "Confirmed by the operator"',
+  ],
+  'payouts cancel': ['payouts cancel po_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e --by awa --reason "Compliance"'],
+  'payouts reverse': [
+    'payouts reverse po_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e --by awa --reason "Came back to our account"',
+  ],
+  'payouts resend': [
+    'payouts resend po_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e --by awa --reason "The operator never got it"',
+  ],
+  'payments settle': [
+    'payments settle pi_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e --by awa --reason "On the statement of the operator"',
+  ],
+  'payments fail': [
+    'payments fail pi_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e --by awa --reason "Not on the statement"',
+  ],
+  'refunds settle': [
+    'refunds settle re_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e --by awa --reason "On the statement of the operator"',
+  ],
+  'refunds fail': [
+    'refunds fail re_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e --by awa --reason "Not on the statement"',
+  ],
+  'ledger reverse': ['ledger reverse txn_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e --by awa --reason "Booked twice"'],
+  'merchants create': [
+    'merchants create --name "Awa SARL" --country SN --currency XOF --email awa@example.com --by ibra --reason "Contract signed"',
+  ],
+  'merchants suspend': [
+    'merchants suspend 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e --by ibra --reason "Documents have expired"',
+  ],
+  'merchants activate': [
+    'merchants activate 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e --by ibra --reason "Documents renewed"',
+  ],
 }
 
 /** Puts examples below the help of each command: those above, else its own usage. */

@@ -10,6 +10,7 @@ import { verifyLog, type Verified } from './audit/verify.ts'
 import { rules, type Rule, type Violation } from './audit/violations.ts'
 import { exitCodes } from './failure.ts'
 import { withRuntime } from './dependencies.ts'
+import { addReversal } from './reversal.ts'
 import { counted, grouped, print, progress, table, type Printing } from './output.ts'
 
 export function addLedger(program: Command): void {
@@ -24,6 +25,7 @@ export function addLedger(program: Command): void {
     'verify',
     'check the rules of double entry over the whole log, with arithmetic of its own',
   ).action(verify)
+  addReversal(ledger)
 }
 
 async function replay(options: Printing): Promise<void> {

@@ -9,11 +9,13 @@ import { addExport } from './export.ts'
 import { addExamples } from './examples.ts'
 import { addKeys } from './keys.ts'
 import { addLedger } from './ledger.ts'
+import { addMerchants } from './merchants.ts'
 import { addParked } from './parked.ts'
 import { addWitness } from './witness.ts'
 import { version } from './version.ts'
 import { addProjections } from './projections.ts'
 import { addSecrets } from './secrets.ts'
+import { addSupport } from './support.ts'
 
 /** The command line with all its commands. */
 export function programOf(): Command {
@@ -32,6 +34,8 @@ export function programOf(): Command {
     addProjections,
     addParked,
     addCases,
+    addSupport,
+    addMerchants,
     addExport,
     addBackup,
     addAudit,

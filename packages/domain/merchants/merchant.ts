@@ -21,6 +21,7 @@ export const merchantEvents = {
     ),
   ),
   MerchantSuspended: stored(2, record({ reason: Type.String() }), { 1: withoutStamp }),
+  MerchantActivated: stored(1, record({ reason: Type.String() })),
 }
 
 export type MerchantEvents = EventsOf<typeof merchantEvents>
@@ -36,6 +37,7 @@ export type Merchant = { readonly status: 'none' } | (Details & { readonly statu
 export type MerchantCommands = {
   CreateMerchant: MerchantEvents['MerchantCreated']
   SuspendMerchant: { reason: string }
+  ActivateMerchant: { reason: string }
 }
 
 export const merchant: Decider<Merchant, MerchantCommands, MerchantEvents> = {
@@ -55,11 +57,17 @@ export const merchant: Decider<Merchant, MerchantCommands, MerchantEvents> = {
       if (status === 'none') refuse('resource_must_exist')
       return [{ type: 'MerchantSuspended', data: { reason } }]
     },
+
+    ActivateMerchant({ reason }, { status }) {
+      if (status === 'none') refuse('resource_must_exist')
+      return status === 'active' ? [] : [{ type: 'MerchantActivated', data: { reason } }]
+    },
   },
 
   evolve: {
     MerchantCreated: (_, details, { at }) => ({ ...details, at, status: 'active' }),
     MerchantSuspended: (state) => ({ ...existing(state), status: 'suspended' }),
+    MerchantActivated: (state) => ({ ...existing(state), status: 'active' }),
   },
 }
 

@@ -72,8 +72,8 @@ export class ApiKeys implements Authenticator {
     if (key.status === 'revoked' || expired) refuse('credential_must_not_be_expired')
     if (key.addresses.length > 0 && !isListed(address, key.addresses))
       refuse('address_must_be_on_the_allow_list')
-    if (merchant.status === 'suspended') refuse('merchant_must_not_be_suspended')
-    return credential.caller
+    const { caller } = credential
+    return merchant.status === 'suspended' ? { ...caller, isSuspended: true } : caller
   }
 
   async #find(authorization = ''): Promise<KnownKey> {

@@ -121,6 +121,7 @@ async function admit(
   const { authorization, 'ikw-environment': environment } = request.headers as Headers
   const address = api.addressOf(request)
   const caller = await callerOf(api.authenticators, route, { authorization, address, environment })
+  if (caller.isSuspended && request.method !== 'GET') refuse('merchant_must_not_be_suspended')
   const isNobody = caller.credential === 'nobody'
   await api.rateLimit(isNobody ? { public: address ?? '' } : caller, response)
   if (!isNobody) checkEnvironment(api, { route, caller, header: environment })

@@ -1,0 +1,73 @@
+import { refuse } from '../../contract/refusals.ts'
+import { CountMinor, Currency, nullable, record, Type, type Static } from '../../contract/vocabulary.ts'
+import type { Decider } from '../../kernel/decider.ts'
+import { stored, type EventsOf } from '../../kernel/event-types.ts'
+
+/** From so much on, in minor units, what support does takes two names. */
+const twoNamesFrom: Readonly<Record<string, number>> = {
+  XOF: 500_000,
+  XAF: 500_000,
+  GNF: 7_500_000,
+  CDF: 225_000_000,
+  EUR: 75_000,
+  USD: 85_000,
+}
+
+const Signed = record({
+  /** As the command line spells it: `payouts settle`. */
+  action: Type.String(),
+  /** The public id of what it is done to. */
+  subject: Type.String(),
+  money: nullable(record({ amount: CountMinor, currency: Currency })),
+  by: Type.String(),
+  reason: Type.String(),
+})
+
+// Events
+
+export const interventionEvents = {
+  /** Large enough to take a second name. */
+  InterventionProposed: stored(1, Signed),
+  /** From here on it may be done. */
+  InterventionApproved: stored(1, Signed),
+}
+
+export type InterventionEvents = EventsOf<typeof interventionEvents>
+
+// State
+
+export type Intervention =
+  { readonly status: 'none' | 'approved' } | { readonly status: 'proposed'; readonly by: string }
+
+// Decisions
+
+export type InterventionCommands = { SignIntervention: Static<typeof Signed> }
+
+export const intervention: Decider<Intervention, InterventionCommands, InterventionEvents> = {
+  category: 'intervention',
+  events: interventionEvents,
+  initial: () => ({ status: 'none' }),
+
+  decide: {
+    SignIntervention(signed, state) {
+      if (!takesTwoNames(signed)) return [{ type: 'InterventionApproved', data: signed }]
+      if (state.status !== 'proposed') return [{ type: 'InterventionProposed', data: signed }]
+      if (state.by === signed.by) {
+        refuse('resource_state_must_allow_it', {
+          detail: `${signed.by} has proposed it: another name approves`,
+        })
+      }
+      return [{ type: 'InterventionApproved', data: signed }]
+    },
+  },
+
+  evolve: {
+    InterventionProposed: (_, { by }) => ({ status: 'proposed', by }),
+    InterventionApproved: () => ({ status: 'approved' }),
+  },
+}
+
+/** A currency that the table does not have takes two names for any amount. */
+function takesTwoNames({ money }: Static<typeof Signed>): boolean {
+  return money !== null && money.amount >= (twoNamesFrom[money.currency] ?? 0)
+}

@@ -1,0 +1,57 @@
+import { Refusal } from '../../packages/contract/refusals.ts'
+import { derivedId } from '../../packages/contract/identity.ts'
+import { intervention, type Intervention } from '../../packages/domain/interventions/intervention.ts'
+import type { MerchantOwner } from '../../packages/kernel/owner.ts'
+import type { PolicyCommand } from '../../packages/kernel/policy.ts'
+import type { Runtime } from '../composition/dependencies.ts'
+import { CommandFailedError } from './failure.ts'
+import { print } from './output.ts'
+import type { Signed } from './signed.ts'
+
+/** One act of support on one resource. */
+export interface Act {
+  /** As the command line spells it. */
+  readonly action: string
+  readonly id: string
+  /** How people write its id. */
+  readonly subject: string
+  readonly owner: MerchantOwner
+  readonly money: { readonly amount: number; readonly currency: string } | null
+  /** In this order; each is harmless when it is sent again. */
+  readonly orders: readonly PolicyCommand[]
+  /** Beside the commands. */
+  readonly also?: () => Promise<void>
+}
+
+/** Signs the act, and carries it out when it has the names that it takes. */
+export async function intervene(runtime: Runtime, act: Act, options: Signed): Promise<void> {
+  const { action, id, subject, owner, money, orders } = act
+  const { executor, newId } = runtime.dependencies
+  const envelope = { ...owner, actor: `cli:${options.by}`, correlation: newId() }
+  const data = { action, subject, money, by: options.by, reason: options.reason }
+  const sign = { type: 'SignIntervention', data } as const
+  const { state } = await told(executor.send(intervention, derivedId(id, action), sign, envelope))
+  const { status } = state as Intervention
+  if (status === 'approved') {
+    await act.also?.()
+    for (const { decider, id, command } of orders) {
+      await told(executor.sendAll(decider, id, [{ command, envelope }]))
+    }
+  }
+  print({ action, subject, status }, options, () => sentence(act, status))
+}
+
+function sentence({ action, subject }: Act, status: Intervention['status']): string {
+  if (status === 'approved') return `${action} ${subject}: done.`
+  return `${action} ${subject}: proposed. It takes a second name: the same command with another --by approves it.`
+}
+
+/** What is refused is said in one sentence. */
+async function told<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof Refusal) throw new CommandFailedError(error.message)
+    throw error
+  }
+}

@@ -1,0 +1,82 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import { merchant, type Merchant, type MerchantCommands } from '../../packages/domain/merchants/merchant.ts'
+import type { Message } from '../../packages/kernel/decider.ts'
+import { readState } from '../../packages/kernel/history.ts'
+import type { Runtime } from '../composition/dependencies.ts'
+import { commandOf, idOf } from './arguments.ts'
+import { withRuntime } from './dependencies.ts'
+import { CommandFailedError } from './failure.ts'
+import { print } from './output.ts'
+import { signed, type Signed } from './signed.ts'
+
+interface Creating extends Signed {
+  readonly name: string
+  readonly country: string
+  readonly currency: string
+  readonly email: string
+}
+
+export function addMerchants(program: Command): void {
+  const group = program.command('merchants').description('merchants: create, suspend, activate')
+  signed(commandOf(group, 'create', 'a new merchant; `ikw keys create --merchant` makes its keys'))
+    .requiredOption('--name <name>', 'what it is called')
+    .requiredOption('--country <code>', 'ISO 3166-1 alpha-2', code(2))
+    .requiredOption('--currency <code>', 'ISO 4217', code(3))
+    .requiredOption('--email <address>', 'where mails to it go')
+    .action((options: Creating) => withRuntime((runtime) => create(runtime, options)))
+  signed(commandOf(group, 'suspend', 'it may look, and change nothing; nothing is paid by schedule'))
+    .argument('<merchant>', 'its id', idOf())
+    .action((id: string, options: Signed) =>
+      withRuntime((runtime) => change(runtime, { id, to: 'suspended' }, options)),
+    )
+  signed(commandOf(group, 'activate', 'end a suspension'))
+    .argument('<merchant>', 'its id', idOf())
+    .action((id: string, options: Signed) =>
+      withRuntime((runtime) => change(runtime, { id, to: 'active' }, options)),
+    )
+}
+
+async function create(runtime: Runtime, options: Creating): Promise<void> {
+  const { name, country, currency, email } = options
+  const id = runtime.dependencies.newId()
+  const data = { name, country, currency, email }
+  await send(runtime, { id, command: { type: 'CreateMerchant', data } }, options)
+  print({ id, status: 'active' }, options, () => `${id} is the merchant ${name}.`)
+}
+
+interface Change {
+  readonly id: string
+  readonly to: 'active' | 'suspended'
+}
+
+async function change(runtime: Runtime, { id, to: status }: Change, options: Signed): Promise<void> {
+  const known: Merchant = await readState(runtime.dependencies.store, merchant, id)
+  if (known.status === 'none') throw new CommandFailedError(`There is no merchant ${id}.`)
+  const type = status === 'active' ? 'ActivateMerchant' : 'SuspendMerchant'
+  await send(runtime, { id, command: { type, data: { reason: options.reason } } }, options)
+  print({ id, status }, options, () => `${known.name} is ${status}.`)
+}
+
+interface Sending {
+  readonly id: string
+  readonly command: Message<MerchantCommands>
+}
+
+/** A merchant's stream belongs to both environments, so its events carry livemode false. */
+async function send({ dependencies }: Runtime, { id, command }: Sending, { by }: Signed): Promise<void> {
+  const { executor, newId } = dependencies
+  await executor.send(merchant, id, command, {
+    merchant: id,
+    livemode: false,
+    actor: `cli:${by}`,
+    correlation: newId(),
+  })
+}
+
+function code(length: number): (text: string) => string {
+  return (text) => {
+    const upper = text.toUpperCase()
+    if (/^[A-Z]+$/.test(upper) && upper.length === length) return upper
+    throw new InvalidArgumentError(`It takes ${length} letters.`)
+  }
+}

@@ -1,0 +1,110 @@
+import t from 'tap'
+import { identity } from '../../packages/contract/identity.ts'
+import type { RailState } from '../../packages/kernel/rail-ports.ts'
+import { ikw, jsonOf, settingsOf, type Row, type Run } from '../support/cli.ts'
+import { eventually } from '../support/eventually.ts'
+import { ScriptedRail } from '../support/scripted-rail.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+/** Orange answers as the test says; the command line has the simulated operators. */
+const operator = new ScriptedRail()
+let service: TestService
+
+t.before(async () => {
+  const orange = { environments: ['sandbox'], operators: ['orange_money'], rail: operator } as const
+  service = await startService(t, {}, { rails: [orange] })
+})
+
+const destination = { type: 'mobile_money', country: 'SN', operator: 'orange_money', msisdn: '+221770000000' }
+
+function run(by: string, ...parameters: readonly string[]): Promise<Run> {
+  return ikw(settingsOf(service), ...parameters, '--by', by, '--reason', 'Confirmed by mail')
+}
+
+async function pay(amount: number): Promise<string> {
+  const { body } = await service.post('/api/v1/payouts', { amount, currency: 'XOF', destination })
+  const id = String(body['id'])
+  await operator.submitted(({ reference }) => reference === identity(id, 'po'))
+  return id
+}
+
+async function status(id: string): Promise<unknown> {
+  return (await service.get(`/api/v1/payouts/${id}`)).body['status']
+}
+
+async function actors(id: string): Promise<readonly string[]> {
+  const stream = `payout-${identity(id, 'po')!}`
+  const events = await service.service.runtime.dependencies.store.readStream(stream, 0)
+  return events.map(({ type, metadata }) => `${type} ${metadata.actor}`)
+}
+
+t.test('support settles and fails payouts with a name and a reason', async (t) => {
+  const [paid, failed] = [await pay(5_000), await pay(5_000)]
+  t.match(await run('awa', 'payouts', 'settle', paid), { code: 0, stdout: /done/ })
+  t.match(await run('awa', 'payouts', 'fail', failed), { code: 0 })
+  t.strictSame([await status(paid), await status(failed)], ['paid', 'failed'])
+  t.ok((await actors(paid)).includes('PayoutPaid cli:awa'))
+  t.match(await run('awa', 'payouts', 'cancel', paid), { code: 2, stderr: /cannot be canceled/ })
+  t.match(await run('awa', 'payouts', 'reverse', paid), { code: 0 })
+  t.equal(await status(paid), 'failed')
+})
+
+t.test('a large payout takes two names', async (t) => {
+  const id = await pay(500_000)
+  t.match(await run('awa', 'payouts', 'fail', id), { code: 0, stdout: /second name/ })
+  t.equal(await status(id), 'in_transit')
+  t.match(await run('awa', 'payouts', 'fail', id), { code: 2, stderr: /another name/ })
+  t.equal(await status(id), 'in_transit')
+  t.match(await run('ibra', 'payouts', 'fail', id), { code: 0, stdout: /done/ })
+  t.equal(await status(id), 'failed')
+})
+
+t.test('a payout is sent again only when the operator has never received it', async (t) => {
+  const id = await pay(5_000)
+  // The operators that the command line asks have not got it: this one has.
+  const again = await run('awa', 'payouts', 'resend', id)
+  t.equal(again.code, 0)
+  const twice = await run('awa', 'payouts', 'resend', id)
+  t.match(twice, { code: 2, stderr: /The operator has it/ })
+  const paid: RailState = { state: 'succeeded' }
+  await operator.say(identity(id, 'po')!, paid)
+})
+
+t.test('an entry is reversed once', async (t) => {
+  const balance = async () => {
+    const { body } = await service.get<{ available: { amount: number }[] }>('/api/v1/balance')
+    return body.available[0]!.amount
+  }
+  await service.post('/api/test/balance/topup', { amount: 1_000, currency: 'XOF' })
+  const path = '/api/v1/balance-transactions'
+  const { body } = await eventually(
+    () => service.get<{ data: { id: string; type: string; amount: number }[] }>(path),
+    (answer) => answer.body.data.some(({ type, amount }) => type === 'topup' && amount < 1_000_000),
+  )
+  const topUp = body.data.find(({ type, amount }) => type === 'topup' && amount < 1_000_000)!
+  const before = await balance()
+  for (let tries = 0; tries < 2; tries++) {
+    t.match(await run('awa', 'ledger', 'reverse', topUp.id), { code: 0 })
+    t.equal(await balance(), before - topUp.amount)
+  }
+})
+
+t.test('a suspended merchant may look, and change nothing, until it is activated', async (t) => {
+  const { merchant_id } = service.service.credentials
+  const order = { amount: 5_000, currency: 'XOF', transaction_country: 'SN' }
+  const write = () => service.post('/api/v1/payment-intents', order)
+  t.match(await run('ibra', 'merchants', 'suspend', merchant_id), { code: 0 })
+  await eventually(write, ({ status }) => status === 403)
+  t.match(await write(), { status: 403, body: { code: 'IKW-MERCHANT-002' } })
+  t.equal((await service.get('/api/v1/balance')).status, 200)
+  t.match(await run('ibra', 'merchants', 'activate', merchant_id), { code: 0 })
+  await eventually(write, ({ status }) => status === 201)
+})
+
+t.test('a merchant is created, and gets keys', async (t) => {
+  const terms = ['--name', 'Awa SARL', '--country', 'SN', '--currency', 'XOF', '--email', 'awa@example.com']
+  const { id } = jsonOf<Row>(await run('ibra', 'merchants', 'create', ...terms, '--json'))
+  const rights = ['--scopes', 'balance.read', '--environment', 'sandbox', '--merchant', String(id), '--json']
+  const { key } = jsonOf<Row>(await ikw(settingsOf(service), 'keys', 'create', '--name', 'First', ...rights))
+  t.equal((await service.get('/api/v1/balance', { key: String(key) })).status, 200)
+})
