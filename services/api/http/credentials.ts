@@ -38,7 +38,7 @@ export async function callerOf(
   const takesNobody = taken.includes('nobody')
   if (takesNobody && (taken.length === 1 || authorization === undefined)) return nobody
   const authenticator = authenticators.find(({ recognises }) => recognises(authorization ?? ''))
-  const caller = await (authenticator?.authenticate(presented) ?? refuse('credential_must_be_valid'))
+  const caller = await (authenticator?.authenticate(presented) ?? refuseUnknown(presented.authorization))
   if (!taken.includes(caller.credential)) {
     refuse('credential_must_be_taken_here', { detail: `Give one of these: ${taken.join(', ')}` })
   }
@@ -48,4 +48,9 @@ export async function callerOf(
 /** Until users can prove who they are, nothing that asks for it is done. */
 export const noChallenges: Challenges = {
   consume: async () => refuse('challenge_must_be_verified'),
+}
+
+/** No kind of credential that is taken here is written so. */
+function refuseUnknown(authorization: string | undefined): never {
+  return refuse(authorization ? 'credential_must_be_well_formed' : 'credential_must_be_given')
 }
