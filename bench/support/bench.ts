@@ -42,7 +42,7 @@ export interface Bench {
   database(name: string): Promise<BenchDatabase>
   /** Where a log of this name is to be on the server of EVENTSTORE_URL; undefined when that is not set. */
   eventStoreFor(name: string): EventStorePlace | undefined
-  /** The same, with its log under a prefix of its own on the EventStoreDB of EVENTSTORE_URL, if that is set. */
+  /** The same, with its log under a prefix of its own on the EventStoreDB of EVENTSTORE_URL, if it is set. */
   databaseWithLog(name: string): Promise<BenchDatabase>
   close(): Promise<void>
 }

@@ -5,7 +5,6 @@ import { payout } from '../../packages/domain/payouts/payout.ts'
 import { ask, type Asked } from './api.ts'
 import { isForeseen } from './executor.ts'
 import type { SimulatedProcess } from './process.ts'
-import type { Stage } from './stage.ts'
 
 /** A request that may be sent again, and what it was answered. */
 interface Sent extends Asked {
@@ -19,11 +18,7 @@ interface Owned {
 
 const key = { credential: 'api_key', scopes: ['*'] } as const
 
-/** Where merchants find the service. */
-interface Served {
-  readonly stage: Stage
-  anyApi(): SimulatedProcess
-}
+type Served = Pick<SimulatedProcess['world'], 'stage'> & { anyApi(): SimulatedProcess }
 
 const callers: readonly Caller[] = [
   { ...key, merchant: '00000000-0000-7000-8000-00000000000a', livemode: false, actor: 'key:a' },
