@@ -40,7 +40,7 @@ t.test('a mistake that is made on purpose is found, and told by a shorter histor
       continue
     }
     const { seed, law } = found
-    const only = await shrink({ seed, steps, mistake, faults, runsMax: 80 }, law)
+    const only = await shrink({ seed, steps, mistake, faults, runsMax: 200 }, law)
     const again = await run({ seed, steps, mistake, faults, only })
     t.equal(again.violation?.law, law, `${mistake}: seed ${seed} breaks ${law}`)
     t.ok(only.length < steps / 4, `${mistake}: ${only.length} steps are left`)
