@@ -1,5 +1,10 @@
 import { change, create, history, list, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
+import {
+  activationExamples,
+  productExamples,
+  revisionExamples,
+} from '../../../packages/domain/products/examples.ts'
 import { product } from '../../../packages/domain/products/product.ts'
 import {
   DeletedProduct,
@@ -33,6 +38,7 @@ const rows = [
     ...viewed,
     summary: 'Create a product',
     body: ProductRequest,
+    examples: productExamples,
     command: 'CreateProduct',
     refusals: ['unit_amount_must_have_a_currency'],
   }),
@@ -43,6 +49,7 @@ const rows = [
     params,
     summary: 'Change a product; keys of the metadata are added or replaced',
     body: ProductRevision,
+    examples: revisionExamples,
     command: 'ReviseProduct',
     refusals: ['unit_amount_must_have_a_currency'],
   }),
@@ -53,6 +60,7 @@ const rows = [
     params,
     summary: 'Activate or deactivate a product',
     body: ProductActivation,
+    examples: activationExamples,
     command: 'SetActive',
   }),
 
