@@ -119,9 +119,7 @@ function witnesses(text: string | undefined): Configuration['witnesses'] {
   return (text?.split(',') ?? []).map((item) => {
     const [address, verifierKey = '', ...rest] = item.trim().split(/\s+/)
     if (!verifierKey.includes('+') || rest.length > 0)
-      throw new ConfigurationError(
-        `WITNESSES has "${item.trim()}", but each is a URL, a space and a verifier key`,
-      )
+      throw new ConfigurationError('WITNESSES takes URLs, each with a space and a verifier key behind it')
     return { url: url('WITNESSES', address, ['http:', 'https:'])!, verifierKey }
   })
 }
@@ -169,21 +167,37 @@ function kafka(text: (name: string) => string | undefined) {
 }
 
 function kafkaAccess(text: (name: string) => string | undefined): KafkaAccess {
-  const mechanism = text('KAFKA_SASL')
-  const [username, password] = [text('KAFKA_USERNAME'), text('KAFKA_PASSWORD')]
-  if (mechanism && (!username || !password))
-    throw new ConfigurationError('KAFKA_USERNAME and KAFKA_PASSWORD must be set where KAFKA_SASL is')
+  const isTls = word('KAFKA_TLS', text('KAFKA_TLS') ?? 'off', ['on', 'off']) === 'on'
+  if (!isTls) refuseWithout('KAFKA_TLS=on', ['KAFKA_CA_FILE', 'KAFKA_CERT_FILE', 'KAFKA_KEY_FILE'], text)
   const files = {
     caFile: text('KAFKA_CA_FILE'),
     certificateFile: text('KAFKA_CERT_FILE'),
     keyFile: text('KAFKA_KEY_FILE'),
   }
-  const isTls = word('KAFKA_TLS', text('KAFKA_TLS') ?? 'off', ['on', 'off']) === 'on'
-  if (!isTls && Object.values(files).some((file) => file !== undefined))
-    throw new ConfigurationError('KAFKA_TLS must be on where a certificate is given')
-  if (mechanism === undefined) return { isTls, ...files, sasl: undefined }
-  const sasl = { mechanism: word('KAFKA_SASL', mechanism, saslMechanisms), username, password }
-  return { isTls, ...files, sasl: sasl as NonNullable<KafkaAccess['sasl']> }
+  return { isTls, ...files, sasl: kafkaSasl(text) }
+}
+
+function kafkaSasl(text: (name: string) => string | undefined): KafkaAccess['sasl'] {
+  const given = text('KAFKA_SASL')
+  if (given === undefined) {
+    refuseWithout('KAFKA_SASL', ['KAFKA_USERNAME', 'KAFKA_PASSWORD'], text)
+    return undefined
+  }
+  const mechanism = word('KAFKA_SASL', given, saslMechanisms)
+  const [username, password] = [text('KAFKA_USERNAME'), text('KAFKA_PASSWORD')]
+  if (!username || !password)
+    throw new ConfigurationError('KAFKA_USERNAME and KAFKA_PASSWORD must be set where KAFKA_SASL is')
+  return { mechanism, username, password }
+}
+
+/** What is set and would be passed over is a mistake of whoever set it. */
+function refuseWithout(
+  needed: string,
+  names: readonly string[],
+  text: (name: string) => string | undefined,
+): void {
+  const idle = names.find((name) => text(name) !== undefined)
+  if (idle !== undefined) throw new ConfigurationError(`${idle} has no effect without ${needed}`)
 }
 
 function brokers(text: string | undefined): readonly string[] | undefined {
