@@ -43,14 +43,17 @@ t.test('a key that is in use opens nothing from when it expires', async (t) => {
   await eventually(codeOf(key), (code) => code === 'IKW-AUTH-002')
 })
 
-t.test('keys of a merchant that are in use open nothing from when the merchant is suspended', async (t) => {
+t.test('keys that are in use only look from when their merchant is suspended', async (t) => {
   const merchantId = randomUUID()
   const key = await otherMerchantsKey(service, merchantId)
   t.equal((await balance(key)).status, 200)
   const { executor } = service.service.runtime.dependencies
   const command = { type: 'SuspendMerchant', data: reason } as const
   await executor.send(merchant, merchantId, command, envelope(merchantId))
-  await eventually(codeOf(key), (code) => code === 'IKW-MERCHANT-002')
+  const intent = { amount: 500, currency: 'XOF', transaction_country: 'SN' }
+  const create = () => service.post<Problem>('/api/v1/payment-intents', intent, { key })
+  await eventually(create, ({ body }) => body.code === 'IKW-MERCHANT-002')
+  t.equal((await balance(key)).status, 200, 'what was done can be seen')
 })
 
 t.test('a key opens nothing from elsewhere than its addresses', async (t) => {
