@@ -29,6 +29,11 @@ export type Caller = Acting & Shown
 
 export type CredentialKind = Shown['credential']
 
+/** Whoever has no scopes at all is let in by the rows that name the credential. */
+export function isGranted(caller: Caller, scope: string): boolean {
+  return !('scopes' in caller) || caller.scopes.includes(scope) || caller.scopes.includes('*')
+}
+
 /** What a row says of who may ask. */
 export interface Admission {
   /** Left out: API keys and app tokens; nobody where the scope is `public`. */

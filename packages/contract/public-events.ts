@@ -1,6 +1,7 @@
 import type { AnyDecider, Decider, Payloads } from '../kernel/decider.ts'
 import type { RecordedEvent } from '../kernel/projection.ts'
 import { lowerCurrencies } from './lower-currencies.ts'
+import type { Scope } from './scopes.ts'
 import type { Static, TSchema } from './vocabulary.ts'
 import type { WebhookType } from './webhook-types.ts'
 
@@ -9,6 +10,8 @@ export interface PublicSource {
   readonly decider: AnyDecider
   /** Object name of the resource: `payout`. */
   readonly resource: string
+  /** Whoever may read the resource may read what is told of it. */
+  readonly scope: Scope
   /** What each type means. */
   readonly types: Readonly<Record<WebhookType, string>>
   readonly typeOf: (event: RecordedEvent) => WebhookType | undefined
@@ -20,6 +23,7 @@ export interface PublicSource {
 type TypeOf<Data extends object, Type> = Type | ((event: RecordedEvent<Data>) => Type | undefined)
 
 interface Told<S, E extends Payloads, Types, Returns extends TSchema> {
+  readonly scope: Scope
   readonly types: Types
   /** The public type of each event that has one. */
   readonly events: { readonly [Type in keyof E]?: TypeOf<E[Type], keyof Types & WebhookType> }
@@ -40,6 +44,7 @@ export function publicEvents<
   return {
     decider,
     resource: decider.category,
+    scope: told.scope,
     types: told.types,
     typeOf: (event) => {
       const type = types[event.type]

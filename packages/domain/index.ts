@@ -57,6 +57,11 @@ export const webhookTypes: Readonly<Record<WebhookType, string>> = Object.assign
   ...publicSources.map(({ types }) => types),
 ) as Readonly<Record<WebhookType, string>>
 
+/** Who may see a public event: whoever may read what it tells of. */
+export const readScopes: ReadonlyMap<string, Scope> = new Map(
+  publicSources.flatMap(({ types, scope }) => Object.keys(types).map((type) => [type, scope] as const)),
+)
+
 /** The prefix of each kind of public id. */
 export const idPrefixes: Readonly<Record<string, string>> = Object.assign(
   {},

@@ -149,6 +149,7 @@ const consumers: readonly Consumer[] = [
       const source = {
         decider: diary,
         resource: 'diary',
+        scope: 'payouts.read' as const,
         types: { 'payout.created': 'A test' },
         data: Type.Object({}),
         typeOf: () => 'payout.created' as const,

@@ -26,6 +26,7 @@ async function world(t: Test) {
   const source: PublicSource = {
     decider: { ...customer, initial: () => ({}), evolve: anyEvent },
     resource: 'customer',
+    scope: 'customers.read',
     types: {},
     data: Type.Any(),
     typeOf: () => 'customer.created',

@@ -26,6 +26,7 @@ const told: PublicSource = {
     ...(book.snapshot && { snapshot: { ...book.snapshot, restored: balancesFrom } }),
   },
   resource: 'balance',
+  scope: 'balance.read',
   types: { 'balance.available': 'Money has become available in the balance.' },
   typeOf: ({ type, data }) => {
     if (type !== 'EntryPosted') return undefined

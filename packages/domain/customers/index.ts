@@ -4,6 +4,7 @@ import { customer } from './customer.ts'
 import { CustomerResource, viewCustomer } from './resource.ts'
 
 const told = publicEvents(customer, {
+  scope: 'customers.read',
   types: { 'customer.created': 'A customer was created.' },
   events: { CustomerCreated: 'customer.created' },
   returns: CustomerResource,

@@ -6,6 +6,7 @@ import { PaymentIntentResource, viewPaymentIntent } from './resource.ts'
 import { paymentTimers } from './timers.ts'
 
 const told = publicEvents(paymentIntent, {
+  scope: 'payments.read',
   types: {
     'payment_intent.created': 'A payment intent was created.',
     'payment_intent.processing': 'The operator has asked the payer to approve the payment.',

@@ -8,6 +8,7 @@ import { payoutSettings } from './settings.ts'
 import { payoutTimers } from './timers.ts'
 
 const told = publicEvents(payout, {
+  scope: 'payouts.read',
   types: {
     'payout.created': 'A payout was requested and its amount is held.',
     'payout.in_transit': 'The payout was handed to the operator or the bank.',
@@ -31,6 +32,7 @@ const told = publicEvents(payout, {
 })
 
 const destinationTold = publicEvents(payoutDestination, {
+  scope: 'settings.read',
   types: {
     'payout_destination.created': 'A destination for payouts was saved.',
     'payout_destination.deleted': 'A saved destination was removed.',

@@ -4,6 +4,7 @@ import { product } from './product.ts'
 import { ProductResource, viewProduct } from './resource.ts'
 
 const told = publicEvents(product, {
+  scope: 'billing.read',
   types: {
     'product.created': 'A product was created.',
     'product.updated': 'A product was changed, activated or deactivated.',

@@ -5,6 +5,7 @@ import { refund } from './refund.ts'
 import { RefundResource, viewRefund } from './resource.ts'
 
 const told = publicEvents(refund, {
+  scope: 'payments.read',
   types: {
     'refund.created': 'A refund was requested and its amount is held.',
     'refund.succeeded': 'The payer has the money back.',

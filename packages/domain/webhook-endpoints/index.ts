@@ -6,6 +6,7 @@ import { webhookReplay } from './webhook-replay.ts'
 import { webhookRoster } from './webhook-roster.ts'
 
 const told = publicEvents(webhookEndpoint, {
+  scope: 'webhooks.read',
   types: {
     'webhook_endpoint.failing': 'Another endpoint was marked as failing, because its last retry failed.',
     'webhook_endpoint.disabled': 'Another endpoint was turned off, because it answered 410.',

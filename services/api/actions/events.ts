@@ -1,3 +1,4 @@
+import { isGranted, type Caller } from '../../../packages/contract/callers.ts'
 import { identity, publicId } from '../../../packages/contract/identity.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
@@ -11,7 +12,7 @@ import {
   UnixSeconds,
   type Static,
 } from '../../../packages/contract/vocabulary.ts'
-import { webhookTypes } from '../../../packages/domain/index.ts'
+import { readScopes, webhookTypes } from '../../../packages/domain/index.ts'
 import type { PublicEvent } from '../../../packages/kernel/message-ports.ts'
 
 export const FeedQuery = record({
@@ -22,7 +23,10 @@ export const FeedQuery = record({
     Type.String({ maxLength: 64, description: '`next_cursor` of the page before: as `after`' }),
   ),
   'types[]': optional(
-    Type.Array(Type.Unsafe<string>({ type: 'string', enum: Object.keys(webhookTypes) }), { maxItems: 100 }),
+    Type.Array(Type.Unsafe<string>({ type: 'string', enum: Object.keys(webhookTypes) }), {
+      maxItems: 100,
+      description: 'Left out: all whose resources the credential may read',
+    }),
   ),
   limit: optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })),
 })
@@ -53,7 +57,7 @@ export const Feed = record({
 
 /**
  * The events of the merchant in the order in which they are told: nothing ever appears before what was
- * already answered.
+ * already answered. A page is filled with what the caller may see, so the next one begins where it ends.
  */
 export async function listEvents(
   request: Request<undefined, Static<typeof FeedQuery>>,
@@ -69,7 +73,7 @@ export async function listEvents(
     merchant,
     livemode,
     after,
-    types: query['types[]'],
+    types: typesFor(caller, query['types[]']),
     limit: limit + 1,
   })
   const data = found.slice(0, limit).map(({ payload }) => JSON.parse(payload) as Static<typeof EventResource>)
@@ -128,8 +132,27 @@ export async function listDeliveries(request: Request): Promise<Static<typeof De
 
 async function findEvent({ caller, dependencies, params }: Request): Promise<PublicEvent> {
   const id = publicId('evt', params['id'] ?? refuse('resource_must_exist'))
-  return (await dependencies.publicEvents.find(id, caller)) ?? refuse('resource_must_exist')
+  const event = await dependencies.publicEvents.find(id, caller)
+  return event && maySee(caller, event.type) ? event : refuse('resource_must_exist')
 }
+
+/** Left out: all there are, and those that there were once. */
+function typesFor(caller: Caller, asked: readonly string[] | undefined): readonly string[] | undefined {
+  const hidden = asked?.find((type) => !maySee(caller, type))
+  if (hidden !== undefined) {
+    const detail = `Credential lacks the scope ${readScopes.get(hidden)} for ${hidden}`
+    refuse('credential_must_have_the_scope', { detail })
+  }
+  if (asked || isGranted(caller, '*')) return asked
+  return [...readScopes.keys()].filter((type) => maySee(caller, type))
+}
+
+/** An event shows its resource, so it takes the scope by which that is read. */
+function maySee(caller: Caller, type: string): boolean {
+  return isGranted(caller, readScopes.get(type) ?? '*')
+}
+
+/** A place in the feed shows nothing, so a caller may go on behind what it cannot see. */
 
 async function sequenceOf(
   { caller, dependencies }: Pick<Request, 'caller' | 'dependencies'>,

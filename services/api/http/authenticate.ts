@@ -2,7 +2,7 @@ import { hash as digest } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import { refuse } from '../../../packages/contract/refusals.ts'
-import type { Caller } from '../../../packages/contract/callers.ts'
+import { isGranted, type Caller } from '../../../packages/contract/callers.ts'
 import type { Scope } from '../../../packages/contract/scopes.ts'
 import { apiKey, apiKeyId, type ApiKey } from '../../../packages/domain/api-keys/api-key.ts'
 import { merchant, type Merchant } from '../../../packages/domain/merchants/merchant.ts'
@@ -113,9 +113,8 @@ export class ApiKeys implements Authenticator {
   }
 }
 
-/** Whoever has no scopes at all is let in by the rows that name the credential. */
 export function requireScope(caller: Caller, scope: Scope): void {
-  if ('scopes' in caller && !caller.scopes.includes(scope) && !caller.scopes.includes('*')) {
+  if (!isGranted(caller, scope)) {
     refuse('credential_must_have_the_scope', { detail: `Credential lacks the scope ${scope}` })
   }
 }

@@ -44,6 +44,7 @@ const rows = [
 
 export const eventRoutes = section(
   'Events',
-  'The same events as a feed that can be read at any time, in their order and without gaps.',
+  'The same events as a feed that can be read at any time, in their order and without gaps. A credential ' +
+    'sees the events of those resources that it may read: `payout.*` with `payouts.read`, and so on.',
   rows,
 )
