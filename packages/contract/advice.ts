@@ -85,7 +85,6 @@ export const advice: Readonly<Record<RefusalName, string>> = {
     'Stay between the least and the greatest amount of the operator, or split the payout.',
 
   account_must_cover_the_amount: 'Use less, or wait until the account covers it.',
-  account_must_take_what_is_posted: 'Use an account that the operation names as possible.',
   balance_must_stay_countable: 'Use a smaller amount.',
 
   webhook_url_must_be_acceptable:

@@ -168,7 +168,6 @@ export const refusals = {
   ],
 
   account_must_cover_the_amount: [402, 'IKW-LEDGER-001', false, 'Account does not cover the amount'],
-  account_must_take_what_is_posted: [400, 'IKW-LEDGER-003', false, 'Ledger account may not be used here'],
   balance_must_stay_countable: [
     400,
     'IKW-LEDGER-004',

@@ -114,7 +114,6 @@ t.test('every refusal says what to do about it, and is answered somewhere', asyn
       'headers_must_not_be_too_large',
       'method_must_be_allowed',
       'account_must_cover_the_amount',
-      'account_must_take_what_is_posted',
     ],
   )
 })

@@ -1,4 +1,3 @@
-import { refuse } from '../../contract/refusals.ts'
 import {
   AmountMinor,
   CountMinor,
@@ -88,11 +87,16 @@ export function wholePlan(type: 'topup' | 'escrow' | 'contribution', account: Ac
   return { ...plan, credits: [...plan.credits] } satisfies PostingPlan
 }
 
-/** Checks a plan against the chart of accounts: what is stored can be booked, whatever the fee will be. */
+/**
+ * Checks a plan against the chart of accounts: what is stored can be booked, whatever the fee will be. No request
+ * names a plan, so one that does not fit is a mistake of ours.
+ */
 export function admitPlan(plan: PostingPlan, purpose: Purpose, amount: number): void {
   const { template, credits, feeMode, payerFee } = plan
   const { credits: accounts, feeModes } = planRules[template]
-  const fault = (detail: string) => refuse('account_must_take_what_is_posted', { detail })
+  const fault = (problem: string) => {
+    throw new Error(problem)
+  }
   if (template !== templateOf[purpose.type])
     fault(`A payment for ${purpose.type} is not booked as ${template}`)
   for (const { account } of credits) {
