@@ -6,7 +6,7 @@ import {
 import { parseStreamName, streamName } from '../../packages/kernel/decider.ts'
 import { foldStored } from '../../packages/kernel/history.ts'
 import { ownedBy, owns, type MerchantOwner } from '../../packages/kernel/owner.ts'
-import type { EventStore } from '../../packages/kernel/ports.ts'
+import type { EventStore, StoredEvent } from '../../packages/kernel/ports.ts'
 import { equal, type DocumentRow, type ReadStore } from '../../packages/kernel/read-ports.ts'
 
 export interface ListedEndpoint {
@@ -14,6 +14,17 @@ export interface ListedEndpoint {
   /** Position of its registration in the log. */
   readonly created: number
   readonly state: RegisteredWebhookEndpoint
+  /** Why its stream cannot be read to the end: `state` is from before. Missing where it can. */
+  readonly fault?: unknown
+}
+
+/** An event in the stream of one endpoint that this version of the service cannot read. */
+export class UnreadableEndpointError extends Error {
+  override readonly name = 'UnreadableEndpointError'
+
+  constructor(id: string, cause: unknown) {
+    super(`the stream of webhook endpoint ${id} cannot be read to its end`, { cause })
+  }
 }
 
 interface Sources {
@@ -24,38 +35,71 @@ interface Sources {
 const pageSize = 100
 const tailSize = 1_000
 
-/** The endpoints of an owner that get deliveries, as they are now, however far the read model is behind. */
+/**
+ * The endpoints of an owner that get deliveries, as they are now, however far the read model is behind. One
+ * that cannot be read is as it was before the event that cannot, and takes none of the others with it.
+ */
 export async function enabledEndpoints(
   sources: Sources,
   owner: MerchantOwner,
 ): Promise<readonly ListedEndpoint[]> {
-  const { listed, position } = await readModelOf(sources, owner)
-  for (const id of await changedBehind(sources, owner, position)) {
-    const endpoint = await readEndpoint(sources, owner, id)
-    if (endpoint && endpoint.state.status !== 'disabled') listed.set(id, endpoint)
-    else listed.delete(id)
-  }
-  return [...listed.values()]
+  const { ids, position } = await readModelOf(sources, owner)
+  for (const id of await changedBehind(sources, owner, position)) ids.add(id)
+  // From their streams: the read model goes on behind a stream that it has set aside.
+  const found = await Promise.all([...ids].map((id) => readFaulty(sources, owner, id)))
+  return found.filter(isEnabled).sort((one, other) => one.created - other.created)
 }
 
-/** One endpoint of this owner, enabled or not. */
+function isEnabled(found: FoundEndpoint | undefined): found is ListedEndpoint {
+  return found?.state.status === 'active' || found?.state.status === 'failing'
+}
+
+/** One endpoint of this owner, enabled or not; rejects with UnreadableEndpointError. */
 export async function readEndpoint(
-  { store }: Pick<Sources, 'store'>,
+  sources: Pick<Sources, 'store'>,
   owner: MerchantOwner,
   id: string,
 ): Promise<ListedEndpoint | undefined> {
+  const found = await readFaulty(sources, owner, id)
+  if (!found) return undefined
+  const { created, state, fault } = found
+  if (fault !== undefined) throw new UnreadableEndpointError(id, fault)
+  return state.status === 'none' ? undefined : { id, created, state }
+}
+
+interface FoundEndpoint extends Omit<ListedEndpoint, 'state'> {
+  readonly state: WebhookEndpoint
+}
+
+async function readFaulty(
+  { store }: Pick<Sources, 'store'>,
+  owner: MerchantOwner,
+  id: string,
+): Promise<FoundEndpoint | undefined> {
   const events = await store.readStream(streamName(webhookEndpoint.category, id), 0)
   const [first] = events
   if (!first || !owns(first.metadata, owner)) return undefined
-  const state = foldStored(webhookEndpoint, events) as WebhookEndpoint
-  return state.status === 'none' ? undefined : { id, created: first.position, state }
+  return { id, created: first.position, ...foldReadable(events) }
+}
+
+/** As far as the events can be read. */
+function foldReadable(events: readonly StoredEvent[]): { state: WebhookEndpoint; fault?: unknown } {
+  let state = webhookEndpoint.initial()
+  for (const event of events) {
+    try {
+      state = foldStored(webhookEndpoint, [event], state) as WebhookEndpoint
+    } catch (fault) {
+      return { state, fault }
+    }
+  }
+  return { state }
 }
 
 async function readModelOf({ reads }: Sources, owner: MerchantOwner) {
-  const listed = new Map<string, ListedEndpoint>()
+  const ids = new Set<string>()
   let position: number | undefined
   for (let after = 0; ;) {
-    const page = await reads.page<DocumentRow & ListedEndpoint>({
+    const page = await reads.page<DocumentRow>({
       from: 'webhook_endpoints',
       where: [...equal(ownedBy(owner)), { column: 'status', operator: 'in', value: ['active', 'failing'] }],
       bounds: [{ column: 'created', operator: '>', value: after }],
@@ -64,8 +108,8 @@ async function readModelOf({ reads }: Sources, owner: MerchantOwner) {
       limit: pageSize,
     })
     position ??= page.position
-    for (const { id, created, state } of page.rows) listed.set(id, { id, created, state })
-    if (page.rows.length < pageSize) return { listed, position }
+    for (const { id } of page.rows) ids.add(id)
+    if (page.rows.length < pageSize) return { ids, position }
     after = page.rows.at(-1)!.created
   }
 }

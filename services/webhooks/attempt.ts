@@ -4,6 +4,7 @@ import type { CallAnswer } from '../../infra/http/exchange.ts'
 import type { Attempted, Delivery } from '../../infra/postgres/webhooks/deliveries.ts'
 import { publicId } from '../../packages/contract/identity.ts'
 import type { Clock, Log } from '../../packages/kernel/ports.ts'
+import { UnreadableEndpointError } from '../composition/webhook-endpoints.ts'
 import type { Directory, Endpoint } from './directory.ts'
 import { retryDueAt } from './schedule.ts'
 import { signatureHeaders } from './signature.ts'
@@ -110,7 +111,8 @@ async function find(
     try {
       return await directory.find(delivery, delivery.endpoint)
     } catch (error) {
-      if (tries === findTries.most || stopping.aborted) throw error
+      const isHopeless = error instanceof UnreadableEndpointError || tries === findTries.most
+      if (isHopeless || stopping.aborted) throw error
       log.warn({ error, endpoint: delivery.endpoint }, 'reading a webhook endpoint failed and is repeated')
       await pause(findTries.everyMs, undefined, { signal: stopping }).catch(() => undefined)
     }
@@ -125,10 +127,12 @@ function postponed(
   error: unknown,
   { clock, log }: AttemptTools,
 ): Attempted {
-  log.error({ error, endpoint }, 'a delivery cannot be made, and is made later')
+  // Of an endpoint that cannot be read, the directory has said so once.
+  if (!(error instanceof UnreadableEndpointError))
+    log.error({ error, endpoint }, 'a delivery cannot be made, and is made later')
   const at = clock()
   const dueAt = new Date(at.getTime() + postponeMs)
-  const answer = 'the endpoint could not be looked up'
+  const answer = 'the endpoint could not be read'
   return { id, status: 'pending', attempts, dueAt, at, httpStatus: null, answer, consequence: null }
 }
 

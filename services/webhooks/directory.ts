@@ -1,9 +1,15 @@
 import { LRUCache } from 'lru-cache'
+import { publicId } from '../../packages/contract/identity.ts'
 import { secretContext, webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import { ownerOf, type MerchantOwner } from '../../packages/kernel/owner.ts'
-import type { EventStore, Log, Subscription, Vault } from '../../packages/kernel/ports.ts'
+import type { Clock, EventStore, Log, Subscription, Vault } from '../../packages/kernel/ports.ts'
 import type { ReadStore } from '../../packages/kernel/read-ports.ts'
-import { enabledEndpoints, readEndpoint, type ListedEndpoint } from '../composition/webhook-endpoints.ts'
+import {
+  enabledEndpoints,
+  readEndpoint,
+  UnreadableEndpointError,
+  type ListedEndpoint,
+} from '../composition/webhook-endpoints.ts'
 import { signingKey, type SigningKey } from './signature.ts'
 
 export interface Endpoint extends ListedEndpoint {
@@ -21,6 +27,7 @@ export interface DirectoryOptions {
   readonly store: EventStore
   readonly reads: ReadStore
   readonly vault: Vault
+  readonly clock: Clock
   readonly log: Log
   /** Merchants and environments whose endpoints are kept in memory. */
   readonly ownersMax: number
@@ -30,7 +37,12 @@ interface Kept {
   readonly loading: Promise<readonly Endpoint[]>
   /** Missing until they are loaded. */
   endpoints?: readonly Endpoint[]
+  /** Milliseconds since 1970; missing where it is good until something changes. */
+  until?: number
 }
+
+/** What cannot be read is looked at again: it is mended by a newer version, or by hand. */
+const unreadableMs = 60_000
 
 /** The enabled endpoints of each merchant and environment, kept in memory until one of them changes. */
 export class Directory {
@@ -39,6 +51,8 @@ export class Directory {
   #subscription: Subscription | undefined
   /** Everything kept in memory is at least as new as this position of the log. */
   #position = 0
+  /** Endpoints that cannot be read, with the key of their owner. */
+  readonly #unreadable = new Map<string, string>()
 
   constructor(options: DirectoryOptions) {
     this.#options = options
@@ -68,17 +82,27 @@ export class Directory {
     return this.#position < position ? this.#load(owner) : this.#kept(owner)
   }
 
-  /** One endpoint as it is now, enabled or not; `undefined` when this owner has none of that id. */
+  /**
+   * One endpoint as it is now, enabled or not; `undefined` when this owner has none of that id. Rejects with
+   * UnreadableEndpointError.
+   */
   async find(owner: MerchantOwner, id: string): Promise<Endpoint | undefined> {
     const enabled = (await this.#kept(owner)).find((endpoint) => endpoint.id === id)
+    if (enabled?.fault !== undefined) throw new UnreadableEndpointError(id, enabled.fault)
     if (enabled) return enabled
     const other = await readEndpoint(this.#options, owner, id)
     return other && this.#endpoint(other)
   }
 
-  /** An enabled endpoint without waiting: `undefined` also where it only has to be loaded. */
+  /** An enabled endpoint without waiting: `undefined` also where it has to be loaded or cannot be read. */
   known(owner: MerchantOwner, id: string): Endpoint | undefined {
-    return this.#owners.get(keyOf(owner))?.endpoints?.find((endpoint) => endpoint.id === id)
+    const endpoints = this.#owners.get(keyOf(owner))?.endpoints
+    return endpoints?.find((endpoint) => endpoint.id === id && endpoint.fault === undefined)
+  }
+
+  /** How many enabled endpoints cannot be read: their deliveries are written down and wait. */
+  get unreadable(): number {
+    return this.#unreadable.size
   }
 
   async close(): Promise<void> {
@@ -89,19 +113,42 @@ export class Directory {
   #kept(owner: MerchantOwner): Promise<readonly Endpoint[]> {
     const key = keyOf(owner)
     const known = this.#owners.get(key)
-    if (known) return known.loading
+    if (known && !(known.until! <= this.#options.clock().getTime())) return known.loading
     const kept: Kept = { loading: this.#load(owner) }
     this.#owners.set(key, kept)
     kept.loading.then(
-      (endpoints) => (kept.endpoints = endpoints),
+      (endpoints) => this.#keep(kept, endpoints),
       () => this.#owners.peek(key) === kept && this.#owners.delete(key),
     )
     return kept.loading
   }
 
+  #keep(kept: Kept, endpoints: readonly Endpoint[]): void {
+    kept.endpoints = endpoints
+    const isWhole = endpoints.every(({ fault }) => fault === undefined)
+    if (!isWhole) kept.until = this.#options.clock().getTime() + unreadableMs
+  }
+
   async #load(owner: MerchantOwner): Promise<readonly Endpoint[]> {
     const listed = await enabledEndpoints(this.#options, ownerOf(owner))
+    this.#noteUnreadable(keyOf(owner), listed)
     return listed.map((one) => this.#endpoint(one))
+  }
+
+  /** Said once, when it begins: every delivery of the endpoint would say it again. */
+  #noteUnreadable(owner: string, listed: readonly ListedEndpoint[]): void {
+    const faults = listed.filter(({ fault }) => fault !== undefined)
+    const ids = new Set(faults.map(({ id }) => id))
+    for (const [id, of] of this.#unreadable) if (of === owner && !ids.has(id)) this.#unreadable.delete(id)
+    for (const { id, fault } of faults) {
+      if (this.#unreadable.has(id)) continue
+      this.#unreadable.set(id, owner)
+      const endpoint = publicId('we', id)
+      this.#options.log.error(
+        { endpoint, error: fault },
+        'a webhook endpoint cannot be read: its deliveries wait',
+      )
+    }
   }
 
   #endpoint(listed: ListedEndpoint): Endpoint {

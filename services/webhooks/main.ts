@@ -45,10 +45,17 @@ export interface WebhookOptions {
   /** Left out where nobody listens to traces. */
   readonly tracing?: Tracing
   readonly limits?: Partial<WebhookLimits>
-  /** Is given the number of deliveries in memory, to be asked at any time. */
-  readonly observe?: (held: () => number) => void
+  /** Is given what can be asked at any time. */
+  readonly observe?: (gauges: WebhookGauges) => void
   /** Spreads retries; from 0 to below 1. */
   readonly chance?: () => number
+}
+
+export interface WebhookGauges {
+  /** Deliveries in memory. */
+  readonly held: () => number
+  /** Enabled endpoints whose stream cannot be read. */
+  readonly unreadable: () => number
 }
 
 export interface WebhookLimits {
@@ -101,7 +108,10 @@ class WebhookService implements Subscription {
     this.#directory = new Directory({ ...options, ownersMax: limits.ownersMax })
     this.#replays = new ReplayRunner(options, this.#directory)
     this.#lanes = new EndpointQueues({ ...limits, attempt: (delivery) => this.#attempt(delivery) })
-    options.observe?.(() => this.#lanes.held().length)
+    options.observe?.({
+      held: () => this.#lanes.held().length,
+      unreadable: () => this.#directory.unreadable,
+    })
     this.#completions = new Completions({
       write: (batch) => deliveries.complete(this.#hands.worker, batch),
       onWritten: (batch) => this.#follow(batch),

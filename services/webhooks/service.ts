@@ -7,7 +7,7 @@ import { readState } from '../../packages/kernel/history.ts'
 import type { EventBus } from '../../packages/kernel/message-ports.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
 import type { Runtime } from '../composition/dependencies.ts'
-import { startWebhooks } from './main.ts'
+import { startWebhooks, type WebhookGauges } from './main.ts'
 
 /**
  * Domain model, section 4: a webhook has 5 s to connect and 15 s in all; the first 4 kB of its answer are
@@ -27,8 +27,10 @@ export async function runWebhooks(
   bus: EventBus,
 ): Promise<Subscription> {
   const deliveries = new Deliveries(postgres.url)
-  const observe = (held: () => number) =>
+  const observe = ({ held, unreadable }: WebhookGauges) => {
     health.metrics.gauge('webhook_deliveries_held', 'Deliveries in memory: waiting and under way', held)
+    health.metrics.gauge('webhook_endpoints_unreadable', 'Endpoints whose deliveries wait', unreadable)
+  }
   const running = await startWebhooks({
     ...dependencies,
     bus,

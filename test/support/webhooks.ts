@@ -30,7 +30,7 @@ import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
 import type { Log, Mail, Mailer } from '../../packages/kernel/ports.ts'
 import { webhookEndpoints, webhookReplays } from '../../projections/webhook-endpoints.ts'
 import { startProjector } from '../../services/projector/main.ts'
-import { startWebhooks, type WebhookLimits } from '../../services/webhooks/main.ts'
+import { startWebhooks, type WebhookGauges, type WebhookLimits } from '../../services/webhooks/main.ts'
 import { testDatabase } from './postgres.ts'
 
 export const minuteMs = 60_000
@@ -146,6 +146,8 @@ export interface ServiceOptions {
   readonly limits?: Partial<WebhookLimits>
   readonly egress?: Partial<EgressOptions>
   readonly chance?: number
+  readonly log?: Log
+  readonly observe?: (gauges: WebhookGauges) => void
   /** Left out: every mail is kept in `mails`. */
   readonly mailer?: Mailer
 }
@@ -154,7 +156,7 @@ export interface ServiceOptions {
 export async function webhookService(
   t: Test,
   fixture: WebhookFixture,
-  { limits, egress, chance = 0, mailer }: ServiceOptions = {},
+  { limits, egress, chance = 0, mailer, log = silent, observe = () => undefined }: ServiceOptions = {},
 ) {
   const { pool, mails } = fixture
   const pools = guardedPools({
@@ -169,7 +171,8 @@ export async function webhookService(
   const service = await startWebhooks({
     ...fixture,
     newId: v7,
-    log: silent,
+    log,
+    observe,
     egress: pools,
     chance: () => chance,
     replays: new Replays(pool),

@@ -1,0 +1,111 @@
+import t from 'tap'
+import { v7 } from 'uuid'
+import { webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import type { Log } from '../../packages/kernel/ports.ts'
+import type { WebhookGauges } from '../../services/webhooks/main.ts'
+import {
+  deliveryRows,
+  minuteMs,
+  published,
+  receiver,
+  register,
+  settled,
+  until,
+  webhookFixture,
+  webhookService,
+  type WebhookFixture,
+} from '../support/webhooks.ts'
+
+/** An event that only a newer version of the service knows. */
+async function poison({ store, merchant, clock }: WebhookFixture, id: string): Promise<void> {
+  const envelope = { merchant, livemode: false, actor: 'key:test', correlation: 'test' }
+  const metadata = { ...envelope, at: clock().toISOString(), version: 1 }
+  const event = { id: v7(), type: 'WebhookEndpointPaused', data: {}, metadata }
+  await store.append(`webhook_endpoint-${id}`, 0, [event])
+}
+
+/** As if the service knew the event now. */
+async function mend({ pool }: WebhookFixture, id: string, type: string, data: object): Promise<void> {
+  const version = webhookEndpoint.events[type]?.version
+  await pool.query(
+    `update events set type = $2, data = $3, metadata = (metadata::jsonb || jsonb_build_object('version', $4::int))::json
+     where stream = $1 and revision = 1`,
+    [`webhook_endpoint-${id}`, type, data, version],
+  )
+}
+
+function errorsOf() {
+  const errors: object[] = []
+  const ignore = () => undefined
+  const log: Log = { info: ignore, warn: ignore, error: (facts) => void errors.push(facts as object) }
+  return { errors, log }
+}
+
+/** The read model stands still, with a stream of endpoints that is ahead of it, until the test lets go. */
+async function holdBackReadModel({ pool }: WebhookFixture) {
+  const connection = await pool.connect()
+  await connection.query('begin; lock table checkpoints in share mode')
+  return async () => {
+    await connection.query('rollback')
+    connection.release()
+  }
+}
+
+for (const isBehind of [false, true]) {
+  const where = isBehind ? 'that the read model has not come to' : 'that the read model has set aside'
+  t.test(`an endpoint with an unreadable event ${where} keeps back its own deliveries alone`, async (t) => {
+    const fixture = await webhookFixture()
+    const shop = await receiver(t)
+    const other = { ...fixture, merchant: v7() }
+    const poisoned = await register(fixture, `${shop.url}/old`)
+    await register(fixture, `${shop.url}/same-merchant`)
+    await register(other, `${shop.url}/other-merchant`)
+    const letGo = isBehind ? await holdBackReadModel(fixture) : undefined
+    if (letGo) t.teardown(letGo)
+    await poison(fixture, poisoned)
+    const parked = `select from parked where stream = $1`
+    if (!isBehind)
+      await until(
+        async () => (await fixture.pool.query(parked, [`webhook_endpoint-${poisoned}`])).rowCount! > 0,
+      )
+    const { errors, log } = errorsOf()
+    let gauges: WebhookGauges | undefined
+    await webhookService(t, fixture, { log, observe: (given) => (gauges = given) })
+
+    const events = [await published(fixture), await published(fixture, { resource: 'payout/2' })]
+    const foreign = await published(other)
+    await settled(fixture)
+    const ids = events.map(({ id }) => id)
+    t.strictSame(shop.events('/same-merchant').toSorted(), ids.toSorted())
+    t.strictSame(shop.events('/other-merchant'), [foreign.id])
+    t.strictSame(shop.events('/old'), [])
+    t.equal(errors.length, 1, 'it is said once')
+    t.equal(gauges?.unreadable(), 1)
+    const waiting = (await deliveryRows(fixture)).filter(({ endpoint }) => endpoint === poisoned)
+    t.match(waiting, [
+      { status: 'pending', attempts: 0 },
+      { status: 'pending', attempts: 0 },
+    ])
+
+    await mend(fixture, poisoned, 'WebhookEndpointRevised', { url: `${shop.url}/new`, enabledEvents: ['*'] })
+    fixture.advance(minuteMs)
+    await settled(fixture)
+    t.strictSame(shop.events('/new').toSorted(), ids.toSorted(), 'they are made up for')
+    t.strictSame(shop.events('/old'), [])
+    t.equal(gauges?.unreadable(), 0)
+  })
+}
+
+t.test('what was kept back for an endpoint that proves to be turned off is skipped', async (t) => {
+  const fixture = await webhookFixture()
+  const shop = await receiver(t)
+  const id = await register(fixture, shop.url)
+  await poison(fixture, id)
+  await webhookService(t, fixture)
+  await published(fixture)
+  await settled(fixture)
+  await mend(fixture, id, 'WebhookEndpointDisabled', { reason: 'merchant', event: null })
+  fixture.advance(minuteMs)
+  await until(async () => (await deliveryRows(fixture))[0]?.status === 'skipped')
+  t.strictSame(shop.received, [])
+})
