@@ -39,6 +39,7 @@ export function openapi(
       version: '1.0.0',
       summary: 'Payments in, payouts out, and the books between them',
       description,
+      contact: { name: 'IKW Payments', url: `${baseUrl}/docs` },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl, description: 'The key decides the environment: sandbox or live' }],
