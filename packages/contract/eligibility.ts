@@ -19,23 +19,39 @@ type MobileMoney = Extract<RailMethod, { type: 'mobile_money' }>
 type Destination = Exclude<RailMethod, { type: 'card' }>
 
 /** Where the fields of a request stand in its body: JSON pointers. */
-interface CurrencyPointers {
+interface TermsPointers {
   readonly country: string
   readonly currency: string
+  readonly amount: string
 }
 
-const intentPointers: CurrencyPointers = { country: '/transaction_country', currency: '/currency' }
+const intentPointers: TermsPointers = {
+  country: '/transaction_country',
+  currency: '/currency',
+  amount: '/amount',
+}
 
 /** Refuses what no method could pay in that country, whatever the payer chooses later. */
-export function admitPayment(
-  { country, currency }: { readonly country: string; readonly currency: string },
-  pointers = intentPointers,
-): void {
-  marketIn(country, 'payment_must_be_eligible', pointers.country)
+export function admitPayment(terms: PaymentTerms, pointers = intentPointers): void {
+  const { country, currency } = terms
+  const market = marketIn(country, 'payment_must_be_eligible', pointers.country)
   const allowed = paymentCurrencies(country)
-  if (allowed.includes(currency)) return
-  const message = `"${currency}" cannot be paid in ${country}; ${oneOf(allowed)}`
-  refuseField('payment_must_be_eligible', pointers.currency, message)
+  if (!allowed.includes(currency)) {
+    const message = `"${currency}" cannot be paid in ${country}; ${oneOf(allowed)}`
+    refuseField('payment_must_be_eligible', pointers.currency, message)
+  }
+  mustBeCollectable(terms, market, pointers.amount)
+}
+
+/** Where operators alone can collect a currency, the amount must suit one of them. */
+function mustBeCollectable({ amountMinor, currency }: PaymentTerms, market: Market, pointer: string): void {
+  const collectors: Mover[] = market.operators.filter(
+    (operator) => operator.directions.includes('pay_in') && operator.currency === currency,
+  )
+  if (cardCurrencies.includes(currency)) collectors.push(cardIn(currency))
+  if (collectors.some((collector) => moves(collector, amountMinor))) return
+  const limits = collectors.map(limitsIn).join(', ')
+  refuseField('payment_must_be_eligible', pointer, `${limits}; the amount is ${amountMinor}`)
 }
 
 export interface PaymentTerms {
@@ -62,9 +78,12 @@ export function admitPaymentMethod(
 }
 
 function admitCard({ amountMinor, currency }: PaymentTerms, method: RailMethod): RailMethod {
-  const limits = { ...cashlessLimitsOf(currency), code: 'a card', currency }
-  mustBeWithin(amountMinor, limits, ['payment_must_be_eligible', '/amount'])
+  mustBeWithin(amountMinor, cardIn(currency), ['payment_must_be_eligible', '/amount'])
   return method
+}
+
+function cardIn(currency: string): Mover {
+  return { ...cashlessLimitsOf(currency), code: 'a card', currency }
 }
 
 function admitPayer(terms: PaymentTerms, method: MobileMoney, pointer: string): MobileMoney {
@@ -163,16 +182,18 @@ interface Mover extends Limits {
   readonly currency: string
 }
 
-function mustBeWithin(
-  amountMinor: number,
-  { code, country, currency, ...limits }: Mover,
-  fault: Fault,
-): void {
-  const { minimumMinor, maximumMinor } = limits
-  if (amountMinor >= minimumMinor && amountMinor <= maximumMinor) return
-  const moved = `${minimumMinor} to ${maximumMinor} ${currency}`
+function mustBeWithin(amountMinor: number, mover: Mover, fault: Fault): void {
+  if (moves(mover, amountMinor)) return
+  refuseField(...fault, `${limitsIn(mover)}; the amount is ${amountMinor}`)
+}
+
+function moves({ minimumMinor, maximumMinor }: Limits, amountMinor: number): boolean {
+  return amountMinor >= minimumMinor && amountMinor <= maximumMinor
+}
+
+function limitsIn({ code, country, currency, minimumMinor, maximumMinor }: Mover): string {
   const name = country === undefined ? code : `${code} in ${country}`
-  refuseField(...fault, `${name} moves ${moved}; the amount is ${amountMinor}`)
+  return `${name} moves ${minimumMinor} to ${maximumMinor} ${currency}`
 }
 
 function mustFit(msisdn: string, market: Market, fault: Fault): void {

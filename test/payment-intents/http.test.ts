@@ -51,6 +51,15 @@ t.test('what cannot be paid is refused', async (t) => {
     status: 400,
     body: { code: 'IKW-TRANSFER-001', param: '/currency' },
   })
+  const tiny = { amount: 999, currency: 'GNF', transaction_country: 'GN' }
+  t.match(await payments.post(intentsPath, tiny), {
+    status: 400,
+    body: {
+      code: 'IKW-TRANSFER-001',
+      param: '/amount',
+      detail: /orange_money in GN moves 1000 to 20000000 GNF; the amount is 999/,
+    },
+  })
   t.match(await payments.post(intentsPath, { ...order, customer: `cus_${'0'.repeat(32)}` }), {
     status: 400,
     body: { code: 'IKW-TRANSFER-009', param: '/customer' },

@@ -73,7 +73,8 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
   decide: {
     CreateIntent(intent, { status }) {
       if (status !== 'none') return []
-      admitPayment({ country: intent.transactionCountry, currency: intent.currency })
+      const { transactionCountry: country, currency, amount: amountMinor } = intent
+      admitPayment({ country, currency, amountMinor })
       const { purpose = plainPurpose, plan = plainPlan(intent.amount) } = intent
       admitPlan(plan, purpose, intent.amount)
       const metadata = businessMetadata(intent.metadata)

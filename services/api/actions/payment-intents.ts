@@ -39,7 +39,7 @@ export async function createPaymentIntent(request: Creation): Promise<PaymentInt
   const { amount, currency, transaction_country, payer_country, rail_country, description, metadata } =
     request.body
   // Nobody becomes a customer by a payment that cannot be.
-  admitPayment({ country: transaction_country, currency })
+  admitPayment({ country: transaction_country, currency, amountMinor: amount })
   requireRail(request.dependencies.rail, {
     livemode: request.caller.livemode,
     country: transaction_country,
