@@ -7,7 +7,7 @@ PEERS := $(addsuffix /node_modules/.installed,bench/peers/emmett bench/peers/gra
 
 TOOLS := $(CURDIR)/.data/tools
 
-.PHONY: run run-distributed kafka kafka-stop test test-distributed simulate bench flame soak demo contract build check clean
+.PHONY: run run-distributed kafka kafka-stop test test-distributed promtool simulate bench flame soak demo contract build check clean
 
 # With its default of 16 MB for young objects, a fifth of the processor's time goes into moving them.
 SERVICE := node --enable-source-maps --max-semi-space-size=64
@@ -28,6 +28,16 @@ kafka-stop: dist/.built
 
 test: dist/.built
 	@node --enable-source-maps dist/test/run.js
+
+# With it the suite also tries the rules of alerts; it needs Go, and ten minutes once.
+promtool: $(TOOLS)/bin/promtool
+
+# A module of its own, because `go install` refuses what names replacements.
+$(TOOLS)/bin/promtool:
+	@there=$$(mktemp -d) && cd $$there && mkdir -p $(TOOLS)/bin && go mod init promtool && \
+		go get github.com/prometheus/prometheus/cmd/promtool@v0.55.1 && \
+		go build -o $@ github.com/prometheus/prometheus/cmd/promtool; \
+		ended=$$?; rm -rf $$there; exit $$ended
 
 # Every fault, alone and together, on real processes and engines: SEED repeats a run, ONLY=killed chooses faults.
 test-distributed: dist/.built

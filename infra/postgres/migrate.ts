@@ -22,6 +22,7 @@ import * as feedOrder from './migrations/019-feed-order.ts'
 import * as transparency from './migrations/020-transparency.ts'
 import * as subjectKeys from './migrations/021-subject-keys.ts'
 import * as busJournal from './migrations/022-bus-journal.ts'
+import * as upkeep from './migrations/023-upkeep.ts'
 
 /**
  * In their order. What has run somewhere is never changed: a change is another migration. Only a function
@@ -50,6 +51,7 @@ const migrations = {
   '020-transparency': transparency,
   '021-subject-keys': subjectKeys,
   '022-bus-journal': busJournal,
+  '023-upkeep': upkeep,
 } satisfies Record<string, { up(knex: Knex): Promise<void> }>
 
 const migrationLock = 4_719_202_603

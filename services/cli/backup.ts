@@ -5,6 +5,7 @@ import { isFree, writeBackup } from '../../infra/backup/write.ts'
 import { agrees, type Copied, type HistoryTarget } from '../../infra/history/copy.ts'
 import { writeBookkeeping } from '../../infra/postgres/history/bookkeeping.ts'
 import type { Postgres } from '../../infra/postgres/client/connect.ts'
+import { noteUpkeep } from '../../infra/postgres/upkeep.ts'
 import { keptHistory } from '../../infra/postgres/history/history.ts'
 import { withoutLeaders } from '../../infra/postgres/consumers/leader.ts'
 import { commandOf } from './arguments.ts'
@@ -35,8 +36,13 @@ async function backup(directory: string, options: Printing): Promise<void> {
   if (!isFree(directory))
     throw new CommandFailedError(`${directory} is not empty: a backup gets a directory of its own.`)
   const bar = progress('backing up')
-  const manifest = await withRuntime(({ dependencies: { clock }, asStored: store, postgres: { pool } }) =>
-    writeBackup({ directory, pool, store, now: clock(), onProgress: bar.show }),
+  const manifest = await withRuntime(
+    async ({ dependencies: { clock }, asStored: store, postgres: { pool } }) => {
+      const now = clock()
+      const written = await writeBackup({ directory, pool, store, now, onProgress: bar.show })
+      await noteUpkeep(pool, { task: 'backup', position: written.position, at: now })
+      return written
+    },
   ).finally(() => bar.end())
   print(manifest, options, () => `${digestText(manifest)}\n\nIt is in ${directory}. ${beside}`)
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
+import { noteUpkeep } from '../../infra/postgres/upkeep.ts'
 import type { Irregularity } from '../../packages/kernel/ports.ts'
 import { readModels } from '../../projections/index.ts'
 import { deciders } from '../../packages/domain/index.ts'
@@ -93,8 +94,11 @@ async function verify(options: Printing): Promise<void> {
   const verified = await withRuntime(async ({ postgres: { pool }, dependencies: { store, clock } }) => {
     const { position: policiesThrough } = await new Checkpoints(pool).load('policies')
     const bar = progress('counting')
-    const result = await verifyLog({ store, deciders, policiesThrough, now: clock(), onProgress: bar.show })
+    const now = clock()
+    const result = await verifyLog({ store, deciders, policiesThrough, now, onProgress: bar.show })
     bar.end()
+    const { position, violations } = result
+    if (violations.length === 0) await noteUpkeep(pool, { task: 'verification', position, at: now })
     return result
   })
   print({ ...verified, rules: counts(verified) }, options, () => verifyText(verified))

@@ -67,6 +67,21 @@ export class Metrics {
     })
   }
 
+  /** Numbers that only grow, told apart by several labels. */
+  counters(name: string, help: string, { labels, read }: Counted): void {
+    this.#registry.removeSingleMetric(name)
+    const counter: Counter = new Counter({
+      name,
+      help,
+      labelNames: [...labels],
+      registers: [this.#registry],
+      collect: () => {
+        counter.reset()
+        for (const { labels, value } of read()) counter.inc({ ...labels }, value)
+      },
+    })
+  }
+
   get contentType(): string {
     return this.#registry.contentType
   }
@@ -85,4 +100,12 @@ export interface Labelled {
   readonly label: string
   /** Numbers by the value of the label. */
   readonly read: () => Promise<Readonly<Record<string, number>>>
+}
+
+export interface Counted {
+  readonly labels: readonly string[]
+  readonly read: () => readonly {
+    readonly labels: Readonly<Record<string, string>>
+    readonly value: number
+  }[]
 }

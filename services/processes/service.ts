@@ -5,6 +5,8 @@ import type { Runtime } from '../composition/dependencies.ts'
 import { leading } from '../composition/leading.ts'
 import { processes } from './families.ts'
 import { startProcesses } from './main.ts'
+import { observeMoney } from './metrics.ts'
+import { PayoutOutcomes } from './outcomes.ts'
 
 /**
  * Runs policies, reactions and timers while this process is elected for them, and stands by while another is.
@@ -13,9 +15,20 @@ export function runProcesses(runtime: Runtime): Subscription {
   const {
     postgres: { pool },
     dependencies,
+    health: { metrics },
   } = runtime
-  return leading(runtime, 'processes', (term) => {
+  observeMoney(runtime)
+  return leading(runtime, 'processes', async (term) => {
     const timers = new PostgresTimers(pool, term.fence)
-    return startProcesses({ dependencies, pool, deciders, policies, processes, timers, term })
+    const { store, log } = dependencies
+    const counting = await new PayoutOutcomes(metrics).follow(store, log)
+    try {
+      const options = { dependencies, pool, deciders, policies, processes, timers, term }
+      const running = await startProcesses(options)
+      return { close: async () => void (await Promise.all([running.close(), counting.close()])) }
+    } catch (error) {
+      await counting.close()
+      throw error
+    }
   })
 }

@@ -182,6 +182,7 @@ t.test('every table is copied, rebuilt from the log, or belongs to running proce
     'migrations',
     'migrations_lock',
     'snapshots',
+    'upkeep',
     'webhook_workers',
   ]
   const known = [...bookkeeping.map(({ name }) => name as string), ...others]

@@ -164,7 +164,7 @@ interface Alerts {
   readonly groups: readonly { readonly rules: readonly { readonly alert: string; readonly expr: string }[] }[]
 }
 
-const functions = ['absent', 'or', 'sum', 'by', 'rate', 'max', 'scalar', 'histogram_quantile', 'offset']
+const functions = 'absent or and sum by rate increase max min scalar histogram_quantile offset'.split(' ')
 
 /** Names of metrics in an expression of PromQL. */
 function metricsIn(expression: string): readonly string[] {
