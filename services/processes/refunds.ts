@@ -1,4 +1,5 @@
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
+import { reservedShares } from '../../packages/domain/payment-intents/refund-shares.ts'
 import { created, lateOperationOf } from '../../packages/domain/payment-intents/state.ts'
 import { about, openCase, sumOf } from '../../packages/domain/cases/policies.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
@@ -140,7 +141,15 @@ async function chargeAgain({ event, tools }: Reaction): Promise<void> {
   const isCounted = await tryOrOpenCase([reserve, done], { owner, tools, otherwise: otherwise('reserved') })
   if (!isCounted) return
   const { amount, currency, rail } = data
-  const entry = { template: 'refund.paid_late', subject: { type: 'refund', id }, amount, rail } as const
+  const paid = await readState(tools.dependencies.store, paymentIntent, data.paymentIntent)
+  const shares = reservedShares(paid, id)
+  const entry = {
+    template: 'refund.paid_late',
+    subject: { type: 'refund', id },
+    amount,
+    rail,
+    shares,
+  } as const
   const charge = to(book, bookId(merchant, livemode, currency), { type: 'PostEntry', data: entry })
   await tryOrOpenCase([charge], { owner, tools, otherwise: otherwise('charged') })
   await tools.send(to(refund, id, { type: 'SettleLateRefund', data: {} }), owner, 'rail')

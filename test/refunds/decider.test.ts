@@ -6,7 +6,8 @@ type Event = Message<RefundEvents>
 
 const paymentIntent = '0190a1b2-0000-7000-8000-0000000000aa'
 const money = { paymentIntent, amount: 2_000, currency: 'XOF', rail: 'card' }
-const request = { ...money, reason: 'duplicate', method: { type: 'card', token: 'tok_ok' } } as const
+const shares = [{ account: 'wallet:ama', amount: 2_000 } as const]
+const request = { ...money, shares, reason: 'duplicate', method: { type: 'card', token: 'tok_ok' } } as const
 
 const requested: Event = { type: 'RefundRequested', data: request }
 const succeeded: Event = { type: 'RefundSucceeded', data: money }
@@ -40,6 +41,20 @@ scenarios(refund, {
     given: [requested, failed],
     when: { type: 'SettleRefund', data: {} },
     then: [],
+  },
+  'what comes back from the payer goes to the accounts that gave it': {
+    given: [requested, succeeded],
+    when: { type: 'ContradictRefund', data: { word: 'returned', isConfirmed: true } },
+    then: [
+      {
+        type: 'RefundResultContradicted',
+        data: { ...money, recorded: 'succeeded', word: 'returned', remedy: 'give_back' },
+      },
+      {
+        type: 'RefundReturned',
+        data: { ...money, shares, message: 'The money came back from the payer' },
+      },
+    ],
   },
   'a refund that nobody requested in time is abandoned': {
     when: { type: 'AbandonRefund', data: { paymentIntent } },

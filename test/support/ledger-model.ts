@@ -1,5 +1,5 @@
 import { derivedId } from '../../packages/contract/identity.ts'
-import { bookId } from '../../packages/domain/ledger/accounts.ts'
+import { bookId, merchantAvailable } from '../../packages/domain/ledger/accounts.ts'
 import type { HoldPart, LedgerEvents } from '../../packages/domain/ledger/events.ts'
 import type { Context, Message } from '../../packages/kernel/decider.ts'
 import {
@@ -255,7 +255,8 @@ export class Notes {
     }
     if (template !== 'refund.hold') return undefined
     const { amount } = amounts
-    return post({ template: end === 'voided' ? 'refund.paid_late' : 'refund.return', subject, rail, amount })
+    const late = end === 'voided' ? 'refund.paid_late' : 'refund.return'
+    return post({ template: late, subject, rail, amount, shares: [{ account: merchantAvailable, amount }] })
   }
 
   #return(pick: number): Command | undefined {

@@ -83,6 +83,7 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
     PostEntry(command, book, context) {
       const { template, subject, amount, description } = command
       if ('source' in command) guardSource(command.source)
+      if ('shares' in command) for (const { account } of command.shares) guardSource(account)
       const amounts = { amount, fee: 'fee' in command ? command.fee : 0 }
       const entryId = derivedId(subject.id, template)
       const entry = stamp({ entryId, subject, amounts, postings: postingsOf(command) }, context)

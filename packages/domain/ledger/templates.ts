@@ -30,6 +30,11 @@ interface Collected extends Priced {
   readonly credits?: readonly { readonly account: AccountCode; readonly amount: number }[]
 }
 
+/** What each account gives of a refund, or has back: those that the payment was credited to. */
+interface Shared extends Railed {
+  readonly shares: readonly { readonly account: AccountCode; readonly amount: number }[]
+}
+
 interface Deferred extends Collected {
   readonly availableAt: string
 }
@@ -93,13 +98,13 @@ export const entryTemplates = {
     credit(provider(rail), amount),
     credit(payoutFees, fee),
   ],
-  'refund.paid_late': ({ rail, amount }: Railed) => [
-    debit(merchantAvailable, amount),
+  'refund.paid_late': ({ rail, amount, shares }: Shared) => [
+    ...shares.map((share) => debit(share.account, share.amount)),
     credit(provider(rail), amount),
   ],
-  'refund.return': ({ rail, amount }: Railed) => [
+  'refund.return': ({ rail, amount, shares }: Shared) => [
     debit(provider(rail), amount),
-    credit(merchantAvailable, amount),
+    ...shares.map((share) => credit(share.account, share.amount)),
   ],
   'sandbox.topup': ({ amount }: Plain) => [debit(sandboxFunding, amount), credit(merchantAvailable, amount)],
   reversal: ({ postings }: { readonly postings: readonly Posting[] }) => postings.map(mirror),

@@ -56,6 +56,13 @@ export function returnShare(state: PaymentIntent, refund: string): readonly Happ
   return [{ type: 'PaymentIntentRefundReturned', data: { refund } }]
 }
 
+/** What each account gives of a refund that was reserved. */
+export function reservedShares(state: PaymentIntent, refund: string): Share['shares'] {
+  const share = refundable(state).payment.refunds[refund]
+  if (!share) throw new Error(`refund ${refund} was not reserved`)
+  return share.shares
+}
+
 function refundable(state: PaymentIntent): Extract<CreatedIntent, { status: 'succeeded' }> {
   const intent = created(state)
   if (intent.status === 'succeeded') return intent

@@ -15,12 +15,13 @@ const money = policy<RefundEvents>('refund_money', {
     }),
   RefundFailed: (event) => inBook(event, { type: 'VoidHold', data: { holdId: event.id } }),
   RefundReturned: (event) => {
-    const { amount, rail } = event.data
+    const { amount, rail, shares } = event.data
     const data = {
       template: 'refund.return',
       subject: { type: 'refund', id: event.id },
       amount,
       rail,
+      shares,
     } as const
     return inBook(event, { type: 'PostEntry', data })
   },

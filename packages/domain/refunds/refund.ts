@@ -14,6 +14,8 @@ import type { Decider } from '../../kernel/decider.ts'
 import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import type { RailMethod } from '../../kernel/rail-ports.ts'
 import type { MerchantOwner } from '../../kernel/owner.ts'
+import { merchantAvailable } from '../ledger/accounts.ts'
+import { Share } from '../ledger/plans.ts'
 import { personal } from '../../kernel/personal.ts'
 import { holderOf } from '../../contract/subjects.ts'
 
@@ -36,14 +38,18 @@ const Method = Type.Union([
  */
 const money = { paymentIntent: Uuid, amount: AmountMinor, currency: Currency, rail: Type.String() }
 
+/** What each account gives of it, and has back when it comes back: those that the payment was credited to. */
+const shares = Type.Array(Share)
+
 // Events
 
 export const refundEvents = {
   /** `rail` is the account by which the payment came in, `method` where the money goes back to. */
   RefundRequested: sealedFor(
     ({ method }) => holderOf(method),
-    stored(2, record({ ...money, reason: nullable(literals(...refundReasons)), method: Method }), {
+    stored(3, record({ ...money, shares, reason: nullable(literals(...refundReasons)), method: Method }), {
       1: withoutStamp,
+      2: fromAvailable,
     }),
   ),
   RefundSucceeded: stored(2, record(money), { 1: withoutStamp }),
@@ -55,11 +61,16 @@ export const refundEvents = {
   /** The provider says something else than is on record. */
   RefundResultContradicted: stored(1, record({ ...money, recorded: Recorded, word: Word, remedy: Remedy })),
   /** It had succeeded, and the money came back. */
-  RefundReturned: stored(1, record({ ...money, message: Type.String() })),
+  RefundReturned: stored(2, record({ ...money, shares, message: Type.String() }), { 1: fromAvailable }),
   /** It had failed, and the payer has the money after all. */
   RefundPaidLate: stored(1, record(money)),
   /** Inferred: nobody has learned the outcome in three days: a case for the support. */
   RefundEscalated: stored(2, record({}), { 1: withoutStamp }),
+}
+
+/** Before there were shares, every refund was given by the merchant's balance. */
+function fromAvailable(older: Record<string, never>): object {
+  return { ...older, shares: [{ account: merchantAvailable, amount: older['amount'] }] }
 }
 
 export type RefundEvents = EventsOf<typeof refundEvents>
@@ -94,6 +105,7 @@ export type RefundCommands = {
     amount: number
     currency: string
     rail: string
+    shares: Share[]
     reason: (typeof refundReasons)[number] | null
     method: Exclude<RailMethod, { type: 'bank' }>
   }
@@ -159,7 +171,10 @@ export const refund: Decider<Refund, RefundCommands, RefundEvents> = {
         data: { ...money, recorded, word, remedy },
       } as const
       if (remedy !== 'give_back') return [contradicted]
-      return [contradicted, { type: 'RefundReturned', data: { ...money, message: cameBack } }]
+      return [
+        contradicted,
+        { type: 'RefundReturned', data: { ...money, shares: intended.shares, message: cameBack } },
+      ]
     },
 
     SettleLateRefund(_, state) {

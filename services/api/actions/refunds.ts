@@ -47,6 +47,7 @@ async function refundReserved(request: Asking, paid: PaidIntent): Promise<Refund
     amount,
     currency,
     rail: payment.rail,
+    shares: [...shares],
     reason: request.body.reason ?? null,
     method: attemptOf(paid, payment.operationId).method,
   }

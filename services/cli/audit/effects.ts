@@ -24,10 +24,13 @@ interface Owed {
   readonly optional?: true
 }
 
-type Data = { readonly money: Money } & Money & { readonly operationId: string; readonly remedy: string }
+type Data = { readonly money: Money } & Money & {
+    readonly shares?: Money['credits']
+  } & { readonly operationId: string; readonly remedy: string }
 type OwedBy = (data: Data, id: string) => Pick<Owed, 'key' | 'money' | 'optional'> | undefined
 
 const refundMoney = ({ amount, currency, rail }: Data) => ({ amount, fee: 0, currency, rail })
+const returnedMoney = (data: Data) => ({ ...refundMoney(data), ...(data.shares && { credits: data.shares }) })
 const paidMoney = ({ amount, fee, currency, rail, credits = [] }: Data) => {
   return { amount, fee, currency, rail, credits }
 }
@@ -47,7 +50,7 @@ const owedBy: Readonly<Record<string, OwedBy>> = {
   PayoutResultContradicted: ({ money, remedy }, id) => charged(id, remedy, money),
   RefundSucceeded: (data, id) => ({ key: `post ${id}`, money: refundMoney(data) }),
   RefundFailed: (data, id) => ({ key: `void ${id}`, money: refundMoney(data) }),
-  RefundReturned: (data, id) => ({ key: `return ${id}`, money: refundMoney(data) }),
+  RefundReturned: (data, id) => ({ key: `return ${id}`, money: returnedMoney(data) }),
   RefundResultContradicted: (data, id) => charged(id, data.remedy, refundMoney(data)),
   PaymentIntentSucceeded: (data, id) => ({ key: `payment ${id}`, money: paidMoney(data) }),
   PaymentIntentLateSuccessRecorded: (data) => ({ key: `late ${data.operationId}`, money: refundMoney(data) }),
