@@ -88,8 +88,8 @@ export function wholePlan(type: 'topup' | 'escrow' | 'contribution', account: Ac
 }
 
 /**
- * Checks a plan against the chart of accounts: what is stored can be booked, whatever the fee will be. No request
- * names a plan, so one that does not fit is a mistake of ours.
+ * Checks a plan against the chart of accounts: what is stored can be booked, whatever the fee will be. No
+ * request names a plan, so one that does not fit is a mistake of ours.
  */
 export function admitPlan(plan: PostingPlan, purpose: Purpose, amount: number): void {
   const { template, credits, feeMode, payerFee } = plan
