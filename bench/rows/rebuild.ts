@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
 import { connectPostgres, type Postgres } from '../../infra/postgres/client/connect.ts'
 import { publications, wantRebuild } from '../../infra/postgres/read-models/publication.ts'
 import { readModels } from '../../projections/index.ts'
@@ -8,6 +7,7 @@ import { KnexProjector } from '../peers/knex-projector.ts'
 import type { Bench } from '../support/bench.ts'
 import type { Contest, Row } from '../support/contest.ts'
 import type { Measured } from '../support/measured.ts'
+import { openBenchHouse } from '../support/merchants.ts'
 import { withLogMoved } from '../support/moved-log.ts'
 import { seededStore, type SeededStore } from '../support/seeded.ts'
 import { startService } from '../support/service.ts'
@@ -55,15 +55,16 @@ async function perSecond(events: number, work: () => Promise<void>): Promise<Mea
 }
 
 const lookEveryMs = 50
+const rebuildMaxMs = 10 * 60_000
 
 /** Asks the running service as an operator does, and waits until the last of the new tables is shown. */
 async function rebuildAll({ pool }: Postgres): Promise<void> {
   for (const model of readModels) await wantRebuild(pool, model)
-  for (;;) {
+  for (const begun = performance.now(); performance.now() - begun < rebuildMaxMs; await pause(lookEveryMs)) {
     const shown = [...(await publications(pool)).values()]
     if (shown.every(({ generation, wanted }) => generation === wanted)) return
-    await pause(lookEveryMs)
   }
+  throw new Error('the read models were not built in time: see what the service has logged')
 }
 
 interface RowByRow {
@@ -80,7 +81,8 @@ async function rowByRow({
   store: { database, eventsBefore },
   events,
 }: RowByRow): Promise<Measured> {
-  const store = await openEmbeddedStore({ url: database.url })
+  const { dependencies, close } = await openBenchHouse(database)
+  const { store } = dependencies
   const projector = new KnexProjector(postgres.knex, deciders)
   await projector.open(readModels, peerGeneration)
   const result = await perSecond(events, async () => {
@@ -88,6 +90,6 @@ async function rowByRow({
       await projector.apply(await store.readAll(after, batchSize))
     }
   })
-  await store.close()
+  await close()
   return result
 }

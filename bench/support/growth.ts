@@ -21,12 +21,13 @@ export interface BigBook {
  */
 export async function seedBook(runtime: Runtime, { merchant, template, entries }: BigBook): Promise<void> {
   const { pool } = runtime.postgres
+  const { vault } = runtime.dependencies
   const stream = streamName(book.category, bookId(merchant.id, false, 'XOF'))
   const before = await readState(runtime.dependencies.store, book, bookId(merchant.id, false, 'XOF'))
   const paid = await payoutTemplate(runtime.dependencies, template, 'paid')
   const perPayout = paid.events.filter((event) => event.stream.startsWith('ledger-')).length
   const payouts = Math.ceil(entries / perPayout)
-  await seedEvents({ pool, merchants: [merchant], payouts }, paid)
+  await seedEvents({ pool, vault, merchants: [merchant], payouts }, paid)
   const state = afterPayouts(
     before,
     await readState(runtime.dependencies.store, book, bookId(template.id, false, 'XOF')),

@@ -1,13 +1,17 @@
 import type pg from 'pg'
+import type { Vault } from '../../packages/kernel/ports.ts'
 import { readModels } from '../../projections/index.ts'
 import { readSchema, tableOf } from '../../infra/postgres/read-models/tables.ts'
 import { seededIdSql } from './identities.ts'
 import type { BenchMerchant } from './merchants.ts'
+import { isSealed, sealedCopies } from './sealed-copies.ts'
 import type { PayoutTemplate } from './template.ts'
 
 /** What is multiplied, for whom, and how often. */
 export interface Seed {
   readonly pool: pg.Pool
+  /** Seals the keys of whom the copies are about. */
+  readonly vault: Vault
   readonly merchants: readonly BenchMerchant[]
   readonly payouts: number
 }
@@ -70,43 +74,69 @@ async function withoutIndexes(pool: pg.Pool, fill: () => Promise<void>): Promise
   await pool.query('checkpoint')
 }
 
-interface Range {
+export interface Range {
   /** Position of the last event before those of all payouts. */
   readonly head: number
   readonly from: number
   readonly to: number
 }
 
-async function insertEvents(
-  { pool, merchants }: Seed,
-  template: PayoutTemplate,
-  { head, from, to }: Range,
-): Promise<void> {
-  await pool.query(
-    `
+async function insertEvents(seed: Seed, template: PayoutTemplate, range: Range): Promise<void> {
+  const { pool, merchants } = seed
+  const { head, from, to } = range
+  const common = [head, merchants.map(({ id }) => id)]
+  const open = insertStatement(template, {
+    payouts: 'generate_series($3::bigint, $4::bigint - 1) as payout (number)',
+    step: 'not template.is_sealed',
+    id: 'gen_random_uuid()',
+    data: `replace(${filled('template.data', template)}, template.entry,
+      md5(template.entry || payout.number)::uuid::text)`,
+    metadata: filled('template.metadata', template),
+  })
+  await pool.query(open, [...common, from, to])
+  const sealed = insertStatement(template, {
+    payouts: `unnest($3::bigint[], $4::integer[], $5::uuid[], $6::text[], $7::text[])
+      as payout (number, step, id, data, metadata)`,
+    step: 'template.step = payout.step',
+    id: 'payout.id',
+    data: 'payout.data',
+    metadata: 'payout.metadata',
+  })
+  for await (const columns of sealedCopies(seed, template, range))
+    await pool.query(sealed, [...common, ...columns])
+}
+
+/** Where the parts of a copy come from, as SQL. */
+interface Copies {
+  readonly payouts: string
+  readonly step: string
+  readonly id: string
+  readonly data: string
+  readonly metadata: string
+}
+
+/** $1 is the head of the log before, $2 are the merchants. */
+function insertStatement(template: PayoutTemplate, { payouts, step, id, data, metadata }: Copies): string {
+  return `
     insert into events (position, stream, revision, id, type, data, metadata)
     select
-      $4::bigint + payout.number * template.size + template.step,
+      $1::bigint + payout.number * template.size + template.step,
       ${filled('template.stream', template)},
       case when template.stream like 'ledger-%'
-        then 1 + payout.number / cardinality($3::text[]) * template.ledger_size + template.nth
+        then 1 + payout.number / cardinality($2::text[]) * template.ledger_size + template.nth
         else template.nth end,
-      gen_random_uuid(),
-      template.type,
-      replace(${filled('template.data', template)}, template.entry,
-        md5(template.entry || payout.number)::uuid::text)::json,
-      ${filled('template.metadata', template)}::json
-    from ${payoutsAndMerchants}
-    cross join bench_template template`,
-    [from, to, merchants.map(({ id }) => id), head],
-  )
+      ${id}, template.type, (${data})::json, (${metadata})::json
+    from ${payouts}
+    join unnest($2::text[]) with ordinality as merchant (id, number)
+      on merchant.number - 1 = payout.number % cardinality($2::text[])
+    join bench_template template on ${step}`
 }
 
 async function writeTemplate(pool: pg.Pool, { events }: PayoutTemplate): Promise<void> {
   await pool.query('drop table if exists bench_template')
   await pool.query(`create table bench_template (
     step integer, size integer, nth integer, ledger_size integer,
-    stream text, type text, entry text, data text, metadata text)`)
+    stream text, type text, entry text, data text, metadata text, is_sealed boolean)`)
   const isLedger = ({ stream }: { readonly stream: string }) => stream.startsWith('ledger-')
   const ledgerSize = events.filter(isLedger).length
   for (const [index, event] of events.entries()) {
@@ -115,7 +145,10 @@ async function writeTemplate(pool: pg.Pool, { events }: PayoutTemplate): Promise
     const numbers = [index + 1, events.length, nth, ledgerSize]
     const entry = 'entryId' in data ? String(data.entryId) : id
     const values = [...numbers, stream, type, entry, JSON.stringify(data), JSON.stringify(metadata)]
-    await pool.query('insert into bench_template values ($1, $2, $3, $4, $5, $6, $7, $8, $9)', values)
+    await pool.query('insert into bench_template values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)', [
+      ...values,
+      isSealed(event),
+    ])
   }
 }
 

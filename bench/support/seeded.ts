@@ -27,13 +27,14 @@ export async function seededStore(bench: Bench, name: string, options: SeededOpt
   const database = await bench.database(name)
   const runtime = await openBenchHouse(database)
   const { pool } = runtime.postgres
+  const { vault } = runtime.dependencies
   const [first, ...merchants] = await makeMerchants(runtime.dependencies, options.merchants + 1)
   const templates: PayoutTemplate[] = []
   for (const end of ends) templates.push(await payoutTemplate(runtime.dependencies, first!, end))
   const paid = templates[ends.indexOf('paid')]!
   const eventsBefore = await runtime.dependencies.store.head()
-  if (withEvents) await seedEvents({ pool, merchants, payouts }, paid)
-  if (withRows) await seedPayoutRows({ pool, merchants, payouts }, withEvents ? [paid] : templates)
+  if (withEvents) await seedEvents({ pool, vault, merchants, payouts }, paid)
+  if (withRows) await seedPayoutRows({ pool, vault, merchants, payouts }, withEvents ? [paid] : templates)
   await skipToHead(pool)
   const events = await runtime.dependencies.store.head()
   await runtime.close()

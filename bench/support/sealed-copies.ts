@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto'
+import { sealedEvents } from '../../infra/event-store/sealed/store.ts'
+import { SubjectKeys } from '../../infra/postgres/privacy/subject-keys.ts'
+import { storedTypes } from '../../packages/domain/index.ts'
+import type { NewEvent, StoredEvent } from '../../packages/kernel/ports.ts'
+import { randomSalts } from '../../services/composition/ids.ts'
+import { seededId } from './identities.ts'
+import type { Range, Seed } from './seed.ts'
+import type { PayoutTemplate } from './template.ts'
+
+const copiesPerPage = 1_000
+
+export function isSealed({ metadata }: StoredEvent): boolean {
+  return metadata.sealed !== undefined
+}
+
+/** Number of the payout, step of the template, id, data and metadata of so many events. */
+export type Columns = readonly [
+  payouts: readonly number[],
+  steps: readonly number[],
+  ids: readonly string[],
+  data: readonly string[],
+  metadata: readonly string[],
+]
+
+/** What is sealed opens in no other event, so each copy is sealed anew, with a key of its merchant's. */
+export async function* sealedCopies(
+  { pool, vault, merchants }: Seed,
+  template: PayoutTemplate,
+  { from, to }: Omit<Range, 'head'>,
+): AsyncGenerator<Columns, void> {
+  const options = { types: storedTypes, keys: new SubjectKeys({ pool, vault }) }
+  const newSalt = randomSalts()
+  const numbered = template.events.map((event, index) => ({ event, step: index + 1 }))
+
+  const copyOf = async (event: StoredEvent, payout: number): Promise<NewEvent> => {
+    const merchant = merchants[payout % merchants.length]!
+    const text = JSON.stringify(event)
+      .replaceAll(template.id, seededId(payout))
+      .replaceAll(template.merchant, merchant.id)
+    const { stream, type, data, metadata } = JSON.parse(text) as StoredEvent
+    const copy = { id: randomUUID(), type, data, metadata: { ...metadata, salt: newSalt() } }
+    const [sealed] = await sealedEvents(options, stream, [copy])
+    return sealed!
+  }
+
+  for (let first = from; first < to; first += copiesPerPage) {
+    const payouts = Array.from({ length: Math.min(copiesPerPage, to - first) }, (_, index) => first + index)
+    for (const { event, step } of numbered.filter((one) => isSealed(one.event))) {
+      const copies = await Promise.all(payouts.map((payout) => copyOf(event, payout)))
+      yield [
+        payouts,
+        payouts.map(() => step),
+        copies.map(({ id }) => id),
+        copies.map(({ data }) => JSON.stringify(data)),
+        copies.map(({ metadata }) => JSON.stringify(metadata)),
+      ]
+    }
+  }
+}
