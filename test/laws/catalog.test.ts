@@ -122,29 +122,13 @@ t.test('a country is paid in its own currency and in those of cards', async (t) 
   )
 })
 
-t.test(
-  'a payment that no operator and no card would collect is refused before it is confirmed',
-  async (t) => {
-    const tried = (country: string, currency: string, amountMinor: number) =>
-      refusalOf(() => admitPayment({ country, currency, amountMinor }))
-    t.same(tried('GN', 'GNF', 999), [
-      'payment_must_be_eligible',
-      '/amount',
-      'orange_money in GN moves 1000 to 20000000 GNF; the amount is 999',
-    ])
-    t.match(tried('CD', 'CDF', 500_000_001), ['payment_must_be_eligible', '/amount'])
-    t.equal(tried('GN', 'GNF', 1_000), undefined)
-    t.equal(tried('GN', 'GNF', 20_000_000), undefined)
-    t.equal(tried('SN', 'XOF', 99), undefined, 'a card pays it')
-    t.same(tried('SN', 'XOF', 1_000_000_001), [
-      'payment_must_be_eligible',
-      '/amount',
-      'orange_money in SN moves 100 to 2000000 XOF, wave in SN moves 100 to 2000000 XOF, ' +
-        'free_money in SN moves 100 to 2000000 XOF, a card moves 1 to 1000000000 XOF; ' +
-        'the amount is 1000000001',
-    ])
-  },
-)
+t.test('a payment that nobody would collect is refused before it is confirmed', async (t) => {
+  const tried = (country: string, currency: string, amountMinor: number) =>
+    refusalOf(() => admitPayment({ country, currency, amountMinor }))?.at(-1)
+  t.equal(tried('GN', 'GNF', 999), 'orange_money in GN moves 1000 to 20000000 GNF; the amount is 999')
+  t.equal(tried('GN', 'GNF', 1_000), undefined)
+  t.equal(tried('SN', 'XOF', 99), undefined, 'a card pays it')
+})
 
 t.test('a payment is confirmed with an operator that collects, under its canonical name', async (t) => {
   t.same(admitPaymentMethod(terms, { ...wave, operator: 'wave_sn' }), wave)
