@@ -23,6 +23,7 @@ export function nullable<S extends TSchema>(schema: S) {
     ...rest
   } = schema as TSchema & { readonly type?: string; readonly enum?: readonly unknown[] }
   if (type === undefined) return Type.Unsafe<Static<S> | null>({ anyOf: [schema, { type: 'null' }] })
+  if (Array.isArray(type)) return Type.Unsafe<Static<S> | null>(schema)
   return Type.Unsafe<Static<S> | null>({
     ...rest,
     type: [type, 'null'],
@@ -30,9 +31,16 @@ export function nullable<S extends TSchema>(schema: S) {
   })
 }
 
-/** Optional strings may be null in requests; absent and null mean the same. */
+/** Optional strings may be null where something is created; absent and null mean the same. */
 export function maybe<S extends TSchema>(schema: S) {
   return Type.Optional(nullable(schema))
+}
+
+/** In a change: null clears the field, and a field that is left out stays as it is. */
+export function clearable<S extends TSchema>(schema: S) {
+  const { description } = schema
+  const note = description === undefined ? 'Null clears it' : `${description}; null clears it`
+  return Type.Optional({ ...nullable(schema), description: note })
 }
 
 /** Emits `enum`: one clear error for the client instead of one per branch of an `anyOf`. */
@@ -112,6 +120,14 @@ export const Metadata = Type.Unsafe<Record<string, string>>({
   propertyNames: { type: 'string', minLength: 1, maxLength: 64 },
   additionalProperties: { type: 'string', maxLength: 512 },
   description: 'Keys and values are strings',
+})
+
+/** What a change makes of metadata. All fifty keys may go, and fifty others come. */
+export const MetadataRevision = Type.Unsafe<Record<string, string | null>>({
+  ...Metadata,
+  maxProperties: 100,
+  additionalProperties: { type: ['string', 'null'], maxLength: 512 },
+  description: 'Keys are added or replaced; a key with null or an empty text is removed',
 })
 
 /** Resources of the public API carry these. Without a prefix their id is a bare UUID. */

@@ -115,13 +115,13 @@ const makers: Readonly<Record<string, (service: TestService) => Promise<string>>
   text: made.key,
 }
 
-/** Everything else is made by the row that creates it. */
-function maker(route: AnyRoute, kind: string): (service: TestService) => Promise<string> {
+/** Makes a resource and answers its id: what has no maker is made by the row that creates it. */
+export async function makeResource(service: TestService, kind: string): Promise<string> {
   const known = makers[kind]
-  if (known) return known
+  if (known) return known(service)
   const creator = routes.find((row) => row.kind === 'create' && objectName(row.returns) === kind)
-  if (!creator) throw new Error(`${route.operation}: test/support/samples.ts makes no ${kind}`)
-  return (service) => idOf(service, partsOf(creator).path, usualBody(creator)!)
+  if (!creator) throw new Error(`test/support/samples.ts makes no ${kind}`)
+  return idOf(service, partsOf(creator).path, usualBody(creator)!)
 }
 
 /** More samples change an endpoint than one environment has places for. */
@@ -146,7 +146,7 @@ export async function sample(service: TestService, route: AnyRoute): Promise<Sam
   const body = await (naming[route.operation]?.(service) ?? usualBody(route))
   if (!path.includes('{')) return { path, ...(body && { body }) }
   const values = Object.entries(route.params ?? {}).map(async ([name, kinds]) => {
-    return [`{${name}}`, await maker(route, [kinds].flat()[0]!)(service)] as const
+    return [`{${name}}`, await makeResource(service, [kinds].flat()[0]!)] as const
   })
   const filled = (await Promise.all(values)).reduce((text, [name, value]) => text.replace(name, value), path)
   return { path: filled, ...(body && { body }) }

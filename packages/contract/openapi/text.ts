@@ -41,6 +41,13 @@ A key belongs to one merchant, one environment and one operation. Creating a pay
 Refused requests are not kept. Answers are kept for 30 days; that nothing is created twice under one key has
 no end.
 
+## Changes
+
+\`PATCH\` changes the fields that it names and leaves the others alone. Null clears a field that may be null; for
+others it is refused. In \`metadata\`, keys are added or replaced one by one, a key whose value is null or an
+empty text is removed, and null in place of the whole removes all. Send the \`ETag\` of what you have read as
+\`If-Match\`, where an operation takes it, and a change is refused when somebody else has made one since.
+
 ## Errors
 
 Every refusal is \`application/problem+json\` (RFC 9457) with a stable \`code\`, a \`message\`, and

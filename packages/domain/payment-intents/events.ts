@@ -5,6 +5,7 @@ import {
   Currency,
   literals,
   Metadata,
+  MetadataRevision,
   nullable,
   optional,
   record,
@@ -68,11 +69,12 @@ export const paymentIntentEvents = {
     }),
     { 1: withoutStamp, 2: forItself },
   ),
-  /** `metadata` holds the keys that are added or replaced. */
+  /** `metadata` holds the keys that are added or replaced, and those that are removed, with null. */
   PaymentIntentAnnotated: stored(
-    2,
-    record({ description: optional(Type.String()), metadata: optional(Metadata) }),
-    { 1: withoutStamp },
+    3,
+    record({ description: optional(nullable(Type.String())), metadata: optional(MetadataRevision) }),
+    // Until then nothing could be taken away.
+    { 1: withoutStamp, 2: (old) => old },
   ),
   /** `returnUrl` is the merchant's, `statusUrl` our own page about this operation. */
   PaymentIntentConfirmationStarted: sealedFor(

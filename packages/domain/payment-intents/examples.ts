@@ -19,6 +19,10 @@ export const intentExamples: NamedExamples = {
 
 export const revisionExamples: NamedExamples = {
   metadata: { summary: 'Add a key', value: { metadata: { shipment: '77' } } },
+  clear: {
+    summary: 'Take away the description and one key of the metadata',
+    value: { description: null, metadata: { order: null } },
+  },
 }
 
 export const confirmationExamples: NamedExamples = {

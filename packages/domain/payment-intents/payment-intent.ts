@@ -1,12 +1,13 @@
 import { lastCharacters } from '../../contract/characters.ts'
 import { admitPayment, admitPaymentMethod } from '../../contract/eligibility.ts'
 import { derivedId, publicId } from '../../contract/identity.ts'
+import { admitMetadata, changedMetadata, metadataChange } from '../../contract/metadata.ts'
 import { refuse } from '../../contract/refusals.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import type { RailMethod } from '../../kernel/rail-ports.ts'
 import { admitPlan, plainPlan, plainPurpose } from '../ledger/plans.ts'
 import { paymentIntentEvents, type PaymentFailureCode, type PaymentIntentEvents } from './events.ts'
-import { admitMetadata, businessMetadata, changedMetadata } from './metadata.ts'
+import { businessMetadata, businessRevision } from './metadata.ts'
 import { contradicted, lateRefundFailed, recordOf, type PaymentWord } from './late-words.ts'
 import { actionRequired, collected, lateSuccess, leaseUntil, submitted, succeeded } from './outcomes.ts'
 import {
@@ -82,16 +83,13 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       return [{ type: 'PaymentIntentCreated', data }]
     },
 
-    AnnotateIntent(given, state, { now }) {
+    AnnotateIntent({ description, metadata: given }, state) {
       const intent = created(state)
-      const metadata = changedMetadata(intent.metadata, businessMetadata(given.metadata ?? {}))
-      const description = given.description ?? intent.description
-      if (!metadata && description === intent.description) return []
-      admitMetadata({ ...intent.metadata, ...metadata })
-      const data = {
-        ...(metadata && { metadata }),
-        ...(description !== null && description !== intent.description && { description }),
-      }
+      const metadata = metadataChange(intent.metadata, given && businessRevision(given))
+      const isDescribed = description !== undefined && description !== intent.description
+      if (!metadata && !isDescribed) return []
+      if (metadata) admitMetadata(intent.metadata, metadata)
+      const data = { ...(metadata && { metadata }), ...(isDescribed && { description }) }
       return [{ type: 'PaymentIntentAnnotated', data }]
     },
 
@@ -207,8 +205,8 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       const intent = created(state)
       return {
         ...intent,
-        description: description ?? intent.description,
-        metadata: { ...intent.metadata, ...metadata },
+        description: description === undefined ? intent.description : description,
+        metadata: changedMetadata(intent.metadata, metadata ?? {}),
       }
     },
     PaymentIntentConfirmationStarted: (state, attempt, { at }) => {

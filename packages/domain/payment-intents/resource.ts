@@ -2,6 +2,7 @@ import { publicId } from '../../contract/identity.ts'
 import {
   AmountMinor,
   base,
+  clearable,
   Country,
   Currency,
   Email,
@@ -10,6 +11,7 @@ import {
   literals,
   maybe,
   Metadata,
+  MetadataRevision,
   Msisdn,
   nullable,
   optional,
@@ -31,7 +33,7 @@ const GivenMetadata = Type.Unsafe<Record<string, unknown>>({
   description: 'Keys and values are strings; other values and reserved keys are dropped',
 })
 
-const Description = Type.String({ maxLength: 1000 })
+const Description = Type.String({ maxLength: 1000, description: 'Text of your own' })
 
 export const PaymentIntentRequest = record({
   amount: AmountMinor,
@@ -54,8 +56,14 @@ export const PaymentIntentRequest = record({
 })
 
 export const PaymentIntentRevision = record({
-  description: maybe(Description),
-  metadata: maybe(GivenMetadata),
+  description: clearable(Description),
+  metadata: clearable(
+    Type.Unsafe<Record<string, unknown>>({
+      ...MetadataRevision,
+      additionalProperties: GivenMetadata['additionalProperties'],
+      description: `${MetadataRevision.description}; other values and reserved keys are dropped`,
+    }),
+  ),
 })
 
 /** Inferred: only web addresses, because the payer's browser is sent there from our page. */

@@ -4,6 +4,7 @@ import {
   AmountMinor,
   base,
   choice,
+  clearable,
   CountMinor,
   Currency,
   Identity,
@@ -46,8 +47,11 @@ export const PayoutSettingsRevision = record({
   frequency: optional(choice('manual', 'daily', 'weekly', 'monthly')),
   keep_minimum_balance: optional(Type.Boolean()),
   minimum_balance: optional(CountMinor),
-  minimum_balance_currency: maybe(Currency),
-  default_destination_id: maybe(Identity),
+  minimum_balance_currency: clearable({
+    ...Currency,
+    description: 'Of the minimum balance; your own where none is chosen',
+  }),
+  default_destination_id: clearable({ ...Identity, description: 'Saved destination of automatic payouts' }),
 })
 
 /** Sandbox only: plays the operator. */

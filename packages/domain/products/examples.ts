@@ -10,6 +10,10 @@ export const productExamples: NamedExamples = {
 
 export const revisionExamples: NamedExamples = {
   price: { summary: 'Another price', value: { unit_amount: 4500 } },
+  clear: {
+    summary: 'Take away the description and one key of the metadata',
+    value: { description: null, metadata: { shelf: null } },
+  },
 }
 
 export const activationExamples: NamedExamples = {

@@ -1,3 +1,4 @@
+import { admitMetadata, metadataChange, type MetadataChange } from '../../contract/metadata.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { CountMinor, Currency, Metadata, nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
@@ -52,7 +53,7 @@ export type Product =
 
 export type ProductCommands = {
   CreateProduct: Partial<Fields> & { name: string; active?: boolean }
-  ReviseProduct: Partial<Fields>
+  ReviseProduct: Partial<Omit<Fields, 'metadata'>> & { metadata?: MetadataChange | null | undefined }
   SetActive: { active: boolean }
   DeleteProduct: object
 }
@@ -81,7 +82,12 @@ export const product: Decider<Product, ProductCommands, ProductEvents> = {
 
     ReviseProduct({ metadata, ...given }, state) {
       const current = fieldsOf(existing(state))
-      const next = { ...current, ...given, metadata: { ...current.metadata, ...metadata } }
+      const change = metadataChange(current.metadata, metadata)
+      const next = {
+        ...current,
+        ...given,
+        ...(change && { metadata: admitMetadata(current.metadata, change) }),
+      }
       if (next.unit_amount !== null && next.currency === null) refuse('unit_amount_must_have_a_currency')
       return JSON.stringify(next) === JSON.stringify(current) ? [] : [{ type: 'ProductRevised', data: next }]
     },

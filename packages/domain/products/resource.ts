@@ -1,22 +1,40 @@
 import { deletion, resource } from '../../contract/resource.ts'
-import { choice, optional, record, Timestamp, Type } from '../../contract/vocabulary.ts'
+import {
+  choice,
+  clearable,
+  MetadataRevision,
+  optional,
+  record,
+  Timestamp,
+  Type,
+} from '../../contract/vocabulary.ts'
 import { productFields } from './product.ts'
 
 const { name, description, unit_amount, currency, default_price, image_asset_ids, metadata } = productFields
 
-const revisable = {
+const active = Type.Boolean({ description: 'Whether it can be sold' })
+
+export const ProductRequest = record({
+  name,
   description: optional(description),
   unit_amount: optional(unit_amount),
   currency: optional(currency),
   default_price: optional(default_price),
   image_asset_ids: optional(image_asset_ids),
   metadata: optional(metadata),
-}
+  active: optional(active),
+})
 
-const active = Type.Boolean({ description: 'Whether it can be sold' })
+export const ProductRevision = record({
+  name: optional(name),
+  description: clearable(description),
+  unit_amount: clearable(unit_amount),
+  currency: clearable(currency),
+  default_price: clearable(default_price),
+  image_asset_ids: optional(image_asset_ids),
+  metadata: clearable(MetadataRevision),
+})
 
-export const ProductRequest = record({ name, ...revisable, active: optional(active) })
-export const ProductRevision = record({ name: optional(name), ...revisable })
 export const ProductActivation = record({ active })
 export const ProductStatus = choice('active', 'inactive')
 

@@ -60,16 +60,18 @@ type Revision = Static<typeof PayoutSettingsRevision>
 
 export async function revisePayoutSettings(request: Request<Revision>): Promise<Settings> {
   const { frequency, keep_minimum_balance, minimum_balance, default_destination_id, ...rest } = request.body
-  const currency = rest.minimum_balance_currency ?? undefined
-  if (currency !== undefined && currencyExponent(currency) === undefined)
+  const currency = rest.minimum_balance_currency
+  if (currency && currencyExponent(currency) === undefined)
     refuseField('request_must_be_valid', '/minimum_balance_currency', `"${currency}" is not a currency`)
-  const chosen = default_destination_id && (await activeDestination(request, default_destination_id))
+  const chosen = default_destination_id
+    ? await activeDestination(request, default_destination_id)
+    : default_destination_id
   await revise(request, {
     ...(frequency !== undefined && { frequency }),
     ...(keep_minimum_balance !== undefined && { keepMinimumBalance: keep_minimum_balance }),
     ...(minimum_balance !== undefined && { minimumBalance: minimum_balance }),
     ...(currency !== undefined && { minimumBalanceCurrency: currency }),
-    ...(chosen && { defaultDestination: chosen }),
+    ...(chosen !== undefined && { defaultDestination: chosen }),
   })
   return settingsOf(request)
 }

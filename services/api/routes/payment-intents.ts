@@ -52,7 +52,7 @@ const rows = [
   change('PATCH /api/v1/payment-intents/{id}', {
     ...named,
     ...viewed,
-    summary: 'Change the description; add or replace keys of the metadata',
+    summary: 'Change the description; add, replace or remove keys of the metadata',
     scope: 'payments.write',
     body: PaymentIntentRevision,
     examples: revisionExamples,

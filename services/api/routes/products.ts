@@ -47,7 +47,7 @@ const rows = [
     ...write,
     ...viewed,
     params,
-    summary: 'Change a product; keys of the metadata are added or replaced',
+    summary: 'Change a product; keys of the metadata are added, replaced or removed',
     body: ProductRevision,
     examples: revisionExamples,
     command: 'ReviseProduct',
