@@ -108,19 +108,6 @@ scenarios(paymentIntent, {
     when: { type: 'AnnotateIntent', data: { metadata: { a: '1', b: '3', n: 4 }, description: 'Two shirts' } },
     then: [{ type: 'PaymentIntentAnnotated', data: { metadata: { b: '3' }, description: 'Two shirts' } }],
   },
-  'null clears the description and all of the metadata': {
-    given: [
-      created,
-      { type: 'PaymentIntentAnnotated', data: { description: 'Two shirts', metadata: { a: '1', b: '2' } } },
-    ],
-    when: { type: 'AnnotateIntent', data: { description: null, metadata: null } },
-    then: [{ type: 'PaymentIntentAnnotated', data: { metadata: { a: null, b: null }, description: null } }],
-  },
-  'null or an empty text removes a key, and reserved keys are left to us': {
-    given: [created, { type: 'PaymentIntentAnnotated', data: { metadata: { a: '1', b: '2', c: '3' } } }],
-    when: { type: 'AnnotateIntent', data: { metadata: { a: null, b: '', Environment: null, d: null } } },
-    then: [{ type: 'PaymentIntentAnnotated', data: { metadata: { a: null, b: null } } }],
-  },
   'metadata cannot grow beyond fifty keys': {
     given: [created],
     when: {
