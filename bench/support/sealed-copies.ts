@@ -5,7 +5,7 @@ import { storedTypes } from '../../packages/domain/index.ts'
 import type { NewEvent, StoredEvent } from '../../packages/kernel/ports.ts'
 import { randomSalts } from '../../services/composition/ids.ts'
 import { seededId } from './identities.ts'
-import type { Range, Seed } from './seed.ts'
+import type { Range, Seed } from './seed-options.ts'
 import type { PayoutTemplate } from './template.ts'
 
 const copiesPerPage = 1_000

@@ -4,17 +4,9 @@ import { readModels } from '../../projections/index.ts'
 import { readSchema, tableOf } from '../../infra/postgres/read-models/tables.ts'
 import { seededIdSql } from './identities.ts'
 import type { BenchMerchant } from './merchants.ts'
+import type { Range, Seed } from './seed-options.ts'
 import { isSealed, sealedCopies } from './sealed-copies.ts'
 import type { PayoutTemplate } from './template.ts'
-
-/** What is multiplied, for whom, and how often. */
-export interface Seed {
-  readonly pool: pg.Pool
-  /** Seals the keys of whom the copies are about. */
-  readonly vault: Vault
-  readonly merchants: readonly BenchMerchant[]
-  readonly payouts: number
-}
 
 const idOf = seededIdSql('payout.number')
 
@@ -72,13 +64,6 @@ async function withoutIndexes(pool: pg.Pool, fill: () => Promise<void>): Promise
     add primary key (position), add constraint events_stream_revision unique (stream, revision)`)
   await pool.query('vacuum analyze events')
   await pool.query('checkpoint')
-}
-
-export interface Range {
-  /** Position of the last event before those of all payouts. */
-  readonly head: number
-  readonly from: number
-  readonly to: number
 }
 
 async function insertEvents(seed: Seed, template: PayoutTemplate, range: Range): Promise<void> {

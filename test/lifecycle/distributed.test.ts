@@ -214,7 +214,8 @@ t.test('every process stops when it is asked to', async (t) => {
     codes,
     all.map(({ instance }) => [instance, 0]),
   )
-  t.same(all.map(({ errors }) => errors).join(''), '')
+  // Processes that take live money say at their start that there is none to be had.
+  for (const { instance, errors } of all) t.match(errors, /^(No live provider [^\n]+\n)?$/, instance)
 })
 
 /** Who has written what leaders write, and when. */
