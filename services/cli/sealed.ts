@@ -5,6 +5,12 @@ import {
 } from '../../infra/postgres/idempotency/sealed-answers.ts'
 import { contextOf } from '../../infra/postgres/privacy/subject-keys.ts'
 import { rewrapKey, wrappedKeysIn, type WrappedKey } from '../../infra/postgres/privacy/wrapped-keys.ts'
+import {
+  resealLogKey,
+  sealedLogKeys,
+  seedContext,
+  type SealedLogKey,
+} from '../../infra/postgres/transparency/log-keys.ts'
 import { sealedWith } from '../../infra/secrets/vault.ts'
 import { indexKey, indexKeyContext, indexKeyId } from '../../packages/domain/claims/index-key.ts'
 import {
@@ -20,7 +26,7 @@ import type { Runtime } from '../composition/dependencies.ts'
 
 /** Something in use whose secrets are sealed. */
 export interface Uses {
-  readonly kind: 'endpoint' | 'answer' | 'personal key' | 'index key'
+  readonly kind: 'endpoint' | 'answer' | 'personal key' | 'index key' | 'log key'
   /** Ids of the master keys that open its secrets. */
   readonly keys: ReadonlySet<string>
   /** Seals them with the master key of now. */
@@ -32,8 +38,8 @@ type Row = DocumentRow & { readonly state: WebhookEndpoint }
 const rowsPerPage = 100
 
 /**
- * Everything in use that a master key seals: secrets of endpoints, answers that show one, and the keys that
- * personal data in events is sealed with.
+ * Everything in use that a master key seals: secrets of endpoints, answers that show one, the keys that
+ * personal data in events is sealed with, and those that sign the log.
  */
 export class Sealed {
   readonly #opened: Runtime
@@ -45,11 +51,13 @@ export class Sealed {
   async uses(): Promise<readonly Uses[]> {
     const answers = await sealedAnswersIn(this.#opened.postgres.pool)
     const keys = await wrappedKeysIn(this.#opened.postgres.pool)
+    const logKeys = await sealedLogKeys(this.#opened.postgres.pool)
     return [
       ...(await this.#endpoints()),
       ...answers.map((answer) => this.#ofAnswer(answer)),
       ...keys.map((key) => this.#ofPersonalKey(key)),
       ...(await this.#indexKey()),
+      ...logKeys.map((key) => this.#ofLogKey(key)),
     ]
   }
 
@@ -102,6 +110,14 @@ export class Sealed {
       await executor.send(indexKey, indexKeyId, { type: 'ResealIndexKey', data: { from, sealed } }, envelope)
     }
     return [{ kind: 'index key', keys: new Set([sealedWith(from)]), reseal }]
+  }
+
+  #ofLogKey(key: SealedLogKey): Uses {
+    const { vault } = this.#opened.dependencies
+    const context = seedContext(key.origin)
+    const reseal = () =>
+      resealLogKey(this.#opened.postgres.pool, key, vault.seal(vault.open(key.sealedSeed, context), context))
+    return { kind: 'log key', keys: new Set([sealedWith(key.sealedSeed)]), reseal }
   }
 
   #ofAnswer(answer: SealedAnswer): Uses {

@@ -36,6 +36,7 @@ async function status(runtime: Runtime, options: Printing): Promise<void> {
     endpoints: uses.filter(({ kind, keys }) => kind === 'endpoint' && keys.has(key)).length,
     answers: uses.filter(({ kind, keys }) => kind === 'answer' && keys.has(key)).length,
     personal_keys: uses.filter(({ kind, keys }) => kind === 'personal key' && keys.has(key)).length,
+    log_keys: uses.filter(({ kind, keys }) => kind === 'log key' && keys.has(key)).length,
     index_keys: uses.filter(({ kind, keys }) => kind === 'index key' && keys.has(key)).length,
   }))
   print(shown, options, () => table(shown, ''))

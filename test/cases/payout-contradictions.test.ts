@@ -90,11 +90,12 @@ for (const [name, { words, ends, costs, opens }] of Object.entries(stories)) {
     for (const word of words) {
       await operator.say(id, word)
       await operator.report(id, word)
+      await eventually(
+        () => status(id),
+        (now) => now === (word === paid ? 'paid' : 'failed'),
+      )
     }
-    await eventually(
-      () => status(id),
-      (now) => now === ends,
-    )
+    t.equal(await status(id), ends)
     await settled(before, -costs)
     for (const word of words.slice(-1)) await operator.report(id, word)
     t.equal(await status(id), ends, 'a repeat decides nothing')

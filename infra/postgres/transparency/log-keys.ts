@@ -53,6 +53,31 @@ function firstKey({ pool, vault, fence, baseUrl }: LogKeysOptions): Promise<Kept
   })
 }
 
+export interface SealedLogKey extends KeptKey {
+  readonly id: number
+}
+
+/** All keys of the log, as they are sealed. */
+export async function sealedLogKeys(pool: pg.Pool): Promise<readonly SealedLogKey[]> {
+  const { rows } = await pool.query<SealedLogKey>(
+    'select id, origin, sealed_seed as "sealedSeed" from log_keys order by id',
+  )
+  return rows
+}
+
+/** The same key, sealed anew; nothing happens when somebody else was faster. */
+export async function resealLogKey(
+  pool: pg.Pool,
+  { id, sealedSeed }: SealedLogKey,
+  sealed: string,
+): Promise<void> {
+  await pool.query('update log_keys set sealed_seed = $3 where id = $1 and sealed_seed = $2', [
+    id,
+    sealedSeed,
+    sealed,
+  ])
+}
+
 /** The verifier keys of the log, oldest first. */
 export async function verifierKeys(pool: pg.Pool): Promise<readonly string[]> {
   const { rows } = await pool.query<{ key: string }>('select verifier_key as key from log_keys order by id')
