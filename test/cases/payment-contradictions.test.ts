@@ -40,6 +40,9 @@ async function confirm(): Promise<Confirmed> {
   const payment_method = { type: 'mobile_money', mobile_money: orange }
   const path = `/api/v1/payment-intents/${String(body['id'])}`
   const answer = await service.post(`${path}/confirm`, { payment_method })
+  // A provider that reports what nobody knows yet calls again; this one does not.
+  const { reads, store } = service.service.runtime.dependencies
+  await reads.reached(await store.head(), 10_000)
   return {
     id: identity(String(body['id']), 'pi')!,
     operation: identity(String(answer.body['operation_id']), 'op')!,
