@@ -53,10 +53,10 @@ t.test(
       const head = await service.runtime.dependencies.store.head()
       const cosigned = await eventually(
         async () => {
-          const note = parseNote(await (await fetch(`${url}/log/checkpoint`)).text())
           const { rows } = await service.runtime.postgres.pool.query<{ position: number }>(
             'select max(position) as position from log_checkpoints',
           )
+          const note = parseNote(await (await fetch(`${url}/log/checkpoint`)).text())
           return {
             note,
             isNewest: rows[0]!.position >= head,
