@@ -1,6 +1,7 @@
 import type { AnyDecider } from '../kernel/decider.ts'
 import type { AnyPolicy } from '../kernel/policy.ts'
 import type { TimerHandlers } from '../kernel/timer.ts'
+import type { HoldOwner } from './hold-owners.ts'
 import type { PublicSource } from './public-events.ts'
 import type { Scope } from './scopes.ts'
 
@@ -20,6 +21,8 @@ export interface Family {
   readonly policies?: readonly AnyPolicy[]
   /** What its events make due later, and what no longer. */
   readonly timers?: TimerHandlers
+  /** Streams that money is held for, and how they say whether they claim it. */
+  readonly holdOwners?: readonly HoldOwner[]
   /** What merchants are told. */
   readonly publicEvents?: readonly PublicSource[]
 }

@@ -1,4 +1,5 @@
 import type { Family } from '../contract/family.ts'
+import type { HoldOwner } from '../contract/hold-owners.ts'
 import type { PublicSource } from '../contract/public-events.ts'
 import type { Scope } from '../contract/scopes.ts'
 import type { WebhookType } from '../contract/webhook-types.ts'
@@ -48,6 +49,11 @@ export const storedTypes: EventTypes = Object.assign(
 ) as EventTypes
 
 export const policies: readonly AnyPolicy[] = families.flatMap((family) => family.policies ?? [])
+
+/** Every kind of stream that money is held for, by its category. */
+export const holdOwners: ReadonlyMap<string, HoldOwner> = new Map(
+  families.flatMap((family) => (family.holdOwners ?? []).map((owner) => [owner.decider.category, owner])),
+)
 
 export const publicSources: readonly PublicSource[] = families.flatMap((family) => family.publicEvents ?? [])
 

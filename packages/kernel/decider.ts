@@ -51,6 +51,8 @@ export interface Decider<
 > {
   /** Streams are named `<category>-<id>`. */
   readonly category: string
+  /** One stream for each operation: short, and so many that nothing is looked up for each of them. */
+  readonly perOperation?: true
   /** Everybody's time, also where the merchant has moved the clock: it meets the world outside. */
   readonly time?: 'real'
   /** How the events are stored: version, schema and upcasts of each type. */

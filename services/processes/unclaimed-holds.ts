@@ -1,10 +1,10 @@
+import { holdOwners } from '../../packages/domain/index.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import type { Book } from '../../packages/domain/ledger/state.ts'
 import { parseStreamName } from '../../packages/kernel/decider.ts'
 import type { Envelope } from '../../packages/kernel/envelope.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
-import { holdOwners } from './hold-owners.ts'
 import type { Process, Tools } from './process.ts'
 
 /** Money that was held for a request which came to nothing, or which another request outran. */
@@ -24,7 +24,7 @@ async function giveBackUnclaimed(timer: DueTimer, { dependencies }: Tools): Prom
   const hold = holds[holdId]
   if (!hold) return
   const { category, id: owner } = parseStreamName(hold.owner)
-  const kind = holdOwners[category]
+  const kind = holdOwners.get(category)
   if (!kind) throw new Error(`nobody knows whether ${hold.owner} claims hold ${holdId}`)
   const envelope: Envelope = { merchant, livemode, actor: 'timer', correlation: newId() }
   const command = kind.abandon(currency)

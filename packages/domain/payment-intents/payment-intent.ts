@@ -68,6 +68,7 @@ export type PaymentIntentCommands = {
 
 export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, PaymentIntentEvents> = {
   category: 'payment_intent',
+  perOperation: true,
   events: paymentIntentEvents,
   initial: () => ({ status: 'none' }),
 

@@ -1,4 +1,5 @@
 import type { Family } from '../../contract/family.ts'
+import { holdOwner } from '../../contract/hold-owners.ts'
 import { publicEvents } from '../../contract/public-events.ts'
 import { payoutDestination } from './destination.ts'
 import { payout } from './payout.ts'
@@ -52,6 +53,12 @@ export const payouts: Family = {
   scopes: ['payouts.read', 'payouts.write', 'settings.read', 'settings.write'],
   streams: [payout, payoutDestination, payoutSettings],
   policies: payoutPolicies,
+  holdOwners: [
+    holdOwner(payout, {
+      abandon: (currency) => ({ type: 'AbandonPayout', data: { currency } }),
+      claims: (state, currency) => 'money' in state && state.money.currency === currency,
+    }),
+  ],
   timers: payoutTimers,
   publicEvents: [told, destinationTold],
 }

@@ -117,6 +117,7 @@ const returnableMs = 90 * 86_400_000
 
 export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
   category: 'payout',
+  perOperation: true,
   events: payoutEvents,
   initial: () => ({ status: 'none' }),
 

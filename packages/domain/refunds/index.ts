@@ -1,4 +1,5 @@
 import type { Family } from '../../contract/family.ts'
+import { holdOwner } from '../../contract/hold-owners.ts'
 import { publicEvents } from '../../contract/public-events.ts'
 import { refundPolicies } from './policies.ts'
 import { refund } from './refund.ts'
@@ -29,5 +30,11 @@ export const refunds: Family = {
   scopes: ['refunds.write'],
   streams: [refund],
   policies: refundPolicies,
+  holdOwners: [
+    holdOwner(refund, {
+      abandon: () => ({ type: 'AbandonRefund', data: { paymentIntent: null } }),
+      claims: (state, currency) => 'currency' in state && state.currency === currency,
+    }),
+  ],
   publicEvents: [told],
 }

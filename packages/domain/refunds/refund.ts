@@ -121,6 +121,7 @@ export type RefundCommands = {
 
 export const refund: Decider<Refund, RefundCommands, RefundEvents> = {
   category: 'refund',
+  perOperation: true,
   events: refundEvents,
   initial: () => ({ status: 'none' }),
 

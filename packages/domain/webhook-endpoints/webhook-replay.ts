@@ -41,6 +41,7 @@ export type WebhookReplayCommands = {
 
 export const webhookReplay: Decider<WebhookReplay, WebhookReplayCommands, WebhookReplayEvents> = {
   category: 'webhook_replay',
+  perOperation: true,
   time: 'real',
   events: webhookReplayEvents,
   initial: () => ({ status: 'none' }),
