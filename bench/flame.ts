@@ -8,9 +8,9 @@ import { openBench, scales } from './support/bench.ts'
 import { fail, namesOfRows, rowsNamed } from './support/choice.ts'
 import { root } from './support/root.ts'
 
-/*
- * `make flame ROW=intent` draws where a row's time goes on all processors: Node, PostgreSQL and the kernel.
- * Needs Linux's `perf` and inferno; the Makefile builds inferno, and tells V8 to name its code.
+/**
+ * `make flame ROW=intent` draws a flame graph of one row across all processes: Node, PostgreSQL and the
+ * kernel. Needs Linux's `perf` and inferno; the Makefile builds inferno and makes V8 write its symbol names.
  */
 
 const [row] = rowsNamed(process.argv.slice(2, 3))
@@ -39,7 +39,7 @@ try {
   await bench.close()
 }
 
-/** The samples as a picture beside the benchmarks; answers its path. */
+/** Draws the samples as an SVG beside the results; returns its path. */
 async function draw(recorded: string): Promise<string> {
   const named = `${recorded}.named`
   await ended(spawn('perf', ['inject', '--jit', '-i', recorded, '-o', named], { stdio: 'ignore' }))
@@ -59,7 +59,7 @@ async function draw(recorded: string): Promise<string> {
   return path
 }
 
-/** Where this copy of the sources lies is nobody's concern. */
+/** Leave the local path of the sources out of the picture. */
 async function* withoutRoot(lines: AsyncIterable<string>) {
   for await (const line of lines)
     yield `${line.replaceAll(`file://${root}/`, '').replaceAll(`${root}/`, '')}\n`

@@ -1,7 +1,7 @@
 import { commandLine } from './support/load-command.ts'
 import { make, type Load, type LoadReply } from './support/load.ts'
 
-/** The load generator: a process of its own, told what to do by messages, or by its command line. */
+/** The load generator: a process of its own, controlled by messages or by its command line. */
 
 if (process.send) {
   process.on('message', (load: Load) => {

@@ -11,15 +11,15 @@ import { root } from './support/root.ts'
 import { isReached, number, type Result } from './support/result.ts'
 import { median } from './support/statistics.ts'
 
-/*
- * `make bench`, or with names of rows for some of them; `QUICK=1` for a run of a few minutes, `LONG=1` for
- * larger stores. Ours and the peer take turns, and what counts is the median of their rounds.
+/**
+ * `make bench` runs all rows, or only those it is given by name. `QUICK=1` takes a few minutes, `LONG=1` uses
+ * larger stores. We and the peer take turns; the median of the rounds counts.
  */
 
 const quick = process.env['QUICK'] === '1'
 const long = process.env['LONG'] === '1'
 const names = process.argv.slice(2)
-/** Only this is kept with the sources. */
+/** Only this file is committed. */
 const isWhole = names.length === 0 && !quick && !long
 const chosen = names.length === 0 ? rows : rowsNamed(names)
 
@@ -34,7 +34,7 @@ try {
   for (const row of chosen) {
     const result = await measure(bench, row)
     results.push({ row, result })
-    // After each row, so that a run which is ended early leaves what it has measured.
+    // Written after each row, so that an interrupted run keeps what it has measured.
     writeReport(directory, { facts, results })
     print(`${line(row, result)}\n${' '.repeat(16)}${result.note}`)
   }
@@ -79,7 +79,7 @@ async function measure(bench: Bench, row: Row): Promise<Result> {
     const note = contest.note()
     return resultOf(row, { ours, peer, note: checked ? `${note}; ${checked}` : note })
   } catch (error) {
-    // The other rows are still worth something.
+    // One failed row must not cost the others.
     if (!(error instanceof NotMeasuredError)) process.exitCode = 1
     return { ...nothing, note: error instanceof Error ? error.message : String(error) }
   } finally {

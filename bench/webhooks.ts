@@ -10,12 +10,12 @@ import { startWebhooks } from '../services/webhooks/main.ts'
 import { webhookCalls } from '../services/webhooks/service.ts'
 
 /**
- * The webhook service in a process of its own, as in the distributed mode. A message names public events that
- * are kept in Postgres; they are handed to it by the bus, in batches as the relay makes them.
+ * The webhook service in a process of its own, as in distributed mode. A message names public events stored
+ * in Postgres; the bus hands them over in batches, as the relay makes them.
  */
 
 export interface Publication {
-  /** Sequences behind `after` up to `through`. */
+  /** Sequences after `after` up to and including `through`. */
   readonly after: number
   readonly through: number
 }
@@ -52,7 +52,7 @@ process.once(
 )
 say('ready')
 
-/** Reads ahead, as a consumer of Kafka does: so far that nobody waits for what is measured beside this. */
+/** Reads ahead as a Kafka consumer does, so that nothing waits for what is not measured. */
 async function publish(after: number, through: number): Promise<void> {
   const batches = Math.ceil((through - after) / batchSize)
   const readBatch = (index: number) => read(after + index * batchSize, through)

@@ -2,54 +2,54 @@ import { randomUUID } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { saslMechanisms, type KafkaAccess } from './event-bus/kafka-security.ts'
 
-/** Everything that can be set from outside, read once at start. The only file that reads the environment. */
+/** Every setting, read once at start. The only file that reads the environment. */
 export interface Configuration {
-  /** Where the API listens, and the simulated operators where they are a process of their own. */
+  /** Where the API listens, and the simulated operators where they run as a process of their own. */
   readonly port: number
-  /** Where a service apart answers /healthz, /readyz and /metrics; 0 is any free port. */
+  /** Where a separate service answers /healthz, /readyz and /metrics; 0 is any free port. */
   readonly healthPort: number
   readonly dataDirectory: string
   /** Left out: the embedded PostgreSQL. */
   readonly postgresUrl: string | undefined
   /** Left out: the embedded event store on Postgres. */
   readonly eventStoreUrl: string | undefined
-  /** So long a start waits for engines that are not there yet. */
+  /** How long a start waits for engines that are not up yet. */
   readonly startWaitSeconds: number
-  /** Stands before the name of each stream there, so that several services share one server. */
+  /** Put before each stream's name there, so that several installations can share one server. */
   readonly eventStorePrefix: string
-  /** Left out: the bus in process. */
+  /** Left out: the in-process bus. */
   readonly kafkaBrokers: readonly string[] | undefined
   readonly kafkaAccess: KafkaAccess
-  /** Left out: the simulated operators are in this process, with their book on its Postgres. */
+  /** Left out: the simulated operators run in this process and keep their data in its Postgres. */
   readonly sandboxUrl: string | undefined
   /** CIDR blocks that webhook URLs may point to although they are private. */
   readonly egressAllow: readonly string[]
-  /** CIDR blocks of those whose `X-Forwarded-For` is believed. */
+  /** CIDR blocks of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[]
   readonly rateLimit: boolean
   readonly requireEnvironmentHeader: boolean
   readonly logLevel: LogLevel
   readonly logFormat: 'json' | 'pretty'
-  /** 32 bytes in base64, and older keys behind it, after commas; left out, kept in the data directory. */
+  /** 32 bytes in base64, older keys after it, separated by commas; left out, kept in the data directory. */
   readonly masterKey: string | undefined
-  /** Left out: mails are written as files into the data directory. */
+  /** Left out: mails are written to files in the data directory. */
   readonly smtpUrl: string | undefined
   readonly mailFrom: string
-  /** Where merchants and payers reach this service. */
+  /** The public address of this service, for merchants and payers. */
   readonly baseUrl: string
-  /** Who vouches that the log only grows: where each listens, and its verifier key. */
+  /** Witnesses that vouch that the log only grows: each one's address and verifier key. */
   readonly witnesses: readonly { readonly url: string; readonly verifierKey: string }[]
   /** Names this process in logs and locks. */
   readonly instance: string
   /** How many of each service `make run-distributed` starts. */
   readonly copies: number
-  /** Requests that an API works on at once; what comes beyond them is answered 503. */
+  /** Requests that one API process works on at once; any more are answered 503. */
   readonly requestsInFlightMax: number
-  /** So long a process that is told to end says on /readyz that it does, before it takes nothing more. */
+  /** How long a stopping process reports not ready before it stops accepting connections. */
   readonly drainSeconds: number
   /**
-   * Where traces and metrics are sent by OTLP; left out, nothing is. The SDK reads the other variables of
-   * OpenTelemetry (OTEL_EXPORTER_OTLP_PROTOCOL, OTEL_TRACES_SAMPLER, …) by itself, as its documentation says.
+   * Where traces and metrics are sent by OTLP; left out, nowhere. The SDK reads its other variables
+   * (OTEL_EXPORTER_OTLP_PROTOCOL, OTEL_TRACES_SAMPLER, …) itself, as its documentation says.
    */
   readonly telemetryUrl: string | undefined
 }
@@ -57,14 +57,14 @@ export interface Configuration {
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** A setting that cannot be: one sentence that names the variable and what it takes. */
+/** An invalid setting: one sentence that names the variable and what it takes. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError'
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Reads the settings from the environment; throws ConfigurationError for the first one that is wrong. */
+/** Reads the settings from the environment; throws ConfigurationError for the first invalid one. */
 export function readConfiguration(environment: Environment = process.env): Configuration {
   const text = (name: string) => environment[name]?.trim() || undefined
   const whole = (name: string, standard: number, limits: { least: number; most: number }) =>
@@ -124,7 +124,7 @@ function witnesses(text: string | undefined): Configuration['witnesses'] {
   })
 }
 
-/** The environment of a process that is started by this one: its own, with some settings changed. */
+/** The environment of a child process: our own, with some settings changed. */
 export function environmentWith(settings: Environment): NodeJS.ProcessEnv {
   return { ...process.env, ...settings }
 }
@@ -147,11 +147,11 @@ function word<const Words extends readonly string[]>(
   return found
 }
 
-/** Passwords may stand in a URL, so a message never repeats it. */
+/** A URL may contain a password, so messages never repeat it. */
 function url(name: string, text: string | undefined, protocols: readonly string[]): string | undefined {
   if (text === undefined) return undefined
   const known = protocols.some((protocol) => text.startsWith(`${protocol}//`))
-  // These two may list several hosts, which no URL parser knows.
+  // These two may list several hosts, which URL parsers do not support.
   const isList = protocols[0] === 'esdb:' || protocols[0] === 'postgres:'
   if (!known || !(isList || hasHost(text)))
     throw new ConfigurationError(`${name} must be a URL that starts with ${protocols.join('// or ')}//`)
@@ -190,7 +190,7 @@ function kafkaSasl(text: (name: string) => string | undefined): KafkaAccess['sas
   return { mechanism, username, password }
 }
 
-/** What is set and would be passed over is a mistake of whoever set it. */
+/** A variable that is set but would be ignored is a mistake worth reporting. */
 function refuseWithout(
   needed: string,
   names: readonly string[],

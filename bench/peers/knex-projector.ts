@@ -12,7 +12,7 @@ interface Target {
   readonly fold: DocumentFold | undefined
 }
 
-/** The same read models written as most projections are: each change by a statement of its own. */
+/** The same read models, written the way most projections are: one statement per change. */
 export class KnexProjector {
   readonly #knex: Knex
   readonly #deciders: ReadonlyMap<string, AnyDecider>
@@ -34,7 +34,7 @@ export class KnexProjector {
     }
   }
 
-  /** One transaction for a batch, which is more than most do. */
+  /** One transaction per batch, which is more than most do. */
   async apply(events: readonly StoredEvent[]): Promise<void> {
     await this.#knex.transaction(async (transaction) => {
       for (const event of events) {
@@ -81,7 +81,7 @@ async function write(knex: Knex, table: Table, change: Change): Promise<void> {
   }
 }
 
-/** Objects are JSON to PostgreSQL. */
+/** PostgreSQL takes objects as JSON. */
 function plain(row: Row): Record<string, string | number | boolean | null> {
   const values = Object.entries(row).map(([column, value]) => {
     return [column, typeof value === 'object' && value !== null ? JSON.stringify(value) : value] as const

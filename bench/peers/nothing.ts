@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Answers everything at once: what is left is what a load generator can do at most. */
+/** Answers every request at once, which shows the most that a load generator can reach. */
 const server = createServer((_request, response) => {
   response.setHeader('Content-Length', 2)
   response.end('{}')

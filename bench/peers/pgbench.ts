@@ -18,7 +18,7 @@ function program(): string {
   throw new NotMeasuredError(`pgbench is not on this machine: ${how}`)
 }
 
-/** Makes the tables of pgbench. */
+/** Creates pgbench's tables. */
 export async function initialisePgbench(database: BenchDatabase, scale: number): Promise<void> {
   await run(database, ['--initialize', '--quiet', `--scale=${scale}`])
 }
@@ -34,7 +34,7 @@ export async function runPgbench(database: BenchDatabase, { warmMs, measuredMs }
   return { value: Number(perSecond), ...spreadOf(await latenciesMs(prefix)) }
 }
 
-/** Each line of a log holds the client, the transaction's number and how many microseconds it took. */
+/** Each log line holds the client, the transaction's number and its duration in microseconds. */
 async function latenciesMs(prefix: string): Promise<readonly number[]> {
   const directory = join(prefix, '..')
   const durations: number[] = []

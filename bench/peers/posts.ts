@@ -1,7 +1,7 @@
 import { Pool } from 'undici'
 import { signatureHeaders, signingKey } from '../../services/webhooks/signature.ts'
 
-/** Signs and posts, and keeps nothing: what deliveries would be without any promise. */
+/** Signs and posts without storing anything: deliveries without any guarantee. */
 
 export interface Posts {
   readonly port: number

@@ -13,8 +13,8 @@ import {
 } from './statements.ts'
 
 /**
- * The same service as a good engineer would write it in a day with express and pg: rows that are updated in
- * place, one transaction for each request, prepared statements, keys kept in memory, validated bodies.
+ * The same service as a good engineer would write it in a day with express and pg: rows updated in place, one
+ * transaction per request, prepared statements, keys cached in memory, validated bodies.
  */
 
 const pool = new pg.Pool({ connectionString: process.argv[2]!, max: 16 })

@@ -1,8 +1,8 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 
 /**
- * A merchant's server: `/hang` never answers, all other paths answer at once. Tells how many it has taken. It
- * runs on the processors of those who are measured, so it does no more than find the end of each request.
+ * A merchant's server: `/hang` never answers, every other path answers at once. Counts what it receives. It
+ * shares the processors with what is measured, so it does no more than find the end of each request.
  */
 
 export interface SinkReport {
@@ -32,7 +32,7 @@ function take(socket: Socket): void {
   socket.write(answer)
 }
 
-/** Nobody sends a second request before the first one is answered. */
+/** Clients never pipeline here. */
 function isWhole(request: string): boolean {
   const end = request.indexOf(headEnd)
   if (end < 0) return false

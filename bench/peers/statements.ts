@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { seededIdSql } from '../support/identities.ts'
 import type { BenchMerchant } from '../support/merchants.ts'
 
-/** The tables of the plain service, with the indexes that its queries need. */
+/** The tables of the plain service, with the indexes its queries need. */
 export async function createPeerTables(pool: pg.Pool): Promise<void> {
   await pool.query(`
     create table api_keys (hash text primary key, merchant uuid not null);
@@ -66,7 +66,7 @@ interface Asked {
 
 type Connection = Pick<pg.PoolClient, 'query'>
 
-/** Every statement is prepared once per connection. */
+/** Each statement is prepared once per connection. */
 async function run<Row extends pg.QueryResultRow>(
   connection: Connection,
   name: string,
@@ -180,7 +180,7 @@ export async function showPayout(
   return (await run(connection, 'show', [text, [id, merchant]]))[0]
 }
 
-/** One more than asked for tells whether there are more. */
+/** One row more than asked for tells whether there is another page. */
 export async function listPayouts(
   connection: Connection,
   [merchant, status, limit]: [string, string, number],

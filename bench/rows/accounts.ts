@@ -50,7 +50,7 @@ async function prepare(bench: Bench): Promise<Contest> {
 
 type Dependencies = Awaited<ReturnType<typeof openBenchHouse>>['dependencies']
 
-/** Gives so many sellers one unit each. */
+/** Gives this many sellers one unit each. */
 async function fill({ executor }: Dependencies, { id }: BenchMerchant, count: number): Promise<void> {
   const envelope = { merchant: id, livemode: false, actor: 'bench', correlation: id }
   for (let from = 0; from < count; from += perEntry) {

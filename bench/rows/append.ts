@@ -47,7 +47,7 @@ interface Emmett {
   close(): Promise<void>
 }
 
-/** The peer has packages of its own, so it is no part of this program. */
+/** The peer has its own package.json, so it is not compiled with this program. */
 async function importEmmett(): Promise<(url: string, pool: Pool) => Promise<Emmett>> {
   const file = join(root, 'bench/peers/emmett/appends.js')
   try {

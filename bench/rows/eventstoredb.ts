@@ -6,7 +6,7 @@ import type { Contest, Row } from '../support/contest.ts'
 import type { LoadDone, LoadWanted } from '../support/eventstoredb-load.ts'
 import type { Measured } from '../support/measured.ts'
 
-/** CPU and not time, because the server is the one of the tests, which is slower than a real one. */
+/** Compares CPU instead of time, because the test server is slower than a real one. */
 const unit = 'µs of CPU'
 
 export const eventStoreDbAppend: Row = {
@@ -27,9 +27,9 @@ export const eventStoreDbFollow: Row = {
   prepare: (bench) => prepare(bench, 'follow'),
 }
 
-/** A quarter of them once more before, for V8. */
+/** A warm-up of a quarter of them, for V8. */
 const counts = { append: { whole: 20_000, quick: 8_000 }, follow: { whole: 30_000, quick: 10_000 } }
-/** Up to 4,000 events a second, as they come from commands: a few at a time. */
+/** At most 4,000 events a second, a few at a time, as commands produce them. */
 const writing = { perTurn: 20, everyMs: 5 }
 const warmUps = 0.25
 

@@ -17,7 +17,7 @@ export const growth: Row = {
 
 const connections = 16
 const perSecond = 200
-/** Before both are compared, V8 has compiled in both what it will. */
+/** V8 must have compiled both sides before they are compared. */
 const warmUnits = 4_000
 
 interface Store {

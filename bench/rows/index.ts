@@ -16,7 +16,7 @@ import { rebuild } from './rebuild.ts'
 import { start } from './start.ts'
 import { timers } from './timers.ts'
 
-/** All comparisons, in the order of the table. */
+/** All rows, in the order of the table. */
 export const rows: readonly Row[] = [
   append,
   appendInsert,

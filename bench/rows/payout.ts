@@ -23,7 +23,7 @@ export const payout: Row = {
   prepare: (bench) => prepare(bench, 'api/serve'),
 }
 
-/** What `payout` leaves out: everything that follows, at the same time and in the same process. */
+/** Includes what `payout` leaves out: everything after the 201, in the same process at the same time. */
 export const payoutWhole: Row = {
   name: 'payout-whole',
   ours: `${request}; the whole service in one process`,

@@ -16,7 +16,7 @@ export const read: Row = {
 }
 
 const connections = 64
-/** Together with those who read fewer than the service takes at any time, so that nobody is sent away. */
+/** Fewer concurrent readers than the service's limit, so that none is refused. */
 const writing = { connections: 32, perSecond: 500 }
 
 async function prepare(bench: Bench): Promise<Contest> {
@@ -67,7 +67,7 @@ interface Clients {
   readonly payouts: number
 }
 
-/** At the same time. */
+/** Concurrently. */
 async function readAndWrite({ generator, writer, keys, payouts }: Clients, port: number, times: Times) {
   const common = { port, connections, ...times }
   const writes = writer.run({ ...common, ...writing, plan: { flow: 'payout', keys } })

@@ -57,7 +57,10 @@ async function perSecond(events: number, work: () => Promise<void>): Promise<Mea
 const lookEveryMs = 50
 const rebuildMaxMs = 10 * 60_000
 
-/** Asks the running service as an operator does, and waits until the last of the new tables is shown. */
+/**
+ * Requests a rebuild from the running service as an operator would, and waits until the last new table is
+ * published.
+ */
 async function rebuildAll({ pool }: Postgres): Promise<void> {
   for (const model of readModels) await wantRebuild(pool, model)
   for (const begun = performance.now(); performance.now() - begun < rebuildMaxMs; await pause(lookEveryMs)) {
@@ -75,7 +78,7 @@ interface RowByRow {
 
 const peerGeneration = 900_000
 
-/** Merchants and their keys come first in any log, so what is measured are the payouts behind them. */
+/** Every log begins with merchants and keys; the payouts behind them are what is measured. */
 async function rowByRow({
   postgres,
   store: { database, eventsBefore },

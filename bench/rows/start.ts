@@ -31,7 +31,7 @@ async function prepare(bench: Bench): Promise<Contest> {
   }
 }
 
-/** Starts the service in a directory, waits until it is ready, and stops it. */
+/** Starts the service on a data directory, waits until it is ready, and stops it. */
 async function started(dataDirectory: string): Promise<Measured> {
   const { PATH = '', HOME = '' } = process.env
   const began = performance.now()
@@ -45,7 +45,7 @@ async function started(dataDirectory: string): Promise<Measured> {
   while (!(await isReady(port))) await pause(lookEveryMs)
   const value = (performance.now() - began) / 1_000
   const ended = once(child, 'close')
-  // Make does not hand signals on, so its whole group gets it.
+  // Make does not forward signals, so the whole process group gets it.
   process.kill(-child.pid!, 'SIGTERM')
   await ended
   return { value }

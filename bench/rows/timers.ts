@@ -61,11 +61,11 @@ async function prepare(bench: Bench): Promise<Contest> {
 interface Seed {
   readonly name: string
   readonly count: number
-  /** Between two of them. */
+  /** Between two timers. */
   readonly everyMs: number
 }
 
-/** As the projector would have left them. */
+/** In the state in which the projector would have left them. */
 async function seed(pool: pg.Pool, { name, count, everyMs }: Seed): Promise<void> {
   const text = `
     insert into read.timers (id, kind, subject, merchant, livemode, due_at)
@@ -75,7 +75,7 @@ async function seed(pool: pg.Pool, { name, count, everyMs }: Seed): Promise<void
   await pool.query('analyze')
 }
 
-/** Runs what is due until so many have been run; answers how many that were in a second. */
+/** Runs due timers until this many have run; returns the rate per second. */
 async function fire(pool: pg.Pool, count: number): Promise<number> {
   const seen = new Set<string>()
   const options = runnerOf(pool, (id) => {
@@ -87,7 +87,7 @@ async function fire(pool: pg.Pool, count: number): Promise<number> {
   return (count * 1_000) / (performance.now() - begun)
 }
 
-/** How late the latest was, while some fall due all the time. */
+/** The greatest delay while new timers keep falling due. */
 async function steadily(pool: pg.Pool, forMs: number): Promise<number> {
   const count = (steadyPerSecond * forMs) / 1_000
   await seed(pool, { name: 'steady', count, everyMs: 1_000 / steadyPerSecond })
@@ -105,7 +105,7 @@ async function steadily(pool: pg.Pool, forMs: number): Promise<number> {
   return latest
 }
 
-/** The runner of the service, with work that does nothing but tell. */
+/** The service's own runner, with work that only counts. */
 function runnerOf(pool: pg.Pool, tell: (id: string, dueAt: string) => void): TimerRunnerOptions {
   const later = new Date(Date.now() + 86_400_000)
   const work = async ({ id, dueAt }: { readonly id: string; readonly dueAt: string }) => {
@@ -114,7 +114,7 @@ function runnerOf(pool: pg.Pool, tell: (id: string, dueAt: string) => void): Tim
   }
   const log = { info: () => undefined, warn: () => undefined, error: (fields: object) => fail(fields) }
   const dependencies = { clock: () => new Date(), movedClocks: { ahead: () => [] } }
-  // The runner asks nothing else of its tools.
+  // The runner uses nothing else of its tools.
   const tools = { dependencies } as unknown as TimerRunnerOptions['tools']
   const processes = [{ timers: { [kind]: work } }]
   return { processes, timers: new PostgresTimers(pool), tools, log, assertLeading: () => undefined }
@@ -126,7 +126,7 @@ function fail(fields: object): never {
 
 type OpenWorker = (pool: pg.Pool) => Promise<{ work(count: number): Promise<number> }>
 
-/** The peer has packages of its own, so it is no part of this program. */
+/** The peer has its own package.json, so it is not compiled with this program. */
 async function importWorker(): Promise<OpenWorker> {
   const file = join(root, 'bench/peers/graphile-worker/jobs.js')
   try {

@@ -4,16 +4,16 @@ import { connected, type BenchDatabase } from './bench.ts'
 import { countEvents, openLog } from './log.ts'
 import { number } from './result.ts'
 
-/** What the clients of a load were told is done. */
+/** What the load's clients were told had been done. */
 export interface Acknowledged {
-  /** The event that the log holds for each unit of work that was answered. */
+  /** The event that the log must hold for each acknowledged unit of work. */
   readonly event: string
   readonly units: number
 }
 
 /**
- * Speed counts only when nothing was lost for it: throws when the log lacks an acknowledged unit, or when the
- * ledger breaks one of its rules. Answers a sentence for the row's note.
+ * Speed only counts if nothing was lost: throws when the log lacks an acknowledged unit or the ledger breaks
+ * one of its rules. Returns a sentence for the row's note.
  */
 export async function checkAfterwards(
   database: BenchDatabase,

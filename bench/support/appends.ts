@@ -14,13 +14,13 @@ const streams = Array.from({ length: inFlightMax }, () =>
 )
 const turns = new Array<number>(inFlightMax).fill(0)
 
-/** The next stream of a worker. Workers share no stream, so that no append waits for another. */
+/** The next stream of a worker. Workers share no streams, so appends never wait for each other. */
 export function streamOf(worker: number): string {
   const turn = turns[worker]!++
   return streams[worker]![turn % streamsPerWorker]!
 }
 
-/** An event of the size that a payout's have. */
+/** An event as large as a payout's. */
 export function sampleEvent(stream: string): NewEvent {
   const at = new Date().toISOString()
   const request = `req_${stream.slice(-32)}`
@@ -38,7 +38,7 @@ export interface OurAppends {
   close(): Promise<void>
 }
 
-/** Our own event store in a database of its own. */
+/** Our own event store on a database of its own. */
 export async function ourAppends(bench: Bench, name: string): Promise<OurAppends> {
   const database = await bench.database(name)
   await (await connected(database)).close()

@@ -6,23 +6,23 @@ import { connectPostgres, type Postgres } from '../../infra/postgres/client/conn
 import { migrate } from '../../infra/postgres/migrate.ts'
 import { LoadGenerator } from './generator.ts'
 
-/** Sizes and times of a run: the whole one, or the quick one that only shows the direction. */
+/** Sizes and durations of a run: complete, or quick, which only shows the direction. */
 export interface Scale {
   readonly quick: boolean
-  /** Stores that take longer to fill than a whole run may. */
+  /** Stores that take too long to fill for a normal run. */
   readonly long: boolean
   readonly rounds: number
-  /** Before the first round, once: V8 compiles what is hot for some ten seconds of load. */
+  /** Once before the first round: V8 needs some ten seconds of load to compile what is hot. */
   readonly compileMs: number
   /** Before each round. */
   readonly warmMs: number
   readonly measuredMs: number
 }
 
-/** How long something is measured, and how long it runs before. */
+/** Duration of the measurement, and of the warm-up before it. */
 export type Times = Pick<Scale, 'warmMs' | 'measuredMs'>
 
-/** The run before the first round. */
+/** The warm-up before the first round. */
 export function compiling({ compileMs, warmMs }: Scale): Times {
   return { warmMs: compileMs, measuredMs: warmMs }
 }
@@ -32,22 +32,24 @@ export const scales = {
   quick: { quick: true, long: false, rounds: 3, compileMs: 1_000, warmMs: 400, measuredMs: 1_000 },
 } satisfies Record<string, Scale>
 
-/** What all rows share: one PostgreSQL server, the load generator, and the size of the run. */
+/** What all rows share: one PostgreSQL server, the load generator and the size of the run. */
 export interface Bench {
   readonly scale: Scale
   readonly directory: string
   readonly server: Postgres
   readonly generator: LoadGenerator
-  /** A database of its own on the shared server. */
+  /** Creates a database of its own on the shared server. */
   database(name: string): Promise<BenchDatabase>
-  /** Where a log of this name is to be on the server of EVENTSTORE_URL; undefined when that is not set. */
+  /** Where a log of this name lives on the server of EVENTSTORE_URL; undefined when that is not set. */
   eventStoreFor(name: string): EventStorePlace | undefined
-  /** The same, with its log under a prefix of its own on the EventStoreDB of EVENTSTORE_URL, if it is set. */
+  /**
+   * The same, with its log under a prefix of its own on the EventStoreDB of EVENTSTORE_URL, if that is set.
+   */
   databaseWithLog(name: string): Promise<BenchDatabase>
   close(): Promise<void>
 }
 
-/** A prefix of its own on a server that others use too. */
+/** A prefix of its own on a server that others may use too. */
 export interface EventStorePlace {
   readonly url: string
   readonly prefix: string
@@ -56,9 +58,9 @@ export interface EventStorePlace {
 export interface BenchDatabase {
   readonly name: string
   readonly url: string
-  /** Where a service that works on this database keeps its files. */
+  /** Where a service on this database keeps its files. */
   readonly dataDirectory: string
-  /** Left out: the log is in the database. */
+  /** Default: the log is in the database. */
   readonly eventStore?: EventStorePlace
   drop(): Promise<void>
 }
@@ -66,7 +68,7 @@ export interface BenchDatabase {
 /** Of a real server, for rows that run the service on it. */
 export const eventStoreUrl = process.env['EVENTSTORE_URL']
 
-/** Runs everything in a directory that is gone when the run ends. */
+/** Runs everything in a temporary directory that is removed at the end. */
 export async function openBench(scale: Scale): Promise<Bench> {
   const directory = mkdtempSync(join(tmpdir(), 'ikw-bench-'))
   const server = await connectPostgres({ dataDirectory: directory })
@@ -99,7 +101,7 @@ function eventStoreFor(name: string): EventStorePlace | undefined {
   return eventStoreUrl === undefined ? undefined : { url: eventStoreUrl, prefix }
 }
 
-/** Connections to a database whose migrations have run. */
+/** Connections to a fully migrated database. */
 export async function connected({ url }: BenchDatabase): Promise<Postgres> {
   const postgres = await connectPostgres({ url, dataDirectory: '' })
   await migrate(postgres)

@@ -8,7 +8,7 @@ const width = nameWidth + plotWidth + 170
 const top = 40
 const decades = { least: -0.6, most: 1.6 }
 
-/** Ratios on a logarithmic scale: a bar from 1 to what was reached, and a mark at what was to be reached. */
+/** Ratios on a logarithmic scale: a bar from 1 to the result, and a mark at the target. */
 export function chart({ results }: Report): string {
   const height = top + results.length * rowHeight + 20
   const bars = results.map(({ row, result }, index) => {

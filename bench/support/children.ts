@@ -6,15 +6,15 @@ import { fileURLToPath } from 'node:url'
 const extension = import.meta.url.slice(-3)
 const loader = extension === '.ts' ? ['--import', 'tsx'] : []
 
-/** As the Makefile starts services; the peers get the same. */
+/** The flags with which the Makefile starts services; peers get the same. */
 const asServicesRun = ['--enable-source-maps', '--max-semi-space-size=64']
 
-/** A file of this project, named from this directory without its extension. */
+/** A file of this project, relative to this directory and without its extension. */
 function file(name: string): string {
   return fileURLToPath(new URL(name + extension, import.meta.url))
 }
 
-/** Those that live; whatever fails, none of them is left behind. */
+/** Running child processes: none is left behind, whatever fails. */
 const living = new Set<ChildProcess>()
 process.once('exit', () => living.forEach((child) => child.kill('SIGKILL')))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
@@ -36,7 +36,7 @@ export function forkChild(name: string, environment: Readonly<Record<string, str
   return child
 }
 
-/** The next message of a process; rejects when it ends instead. */
+/** The next message of a process; rejects when it exits instead. */
 export async function message<Message>(child: ChildProcess): Promise<Message> {
   const ended = new AbortController()
   const received = once(child, 'message', { signal: ended.signal }) as Promise<[Message]>
@@ -50,7 +50,7 @@ export async function message<Message>(child: ChildProcess): Promise<Message> {
   }
 }
 
-/** Asks a process to end, and waits until it has. */
+/** Asks a process to exit and waits until it has. */
 export async function endChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')
@@ -63,7 +63,7 @@ export interface RunningProgram {
   readonly port: number
 }
 
-/** Starts a program of ours and waits for the line with its port. */
+/** Starts one of our programs and waits for the line that names its port. */
 export async function startProgram(
   name: string,
   environment: Readonly<Record<string, string>>,

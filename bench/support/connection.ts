@@ -9,8 +9,8 @@ const headEnd = Buffer.from('\r\n\r\n')
 const lengthHeader = /\r\ncontent-length: *(\d+)/i
 
 /**
- * One kept-alive HTTP/1.1 connection with one request under way: what a load generator needs and no more, so
- * that it leaves the machine to those who are measured. Answers must carry their length.
+ * One keep-alive HTTP/1.1 connection with one request in flight: no more than a load generator needs, so that
+ * the machine is left to what is measured. Answers must have a Content-Length.
  */
 export class Connection {
   readonly #socket: Socket

@@ -3,13 +3,13 @@ import type { Measured } from './measured.ts'
 
 /** Both sides of one row, ready to be measured in turns. */
 export interface Contest {
-  /** Once before all rounds: what runs for months is not measured in its first seconds. */
+  /** Runs once before all rounds: a service that runs for months is not measured in its first seconds. */
   warmUp?(): Promise<void>
   ours(round: number): Promise<Measured>
   peer(round: number): Promise<Measured>
-  /** Throws when what was measured was not done; what it answers is added to the note. */
+  /** Throws when the measured work was not really done; what it returns is added to the note. */
   check?(): Promise<string>
-  /** What the reader of the table has to know; asked for when all rounds are over. */
+  /** What readers of the table need to know; asked for after all rounds. */
   note(): string
   close(): Promise<void>
 }
@@ -19,14 +19,14 @@ export interface Row {
   readonly ours: string
   readonly peer: string
   readonly unit: string
-  /** Ours divided by the peer's. Left out: nothing is to be reached, the row explains another. */
+  /** Target for ours divided by the peer's. Left out: this row only explains another one. */
   readonly target?: { readonly least: number } | { readonly most: number }
-  /** A value that ours must reach besides. */
+  /** An absolute value that ours must reach as well. */
   readonly valueLeast?: number
-  /** Values that ours and the peer's may reach at most. */
+  /** Upper limits for our value and the peer's. */
   readonly valueMost?: number
   readonly peerMost?: number
-  /** Left out: as many as the run says. */
+  /** Default: the run's own number. */
   readonly rounds?: number
   readonly prepare: (bench: Bench) => Promise<Contest>
 }

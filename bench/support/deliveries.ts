@@ -37,15 +37,15 @@ export class Sink {
 export interface DeskOptions {
   readonly name: string
   readonly endpoints: number
-  /** Every endpoint has an origin of its own; so many of them, of ten, never answer. */
+  /** Every endpoint has an origin of its own; this many of ten never answer. */
   readonly hangingOfTen: number
-  /** Public events, whose merchants take turns. */
+  /** Public events, spread over the merchants in turns. */
   readonly events: number
 }
 
-/** The webhook service with endpoints, and public events that it can be handed. */
+/** The webhook service with its endpoints, and public events to feed it. */
 export interface Desk {
-  /** Hands over the next events; answers how many were taken a second, all recorded. */
+  /** Feeds it the next events; returns the rate of recorded deliveries per second. */
   deliver(count: number): Promise<number>
   close(): Promise<void>
 }
@@ -89,7 +89,7 @@ async function newest(pool: pg.Pool): Promise<number> {
   return (await pool.query<{ id: number }>(text)).rows[0]!.id
 }
 
-/** Only those behind a delivery: to count them all would take longer with each round. */
+/** Counting only the newest: a full count would take longer with each round. */
 async function recorded(pool: pg.Pool, last: number): Promise<number> {
   const text = `select count(*)::integer as count from deliveries where id > $1 and status = 'succeeded'`
   return (await pool.query<{ count: number }>(text, [last])).rows[0]!.count
@@ -145,8 +145,8 @@ interface Kept {
 }
 
 /**
- * Public events as the relay would have kept them, in a log that is long enough for their sequences. Answers
- * the position behind which they begin: that of the last endpoint.
+ * Stores public events as the relay would have, in a log long enough for their sequences. Returns the
+ * position after which they begin: that of the last endpoint.
  */
 async function keepEvents(pool: pg.Pool, { merchants, events }: Kept): Promise<number> {
   const { rows } = await pool.query<{ begin: number }>('select max(position)::integer as begin from events')
@@ -164,7 +164,7 @@ async function keepEvents(pool: pg.Pool, { merchants, events }: Kept): Promise<n
      from generate_series(1, $2::bigint) as number`,
     [begin, events, merchants.map(({ id }) => id), payload],
   )
-  // The bench publishes by position; the relay never reads what it has kept.
+  // The benchmark publishes by position; the relay never reads back what it stored.
   await pool.query('create index on public_events (position)')
   await skipToHead(pool)
   await pool.query('vacuum analyze')

@@ -10,7 +10,7 @@ import {
 import { openEventStoreDb } from '../../infra/event-store/eventstoredb/store.ts'
 import { noStream, type NewEvent } from '../../packages/kernel/ports.ts'
 
-/*
+/**
  * One side of a comparison with EventStoreDB's own client, in a process of its own whose CPU is measured:
  * appends with many in flight, or consumers that follow the log.
  */
@@ -19,7 +19,7 @@ export interface LoadWanted {
   readonly url: string
   readonly side: 'ours' | 'client'
   readonly work: 'append' | 'follow'
-  /** Appends of two events, or events that are followed. */
+  /** Appends of two events each, or events followed. */
   readonly count: number
 }
 
@@ -40,7 +40,7 @@ async function carryOut({ url, side, work, count }: LoadWanted): Promise<void> {
     await appendMany(append, count * warmUp)
     await measured(() => appendMany(append, count))
   } else {
-    // The first events are for V8; who writes them waits for the word.
+    // The first events warm up V8; the writer waits to be told to go on.
     for (const [events, run] of [
       [count * warmUp, (work: () => Promise<void>) => work()],
       [count, measured],
@@ -70,7 +70,7 @@ async function appendMany(append: (stream: string) => Promise<unknown>, count: n
 
 interface Side {
   append(stream: string): Promise<unknown>
-  /** Until so many events have come; calls back when it listens. */
+  /** Until this many events have arrived; calls back once it is listening. */
   follow(count: number, onListening: () => void): Promise<void>
 }
 
@@ -128,7 +128,7 @@ async function client(url: string): Promise<Side> {
         const subscribe = () => {
           const subscription = connected.subscribeToAll({ fromPosition: from, filter })
           subscription.once('confirmation', onListening)
-          // Cut off by a server that it was too slow for: its user goes on where it was.
+          // The server cut us off as too slow; a consumer resumes where it was.
           subscription.once('error', subscribe)
           subscription.on('data', ({ event }) => {
             from = event!.position

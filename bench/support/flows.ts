@@ -4,27 +4,27 @@ import { seededId } from './identities.ts'
 import { templateFlow, type TemplatePlan } from './request-template.ts'
 
 interface Merchants {
-  /** API keys of the merchants that take turns. */
+  /** API keys of the merchants, used in turns. */
   readonly keys: readonly string[]
 }
 
 interface PayoutPlan extends Merchants {
   readonly flow: 'payout'
-  /** To recipients whom the simulated operator pays after 2 s; it is never heard of the others. */
+  /** To recipients whom the simulated operator pays after 2 s; for the others it never reports a result. */
   readonly isPaid?: boolean
 }
 
-/** What the clients of a load do. Plain data, because it is sent to the process that makes the load. */
+/** What the load's clients do. Plain data, because it is sent to the load generator's process. */
 export type FlowPlan =
   | PayoutPlan
   | ({ readonly flow: 'intent' } & Merchants)
-  /** Reads one of so many seeded payouts; payout n belongs to the merchant n modulo their number. */
+  /** Reads one of this many seeded payouts; payout n belongs to merchant n modulo their number. */
   | ({ readonly flow: 'read'; readonly payouts: number } & Merchants)
   | ({ readonly flow: 'list'; readonly statuses: readonly string[] } & Merchants)
   | TemplatePlan
   | { readonly flow: 'nothing' }
 
-/** A flow for each client. */
+/** One flow per client. */
 export function flowOf(plan: FlowPlan): Flow {
   if (plan.flow === 'payout') return payoutFlow(plan)
   if (plan.flow === 'intent') return intentFlow(plan)
@@ -94,7 +94,7 @@ function listFlow({ keys, statuses }: Merchants & { readonly statuses: readonly 
   }
 }
 
-/** Merchants one after the other, each time with something that was never used before. */
+/** Merchants in turns, each time with something not used before. */
 function inTurn(keys: readonly string[]) {
   const run = randomBytes(6).toString('hex')
   let count = 0
@@ -104,7 +104,7 @@ function inTurn(keys: readonly string[]) {
   }
 }
 
-/** Seven digits; the last four of some numbers tell the sandbox what to do. */
+/** Seven digits; some last four digits are magic numbers of the sandbox. */
 function digits(unique: string, ending: number): string {
   const number = Number(unique.slice(unique.indexOf('-') + 1))
   return String((number % 900) * 10_000 + ending).padStart(7, '0')

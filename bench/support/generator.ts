@@ -3,7 +3,7 @@ import type { Load, LoadReply, LoadResult } from './load.ts'
 import { endChild, forkChild, message, startProgram } from './children.ts'
 import type { Measured } from './measured.ts'
 
-/** The process that makes load. It does one thing at a time. */
+/** The load generator's process. It does one thing at a time. */
 export class LoadGenerator {
   #child: ChildProcess | undefined
 
@@ -24,7 +24,7 @@ export function measured({ perSecond, p50Ms, p99Ms, cpuPercent }: LoadResult): M
   return { value: perSecond, p50Ms, p99Ms, generatorPercent: cpuPercent }
 }
 
-/** What the generator reaches against a server that does nothing, and what that costs it. */
+/** What the generator reaches against a server that does nothing, and the CPU it takes for that. */
 export async function generatorMaximum(generator: LoadGenerator): Promise<LoadResult> {
   const { child, port } = await startProgram('../peers/nothing', {})
   try {

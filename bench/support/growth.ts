@@ -16,8 +16,8 @@ export interface BigBook {
 }
 
 /**
- * Payouts from one book until it has so many entries, and the snapshot that the service would have kept of
- * it.
+ * Makes payouts from one book until it has this many entries, and the snapshot that the service would have
+ * kept of it.
  */
 export async function seedBook(runtime: Runtime, { merchant, template, entries }: BigBook): Promise<void> {
   const { pool } = runtime.postgres

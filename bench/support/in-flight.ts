@@ -8,9 +8,7 @@ export interface InFlight extends Times {
   readonly work: (worker: number) => Promise<unknown>
 }
 
-/**
- * Keeps so many pieces of work under way in this process, and counts those per second after the warming up.
- */
+/** Keeps this many pieces of work in flight in this process, and counts them per second after the warm-up. */
 export async function keepInFlight({ workers, warmMs, measuredMs, work }: InFlight): Promise<Measured> {
   const begin = performance.now() + warmMs
   const end = begin + measuredMs

@@ -12,7 +12,7 @@ interface Options {
   readonly warmSeconds: number
 }
 
-/** Gives any service the load that ours gets: `--url http://… --template file.json`. */
+/** Puts any service under the load that ours gets: `--url http://… --template file.json`. */
 export async function commandLine(make: (load: Load) => Promise<LoadResult>): Promise<void> {
   const options = new Command('load')
     .description('Keeps connections busy with the requests of a template and says how many units were done.')

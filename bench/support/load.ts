@@ -5,27 +5,27 @@ import { spreadOf, type Spread } from './statistics.ts'
 
 export interface Load {
   readonly port: number
-  /** Left out: this machine. */
+  /** Default: this machine. */
   readonly host?: string
   readonly connections: number
   readonly plan: FlowPlan
   readonly warmMs: number
   readonly measuredMs: number
   /**
-   * Units that begin in a second, in even steps, whatever the answers do. Left out: one follows the other.
+   * Units started per second at even intervals, whatever the answers do (open loop). Left out: closed loop.
    */
   readonly perSecond?: number
-  /** Ends after so many units, if that is earlier. */
+  /** Stops early after this many units. */
   readonly unitsMax?: number
 }
 
 export interface LoadResult extends Spread {
-  /** Units that ended in the measured time. */
+  /** Units that ended within the measured time. */
   readonly units: number
   /** Units that ended at any time. */
   readonly answered: number
   readonly perSecond: number
-  /** Of one core. */
+  /** Percent of one core. */
   readonly cpuPercent: number
 }
 
@@ -67,7 +67,7 @@ interface Work {
   readonly answered: { units: number }
 }
 
-/** Each connection begins its next unit when the one before has ended. */
+/** Closed loop: each connection starts its next unit when the last one has ended. */
 async function follow(
   { unitsMax = Infinity }: Load,
   { connections, flow, clock, durations, answered }: Work,
@@ -84,7 +84,7 @@ async function follow(
 
 const tickMs = 2
 
-/** Units begin by the clock and wait for a free connection; the time that they wait counts. */
+/** Open loop: units start by the clock and wait for a free connection; that wait counts as latency. */
 async function pace(
   perSecond: number,
   { connections, flow, clock, durations, answered }: Work,

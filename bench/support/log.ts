@@ -4,7 +4,7 @@ import type { EventStore } from '../../packages/kernel/ports.ts'
 import { ownStreams } from '../../services/composition/own-streams.ts'
 import type { BenchDatabase } from './bench.ts'
 
-/** The log that a service on this database has, to be looked at from outside. */
+/** The log of a service on this database, seen from outside. */
 export function openLog({ url, eventStore }: BenchDatabase): Promise<EventStore> {
   return eventStore ? openEventStoreDb({ ...eventStore, ...ownStreams }) : openEmbeddedStore({ url })
 }

@@ -17,7 +17,7 @@ const settings = [
   'max_connections',
 ]
 
-/** What the figures were measured on, as lines of `name: value`. */
+/** The machine the figures were measured on, as lines of `name: value`. */
 export async function machineFacts(
   directory: string,
   pool: pg.Pool,

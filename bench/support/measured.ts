@@ -4,6 +4,6 @@ export interface Measured {
   readonly value: number
   readonly p50Ms?: number
   readonly p99Ms?: number
-  /** How many per cent of one core the load generator used. */
+  /** CPU of the load generator in percent of one core. */
   readonly generatorPercent?: number
 }

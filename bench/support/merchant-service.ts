@@ -2,11 +2,11 @@ import type { Bench, BenchDatabase } from './bench.ts'
 import { makeMerchants, openBenchHouse, type BenchMerchant } from './merchants.ts'
 import { startService, type BenchService, type Program } from './service.ts'
 
-/** A service of ours on a database of its own, with merchants that have money to pay out. */
+/** One of our services on a database of its own, with merchants that have money to pay out. */
 export interface MerchantService {
   readonly database: BenchDatabase
   readonly merchants: readonly BenchMerchant[]
-  /** What they authenticate with. */
+  /** Their API keys. */
   readonly keys: readonly string[]
   readonly service: BenchService
   close(): Promise<void>

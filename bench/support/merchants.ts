@@ -10,16 +10,16 @@ import { newSecret } from '../../services/composition/first-merchant.ts'
 import { openRuntime, type Runtime } from '../../services/composition/dependencies.ts'
 import type { BenchDatabase } from './bench.ts'
 
-/** A merchant with a key that may do everything, and play money. */
+/** Creates a merchant with play money and a key with all scopes. */
 export interface BenchMerchant {
   readonly id: string
   readonly key: string
 }
 
-/** Enough for as many payouts as a benchmark can make. */
+/** Enough for any number of payouts that a benchmark can make. */
 const grantMinor = 1_000_000_000_000
 
-/** The environment that a service of the benchmark runs in. */
+/** The environment of a service under measurement. */
 export function environmentOf({
   url,
   dataDirectory,
@@ -36,7 +36,7 @@ export function environmentOf({
   }
 }
 
-/** The adapters of a service in this process, to prepare what it will work on. */
+/** Opens the service's adapters in this process, to prepare its data. */
 export function openBenchHouse(database: BenchDatabase): Promise<Runtime> {
   return openRuntime(readConfiguration(environmentOf(database)))
 }

@@ -8,7 +8,7 @@ export interface PeerService {
   close(): Promise<void>
 }
 
-/** The plain express and pg service, on a database of its own, with so many payouts. */
+/** The plain express and pg service, on a database of its own with this many payouts. */
 export async function startPeerService(
   bench: Bench,
   name: string,

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import type { Answer } from './connection.ts'
 import { expect, type Flow } from './flow.ts'
 
-/** One request of a unit of work, as a file describes it; every string may hold placeholders. */
+/** One request of a unit of work, as described in a file; every string may contain placeholders. */
 export interface RequestTemplate {
   readonly method: string
-  /** Behind the path of the base URL. */
+  /** Appended to the path of the base URL. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
-  /** Of the answer; anything else ends the run. */
+  /** Expected status; anything else ends the run. */
   readonly status: number
 }
 
@@ -22,14 +22,14 @@ export interface TemplatePlan {
   readonly prefix: string
 }
 
-/** What the placeholders of one unit stand for. */
+/** Values of one unit's placeholders. */
 interface Unit {
   readonly number: number
   readonly unique: string
   answer: unknown
 }
 
-/** Sends requests that a file describes, so that other services can be given the same load. */
+/** Sends requests described in a file, so that other services can be given the same load. */
 export function templateFlow({ requests, host, prefix }: TemplatePlan): Flow {
   const run = randomBytes(6).toString('hex')
   let count = 0
@@ -51,7 +51,7 @@ export function templateFlow({ requests, host, prefix }: TemplatePlan): Flow {
 
 /**
  * `{{unique}}` was never used before, `{{number}}` counts from 0, `{{random:1000}}` is below 1000, and
- * `{{answer.id}}` is a field of the answer before.
+ * `{{answer.id}}` is a field of the last answer.
  */
 function filled(text: string, unit: Unit): string {
   return text.replace(/\{\{(\w+)(?:[.:]([\w.]+))?\}\}/g, (placeholder, name: string, rest = '') => {

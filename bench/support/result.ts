@@ -1,8 +1,6 @@
 import type { Row } from './contest.ts'
 
-/**
- * A row as `results.json` keeps it. Of a row that could not be measured only the name, the unit and the note.
- */
+/** A row as stored in `results.json`. A row that could not be measured has only its name, unit and note. */
 export interface Result {
   readonly name: string
   readonly ours: number | null
@@ -35,7 +33,7 @@ export function targetOf({ target, valueLeast, valueMost, peerMost, unit }: Row)
   return valueLeast === undefined ? ratio : `${ratio}, ${number(valueLeast)} ${unit}`
 }
 
-/** Three digits that matter. */
+/** Rounded to three significant digits. */
 export function number(value: number | null): string {
   if (value === null || Number.isNaN(value)) return '–'
   if (value >= 1_000) return Math.round(value).toLocaleString('en-US')

@@ -14,7 +14,7 @@ export function isSealed({ metadata }: StoredEvent): boolean {
   return metadata.sealed !== undefined
 }
 
-/** Number of the payout, step of the template, id, data and metadata of so many events. */
+/** Number of the payout, step of the template, id, data and metadata of this many events. */
 export type Columns = readonly [
   payouts: readonly number[],
   steps: readonly number[],
@@ -23,7 +23,7 @@ export type Columns = readonly [
   metadata: readonly string[],
 ]
 
-/** What is sealed opens in no other event, so each copy is sealed anew, with a key of its merchant's. */
+/** A sealed value opens only in its own event, so each copy is sealed anew with a key of its merchant. */
 export async function* sealedCopies(
   { pool, vault, merchants }: Seed,
   template: PayoutTemplate,

@@ -5,14 +5,14 @@ import type { BenchMerchant } from './merchants.ts'
 /** What is multiplied, for whom, and how often. */
 export interface Seed {
   readonly pool: pg.Pool
-  /** Seals the keys of whom the copies are about. */
+  /** Seals with the keys of the subjects that the copies are about. */
   readonly vault: Vault
   readonly merchants: readonly BenchMerchant[]
   readonly payouts: number
 }
 
 export interface Range {
-  /** Position of the last event before those of all payouts. */
+  /** Position of the last event before those of the payouts. */
   readonly head: number
   readonly from: number
   readonly to: number

@@ -10,7 +10,7 @@ import type { PayoutTemplate } from './template.ts'
 
 const idOf = seededIdSql('payout.number')
 
-/** The text of a template with the ids of payout `payout.number` and of merchant `merchant.id`. */
+/** The template's text, with the ids of payout `payout.number` and merchant `merchant.id` put in. */
 function filled(column: string, { id, merchant }: PayoutTemplate): string {
   return `replace(replace(${column}, '${id}', ${idOf}), '${merchant}', merchant.id)`
 }
@@ -21,8 +21,8 @@ const payoutsAndMerchants = `
     on merchant.number - 1 = payout.number % cardinality($3::text[])`
 
 /**
- * Appends the events of many payouts to the log, as the deciders have made them for the template. Payout n is
- * merchant n modulo their number's; each merchant's book holds nothing but its grant before.
+ * Appends the events of many payouts to the log, as the deciders made them for the template. Payout n belongs
+ * to merchant n modulo their number; each book holds only its grant beforehand.
  */
 export async function seedEvents(seed: Seed, template: PayoutTemplate): Promise<void> {
   const { pool, payouts } = seed
@@ -37,7 +37,7 @@ export async function seedEvents(seed: Seed, template: PayoutTemplate): Promise<
   })
 }
 
-/** Makes the log so long: with events in streams of their own that hold nothing and that nobody reads. */
+/** Makes the log this long, with events in separate streams that nobody reads. */
 export async function lengthenLog(pool: pg.Pool, events: number): Promise<void> {
   const head = await headOf(pool)
   const middle = Math.floor((head + events) / 2)
@@ -56,7 +56,9 @@ async function headOf(pool: pg.Pool): Promise<number> {
   return rows[0]!.head
 }
 
-/** A table that is filled first and indexed then is done in half the time, and by two connections at once. */
+/**
+ * Filling a table first and indexing it afterwards takes half the time, and two connections share the work.
+ */
 async function withoutIndexes(pool: pg.Pool, fill: () => Promise<void>): Promise<void> {
   await pool.query('alter table events drop constraint events_pkey, drop constraint events_stream_revision')
   await fill()
@@ -91,7 +93,7 @@ async function insertEvents(seed: Seed, template: PayoutTemplate, range: Range):
     await pool.query(sealed, [...common, ...columns])
 }
 
-/** Where the parts of a copy come from, as SQL. */
+/** Sources of a copy's values, as SQL. */
 interface Copies {
   readonly payouts: string
   readonly step: string
@@ -137,7 +139,7 @@ async function writeTemplate(pool: pg.Pool, { events }: PayoutTemplate): Promise
   }
 }
 
-/** Fills the read model of payouts, whose ends take turns. */
+/** Fills the read model of payouts, alternating between their outcomes. */
 export async function seedPayoutRows(
   { pool, merchants, payouts }: Seed,
   ends: readonly PayoutTemplate[],
@@ -166,7 +168,7 @@ function lastRevision({ events }: PayoutTemplate): number {
   return events.filter(({ stream }) => stream.startsWith('payout-')).length - 1
 }
 
-/** All consumers of the log take what stands in it as done. */
+/** Marks everything in the log as done for all consumers. */
 export async function skipToHead(pool: pg.Pool): Promise<void> {
   const consumers = ['policies', 'reactions', 'relay', ...readModels.map((model) => tableOf(model, 1).name)]
   await pool.query(

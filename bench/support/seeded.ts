@@ -14,14 +14,14 @@ export interface SeededStore {
 export interface SeededOptions {
   readonly merchants: number
   readonly payouts: number
-  /** With the events of every payout, not only its row in the read model. */
+  /** Includes every payout's events, not only its row in the read model. */
   readonly withEvents: boolean
   readonly withRows: boolean
 }
 
 const ends: readonly PayoutEnd[] = ['pending', 'in_transit', 'paid', 'failed', 'canceled']
 
-/** A store that was filled by SQL from payouts which the deciders have made. */
+/** A store filled by SQL with copies of payouts that the deciders made. */
 export async function seededStore(bench: Bench, name: string, options: SeededOptions): Promise<SeededStore> {
   const { payouts, withEvents, withRows } = options
   const database = await bench.database(name)

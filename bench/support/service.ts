@@ -6,7 +6,7 @@ import { endChild, startProgram } from './children.ts'
 import { openLog } from './log.ts'
 import { environmentOf } from './merchants.ts'
 
-/** The whole service, as `make run` starts it, or only its API. */
+/** The whole service as `make run` starts it, or only its API. */
 export type Program = 'all-in-one/main' | 'api/serve'
 
 /** A service in a process of its own. */
@@ -14,8 +14,8 @@ export interface BenchService {
   readonly port: number
   readonly pid: number
   /**
-   * Waits until nothing is left to be done in the background; answers how long that took. What simulated
-   * operators do by themselves later shows only to who looks for longer than they take.
+   * Waits until all background work is done; returns how long that took. What the simulated operators do
+   * later on their own shows only after a longer wait.
    */
   settled(lookEveryMs?: number): Promise<number>
   residentMegabytes(): number
@@ -25,7 +25,7 @@ export interface BenchService {
 interface Progress {
   /** Position of the newest event. */
   readonly head: number
-  /** How far the consumer of the log that is furthest behind has come. */
+  /** Checkpoint of the consumer that is furthest behind. */
   readonly least: number
 }
 
@@ -40,7 +40,7 @@ export async function startService(
   const log = database.eventStore && (await openLog(database))
   return { port, pid: child.pid!, settled, residentMegabytes, close }
 
-  /** The log stands still, and all that follow it are at its end. */
+  /** The log stands still, and every consumer has reached its end. */
   async function settled(lookEveryMs = lookSoonMs): Promise<number> {
     const started = performance.now()
     for (let seen = -1; ; await pause(lookEveryMs)) {
@@ -50,7 +50,7 @@ export async function startService(
     }
   }
 
-  /** Whoever follows the log saves how far it has come when all that followed from it is written. */
+  /** A consumer saves its checkpoint once everything that follows from it is written. */
   async function progress(): Promise<Progress> {
     const head = await log?.head()
     const text = `

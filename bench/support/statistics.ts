@@ -1,10 +1,10 @@
-/** The middle one; of an even number the lower of the two. */
+/** The median; for an even number of values, the lower of the middle two. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other)
   return sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN
 }
 
-/** The least value that so many of a hundred do not exceed; NaN for no values. */
+/** The percentile (nearest rank); NaN for no values. */
 function percentile(sorted: Float64Array, percent: number): number {
   return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)] ?? Number.NaN
 }

@@ -9,9 +9,9 @@ import { readState } from '../../packages/kernel/history.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import type { BenchMerchant } from './merchants.ts'
 
-/** One real payout from its request to its end, to be multiplied by SQL. */
+/** One real payout from request to end, to be multiplied by SQL. */
 export interface PayoutTemplate {
-  /** What stands for the payout and its merchant wherever they occur. */
+  /** Placeholders for the payout and its merchant, wherever they occur. */
   readonly id: string
   readonly merchant: string
   readonly events: readonly StoredEvent[]
@@ -20,7 +20,7 @@ export interface PayoutTemplate {
 
 export type PayoutEnd = 'pending' | 'in_transit' | 'paid' | 'failed' | 'canceled'
 
-/** What the payouts of all benchmarks are about. */
+/** The payout used by all benchmarks. */
 export const money = {
   amount: 5_000,
   fee: 50,
@@ -35,7 +35,7 @@ export const destination = {
   msisdn: '+221775550123',
 } as const
 
-/** Sends the commands that a payout's way to this end consists of. */
+/** Sends all commands of a payout that ends this way. */
 export async function payoutTemplate(
   dependencies: Dependencies,
   { id: merchant }: BenchMerchant,

@@ -15,7 +15,7 @@ export interface SavedHistory {
 
 const linesPerPage = 5_000
 
-/** Undefined when there is no whole backup in this directory. */
+/** Undefined when this directory holds no complete backup. */
 export function readBackup(directory: string): SavedHistory | undefined {
   const file = join(directory, files.manifest)
   if (!existsSync(file)) return undefined
@@ -54,7 +54,7 @@ async function* rowsOf(file: string): AsyncGenerator<KeptRows, void> {
   }
 }
 
-/** Throws when the file is cut off or damaged. */
+/** Throws when the file is truncated or damaged. */
 async function* pagesOf(file: string): AsyncGenerator<readonly string[], void> {
   const text = pipeline(createReadStream(file), createGunzip(), () => undefined).setEncoding('utf8')
   let page: string[] = []

@@ -11,7 +11,7 @@ import { readBookkeeping } from '../postgres/history/bookkeeping.ts'
 import { keptHistory } from '../postgres/history/history.ts'
 import { inReadTransaction } from '../postgres/client/read-transaction.ts'
 
-/** What says that the backup is whole: written last. */
+/** Marks the backup as complete: written last. */
 export interface Manifest extends Digest {
   readonly format: 1
   /** Id of the history. */
@@ -26,9 +26,9 @@ export const files = {
   bookkeeping: 'bookkeeping.ndjson.gz',
 } as const
 
-/** Amounts, names and phone numbers are in it. */
+/** Backups contain amounts, names and phone numbers. */
 const mode = 0o600
-/** A fast one: the disk is slower. */
+/** A fast compression level: the disk is slower. */
 const gzipLevel = 1
 
 export interface Backup {
@@ -39,14 +39,14 @@ export interface Backup {
   readonly onProgress: (position: number, of: number) => void
 }
 
-/** Whether a backup may be written there: it gets a directory of its own. */
+/** Checks that a backup may be written there: it gets a directory of its own. */
 export function isFree(directory: string): boolean {
   return !existsSync(directory) || readdirSync(directory).length === 0
 }
 
 /**
- * Writes down bookkeeping as of one moment, and then the log, which is therefore never behind it. A service
- * may run meanwhile.
+ * Writes the bookkeeping as of one moment and then the log, which is therefore never behind it. A service may
+ * keep running meanwhile.
  */
 export async function writeBackup(backup: Backup): Promise<Manifest> {
   const { directory, pool, store, now } = backup

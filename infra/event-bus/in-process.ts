@@ -4,8 +4,8 @@ import type { Subscription } from '../../packages/kernel/ports.ts'
 type Handle = (events: readonly PublicEvent[]) => Promise<void>
 
 /**
- * The bus of one process: a message is kept when every group has handled it, so its publisher keeps it until
- * then. Of several consumers of a group the oldest gets everything.
+ * A bus within one process. A publish resolves when every group has handled the message, so the publisher
+ * keeps it until then. Of several consumers of a group, the oldest gets everything.
  */
 export class InProcessBus implements EventBus {
   readonly #groups = new Map<string, readonly Handle[]>()

@@ -21,20 +21,20 @@ const batchMax = 500
 const sessionTimeoutMs = 10_000
 const rebalanceTimeoutMs = 30_000
 const heartbeatMs = 2_000
-/** So long an idle broker keeps a question; closing waits for its answer. */
+/** How long an idle broker holds a fetch; closing waits for its answer. */
 const waitMs = 500
 const retryMs = { first: 100, most: 5_000 }
 
 /**
- * One consumer of a group. Offsets are committed when the handler has resolved: after a crash or when
- * partitions move, messages come again, and whoever handles them knows what it has seen.
+ * One consumer of a group. Offsets are committed when the handler has resolved: after a crash or a rebalance
+ * messages come again, and the handler recognises them.
  */
 export class KafkaGroupMember {
   readonly #options: MemberOptions
   readonly #closing = new AbortController()
   #consumer: Consumer | undefined
   readonly #missed: MissedMessages
-  /** What was missed of the partitions in hand is handled. */
+  /** Gaps of the assigned partitions have been filled. */
   #filled: Promise<void> = Promise.resolve()
   #reopening: Promise<void> = Promise.resolve()
 
@@ -51,7 +51,7 @@ export class KafkaGroupMember {
       rebalanceTimeout: rebalanceTimeoutMs,
       heartbeatInterval: heartbeatMs,
       maxWaitTimeInMs: waitMs,
-      // kafkajs starts over after some failures and gives up after others; here the same is done after all.
+      // kafkajs retries after some failures and gives up after others; here it is restarted in both cases.
       retry: { restartOnFailure: async () => false },
     })
     this.#consumer = consumer
@@ -77,7 +77,7 @@ export class KafkaGroupMember {
     await this.#filled
   }
 
-  /** Tried until it is done, or the partitions are somebody else's. */
+  /** Retries until it is done or the partitions are revoked. */
   async #fill(consumer: Consumer, partitions: readonly number[]): Promise<void> {
     for (let delayMs = retryMs.first; !this.#closing.signal.aborted; delayMs = longer(delayMs)) {
       if (this.#consumer !== consumer) return
@@ -124,11 +124,11 @@ export class KafkaGroupMember {
     }
   }
 
-  /** False when the consumer is closed before; throws when the messages may be another consumer's by now. */
+  /** False when the consumer is closed first; throws when the partitions may have been reassigned. */
   async #untilHandled(messages: readonly KafkaMessage[], payload: EachBatchPayload): Promise<boolean> {
     const { batch, heartbeat, isRunning } = payload
     let failure: unknown
-    // The broker takes a consumer that is silent for dead, however long its handler works.
+    // Heartbeats, or the broker takes the consumer for dead while its handler works.
     const beating = setInterval(
       () => void heartbeat().catch((error: unknown) => (failure = error)),
       heartbeatMs,

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
 
-/** A message that is no public event of ours: nothing can be done with it but to set it aside. */
+/** A message that is not one of our public events: it can only be set aside. */
 export interface Poison {
   readonly partition: number
   /** A decimal number. */
@@ -28,10 +28,10 @@ export interface Message {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Which history an event belongs to: that of its log, until the log is restored or copied. */
+/** The history an event belongs to: that of its log, until the log is restored or copied. */
 export const branchHeader = 'ikw-branch'
 
-/** The key decides about the partition, and messages of one partition stay in order. */
+/** The key decides the partition, and messages of one partition stay in order. */
 export function encode(event: PublicEvent, branch: string): Message {
   const { id, type, merchant, livemode, resource, sequence, position, payload, traceparent } = event
   const value = JSON.stringify({ id, type, merchant, livemode, resource, sequence, position, payload })
@@ -39,7 +39,7 @@ export function encode(event: PublicEvent, branch: string): Message {
   return { key, value, headers: { [branchHeader]: branch, ...(traceparent && { traceparent }) } }
 }
 
-/** Answers why when it is no public event. */
+/** Returns the reason when it is not a public event. */
 export function decode(
   value: Buffer | null,
   traceparent: string | undefined,
@@ -62,10 +62,10 @@ function parse(value: Buffer | null): unknown {
   }
 }
 
-/** Whoever sends one batch to one partition meets the broker's limit of 1 MB for it. */
+/** One batch to one partition is subject to the broker's limit of 1 MB. */
 const bytesMax = 500_000
 
-/** Messages in their order, in batches that a broker takes. */
+/** Splits messages, in order, into batches that a broker accepts. */
 export function batches(messages: readonly Message[]): readonly Message[][] {
   const all: Message[][] = []
   let bytes = bytesMax

@@ -3,10 +3,10 @@ import type { KafkaConfig } from 'kafkajs'
 
 export const saslMechanisms = ['plain', 'scram-sha-256', 'scram-sha-512'] as const
 
-/** How a process is let in by brokers, as it is configured. */
+/** How a process authenticates to brokers, as configured. */
 export interface KafkaAccess {
   readonly isTls: boolean
-  /** Files in PEM: whose certificates are trusted beside those of Node, and what this process shows. */
+  /** PEM files: authorities trusted in addition to Node's own, and this process's certificate and key. */
   readonly caFile: string | undefined
   readonly certificateFile: string | undefined
   readonly keyFile: string | undefined

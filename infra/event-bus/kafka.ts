@@ -8,14 +8,14 @@ import { batches, encode, type Poison } from './kafka-messages.ts'
 export interface KafkaOptions {
   /** `host:port` */
   readonly brokers: readonly string[]
-  /** How to be let in, where the brokers do not trust their network. */
+  /** Where brokers require authentication or TLS. */
   readonly security?: KafkaSecurity | undefined
-  /** Of the history that the messages belong to: those of another one are left out. */
+  /** The history that messages belong to: those of another one are ignored. */
   readonly branch: string
   readonly journal: BusJournal
   /** Names this process to the brokers. */
   readonly clientId: string
-  /** Keeps what cannot be read, before the messages behind it are handled. */
+  /** Stores unreadable messages before later ones are handled. */
   readonly park: (group: string, poison: Poison) => Promise<void>
   readonly log: Log
 }
@@ -27,13 +27,14 @@ export interface KafkaBus extends EventBus {
 
 export const topic = 'ikw.public-events'
 /**
- * As many consumers of a group can share the work. More partitions can be added, but then keys change places.
+ * The most consumers of a group that can share the work. More can be added, but then keys move to other
+ * partitions.
  */
 const partitions = 12
 const replicasMax = 3
 const connectTimeoutMs = 3_000
 const requestTimeoutMs = 10_000
-/** A broker that is away for longer is dealt with by whoever published, and by the consumer's next start. */
+/** A longer outage is handled by the publisher, and by the consumer's next start. */
 const retry = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 4 }
 
 /** The bus on Kafka. Throws when no broker answers. */
@@ -46,7 +47,7 @@ export async function openKafkaBus(options: KafkaOptions): Promise<KafkaBus> {
     requestTimeout: requestTimeoutMs,
     retry,
     ...security,
-    // It logs every attempt of every connection; what comes of them is told by whoever tried.
+    // kafkajs logs every attempt of every connection; callers report what comes of them.
     logLevel: logLevel.NOTHING,
   })
   const admin = kafka.admin()
@@ -67,7 +68,7 @@ async function createTopic(admin: Admin): Promise<void> {
   if ((await admin.listTopics()).includes(topic)) return
   const { brokers } = await admin.describeCluster()
   const replicas = Math.min(replicasMax, brokers.length)
-  // What is acknowledged survives the loss of one broker, where there are enough of them.
+  // An acknowledged message survives the loss of one broker, where there are enough of them.
   const configEntries = [{ name: 'min.insync.replicas', value: String(Math.max(1, replicas - 1)) }]
   const created = { topic, numPartitions: partitions, replicationFactor: replicas, configEntries }
   await admin.createTopics({ topics: [created], waitForLeaders: true })
@@ -87,7 +88,7 @@ class Bus implements KafkaBus {
     this.#options = options
   }
 
-  /** One after the other: two sends at once would tangle the numbers that make the producer idempotent. */
+  /** One send at a time: concurrent ones would confuse the sequence numbers of the idempotent producer. */
   publish(events: readonly PublicEvent[]): Promise<void> {
     const published = this.#turn.then(() => this.#publish(events))
     this.#turn = published.catch(() => undefined)
@@ -102,7 +103,7 @@ class Bus implements KafkaBus {
       for (const messages of batches(events.map((event) => encode(event, branch))))
         await producer.send({ topic, messages, acks: -1 })
     } catch (error) {
-      // The broker may have counted what this producer has not, and would refuse all that it sends.
+      // The broker may have counted a message that this producer has not, and would refuse all further ones.
       this.#producer = undefined
       await disconnect(connecting)
       throw error
@@ -114,7 +115,7 @@ class Bus implements KafkaBus {
       idempotent: true,
       maxInFlightRequests: 1,
       createPartitioner: Partitioners.DefaultPartitioner,
-      // A publisher that waits for ever could not stop; what comes twice is known by its id.
+      // A publisher that waits for ever could not stop; duplicates are recognised by their id.
       retry,
     })
     await producer.connect()
@@ -159,6 +160,6 @@ class Bus implements KafkaBus {
 }
 
 async function disconnect(producer: Promise<Producer>): Promise<void> {
-  // It is not used any more, however that ends.
+  // The client is not used any more, however its disconnect ends.
   await producer.then((one) => one.disconnect()).catch(() => undefined)
 }

@@ -3,13 +3,13 @@ interface Waiting {
   readonly fail: (error: unknown) => void
 }
 
-/** Knows how far the log goes, and wakes those who wait for more of it. */
+/** Knows the head of the log and wakes those who wait for it to move. */
 export class Bell {
   readonly #onWaiting: () => void
   #head = 0
   #waiting = new Set<Waiting>()
 
-  /** `onWaiting` is called whenever somebody begins to wait. */
+  /** `onWaiting` is called whenever somebody starts to wait. */
   constructor(onWaiting: () => void) {
     this.#onWaiting = onWaiting
   }
@@ -24,14 +24,14 @@ export class Bell {
     this.wake()
   }
 
-  /** What was known of the log may no longer be so: whoever waits waits until it is known anew. */
+  /** What was known of the log may no longer be true: waiters wait until it is known again. */
   forget(): void {
     this.#head = 0
   }
 
   /**
-   * Resolves when the log may go beyond the position, and when the signal is aborted and `wake` is called.
-   * Rejects when nobody can tell how far the log goes.
+   * Resolves when the log may have moved past the position, or when the signal is aborted and `wake` is
+   * called. Rejects when the head cannot be found out.
    */
   async beyond(position: number, signal: AbortSignal): Promise<void> {
     while (this.#head <= position && !signal.aborted) {
@@ -46,7 +46,7 @@ export class Bell {
     for (const { wake } of this.#everyone()) wake()
   }
 
-  /** Tells those who wait why they wait. */
+  /** Tells waiters why they are waiting. */
   fail(error: unknown): void {
     for (const { fail } of this.#everyone()) fail(error)
   }
