@@ -7,7 +7,7 @@ import type { Window } from './window.ts'
 
 const retryMs = { first: 100, most: 5_000 }
 
-/** Catches up and then follows. A batch is read while the one before is handled, as long as there is more. */
+/** Catches up and then follows. While there is more, the next batch is read as the last one is handled. */
 export class LogSubscription implements Subscription {
   readonly #log: RecentEvents
   readonly #bell: Bell
@@ -48,8 +48,8 @@ export class LogSubscription implements Subscription {
   }
 
   /**
-   * Windows in which the filter leaves nothing are passed over, but for the last one: it says how far the
-   * consumer has come.
+   * Windows that the filter leaves empty are skipped, except the last one: it tells how far the consumer has
+   * come.
    */
   #mayBeSkipped({ events, through, head }: Window): boolean {
     return events.length === 0 && (through < head || through === this.#position)
@@ -70,7 +70,7 @@ export class LogSubscription implements Subscription {
     })
   }
 
-  /** Repeats what fails, after pauses that grow; `undefined` when the subscription was closed meanwhile. */
+  /** Retries after growing pauses; `undefined` when the subscription was closed meanwhile. */
   async #untilDone<Result>(attempt: () => Promise<Result>): Promise<Result | undefined> {
     const { signal } = this.#stopping
     for (let delayMs = retryMs.first; !signal.aborted; delayMs = Math.min(2 * delayMs, retryMs.most)) {

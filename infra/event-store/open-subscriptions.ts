@@ -1,6 +1,6 @@
 import type { Subscription } from '../../packages/kernel/ports.ts'
 
-/** Subscriptions that end with their store. Of one that was closed before nothing is kept. */
+/** Subscriptions that end with their store. Those closed earlier are forgotten. */
 export class OpenSubscriptions {
   readonly #open = new Set<Subscription>()
 

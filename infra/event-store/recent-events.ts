@@ -2,26 +2,29 @@ import { categoryOf } from '../../packages/kernel/decider.ts'
 import type { LogFilter, StoredEvent } from '../../packages/kernel/ports.ts'
 import type { Pages, Window } from './window.ts'
 
-/** The newest events that are kept, and how many are read at a time. */
+/** How many of the newest events are kept, and how many are read at a time. */
 const keptMax = 5_000
 const readMax = 2_500
 
-/** Events that follow each other in the log and in their stream. */
+/** Consecutive events of the log and of their stream. */
 export interface Piece {
   readonly stream: string
   /** Position of the last of them. */
   readonly through: number
-  /** Asked only when somebody here wants them. */
+  /** Decoded only when a subscriber here wants them. */
   readonly events: () => readonly StoredEvent[]
 }
 
-/** A stretch of the log: of what this process wants, nothing else lies between `base` and the last piece. */
+/**
+ * A stretch of the log: of the events wanted by this process, there are no others between `base` and the last
+ * piece.
+ */
 export interface Stretch {
   readonly base: number
   readonly pieces: readonly Piece[]
 }
 
-/** All wanted events behind `from` up to `through`, in the order of the log. */
+/** All wanted events after `from` up to `through`, in log order. */
 interface Kept {
   readonly events: StoredEvent[]
   from: number
@@ -30,34 +33,34 @@ interface Kept {
 
 /**
  * The end of the log in memory. All subscriptions of a process that have caught up follow the same events, so
- * each event is decoded once, and none that nobody here wants; what comes as a stretch is not read unless
- * something is missing before it. Those that are further behind read pages for themselves.
+ * each event is decoded once, and only if somebody here wants it; nothing is read that has arrived without a
+ * gap. Subscriptions further behind read pages of their own.
  */
 export class RecentEvents {
   readonly #pages: Pages
-  /** What the subscriptions of this process want; `undefined` is all. */
+  /** Categories wanted by this process's subscriptions; `undefined` is all. */
   #categories: readonly string[] | undefined = []
-  /** From the first time that anybody reached the end of the log. */
+  /** Kept from the first time that a subscription reached the end of the log. */
   #kept: Kept | undefined
   #reading: Promise<void> | undefined
-  /** What came while a page was read, which may have brought it or not. */
+  /** Arrived while a page was being read, which may or may not contain it. */
   #meanwhile: Stretch[] = []
 
   constructor(pages: Pages) {
     this.#pages = pages
   }
 
-  /** What the subscriptions of this process want. */
+  /** What this process's subscriptions want. */
   get filter(): LogFilter {
     return this.#categories ? { categories: this.#categories } : {}
   }
 
-  /** Nothing is missing up to here; undefined as long as nothing is kept. */
+  /** Without gaps up to here; undefined as long as nothing is kept. */
   get through(): number | undefined {
     return this.#kept?.through
   }
 
-  /** Whoever asks for windows with a filter says so before. True when more is wanted than before. */
+  /** Announces a filter before reading with it. True when more is wanted than before. */
   include({ categories }: LogFilter): boolean {
     const wanted = categories && this.#categories && [...new Set([...this.#categories, ...categories])]
     if (wanted?.length === this.#categories?.length) return false
@@ -66,18 +69,18 @@ export class RecentEvents {
     return true
   }
 
-  /** What was read may no longer be what the log holds. */
+  /** What was read may no longer be in the log. */
   forget(): void {
     this.#kept = undefined
     this.#meanwhile = []
   }
 
-  /** Keeps what comes behind this position, unless something is kept already. */
+  /** Starts keeping events after this position, unless some are kept already. */
   beginAt(position: number): void {
     this.#kept ??= { events: [], from: position, through: position }
   }
 
-  /** Takes what has come, unless something is missing before it: then it will be read. */
+  /** Takes new events unless there is a gap before them, which will then be read. */
   add(stretch: Stretch): void {
     const kept = this.#kept
     if (!kept) return
@@ -86,7 +89,7 @@ export class RecentEvents {
     forgetOld(kept)
   }
 
-  /** The same as a page; memory may be a moment older than the log, but never has a gap. */
+  /** Serves a page from memory, which may lag slightly but never has gaps. */
   async window(after: number, limit: number, filter: LogFilter): Promise<Window> {
     if (this.#kept && after >= this.#kept.through) await this.extend()
     const kept = this.#kept
@@ -96,7 +99,7 @@ export class RecentEvents {
     return window
   }
 
-  /** Reads on. One page at a time; whoever asks meanwhile gets what it brings. */
+  /** Reads on, one page at a time; concurrent callers share the result. */
   extend(): Promise<void> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** A batch of so many events doubles the time in which the next one gathers, up to so many times. */
+/** From a batch of this many events on, the pause before the next one doubles, at most this often. */
 const manyEvents = 100
 const gatheredMost = 4
 
@@ -11,8 +11,8 @@ export interface HandledBatch {
 }
 
 /**
- * Each batch costs the same round trips however many events it carries, so the more there are, the longer the
- * next one gathers. Ends early when the signal aborts.
+ * A batch costs the same round trips however many events it carries, so under load the next one gathers for
+ * longer. Ends early when the signal aborts.
  */
 export async function restAfter(
   { events, startedAt }: HandledBatch,

@@ -3,7 +3,7 @@ import type { LogFilter, StoredEvent } from '../../packages/kernel/ports.ts'
 /** A piece of the log as of one moment. */
 export interface Window {
   readonly events: readonly StoredEvent[]
-  /** No event up to here is left out, but those that the filter drops. */
+  /** Complete up to here, except for what the filter drops. */
   readonly through: number
   /** Position of the newest event at that moment. */
   readonly head: number

@@ -2,27 +2,27 @@ import type { EventStore, StoredEvent } from '../../packages/kernel/ports.ts'
 import { compareHistories, type Comparison } from './digest.ts'
 import { historyOf, type History } from './store-pages.ts'
 
-/** A history that is copied or restored, with the id that says which one it is. */
+/** A history to be copied or restored, with its id. */
 export interface HistorySource extends History {
   readonly id: string
 }
 
-/** A store that a history is copied into: empty, or left in the middle of the same copy. */
+/** A store that receives a history: empty, or left over from an interrupted run of the same copy. */
 export interface HistoryTarget {
   readonly store: EventStore
-  /** Of the history that is in it; undefined when it is empty. */
+  /** Id of the history in it; undefined when it is empty. */
   readonly id: string | undefined
-  /** Before the last event: all up to here is surely written; what is behind it may have a hole. */
+  /** Everything before this is certainly written; after it there may be gaps. */
   readonly surelyThrough: number
-  /** From now on nobody may run on this store, until `complete`. */
+  /** From now until `complete`, no service may run on this store. */
   begin(id: string): Promise<void>
-  /** The next events, with the positions that they have. */
+  /** The next events, with their original positions. */
   write(events: readonly StoredEvent[]): Promise<void>
   complete(id: string): Promise<void>
   close(): Promise<void>
 }
 
-/** The target cannot take this history: a sentence for whoever asked for it. */
+/** The target cannot take this history: a sentence for the caller. */
 export class CannotCopyError extends Error {
   override readonly name = 'CannotCopyError'
 }
@@ -33,13 +33,13 @@ export interface CopyProgress {
 }
 
 export interface Copied extends Comparison {
-  /** Events that were written now: less than all when an earlier try was interrupted. */
+  /** Events written by this run: fewer than all after an interrupted one. */
   readonly written: number
 }
 
 /**
- * Copies a history with its positions and compares both sides, each read back from its store. An interrupted
- * copy goes on where it was. When both agree, whoever asked for it completes the target.
+ * Copies a history with its positions, reads both sides back and compares them. An interrupted copy resumes.
+ * When both agree, the caller completes the target.
  */
 export async function copyHistory(
   source: HistorySource,
@@ -71,7 +71,7 @@ export function agrees({ source, target, differences }: Comparison): boolean {
 
 const other = 'The target holds something else than a part of this history: copy into an empty store.'
 
-/** The position behind which the copy goes on; throws when the target holds something else. */
+/** The position after which the copy resumes; throws when the target holds something else. */
 async function resumeAfter(source: HistorySource, target: HistoryTarget): Promise<number> {
   const head = await target.store.head()
   if (target.id !== undefined && target.id !== source.id) throw new CannotCopyError(other)
@@ -87,7 +87,7 @@ async function resumeAfter(source: HistorySource, target: HistoryTarget): Promis
   return head
 }
 
-/** One after the other: pages of different stores are cut at different places. */
+/** One by one: pages of different stores are cut at different places. */
 async function* eventsOf(pages: AsyncIterable<readonly StoredEvent[]>): AsyncGenerator<StoredEvent, void> {
   for await (const page of pages) yield* page
 }

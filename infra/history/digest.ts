@@ -3,7 +3,7 @@ import canonicalize from 'canonicalize'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import type { History } from './store-pages.ts'
 
-/** What a history is, in short: equal digests mean equal events in equal order. */
+/** A digest of a history: equal digests mean equal events in equal order. */
 export interface Digest {
   readonly events: number
   readonly streams: number
@@ -13,14 +13,14 @@ export interface Digest {
   readonly sha256: string
 }
 
-/** Takes events one after the other. Stores write the members of JSON in orders of their own. */
+/** Takes events in order. Member order in JSON is normalised, because it differs between stores. */
 export class RunningDigest {
   readonly #hash = createHash('sha256')
   #events = 0
   #streams = 0
   #position = 0
 
-  /** Answers the text that stands for the event. */
+  /** Returns the text that represents the event. */
   add({ position, stream, revision, id, type, data, metadata }: StoredEvent): string {
     const line = canonicalize([position, stream, revision, id, type, data, metadata])!
     this.#hash.update(line).update('\n')
@@ -59,13 +59,13 @@ export interface HistoryDifference {
 export interface Comparison {
   readonly source: Digest
   readonly target: Digest
-  /** The first ones, at most one per stream. */
+  /** The first differences, at most one per stream. */
   readonly differences: readonly HistoryDifference[]
 }
 
 const differencesMax = 20
 
-/** Reads both from their first event on, side by side, and says which streams differ. */
+/** Reads both histories side by side from the start and reports which streams differ. */
 export async function compareHistories(
   source: History,
   target: History,
@@ -96,7 +96,7 @@ interface Read {
   readonly line: string
 }
 
-/** One event after the other of a history, with the digest of those that were read. */
+/** The events of a history one by one, with a digest of those read so far. */
 class Side {
   readonly #pages: AsyncGenerator<readonly StoredEvent[], void>
   readonly #onProgress: (position: number) => void

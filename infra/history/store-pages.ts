@@ -1,10 +1,10 @@
 import type { EventStore, StoredEvent } from '../../packages/kernel/ports.ts'
 
-/** A history that is read from its beginning, or from behind a position. */
+/** A history read from its beginning, or from after a position. */
 export interface History {
   /** Position of its newest event, 0 when there is none. */
   head(): Promise<number>
-  /** Events up to a position, oldest first, many at a time. */
+  /** Events up to a position, oldest first, in large pages. */
   pages(after: number, through: number): AsyncGenerator<readonly StoredEvent[], void>
 }
 

@@ -5,15 +5,18 @@ type Address = ReturnType<typeof ipaddr.parse>
 /** A block of addresses in CIDR notation: `10.1.0.0/16`, `fd00::/8`. */
 export type AddressBlock = readonly [network: Address, prefixLength: number]
 
-/** Reads `10.0.0.0/8`; throws when a block is misspelled, because a misread one would open the wrong door. */
+/**
+ * Reads `10.0.0.0/8`; throws when a block is misspelled, because a misread one would let the wrong addresses
+ * through.
+ */
 export function addressBlocks(notations: readonly string[]): readonly AddressBlock[] {
   return notations.map((notation) => ipaddr.parseCIDR(notation))
 }
 
 /**
- * Whether an address lies in the public internet, or in a block that the operator of this service has opened.
- * IPv6 addresses that carry an IPv4 address (mapped, NAT64, 6to4, Teredo) are refused, for whoever translates
- * them may reach inside.
+ * Whether an address is on the public internet or in a block that the operator of this service has allowed.
+ * IPv6 addresses that embed an IPv4 address (mapped, NAT64, 6to4, Teredo) are refused: whoever translates
+ * them may reach internal addresses.
  */
 export function isPublicAddress(text: string, allow: readonly AddressBlock[] = []): boolean {
   const address = parse(text)
@@ -25,8 +28,8 @@ export function isPublicAddress(text: string, allow: readonly AddressBlock[] = [
 }
 
 /**
- * Addresses that look public and lead to what a cloud tells its own machines: metadata, credentials, private
- * services. Those of other clouds (169.254.0.0/16, 100.64.0.0/10, fc00::/7) are not unicast.
+ * Public-looking addresses that lead to cloud-internal services: metadata, credentials, private APIs. Those
+ * of other clouds (169.254.0.0/16, 100.64.0.0/10, fc00::/7) are not unicast.
  */
 const clouds = {
   'Azure: WireServer, metadata and DNS of the host': ['168.63.129.16/32'],
@@ -38,15 +41,11 @@ const clouds = {
 const cloudBlocks = addressBlocks(Object.values(clouds).flat())
 
 /**
- * RFC 4291: only this part of IPv6 is given out; the rest holds IPv4-compatible addresses and what is not
- * assigned yet.
+ * RFC 4291: only this part of IPv6 is assigned; the rest holds IPv4-compatible addresses and reserved space.
  */
 const globalUnicast: AddressBlock = ipaddr.parseCIDR('2000::/3')
 
-/**
- * Only the four decimal numbers and the usual spelling of IPv6 are read; a zone (`%eth0`) names a link of
- * this machine.
- */
+/** Only four decimal numbers, or standard IPv6 notation; a zone (`%eth0`) names a link of this machine. */
 function parse(text: string): Address | undefined {
   if (text.includes('%')) return undefined
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text)

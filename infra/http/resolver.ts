@@ -4,20 +4,19 @@ import type { LookupFunction } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
 export interface ResolverOptions {
-  /** Of one question to one server; the next try waits twice as long. */
+  /** Time-out of one query to one server; the next try waits twice as long. */
   readonly timeoutMs: number
   readonly tries: number
   /** `host:port`; left out, those of the system. */
   readonly servers?: readonly string[]
 }
 
-/** RFC 8305: once one family has answered, the other one has so long. */
+/** RFC 8305: after one family has answered, the other has this long. */
 const resolutionDelayMs = 50
 
 /**
- * Looks names up in DNS over sockets of its own, so that any number of slow servers hold up nobody else:
- * the system's look-up takes one of four threads until it ends. It knows neither /etc/hosts nor search
- * domains, and no public name needs them.
+ * Resolves names over sockets of its own, so that slow DNS servers hold up nobody else: the system's look-up
+ * occupies one of four threads. It ignores /etc/hosts and search domains, which no public name needs.
  */
 export function dnsLookup({ timeoutMs, tries, servers }: ResolverOptions): LookupFunction {
   const resolver = new Resolver({ timeout: timeoutMs, tries })
@@ -46,7 +45,7 @@ async function addressesOf(
   const [four, six] = await Promise.all(asked.map((one) => inTime(one, late.signal)))
   late.abort()
   const found = [...(four ?? []), ...(six ?? [])]
-  // Why there is none: of two answers that differ, the one for IPv4 says more.
+  // Why there is none: of two different answers, the one for IPv4 says more.
   return found.length > 0 ? found : asked[0]!
 }
 

@@ -7,21 +7,21 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { kafkaJars } from './jars.ts'
 
 export interface BrokerOptions {
-  /** Where its data, its log and the number of its process are kept. */
+  /** Directory of its data, its log and its process id. */
   readonly directory: string
-  /** Where its jars are kept, so that they are fetched once. */
+  /** Directory of its jars, so that they are fetched only once. */
   readonly jars: string
-  /** Any free one for 0. */
+  /** 0 picks any free port. */
   readonly port: number
-  /** `host:port` that clients are told to connect to, where something stands before the broker. */
+  /** The `host:port` advertised to clients, where a proxy stands in front of the broker. */
   readonly advertised?: string
-  /** A second listener, which takes only those who speak TLS and give this name and password. */
+  /** A second listener that only accepts TLS with this name and password. */
   readonly secured?: SecuredListener
 }
 
 export interface SecuredListener {
   readonly port: number
-  /** PEM: the private key (PKCS #8) and behind it the certificate. */
+  /** PEM: the private key (PKCS #8), followed by the certificate. */
   readonly keyStore: string
   readonly username: string
   readonly password: string
@@ -31,7 +31,7 @@ export interface Broker {
   /** `127.0.0.1:9092` */
   readonly address: string
   readonly pid: number
-  /** False when it ran before. */
+  /** False when it was already running. */
   readonly isNew: boolean
   stop(): Promise<void>
 }
@@ -40,16 +40,16 @@ const host = '127.0.0.1'
 const startTimeoutMs = 90_000
 const stopTimeoutMs = 30_000
 const lookEveryMs = 100
-/** Below those that are lent to whoever asks for any: a broker that comes back finds its own still free. */
+/** Below the ephemeral ports, so that a restarted broker finds its own port still free. */
 const anyPort = [20_000, 32_000] as const
-/** One broker for one machine: it needs little, and starts fast. */
+/** A broker for a single machine: small and quick to start. */
 const javaOptions = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']
 const logOptions = [
   '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
   '-Dorg.slf4j.simpleLogger.showDateTime=true',
 ]
 
-/** Starts a real broker on this machine, for nobody but this machine, or finds the one that runs already. */
+/** Starts a real broker for this machine only, or finds the one that is already running. */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const running = await runningBroker(options.directory)
   if (running) return { ...running, isNew: false, stop: () => stopBroker(options.directory) }
@@ -65,7 +65,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   return { address, pid, isNew: true, stop: () => stopBroker(options.directory) }
 }
 
-/** Stops the broker of this directory, if it runs. */
+/** Stops this directory's broker if it runs. */
 export async function stopBroker(directory: string): Promise<void> {
   const running = await runningBroker(directory)
   const { pidFile, log } = homeOf(directory)
@@ -154,7 +154,7 @@ function listeners(
 }
 
 /**
- * An identifier as Kafka makes them, 16 bytes in base64url: `kafka-storage` takes one that begins with a dash
+ * A Kafka identifier, 16 bytes in base64url, but never with a leading dash: `kafka-storage` would take that
  * for an option.
  */
 export function newClusterId(bytes = randomBytes(16)): string {
@@ -179,7 +179,7 @@ function format(classPath: string, propertiesFile: string): void {
     throw new Error(`Kafka's storage cannot be made: ${(run.stderr || run.stdout).trim()}`)
 }
 
-/** It outlives us, and a key press that interrupts us does not reach it. */
+/** Detached: it outlives us and ignores a key press that interrupts us. */
 function launch(classPath: string, home: Home): number {
   const log = openSync(home.log, 'w')
   const parameters = [...javaOptions, ...logOptions, '-cp', classPath, 'kafka.Kafka', home.properties]
@@ -208,7 +208,7 @@ async function runningBroker(directory: string): Promise<Pick<Broker, 'pid' | 'a
   const { pidFile } = homeOf(directory)
   if (!existsSync(pidFile)) return undefined
   const [pid, address] = readFileSync(pidFile, 'utf8').trim().split(' ') as [string, string]
-  // The number may be another process's after a restart of the machine: that one does not answer here.
+  // After a restart of the machine the process id may be another process's; that one does not answer here.
   return isAlive(Number(pid)) && (await answers(address)) ? { pid: Number(pid), address } : undefined
 }
 
@@ -231,7 +231,7 @@ function answers(address: string): Promise<boolean> {
   })
 }
 
-/** The port itself when it is given and free. */
+/** The port itself if given and free. */
 export async function freePort(wanted: number): Promise<number> {
   if (wanted !== 0) {
     if (await isFree(wanted)) return wanted

@@ -6,11 +6,13 @@ import { fileURLToPath } from 'node:url'
 
 const javaMin = 17
 
-/** What runs from `dist` finds the list of jars where it is kept. */
+/** A run from `dist` finds the list of jars beside the sources. */
 const here = dirname(fileURLToPath(import.meta.url)).replace(/[/\\]dist[/\\]infra[/\\]kafka$/, '/infra/kafka')
 const pom = join(here, 'pom.xml')
 
-/** A directory with the broker's jars; Maven fetches them once. Throws what is missing on this machine. */
+/**
+ * A directory with the broker's jars, fetched by Maven once. Throws, saying what is missing on this machine.
+ */
 export function kafkaJars(parent: string): string {
   const missing = missingForKafka()
   if (missing) throw new Error(`${missing}; or set KAFKA_BROKERS to a broker that runs`)
@@ -20,7 +22,7 @@ export function kafkaJars(parent: string): string {
 }
 
 /**
- * Fetched beside its place and then renamed: being killed in the middle leaves nothing that looks finished.
+ * Fetched under a temporary name and then renamed: being killed midway leaves nothing that looks complete.
  */
 function fetchInto(directory: string, parent: string): void {
   mkdirSync(parent, { recursive: true })

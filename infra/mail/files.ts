@@ -9,10 +9,7 @@ export interface FileMailOptions {
   readonly from: string
 }
 
-/**
- * For those who have no mail server: each mail is written to a directory as an `.eml` file, which mail
- * programs open.
- */
+/** Without a mail server, each mail is written to a directory as an `.eml` file, which mail programs open. */
 export function fileMailer({ directory, from }: FileMailOptions): Mailer {
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
   return {
@@ -20,7 +17,7 @@ export function fileMailer({ directory, from }: FileMailOptions): Mailer {
       const { message } = await composer.sendMail({ from, to, subject, text })
       await mkdir(directory, { recursive: true })
       const name = `${new Date().toISOString().replaceAll(':', '-')}-${randomUUID().slice(0, 8)}.eml`
-      // The name appears only when the mail is whole.
+      // Renamed into place once it is complete.
       await writeFile(join(directory, `.${name}`), message)
       await rename(join(directory, `.${name}`), join(directory, name))
     },

@@ -8,7 +8,7 @@ export interface SmtpOptions {
   readonly timeoutMs: number
 }
 
-/** Sends over one kept connection; rejects when the mail server did not take the mail. */
+/** Sends over one persistent connection; rejects when the mail server did not accept the mail. */
 export function smtpMailer({ url, from, timeoutMs }: SmtpOptions): Mailer & { close(): void } {
   const transport = createTransport({
     url,
@@ -17,8 +17,7 @@ export function smtpMailer({ url, from, timeoutMs }: SmtpOptions): Mailer & { cl
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,
-    // A mail's text comes from this service alone, but nothing in it may make nodemailer read a file or call
-    // an address.
+    // Mail text is always our own, but nothing in it may make nodemailer read a file or fetch a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   })
@@ -36,7 +35,7 @@ export function smtpMailer({ url, from, timeoutMs }: SmtpOptions): Mailer & { cl
   }
 }
 
-/** RFC 5321: a recipient or message that is answered 5xx is not to be sent again as it is. */
+/** RFC 5321: after a 5xx answer, a recipient or message is not to be retried as it is. */
 function isRefusal(error: unknown): boolean {
   const { code, responseCode = 0 } = error as { code?: string; responseCode?: number }
   return (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode >= 500

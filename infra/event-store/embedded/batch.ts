@@ -2,7 +2,7 @@ import type { Appended, EventMetadata, NewEvent, StoredEvent } from '../../../pa
 import { encodeTextArray, separator } from '../../postgres/client/encode-text-array.ts'
 import type { RevisionCache } from './revision-cache.ts'
 
-/** One append on its way, with its events as the columns of a statement. */
+/** One pending append, with its events as the columns of a statement. */
 export interface Append {
   readonly stream: string
   readonly expected: number
@@ -23,13 +23,13 @@ interface Columns {
 const eventsPerBatch = 1_000
 const bytesPerBatch = 8 * 1024 * 1024
 
-/** Neither control characters, among them the separator, nor halves of a surrogate pair. */
+/** Neither control characters, which include the separator, nor lone surrogates. */
 const plainText = /^[^\p{Cc}\p{Cs}]+$/u
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-/** What JSON may say and no text of PostgreSQL's can: U+0000 and halves of a surrogate pair. */
+/** What JSON allows and PostgreSQL's text does not: U+0000 and lone surrogates. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
 
-/** Throws for events that no store could keep, so that they do not fail their neighbours in a batch. */
+/** Throws for events that no store could keep, so that they do not fail others in the same batch. */
 export function columnsOf(stream: string, events: readonly NewEvent[]): Columns {
   if (events.length === 0) throw new TypeError(`an append to ${stream} has no events`)
   if (!plainText.test(stream)) throw new TypeError(`${JSON.stringify(stream)} cannot be the name of a stream`)
@@ -45,7 +45,7 @@ export function columnsOf(stream: string, events: readonly NewEvent[]): Columns 
   }
 }
 
-/** The events of an append as they are stored behind a position: what JSON drops is not there. */
+/** The events of an append as stored after a position: without what JSON drops. */
 export function storedEvents({ stream, expected, events, columns }: Append, after: number): StoredEvent[] {
   const data = columns.data.split(separator)
   const metadata = columns.metadata.split(separator)
@@ -60,7 +60,7 @@ export function storedEvents({ stream, expected, events, columns }: Append, afte
   }))
 }
 
-/** JSON writes control characters as escapes, so the separator cannot occur in it. */
+/** JSON escapes control characters, so the separator cannot occur in it. */
 function storableJson(value: object): string {
   const json = JSON.stringify(value)
   if (json.includes('\\u') && unstorable.test(json)) {
@@ -70,8 +70,8 @@ function storableJson(value: object): string {
 }
 
 /**
- * Appends that are written by one statement: at most one per stream, so that each can be judged by what is
- * stored.
+ * Appends that are written by one statement: at most one per stream, so that each can be checked against what
+ * is stored.
  */
 export class Batch {
   readonly appends: Append[] = []
@@ -93,7 +93,7 @@ export class Batch {
     return true
   }
 
-  /** The parameters of `append_events`. Only streams of which nothing is known are looked up. */
+  /** The parameters of `append_events`. Only streams whose revision is unknown are looked up. */
   parameters(known: RevisionCache): readonly string[] {
     const { appends } = this
     const looked = appends

@@ -3,14 +3,14 @@ import type pg from 'pg'
 import type { EventMetadata, StoredEvent } from '../../../packages/kernel/ports.ts'
 import { CopyQuery } from '../../postgres/client/copy.ts'
 
-/** Read at once, and kept as the bytes that came: those no collection of garbage moves. */
+/** Read at once and kept as raw bytes, which the garbage collector never moves. */
 const eventsPerCopy = 2_000
-/** Made of those bytes at once: what is in hand is moved by each collection. */
+/** Decoded at once: decoded events are moved by each collection. */
 const eventsPerPiece = 250
 
 /**
- * The log behind a position by COPY in its binary format, for long reads: the driver spends as much on the
- * columns of a row as on what stands in them. What comes next is read while somebody works on a piece.
+ * Reads the log after a position by COPY in its binary format, for long reads: the driver spends as much on
+ * the columns of a row as on their contents. The next piece is read while the caller works on this one.
  */
 export async function* copyLog(pool: pg.Pool, after: number): AsyncGenerator<readonly StoredEvent[], void> {
   let ahead = copyRows(pool, after)
@@ -18,11 +18,11 @@ export async function* copyLog(pool: pg.Pool, after: number): AsyncGenerator<rea
     const rows = await ahead
     if (rows.count === 0) return
     ahead = copyRows(pool, rows.lastPosition)
-    // What is read in vain fails where it is awaited, or nobody asks for it any more.
+    // A read that is no longer wanted fails where it is awaited, or not at all.
     ahead.catch(() => undefined)
     while (rows.count > 0) {
       yield rows.take(eventsPerPiece)
-      // Several pieces are at hand: whatever else has come meanwhile takes its turn between them.
+      // Several pieces are ready: let other work of the event loop run between them.
       await nextTurn()
     }
   }
@@ -68,10 +68,10 @@ class CopyOut extends CopyQuery {
   }
 
   handleCopyOutResponse(): void {
-    // Which columns come is known.
+    // The columns are known, so their header is not needed.
   }
 
-  /** Copies at once: the driver uses the memory again. */
+  /** Copied at once: the driver reuses this memory. */
   handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
     const start = this.#isBegun ? 0 : headerBytes
     this.#isBegun = true
@@ -80,15 +80,15 @@ class CopyOut extends CopyQuery {
   }
 }
 
-/** What so many events mostly need, so that nothing is copied again. */
+/** What this many events usually need, so that the buffer rarely has to grow. */
 const bytesAtFirst = 2 * 1024 * 1024
 
-/** Events as the columns that came, one behind the other. */
+/** Events as the columns arrived, one after the other. */
 class Rows {
   #bytes: Buffer = Buffer.alloc(0)
   #length = 0
   #last = 0
-  /** Where the next one that is taken begins. */
+  /** Where the next event begins. */
   #next = 0
   count = 0
 
@@ -135,7 +135,7 @@ class Rows {
     const position = Number(bytes.readBigInt64BE(next()))
     const id = text()
     const type = text()
-    // The store wrote them as what they are.
+    // The store wrote them with these very types.
     const data = json() as object
     const metadata = json() as EventMetadata
     return { event: { stream, revision, position, id, type, data, metadata }, end }

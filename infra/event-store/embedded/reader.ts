@@ -5,8 +5,8 @@ import type { Window } from '../window.ts'
 import type { SeenLog } from './seen-log.ts'
 
 /**
- * A number that depends on the query, and the columns of an event. Rows are arrays, because the driver makes
- * objects column by column, which costs more than reading them.
+ * The query's number and the columns of an event. Rows are arrays: the driver builds objects column by
+ * column, which costs more than reading them.
  */
 type EventRow = [
   number: number,
@@ -19,7 +19,7 @@ type EventRow = [
   metadata: EventMetadata,
 ]
 
-/** A window without events is one row with nothing but the head and how far it has looked. */
+/** A window without events is a single row: the head, and how far was looked. */
 type WindowRow =
   | [...event: EventRow, reach: number]
   | [head: number, stream: null, ...nothing: [null, null, null, null, null, null], reach: number]
@@ -31,8 +31,8 @@ interface StreamRead {
 }
 
 /**
- * A filter looks at so many events at a time, so that a category with few of them does not make one query
- * read the whole log.
+ * A filter looks at this many events at a time, so that a rare category does not make one query read the
+ * whole log.
  */
 const eventsLookedAt = 10_000
 const eventsPerStreamRead = 500
@@ -53,7 +53,7 @@ const readStreams = `
     limit request.size
   ) event`
 
-/** Positions may be far apart: a log that was copied here keeps those that it had. */
+/** Positions may be far apart: a log that was copied here keeps its original ones. */
 const readWindow = `
   select log.head, ${eventColumns}, ahead.reach
   from (select coalesce(max(position), 0) as head from events) log
@@ -72,7 +72,9 @@ const readWindow = `
 export class Reader {
   readonly #pool: pg.Pool
   readonly #seen: Pick<SeenLog, 'note'>
-  /** Reads of one turn of the event loop, and those that arrive while others are under way, share a query. */
+  /**
+   * Reads of one turn of the event loop share a query, as do those that arrive while another is in flight.
+   */
   readonly #reads = new Batcher((reads: readonly StreamRead[]) => this.#readStreams(reads), {
     itemsPerStatement: readsPerQuery,
   })
@@ -85,7 +87,7 @@ export class Reader {
   async readStream(stream: string, from: number, limit = Infinity): Promise<readonly StoredEvent[]> {
     const events: StoredEvent[] = []
     let start = Math.max(0, from)
-    // No stream has such a name, but PostgreSQL would fail the reads of others for it.
+    // No stream has such a name, but PostgreSQL would fail the whole shared query for it.
     while (!stream.includes('\0') && start <= revisionMax && events.length < limit) {
       const part = { stream, from: start, limit: Math.min(limit - events.length, eventsPerStreamRead) }
       const found = await this.#reads.enqueue(part)

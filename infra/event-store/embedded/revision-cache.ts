@@ -1,18 +1,22 @@
 import { LRUCache } from 'lru-cache'
 
-/** Some 3 MB for those that are known, and as much for those that are shared. */
+/** Some 3 MB for known streams, and as much for shared ones. */
 const streamsMax = 20_000
 
 /**
- * Where this process itself has left its streams. A stream only grows, so it is there or beyond: whether it
- * is beyond, the unique key of stream and revision tells.
+ * Where this process last left its streams. A stream only grows, so it is at that revision or beyond; the
+ * unique key on stream and revision tells which.
  */
 export class RevisionCache {
   readonly #revisions = new LRUCache<string, number>({ max: streamsMax })
-  /** Others write to them as well: a race that is lost fails a whole batch, which costs more than looking. */
+  /**
+   * Streams that others write to as well: a lost race fails a whole batch, which costs more than a look-up.
+   */
   readonly #shared = new LRUCache<string, true>({ max: streamsMax })
 
-  /** Whether it surely has reached the revision, as every stream has reached what is before its first. */
+  /**
+   * Whether it has certainly reached the revision; every stream has reached the one before its first event.
+   */
   reached(stream: string, revision: number): boolean {
     return revision < 0 || (!this.#shared.get(stream) && (this.#revisions.get(stream) ?? -1) >= revision)
   }

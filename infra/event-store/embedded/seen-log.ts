@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** What this process has seen of the log is not there any more. */
+/** Events that this process has seen are no longer in the log. */
 export class LogWentBackError extends Error {
   override readonly name = 'LogWentBackError'
 
@@ -19,8 +19,8 @@ interface Seen {
 }
 
 /**
- * The newest event that this process has written or read. After a failover to a copy that lags, positions
- * are given out again: what is known here of streams and of the log would be about events that are gone.
+ * The newest event that this process has written or read. After a failover to a lagging standby, positions
+ * are assigned again: what is cached here would describe events that are gone.
  */
 export class SeenLog {
   readonly #onLost: (error: LogWentBackError) => void
@@ -34,7 +34,7 @@ export class SeenLog {
     if (position > this.#newest.position) this.#newest = { position, id: id.toLowerCase() }
   }
 
-  /** Whoever connects asks this first; throws when the server is not the one that it was. */
+  /** Asked first on every new connection; throws when the server is another one or has lost events. */
   async require(client: pg.ClientBase): Promise<void> {
     const { position, id } = this.#newest
     if (position === 0) return

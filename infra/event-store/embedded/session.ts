@@ -3,9 +3,9 @@ import { connectionOptions, surviveBrokenConnections } from '../../postgres/clie
 import type { SeenLog } from './seen-log.ts'
 
 /**
- * On a young table the planner believes that reading all of it is cheapest, and goes on so when it has grown:
- * the same append fell from 29,000 to 6,000 a second. Every statement of the event store is meant to walk an
- * index, so nothing else is on offer.
+ * On a young table the planner prefers a full scan and sticks to it when the table has grown: the same append
+ * fell from 29,000 to 6,000 a second. Every statement of the event store is meant to use an index, so nothing
+ * else is allowed.
  */
 const plannerSettings = `
   set enable_seqscan = off;
@@ -17,10 +17,10 @@ const plannerSettings = `
   set plan_cache_mode = force_generic_plan`
 
 const readersMax = 4
-/** Longer than any batch takes on a slow disk; whoever waits longer has lost its server. */
+/** Longer than any batch takes on a slow disk; after that the server is taken for lost. */
 const queryTimeoutMs = 15_000
 
-/** The connection that writes: statements are sent without waiting for the answer to the one before. */
+/** The writing connection: statements are pipelined. */
 export async function openWriteConnection(url: string, seen: SeenLog): Promise<pg.Client> {
   const client = new pg.Client({ ...connectionOptions(url), pipeline: true, query_timeout: queryTimeoutMs })
   client.on('error', () => undefined)

@@ -11,13 +11,13 @@ import { OpenSubscriptions } from '../open-subscriptions.ts'
 import { RecentEvents, type Piece } from '../recent-events.ts'
 
 export interface EmbeddedStoreOptions {
-  /** A PostgreSQL database whose migrations have run. */
+  /** A fully migrated PostgreSQL database. */
   readonly url: string
-  /** Appends beyond so many waiting ones are not accepted. */
+  /** Appends are refused while this many are waiting. */
   readonly waitingMax?: number
   /**
-   * Called when the server has lost events that this process has seen: nothing that it knows is worth
-   * anything then. Left out: it throws.
+   * Called when the server has lost events that this process has seen: every cache is then invalid. Left out:
+   * it throws.
    */
   readonly onLogWentBack?: (error: LogWentBackError) => void
 }
@@ -54,7 +54,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   }
 }
 
-/** What works together on one database. */
+/** The parts that work together on one database. */
 function partsOf({ url, waitingMax = 50_000, onLogWentBack = fail }: EmbeddedStoreOptions) {
   const seen = new SeenLog(onLogWentBack)
   const pool = openReadPool(url, seen)

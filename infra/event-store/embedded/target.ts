@@ -6,14 +6,14 @@ import { inTransaction } from '../../postgres/client/transaction.ts'
 import type { StoredEvent } from '../../../packages/kernel/ports.ts'
 import { openEmbeddedStore } from './store.ts'
 
-/** The same as that of `append_events`: positions become visible in their order. */
+/** The same lock as in `append_events`: positions become visible in order. */
 const appendLock = 4_719_202_602
 
 const insertEvents = `
   insert into events (position, stream, revision, id, type, data, metadata)
   select * from unnest($1::bigint[], $2::text[], $3::integer[], $4::uuid[], $5::text[], $6::json[], $7::json[])`
 
-/** The event store on a PostgreSQL database whose migrations have run, to be filled with a history. */
+/** The event store on a fully migrated PostgreSQL database, to be filled with a history. */
 export async function openEmbeddedTarget(url: string): Promise<HistoryTarget> {
   const store = await openEmbeddedStore({ url })
   const pool = new pg.Pool({ ...connectionOptions(url), max: 1 })

@@ -21,13 +21,13 @@ export interface WriterOptions {
   readonly reader: Pick<Reader, 'readStream'>
   /** What this process knows of the log, which another server may not have. */
   readonly seen: SeenLog
-  /** The connection is lost, and with it what is known of a server that may be another one. */
+  /** The connection is lost, and all that is known of the server, which may be another one next time. */
   readonly onLost: () => void
-  /** Told of each batch: the position of the last event before it, and what of it was written. */
+  /** Told of each batch: the position before it, and what of it was written. */
   readonly onWritten: (base: number, written: readonly Placed[]) => void
 }
 
-/** An append that was written: its events are behind `after`, and the last of them is at `through`. */
+/** An append that was written: its events come after `after`, the last one at `through`. */
 export interface Placed {
   readonly append: Append
   readonly after: number
@@ -44,11 +44,11 @@ interface Written {
 const batchesInFlightMax = 2
 const appendsDivided = 16
 const reconnectDelayMs = 100
-/** So long appends wait for the server to come back, for example from a restart. */
+/** How long appends wait for the server to come back, for example from a restart. */
 const outageMs = 5_000
 
 /**
- * Writes all appends of this process over one connection; what arrives while batches are under way makes up
+ * Writes all appends of this process over one connection; those that arrive while batches are in flight form
  * the next one.
  */
 export class Writer {
@@ -81,7 +81,7 @@ export class Writer {
     })
   }
 
-  /** Waits until all is written that was accepted. */
+  /** Waits until every accepted append is written. */
   async close(): Promise<void> {
     this.#closed = true
     const busy = this.#inFlight > 0 || this.#appendsWaiting > 0
@@ -99,7 +99,7 @@ export class Writer {
     this.#waiting.push(batch)
   }
 
-  /** The appends that one answer sets off come within one turn of the event loop: they go together. */
+  /** Appends triggered by the same answer arrive within one turn of the event loop: they are batched. */
   #planFlush(): void {
     if (this.#flushPlanned) return
     this.#flushPlanned = true
@@ -121,8 +121,8 @@ export class Writer {
   }
 
   /**
-   * Callers that wait for one batch go on together and would make up one batch again: in two, one is written
-   * while this process prepares the other.
+   * Callers that waited for one batch continue together and would form one batch again; as two, one is
+   * written while this process prepares the other.
    */
   #divide(): void {
     const [only, ...others] = this.#waiting
@@ -167,7 +167,7 @@ export class Writer {
     this.#options.onWritten(base, written)
   }
 
-  /** The stream is elsewhere: because somebody else wrote, or because this very append was written before. */
+  /** The stream is elsewhere: somebody else wrote to it, or this very append was written before. */
   async #conflicted({ stream, expected, events, resolve, reject }: Append): Promise<void> {
     try {
       const stored = await this.#options.reader.readStream(stream, expected + 1, events.length)
@@ -186,12 +186,12 @@ export class Writer {
       this.#lost(client)
       for (const append of batch.appends) append.reject(new OutcomeUnknownError(append.stream, error))
     } else if (isConflict(error) && !batch.isContested) {
-      // One of those that were not looked up has lost its race: all are looked up, and the others written.
+      // A stream that was not looked up has lost its race: all are looked up, and the others written.
       batch.isContested = true
       this.#waiting.unshift(batch)
       this.#appendsWaiting += batch.appends.length
     } else if (batch.appends.length > 1) {
-      // The statement failed for the data of one of them: each half goes alone, until that one is alone.
+      // The data of one of them failed the statement: halve the batch until that one is alone.
       this.#waiting.unshift(...halves(batch))
       this.#appendsWaiting += batch.appends.length
     } else {
@@ -208,7 +208,7 @@ export class Writer {
   #lost(client: pg.Client): void {
     if (this.#client !== client) return
     this.#client = undefined
-    // The next server may be a copy that has not seen all of it.
+    // The next server may be a standby that lacks some of it.
     this.#known = new RevisionCache()
     this.#options.onLost()
     void client.end()
@@ -237,7 +237,10 @@ export class Writer {
   }
 }
 
-/** The server said no and goes on, so nothing was written. All other errors leave open what happened. */
+/**
+ * The server answered with an error and goes on, so nothing was written. After any other error the outcome is
+ * unknown.
+ */
 function wasRefused(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(57P|08|XX|40003)/.test(error.code ?? '')
 }

@@ -10,7 +10,7 @@ interface Pending {
   readonly timer: NodeJS.Timeout
 }
 
-/** One call, and the appends that wait for an answer from it. */
+/** One call, and the appends that wait for its answers. */
 interface OpenLane {
   readonly call: AppendCall
   readonly pending: Map<number, Pending>
@@ -19,9 +19,8 @@ interface OpenLane {
 export type AppendWithoutNumber = Omit<AppendRequest, 'number'>
 
 /**
- * Appends over one call at a time. When it breaks, nobody can tell what has become of those that wait for an
- * answer from it, and of no others: the next one opens another. An answer that nobody waits for any more is
- * dropped.
+ * Appends over one call at a time. When it breaks, the outcome of those waiting for its answers is unknown,
+ * and of no others; the next append opens another call. An answer that nobody waits for any more is dropped.
  */
 export class AppendLane {
   readonly #calls: Pick<Calls, 'openAppends'>

@@ -1,15 +1,15 @@
 import protobuf from 'protobufjs/minimal.js'
 import { numberOf } from './read-messages.ts'
 
-/*
- * The two messages of an append, written and read by hand: the client's own library writes each event twice
- * and its JSON as base64, which is half of what an append costs (field numbers: BatchAppendReq and
- * BatchAppendResp of EventStoreDB's streams.proto, Status of google.rpc).
+/**
+ * The two messages of an append, encoded by hand: the client's own library encodes each event twice and its
+ * JSON as base64, which is half the cost of an append (field numbers: BatchAppendReq and BatchAppendResp of
+ * EventStoreDB's streams.proto, Status of google.rpc).
  */
 
 const { Reader, Writer } = protobuf
 
-/** An event as the server keeps it. */
+/** An event as the server stores it. */
 export interface ProposedEvent {
   readonly id: string
   readonly type: string
@@ -19,10 +19,10 @@ export interface ProposedEvent {
 }
 
 export interface AppendRequest {
-  /** Names the append in its answer; a safe integer above 0. */
+  /** Identifies the append in its answer; a safe integer above 0. */
   readonly number: number
   readonly stream: string
-  /** -1 when there must be no such stream. */
+  /** -1 when the stream must not exist. */
   readonly expected: number
   /** In milliseconds since 1970, by the server's clock. */
   readonly deadline: number
@@ -64,7 +64,7 @@ function encodeEvent(out: Out, { id, type, data, metadata }: ProposedEvent): voi
   out.uint32(10).fork().uint32(18).string(id).ldelim()
   encodeEntry(out, 'type', type)
   encodeEntry(out, 'content-type', jsonType)
-  // Bytes and text are the same on the wire.
+  // Bytes and strings are encoded alike.
   out.uint32(26).string(metadata)
   out.uint32(34).string(data)
   out.ldelim()
@@ -88,7 +88,7 @@ export function decodeAppendAnswer(bytes: Buffer): AppendAnswer {
   return { number, outcome }
 }
 
-/** Servers answer with the same UUID, but write it as they like: as two numbers or as text. */
+/** Servers answer with the same UUID, but either as two numbers or as text. */
 function correlationOf(reader: In, end: number): number {
   let number = 0
   while (reader.pos < end) {
@@ -144,7 +144,10 @@ function failureOf(reader: In, end: number): AppendOutcome {
   return { kind: 'failed', type, message }
 }
 
-/** Of `type.googleapis.com/event_store.client.WrongExpectedVersion`, the last name. */
+/**
+ * The last part of the name: `WrongExpectedVersion` of
+ * `type.googleapis.com/event_store.client.WrongExpectedVersion`.
+ */
 function typeOf(reader: In, end: number): string {
   let url = ''
   while (reader.pos < end) {

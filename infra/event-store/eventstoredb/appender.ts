@@ -23,25 +23,25 @@ export interface AppenderOptions {
   readonly intact: IntactStreams
   /** To tell a repeated append from a conflict. */
   readonly reader: Pick<Reader, 'ownedBy' | 'stored'>
-  /** So long an append may take before its outcome counts as unknown. */
+  /** How long an append may take before its outcome counts as unknown. */
   readonly timeoutMs: number
-  /** A turn of the event loop writes to the socket once, with one message of each lane. */
+  /** Writes to the socket once per turn of the event loop, with one message per lane. */
   readonly lanes: number
 }
 
-/** Where the last event of an append stands in the server's log; undefined when the server does not say. */
+/** Position of the append's last event in the server's log; undefined when the server does not say. */
 export interface Written {
   readonly revision: number
   readonly commit: number | undefined
 }
 
 const inFlightMax = 10_000
-/** The server has limits of its own; this one only keeps a clock that is wrong from cutting them short. */
+/** The server has limits of its own; this one only keeps a wrong clock from shortening them. */
 const deadlineMs = 60_000
-/** A larger message breaks the call, and with it the appends of others. */
+/** A larger message breaks the call, and the appends of others with it. */
 const bytesMax = 8 * 1024 * 1024
 
-/** Appends of one process. The outcome of each is its own: no other's failure is taken for it. */
+/** Appends of one process. One append's failure is never taken for another's. */
 export class Appender {
   readonly #options: AppenderOptions
   readonly #lanes: readonly AppendLane[]
@@ -68,7 +68,10 @@ export class Appender {
     }
   }
 
-  /** Undefined when the stream is elsewhere: somebody else wrote, or this very append was written before. */
+  /**
+   * Undefined when the stream is elsewhere: somebody else wrote to it, or this very append was written
+   * before.
+   */
   async write(
     onServer: string,
     expected: number,
@@ -82,7 +85,7 @@ export class Appender {
     throw failure(onServer, outcome)
   }
 
-  /** Waits for the answers to all appends that were accepted, or until their time is over. */
+  /** Waits for the answers to all accepted appends, or until they time out. */
   async close(): Promise<void> {
     this.#closed = true
     await Promise.allSettled(this.#inFlight)
@@ -103,7 +106,10 @@ export class Appender {
     return { revision, position: history.positionOf(safePosition(commit)) }
   }
 
-  /** The server mostly knows repeated appends by their event ids, but not always where they stand. */
+  /**
+   * The server usually recognises repeated appends by their event ids, but does not always know where they
+   * stand.
+   */
   async #readBack(stream: string, expected: number, events: readonly ProposedEvent[]): Promise<Appended> {
     const found = await this.#read(stream, { from: expected + 1, count: events.length })
     const isSame = found.every(({ id }, index) => id === events[index]?.id.toLowerCase())

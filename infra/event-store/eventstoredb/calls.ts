@@ -6,12 +6,12 @@ import { decodeAppendAnswer, encodeAppend, type AppendAnswer, type AppendRequest
 import { decodeReadAnswer, type ReadAnswer } from './read-messages.ts'
 
 const path = '/event_store.client.streams.Streams'
-/** Another node may not know yet what was written last: then the client turns to the leader. */
+/** Another node may lag behind the leader; reads that require the leader make the client turn to it. */
 const requiresLeader = true
 
 /** A call that goes on until one side ends it. */
 export interface OpenCall {
-  /** Resolves when the server has ended it, and when it was cancelled here; rejects with its error. */
+  /** Resolves when the server ends it or it is cancelled here; rejects with its error. */
   readonly ended: Promise<void>
   cancel(): void
 }
@@ -23,8 +23,8 @@ export interface AppendCall extends OpenCall {
 type Grpc = InstanceType<typeof StreamsClient>
 
 /**
- * Calls over the client's own channel, which it opens, secures, and moves to the leader of a cluster. What is
- * said over it is written and read here, because the client spends most of its time on that.
+ * Calls over the client's own channel, which the client opens, secures and moves to the leader of a cluster.
+ * Messages are encoded and decoded here, because the client spends most of its time on that.
  */
 export class Calls {
   readonly #client: EventStoreDBClient
@@ -34,13 +34,13 @@ export class Calls {
     this.#client = client
   }
 
-  /** Reads until the server has no more; a read that takes longer than it may ends with an error. */
+  /** Reads until the server has no more; a read that takes too long ends with an error. */
   async read(request: ReadReq, timeoutMs: number, onAnswer: (answer: ReadAnswer) => void): Promise<void> {
     const call = await this.#beginRead(request, { deadline: timeoutMs }, onAnswer)
     await call.ended
   }
 
-  /** Reads what there is and all that comes. */
+  /** Reads what there is and all that follows. */
   subscribe(request: ReadReq, onAnswer: (answer: ReadAnswer) => void): Promise<OpenCall> {
     return this.#beginRead(request, { deadline: Infinity }, onAnswer)
   }
@@ -60,7 +60,7 @@ export class Calls {
     return { ...call, send: (request) => void stream.write(request) }
   }
 
-  /** Calls that are under way end, as if the server had ended them. */
+  /** Ends calls in flight as if the server had ended them. */
   close(): void {
     for (const call of this.#open) call.cancel()
   }
@@ -112,7 +112,7 @@ export class Calls {
     return call
   }
 
-  /** Private, and the only way to the channel with what the client knows of the cluster. */
+  /** Private in the client, and the only way to its channel and its knowledge of the cluster. */
   #grpc(): Promise<Grpc> {
     return this.#client['getGRPCClient'](StreamsClient, 'streams')
   }

@@ -4,12 +4,13 @@ import { within } from './errors.ts'
 const disconnectTimeoutMs = 1_000
 const examples = 'esdb://host:2113?tls=false or esdb+discover://host:2113'
 
-/** The client's own message repeats a part of the url, where a password may stand. */
+/** The client's own message repeats part of the URL, which may contain a password. */
 export function clientFor(url: string): EventStoreDBClient {
   try {
     const client = EventStoreDBClient.connectionString(url)
     const reconnect = client['handleError']
-    // Protected. The client does not wait for it: if no cluster could be found, the process would end.
+    // Protected in the client. It leaves this promise unhandled: if no cluster could be found, the process
+    // would end.
     client['handleError'] = (...failure) => reconnect(...failure).catch(() => undefined)
     return client
   } catch (error) {
@@ -21,8 +22,8 @@ export function clientFor(url: string): EventStoreDBClient {
 
 export async function disconnect(client: EventStoreDBClient): Promise<void> {
   await client.dispose()
-  // Protected, and the only way: `dispose` leaves the connection open. There may be none, and no server for
-  // one.
+  // Protected in the client, and the only way: `dispose` leaves the connection open. There may be none, and
+  // no server for one.
   const disconnected = client['getChannel']().then((channel) => channel.close())
   await within(disconnectTimeoutMs, disconnected).catch(() => undefined)
 }

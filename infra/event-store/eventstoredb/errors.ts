@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ErrorType, isCommandError } from '@eventstore/db-client'
 import { StoreAwayError } from '../../../packages/kernel/ports.ts'
 
-/** After these answers to an append nothing was written; all other errors leave open what happened. */
+/** After these answers to an append nothing was written; after any other error the outcome is unknown. */
 const refusals: readonly string[] = [
   'AccessDenied',
   'BadRequest',
@@ -16,11 +16,11 @@ const awayCodes: readonly unknown[] = [1, 4, 10, 14]
 /** What the client says without a code, and the server without one of these. */
 const awayMessage = /Failed to discover|NotReady|Not Ready|TooBusy|gave no answer within/
 
-/** So long a read is repeated that meets a change of leader or a server which starts. */
+/** How long a read is retried when it meets a change of leader or a starting server. */
 const patienceMs = 2_000
 const repeatMs = { first: 20, most: 250 }
 
-/** The user of the url may not do what was asked: whoever starts is told so, whoever runs waits for it. */
+/** The URL's user lacks a permission: reported at the start, waited for while running. */
 export class EventStoreRightsError extends StoreAwayError {
   override readonly name: string = 'EventStoreRightsError'
   override readonly mayPass: boolean = false
@@ -35,12 +35,12 @@ export function isOfType(error: unknown, type: ErrorType): boolean {
   return error instanceof Error && isCommandError(error) && error.type === type
 }
 
-/** Of an answer to one append, by the name of its message. */
+/** The error of one append, by the name of its message. */
 export function isRefusal(type: string): boolean {
   return refusals.includes(type)
 }
 
-/** Of a whole call. */
+/** The error of a whole call. */
 export function wasRefused(error: unknown): boolean {
   return refusalCodes.includes(codeOf(error)) || isOfType(error, ErrorType.ACCESS_DENIED)
 }
@@ -53,13 +53,13 @@ export function isForbidden(error: unknown): boolean {
   return codeOf(error) === 7 || isOfType(error, ErrorType.ACCESS_DENIED)
 }
 
-/** True when the server is gone, starts, or does not lead any more. */
+/** True when the server is gone, is starting, or no longer leads. */
 export function isAway(error: unknown): boolean {
   if (isOfType(error, ErrorType.NOT_LEADER)) return true
   return awayCodes.includes(codeOf(error)) || (error instanceof Error && awayMessage.test(error.message))
 }
 
-/** True when the server has stopped a subscription because this process was too busy for it. */
+/** True when the server has ended a subscription because this process was too slow for it. */
 export function isCutOff(error: unknown): boolean {
   return codeOf(error) === 10 && /Consumer too slow/.test((error as Error).message)
 }
@@ -68,7 +68,7 @@ function codeOf(error: unknown): unknown {
   return (error as { readonly code?: unknown } | undefined)?.code
 }
 
-/** Repeats a read, which does no harm, while a cluster changes its leader. */
+/** Retries a read, which is harmless, while a cluster changes its leader. */
 export async function whileAway<Result>(read: () => Promise<Result>): Promise<Result> {
   const since = performance.now()
   for (let delayMs = repeatMs.first; ; delayMs = Math.min(2 * delayMs, repeatMs.most)) {
@@ -86,7 +86,9 @@ export function timedOut(timeoutMs: number): Error {
   return new Error(`EventStoreDB gave no answer within ${timeoutMs} ms`)
 }
 
-/** The client's own time-outs do not cover all, for example not the search for the leader of a cluster. */
+/**
+ * The client's own time-outs do not cover everything, for example not the search for the leader of a cluster.
+ */
 export async function within<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {

@@ -7,7 +7,7 @@ import type { StreamNames } from './stream-names.ts'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Throws for events that no server would take. */
+/** Throws for events that no server would accept. */
 export function proposedEvents(stream: string, events: readonly NewEvent[]): readonly ProposedEvent[] {
   if (events.length === 0) throw new TypeError(`an append to ${stream} has no events`)
   return events.map(({ id, type, data, metadata }) => {
@@ -17,12 +17,12 @@ export function proposedEvents(stream: string, events: readonly NewEvent[]): rea
   })
 }
 
-/** An event of another store that is written with the position that it had there. */
+/** An event of another store, written with the position it had there. */
 export function copiedEvent({ id, type, data, metadata, position }: StoredEvent): ProposedEvent {
   return { id, type, data: JSON.stringify(data), metadata: JSON.stringify({ ...metadata, position }) }
 }
 
-/** An event of ours as the service knows it; undefined when this service has not written it. */
+/** One of our events as the service knows it; undefined when this service has not written it. */
 export function storedEvent(
   { stream: onServer, revision, commit, id, type, ...content }: ServerEvent,
   { names, history }: { readonly names: StreamNames; readonly history: Pick<History, 'positionOf'> },
@@ -37,16 +37,16 @@ export function storedEvent(
   return { stream, revision, id, type, data, position: history.positionOf(safePosition(commit)), metadata }
 }
 
-/** The log would have to hold 8 PiB before a position was too large for a number. */
+/** The log would have to exceed 8 PiB before a position was too large for a number. */
 export function safePosition(commit: number): number {
   if (!Number.isSafeInteger(commit)) throw new Error(`the position ${commit} is not a safe integer`)
   return commit
 }
 
-/** `position` is that of an event which was copied from another store. */
+/** `position` is that of an event that was copied from another store. */
 type StoredMetadata = EventMetadata & { readonly position?: number }
 
-/** All that we write carries these; the rest needs no check, for the server does not change events. */
+/** We write these with every event; the rest needs no check, because the server does not change events. */
 function isMetadata(metadata: unknown): metadata is StoredMetadata {
   return (
     typeof metadata === 'object' && metadata !== null && 'correlation' in metadata && 'version' in metadata

@@ -4,7 +4,7 @@ import type { ProposedEvent } from './append-messages.ts'
 import { parsed } from './json-bytes.ts'
 import type { ServerEvent } from './read-messages.ts'
 
-/** Where a copied event stands: its position in the history, and in this server. */
+/** Where a copied event stands: its position in the history and in this server's log. */
 export interface Place {
   readonly position: number
   readonly commit: number
@@ -16,21 +16,21 @@ type Note =
   | { readonly type: 'HistoryPlaced'; readonly data: Place }
   | { readonly type: 'HistoryCopied'; readonly data: { readonly id: string } }
 
-/** The one stream in which this service keeps what it has to know about the log. */
+/** The stream in which this service keeps what it must know about the log. */
 export interface Notes {
   read(): Promise<readonly ServerEvent[]>
-  /** Throws VersionConflictError when somebody else has written meanwhile. */
+  /** Throws VersionConflictError when another process has written meanwhile. */
   append(expected: number, event: ProposedEvent): Promise<void>
 }
 
 /**
- * Events that were copied here keep their positions, which stand in their metadata; later ones go on behind
- * the last of them. Here are some places from which the others are found: one for each batch of the copy.
+ * Copied events keep their original positions, stored in their metadata; later events continue after the last
+ * of them. These are waypoints from which the others are found: one per batch of the copy.
  */
 export class History {
-  /** Of the history in this store; undefined as long as it has none. */
+  /** Id of the history in this store; undefined as long as it has none. */
   id: string | undefined
-  /** False after a copy into this store was begun and before it is complete. */
+  /** False while a copy into this store is incomplete. */
   isComplete = true
   readonly #notes: Notes
   readonly #places: Place[] = []
@@ -48,13 +48,16 @@ export class History {
     return this.#places.at(-2)
   }
 
-  /** Of an event that was written here, and not copied. */
+  /** The position of an event that was written here, not copied. */
   positionOf(commit: number): number {
     const { last } = this
     return last ? last.position + commit - last.commit : commit
   }
 
-  /** From where a read finds all events behind a position, and perhaps some before it; 0 for the start. */
+  /**
+   * Where a read must start to find all events after a position, perhaps with some before it; 0 for the
+   * start.
+   */
   commitBefore(position: number): number {
     const { last } = this
     if (!last) return position
@@ -62,7 +65,7 @@ export class History {
     return this.#places.findLast((place) => place.position <= position)?.commit ?? 0
   }
 
-  /** Names the history, unless it has a name. Who comes second of several processes takes the first one's. */
+  /** Gives the history an id unless it has one. A process that comes second takes over the first one's. */
   async begin(id: string): Promise<void> {
     try {
       if (this.id === undefined) await this.note({ type: 'HistoryBegun', data: { id } })
@@ -72,7 +75,7 @@ export class History {
     }
   }
 
-  /** Writes something down; throws when somebody else has done so meanwhile. */
+  /** Appends a record; throws when another process has done so meanwhile. */
   async note(note: Note): Promise<void> {
     const event = { id: randomUUID(), type: note.type, data: JSON.stringify(note.data), metadata: '{}' }
     await this.#notes.append(this.#revision, event)

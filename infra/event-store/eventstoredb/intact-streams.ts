@@ -8,13 +8,13 @@ const streamsMax = 100_000
 export interface IntactStreamsOptions {
   /** The newest metadata of a stream; undefined when it has none. */
   readonly metadataOf: (stream: string) => Promise<Uint8Array | undefined>
-  /** Categories of streams that live so shortly that the answers to appends tell enough. */
+  /** Categories whose streams are so short-lived that the answers to appends are check enough. */
   readonly shortLived: readonly string[]
 }
 
 /**
- * A stream that was deleted looks as if it had never been, and one that was cut as if it began where it goes
- * on. So streams that live long are looked at through their metadata, once by each process.
+ * A deleted stream looks as if it had never existed, and a truncated one as if it began later. So each
+ * process checks the metadata of long-lived streams once.
  */
 export class IntactStreams {
   readonly #options: IntactStreamsOptions
@@ -25,7 +25,7 @@ export class IntactStreams {
     this.#options = options
   }
 
-  /** True when no look is needed. */
+  /** True when no check is needed. */
   has(stream: string): boolean {
     return this.#options.shortLived.includes(categoryOf(stream)) || this.#known.get(stream) === true
   }

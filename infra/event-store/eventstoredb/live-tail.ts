@@ -10,7 +10,7 @@ import type { Reader } from './reader.ts'
 import { followLog } from './requests.ts'
 import type { StreamNames } from './stream-names.ts'
 
-/** A filter drops what others write, so how far the log has been seen is asked for when nothing comes. */
+/** A filter drops what others write, so progress is asked for when nothing arrives. */
 const quietMs = 5_000
 const retryMs = { first: 50, most: 2_000 }
 
@@ -23,9 +23,9 @@ export interface LiveTailOptions {
 }
 
 /**
- * One subscription fills the memory of this process and rings for all who wait. The server stops sending when
- * this process is too busy, and at each change of leader: what is missing is then read at once as pages, and
- * the next subscription begins behind it.
+ * One subscription fills this process's memory and wakes all who wait. The server stops sending when this
+ * process is too slow, and at each change of leader: the gap is then read at once as pages, and the next
+ * subscription begins after it.
  */
 export class LiveTail {
   readonly bell = new Bell(() => this.#begin())
@@ -39,12 +39,12 @@ export class LiveTail {
     this.#options = options
   }
 
-  /** What this process has written reaches its memory by itself while the subscription is up. */
+  /** While the subscription is up, this process's own events reach memory directly. */
   written(position: number): void {
     if (!this.#call) this.bell.advance(position)
   }
 
-  /** More is wanted than before. */
+  /** A subscriber wants more categories than before. */
   restart(): void {
     this.#call?.cancel()
   }
@@ -91,7 +91,7 @@ export class LiveTail {
   async #follow(): Promise<{ readonly error?: unknown; readonly hasCome: boolean }> {
     const { calls, names, history, recent } = this.#options
     const { through } = recent
-    // More is wanted than a moment ago.
+    // The set of wanted categories has grown.
     if (through === undefined) return { hasCome: false }
     let base = through
     let [hasCome, isQuiet] = [false, true]
@@ -118,7 +118,7 @@ export class LiveTail {
     return { error, hasCome }
   }
 
-  /** Answers the position behind which the next event follows. */
+  /** Returns the position after which the next event follows. */
   #take(event: ServerEvent, base: number): number {
     const { recent, reader } = this.#options
     const stored = reader.stored(event)
@@ -132,7 +132,7 @@ export class LiveTail {
 
   async #lookAtEnd(): Promise<void> {
     const { recent } = this.#options
-    // The next look comes soon.
+    // Ask again soon.
     await recent.extend().catch(() => undefined)
     this.bell.advance(recent.through ?? 0)
   }

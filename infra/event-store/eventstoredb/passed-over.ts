@@ -1,12 +1,12 @@
 import type { Irregularity, Log } from '../../../packages/kernel/ports.ts'
 import type { ServerEvent } from './read-messages.ts'
 
-/** So many streams are named; the others are only counted. */
+/** This many streams are named; any more are only counted. */
 const streamsMax = 1_000
 
 const tombstone = '$streamDeleted'
 
-/** Events in streams of ours that this service has not written: whoever reads the log passes over them. */
+/** Events in our streams that this service has not written: readers of the log skip them. */
 export class PassedOver {
   readonly #log: Pick<Log, 'warn'> | undefined
   readonly #streams = new Map<string, string>()

@@ -1,17 +1,17 @@
 import protobuf from 'protobufjs/minimal.js'
 
-/*
- * What the server sends to those who read, taken apart by hand: the client's own library makes an object of
- * each field, and text of each number (field numbers: ReadResp of EventStoreDB's streams.proto).
+/**
+ * Decodes what the server sends to readers by hand: the client's own library builds an object for each field
+ * and a string for each number (field numbers: ReadResp of EventStoreDB's streams.proto).
  */
 
 const { Reader } = protobuf
 
-/** An event as the server keeps it; nothing in it was looked at. */
+/** An event as the server stores it, not yet interpreted. */
 export interface ServerEvent {
   readonly stream: string
   readonly revision: number
-  /** Where it stands in the server's log. */
+  /** Its position in the server's log. */
   readonly commit: number
   readonly id: string
   readonly type: string
@@ -20,14 +20,14 @@ export interface ServerEvent {
   readonly metadata: Uint8Array
 }
 
-/** `other`: what only the protocol cares for. */
+/** `other`: of interest to the protocol only. */
 export type ReadAnswer = ServerEvent | 'not found' | 'confirmed' | 'caught up' | 'other'
 
 type In = protobuf.Reader
 
-/** Of 64 bits, rounded where it is beyond the safe integers. */
+/** A 64-bit value, rounded where it exceeds the safe integers. */
 export function numberOf(bits: object): number {
-  // The library's type for it is empty for modules of this kind.
+  // The library has no types for modules of this kind.
   return (bits as { toNumber(): number }).toNumber()
 }
 
@@ -52,7 +52,7 @@ function endOf(reader: In): number {
   return reader.pos + length
 }
 
-/** Links are never followed, so the only event there is stands first. */
+/** Links are never resolved, so the only event comes first. */
 function readEvent(reader: In): ServerEvent | undefined {
   const end = endOf(reader)
   let event: ServerEvent | undefined
@@ -86,7 +86,7 @@ function recordedEvent(reader: In): ServerEvent {
   return { stream, revision, commit, id, type, isJson: contentType === 'application/json', data, metadata }
 }
 
-/** The one field of a message that holds a text. */
+/** The string field of a message that has just this one. */
 function textAt(reader: In, field: number): string {
   const end = endOf(reader)
   let text = ''

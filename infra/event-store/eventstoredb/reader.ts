@@ -40,7 +40,7 @@ export interface ReaderOptions {
   readonly passedOver: PassedOver
 }
 
-/** Reads that end. Each is repeated while a cluster changes its leader. */
+/** Reads that end. Each is retried while a cluster changes its leader. */
 export class Reader {
   readonly #options: ReaderOptions
 
@@ -48,7 +48,7 @@ export class Reader {
     this.#options = options
   }
 
-  /** Throws DamagedStreamError when a part of it is missing, or somebody else has written to it. */
+  /** Throws DamagedStreamError when part of it is missing, or somebody else has written to it. */
   async readStream(stream: string, from: number, limit = Infinity): Promise<Events> {
     if (limit <= 0 || stream === '') return []
     const start = Math.max(0, from)
@@ -78,7 +78,7 @@ export class Reader {
     try {
       return (await this.#read(request, streamTimeoutMs))?.[0]?.data
     } catch (error) {
-      // The metadata of a stream that is gone for ever are gone with it.
+      // The metadata of a tombstoned stream is gone with it.
       if (isOfType(error, ErrorType.STREAM_DELETED))
         throw new DamagedStreamError({ stream, problem: 'was deleted for ever' })
       throw error
@@ -101,7 +101,7 @@ export class Reader {
     const found: StoredEvent[] = []
     let from = this.#options.history.commitBefore(after)
     for (;;) {
-      // The event at which a read begins is part of it.
+      // A read includes the event at its starting position.
       const count = limit - found.length + 1
       const page = await this.#page({ from: from > 0 ? from : 'start', filter: names, count })
       for (const event of page) {
@@ -114,7 +114,7 @@ export class Reader {
     }
   }
 
-  /** The newest event of ours, whatever others have written since. */
+  /** Our newest event, whatever others have written since. */
   async head(): Promise<number> {
     const filter = this.#options.names.filter({})
     for (let from: LogPage['from'] = 'end'; ;) {
@@ -126,7 +126,7 @@ export class Reader {
     }
   }
 
-  /** Streams of ours that have metadata, from the first event of the server to the last. */
+  /** Those of our streams that have metadata, over the server's whole log. */
   async oddities(): Promise<readonly Irregularity[]> {
     const { names } = this.#options
     const newest = new Map<string, Uint8Array>()
@@ -142,7 +142,7 @@ export class Reader {
     await within(pingTimeoutMs, this.#once(request, pingTimeoutMs)).catch(explained)
   }
 
-  /** An event of ours; undefined, and counted, for what others have written into our streams. */
+  /** One of our events; undefined, and counted, for what others have written into our streams. */
   stored(event: ServerEvent): StoredEvent | undefined {
     const stored = storedEvent(event, this.#options)
     if (!stored) this.#options.passedOver.add(this.#options.names.ours(event.stream) ?? event.stream, event)

@@ -2,7 +2,7 @@ import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { NameFilter } from './stream-names.ts'
 
-/** What the server is asked to read, as messages of its protocol. */
+/** Read requests as messages of the server's protocol. */
 
 type ReadReq = streams.ReadReq
 type Options = streams.ReadReq.Options
@@ -10,10 +10,10 @@ type Options = streams.ReadReq.Options
 const { ReadReq } = streams
 const { Options } = ReadReq
 const { Empty, StreamIdentifier } = shared
-/** How many events the server looks through at a time for those that a filter lets through. */
+/** How many events the server scans per step of a filtered read. */
 const searchWindow = 500
 
-/** Where in the log: the event at this position is part of what is read forwards, but not backwards. */
+/** A position in the log: reading forwards includes the event there, reading backwards does not. */
 export type LogPosition = number | 'start' | 'end'
 
 export interface LogPage {
@@ -36,7 +36,7 @@ export function readLog({ from, filter, count, backwards = false }: LogPage): Re
   return new ReadReq().setOptions(options)
 }
 
-/** All behind a position, and what comes. */
+/** All events after a position, and what follows. */
 export function followLog(after: number, filter: NameFilter): ReadReq {
   const options = inLog(after > 0 ? after : 'start', filter)
   return new ReadReq().setOptions(options.setSubscription(new Options.SubscriptionOptions()))
@@ -63,7 +63,7 @@ function inLog(from: LogPosition, filter: NameFilter | undefined): Options {
   return filter ? options.setFilter(byName(filter)) : options.setNoFilter(new Empty())
 }
 
-/** An event that was written through gRPC has the same commit and prepare position. */
+/** An event written through gRPC has the same commit and prepare position. */
 function place(from: LogPosition): streams.ReadReq.Options.AllOptions {
   const all = new Options.AllOptions()
   if (from === 'start') return all.setStart(new Empty())

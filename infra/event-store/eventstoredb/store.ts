@@ -19,15 +19,17 @@ import { StreamNames } from './stream-names.ts'
 export interface EventStoreDbOptions {
   /** `esdb://host:2113` for one node, `esdb+discover://host:2113` for a cluster; options follow a `?`. */
   readonly url: string
-  /** Stands before the name of each stream on the server, so that several houses share it. */
+  /** Put before each stream's name on the server, so that several installations can share it. */
   readonly prefix?: string
-  /** The kinds of streams that are ours; all others are somebody else's. Left out: all behind the prefix. */
+  /**
+   * Categories of our streams; all others belong to somebody else. Left out: everything behind the prefix.
+   */
   readonly categories?: readonly string[]
-  /** Those that live so shortly that nobody hides a part of them. */
+  /** Short-lived categories, whose streams need no check of their metadata. */
   readonly shortLived?: readonly string[]
-  /** So long an append may take before its outcome counts as unknown. */
+  /** How long an append may take before its outcome counts as unknown. */
   readonly appendTimeoutMs?: number
-  /** Calls that appends are spread over; with one, they are carried out in the order in which they come. */
+  /** Calls that appends are spread over; with one, they are carried out in order of arrival. */
   readonly lanes?: number
   readonly log?: Pick<Log, 'warn'>
 }
@@ -35,13 +37,13 @@ export interface EventStoreDbOptions {
 /** An event store that knows which history it holds. */
 export interface EventStoreDb extends EventStore {
   readonly history: History
-  /** Gives the history an id if it has none: the first time that a service starts on this store. */
+  /** Gives the history an id if it has none: the first time a service starts on this store. */
   beginHistory(id: string): Promise<void>
   /** Writes events as they are; undefined when the stream is elsewhere. */
   write(stream: string, expected: number, events: readonly ProposedEvent[]): Promise<Written | undefined>
 }
 
-/** Of a long read. */
+/** Events per page of a long read. */
 const eventsPerPage = 5_000
 /** More than a copy of any size writes down. */
 const notesMax = 10_000_000
@@ -64,7 +66,7 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
 
 type Parts = ReturnType<typeof partsOf>
 
-/** What works together over one client. */
+/** The parts that work together over one client. */
 function partsOf(calls: Calls, options: EventStoreDbOptions) {
   const { prefix = '', categories, shortLived = [], log } = options
   const { appendTimeoutMs: timeoutMs = 5_000, lanes = 4 } = options

@@ -1,10 +1,10 @@
 import type { Irregularity } from '../../../packages/kernel/ports.ts'
 import { parsed } from './json-bytes.ts'
 
-/** The server writes this into the metadata of a stream that was deleted and may come again. */
+/** What the server writes into the metadata of a soft-deleted stream. */
 const softDeleted = 9_007_199_254_740_991
 
-/** What the metadata of a stream hides of it; undefined when all of it is there. */
+/** What the metadata hides of its stream; undefined when all of it is visible. */
 export function hiddenBy(metadata: Uint8Array): string | undefined {
   const { $tb, $maxCount, $maxAge } = fields(metadata)
   if (typeof $tb === 'number' && $tb >= softDeleted) return 'was deleted'
@@ -14,7 +14,7 @@ export function hiddenBy(metadata: Uint8Array): string | undefined {
   return undefined
 }
 
-/** The same for whoever asks what is unusual: a stream of ours needs no metadata. */
+/** The same for audits, which report anything unusual: our streams need no metadata. */
 export function oddityOf(stream: string, metadata: Uint8Array): Irregularity | undefined {
   const problem = hiddenBy(metadata)
   if (problem !== undefined) return { stream, problem }

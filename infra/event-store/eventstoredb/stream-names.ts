@@ -1,23 +1,25 @@
 import { categoryOf } from '../../../packages/kernel/decider.ts'
 import type { LogFilter } from '../../../packages/kernel/ports.ts'
 
-/** What this service keeps about the log as a whole; none of it is an event of the log. */
+/** Streams for what this service keeps about the log as a whole; none of it is an event of the log. */
 const aboutTheLog = 'history'
 const historyStream = `${aboutTheLog}-of-this-log`
-/** Of the server itself. */
+/** The server's own streams. */
 const metadataOf = '$$'
 
 export interface OwnStreams {
-  /** Stands before the name of each stream on the server; may be empty. */
+  /** Put before the name of each stream on the server; may be empty. */
   readonly prefix: string
-  /** The kinds of streams that are ours. Left out: all behind the prefix. */
+  /** Categories of our streams. Left out: everything behind the prefix. */
   readonly categories?: readonly string[] | undefined
 }
 
-/** A filter as the server evaluates it: names that begin with one of these, or that match. */
+/**
+ * A filter as the server evaluates it: names with one of these prefixes, or matching a regular expression.
+ */
 export type NameFilter = { readonly prefixes: readonly string[] } | { readonly regex: string }
 
-/** Which streams of a server that others use too are ours, and what they are called there. */
+/** Which streams of a shared server are ours, and their names there. */
 export class StreamNames {
   readonly #prefix: string
   readonly #categories: readonly string[] | undefined
@@ -27,26 +29,26 @@ export class StreamNames {
     this.#categories = categories
   }
 
-  /** Of what is kept about the log. */
+  /** Name of the stream for what is kept about the log. */
   readonly history = historyStream
 
   onServer(stream: string): string {
     return this.#prefix + stream
   }
 
-  /** Of its metadata, on the server. */
+  /** Name of its metadata stream on the server. */
   metadataOnServer(stream: string): string {
     return metadataOf + this.onServer(stream)
   }
 
-  /** The name among ourselves; undefined for a stream that is none of ours. */
+  /** The name within this service; undefined for a stream that is not ours. */
   ours(onServer: string): string | undefined {
     if (!onServer.startsWith(this.#prefix)) return undefined
     const stream = onServer.slice(this.#prefix.length)
     return this.isOurs(stream) ? stream : undefined
   }
 
-  /** The same for the metadata of a stream. */
+  /** The same for a metadata stream. */
   oursByMetadata(onServer: string): string | undefined {
     return onServer.startsWith(metadataOf) ? this.ours(onServer.slice(metadataOf.length)) : undefined
   }
@@ -62,7 +64,7 @@ export class StreamNames {
       : { regex: `^${this.#prefix}(?!${aboutTheLog}-)[^$]` }
   }
 
-  /** The metadata of all of ours. */
+  /** The metadata streams of all our streams. */
   get metadataFilter(): NameFilter {
     return this.#categories
       ? { prefixes: this.#categories.map((category) => `${metadataOf}${this.#prefix}${category}-`) }

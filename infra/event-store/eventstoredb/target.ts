@@ -3,7 +3,7 @@ import { VersionConflictError, type StoredEvent } from '../../../packages/kernel
 import { copiedEvent, safePosition } from './events.ts'
 import { openEventStoreDb, type EventStoreDb, type EventStoreDbOptions } from './store.ts'
 
-/** Between two places that are written down, which is what a reader may have to pass over. */
+/** Distance between two waypoints, which is what a reader may have to skip. */
 const eventsPerPlace = 1_000
 /** The server takes appends of up to 1 MiB. */
 const eventsPerAppend = 100
@@ -12,8 +12,8 @@ const appendTimeoutMs = 60_000
 type TargetOptions = Pick<EventStoreDbOptions, 'url' | 'prefix' | 'categories'>
 
 /**
- * EventStoreDB, to be filled with a history. Appends go over one call, which the server carries out in order,
- * without waiting for answers; these tell that it did.
+ * EventStoreDB as the target of a copied history. Appends go over one call, which the server carries out in
+ * order; answers are only awaited to learn that they succeeded.
  */
 export async function openEventStoreDbTarget(options: TargetOptions): Promise<HistoryTarget> {
   const store = await openEventStoreDb({ ...options, appendTimeoutMs, lanes: 1 })
@@ -45,7 +45,7 @@ async function write(store: EventStoreDb, events: readonly StoredEvent[]) {
   return { position: events.at(-1)!.position, commit }
 }
 
-/** Answers the commit position of the last event. */
+/** Returns the commit position of the last event. */
 async function send(store: EventStoreDb, events: readonly StoredEvent[]): Promise<number> {
   const { stream, revision } = events[0]!
   const written = await store.write(stream, revision - 1, events.map(copiedEvent))
@@ -55,7 +55,7 @@ async function send(store: EventStoreDb, events: readonly StoredEvent[]): Promis
   return safePosition(written.commit)
 }
 
-/** Neighbours of one stream go together. */
+/** Consecutive events of one stream form one append. */
 function appendsOf(events: readonly StoredEvent[]): readonly (readonly StoredEvent[])[] {
   const appends: StoredEvent[][] = []
   for (const event of events) {

@@ -5,27 +5,29 @@ const nonceBytes = 12
 const tagBytes = 16
 const options = { authTagLength: tagBytes }
 
-/** What a box is sealed for: in another event it does not open. */
+/** What a box is bound to: it does not open in another event. */
 export interface Place {
-  /** Of the event, which also makes the nonce: 16 random bytes in base64url. */
+  /** The event's salt, which also provides the nonce: 16 random bytes in base64url. */
   readonly salt: string
   readonly id: string
 }
 
-/** The same content in the same place is the same box, so an append can be repeated. */
+/**
+ * Deterministic: the same content in the same place gives the same box, so that an append can be repeated.
+ */
 export function seal(key: KeyObject, content: string, { salt, id }: Place): string {
   const cipher = createCipheriv(algorithm, key, nonceOf(salt)).setAAD(Buffer.from(id))
   const bytes = Buffer.concat([cipher.update(content, 'utf8'), cipher.final(), cipher.getAuthTag()])
   return bytes.toString('base64url')
 }
 
-/** Throws for a box that was changed, or belongs elsewhere. */
+/** Throws for a box that was changed or moved. */
 export function open(key: KeyObject, box: string, { salt, id }: Place): string {
   const bytes = Buffer.from(box, 'base64url')
   const end = bytes.length - tagBytes
   const decipher = createDecipheriv(algorithm, key, nonceOf(salt), options).setAAD(Buffer.from(id))
   decipher.setAuthTag(bytes.subarray(end))
-  // As bytes: a text in parts would need a decoder of its own for each box.
+  // As bytes: text in several parts would need a decoder for each box.
   const content = decipher.update(bytes.subarray(0, end))
   decipher.final()
   return content.toString('utf8')

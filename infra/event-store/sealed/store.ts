@@ -8,18 +8,18 @@ import type { SubjectKey, SubjectKeys } from '../../postgres/privacy/subject-key
 import { open, seal } from './box.ts'
 
 export interface SealingOptions {
-  /** All that are stored. */
+  /** All stored event types. */
   readonly types: EventTypes
   readonly keys: Pick<SubjectKeys, 'inUse' | 'forSealing' | 'known' | 'forOpening'>
 }
 
 /**
- * A store that seals what is personal in events, and opens it for who reads. Nobody else knows of it; what is
- * behind it is what a copy of the log holds.
+ * A store that seals personal fields on the way in and opens them for readers. Only this layer knows of it;
+ * the store behind it holds sealed events, and copies of the log contain nothing else.
  */
 export function sealedStore(store: EventStore, options: SealingOptions): EventStore {
   const reader = new Opener(options)
-  /** Subscriptions of one process are handed the same events: each is opened once. */
+  /** Subscriptions of one process receive the same events: each is opened once. */
   const shared: Opened = new WeakMap()
   return {
     ...store,
@@ -38,7 +38,7 @@ export function sealedStore(store: EventStore, options: SealingOptions): EventSt
   }
 }
 
-/** Mostly every key is at hand, and nothing is waited for. */
+/** Usually all keys are cached, and nothing has to be awaited. */
 export async function sealedEvents(
   { types, keys }: SealingOptions,
   stream: string,
@@ -72,7 +72,7 @@ function sealedEvent(event: NewEvent, data: object, { key: { id, key }, content 
   return { ...event, data, metadata: { ...event.metadata, sealed: { key: id, box } } }
 }
 
-/** What was opened already. */
+/** Already opened. */
 type Opened = WeakMap<StoredEvent, StoredEvent>
 
 class Opener {
@@ -83,8 +83,8 @@ class Opener {
   }
 
   /**
-   * Waits only for keys that are not at hand. `shared` is for events that are handed over again: to remember
-   * what is opened once costs as much as to open it.
+   * Waits only for keys that are not cached. `shared` marks events that will be handed out again: remembering
+   * an opened event costs as much as opening it.
    */
   async opened(events: readonly StoredEvent[], shared?: Opened): Promise<readonly StoredEvent[]> {
     if (!events.some(isSealed)) return events
