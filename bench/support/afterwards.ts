@@ -1,4 +1,4 @@
-import { verifyLog } from '../../services/cli/audit/verify.ts'
+import { verifyLog } from '../../services/audit/verify.ts'
 import { deciders } from '../../packages/domain/index.ts'
 import { connected, type BenchDatabase } from './bench.ts'
 import { countEvents, openLog } from './log.ts'

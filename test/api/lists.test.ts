@@ -3,7 +3,7 @@ import { wantRebuild, publications } from '../../infra/postgres/read-models/publ
 import { readModels } from '../../projections/index.ts'
 import { payouts } from '../../projections/payouts.ts'
 import { routes } from '../../services/api/routes/index.ts'
-import { compareReadModels } from '../../services/cli/audit/replay.ts'
+import { compareReadModels } from '../../services/audit/replay.ts'
 import { deciders } from '../../packages/domain/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'

@@ -1,14 +1,14 @@
-import { parseCheckpoint, type Checkpoint } from '../../../infra/transparency/checkpoint.ts'
-import { commitmentOf } from '../../../infra/transparency/commitment.ts'
-import { leafHash } from '../../../infra/transparency/hashing.ts'
+import { parseCheckpoint, type Checkpoint } from '../../infra/transparency/checkpoint.ts'
+import { commitmentOf } from '../../infra/transparency/commitment.ts'
+import { leafHash } from '../../infra/transparency/hashing.ts'
 import {
   MalformedNoteError,
   parseNote,
   verifiedSigners,
   type NoteVerifier,
-} from '../../../infra/transparency/signed-note.ts'
-import { GrowingTree } from '../../../infra/transparency/tree.ts'
-import type { StoredEvent } from '../../../packages/kernel/ports.ts'
+} from '../../infra/transparency/signed-note.ts'
+import { GrowingTree } from '../../infra/transparency/tree.ts'
+import type { StoredEvent } from '../../packages/kernel/ports.ts'
 
 /** What a log has published about itself, oldest first. */
 export interface PublishedLog {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Row } from '../../../packages/kernel/projection.ts'
+import type { Row } from '../../packages/kernel/projection.ts'
 
 /** A part of all rows that fits into memory: each pass over the log looks after one. */
 export interface Share {

@@ -1,7 +1,7 @@
-import { categoryOf, type AnyDecider } from '../../../packages/kernel/decider.ts'
-import { recordedEvent } from '../../../packages/kernel/history.ts'
-import type { EventStore, StoredEvent } from '../../../packages/kernel/ports.ts'
-import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
+import { categoryOf, type AnyDecider } from '../../packages/kernel/decider.ts'
+import { recordedEvent } from '../../packages/kernel/history.ts'
+import type { EventStore, StoredEvent } from '../../packages/kernel/ports.ts'
+import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 
 /** Something that is folded from the log up to a position of its own. */
 export interface Fold {

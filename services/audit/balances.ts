@@ -3,12 +3,12 @@ import {
   parseBookId,
   type AccountClass,
   type AccountCode,
-} from '../../../packages/domain/ledger/accounts.ts'
-import { book } from '../../../packages/domain/ledger/book.ts'
-import type { Book } from '../../../packages/domain/ledger/state.ts'
-import { evolve, type AnyDecider } from '../../../packages/kernel/decider.ts'
-import type { EventStore } from '../../../packages/kernel/ports.ts'
-import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
+} from '../../packages/domain/ledger/accounts.ts'
+import { book } from '../../packages/domain/ledger/book.ts'
+import type { Book } from '../../packages/domain/ledger/state.ts'
+import { evolve, type AnyDecider } from '../../packages/kernel/decider.ts'
+import type { EventStore } from '../../packages/kernel/ports.ts'
+import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import { LogFold, type Fold } from './log-fold.ts'
 
 export interface AccountBalance {

@@ -1,5 +1,5 @@
-import type { Table } from '../../../infra/postgres/read-models/tables.ts'
-import { evolve } from '../../../packages/kernel/decider.ts'
+import type { Table } from '../../infra/postgres/read-models/tables.ts'
+import { evolve } from '../../packages/kernel/decider.ts'
 import type {
   Change,
   Columns,
@@ -8,7 +8,7 @@ import type {
   RecordedEvent,
   Row,
   Value,
-} from '../../../packages/kernel/projection.ts'
+} from '../../packages/kernel/projection.ts'
 import { keyOf, type Share } from './share.ts'
 
 /** What a table must hold by the log, folded in memory and not with the projector's SQL. */

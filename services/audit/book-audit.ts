@@ -1,4 +1,4 @@
-import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
+import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import type { EntryData } from './entry-data.ts'
 import { HoldAudit, heldIn } from './hold-audit.ts'
 import type { Note, Rule } from './violations.ts'

@@ -1,6 +1,6 @@
-import type { SavedHistory } from '../../../infra/backup/read.ts'
-import { hashesOf } from '../../../infra/transparency/tiles.ts'
-import { noteVerifier } from '../../../infra/transparency/signed-note.ts'
+import type { SavedHistory } from '../../infra/backup/read.ts'
+import { hashesOf } from '../../infra/transparency/tiles.ts'
+import { noteVerifier } from '../../infra/transparency/signed-note.ts'
 import type { PublishedLog } from './tree-audit.ts'
 
 interface Rows {

@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import type pg from 'pg'
-import { inReadTransaction, type ReadTransaction } from '../../../infra/postgres/client/read-transaction.ts'
+import { inReadTransaction, type ReadTransaction } from '../../infra/postgres/client/read-transaction.ts'
 import {
   countRows,
   publishedTables,
   type PublishedTable,
-} from '../../../infra/postgres/read-models/published-tables.ts'
-import { wrongTotals } from '../../../infra/postgres/read-models/totals.ts'
-import type { AnyDecider } from '../../../packages/kernel/decider.ts'
-import type { EventStore } from '../../../packages/kernel/ports.ts'
-import type { ReadModel, Row } from '../../../packages/kernel/projection.ts'
+} from '../../infra/postgres/read-models/published-tables.ts'
+import { wrongTotals } from '../../infra/postgres/read-models/totals.ts'
+import type { AnyDecider } from '../../packages/kernel/decider.ts'
+import type { EventStore } from '../../packages/kernel/ports.ts'
+import type { ReadModel, Row } from '../../packages/kernel/projection.ts'
 import { ExpectedDocuments, ExpectedRows, storedRow, type Expected } from './expected.ts'
 import { LogFold, type Fold } from './log-fold.ts'
 import { keyOf, sharesOf, type Share } from './share.ts'
