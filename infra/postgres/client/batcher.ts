@@ -6,7 +6,7 @@ interface Waiting<Item, Answer> {
 
 const statementsAtOnce = 2
 
-/** What is asked for within one tick, or while statements are on their way, goes with the next statement. */
+/** Items enqueued within one tick, or while statements are in flight, go with the next statement. */
 export class Batcher<Item, Answer> {
   readonly #carryOut: (items: readonly Item[]) => Promise<readonly Answer[]>
   readonly #itemsPerStatement: number
@@ -14,7 +14,7 @@ export class Batcher<Item, Answer> {
   #running = 0
   #isPlanned = false
 
-  /** `carryOut` answers in the order of the items. */
+  /** `carryOut` returns results in the order of the items. */
   constructor(
     carryOut: (items: readonly Item[]) => Promise<readonly Answer[]>,
     { itemsPerStatement = 1_000 } = {},
@@ -23,7 +23,7 @@ export class Batcher<Item, Answer> {
     this.#itemsPerStatement = itemsPerStatement
   }
 
-  /** Rejects when the statement that took the item along fails. */
+  /** Rejects when the statement carrying the item fails. */
   enqueue(item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })

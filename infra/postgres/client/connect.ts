@@ -8,11 +8,11 @@ export interface Postgres {
   /** A connection string, for those who need a connection of their own. */
   readonly url: string
   readonly pool: pg.Pool
-  /** For reads whose cost depends on what somebody asks for. */
+  /** For reads whose cost depends on what the caller asks for. */
   readonly reads: SharedReads
-  /** Takes its connections from the same pool. */
+  /** Shares this pool's connections. */
   readonly knex: Knex
-  /** Ends the connections and stops the embedded server, if it is one and nobody else uses it. */
+  /** Closes the connections, and stops the embedded server if it is one and nobody else uses it. */
   close(): Promise<void>
 }
 
@@ -24,20 +24,22 @@ export interface PostgresOptions {
 
 const applicationName = 'ikw-payments'
 const connectionsMax = 10
-/** Of reads whose cost depends on what somebody asks for: so many at a time, each for so long. */
+/**
+ * Limits for reads whose cost depends on what the caller asks for: this many at a time, each for this long.
+ */
 const readsMax = 6
 const readMsMax = 5_000
 const connectTimeoutMs = 5_000
 const versionMin = 15
 
-/** The only place that decides between the embedded server and another one. */
+/** The only place that chooses between the embedded server and an external one. */
 export async function connectPostgres({ url, dataDirectory }: PostgresOptions): Promise<Postgres> {
   if (url !== undefined) return openPool(url, async () => undefined)
   const server = await startEmbeddedPostgres({ directory: dataDirectory })
   return openPool(server.url, server.stop)
 }
 
-/** What every connection of ours has in common. */
+/** Settings common to all our connections. */
 export function connectionOptions(url: string): pg.ClientConfig {
   return {
     connectionString: url,
@@ -49,7 +51,7 @@ export function connectionOptions(url: string): pg.ClientConfig {
 }
 
 const ignore = () => undefined
-/** What fails is thrown; knex would write it to the console as well. */
+/** Failures are thrown; knex would also write them to the console. */
 const quiet = { warn: ignore, error: ignore, debug: ignore }
 
 async function openPool(url: string, stop: () => Promise<void>): Promise<Postgres> {
@@ -75,34 +77,7 @@ async function openPool(url: string, stop: () => Promise<void>): Promise<Postgre
   return { url, pool, reads, knex: builder, close }
 }
 
-/**
- * The pool drops a connection that breaks and opens another when one is needed; a query that fails says so.
- * A connection that is in use has no listener of the pool's: without one, its end would end this process.
- */
-export function surviveBrokenConnections(pool: pg.Pool): void {
-  pool.on('error', () => undefined)
-  pool.on('connect', (client) => client.on('error', () => undefined))
-}
-
-async function checkVersion(pool: pg.Pool, url: string): Promise<void> {
-  const version = await serverVersion(pool, url)
-  if (version < versionMin) {
-    const place = withoutPassword(url)
-    throw new Error(`PostgreSQL at ${place} is version ${version}, but ${versionMin} or later is needed`)
-  }
-}
-
-async function serverVersion(pool: pg.Pool, url: string): Promise<number> {
-  try {
-    const { rows } = await pool.query<{ server_version_num: string }>('show server_version_num')
-    return Math.floor(Number(rows[0]?.server_version_num) / 10_000)
-  } catch (cause) {
-    const message = `PostgreSQL at ${withoutPassword(url)} cannot be reached: ${reason(cause)}`
-    throw new Error(message, { cause })
-  }
-}
-
-/** Where a name has several addresses, Node reports one error per address and none of its own. */
+/** The pool drops a broken connection and opens another when needed; a failing query reports the error. */
 function reason(cause: unknown): string {
   if (cause instanceof AggregateError) return cause.errors.map(reason).join(', ')
   return cause instanceof Error ? cause.message : String(cause)

@@ -1,7 +1,7 @@
 import type { Columns, ColumnType, Row, Value } from '../../../packages/kernel/projection.ts'
 
 const chunkBytes = { first: 4 * 1024, most: 256 * 1024 }
-/** Longer texts are cheaper to copy as a whole than character by character. */
+/** Longer texts are cheaper to copy whole than character by character. */
 const shortMax = 120
 const bytesPerCharacterMax = 3
 const asciiMax = 127
@@ -12,10 +12,10 @@ const end = Buffer.from([0xff, 0xff])
 const nothing = -1
 const countBytes = 2
 const lengthBytes = 4
-/** Of all fields that are no text, with their length. */
+/** All non-text types, with their length. */
 const numberBytesMax = 24
 
-/** Times count from the beginning of 2000. */
+/** PostgreSQL counts times from the start of 2000. */
 const epochMs = Date.UTC(2000)
 const microsecondsPerMs = 1_000
 const twoTo32 = 2 ** 32
@@ -24,8 +24,8 @@ const digitBase = 10_000
 const negativeSign = 0x4000
 
 /**
- * Rows in the binary format of COPY, which costs PostgreSQL three quarters of what text does: bytes from the
- * start, which no collection of garbage moves.
+ * Rows in COPY's binary format, which costs PostgreSQL three quarters of its text format. They are bytes from
+ * the start, which the garbage collector never moves.
  */
 export class CopyRows {
   readonly #names: readonly string[]
@@ -33,12 +33,12 @@ export class CopyRows {
   #chunks: Buffer[] = []
   #bytes: Buffer = Buffer.alloc(0)
   #length = 0
-  /** The row before, when all of it is in the bytes at hand, and where it begins there. */
+  /** Whether the whole previous row is in the current buffer, and where it begins. */
   #before: Row | undefined
   #start = 0
-  /** Where each column of the last row ends, from its beginning. */
+  /** End of each column of the last row, relative to its start. */
   readonly #ends: number[] = []
-  /** The last time that was written: mostly it is the next one too. */
+  /** The last time that was written: usually the next one is equal. */
   #time = ''
   #timeMs = Number.NaN
 
@@ -51,7 +51,7 @@ export class CopyRows {
     return this.#length === 0 && this.#chunks.length === 0
   }
 
-  /** Adds all or, where a value is none of its column, throws and adds none. */
+  /** Adds every row or, when a value does not fit its column, throws and adds none. */
   add(rows: readonly Row[]): void {
     const [chunks, bytes, length] = [this.#chunks.length, this.#bytes, this.#length]
     try {
@@ -65,7 +65,7 @@ export class CopyRows {
     }
   }
 
-  /** All rows, in pieces that may end within one of them. */
+  /** All rows, in pieces that may end in the middle of a row. */
   take(): readonly Buffer[] {
     if (this.isEmpty) this.#writeWhole(begin)
     const chunks = [...this.#chunks, this.#bytes.subarray(0, this.#length), end]
@@ -91,7 +91,9 @@ export class CopyRows {
     this.#start = start
   }
 
-  /** With how many columns a row begins that the one before has too: lines of an entry share most of them. */
+  /**
+   * How many leading columns a row shares with the one before: lines of one journal entry share most of them.
+   */
   #alike(row: Row, before: Row): number {
     let count = 0
     for (const name of this.#names) {
@@ -125,7 +127,7 @@ export class CopyRows {
     this.#writeInteger(type, Number(value))
   }
 
-  /** Most texts are short and ASCII: one pass looks and copies. */
+  /** Most texts are short and ASCII: checked and copied in one pass. */
   #writeText(text: string): void {
     if (text.length > shortMax) return this.#writeLongText(text)
     this.#reserve(lengthBytes + text.length)
@@ -153,7 +155,7 @@ export class CopyRows {
     this.#bytes[this.#length++] = value ? 1 : 0
   }
 
-  /** RFC 3339, kept to the millisecond. */
+  /** RFC 3339, millisecond precision. */
   #writeTime(time: string): void {
     const timeMs = time === this.#time ? this.#timeMs : Date.parse(time)
     if (Number.isNaN(timeMs)) throw new RangeError(`"${time}" is no time`)
@@ -176,7 +178,7 @@ export class CopyRows {
     }
   }
 
-  /** Digits to the base of 10,000, the first of them with so many behind it; no decimals. */
+  /** Digits in base 10,000, the first one with its weight; no decimals. */
   #writeNumeric(value: number): void {
     const digits: number[] = []
     for (let rest = Math.abs(value); rest > 0; rest = Math.floor(rest / digitBase))
@@ -203,7 +205,7 @@ export class CopyRows {
     this.#length = at + 4
   }
 
-  /** The product may be no safe integer. */
+  /** The product may exceed the safe integers. */
   #write64(value: number, factor = 1): void {
     const high = Math.floor(value / twoTo32)
     const low = (value - high * twoTo32) * factor

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { quoted, type Table } from '../read-models/tables.ts'
 
-/** Adds rows of `CopyRows`. Even as text COPY costs PostgreSQL a third of what INSERT from JSON does. */
+/** Adds rows of `CopyRows`. Even as text, COPY costs PostgreSQL a third of INSERT from JSON. */
 export function copyInto(connection: pg.ClientBase, table: Table, rows: readonly Buffer[]): Promise<void> {
   const text = `copy ${table.name} (${quoted(Object.keys(table.columns))}) from stdin (format binary)`
   return new Promise((resolve, reject) => {
@@ -10,16 +10,16 @@ export function copyInto(connection: pg.ClientBase, table: Table, rows: readonly
   })
 }
 
-/** The part of the driver's connection that COPY needs; its types do not show it. */
+/** The part of the driver's connection that COPY needs; its types do not declare it. */
 interface CopyConnection {
   query(text: string): void
   sendCopyFromChunk(chunk: Buffer): void
   endCopyFrom(): void
 }
 
-/** A query of the driver's own kind: it calls these methods as the server's messages come. */
+/** A query object of the driver's own protocol: it calls these methods as the server's messages arrive. */
 export abstract class CopyQuery implements pg.Submittable {
-  /** The driver wraps it, to know when its time-out is over. */
+  /** The driver wraps it to notice when its time-out is over. */
   callback: (error: Error | null) => void
   readonly #text: string
 
@@ -33,7 +33,7 @@ export abstract class CopyQuery implements pg.Submittable {
   }
 
   handleCommandComplete(): void {
-    // How many rows there were is known.
+    // The number of rows is known already.
   }
 
   handleReadyForQuery(): void {

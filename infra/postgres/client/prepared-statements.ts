@@ -1,8 +1,8 @@
 import type pg from 'pg'
 
 /**
- * For transactions whose statements look rows up by their keys. While a table is young the planner believes
- * that reading all of it is cheaper, and a prepared statement keeps that plan when the table has grown.
+ * For transactions whose statements look up rows by key. On a young table the planner prefers a full scan,
+ * and a prepared statement would keep that plan after the table has grown.
  */
 export const planByKey = `
   set local enable_seqscan = off;
@@ -11,12 +11,15 @@ export const planByKey = `
   set local plan_cache_mode = force_generic_plan;
   set local jit = off`
 
-/** A statement that each connection parses and plans once; its name is a number, as long ones are cut. */
+/**
+ * A statement that each connection parses and plans once; its name is a number, because PostgreSQL truncates
+ * long names.
+ */
 export function prepared(text: string, values: readonly unknown[]): pg.QueryConfig {
   let name = names.get(text)
   if (name === undefined) names.set(text, (name = `statement-${names.size}`))
   return { name, text, values: [...values] }
 }
 
-/** There are as many as shapes of changes to tables, and of pages. */
+/** As many as there are shapes of changes to tables, and of pages. */
 const names = new Map<string, string>()

@@ -2,14 +2,17 @@ import type pg from 'pg'
 
 const rowsPerFetch = 5_000
 
-/** The database as of one moment, whatever is written meanwhile. */
+/** A consistent snapshot of the database, whatever is written meanwhile. */
 export interface ReadTransaction {
   all<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>
-  /** Batches of a result that may be larger than memory; one at a time. */
+  /** Batches of a result that may exceed memory, one at a time. */
   batches<Row extends object>(text: string, values?: readonly unknown[]): AsyncGenerator<readonly Row[], void>
 }
 
-/** Lends a moment. It keeps old rows from being cleaned up and tables from being dropped, so be short. */
+/**
+ * Runs the work in a snapshot. It keeps old rows from being vacuumed and tables from being dropped, so keep
+ * it short.
+ */
 export async function inReadTransaction<Result>(
   pool: pg.Pool,
   look: (moment: ReadTransaction) => Promise<Result>,

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { ReadTimeoutError, ShareExhaustedError } from '../../../packages/kernel/read-ports.ts'
 
-/** Reads that one share has under way at a time, and that wait for their turn. */
+/** How many reads one share has in flight, and how many may queue. */
 const underWayMax = 2
 const waitingMax = 100
-/** What has waited for longer is not begun: who asked for it has mostly gone. */
+/** A read that has waited longer is not started: its caller has usually gone. */
 const waitMsMax = 5_000
 const queryCanceled = '57014'
 
@@ -20,14 +20,14 @@ interface Share {
 }
 
 /**
- * Reads whose cost depends on what somebody asks for. They have connections of their own, which end a
- * statement that takes too long. Each share has some of them at most and they take turns, so that one
- * merchant's slow reads hold up neither others' nor anything else.
+ * Reads whose cost depends on what the caller asks for. They run on connections of their own, with a
+ * statement time-out. Each share has a few slots and they take turns, so that one merchant's slow reads delay
+ * neither other merchants' nor anything else.
  */
 export class SharedReads {
   readonly #pool: pg.Pool
   readonly #connections: number
-  /** Those that ask, in the order of their turns. */
+  /** Waiting callers, in the order of their turns. */
   readonly #shares = new Map<string, Share>()
   #underWay = 0
 
@@ -72,7 +72,7 @@ export class SharedReads {
       if (!next) continue
       share.underWay++
       this.#underWay++
-      // Behind all others for its next turn.
+      // Goes to the back of the queue for its next turn.
       this.#shares.delete(name)
       this.#shares.set(name, share)
       next.begin()

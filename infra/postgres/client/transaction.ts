@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** Does the work in one transaction: all of it happens, or nothing and what it throws is thrown. */
+/** Runs the work in one transaction: commits all of it, or rolls back and rethrows. */
 export async function inTransaction<Result>(
   pool: pg.Pool,
   work: (connection: pg.ClientBase) => Promise<Result>,

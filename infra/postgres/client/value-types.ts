@@ -17,8 +17,8 @@ function timeOf(text: string): string {
 }
 
 /**
- * How values arrive: bigint and numeric as exact integers, and a sum beyond them is an error and never a
- * rounded amount; times as RFC 3339, dates as they are written.
+ * How values arrive: bigint and numeric as exact integers (a sum beyond the safe integers is an error, never
+ * rounded), times as RFC 3339, dates as written.
  */
 export const valueTypes: pg.CustomTypesConfig = {
   getTypeParser(type: number, format?: 'text' | 'binary') {

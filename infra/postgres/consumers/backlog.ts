@@ -1,10 +1,10 @@
 import type pg from 'pg'
 
-/** How much there is to do, by who has to do it. */
+/** Outstanding work, by who has to do it. */
 export interface Backlog {
-  /** Of consumers other than read models, by name. */
+  /** Consumers other than read models, by name. */
   readonly positions: Readonly<Record<string, number>>
-  /** Events set aside, by consumer: read models together as `read_models`. */
+  /** Parked events by consumer; all read models together as `read_models`. */
   readonly parked: Readonly<Record<string, number>>
   readonly deliveriesPending: number
 }

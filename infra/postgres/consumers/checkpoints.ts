@@ -4,11 +4,11 @@ import { fenced, type Fence } from './fence.ts'
 export interface Checkpoint {
   /** Everything up to here is done. */
   readonly position: number
-  /** Work in the outside world may have been begun up to here. */
+  /** Work in the outside world may have been started up to here. */
   readonly attempted: number
 }
 
-/** How far consumers of the log have come, other than read models. Only who leads moves them. */
+/** Checkpoints of the log's consumers other than read models. Only the leader moves them. */
 export class Checkpoints {
   readonly #pool: pg.Pool
   readonly #fence: Fence | undefined

@@ -2,15 +2,18 @@ import type pg from 'pg'
 import { inTransaction } from '../client/transaction.ts'
 
 /**
- * Throws LeadershipLostError when another process leads by now. When it resolves, no other can begin to lead
+ * Throws LeadershipLostError when another process leads by now. Once it resolves, no other can start to lead
  * before the transaction has ended.
  */
 export type Fence = (connection: pg.ClientBase) => Promise<void>
 
-/** This process has led, and another one does now: what it still has in hand is the other's work. */
+/** This process was the leader and another one is now: the work in hand belongs to the other. */
 export class LeadershipLostError extends Error {
   override readonly name = 'LeadershipLostError'
-  /** As errors of the database have one: nothing is wrong with the work, it is only no longer ours. */
+  /**
+   * With a code, as errors of the database have one: nothing is wrong with the work, it is only no longer
+   * ours.
+   */
   readonly code = 'leadership_lost'
 
   constructor(leader: string) {
@@ -18,15 +21,15 @@ export class LeadershipLostError extends Error {
   }
 }
 
-/** A leader that is stopped in the middle of a transaction keeps the next one waiting no longer than this. */
+/** A leader that is suspended in the middle of a transaction blocks the next one for at most this long. */
 const idleTimeoutMs = 10_000
 
-/** `for key share` would let the next election pass: the epoch is no key. */
+/** `for key share` would not block the next election: the epoch is not a key. */
 const fenceStatement = `
   select set_config('idle_in_transaction_session_timeout', '${idleTimeoutMs}', true)
   from leaders where name = $1 and epoch = $2 for share`
 
-/** The fence of the leader of this name in this epoch; `onDeposed` hears of its end first. */
+/** The fence of this leader in this epoch; `onDeposed` is called first when it no longer leads. */
 export function fenceOf(name: string, epoch: number, onLost: () => void): Fence {
   return async (connection) => {
     const { rowCount } = await connection.query({
@@ -40,7 +43,7 @@ export function fenceOf(name: string, epoch: number, onLost: () => void): Fence 
   }
 }
 
-/** Does the work in one transaction, behind the fence of a leader if there is one. */
+/** Runs the work in one transaction, behind a leader's fence if there is one. */
 export function fenced<Result>(
   pool: pg.Pool,
   fence: Fence | undefined,

@@ -2,31 +2,33 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { LeadershipLostError, fenceOf, type Fence } from './fence.ts'
 
-/** What is led, each by one process at a time. */
+/** Roles that one process holds at a time. */
 export const leaders = ['projector', 'processes', 'relay', 'notary'] as const
 export type LeaderName = (typeof leaders)[number]
 
 export interface Candidate {
   readonly pool: pg.Pool
   readonly name: LeaderName
-  /** Who stands for it: shown to people. */
+  /** The candidate's name, for people. */
   readonly instance: string
 }
 
-/** A time of leading. It may end at any moment; who has not noticed yet is stopped by the fence. */
+/**
+ * A term of leadership. It may end at any moment; a leader that has not noticed yet is stopped by the fence.
+ */
 export interface LeaderTerm {
   /** Aborts when the term is over. */
   readonly signal: AbortSignal
-  /** Belongs into every transaction of the leader, before anything is written. */
+  /** Must come first in each of the leader's transactions. */
   readonly fence: Fence
-  /** Before anything that no transaction can fence: throws LeadershipLostError unless this process leads. */
+  /** Before effects that no transaction can fence: throws LeadershipLostError unless this process leads. */
   assertLeading(): void
 }
 
 export interface Leadership {
-  /** Rejects with what `run` threw while it was leading; resolves once it is closed. */
+  /** Rejects with what `run` threw while leading; resolves after `close`. */
   readonly done: Promise<void>
-  /** Aborts `run`, waits for it, and lets another process lead. */
+  /** Aborts `run`, waits for it, and hands over leadership. */
   close(): Promise<void>
 }
 
@@ -34,17 +36,22 @@ type Run = (term: LeaderTerm) => Promise<void>
 
 const tryEveryMs = 1_000
 const answerTimeoutMs = 5_000
-/** A leader that the server has not heard of for so long loses its lock, although its connection stands. */
+/**
+ * A leader that the server has not heard from for this long loses its lock, although its connection is open.
+ */
 const silenceMaxMs = 4_000
-/** So long whoever is elected waits for what the last leader has begun; less than for an answer. */
+/**
+ * How long a newly elected leader waits for what the last one has started; less than the time-out for an
+ * answer.
+ */
 const patienceMs = 3_000
-/** A leader stops counting on its lock somewhat before the server takes it away. */
+/** A leader stops relying on its lock a little before the server releases it. */
 const certainMs = 3_000
 
 /**
- * Of all processes that ask for it, one at a time runs: the one whose connection holds the lock of this name.
- * When that connection breaks or falls silent, `run` is aborted and the election starts over; so it does when
- * `run` returns by itself.
+ * Runs in one of the candidate processes at a time: the one whose connection holds the advisory lock of this
+ * name. When that connection breaks or falls silent, `run` is aborted and a new election starts, as it does
+ * when `run` returns.
  */
 export function lead(candidate: Candidate, run: Run): Leadership {
   const closing = new AbortController()
@@ -73,8 +80,8 @@ async function nextTry(closing: AbortSignal): Promise<void> {
 }
 
 /**
- * One connection and what it holds. It is outside the pool, which would be one short for as long as a
- * term lasts.
+ * One connection and its lock. It is outside the pool, which would otherwise be one connection short for a
+ * whole term.
  */
 class Candidacy {
   readonly #candidate: Candidate
@@ -83,7 +90,7 @@ class Candidacy {
   readonly #over = new AbortController()
   readonly #finish = () => this.#over.abort()
   #epoch = 0
-  /** The lock was held at this time, or later. */
+  /** The lock was held at this time or later. */
   #provedAt = Number.NEGATIVE_INFINITY
 
   constructor(candidate: Candidate, closing: AbortSignal) {
@@ -95,27 +102,27 @@ class Candidacy {
     closing.addEventListener('abort', this.#finish)
   }
 
-  /** False when the connection breaks or the campaign is closed before the lock was got. */
+  /** False when the connection breaks or the campaign is closed before the lock was acquired. */
   async won(): Promise<boolean> {
     try {
       await this.#client.connect()
-      // A process that is stopped, or whose machine is gone, closes no connection.
+      // A suspended process, or one whose machine is gone, closes no connection.
       await this.#client.query(`set idle_session_timeout = ${silenceMaxMs}`)
       while (!this.#over.signal.aborted) {
         if (await tryLock(this.#client, this.#candidate.name)) return await this.#elect()
         await nextTry(this.#over.signal)
       }
     } catch {
-      // Whatever it was, the connection is of no use: the next one is tried after a pause.
+      // Whatever went wrong, this connection is useless: the next one is tried after a pause.
     }
     return false
   }
 
-  /** Waits for the transactions that the last leader has begun; afterwards it can begin none. */
+  /** Waits for transactions that the last leader has started; it can start no more. */
   async #elect(): Promise<boolean> {
     const { name, instance, pool } = this.#candidate
     const { rows: own } = await this.#client.query<{ pid: number }>('select pg_backend_pid() as pid')
-    // Who cannot end them now tries again at the next election.
+    // If they cannot be ended now, the next election tries again.
     const endSleepers = () => void pool.query(sleepersStatement, [own[0]!.pid]).catch(() => undefined)
     const impatience = setTimeout(endSleepers, patienceMs)
     try {
@@ -141,7 +148,7 @@ class Candidacy {
       const fence = fenceOf(this.#candidate.name, this.#epoch, this.#finish)
       await run({ signal, fence, assertLeading: () => this.#assertLeading() })
     } catch (error) {
-      // What fails because its term is over has not failed.
+      // An error because the term is over is no failure.
       if (!signal.aborted) throw error
     } finally {
       this.#finish()
@@ -149,17 +156,13 @@ class Candidacy {
     }
   }
 
-  /**
-   * Waking up after a long sleep, a process reads its clock before it hears that its connection is closed.
-   */
+  /** After a long suspension, a process reads its clock before it learns that its connection is closed. */
   #assertLeading(): void {
     const isCertain = performance.now() - this.#provedAt < certainMs
     if (this.#over.signal.aborted || !isCertain) throw new LeadershipLostError(this.#candidate.name)
   }
 
-  /**
-   * A connection may be dead without saying so: then the server has given the lock to another, or will soon.
-   */
+  /** A connection may be dead without a word: the server has released the lock by then, or will soon. */
   async #watch(): Promise<void> {
     while (!this.#over.signal.aborted) {
       await nextTry(this.#over.signal)
@@ -175,7 +178,7 @@ class Candidacy {
   }
 }
 
-/** The lock of a leader belongs to a connection, until it ends. */
+/** A leader's lock belongs to its connection and ends with it. */
 async function tryLock(connection: pg.ClientBase, name: LeaderName): Promise<boolean> {
   const text = 'select pg_try_advisory_lock(hashtextextended($1, 0)) as locked'
   const { rows } = await connection.query<{ locked: boolean }>(text, [`leader of ${name}`])
@@ -183,8 +186,8 @@ async function tryLock(connection: pg.ClientBase, name: LeaderName): Promise<boo
 }
 
 /**
- * Takes the place of every leader for as long as the work takes; undefined when a service runs on this
- * database. One that starts meanwhile waits.
+ * Takes the place of every leader while the work runs; undefined when a service is running on this database.
+ * One that starts meanwhile waits.
  */
 export async function withoutLeaders<Result>(
   pool: pg.Pool,
@@ -195,14 +198,14 @@ export async function withoutLeaders<Result>(
     for (const name of leaders) if (!(await tryLock(connection, name))) return undefined
     return { result: await work() }
   } finally {
-    // With the connection go its locks.
+    // The locks go with the connection.
     connection.release(true)
   }
 }
 
 /**
- * Ends the transactions that keep $1 waiting while they wait for a client themselves: it is asleep. No
- * time-out of the server ends one that sleeps in the middle of a COPY.
+ * Ends transactions that block $1 while they wait for a client: that client is suspended. No server time-out
+ * ends one that sleeps in the middle of a COPY.
  */
 const sleepersStatement = `
   select pg_terminate_backend(pid) from pg_stat_activity

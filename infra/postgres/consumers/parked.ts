@@ -3,7 +3,7 @@ import type pg from 'pg'
 import type { Log } from '../../../packages/kernel/ports.ts'
 import { fenced, type Fence } from './fence.ts'
 
-/** A stream that one consumer has set aside: the first event that it could not handle, and why. */
+/** A stream that one consumer has set aside: the first event it could not handle, and why. */
 export interface Parked {
   readonly consumer: string
   readonly stream: string
@@ -23,14 +23,14 @@ export async function listParked(pool: pg.Pool): Promise<readonly Parked[]> {
   return rows
 }
 
-/** Asks the consumers to try parked streams again; answers how many events are parked there. */
+/** Asks consumers to retry parked streams; returns how many events are parked there. */
 export async function requestRetry(pool: pg.Pool, stream?: string): Promise<number> {
   const text = `update parked set retry = true where stream = coalesce($1, stream) and not ${isMessage}`
   const { rowCount } = await pool.query(text, [stream ?? null])
   return rowCount ?? 0
 }
 
-/** Takes the requests: a stream that is still poisoned is tried again only when somebody asks again. */
+/** Takes the requests: a stream that is still poisoned is retried only when somebody asks again. */
 export function takeRetryRequests(pool: pg.Pool, fence?: Fence): Promise<readonly RetryRequest[]> {
   return takeRequests({ pool, fence, consumers: 'read.%' })
 }
@@ -40,11 +40,11 @@ type RetryRequest = Pick<Parked, 'consumer' | 'stream'>
 interface Taking {
   readonly pool: pg.Pool
   readonly fence: Fence | undefined
-  /** A pattern of SQL. */
+  /** A pattern for SQL's LIKE. */
   readonly consumers: string
 }
 
-/** There are hardly ever any, so looking for them writes nothing. */
+/** There is hardly ever any, so looking for them should write nothing. */
 async function takeRequests({ pool, fence, consumers }: Taking): Promise<readonly RetryRequest[]> {
   const wished = await pool.query('select from parked where retry and consumer like $1 limit 1', [consumers])
   if (wished.rowCount === 0) return []
@@ -55,13 +55,15 @@ async function takeRequests({ pool, fence, consumers }: Taking): Promise<readonl
   })
 }
 
-/** What one consumer of the log has set aside, by the stream that is not to be touched meanwhile. */
+/** What one consumer of the log has parked, by the target stream that must not be touched meanwhile. */
 export class ParkedEvents {
   readonly #pool: pg.Pool
   readonly #consumer: string
   readonly #fence: Fence | undefined
   readonly #targets = new Set<string>()
-  /** Parking behind others and releasing the last of them take turns: only who leads does either. */
+  /**
+   * Adding behind a parked event and releasing the last one exclude each other: only the leader does either.
+   */
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(pool: pg.Pool, consumer: string, fence?: Fence) {
@@ -108,14 +110,14 @@ export class ParkedEvents {
     this.#targets.add(target)
   }
 
-  /** Targets that somebody asked to try again. */
+  /** Targets that somebody has asked to retry. */
   async retryRequests(): Promise<readonly string[]> {
     const consumers = `${this.#consumer} %`
     const retryRequests = await takeRequests({ pool: this.#pool, fence: this.#fence, consumers })
     return [...new Set(retryRequests.map(({ consumer }) => consumer.slice(this.#consumer.length + 1)))]
   }
 
-  /** Its events in the order of the log. */
+  /** Its events in log order. */
   async eventsOf(target: string): Promise<readonly ParkedPlace[]> {
     const { rows } = await this.#pool.query<ParkedPlace>(
       'select stream, revision from parked where consumer = $1 order by position',
@@ -160,7 +162,7 @@ export interface Retry {
 
 const pollEveryMs = 500
 
-/** Tries parked work again when somebody asks for it, until the signal aborts. */
+/** Retries parked work on request, until the signal aborts. */
 export async function pollRetryRequests(
   retries: readonly Retry[],
   log: Log,
@@ -176,7 +178,7 @@ export async function pollRetryRequests(
   }
 }
 
-/** Wishes are taken once: a target that fails again must not take those of the others with it. */
+/** Requests are taken once: a target that fails again must not use up those of the others. */
 async function answerRequests(retry: Retry, log: Log): Promise<void> {
   for (const target of await retry.parked.retryRequests()) {
     await retryTarget(retry, target).catch((error: unknown) => log.warn({ target, error }, 'stays parked'))
@@ -203,7 +205,7 @@ export interface ParkedMessage {
   readonly reason: string
 }
 
-/** Nobody tries a message again: what it should be is not known here. */
+/** Messages are never retried: what they should say is not known here. */
 const isMessage = `consumer like 'bus %'`
 
 export async function isParkedMessage(pool: pg.Pool, name: string): Promise<boolean> {
@@ -211,13 +213,13 @@ export async function isParkedMessage(pool: pg.Pool, name: string): Promise<bool
   return rowCount !== 0
 }
 
-/** Takes a message off what is parked, when somebody has seen it; false when it is not there. */
+/** Removes a message once somebody has looked at it; false when it is not there. */
 export async function dismissMessage(pool: pg.Pool, name: string): Promise<boolean> {
   const { rowCount } = await pool.query(`delete from parked where stream = $1 and ${isMessage}`, [name])
   return rowCount !== 0
 }
 
-/** Sets a message of a bus aside that is no event at all; when it comes again, nothing changes. */
+/** Sets aside a bus message that is no event at all; when it comes again, nothing changes. */
 export async function parkMessage(pool: pg.Pool, message: ParkedMessage): Promise<void> {
   const { group, topic, partition, offset, reason } = message
   await pool.query(

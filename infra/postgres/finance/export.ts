@@ -9,7 +9,7 @@ export interface Period {
 
 export const exportedColumns: readonly string[] = postings.columns.map(([name]) => name)
 
-/** The lines of the journal that count in a period, in the order of the log. */
+/** Lines of the journal that count in a period, in log order. */
 export function exportedPostings(
   moment: ReadTransaction,
   { from, to }: Period,
