@@ -25,8 +25,8 @@ import * as busJournal from './migrations/022-bus-journal.ts'
 import * as upkeep from './migrations/023-upkeep.ts'
 
 /**
- * In their order. What has run somewhere is never changed: a change is another migration. Only a function
- * that a later one replaces stands in that one alone.
+ * In order. A migration that has run anywhere is never changed; a change is another migration. A function
+ * that a later migration replaces stands only in that one.
  */
 const migrations = {
   '001-events': events,
@@ -71,10 +71,7 @@ export interface Migratable {
   readonly knex: Knex
 }
 
-/**
- * Brings the tables that cannot be rebuilt up to date. Processes that start at the same time wait for the
- * first one.
- */
+/** Migrates the tables that cannot be rebuilt. Processes that start at the same time wait for the first. */
 export async function migrate({ pool, knex }: Migratable): Promise<void> {
   const client = await pool.connect()
   try {
@@ -90,8 +87,7 @@ export async function migrate({ pool, knex }: Migratable): Promise<void> {
 
 async function migrateAlone(knex: Knex): Promise<void> {
   const config: Knex.MigratorConfig = { migrationSource, tableName: 'migrations' }
-  // A process that was killed leaves knex's own lock behind, which nobody ever frees. Ours is freed with the
-  // connection.
+  // A killed process leaves knex's own lock behind for ever. Ours is released with the connection.
   await knex.migrate.forceFreeMigrationsLock(config)
   await knex.migrate.latest(config)
 }

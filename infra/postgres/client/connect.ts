@@ -77,7 +77,34 @@ async function openPool(url: string, stop: () => Promise<void>): Promise<Postgre
   return { url, pool, reads, knex: builder, close }
 }
 
-/** The pool drops a broken connection and opens another when needed; a failing query reports the error. */
+/**
+ * The pool drops a broken connection and opens another when needed; a failing query reports the error. A
+ * connection in use has no error listener from the pool: without one, its end would end this process.
+ */
+export function surviveBrokenConnections(pool: pg.Pool): void {
+  pool.on('error', () => undefined)
+  pool.on('connect', (client) => client.on('error', () => undefined))
+}
+
+async function checkVersion(pool: pg.Pool, url: string): Promise<void> {
+  const version = await serverVersion(pool, url)
+  if (version < versionMin) {
+    const place = withoutPassword(url)
+    throw new Error(`PostgreSQL at ${place} is version ${version}, but ${versionMin} or later is needed`)
+  }
+}
+
+async function serverVersion(pool: pg.Pool, url: string): Promise<number> {
+  try {
+    const { rows } = await pool.query<{ server_version_num: string }>('show server_version_num')
+    return Math.floor(Number(rows[0]?.server_version_num) / 10_000)
+  } catch (cause) {
+    const message = `PostgreSQL at ${withoutPassword(url)} cannot be reached: ${reason(cause)}`
+    throw new Error(message, { cause })
+  }
+}
+
+/** When a name has several addresses, Node reports one error per address and no message of its own. */
 function reason(cause: unknown): string {
   if (cause instanceof AggregateError) return cause.errors.map(reason).join(', ')
   return cause instanceof Error ? cause.message : String(cause)

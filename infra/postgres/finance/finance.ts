@@ -1,12 +1,12 @@
 import { financeViewTable, type FinanceView } from './views.ts'
 
 const schema = 'finance'
-/** Has no password and no login: a person's own role is made its member. */
+/** Cannot log in: a person's own role is made its member. */
 const reader = 'ikw_finance'
 
 /**
- * Stable views for finance, made anew whenever a read model below them is published. Their reader sees them
- * and nothing of what they stand on, because a view reads with the rights of its owner.
+ * Stable views for finance, recreated whenever a read model below them is published. Readers see the views
+ * and nothing underneath, because a view reads with its owner's rights.
  */
 export const financeViews = [
   `create schema if not exists ${schema};`,
@@ -27,8 +27,8 @@ function makeView({ name, comment, columns, from }: FinanceView): string {
 }
 
 /**
- * Roles belong to the server and not to the database, so somebody else may have made it, or be making it now.
- * Where this user may make none, the views are there and the grant is left to those who may.
+ * Roles belong to the server, not the database, so somebody else may have created it or be creating it now.
+ * Where this user may not create roles, the views exist and granting is left to somebody who may.
  */
 function grant(): string {
   return `do $finance$

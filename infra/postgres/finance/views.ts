@@ -10,7 +10,7 @@ export interface FinanceView {
 
 const environment = `case when livemode then 'live' else 'sandbox' end`
 
-/** The order of the columns by which every view can be cut. */
+/** The order of the columns by which every view can be filtered. */
 const owner: readonly Column[] = [
   ['merchant', 'merchant', 'Id of the merchant (UUID)'],
   ['environment', environment, 'live or sandbox; sandbox holds play money'],
@@ -49,7 +49,7 @@ const journal: FinanceView = {
 
 const debit = `case when side = 'debit' then amount else 0 end`
 const credit = `case when side = 'credit' then amount else 0 end`
-/** Debits raise assets, credits raise all others. */
+/** Debits raise assets, credits raise everything else. */
 const effect = `case when (side = 'debit') = (class = 'asset') then amount else -amount end`
 
 export const postings: FinanceView = {
@@ -109,7 +109,7 @@ const fees: FinanceView = {
   from: `from read.journal where class = 'revenue'`,
 }
 
-/** Public ids are a prefix and the UUID without its hyphens. */
+/** Public ids are a prefix and the UUID without hyphens. */
 function publicId(prefix: string): string {
   return `'${prefix}_' || replace(id, '-', '')`
 }
@@ -137,7 +137,7 @@ const payouts: FinanceView = {
 
 const paidAmount = `(state #>> '{payment,amount}')::bigint`
 const paidFee = `(state #>> '{payment,fee}')::bigint`
-// Cast, because a read model that is older than migration 014 keeps `jsonb`.
+// Cast, because a read model older than migration 014 still has `jsonb`.
 const refunded = `(select coalesce(sum((share ->> 'amount')::bigint), 0)
     from json_each((state #> '{payment,refunds}')::json) as refund (id, share) where (share ->> 'done')::boolean)`
 

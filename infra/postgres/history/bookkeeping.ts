@@ -4,8 +4,8 @@ import type { ReadTransaction } from '../client/read-transaction.ts'
 import { inTransaction } from '../client/transaction.ts'
 
 /**
- * What a service knows beside its log and cannot make anew from it: how far its consumers are, what merchants
- * were told, what was answered. Everything else in the database is rebuilt, or belongs to one process.
+ * What a service knows besides its log and cannot rebuild from it: its consumers' checkpoints, what merchants
+ * were told, answers to requests. Everything else in the database is rebuilt, or belongs to one process.
  */
 export const bookkeeping = [
   { name: 'checkpoints', where: `name not like 'read.%'` },
@@ -16,11 +16,11 @@ export const bookkeeping = [
   { name: 'webhook_replay_plans', where: 'true' },
   { name: 'bus_journal', where: 'true' },
   { name: 'answers', where: 'true' },
-  // Without them nobody can open what is personal in the log.
+  // Without them nobody can open personal fields in the log.
   { name: 'subject_keys', where: 'true' },
-  // The simulated operators' book: a sandbox goes on where it was.
+  // The simulated operators' data: a sandbox continues where it was.
   { name: 'sandbox_operations', where: 'true' },
-  // The tree of the log, which others hold proofs against.
+  // The Merkle tree of the log, against which others hold proofs.
   { name: 'log_keys', where: 'true' },
   { name: 'log_tiles', where: 'true' },
   { name: 'log_bundles', where: 'true' },
@@ -30,7 +30,7 @@ export const bookkeeping = [
 
 export interface KeptRows {
   readonly table: string
-  /** Each is a row as JSON text. */
+  /** Each row as JSON text. */
   readonly rows: readonly string[]
 }
 
@@ -49,13 +49,13 @@ export async function* readBookkeeping(moment: ReadTransaction): AsyncGenerator<
 export interface Restoring {
   readonly id: string
   /**
-   * What is restored may be older than the world: then everything up to this position of the log may have
-   * been begun, and payment rails are asked before they are told anything.
+   * What is restored may be older than the world: everything up to this position may have been started
+   * outside, so payment rails are asked before they are told anything.
    */
   readonly mayHaveRunThrough?: number
 }
 
-/** Replaces what is in a database that no service runs on, in one transaction. */
+/** Replaces what is in a database on which no service runs, in one transaction. */
 export function writeBookkeeping(
   pool: pg.Pool,
   kept: Bookkeeping,
@@ -81,7 +81,7 @@ export function writeBookkeeping(
   })
 }
 
-/** All but those that PostgreSQL makes from others. */
+/** All columns except those that PostgreSQL computes from others. */
 async function writtenColumns(connection: pg.ClientBase, table: string): Promise<string> {
   const { rows } = await connection.query<{ columns: string }>(
     `select string_agg(quote_ident(attname), ', ') as columns from pg_attribute
@@ -91,7 +91,7 @@ async function writtenColumns(connection: pg.ClientBase, table: string): Promise
   return rows[0]!.columns
 }
 
-/** The processes that had deliveries in hand are not here; new deliveries get numbers of their own. */
+/** The processes that had deliveries in hand do not exist here; new deliveries get new numbers. */
 const settle = `
   update deliveries set worker = null where worker is not null;
   select setval(pg_get_serial_sequence('deliveries', 'id'), (select coalesce(max(id), 0) + 1 from deliveries), false)`

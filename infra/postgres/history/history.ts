@@ -1,16 +1,16 @@
 import type pg from 'pg'
 
-/** Which history the bookkeeping of a database belongs to. */
+/** The history that a database's bookkeeping belongs to. */
 export interface KeptHistory {
   readonly id: string
-  /** Begun anew when this database is filled from elsewhere: what the log goes on with is its own. */
+  /** Renewed when this database is filled from elsewhere: events appended from then on are its own. */
   readonly branch: string
-  /** Something is being copied in here, and is not complete yet. */
+  /** A copy into this database is incomplete. */
   readonly isIncomplete: boolean
   readonly hasEvents: boolean
-  /** A service has done something about events: then this bookkeeping is not replaced. */
+  /** A service has acted on events: this bookkeeping must not be replaced any more. */
   readonly hasRun: boolean
-  /** The furthest that any consumer has come. */
+  /** The furthest checkpoint of any consumer. */
   readonly reached: number
 }
 
@@ -24,7 +24,7 @@ export async function keptHistory(pool: pg.Pool): Promise<KeptHistory> {
   return rows[0]!
 }
 
-/** From now on the database belongs to this history. */
+/** Binds the database to this history. */
 export async function keepHistory(
   database: pg.Pool | pg.ClientBase,
   { id, isIncomplete }: Pick<KeptHistory, 'id' | 'isIncomplete'>,

@@ -8,8 +8,8 @@ import type {
 } from '../../../packages/kernel/read-ports.ts'
 
 /**
- * Whoever has not said for so long that a request is in hand has died. If it only sleeps, the request is
- * carried out twice, which does no harm: every command may be sent again.
+ * A request not renewed for this long is taken for dead. If its process was only suspended, the request is
+ * carried out twice, which is harmless: every command may be repeated.
  */
 const leaseMs = 10_000
 const renewalsPerLease = 4
@@ -34,11 +34,11 @@ const renewStatement = `
   where answers.merchant = mine.merchant and answers.livemode = mine.livemode
     and answers.operation = mine.operation and answers.key = mine.key and answers.status = 'running'`
 
-/** Answers of keyed requests in Postgres. */
+/** Stored answers of keyed requests. */
 export class PostgresAnswers implements Answers {
   readonly #pool: pg.Pool
   readonly #leaseMs: number
-  /** What this process carries out. */
+  /** Requests that this process is carrying out. */
   readonly #inHand = new Map<string, AnswerKey>()
   #renewals: NodeJS.Timeout | undefined
   #isRenewing = false
@@ -121,7 +121,7 @@ export class PostgresAnswers implements Answers {
     const columns = (['merchant', 'livemode', 'operation', 'key'] as const).map((name) =>
       keys.map((key) => key[name]),
     )
-    // What cannot be renewed now is renewed the next time, or carried out by somebody else as well.
+    // What cannot be renewed now is renewed next time, or carried out by another process as well.
     await this.#pool.query(renewStatement, columns).catch(() => undefined)
     this.#isRenewing = false
   }

@@ -1,11 +1,11 @@
-/** Four bits for each of four million keys, of which one in six hundred is then taken for a known one. */
+/** Four bits for each of four million keys; one unknown key in six hundred is then taken for a known one. */
 const words = 2 ** 20
 const bitMask = words * 32 - 1
 const bitsPerKey = 4
 
 /**
- * Which rows may be in a table that was empty when this began (a Bloom filter). It is never wrong about a key
- * that is there; about others it is, the more often the more keys there are.
+ * A Bloom filter of the rows in a table that was empty when the filter was created: it never misses a row
+ * that exists, and takes more missing ones for existing as it fills up.
  */
 export class KeyBloomFilter {
   #bits: Uint32Array | undefined
@@ -26,7 +26,7 @@ export class KeyBloomFilter {
   }
 }
 
-/** The first bit of a key, the step to the next one, and how many there are: FNV-1a and a sister of it. */
+/** Double hashing: the key's first bit, the step to the next, and how many (two FNV-1a hashes). */
 function placesOf(key: string): [bit: number, step: number, count: number] {
   let one = 0x811c9dc5
   let other = 0x9e3779b9

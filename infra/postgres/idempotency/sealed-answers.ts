@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** An answer that shows a secret, kept for the repeats of its idempotency key. */
+/** An answer that shows a secret, stored sealed for repeats of its idempotency key. */
 export interface SealedAnswer {
   readonly merchant: string
   readonly livemode: boolean

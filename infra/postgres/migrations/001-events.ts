@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
 
 /**
- * The log of the embedded event store. A writer keeps the lock until its commit is visible, so positions
- * become visible in their order. Migration 015 makes the function that appends.
+ * The log of the embedded event store. A writer holds the lock until its commit is visible, so positions
+ * become visible in order. Migration 015 creates the function that appends.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

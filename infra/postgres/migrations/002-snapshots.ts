@@ -1,8 +1,6 @@
 import type { Knex } from 'knex'
 
-/**
- * States of long streams. They could be folded again, but a book of a million entries would take its time.
- */
+/** States of long streams. They could be folded again, but a book of a million entries would take a while. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table snapshots (

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** What requests with an idempotency key were answered, so that their repeats are answered the same. */
+/** Answers of requests with an idempotency key, so that repeats are answered the same. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table answers (

@@ -1,9 +1,6 @@
 import type { Knex } from 'knex'
 
-/**
- * How far each consumer of the log has come, and the events that it could not handle: their streams wait
- * until they are retried.
- */
+/** Each consumer's checkpoint, and the events it could not handle: their streams wait for a retry. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table checkpoints (

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 
 /**
  * What merchants were or could have been told: the exact bytes of each webhook body, once, however many
- * endpoints get them.
+ * endpoints receive it.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
 
 /**
- * One row for each endpoint and event, and one more for each replay of it. A row without `due_at` is a first
- * attempt, which waits only for those before it; `worker` is the process that has the row in hand. The
- * partial indexes hold nothing but work to be done.
+ * One row per endpoint and event, and another for each replay. A row without `due_at` is a first attempt,
+ * which only waits for earlier ones; `worker` is the process that has the row in hand. The partial indexes
+ * contain only outstanding work.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
 
 /**
- * The book of the simulated operators: it is theirs, not ours, and survives us as a real operator's would.
- * What a test trigger ended before it was submitted has no request yet.
+ * The simulated operators' own records: they survive us as a real operator's would. An operation that a test
+ * trigger ended before its submission has no request yet.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
 
 /**
- * Who leads. Each election begins another epoch; a leader writes only in transactions that have seen its own
- * epoch here, so one that was asleep while another was elected writes nothing.
+ * Leaders. Each election starts a new epoch; a leader writes only in transactions that have seen its own
+ * epoch here, so one that was suspended while another was elected writes nothing.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
 
 /**
- * Which history checkpoints, deliveries and read models of this database belong to. A copy of the history
- * keeps its id, so log and database find out at the start whether they fit together.
+ * The history that checkpoints, deliveries and read models of this database belong to. A copy of the history
+ * keeps its id, so at the start log and database find out whether they belong together.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
 
 /**
- * An event is known by its position in the log as well as by its id; the number is half as long, and its rows
- * come in their order. The key is written twice for each delivery.
+ * An event is known by its position in the log as well as by its id; the position is half as long, and its
+ * rows arrive in order. The key is stored twice for each delivery.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw('alter table deliveries drop constraint deliveries_once')

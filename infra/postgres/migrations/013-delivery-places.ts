@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
 
 /**
- * A delivery that one process alone writes down, sends and ends stands in no index that asks where it is, so
- * that its end changes none: half of each page is left for it. `unlisted` says so; null in what others may
- * look for. The unique key begins with the number that grows, and is written at the end of its index.
+ * A delivery that a single process stores, sends and ends is in no index on its place, so that ending it
+ * changes none: half of each page is left free for the update. `unlisted` marks it; null where others may
+ * look for it. The unique key starts with the growing number, so it is appended to its index.
  */
 export async function up(knex: Knex): Promise<void> {
   // Fresh rows of a process that are not listed have greater ids.

@@ -1,9 +1,8 @@
 import type { Knex } from 'knex'
 
 /**
- * JSON is kept as it was written: PostgreSQL spends nothing on taking it apart and putting it together again,
- * which was a third of what it spent on an event. These tables are written anew, and readers of before must
- * begin anew.
+ * JSON is stored as text: parsing and reassembling it was a third of what PostgreSQL spent on an event. These
+ * tables are rewritten, and older readers must restart.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

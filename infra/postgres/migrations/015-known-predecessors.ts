@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
 
 /**
- * The only way into the log. Once it has the lock, the function reads whether each stream is where it is
- * expected; one statement would read earlier. Of a stream that the writer itself has left there, nothing is
- * read: whether it has gone on since, the unique key tells.
+ * The only way into the log. The function checks each stream's revision after it has the lock; a single
+ * statement would read earlier. A stream that the writer itself left at that revision is not read: the unique
+ * key tells whether it has moved since.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
 
 /**
- * Whether all deliveries of a replay were tried is asked for each replay that is under way, however many
- * deliveries it has: only those that have a place are left.
+ * Whether all deliveries of a replay were tried is asked for each replay in progress, however many deliveries
+ * it has: only those that are waiting keep a place.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
 
 /**
- * A sequence of its own for each merchant and environment, in the order in which events are told. What was
- * told before has its position in the log as its sequence, and none in `position`: numbers go on from there.
+ * A sequence per merchant and environment, in the order in which events are told. Earlier events have their
+ * log position as sequence and none in `position`: numbering continues from there.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

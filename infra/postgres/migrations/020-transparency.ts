@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** The log of the log: a Merkle tree over all events (docs/audit.md). It only grows. */
+/** The transparency log: an append-only Merkle tree over all events (docs/audit.md). */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table log_tiles (

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
 
 /**
- * Keys that personal fields of events are sealed with. `subject` is a keyed digest of whom they are about;
- * the row without one holds the key of that digest. `wrapped` is sealed under the master key, and null once
- * the subject is forgotten. A retired key seals nothing any more.
+ * Keys that seal personal fields of events. `subject` is a keyed digest of the person; the row without a
+ * subject holds the key of that digest. `wrapped` is sealed under the master key, and null once the subject
+ * is erased. A retired key seals nothing new.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

@@ -1,9 +1,8 @@
 import type { Knex } from 'knex'
 
 /**
- * How far each group has come on the bus, kept where the bus's retention does not reach. A history that is
- * restored or copied goes on as a branch of its own: messages of another branch are of events that this log
- * does not have.
+ * Each group's progress on the bus, kept beyond the broker's retention. A restored or copied history
+ * continues as a branch of its own: messages of another branch are about events that this log does not have.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw('alter table history add column branch uuid not null default gen_random_uuid()')

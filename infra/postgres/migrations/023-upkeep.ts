@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** When those who run a service last did what it relies on them for: metrics tell its age. */
+/** When operators last did what the service relies on them for: metrics show its age. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table upkeep (

@@ -6,7 +6,7 @@ import type { PersonalKeys } from '../../../packages/kernel/personal.ts'
 import type { Vault } from '../../../packages/kernel/ports.ts'
 import { Batcher } from '../client/batcher.ts'
 
-/** A key that data is sealed with: `<digest of the subject>.<generation>`. */
+/** Names a key: `<digest of the subject>.<generation>`. */
 export interface SubjectKey {
   readonly id: string
   readonly key: KeyObject
@@ -15,7 +15,7 @@ export interface SubjectKey {
 export interface SubjectKeysOptions {
   readonly pool: pg.Pool
   readonly vault: Vault
-  /** What a process knows of keys may be so old before it seals with them. */
+  /** How old a process's knowledge of keys may be before it must look again to seal. */
   readonly freshMs?: number
 }
 
@@ -23,7 +23,10 @@ const keyBytes = 32
 const keysKept = 100_000
 const digestLength = 32
 const lookEveryMs = 1_000
-/** Whoever has not looked for so long does not seal, so a key that was retired before is in nobody's use. */
+/**
+ * A process that has not looked for this long does not seal, so keys retired before that are no longer in use
+ * anywhere.
+ */
 const freshMsDefault = 3_000
 
 interface Row {
@@ -33,16 +36,16 @@ interface Row {
 }
 
 /**
- * Keys of subjects, kept in memory. A key is made with the first event of its subject, before that event is
- * written; afterwards nothing is asked of the database but, once a second, which keys were retired.
+ * Keys of subjects, cached. A key is created with the first event of its subject, before that event is
+ * written; later the database is only asked once a second which keys were retired.
  */
 export class SubjectKeys implements PersonalKeys {
   readonly #pool: pg.Pool
   readonly #vault: Vault
   readonly #freshMs: number
-  /** Keys in use, by their subject in the clear. */
+  /** Keys in use, by subject in the clear. */
   readonly #inUse = new LRUCache<string, SubjectKey>({ max: keysKept })
-  /** `false`: forgotten. */
+  /** `false`: erased. */
   readonly #byId = new LRUCache<string, KeyObject | false>({ max: keysKept })
   readonly #making = new Batcher<string, SubjectKey>((subjects) => this.#make(subjects))
   readonly #reading = new Batcher<string, KeyObject | false>((ids) => this.#read(ids))
@@ -56,20 +59,20 @@ export class SubjectKeys implements PersonalKeys {
     this.#freshMs = freshMs
   }
 
-  /** The key that a subject's data is sealed with now, if it is at hand. */
+  /** The key that currently seals a subject's data, if cached. */
   inUse(subject: string): SubjectKey | undefined {
     const age = performance.now() - this.#lookedAt
     if (age > lookEveryMs) this.#look().catch(() => undefined)
     return age > this.#freshMs ? undefined : this.#inUse.get(subject)
   }
 
-  /** The same, made where there is none. */
+  /** The same, created if there is none. */
   async forSealing(subject: string): Promise<SubjectKey> {
     if (performance.now() - this.#lookedAt > this.#freshMs) await this.#look()
     return this.#inUse.get(subject) ?? this.#making.enqueue(subject)
   }
 
-  /** The key of sealed data, if it is at hand; `false` when it was destroyed. */
+  /** The key of sealed data, if cached; `false` when it was destroyed. */
   known(id: string): KeyObject | false | undefined {
     return this.#byId.get(id)
   }
@@ -85,7 +88,7 @@ export class SubjectKeys implements PersonalKeys {
       [digest],
     )
     this.#inUse.delete(subject)
-    // Others may still seal with it until they have looked: what they write must be forgotten too.
+    // Others may still seal with it until they have looked: what they write must be erased too.
     await pause(this.#freshMs)
     const { rows } = await this.#pool.query<{ generation: number }>(
       `update subject_keys set wrapped = null, retired_at = now()
@@ -141,7 +144,7 @@ export class SubjectKeys implements PersonalKeys {
     })
   }
 
-  /** Forgets which keys were retired lately, by whatever process. */
+  /** Drops keys that any process has retired lately. */
   #look(): Promise<void> {
     this.#looking ??= this.#forgetRetired().finally(() => (this.#looking = undefined))
     return this.#looking
@@ -163,7 +166,7 @@ export class SubjectKeys implements PersonalKeys {
     return createHmac('sha256', key).update(subject).digest('base64url').slice(0, digestLength)
   }
 
-  /** Made once for a database: under another one the same subject would get a second key. */
+  /** Created once per database: under another one, the same subject would get a second key. */
   async #openDigestKey(): Promise<KeyObject> {
     try {
       const { rows } = await this.#pool.query<Row>(makeKeys, [[''], [this.#wrap('', randomBytes(keyBytes))]])
@@ -175,12 +178,14 @@ export class SubjectKeys implements PersonalKeys {
   }
 }
 
-/** What a key is sealed for under the master key. */
+/** What a key's seal under the master key is bound to. */
 export function contextOf(subject: string): string {
   return `subject/${subject}`
 }
 
-/** Answers the keys in use, new ones for those without any; not those that somebody else makes right now. */
+/**
+ * Returns the keys in use and creates missing ones, except those that another process is creating right now.
+ */
 const makeKeys = `
   with asked as (select * from unnest($1::text[], $2::text[]) as asked (subject, wrapped)),
     known as (
