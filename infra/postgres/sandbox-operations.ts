@@ -20,7 +20,10 @@ interface Stated {
   readonly state: RailState
 }
 
-/** The operators' book on Postgres. Calls of one tick, or made during a write, are written together. */
+/**
+ * The simulated operators' records in Postgres. Calls of one tick, or made during a write, are written
+ * together.
+ */
 export class SandboxOperations implements SandboxBook {
   readonly #pool: pg.Pool
   readonly #submissions = new Batcher((batch: readonly Submission[]) => this.#enter(batch))
@@ -75,7 +78,7 @@ export class SandboxOperations implements SandboxBook {
     })
   }
 
-  /** Locks rows in the order of their references, so that two processes never wait for each other. */
+  /** Locks rows in order of their references, so that two processes cannot deadlock. */
   async #enter(batch: readonly Submission[]): Promise<readonly RailState[]> {
     const calls = new Map<string, { submission: Submission; count: number }>()
     for (const submission of batch) {
@@ -103,7 +106,7 @@ export class SandboxOperations implements SandboxBook {
     return references.map((reference) => found.get(reference))
   }
 
-  /** A statement ends an operation once; who ends it a second time goes with the next statement. */
+  /** One statement ends an operation once; a second caller goes with the next statement. */
   async #end(batch: readonly Resolution[]): Promise<readonly RailState[]> {
     const first = new Map<string, Resolution>()
     const later: Resolution[] = []
@@ -119,7 +122,7 @@ export class SandboxOperations implements SandboxBook {
     })
   }
 
-  /** What had ended before is not changed, and looked up. */
+  /** Operations that had ended before are not changed, only looked up. */
   async #endOnce(resolutions: readonly Resolution[]): Promise<ReadonlyMap<string, RailState>> {
     const { rows } = await this.#pool.query<Stated>({
       name: 'sandbox-resolve',
@@ -160,12 +163,12 @@ function valuesOf({ request, script, now }: Submission): readonly unknown[] {
   ]
 }
 
-/** Who reads this book must not be able to charge cards. */
+/** Card tokens are cut: nobody who reads these records may be able to charge cards. */
 function withoutToken(method: RailMethod): object {
   return method.type === 'card' ? { type: method.type } : method
 }
 
-/** How often money moves when an operation gets into this state. */
+/** How often money moves when an operation reaches this state. */
 function executions({ state }: RailState): number {
   return state === 'succeeded' ? 1 : 0
 }
@@ -192,7 +195,9 @@ const arrays = Object.values(submissionColumns)
   .map((type, index) => `$${index + 1}::${type}[]`)
   .join(', ')
 
-/** A known reference is never entered again. One that was resolved before its submission gets its request. */
+/**
+ * A known reference is never inserted again. One that was resolved before its submission gets its request.
+ */
 const submitStatement = `
   insert into sandbox_operations as known (${names})
   select * from unnest(${arrays}) as submitted (${names}) order by reference
@@ -206,7 +211,7 @@ const submitStatement = `
     method = coalesce(known.method, excluded.method)
   returning reference, state`
 
-/** A step waits until the callbacks of the one before are accepted: a return never overtakes its payment. */
+/** A step waits until the callbacks of the last one are accepted: a return never overtakes its payment. */
 function advanceStatement(condition: string): string {
   return `
     update sandbox_operations set

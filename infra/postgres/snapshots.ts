@@ -13,7 +13,7 @@ export function postgresSnapshots(pool: pg.Pool): Snapshots {
     return rows[0]
   }
 
-  /** An older state, or one of an older program that still runs, does not replace a newer one. */
+  /** An older state, or one from an older version that still runs, does not replace a newer one. */
   async function save(stream: string, version: number, { revision, state }: Snapshot): Promise<void> {
     await pool.query({
       name: 'save-snapshot',

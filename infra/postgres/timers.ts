@@ -6,7 +6,9 @@ import { Batcher } from './client/batcher.ts'
 
 type TimerKey = Pick<DueTimer, 'id' | 'dueAt'>
 
-/** Much falls due at one moment, so the time alone is no place to go on from. */
+/**
+ * Many timers may fall due at the same moment, so the time alone cannot identify the place to resume from.
+ */
 type Place = TimerKey
 
 const begin: Place = { dueAt: '-infinity', id: '' }
@@ -17,16 +19,16 @@ interface Postponement extends TimerKey {
   readonly until: Date
 }
 
-/** Of a timer that is gone nothing but its attempts is left. */
+/** Of a deleted timer only its attempts are left. */
 type PostponedRow = DueTimer | (TimerKey & { readonly kind: null })
 
-/** A timer is in the read model so long after it was due, if not sooner; others wait for a look at all. */
+/** By this long after it fell due, a timer is in the read model; later ones are found by a full scan. */
 const lateMsMax = 3_000
 const lookAtAllEveryMs = 30_000
 
 const timerColumns = 't.kind, t.subject, t.merchant, t.livemode'
 
-/** Those that were never run. The lower limit spares it all those that were, of which there may be many. */
+/** Never run yet. The lower bound skips those that were run, of which there may be many. */
 const freshStatement = `
   select t.id, ${timerColumns}, t.due_at as "dueAt", 0 as attempts
   from ${readSchema}.timers t
@@ -40,7 +42,7 @@ const postponedStatement = `
   where a.again_at <= $1 and ($3::text[] is null or t.kind is null or t.kind = any($3))
   order by a.again_at limit $2`
 
-/** Of merchants whose time is ahead, with what time it is for each of them. */
+/** Owners whose sandbox clock is ahead, with the time it shows. */
 const aheadStatement = `
   select t.id, ${timerColumns}, t.due_at as "dueAt", coalesce(a.attempts, 0) as attempts
   from unnest($1::text[], $2::timestamptz[]) as m (merchant, now)
@@ -61,8 +63,8 @@ const forgetStatement = `
   where a.id = gone.id and a.due_at = gone.due_at`
 
 /**
- * The read model `timers`, and how often each timer has been run: attempts are no events, so they are kept
- * beside it. Only who leads writes them.
+ * The read model `timers`, and how often each timer has run: attempts are not events, so they are stored
+ * beside it. Only the leader writes them.
  */
 export class PostgresTimers implements Timers {
   readonly #pool: pg.Pool
@@ -70,7 +72,7 @@ export class PostgresTimers implements Timers {
   readonly #postponements = new Batcher((batch: readonly Postponement[]) => this.#postpone(batch))
   /** Handed out for the first time and not postponed yet. */
   #begun = new Set<string>()
-  /** Timers that were due before have been run, unless they came late. */
+  /** Timers due before this have been run, unless they arrived late. */
   #freshFrom: Place = begin
   #lookedAtAllAt = Number.NEGATIVE_INFINITY
 
@@ -118,7 +120,7 @@ export class PostgresTimers implements Timers {
     return time - this.#lookedAtAllAt >= lookAtAllEveryMs || time < this.#lookedAtAllAt
   }
 
-  /** Forgets the attempts of timers that are gone. */
+  /** Deletes the attempts of timers that are gone. */
   async #postponed(now: Date, limit: number, kinds: Kinds): Promise<readonly DueTimer[]> {
     for (;;) {
       const { rows } = await this.#pool.query<PostponedRow>(postponedStatement, [now, limit, kinds])
@@ -133,7 +135,7 @@ export class PostgresTimers implements Timers {
     await fenced(this.#pool, this.#fence, (connection) => connection.query(forgetStatement, values))
   }
 
-  /** Timers run side by side and end together, each of them once. */
+  /** Timers run concurrently and end together, each of them once. */
   async #postpone(batch: readonly Postponement[]): Promise<readonly undefined[]> {
     const values = [
       batch.map(({ id }) => id),

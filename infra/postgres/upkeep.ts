@@ -5,13 +5,13 @@ export type UpkeepTask = 'backup' | 'verification'
 
 export interface Upkeep {
   readonly task: UpkeepTask
-  /** Of the log: all up to here is covered. */
+  /** Position in the log: everything up to here is covered. */
   readonly position: number
-  /** Work covers what was there when it began, so it is as old as its beginning. */
+  /** A task covers what existed when it started, so its age counts from its start. */
   readonly at: Date
 }
 
-/** Notes that it was done, with success. */
+/** Records that it was done successfully. */
 export async function noteUpkeep(pool: pg.Pool, { task, position, at }: Upkeep): Promise<void> {
   await pool.query(
     `insert into upkeep as known (task, position, done_at) values ($1, $2, $3)
@@ -21,7 +21,7 @@ export async function noteUpkeep(pool: pg.Pool, { task, position, at }: Upkeep):
   )
 }
 
-/** Seconds since each task was done; what was never done here is left out. */
+/** Seconds since each task was done; tasks never done are left out. */
 export async function upkeepAges(pool: pg.Pool, now: Date): Promise<Readonly<Record<string, number>>> {
   const { rows } = await pool.query<{ task: string; age: number }>(
     `select task, extract(epoch from $1::timestamptz - done_at)::float8 as age from upkeep`,

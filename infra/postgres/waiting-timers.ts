@@ -1,25 +1,28 @@
 import type pg from 'pg'
 import { readSchema } from './read-models/tables.ts'
 
-/** What has not come to its end in time, in one environment; ages in seconds, 0 where there is nothing. */
+/** What has not ended in time, in one environment; ages in seconds, 0 where there is nothing. */
 export interface WaitingTimers {
   readonly livemode: boolean
-  /** Of the oldest timer that should have been run by now. */
+  /** Age of the oldest overdue timer. */
   readonly lagSeconds: number
-  /** Of the oldest payout that an operator has and says nothing of: its money is in clearing. */
+  /** Age of the oldest payout that an operator has said nothing about: its money is in clearing. */
   readonly clearingSeconds: number
-  /** Of the oldest payment after the end of its intent that is not given back: its money is in suspense. */
+  /**
+   * Age of the oldest payment that arrived after its intent ended and is not given back: its money is in
+   * suspense.
+   */
   readonly suspenseSeconds: number
-  /** Payouts under way that are later than was expected. */
+  /** Payouts in progress that are later than expected. */
   readonly payoutsDelayed: number
 }
 
 const timersCounted = 100_000
 
 /**
- * Timers go when what they wait for has come, so those that are due are the few things that take long: the
- * index on when they are due finds them, and everything else is looked up by key. A payout has no timer
- * `payout_late` any more once it was found late.
+ * A timer goes when what it waits for has arrived, so the due ones are the few slow things: the index on due
+ * times finds them, and everything else is looked up by key. A payout's timer `payout_late` is gone once it
+ * was found late.
  */
 const statement = `
   with due as materialized (

@@ -12,7 +12,7 @@ import {
   type RailState,
 } from '../../packages/kernel/rail-ports.ts'
 
-/** A rail and what it may be asked to do; what is left out is not looked at. */
+/** A rail and what it accepts; conditions left out match everything. */
 export interface RailEntry {
   readonly environments: readonly Environment[]
   readonly methods?: readonly RailMethod['type'][]
@@ -23,7 +23,7 @@ export interface RailEntry {
 
 type Environment = 'sandbox' | 'live'
 
-/** All rails as one: the first entry that fits the environment, country, method and operator is asked. */
+/** All rails as one: the first entry that matches environment, country, method and operator is used. */
 export class RailRegistry implements PaymentRails {
   readonly #entries: readonly RailEntry[]
 
@@ -47,7 +47,7 @@ export class RailRegistry implements PaymentRails {
     return this.#find(choiceOf(route))?.rail.health(route) ?? 'down'
   }
 
-  /** A rail is heard about the environments that it serves, and no others. */
+  /** Callbacks of a rail only count for the environments it serves. */
   onCallback(handle: (callback: RailCallback) => Promise<void>): Subscription {
     const rails = new Set(this.#entries.map(({ rail }) => rail))
     const subscriptions = [...rails].map((rail) => {
@@ -64,7 +64,7 @@ export class RailRegistry implements PaymentRails {
     return { close }
   }
 
-  /** What was begun while there was a rail waits until there is one again. */
+  /** An operation begun while a rail was configured waits until there is one again. */
   async #ask(route: RailRoute, question: (rail: PaymentRail) => Promise<RailState>): Promise<RailState> {
     const entry = this.#find(choiceOf(route))
     if (!entry) throw new RailMissingError(`no rail serves ${route.method.type} here`)

@@ -1,15 +1,15 @@
 import type { RailCallback, RailRequest, RailState } from '../../packages/kernel/rail-ports.ts'
 
-/** Something that happens to an operation by itself. */
+/** A step that an operation takes on its own. */
 export interface Step {
   readonly state: RailState
-  /** After the submission, or after the step before. */
+  /** After the submission, or after the last step. */
   readonly afterMs: number
-  /** How often the operator says so. */
+  /** How many callbacks the operator makes for it. */
   readonly callbacks: number
 }
 
-/** What an operation does from the moment at which it is submitted. */
+/** What an operation does from its submission on. */
 export interface Script {
   readonly state: RailState
   readonly steps: readonly Step[]
@@ -31,27 +31,27 @@ export interface KnownOperation {
 }
 
 export interface ClaimedCallback extends RailCallback {
-  /** How often this operation's callbacks have been tried, with this time. */
+  /** How many callbacks of this operation have been tried, this one included. */
   readonly attempts: number
 }
 
 export interface CalledBack {
   readonly reference: string
-  /** Of the claim: a claim that somebody else has taken over settles nothing. */
+  /** Identifies the claim: one that somebody else has taken over settles nothing. */
   readonly attempts: number
   readonly accepted: boolean
   /** When the next one comes, if one is owed. */
   readonly nextAt: Date
 }
 
-/** The operators' own book. Several processes may use it at once. */
+/** The simulated operators' own records. Several processes may use them at once. */
 export interface SandboxBook {
-  /** Enters an operation, or only counts the call when its reference is known. Answers its state. */
+  /** Records the operation, or only counts the call when its reference is known. Returns its state. */
   submit(submission: Submission): Promise<RailState>
   find(reference: string): Promise<KnownOperation | undefined>
-  /** Takes the steps that are due, of one operation or of all; answers how many it took. */
+  /** Takes the steps that are due, of one operation or of all; returns how many. */
   advance(due: { readonly now: Date; readonly limit: number; readonly reference?: string }): Promise<number>
-  /** Callbacks that are due; nobody else gets them until then. */
+  /** Claims due callbacks; nobody else gets them until then. */
   claimCallbacks(claim: {
     readonly now: Date
     readonly until: Date
@@ -59,8 +59,8 @@ export interface SandboxBook {
   }): Promise<readonly ClaimedCallback[]>
   settleCallbacks(callbacks: readonly CalledBack[]): Promise<void>
   /**
-   * Ends what has not ended, without its steps and callbacks. Only a success can end again, by a return.
-   * Answers the state it has then.
+   * Ends an operation that has not ended, without its remaining steps and callbacks. Only a success can end
+   * again, by a return. Returns the resulting state.
    */
   resolve(reference: string, state: RailState, now: Date): Promise<RailState>
 }

@@ -7,18 +7,21 @@ export interface CallbackOptions {
   readonly book: SandboxBook
   readonly clock: Clock
   readonly handle: (callback: RailCallback) => Promise<void>
-  /** Told what goes wrong with the book or in the handler; both are tried again. */
+  /** Called with errors of the records or the handler; both are retried. */
   readonly onError: (error: unknown) => void
 }
 
 const idleMs = 200
 const batchMax = 500
-/** A process that dies with callbacks in its hands leaves them to the others after so long. */
+/** After this long, callbacks claimed by a process that died go to others. */
 const leaseMs = 30_000
-/** A callback whose handler rejects comes again after these pauses, the last of them for ever. */
+/** Pauses before a callback whose handler rejects is repeated; the last one repeats for ever. */
 const retryDelaysMs = [200, 1_000, 5_000, 15_000, 60_000]
 
-/** Ends operations when they are due, and tells the handler. Several processes may do so with one book. */
+/**
+ * Advances operations when they are due, and calls the handler. Several processes may do so on one set of
+ * records.
+ */
 export class SandboxCallbacks implements Subscription {
   readonly #options: CallbackOptions
   readonly #stopping = new AbortController()
@@ -45,7 +48,7 @@ export class SandboxCallbacks implements Subscription {
     }
   }
 
-  /** Answers how much there was to do. */
+  /** Returns how much there was to do. */
   async #round(): Promise<number> {
     const { book, clock } = this.#options
     const now = clock()

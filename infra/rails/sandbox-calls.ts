@@ -1,7 +1,7 @@
 import { Type, type StaticDecode, type TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-/** How the operators' book is spoken to from another process: `POST /<call>` with one of these as JSON. */
+/** The protocol to the simulated operators in another process: `POST /<call>` with one of these as JSON. */
 
 const Time = Type.Transform(
   Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z$' }),
@@ -67,19 +67,19 @@ export const calls = {
 } as const satisfies Record<string, TSchema>
 
 export type Call = keyof typeof calls
-/** What a call carries, with its times as `Date`. */
+/** A call's parameters, with times as `Date`. */
 export type Question<Name extends Call> = StaticDecode<(typeof calls)[Name]>
 
-/** A body that is no such call, in a sentence that names the field. */
+/** The body is not a valid call; the message names the field. */
 export class CallRefusedError extends Error {
   override readonly name = 'CallRefusedError'
 }
 
-/** Reads the body of a call; throws CallRefusedError for what it is not. */
+/** Reads a call's body; throws CallRefusedError when it is invalid. */
 export function decodeCall<Name extends Call>(name: Name, body: unknown): Question<Name> {
   const schema: TSchema = calls[name]
   const [fault] = Value.Errors(schema, body)
   if (fault) throw new CallRefusedError(`${fault.path || 'the body'}: ${fault.message}`)
-  // The schema is what the type is derived from; the library types a decoded value as unknown.
+  // The type is derived from this very schema; the library types a decoded value as unknown.
   return Value.Decode(schema, body) as Question<Name>
 }

@@ -6,7 +6,7 @@ import type { Call } from './sandbox-calls.ts'
 export interface HttpSandboxBookOptions {
   /** Where `npm run start:sandbox` listens. */
   readonly url: string
-  /** For the whole call, with the wait for a connection. */
+  /** For the whole call, including the wait for a connection. */
   readonly timeoutMs?: number
 }
 
@@ -15,8 +15,8 @@ const connectTimeoutMs = 2_000
 const connectionsMax = 64
 
 /**
- * The operators' book in another process. Every failure rejects, also one after the call has arrived: whoever
- * calls takes it for an outcome that nobody knows.
+ * The simulated operators' records in another process. Every failure rejects, even one after the call
+ * arrived: the caller must treat the outcome as unknown.
  */
 export class HttpSandboxBook implements SandboxBook {
   readonly #pool: Pool
@@ -54,7 +54,7 @@ export class HttpSandboxBook implements SandboxBook {
     return this.#call('resolve', { reference, state, now })
   }
 
-  /** Calls under way fail. */
+  /** Calls in flight fail. */
   async close(): Promise<void> {
     await this.#pool.destroy()
   }
@@ -69,7 +69,7 @@ export class HttpSandboxBook implements SandboxBook {
     })
     const text = await body.text()
     if (statusCode !== 200) throw new Error(`the simulated operators answered ${statusCode}: ${text}`)
-    // Both sides are this program: the answer is what its own book gives.
+    // Both sides are this program, so the answer has the type that its own records return.
     return JSON.parse(text) as Answer
   }
 }

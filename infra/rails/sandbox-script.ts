@@ -14,7 +14,9 @@ export const sandboxDelaysMs = {
 
 export type SandboxDelays = Readonly<Record<keyof typeof sandboxDelaysMs, number>>
 
-/** Inferred: these wallets are approved in the payer's browser and not by a prompt on the telephone. */
+/**
+ * Inferred: payments from these wallets are approved in the payer's browser, not by a prompt on the phone.
+ */
 const redirectingOperators: ReadonlySet<string> = new Set(['wave'])
 
 const failureMessages: Readonly<Record<string, string>> = {
@@ -32,7 +34,7 @@ const failureMessages: Readonly<Record<string, string>> = {
 interface Scene {
   readonly request: RailRequest
   readonly magic: MagicValue | undefined
-  /** The state of an operation that was taken and waits. */
+  /** The state of an operation that was accepted and waits. */
   readonly waiting: RailState
   readonly delaysMs: SandboxDelays
 }
@@ -87,7 +89,7 @@ function succeedsSoon(scene: Scene): Script {
   return waits(scene, [{ ...success, afterMs: scene.delaysMs.soon }])
 }
 
-/** Of a payment it is known that it failed when its prompt has expired; of a payout nothing ever is. */
+/** A payment is known to have failed once its prompt has expired; of a payout nothing is ever known. */
 function neverAnswers(scene: Scene): Script {
   const expiry = { ...timeout, callbacks: 0, afterMs: scene.delaysMs.promptExpires }
   return { ...waits(scene, scene.request.kind === 'collection' ? [expiry] : []), answers: false }

@@ -4,10 +4,10 @@ import { CallRefusedError, calls, decodeCall, type Call, type Question } from '.
 
 type Answers = { readonly [Name in Call]: (question: Question<Name>) => Promise<unknown> }
 
-/** A claim of callbacks is settled at once: 500 of them. */
+/** Claimed callbacks are settled in one call: up to 500 of them. */
 const bodyBytesMax = 1_000_000
 
-/** Serves the book of the simulated operators to `HttpSandboxBook`. What fails is told to `onError`. */
+/** Serves the simulated operators' records to `HttpSandboxBook`. Errors go to `onError`. */
 export function serveBook(book: SandboxBook, onError: (error: unknown) => void): RequestListener {
   const answers: Answers = {
     submit: (submission) => book.submit(submission),
@@ -68,7 +68,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Whoever asked repeats what failed here, and would repeat in vain what is wrong with its question. */
+/** The caller repeats what failed here, but must not repeat an invalid call. */
 function failed(error: unknown, onError: (error: unknown) => void): Answer {
   if (error instanceof CallRefusedError) return { status: 400, body: { error: error.message } }
   onError(error)

@@ -16,21 +16,21 @@ import { sandboxDelaysMs, scriptOf, type SandboxDelays } from './sandbox-script.
 export interface SandboxOptions {
   readonly book: SandboxBook
   readonly clock: Clock
-  /** The page on which a payer plays the wallet or the card's bank; `/<reference>` is appended to it. */
+  /** The page on which a payer plays the wallet or the card's bank; `/<reference>` is appended. */
   readonly redirectBase: string
   /** Shorter ones for tests. */
   readonly delaysMs?: Partial<SandboxDelays>
-  /** A fault to be injected: these requests are carried out, but their answer gets lost. */
+  /** Fault injection: these requests are carried out, but their answers are lost. */
   readonly answerLate?: (request: RailRequest) => boolean
-  /** A fault to be injected: how often each callback comes again although it was accepted. */
+  /** Fault injection: how often each callback is repeated although it was accepted. */
   readonly repeatCallbacks?: number
   readonly onError?: (error: unknown) => void
 }
 
-/** What an operation can end with. */
+/** Possible ends of an operation. */
 const endings: ReadonlySet<RailState['state']> = new Set(['succeeded', 'failed', 'returned'])
 
-/** Operators, card acquirers and banks, played by magic numbers and test triggers. No money moves. */
+/** Operators, card acquirers and banks, controlled by magic numbers and test triggers. No money moves. */
 export class SimulatedOperators implements SandboxRail {
   readonly #options: SandboxOptions
   readonly #delaysMs: SandboxDelays
@@ -70,13 +70,13 @@ export class SimulatedOperators implements SandboxRail {
     return new SandboxCallbacks({ book, clock, handle, onError })
   }
 
-  /** Ends an operation once, also one that is submitted only later: it then ends as it was resolved. */
+  /** Ends an operation once; one that is submitted later then ends as it was resolved. */
   async resolve(reference: string, result: RailState): Promise<RailState> {
     if (!endings.has(result.state)) throw new TypeError(`an operation cannot end as ${result.state}`)
     return this.#options.book.resolve(reference, result, this.#options.clock())
   }
 
-  /** A book that cannot be reached is an operator that does not answer. */
+  /** Records that cannot be reached are an operator that does not answer. */
   async #known(reference: string): Promise<KnownOperation | undefined> {
     const { book, clock } = this.#options
     try {

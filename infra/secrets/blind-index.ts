@@ -7,7 +7,7 @@ export function newIndexKey(): string {
   return randomBytes(keyBytes).toString('base64')
 }
 
-/** HMAC-SHA256 under the key, as a UUID (version 8): the same name is always the same, and shows nothing. */
+/** HMAC-SHA256 under the key, as a UUID (version 8): always the same for a name, without revealing it. */
 export function blindId(key: string, name: string): string {
   const bytes = createHmac('sha256', Buffer.from(key, 'base64')).update(name).digest()
   bytes[6] = (bytes[6]! & 0x0f) | 0x80

@@ -18,9 +18,9 @@ import type { MasterKeys } from './vault.ts'
 const keyBytes = 32
 
 /**
- * The keys that secrets at rest are sealed with, newest first: those given, in base64 and between commas,
- * else those of the data directory, one per line; the first start makes one. Whoever loses them loses the
- * secrets, so they belong into a backup, away from the database.
+ * The keys that seal secrets at rest, newest first: those given, in base64 and separated by commas, else
+ * those of the data directory, one per line; the first start creates one. Losing them means losing the
+ * secrets, so they belong in a backup, away from the database.
  */
 export function loadMasterKeys(dataDirectory: string, given?: string): MasterKeys {
   if (given) return keysOf(given.split(','), 'The given master key')
@@ -30,13 +30,13 @@ export function loadMasterKeys(dataDirectory: string, given?: string): MasterKey
   return keysOf(readFileSync(file, 'utf8').trim().split('\n'), file)
 }
 
-/** Puts a new key before those that are kept in the data directory. */
+/** Adds a new key before those in the data directory. */
 export function addMasterKey(dataDirectory: string): void {
   const { current, older } = loadMasterKeys(dataDirectory)
   replace(dataDirectory, [randomBytes(keyBytes), current, ...older])
 }
 
-/** Keeps these keys only. */
+/** Keeps only these keys. */
 export function keepMasterKeys(dataDirectory: string, { current, older }: MasterKeys): void {
   replace(dataDirectory, [current, ...older])
 }
@@ -50,8 +50,8 @@ function replace(dataDirectory: string, keys: readonly Buffer[]): void {
 }
 
 /**
- * Written whole before it gets its name, so neither a crash nor a second process starting meanwhile leaves
- * half a key or two.
+ * Written completely before it gets its name, so neither a crash nor another process starting at the same
+ * time leaves half a key or two.
  */
 function make(file: string, dataDirectory: string): void {
   mkdirSync(dataDirectory, { recursive: true })
@@ -65,7 +65,7 @@ function make(file: string, dataDirectory: string): void {
   }
 }
 
-/** A file of its own beside the one that it is to become. */
+/** A temporary file beside the final one. */
 function drafted(file: string, keys: readonly Buffer[]): string {
   const draft = `${file}.${randomBytes(6).toString('hex')}`
   const handle = openSync(draft, 'wx', 0o600)

@@ -6,12 +6,12 @@ import type { MasterKeys } from './vault.ts'
 const algorithm = 'aes-256-ecb'
 const form = /^[A-Za-z0-9_-]{22}$/
 const contextsKept = 10_000
-/** Another process may have got a new key, but not for each nonsense that somebody sends. */
+/** Another process may have received a new key, but not for every nonsense that somebody sends. */
 const loadEveryMs = 1_000
 
 /**
- * A number and what it is for are one block of AES. So it cannot be read, compared, made up or used for
- * anything else, and the same number is always the same text.
+ * A number and its purpose are encrypted as one AES block. So it cannot be read, compared, forged or used for
+ * another purpose, and the same number always gives the same text.
  */
 export function opaqueNumbers(load: () => MasterKeys): OpaqueNumbers {
   let keys = keysOf(load())
@@ -54,7 +54,7 @@ export function opaqueNumbers(load: () => MasterKeys): OpaqueNumbers {
   }
 }
 
-/** The newest first. */
+/** Newest first. */
 function keysOf({ current, older }: MasterKeys): readonly Buffer[] {
   const derived = (key: Buffer) => Buffer.from(hkdfSync('sha256', key, '', 'opaque numbers', 32))
   return [current, ...older].map(derived)

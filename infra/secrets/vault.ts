@@ -16,7 +16,7 @@ const algorithm = 'aes-256-gcm'
 export interface MasterKeys {
   /** Seals, and opens what it sealed. */
   readonly current: Buffer
-  /** Only open what they sealed when they were current. */
+  /** Only open what they sealed while they were current. */
   readonly older: readonly Buffer[]
 }
 
@@ -70,7 +70,7 @@ function keyObject(key: Buffer): KeyObject {
   return createSecretKey(key)
 }
 
-/** Of the master key that a secret was sealed with. */
+/** Id of the master key that sealed a secret. */
 export function sealedWith(sealed: string): string {
   return sealed.split('.')[1] ?? ''
 }

@@ -1,7 +1,7 @@
 import { ValueType, type HrTime } from '@opentelemetry/api'
 import { metrics, resources } from '@opentelemetry/sdk-node'
 
-/** A metric as prom-client tells it. */
+/** A metric as prom-client reports it. */
 export interface Scraped {
   readonly name: string
   readonly help: string
@@ -10,14 +10,14 @@ export interface Scraped {
   readonly values: readonly {
     readonly value: number
     readonly labels: Readonly<Partial<Record<string, string | number>>>
-    /** Of a histogram: its name with `_bucket`, `_sum` or `_count`. */
+    /** In a histogram: its name with `_bucket`, `_sum` or `_count`. */
     readonly metricName?: string
   }[]
 }
 
 export type Scrape = () => Promise<readonly Scraped[]>
 
-/** The same numbers that Prometheus reads, for OpenTelemetry: each fact is counted once. */
+/** Exposes Prometheus's numbers to OpenTelemetry: each fact is counted once. */
 export function bridge(scrape: Scrape): metrics.MetricProducer {
   const startTime = now()
   return {
@@ -62,7 +62,7 @@ function histograms({ name, values }: Scraped, times: Times): metrics.DataPoint<
       own.find(({ metricName }) => metricName === name + suffix)?.value ?? 0
     const below = own.filter(({ metricName }) => metricName === `${name}_bucket`)
     const boundaries = below.map(({ labels }) => Number(labels['le'])).filter(Number.isFinite)
-    // Prometheus counts all that is below a boundary, OpenTelemetry what is between two.
+    // Prometheus counts everything below a boundary, OpenTelemetry what is between two.
     const counts = below.map(({ value }, index) => value - (below[index - 1]?.value ?? 0))
     const value = { buckets: { boundaries, counts }, sum: numberOf('_sum'), count: numberOf('_count') }
     return { ...times, attributes, value }

@@ -20,19 +20,19 @@ import { bridge, type Scrape } from './metric-bridge.ts'
 export interface TelemetryOptions {
   readonly service: string
   readonly instance: string
-  /** The metrics of this process, as Prometheus would read them. */
+  /** This process's metrics, as Prometheus would read them. */
   readonly scrape: Scrape
 }
 
 export interface Telemetry {
   readonly tracing: Tracing
-  /** Sends what has not been sent. */
+  /** Sends what has not been sent yet. */
   close(): Promise<void>
 }
 
 /**
- * Sends traces and metrics by OTLP. Where to, how, and how many of them is read by the SDK from the
- * variables OTEL_*. What no collector takes is dropped; its queues are bounded. Metrics go as protobuf.
+ * Sends traces and metrics by OTLP. The SDK reads endpoint, protocol and sampling from the OTEL_* variables.
+ * What no collector accepts is dropped; queues are bounded. Metrics are sent as protobuf.
  */
 export function startTelemetry({ service, instance, scrape }: TelemetryOptions): Telemetry {
   const { PeriodicExportingMetricReader } = metrics
@@ -42,13 +42,13 @@ export function startTelemetry({ service, instance, scrape }: TelemetryOptions):
   })
   const sdk = new NodeSDK({
     resource: resources.resourceFromAttributes({ 'service.name': service, 'service.instance.id': instance }),
-    // The others would tell the command line and the user of this process.
+    // The other detectors would reveal the command line and the user of this process.
     resourceDetectors: [resources.envDetector],
     metricReaders: [reader],
   })
   sdk.start()
   const tracing = new OpenTelemetry(trace.getTracer('ikw-payments'))
-  // A collector that is away keeps nobody from ending.
+  // An unreachable collector delays nobody's shutdown.
   return { tracing, close: () => sdk.shutdown().catch(() => undefined) }
 }
 
@@ -111,7 +111,7 @@ class OpenSpan implements Span {
     this.span.setAttributes({ ...attributes })
   }
 
-  /** Messages of errors may hold what nobody should read; their kind does not. */
+  /** Error messages may contain private data; their class does not. */
   end(error?: unknown): void {
     if (error !== undefined) {
       const { reason, name } = error as { reason?: unknown; name?: unknown }

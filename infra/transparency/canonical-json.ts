@@ -1,9 +1,9 @@
-/** Text without anything that JSON escapes. */
+/** Text that needs no escaping in JSON. */
 const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 
 /**
- * Canonical JSON (RFC 8785) of what JSON can say. Four times as fast as the package of that name, with which
- * a test compares it: the notary does this for each event.
+ * Canonical JSON (RFC 8785). Four times as fast as the package `canonicalize`, with which a test compares it:
+ * the notary does this for each event.
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'string') return plain.test(value) ? `"${value}"` : JSON.stringify(value)

@@ -1,7 +1,7 @@
 import { hashBytes } from './hashing.ts'
 import { MalformedNoteError } from './signed-note.ts'
 
-/** What a log says about its whole tree, as C2SP's tlog-checkpoint writes it. */
+/** A log's statement about its whole tree, as C2SP's tlog-checkpoint defines it. */
 export interface Checkpoint {
   /** The log's name, unique for ever. */
   readonly origin: string
@@ -14,7 +14,7 @@ export function checkpointText({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${root.toString('base64')}\n`
 }
 
-/** Lines beyond the third are extensions, which are passed over. Throws MalformedNoteError. */
+/** Lines beyond the third are extensions, which are skipped. Throws MalformedNoteError. */
 export function parseCheckpoint(text: string): Checkpoint {
   const [origin = '', sizeLine = '', rootLine = ''] = text.split('\n')
   const size = Number(sizeLine)

@@ -2,7 +2,7 @@ import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { sha256 } from './hashing.ts'
 
-/** What an event commits to, in the members that docs/audit.md names. `data` is as it is stored: sealed. */
+/** What an event commits to, with the members listed in docs/audit.md. `data` is as stored: sealed. */
 export interface CommittedEvent {
   readonly stream: string
   readonly revision: number

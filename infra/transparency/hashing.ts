@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
 
-/** Hashes of RFC 6962, 2.1: a leaf and an inner node can never be taken for each other. */
+/** Hashes of RFC 6962, 2.1: a leaf can never be taken for an inner node or the reverse. */
 
 export const hashBytes = 32
 
 const leafPrefix = 0
 const nodePrefix = 1
 
-/** Hashes are made one after the other, and a third faster when their input needs no new memory. */
+/** Hashes are computed one at a time, and a third faster when their input reuses its memory. */
 const node = Buffer.alloc(1 + 2 * hashBytes, nodePrefix)
 
 export function sha256(bytes: Uint8Array | string): Buffer {
@@ -30,7 +30,7 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
 /** The root of a tree without leaves. */
 export const emptyRoot = sha256('')
 
-/** The root over subtrees that stand side by side; only the last one may be smaller than the others. */
+/** The root over adjacent subtrees; only the last one may be smaller than the others. */
 export function rootOver(subtrees: readonly Buffer[]): Buffer {
   if (subtrees.length === 0) return emptyRoot
   if (subtrees.length === 1) return subtrees[0]!
@@ -38,7 +38,7 @@ export function rootOver(subtrees: readonly Buffer[]): Buffer {
   return nodeHash(rootOver(subtrees.slice(0, left)), rootOver(subtrees.slice(left)))
 }
 
-/** How many of `size` leaves stand left of the root: the largest power of two below it. */
+/** How many of `size` leaves are left of the root: the largest power of two below it. */
 export function leftOf(size: number): number {
   let left = 1
   while (left * 2 < size) left *= 2

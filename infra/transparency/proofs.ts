@@ -1,16 +1,16 @@
 import { emptyRoot, leftOf, nodeHash, rootOver } from './hashing.ts'
 import { hashesOf, tileWidth, widthOf, type TileName } from './tiles.ts'
 
-/** Gives the bytes of a tile; throws when it is not there. */
+/** Returns a tile's bytes; throws when it does not exist. */
 export type ReadTile = (tile: TileName & { readonly level: number }) => Promise<Buffer>
 
-/** Leaves from the first up to, without, the end. */
+/** Leaves from the first up to but excluding the end. */
 interface Range {
   readonly first: number
   readonly end: number
 }
 
-/** Makes the proofs of RFC 6962, 2.1, of a tree of this size from its tiles, each read once. */
+/** Makes RFC 6962, 2.1, proofs for a tree of this size from its tiles, reading each once. */
 export class TileProofs {
   readonly #size: number
   readonly #read: ReadTile
@@ -25,7 +25,7 @@ export class TileProofs {
     return size === 0 ? Promise.resolve(emptyRoot) : this.#rootOf({ first: 0, end: size })
   }
 
-  /** That the leaf with this index is in the tree, from the leaf upwards. */
+  /** Proves that the leaf with this index is in the tree, from the leaf upwards. */
   async inclusion(index: number): Promise<readonly Buffer[]> {
     if (!(index >= 0 && index < this.#size))
       throw new RangeError(`a tree of ${this.#size} leaves has no leaf ${index}`)
@@ -40,21 +40,21 @@ export class TileProofs {
     return Promise.all(path.reverse())
   }
 
-  /** That the tree of `older` leaves is the beginning of this one. */
+  /** Proves that the tree of `older` leaves is a prefix of this one. */
   async consistency(older: number): Promise<readonly Buffer[]> {
     if (!(older >= 0 && older <= this.#size))
       throw new RangeError(`a tree of ${this.#size} leaves had never ${older}`)
     if (older === 0 || older === this.#size) return []
     const path: Promise<Buffer>[] = []
     let range: Range = { first: 0, end: this.#size }
-    // Until the older tree's end, the older tree and this one are split at the same places.
+    // Up to the older tree's end, both trees split at the same places.
     while (range.end !== older) {
       const { left, right } = halves(range)
       const isLeft = older <= left.end
       path.push(this.#rootOf(isLeft ? right : left))
       range = isLeft ? left : right
     }
-    // The older root is known to who verifies, but only when nothing stands left of it.
+    // The verifier knows the older root, but only when nothing is left of it.
     if (range.first > 0) path.push(this.#rootOf(range))
     return Promise.all(path.reverse())
   }
@@ -68,7 +68,7 @@ export class TileProofs {
     return nodeHash(leftRoot, rightRoot)
   }
 
-  /** A whole subtree lies in one tile: on the highest level whose hashes are not larger than it. */
+  /** A complete subtree lies within one tile: on the highest level whose hashes do not cover more than it. */
   async #subtree(first: number, size: number): Promise<Buffer> {
     let level = 0
     while (tileWidth ** (level + 1) <= size) level++
@@ -131,7 +131,7 @@ export interface Consistency {
   readonly proof: readonly Buffer[]
 }
 
-/** Whether the older tree is the beginning of the newer one (RFC 9162, 2.1.4.2). */
+/** Whether the older tree is a prefix of the newer one (RFC 9162, 2.1.4.2). */
 export function isConsistent({ older, newer, proof }: Consistency): boolean {
   if (older.size > newer.size) return false
   if (older.size === 0) return proof.length === 0 && older.root.equals(emptyRoot)

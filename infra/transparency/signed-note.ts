@@ -1,18 +1,18 @@
 import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto'
 import { sha256 } from './hashing.ts'
 
-/** Texts with signatures below them, as C2SP's signed-note says; read and written by Go's sumdb/note too. */
+/** Texts with signatures below, as C2SP's signed-note defines them; compatible with Go's sumdb/note. */
 
 /** Ed25519 over the text. */
 const ed25519 = 0x01
-/** Ed25519 over the text and the time at which a witness has seen it. */
+/** Ed25519 over the text and the time at which a witness saw it. */
 const cosignatureV1 = 0x04
 
 type Algorithm = typeof ed25519 | typeof cosignatureV1
 
 export interface NoteSignature {
   readonly name: string
-  /** Four bytes that tell keys of one name from each other. */
+  /** Four bytes that tell apart keys of the same name. */
   readonly keyId: Buffer
   readonly signature: Buffer
 }
@@ -32,11 +32,11 @@ export interface NoteSigner {
 export interface NoteVerifier {
   readonly name: string
   readonly keyId: Buffer
-  /** The time that a cosignature says, in seconds; `true` for a signature without one, `false` for none. */
+  /** The cosignature's time in seconds; `true` for a signature without one, `false` for none. */
   verify(text: string, signature: Buffer): number | boolean
 }
 
-/** The note is not what its format says; the message says where. */
+/** The note is malformed; the message says where. */
 export class MalformedNoteError extends Error {
   override readonly name = 'MalformedNoteError'
 }
@@ -115,7 +115,7 @@ export function signatureLine({ name, keyId, signature }: NoteSignature): string
 const noteBytesMax = 1_000_000
 const signaturesMax = 100
 
-/** Throws MalformedNoteError for what is no note at all; whether its signatures hold is not looked at. */
+/** Throws MalformedNoteError for what is not a note; signatures are not verified here. */
 export function parseNote(note: string): SignedNote {
   if (Buffer.byteLength(note) > noteBytesMax) throw new MalformedNoteError('the note is too long')
   // eslint-disable-next-line no-control-regex
@@ -137,8 +137,8 @@ export function parseSignature(line: string): NoteSignature {
 }
 
 /**
- * The names of those whose signature holds, with the time that it says. Signatures by unknown keys are passed
- * over; one by a known key that does not hold makes the whole note malformed.
+ * The names whose signatures are valid, each with its time. Signatures by unknown keys are skipped; an
+ * invalid one by a known key makes the whole note malformed.
  */
 export function verifiedSigners(
   { text, signatures }: SignedNote,

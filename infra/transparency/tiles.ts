@@ -1,12 +1,12 @@
 import { hashBytes } from './hashing.ts'
 
-/** Where tiles of a tree stand and what is in them, as C2SP's tlog-tiles says. */
+/** Paths and contents of a tree's tiles, as C2SP's tlog-tiles defines them. */
 
 /** Hashes in a full tile: a tile is a subtree of height eight. */
 export const tileWidth = 256
 
 export interface TileName {
-  /** 0: its hashes are those of leaves. Of `entries` there is one level. */
+  /** 0: hashes of leaves. `entries` has one level only. */
   readonly level: number | 'entries'
   readonly index: number
   /** 256, or less for the last tile of its level. */
@@ -23,7 +23,7 @@ export function tilePath({ level, index, width }: TileName): string {
 
 const pathShape = /^tile\/(entries|0|[1-9]\d?)\/((?:x\d{3}\/)*\d{3})(?:\.p\/([1-9]\d{0,2}))?$/
 
-/** The tile at a path; `undefined` for a path that is spelled in no or another way. */
+/** The tile at a path; `undefined` for a path that is not in canonical form. */
 export function parseTilePath(path: string): TileName | undefined {
   const [, level, elements = '', partial] = pathShape.exec(path) ?? []
   if (level === undefined) return undefined
@@ -36,17 +36,17 @@ export function parseTilePath(path: string): TileName | undefined {
   return isKnown && tilePath(name) === path ? name : undefined
 }
 
-/** Hashes on a level of a tree of this size: each stands for a whole tile of the level below. */
+/** Number of hashes on a level of a tree of this size: each stands for a whole tile of the level below. */
 export function hashesOnLevel(level: number, size: number): number {
   return Math.floor(size / tileWidth ** level)
 }
 
-/** The tiles that a tree of this size has on a level, the partial one last. */
+/** A level's tiles in a tree of this size, the partial one last. */
 export function tilesOnLevel(level: number, size: number): number {
   return Math.ceil(hashesOnLevel(level, size) / tileWidth)
 }
 
-/** The widest tile of this level and index that a tree of this size has; 0 when it has none. */
+/** The widest tile with this level and index in a tree of this size; 0 when it has none. */
 export function widthOf({ level, index }: Pick<TileName, 'level' | 'index'>, size: number): number {
   const hashes = hashesOnLevel(level === 'entries' ? 0 : level, size)
   return Math.max(0, Math.min(tileWidth, hashes - index * tileWidth))

@@ -7,15 +7,15 @@ export interface Tile extends TileName {
 }
 
 /**
- * A tree that only grows. It knows its right edge: on each level the hashes that do not fill a tile yet. So
- * it takes leaves in constant time and at most 255 hashes a level, whatever its size.
+ * An append-only tree. It keeps its right edge: on each level the hashes that do not fill a tile yet. So it
+ * takes leaves in constant time and at most 255 hashes a level, whatever its size.
  */
 export class GrowingTree {
   readonly #edge: Buffer[][]
   #size: number
   #full: Tile[] = []
 
-  /** Continues a tree from its partial tiles, from level 0 upwards; none is an empty list. */
+  /** Resumes a tree from its partial tiles, from level 0 upwards; a missing one is an empty list. */
   constructor(size = 0, edge: readonly (readonly Buffer[])[] = []) {
     this.#size = size
     this.#edge = edge.map((hashes) => [...hashes])
@@ -31,7 +31,7 @@ export class GrowingTree {
     return this.#size
   }
 
-  /** Takes the hash of the next leaf. */
+  /** Appends the hash of the next leaf. */
   add(leaf: Buffer): void {
     this.#size++
     this.#push(0, leaf)
@@ -45,7 +45,7 @@ export class GrowingTree {
     return rest ?? rootOver([])
   }
 
-  /** Tiles that were filled since they were last taken, and the partial ones as they are now. */
+  /** Tiles completed since the last call, and the partial ones as they are now. */
   takeTiles(): readonly Tile[] {
     const full = this.#full
     this.#full = []

@@ -11,7 +11,7 @@ import {
   type SignedNote,
 } from './signed-note.ts'
 
-/** A witness vouches that a log only grows: C2SP's tlog-witness, without the HTTP around it. */
+/** A witness vouches that a log only grows: C2SP's tlog-witness, without HTTP around it. */
 
 export type Seen = Pick<Checkpoint, 'size' | 'root'>
 
@@ -19,7 +19,7 @@ export interface WitnessLogs {
   /** The keys of a log; `undefined` for a log that is not witnessed here. */
   verifiers(origin: string): readonly NoteVerifier[] | undefined
   /**
-   * Runs alone for this log, with the checkpoint that was seen last. What it answers to keep is kept before
+   * Runs exclusively for this log, with the checkpoint seen last. The checkpoint it returns is stored before
    * it resolves.
    */
   advance<Result>(
@@ -28,7 +28,7 @@ export interface WitnessLogs {
   ): Promise<Result>
 }
 
-/** What is answered to a request, by HTTP's status. */
+/** Answer to a request, with its HTTP status. */
 export interface WitnessAnswer {
   readonly status: 200 | 400 | 403 | 404 | 409 | 422
   readonly body: string
@@ -83,7 +83,7 @@ function step(
   }
 }
 
-/** A signature by a known key that does not hold counts as none. */
+/** An invalid signature by a known key counts as none. */
 function isSigned(note: SignedNote, verifiers: readonly NoteVerifier[]): boolean {
   try {
     return verifiedSigners(note, verifiers).size > 0

@@ -3,11 +3,11 @@ import { CopyRows } from '../client/copy-rows.ts'
 import { addToRows, patchRows, removeRows, upsertRows, type Table } from './tables.ts'
 import type { KeyBloomFilter } from '../idempotency/key-bloom-filter.ts'
 
-/** Where changes are written. */
+/** Where changes are written to. */
 export interface Writing {
-  /** Runs one statement; its only parameter is a JSON array of rows. */
+  /** Runs one statement whose only parameter is a JSON array of rows. */
   readonly run: (statement: string, rows: string) => Promise<void>
-  /** Adds rows that are not there. */
+  /** Inserts rows that do not exist yet. */
   readonly copy: (table: Table, rows: readonly Buffer[]) => Promise<void>
 }
 
@@ -26,14 +26,14 @@ interface Sums {
 
 type Layer = Map<string, Pending>
 
-/** What a piece of the log changes in one table, folded in memory to at most one change per row. */
+/** What a batch of the log changes in one table, folded in memory to at most one change per row. */
 export class TableChanges {
   readonly #table: Table
   readonly #written: KeyBloomFilter | undefined
-  /** Changes of one row that cannot become one statement lie above each other. */
+  /** Changes of one row that cannot be merged into one statement are stacked. */
   readonly #layers: Layer[] = [new Map()]
 
-  /** With `written` it is known which rows are not there: those are added, and nothing is done to them. */
+  /** With `written`, it is known which rows do not exist: those are inserted and never updated. */
   constructor(table: Table, written?: KeyBloomFilter) {
     this.#table = table
     this.#written = written
@@ -55,7 +55,7 @@ export class TableChanges {
     }
   }
 
-  /** Ends it: answers how all of it is written. From now on its rows may be there. */
+  /** Ends it: returns how all of it is written. From now on its rows may exist. */
   take(): (writing: Writing) => Promise<void> {
     const groups = this.#layers.flatMap((layer) => {
       const settled = [...layer].map(([key, pending]) => this.#settled(key, pending))
@@ -119,7 +119,7 @@ function toPending(change: Change): Pending {
   return { kind: 'remove', key: change.remove }
 }
 
-/** Adds to sums of the same columns; false when they are others. */
+/** Adds to sums of the same columns; false when the columns differ. */
 function raise({ sums, columns }: Sums, added: Readonly<Record<string, number>>): boolean {
   let count = 0
   for (const column in added) {
@@ -131,7 +131,7 @@ function raise({ sums, columns }: Sums, added: Readonly<Record<string, number>>)
   return true
 }
 
-/** Two changes of one row as one; `undefined` when no single statement does both. */
+/** Two changes of one row merged into one; `undefined` when no single statement does both. */
 function merged(earlier: Pending, next: Change): Pending | undefined {
   if ('put' in next && next.isNew)
     return earlier.kind === 'remove' ? { kind: 'put', row: next.put } : undefined
@@ -172,7 +172,7 @@ function parameters(pending: Pending): Row {
   return pending.key
 }
 
-/** Node 20 has no Map.groupBy. */
+/** Node 20 lacks Map.groupBy. */
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>()
   for (const item of items) {

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { evolve, parseStreamName } from '../../../packages/kernel/decider.ts'
 import type { Documents, RecordedEvent, Row } from '../../../packages/kernel/projection.ts'
 
-/** A stream's state as its table has it. */
+/** A stream's state as stored in its table. */
 export interface StoredDocument {
   readonly id: string
   readonly state: unknown
@@ -23,14 +23,14 @@ interface FoldedDocument {
   state: unknown
   revision: number
   position: number
-  /** The declared columns; `undefined` when the stream shows nothing. */
+  /** The declared columns; `undefined` when the stream is not shown. */
   columns: Row | undefined
   isStored: boolean
 }
 
 export type LoadDocuments = (ids: readonly string[]) => Promise<readonly StoredDocument[]>
 
-/** Rows that were folded and are not in the table as they are now. */
+/** Rows that were folded but not yet written. */
 export interface FoldedRows {
   readonly added: readonly Row[]
   readonly changed: readonly Row[]
@@ -39,18 +39,18 @@ export interface FoldedRows {
 const statesMaxDefault = 5_000
 
 /**
- * Folds the events of a documents read model stream by stream. It keeps the newest states in memory, and all
- * that are not surely in the table yet.
+ * Folds the events of a documents read model stream by stream. It caches the newest states, and keeps every
+ * state that is not certainly in the table.
  */
 export class DocumentFold {
   readonly #model: Documents<never>
   readonly #load: LoadDocuments
-  /** Of the table, no more than fit. */
+  /** States from the table, as many as fit. */
   readonly #stored: LRUCache<string, FoldedDocument>
-  /** Read from the table for the events in hand. */
+  /** Read from the table for the current events. */
   readonly #loaded = new Map<string, FoldedDocument>()
   #changed = new Map<string, FoldedDocument>()
-  /** On their way into the table. */
+  /** Being written to the table. */
   #taken = new Map<string, FoldedDocument>()
 
   constructor(model: Documents<never>, load: LoadDocuments, statesMax = statesMaxDefault) {
@@ -59,7 +59,7 @@ export class DocumentFold {
     this.#stored = new LRUCache({ max: statesMax })
   }
 
-  /** Forgets all states, for when what was folded has not been written. */
+  /** Drops all states, when what was folded has not been written. */
   clear(): void {
     this.#stored.clear()
     this.#loaded.clear()
@@ -67,7 +67,7 @@ export class DocumentFold {
     this.#taken.clear()
   }
 
-  /** Loads the states that the events go on from. */
+  /** Loads the states that the events build on. */
   async prepare(events: readonly Pick<RecordedEvent, 'stream' | 'revision'>[]): Promise<void> {
     const begun = new Set<string>()
     const missing = new Set<string>()
@@ -101,7 +101,7 @@ export class DocumentFold {
     this.#changed.set(id, next)
   }
 
-  /** What has changed since it was asked last. The rows hold states, which the next event may change. */
+  /** What has changed since the last call. The rows refer to states, which the next event may modify. */
   take(): FoldedRows {
     const rows: { added: Row[]; changed: Row[] } = { added: [], changed: [] }
     for (const known of this.#changed.values()) {
@@ -114,7 +114,7 @@ export class DocumentFold {
     return rows
   }
 
-  /** What was taken is in the table, so it may be forgotten. */
+  /** What was taken is in the table now and may be evicted. */
   settle(): void {
     for (const [id, known] of this.#taken) this.#stored.set(id, known)
     this.#taken.clear()
@@ -140,7 +140,7 @@ function begin({ id, position, metadata: { merchant, livemode, at } }: RecordedE
   }
 }
 
-/** A stream that shows nothing has a row as well: later events are folded onto its state. */
+/** A stream that is not shown has a row too: later events are folded onto its state. */
 function rowOf(known: FoldedDocument): Row {
   const { id, merchant, livemode, created, created_at, revision, position, state, columns } = known
   const shown = columns !== undefined

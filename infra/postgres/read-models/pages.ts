@@ -3,11 +3,11 @@ import type { Page, PageQuery, Where } from '../../../packages/kernel/read-ports
 import { quoted, tableOf } from './tables.ts'
 import { totalColumns, totalsOf } from './totals.ts'
 
-/** The table that stands behind the name of a read model. */
+/** The table behind a read model's name. */
 export interface Source {
   readonly model: ReadModel
   readonly table: string
-  /** Other code has folded it: its states are not understood here. */
+  /** It was folded by other code: its states are not understood here. */
   readonly isOther: boolean
   readonly hasTotals: boolean
 }
@@ -25,7 +25,10 @@ export interface Statement {
   readonly values: readonly unknown[]
 }
 
-/** What a page's statement answers: the same head in each row, and in one row alone when there is none. */
+/**
+ * The result of a page's statement: every row repeats the same head; without rows there is one with only the
+ * head.
+ */
 export type PageRow<Row> = Row & {
   readonly as_of: number | null
   readonly total_rows: number | null
@@ -33,8 +36,8 @@ export type PageRow<Row> = Row & {
 }
 
 /**
- * One statement, so that rows, total and position are of one moment. It names the table before its totals:
- * so all lock them in one order, those who write, those who audit and those who drop them.
+ * A single statement, so that rows, total and position are of one moment. It names the table before its
+ * totals, and so locks them in the same order as everybody else.
  */
 export function pageStatement(source: Source, query: PageQuery): Statement {
   const values: unknown[] = []
@@ -70,8 +73,8 @@ export function pageOf<Row>(query: PageQuery, rows: readonly PageRow<Row>[]): Pa
 }
 
 /**
- * PostgreSQL plans a statement once only when it knows the limit, so it is written out. A few sizes keep the
- * statements few; rows beyond the one asked for are left out here.
+ * PostgreSQL reuses a plan only when the limit is a literal. A few sizes keep the number of statements small;
+ * rows beyond the requested limit are dropped here.
  */
 const sizes = [1, 11, 21, 51, 101]
 
@@ -79,7 +82,7 @@ function limitOf({ limit }: PageQuery): number {
   return sizes.find((size) => size >= limit) ?? limit
 }
 
-/** A sum of the totals that are kept, when all that is asked for is among their columns; else a count. */
+/** The sum of kept totals when the query filters by their columns only; otherwise a count. */
 function totalOf(
   { model, table, hasTotals }: Source,
   where: readonly Where[],

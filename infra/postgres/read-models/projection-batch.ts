@@ -14,7 +14,7 @@ export interface ProjectionBatchOptions {
   readonly log: Log
 }
 
-/** One of the read models that follow the span, and what changes in its table. */
+/** One of the read models in this batch, and what changes in its table. */
 interface Part {
   readonly track: ProjectionCursor
   readonly rows: RowWriter
@@ -32,12 +32,15 @@ interface Poisoned {
   readonly error: unknown
 }
 
-/** A piece of the log, folded into what it changes in several read models until it is written as a whole. */
+/**
+ * A piece of the log, folded into the changes it makes in several read models, until it is written as a
+ * whole.
+ */
 export class ProjectionBatch {
   readonly tracks: readonly ProjectionCursor[]
   readonly #options: ProjectionBatchOptions
   readonly #parts: readonly Part[]
-  /** Who follows which type of event, by category and type. */
+  /** Which cursors follow an event, by category and type. */
   readonly #routes = new Map<string, Map<string, readonly Part[]>>()
   readonly #poisoned: Poisoned[] = []
 
@@ -47,7 +50,7 @@ export class ProjectionBatch {
     this.#parts = tracks.map((track) => ({ track, rows: rowsOf(track) }))
   }
 
-  /** Folds the next events; tracks may have seen a part of them. */
+  /** Folds the next events; some cursors may have seen part of them. */
   async add(events: readonly StoredEvent[]): Promise<void> {
     await this.#prepare(events, isAwaited)
     for (const event of events) {
@@ -63,7 +66,7 @@ export class ProjectionBatch {
     }
   }
 
-  /** Folds events that were set aside; throws when one of them is still poisoned. */
+  /** Folds events that were parked; throws when one of them is still poisoned. */
   async addParked(events: readonly StoredEvent[]): Promise<void> {
     await this.#prepare(events, () => true)
     for (const event of events) {
@@ -72,7 +75,7 @@ export class ProjectionBatch {
     }
   }
 
-  /** Ends the span: answers how it is written. */
+  /** Ends the batch: returns how it is written. */
   take(): readonly PartWrite[] {
     return this.#parts.map(({ track, rows }) => {
       const writeRows = rows.take()
@@ -101,7 +104,7 @@ export class ProjectionBatch {
     for (const [track, its] of wanted) await track.fold?.prepare(its)
   }
 
-  /** Several read models follow the same event; it is decoded once, when somebody wants it. */
+  /** Several read models follow the same event; it is decoded once, on demand. */
   #recordedOnce(event: StoredEvent): () => RecordedEvent {
     let known: RecordedEvent | undefined
     return () => {
@@ -124,7 +127,9 @@ export class ProjectionBatch {
     return parts
   }
 
-  /** A poisoned event parks its stream, not the projector: its later events wait, all other streams go on. */
+  /**
+   * A poisoned event parks its stream, not the projector: later events of that stream wait, all others go on.
+   */
   park(poisoned: Poisoned): void {
     const { track, event, error } = poisoned
     const { stream, revision, type } = event
@@ -134,7 +139,7 @@ export class ProjectionBatch {
   }
 }
 
-/** What a track has not seen and may see. */
+/** The events that a cursor has not seen and may see. */
 function isAwaited({ position, parked }: ProjectionCursor, event: StoredEvent): boolean {
   return event.position > position && !parked.has(event.stream)
 }

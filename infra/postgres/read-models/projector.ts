@@ -19,7 +19,7 @@ export interface ProjectorOptions {
   readonly deciders: readonly AnyDecider[]
   readonly log: Log
   readonly fence?: Fence | undefined
-  /** Of each read model, the states that are kept in memory when they are in its table. */
+  /** States cached per read model once they are in its table. */
   readonly statesMax?: number
 }
 
@@ -32,14 +32,15 @@ interface RefusedBatch {
 /** Rebuilds mostly touch new streams; a large cache only costs garbage collection. */
 const statesMaxAnew = 500
 
-/** Transactions that fill tables, beside each other. */
+/** Transactions that fill tables, running concurrently. */
 const writingLanes = 2
-/** Statements that make indexes, beside each other. */
+/** Statements that create indexes, running concurrently. */
 const finishingLanes = 2
 
 /**
- * The first reader of rows marks them as committed. Where pages have checksums, PostgreSQL then writes each
- * page to its log, and compressing them takes as long as the indexes. Not everybody may decide that.
+ * The first reader of rows marks them as committed. With page checksums PostgreSQL then writes each page to
+ * its WAL, and compressing them takes as long as building the indexes. Not every user may change that
+ * setting.
  */
 const toMakeIndexes = `
   set local maintenance_work_mem = '256MB';
@@ -56,7 +57,7 @@ export class Projector {
     this.#deciders = new Map(options.deciders.map((decider) => [decider.category, decider]))
   }
 
-  /** Makes the table of a read model when it is not there, and finds out how far it has come. */
+  /** Creates a read model's table if it does not exist, and reads its checkpoint. */
   async open(
     model: ReadModel,
     generation: number,
@@ -73,7 +74,7 @@ export class Projector {
     return track
   }
 
-  /** The same for a table that is filled from the first event and shown when it is finished. */
+  /** The same for a table that is filled from the first event and published when complete. */
   async openAnew(model: ReadModel, generation: number): Promise<ProjectionCursor> {
     const track = await this.open(model, generation, statesMaxAnew)
     if (track.position === 0) track.written = new KeyBloomFilter()
@@ -81,8 +82,8 @@ export class Projector {
   }
 
   /**
-   * Makes what tables lack while they are filled for the first time. The largest comes first and no statement
-   * waits for another one, so that no processor is idle.
+   * Creates what tables lack while they are filled for the first time. The largest come first and no
+   * statement waits for another, so that no processor is idle.
    */
   async finish(tracks: readonly ProjectionCursor[]): Promise<void> {
     const { pool } = this.#options
@@ -107,7 +108,7 @@ export class Projector {
     })
   }
 
-  /** Reads what memory cannot tell: how far a read model has come, and which of its streams are set aside. */
+  /** Reads what memory cannot tell: a read model's checkpoint, and its parked streams. */
   async #find(track: ProjectionCursor): Promise<void> {
     const { pool } = this.#options
     const values = [track.table.name]
@@ -119,23 +120,23 @@ export class Projector {
     track.parked.clear()
     for (const { stream } of parked.rows) track.parked.add(stream)
     track.position = Number(rows[0]!.position)
-    // Somebody else may have written to the table.
+    // Another process may have written to the table.
     if (track.position > 0) track.written = undefined
     track.isUnsure = false
   }
 
-  /** Begins a piece of the log, of which these tracks may have seen a part. */
+  /** Begins a batch, of which these cursors may have seen part. */
   async begin(tracks: readonly ProjectionCursor[]): Promise<ProjectionBatch> {
     await this.locate(tracks)
     return this.#span(tracks)
   }
 
-  /** Finds out again where tracks stand whose last write may have failed. */
+  /** Re-reads the checkpoints of cursors whose last write may have failed. */
   async locate(tracks: readonly ProjectionCursor[]): Promise<void> {
     for (const track of tracks) if (track.isUnsure) await this.#find(track)
   }
 
-  /** Folds the next events into a span. */
+  /** Folds the next events into a batch. */
   async fold(span: ProjectionBatch, events: readonly StoredEvent[]): Promise<void> {
     try {
       await span.add(events)
@@ -145,20 +146,22 @@ export class Projector {
     }
   }
 
-  /** What was folded will not be written: where these tracks stand is found out anew. */
+  /** The batch is discarded: its cursors' checkpoints are read again. */
   abandon(tracks: readonly ProjectionCursor[]): void {
     for (const track of tracks) track.isUnsure = true
   }
 
-  /** Writes a span and moves its tracks' checkpoints to `through`. The next one may be folded meanwhile. */
+  /**
+   * Writes a batch and moves its cursors' checkpoints to `through`. The next batch may be folded meanwhile.
+   */
   async write(span: ProjectionBatch, through: number): Promise<void> {
     const parts = behind(span, through)
     if (parts.length > 0) await this.#write(parts, through)
   }
 
   /**
-   * The same in a transaction for each track, some of them beside each other: for tables that nobody reads
-   * yet. While the rows of one are made ready, those of another are stored.
+   * The same with a transaction per cursor, several of them concurrent: for tables that nobody reads yet.
+   * While one's rows are stored, another's are prepared.
    */
   async writeApart(span: ProjectionBatch, through: number): Promise<void> {
     const left = behind(span, through).values()
@@ -187,7 +190,7 @@ export class Projector {
     }
   }
 
-  /** Applies one batch to tracks that may have seen a part of it. */
+  /** Applies one batch to cursors that may have seen part of it. */
   async apply(
     tracks: readonly ProjectionCursor[],
     events: readonly StoredEvent[],
@@ -204,7 +207,7 @@ export class Projector {
     }
   }
 
-  /** Halves a batch of which PostgreSQL refuses a row until its event is found, and parks its stream. */
+  /** When PostgreSQL refuses a row, halves the batch until the event is found, and parks its stream. */
   async #isolate(
     tracks: readonly ProjectionCursor[],
     { events, through, error }: RefusedBatch,
@@ -234,7 +237,7 @@ export class Projector {
     if (from == null) return
     const missed = (await store.readStream(stream, from)).filter(({ position }) => position <= track.position)
     track.fold?.clear()
-    // Until it is surely done, its outcome is as unknown as that of any other write.
+    // Until it is certain, its outcome is as unknown as that of any other write.
     track.isUnsure = true
     const span = this.#span([track])
     await span.addParked(missed)
@@ -262,7 +265,7 @@ export class Projector {
   }
 }
 
-/** Of a span that goes so far, what its tracks have not seen before. */
+/** The events of a batch that goes this far which its cursors have not seen. */
 function behind(span: ProjectionBatch, through: number): readonly PartWrite[] {
   return span.take().filter(({ track }) => track.position < through)
 }
@@ -283,7 +286,7 @@ async function begin(connection: pg.ClientBase, table: Table): Promise<void> {
   await connection.query(text, [table.name])
 }
 
-/** Moves them from where this batch began: one that has moved meanwhile has seen the batch already. */
+/** Moves cursors that are where this batch began: one that has moved meanwhile has seen the batch already. */
 async function moveCheckpoints(
   connection: pg.ClientBase,
   tracks: readonly ProjectionCursor[],

@@ -8,7 +8,7 @@ import { inTransaction } from '../client/transaction.ts'
 
 const publicationLock = 4_719_202_606
 
-/** Which table stands behind each read model's view, and which one somebody wants there. */
+/** Which table is behind each read model's view, and which generation is wanted there. */
 export interface Published {
   readonly version: number
   readonly generation: number
@@ -23,8 +23,8 @@ export async function publications(pool: pg.Pool): Promise<ReadonlyMap<string, P
 }
 
 /**
- * Every read model has a table and a view before anything starts that reads them. Processes that start at the
- * same time wait for the first one.
+ * Every read model has a table and a view before any reader starts. Processes that start at the same time
+ * wait for the first.
  */
 export function publishMissing(
   pool: pg.Pool,
@@ -57,7 +57,7 @@ async function publishFirst(connection: pg.ClientBase, model: ReadModel): Promis
   )
 }
 
-/** Asks the active projector to build a read model anew beside the one that is shown. */
+/** Asks the active projector to rebuild a read model beside the published one. */
 export async function wantRebuild(pool: pg.Pool, model: ReadModel): Promise<void> {
   await pool.query(`update ${readSchema}.published set wanted = generation + 1 where name = $1`, [model.name])
 }
@@ -65,13 +65,11 @@ export async function wantRebuild(pool: pg.Pool, model: ReadModel): Promise<void
 export interface Publishing {
   readonly pool: pg.Pool
   readonly fence?: Fence | undefined
-  /** SQL of the views which stand on read models. */
+  /** SQL of the views that depend on read models. */
   readonly dependents: string
 }
 
-/**
- * Shows a track's table under the read model's name, in one transaction, and drops what stood there before.
- */
+/** Publishes a cursor's table under the read model's name, in one transaction, and drops the previous one. */
 export function publish({ pool, fence, dependents }: Publishing, track: ProjectionCursor): Promise<void> {
   const { model, generation, table } = track
   return fenced(pool, fence, async (connection) => {
@@ -87,7 +85,7 @@ export function publish({ pool, fence, dependents }: Publishing, track: Projecti
   })
 }
 
-/** A table before its totals, which is the order that everybody locks them in. */
+/** A table before its totals: everybody locks them in this order. */
 async function dropOlder(
   connection: pg.ClientBase,
   { name, shown }: { name: string; shown: string },

@@ -3,19 +3,19 @@ import type { ReadModel } from '../../../packages/kernel/projection.ts'
 import type { ReadTransaction } from '../client/read-transaction.ts'
 import { readSchema, tableOf, type Table } from './tables.ts'
 
-/** What stands behind the name of a read model. */
+/** What is behind a read model's name. */
 export interface PublishedTable {
   readonly model: ReadModel
-  /** As the database has it: another one than the model's means that other code has folded the table. */
+  /** As found in the database: if it differs from the model's, other code has folded the table. */
   readonly version: number
   readonly generation: number
-  /** A generation that somebody asked for and that is not shown yet. */
+  /** A requested generation that is not published yet. */
   readonly wanted: number
-  /** Up to here all events are in the table. */
+  /** All events up to here are in the table. */
   readonly position: number
   readonly updatedAt: string
   readonly table: Table
-  /** Streams that were set aside, with the first revision that is not in the table. */
+  /** Parked streams, each with the first revision that is missing from the table. */
   readonly parked: ReadonlyMap<string, number>
 }
 
@@ -28,7 +28,7 @@ interface Shown {
   readonly updated_at: string
 }
 
-/** Names as `tableOf` makes them, of the version that was published. */
+/** Names as `tableOf` makes them, of the published version. */
 const shownStatement = `
   select published.name, published.version, published.generation, published.wanted,
     checkpoint.position, checkpoint.updated_at
@@ -73,7 +73,7 @@ export async function countRows(moment: ReadTransaction, tables: readonly Publis
   return total
 }
 
-/** How far a table has come that is built beside the one that is shown; 0 before it is begun. */
+/** Checkpoint of a table that is being built beside the published one; 0 before it is begun. */
 export async function builtUpTo(pool: pg.Pool, model: ReadModel, generation: number): Promise<number> {
   const { rows } = await pool.query<{ position: number }>(
     'select position from checkpoints where name = $1',

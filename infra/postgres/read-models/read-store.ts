@@ -15,7 +15,7 @@ const undefinedTable = '42P01'
 
 type Sources = ReadonlyMap<string, Source>
 
-/** Read models in Postgres. Reads of single rows that are asked for at the same time go as one query. */
+/** Read models in Postgres. Concurrent reads of single rows share one query. */
 export class PostgresReadStore implements ReadStore {
   readonly #pool: pg.Pool
   readonly #reads: SharedReads
@@ -34,7 +34,7 @@ export class PostgresReadStore implements ReadStore {
 
   async document(name: string, id: string): Promise<DocumentRow | undefined> {
     const source = (await this.#currentSources()).get(name)
-    // A table that other code has folded is not understood here: its streams are read from their first event.
+    // A table folded by other code is not understood here: its streams are read from their first event.
     if (!source || source.isOther) return undefined
     try {
       return await this.#documentsOf(source.table).enqueue(id)
@@ -67,7 +67,7 @@ export class PostgresReadStore implements ReadStore {
     return true
   }
 
-  /** Everybody who waits asks with one query. */
+  /** All waiting callers share one query. */
   async position(): Promise<number> {
     this.#polling ??= this.#poll().finally(() => (this.#polling = undefined))
     return this.#polling
@@ -107,7 +107,7 @@ export class PostgresReadStore implements ReadStore {
     return reads
   }
 
-  /** A table was dropped a moment ago, because a newer one has taken its place: look which. */
+  /** A table was dropped a moment ago, replaced by a newer one: look up which. */
   #expectDropped(error: unknown): void {
     if ((error as { code?: string }).code !== undefinedTable) throw error
     this.#sources = undefined

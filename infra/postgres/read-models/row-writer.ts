@@ -6,10 +6,10 @@ import type { ProjectionCursor } from './projection-cursor.ts'
 import { upsertRows, type Table } from './tables.ts'
 import type { KeyBloomFilter } from '../idempotency/key-bloom-filter.ts'
 
-/** What events change in the table of one read model. */
+/** What events change in one read model's table. */
 export interface RowWriter {
   apply(event: RecordedEvent): void
-  /** Ends it: answers how it is written, whatever is folded meanwhile. */
+  /** Ends it: returns how it is written, whatever is folded meanwhile. */
   take(): Write
 }
 
@@ -24,7 +24,7 @@ export function rowsOf({ model, table, fold, written }: ProjectionCursor): RowWr
 function documentRows(table: Table, fold: DocumentFold): RowWriter {
   return { apply: (event) => fold.apply(event), take }
 
-  /** States are written out here and now: the next event may change them. */
+  /** States are serialised here and now: the next event may modify them. */
   function take(): Write {
     const { added, changed } = fold.take()
     const addedRows = new CopyRows(table.columns)
@@ -37,7 +37,7 @@ function documentRows(table: Table, fold: DocumentFold): RowWriter {
   }
 }
 
-/** Rows that nobody asks for again become bytes at once. */
+/** Rows that nobody needs again become bytes at once. */
 function grownRows({ name, on }: Projection, table: Table): RowWriter {
   const rows = new CopyRows(table.columns)
   return { apply, take: () => write }

@@ -3,7 +3,7 @@ import type { Columns, ReadModel } from '../../../packages/kernel/projection.ts'
 /** Read models live in a schema of their own: dropping it loses nothing. */
 export const readSchema = 'read'
 
-/** What every row of a documents read model has beside its declared columns. */
+/** Columns that each row of a documents read model has beside the declared ones. */
 const documentColumns: Columns = {
   id: 'text',
   merchant: 'text',
@@ -36,7 +36,7 @@ export function tableOf(model: ReadModel, generation: number): Table {
 
 const collation = ' collate "C"'
 
-/** The statement that makes the table with its primary key; nothing happens when it is there. */
+/** The statement that creates the table with its primary key, unless it exists. */
 export function createTable({ name, columns, key }: Table): string {
   const lines = Object.keys(columns).map((column) => columnOf({ columns }, column))
   return `create table if not exists ${name} (${lines.join(', ')}, primary key (${quoted(key)}))`
@@ -48,7 +48,7 @@ export function columnOf({ columns }: Pick<Table, 'columns'>, column: string): s
   return `"${column}" ${type}${type === 'text' ? collation : ''}`
 }
 
-/** The statements that make all other indexes. A table that is filled first is done in half the time. */
+/** The statements that create all other indexes. Filling a table first takes half the time. */
 export function createIndexes(model: ReadModel, { name }: Table): readonly string[] {
   const listed = ['merchant', 'livemode', 'shown', 'created']
   const indexes = model.kind === 'documents' ? [listed, ...model.indexes] : model.indexes

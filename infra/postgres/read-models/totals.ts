@@ -3,20 +3,20 @@ import type { ReadTransaction } from '../client/read-transaction.ts'
 import { columnOf, quoted, type Table } from './tables.ts'
 
 /**
- * How many rows a read model shows, by owner and by the columns that its lists filter by. PostgreSQL keeps
- * them itself, like an index: each statement that changes rows changes their totals with them.
+ * How many rows a read model shows, by owner and by the columns its lists filter by. Triggers maintain them,
+ * like an index: each statement that changes rows changes their totals too.
  */
 export function totalsOf({ name }: Pick<Table, 'name'>): string {
   return `${name}_totals`
 }
 
-/** The columns that totals are kept for; `undefined` for a read model that keeps none. */
+/** The columns that totals are kept for; `undefined` for a read model without totals. */
 export function totalColumns(model: ReadModel): readonly string[] | undefined {
   if (model.kind !== 'documents' || !model.countedBy) return undefined
   return ['merchant', 'livemode', ...model.countedBy]
 }
 
-/** The statements that count what is in a table and keep counting. They may be run again. */
+/** The statements that count a table's rows and keep counting. They may be run again. */
 export function createTotals(model: ReadModel, table: Table): readonly string[] {
   const columns = totalColumns(model)
   if (!columns) return []
@@ -25,7 +25,7 @@ export function createTotals(model: ReadModel, table: Table): readonly string[] 
   const unique = `unique nulls not distinct (${quoted(columns)})`
   return [
     dropTotals(table.name),
-    // Room in each page, so that a total which changes many times a second stays where it is.
+    // Free space in each page, so that a total that changes many times a second is updated in place.
     `create table ${totals} (${lines.join(', ')}, rows bigint not null, ${unique}) with (fillfactor = 50)`,
     `insert into ${totals} select ${quoted(columns)}, count(*) from ${table.name}
       where shown group by ${quoted(columns)}`,
@@ -37,12 +37,12 @@ export function createTotals(model: ReadModel, table: Table): readonly string[] 
   ]
 }
 
-/** Takes away the totals of a table, and what keeps them. */
+/** Drops a table's totals and their triggers. */
 export function dropTotals(table: string): string {
   return `drop function if exists ${counterOf({ name: table })} cascade; drop table if exists ${totalsOf({ name: table })}`
 }
 
-/** Owners and values whose total is not what the table shows, as text; none when all are right. */
+/** Owners and values whose total differs from the table, as text; none when all are right. */
 export async function wrongTotals(
   moment: ReadTransaction,
   model: ReadModel,

@@ -6,7 +6,7 @@ export interface Binaries {
   readonly initdb: string
 }
 
-/** The programs that npm installed for this platform, ready to run. */
+/** PostgreSQL's programs as npm installed them for this platform, ready to run. */
 export async function embeddedBinaries(): Promise<Binaries> {
   const binaries = await platformBinaries()
   await healSymlinks(resolve(binaries.postgres, '../../..'))
@@ -25,7 +25,7 @@ async function platformBinaries(): Promise<Binaries> {
 }
 
 /**
- * A package of npm cannot hold symlinks, so the package makes its own in a postinstall script, which npm may
+ * npm packages cannot contain symlinks, so the package creates its own in a postinstall script, which npm may
  * have skipped. Without them the server does not find its libraries.
  */
 export async function healSymlinks(packageDirectory: string): Promise<void> {
@@ -48,7 +48,7 @@ async function link(source: string, path: string): Promise<void> {
   try {
     await symlink(source, path)
   } catch (error) {
-    // Another process may have made it at the same time; all else keeps the server from starting.
+    // Another process may have created it at the same time; any other error keeps the server from starting.
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   }
 }

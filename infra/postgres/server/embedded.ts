@@ -30,14 +30,14 @@ export interface EmbeddedOptions {
 }
 
 export interface EmbeddedPostgres {
-  /** A connection string that `pg` understands. */
+  /** A connection string for `pg`. */
   readonly url: string
   /** Stops the server, unless another process uses it too. */
   stop(): Promise<void>
 }
 
 const majorVersion = '18'
-/** Given on the command line, so that each start follows the program and not what an older one wrote. */
+/** On the command line, so that each start uses this program's settings and not an older one's. */
 const settings = {
   listen_addresses: '',
   unix_socket_permissions: '0700',
@@ -62,9 +62,7 @@ const stopTimeoutMs = 60_000
 const unfinishedPrefix = 'postgres.unfinished-'
 const unfinishedKeptMs = 600_000
 
-/**
- * Starts the PostgreSQL that npm installed, or goes on with the one that a killed process has left running.
- */
+/** Starts the PostgreSQL that npm installed, or continues with one that a killed process has left running. */
 export async function startEmbeddedPostgres({ directory }: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const home = await prepareHome(directory)
   if (!hasCluster(home)) await createCluster(home)
@@ -77,7 +75,9 @@ export async function startEmbeddedPostgres({ directory }: EmbeddedOptions): Pro
   return { url: `postgresql:///ikw?host=${host}&port=${server.port}&user=ikw`, stop: () => stop(home, guest) }
 }
 
-/** Made beside its place and then renamed: being killed in the middle leaves nothing that looks finished. */
+/**
+ * Created under a temporary name and then renamed: being killed midway leaves nothing that looks complete.
+ */
 async function createCluster(home: Home): Promise<void> {
   removeAbandoned(home)
   const unfinished = mkdtempSync(join(home.directory, unfinishedPrefix))
@@ -122,8 +122,8 @@ function exitOf(child: ChildProcess): Promise<string> {
 }
 
 /**
- * Tries to enter, and starts a server when none answers. Two processes may both do so: PostgreSQL's own lock
- * lets one of the servers live, which both then enter.
+ * Tries to connect, and starts a server when none answers. Two processes may both do so: PostgreSQL's own
+ * lock lets one server live, and both then connect to it.
  */
 class Launch {
   readonly #home: Home
@@ -152,7 +152,7 @@ class Launch {
       return await Guest.enter(server)
     } catch (error) {
       if (!isPassing(error)) throw error
-      // A server that replays its log after a crash says so; that may take as long as it takes.
+      // A server that replays its WAL after a crash says so; that may take its time.
       const replaying = error instanceof Error && 'code' in error && error.code === '57P03'
       if (replaying) this.#deadline = Date.now() + answerTimeoutMs
       return undefined
@@ -167,7 +167,7 @@ class Launch {
     this.#start()
   }
 
-  /** The server outlives us when we are killed, and a key press that interrupts us does not reach it. */
+  /** Detached: the server outlives us when we are killed, and ignores a key press that interrupts us. */
   #start(): void {
     const { cluster, socketDirectory, binaries, user } = this.#home
     const options = Object.entries({ ...settings, unix_socket_directories: socketDirectory })

@@ -1,7 +1,7 @@
 import pg from 'pg'
 
 declare module 'pg' {
-  /** Both exist in pg 8, but its published types leave them out. */
+  /** Both exist in pg 8 but are missing from its published types. */
   interface Client {
     ref(): void
     unref(): void
@@ -13,7 +13,7 @@ export interface ServerAddress {
   readonly port: number
 }
 
-/** Advisory locks belong to a database, so all guests enter the same one: the one that always exists. */
+/** Advisory locks belong to a database, so all guests connect to the one that always exists. */
 const lobby = 'postgres'
 const guestLock = 4_719_202_601
 
@@ -27,9 +27,9 @@ export function isPassing(error: unknown): boolean {
 }
 
 /**
- * A process that uses an embedded server. Each holds a shared lock for as long as it lives, so the server
- * itself knows whether anybody is left: the last one to leave stops it, and a process that is killed leaves
- * without a trace.
+ * A process that uses an embedded server. Each holds a shared advisory lock while it lives, so the server
+ * itself knows whether anybody is left: the last one to leave stops it, and a killed process leaves nothing
+ * behind.
  */
 export class Guest {
   readonly #address: ServerAddress
@@ -57,7 +57,7 @@ export class Guest {
     return guest
   }
 
-  /** True when nobody else uses the server; whoever wants to enter now waits until it has stopped. */
+  /** True when nobody else uses the server; newcomers now wait until it has stopped. */
   async leave(): Promise<boolean> {
     if (this.#broken) return this.#leaveAgain()
     this.#client.ref()
@@ -98,7 +98,7 @@ async function createDatabase(client: pg.Client): Promise<void> {
   try {
     await client.query('create database ikw')
   } catch (error) {
-    // Two processes may create it at the same time; the slower one is told so in one of two ways.
+    // Two processes may create it at the same time; the slower one gets one of two errors.
     const exists = error instanceof pg.DatabaseError && (error.code === '42P04' || error.code === '23505')
     if (!exists) throw error
   }

@@ -15,7 +15,7 @@ import { embeddedBinaries, type Binaries } from './binaries.ts'
 import type { ServerAddress } from './guest.ts'
 import { serverUser, type ServerUser } from './user.ts'
 
-/** Everything that starting and finding one embedded server needs to know. */
+/** Everything needed to start and find one embedded server. */
 export interface Home {
   readonly directory: string
   readonly cluster: string
@@ -25,7 +25,7 @@ export interface Home {
   readonly user: ServerUser
 }
 
-/** The name of a unix socket has room for 107 bytes. */
+/** The path of a Unix socket is limited to 107 bytes. */
 const socketPathMax = 100
 
 export async function prepareHome(path: string): Promise<Home> {
@@ -44,7 +44,7 @@ function socketDirectoryFor(directory: string, user: ServerUser): string {
   const name = createHash('sha256').update(directory).digest('hex').slice(0, 16)
   const path = fits ? near : join(tmpdir(), `ikw-${name}`)
   mkdirSync(path, { recursive: true, mode: 0o700 })
-  // Whoever may write to a shared temporary directory could have put something of this name there before.
+  // In a shared temporary directory, anybody could have created something of this name before.
   const { uid, mode } = lstatSync(path)
   const ours = uid === user.uid || uid === process.getuid?.()
   const privateDirectory = (mode & 0o170777) === 0o040700
@@ -58,8 +58,8 @@ export interface RunningServer extends ServerAddress {
 }
 
 /**
- * The server that postmaster.pid tells of, if that process lives; after a crash the file names a dead or
- * another process.
+ * The server named by postmaster.pid, if that process is alive; after a crash the file may name a dead
+ * process or somebody else's.
  */
 export function runningServer(home: Home): RunningServer | undefined {
   const [pid, , , port, socketDirectory] = readIfThere(lockFile(home)).split('\n')
@@ -86,9 +86,9 @@ export function lastWords({ log }: Home): string {
 }
 
 /**
- * PostgreSQL takes any living process with the number in postmaster.pid for a server, also a zombie that
- * nobody reaps or, after a container restarted, a stranger. It takes its own parent for none, and that is us;
- * its other safeguards stay in force.
+ * PostgreSQL takes any living process with the number in postmaster.pid for a server, even an unreaped zombie
+ * or, after a container restart, a stranger. It never takes its own parent for one, and that is us; its other
+ * safeguards stay in force.
  */
 export function disownStaleLock(home: Home): void {
   const [pid, ...rest] = readIfThere(lockFile(home)).split('\n')
@@ -96,7 +96,7 @@ export function disownStaleLock(home: Home): void {
   writeFileSync(lockFile(home), [process.pid, ...rest].join('\n'))
 }
 
-/** Only Linux tells; elsewhere the answer is no. The command line of a zombie is empty. */
+/** Only Linux tells; elsewhere the answer is no. A zombie's command line is empty. */
 function isStranger(pid: number): boolean {
   const path = `/proc/${pid}/cmdline`
   return existsSync(path) && basename(readIfThere(path).split('\0')[0] ?? '') !== 'postgres'

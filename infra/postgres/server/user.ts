@@ -6,9 +6,9 @@ import { chownSync, readFileSync, statSync } from 'node:fs'
  * user.
  */
 export interface ServerUser {
-  /** Starts a program with none of our environment. */
+  /** Starts a program with an empty environment. */
   run(program: string, parameters: readonly string[], options: SpawnOptions): ChildProcess
-  /** Gives the server a file or a directory that we made. */
+  /** Gives the server a file or a directory that we created. */
   own(path: string): void
   readonly uid: number | undefined
 }
@@ -22,7 +22,7 @@ interface Account {
 interface Reach {
   /** Where the server's own directories are. */
   readonly directory: string
-  /** The cluster, if there is one already: its owner goes on running it. */
+  /** An existing cluster keeps running under its owner. */
   readonly cluster: string
   readonly program: string
 }
@@ -75,8 +75,8 @@ function runnerFor(account: Account, reach: Reach): ServerUser['run'] {
 }
 
 /**
- * For directories below one that the user cannot enter, such as /root. PostgreSQL asks access(2) about its
- * own programs, which knows of the capability only when the user id does not clear it: hence
+ * For directories below one that the user cannot enter, such as /root. PostgreSQL checks its own programs
+ * with access(2), which honours the capability only while the user id does not clear it: hence
  * `no_setuid_fixup`.
  */
 function passThrough({ uid, gid }: Account): readonly string[] {

@@ -20,11 +20,11 @@ export interface LogKeysOptions {
   readonly pool: pg.Pool
   readonly vault: Vault
   readonly fence?: Fence
-  /** Where the service is reached: the log takes its name from it when it is begun, and keeps it. */
+  /** The service's public address: the log takes its name from it when it is created, and keeps it. */
   readonly baseUrl: string
 }
 
-/** The key that signs now; the first one is made here. */
+/** The current signing key; the first one is created here. */
 export async function currentSigner(options: LogKeysOptions): Promise<NoteSigner> {
   const { origin, sealedSeed } = (await newestKey(options.pool)) ?? (await firstKey(options))
   return noteSigner(origin, Buffer.from(options.vault.open(sealedSeed, seedContext(origin)), 'base64'))
@@ -37,7 +37,7 @@ async function newestKey(pool: pg.Pool): Promise<KeptKey | undefined> {
   return rows[0]
 }
 
-/** Two histories never share a name, also when both are begun at the same address. */
+/** Two histories never share a name, even when both are created at the same address. */
 function firstKey({ pool, vault, fence, baseUrl }: LogKeysOptions): Promise<KeptKey> {
   return fenced(pool, fence, async (connection) => {
     const { rows } = await connection.query<{ id: string }>('select id from history')
@@ -57,7 +57,7 @@ export interface SealedLogKey extends KeptKey {
   readonly id: number
 }
 
-/** All keys of the log, as they are sealed. */
+/** All keys of the log, sealed. */
 export async function sealedLogKeys(pool: pg.Pool): Promise<readonly SealedLogKey[]> {
   const { rows } = await pool.query<SealedLogKey>(
     'select id, origin, sealed_seed as "sealedSeed" from log_keys order by id',
@@ -65,7 +65,7 @@ export async function sealedLogKeys(pool: pg.Pool): Promise<readonly SealedLogKe
   return rows
 }
 
-/** The same key, sealed anew; nothing happens when somebody else was faster. */
+/** The same key, sealed anew; nothing happens when another process was faster. */
 export async function resealLogKey(
   pool: pg.Pool,
   { id, sealedSeed }: SealedLogKey,

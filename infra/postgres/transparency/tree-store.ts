@@ -4,10 +4,10 @@ import { hashBytes } from '../../transparency/hashing.ts'
 import { hashesOf, hashesOnLevel, tileWidth, type TileName } from '../../transparency/tiles.ts'
 import { GrowingTree, type Tile } from '../../transparency/tree.ts'
 
-/** A tree with the place in the log that it has come to. */
+/** A tree, and the place in the log that it has reached. */
 export interface OpenTree {
   readonly tree: GrowingTree
-  /** Of the event of its last leaf. */
+  /** Position of its last leaf's event. */
   readonly position: number
 }
 
@@ -27,7 +27,7 @@ export interface KeptCheckpoint {
   readonly root: Buffer
   /** The signed note. */
   readonly note: string
-  /** Of the event of the last leaf. */
+  /** Position of the last leaf's event. */
   readonly position: number
 }
 
@@ -74,11 +74,11 @@ export class TreeStore {
   }
 }
 
-/** Leaves that go into one row: as many as a tile has. */
+/** Leaves per row: as many as in a tile. */
 interface BundleRow {
   readonly index: number
   readonly positions: readonly number[]
-  /** As PostgreSQL reads bytes from text. */
+  /** PostgreSQL's text format for bytes. */
   readonly commitments: string
 }
 
@@ -118,7 +118,7 @@ export async function lastCheckpoint(pool: pg.Pool): Promise<KeptCheckpoint | un
   return rows[0]
 }
 
-/** What witnesses have put below a checkpoint: lines of signatures. */
+/** Witnesses' cosignatures of a checkpoint: lines of signatures. */
 export async function cosignatures(pool: pg.Pool, size: number): Promise<readonly string[]> {
   const { rows } = await pool.query<{ line: string }>(
     'select line from log_cosignatures where size = $1 order by witness',
@@ -127,7 +127,7 @@ export async function cosignatures(pool: pg.Pool, size: number): Promise<readonl
   return rows.map(({ line }) => line)
 }
 
-/** A partial tile is the beginning of the tile that it has become; `undefined` when it is not there. */
+/** A partial tile is a prefix of the tile it has grown into; `undefined` when it does not exist. */
 export async function readTile(
   pool: pg.Pool,
   { level, index, width }: TileName,
@@ -139,7 +139,7 @@ export async function readTile(
   return rows[0]?.hashes.length === width * hashBytes ? rows[0].hashes : undefined
 }
 
-/** The commitments of a bundle, or of its beginning; `undefined` when they are not all there. */
+/** The commitments of a bundle or of its prefix; `undefined` when they do not all exist. */
 export async function readLeaves(
   pool: pg.Pool,
   { index, width }: Pick<TileName, 'index' | 'width'>,
@@ -152,7 +152,7 @@ export async function readLeaves(
   return leaves.length === width ? leaves : undefined
 }
 
-/** Which leaf stands for the event at a position of the log; `undefined` while none does. */
+/** The leaf of the event at a log position; `undefined` while it has none. */
 export async function leafAt(pool: pg.Pool, position: number): Promise<number | undefined> {
   const { rows } = await pool.query<{ leaf: number | null }>(
     `select index * ${tileWidth} + array_position(positions, $1::bigint) - 1 as leaf

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** What the endpoint's own history has to learn from a delivery. */
+/** What the endpoint's own history has to record of a delivery. */
 export type Consequence =
   | { readonly kind: 'recovered' }
   | { readonly kind: 'exhausted' }
@@ -17,7 +17,7 @@ export interface PendingConsequence {
   readonly tries: number
 }
 
-/** What deliveries came to and nobody was told yet. */
+/** Results of deliveries that nobody has been told of yet. */
 export class Consequences {
   readonly #pool: pg.Pool
 
@@ -25,7 +25,7 @@ export class Consequences {
     this.#pool = pool
   }
 
-  /** Takes consequences in hand that no other process has and that are due; those with a mail come last. */
+  /** Claims due consequences that no other process has; those with a mail come last. */
   async take(worker: string, now: Date, limit: number): Promise<readonly PendingConsequence[]> {
     const { rows } = await this.#pool.query<PendingConsequence>({
       name: 'take consequences',
@@ -51,7 +51,7 @@ export class Consequences {
     })
   }
 
-  /** Gives consequences back, to be taken again at that time. */
+  /** Releases consequences until that time. */
   async postpone(worker: string, ids: readonly number[], until: Date): Promise<void> {
     await this.#pool.query({
       name: 'postpone consequences',

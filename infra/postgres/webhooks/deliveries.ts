@@ -3,7 +3,7 @@ import { claimStatement, isAlive } from './delivery-claim.ts'
 import { Consequences, type Consequence } from './consequences.ts'
 import { alone, openDeliveryPool } from './delivery-session.ts'
 
-/** A delivery that this process has in hand. */
+/** A delivery that this process has claimed. */
 export interface Delivery {
   readonly id: number
   readonly endpoint: string
@@ -11,7 +11,7 @@ export interface Delivery {
   readonly livemode: boolean
   /** Public id of the event. */
   readonly event: string
-  /** Of the event in the log: the order of deliveries. */
+  /** Position of the event in the log: the order of deliveries. */
   readonly position: number
   readonly resource: string
   /** Attempts that have ended. */
@@ -29,7 +29,7 @@ export interface NewDelivery {
   readonly event: string
   readonly position: number
   readonly resource: string
-  /** This process has room to send it now. */
+  /** This process has capacity to send it now. */
   readonly wanted: boolean
 }
 
@@ -48,7 +48,7 @@ export interface Attempted {
 
 export interface ClaimOptions {
   readonly now: Date
-  /** Endpoints behind this one have their turn; an empty string starts from the first. */
+  /** Endpoints after this one have their turn; an empty string starts from the first. */
   readonly after: string
   /** How many deliveries an endpoint may be given; endpoints that are not named get `roomDefault`. */
   readonly rooms: Readonly<Record<string, number>>
@@ -64,7 +64,7 @@ export interface Lease {
 
 export interface Claimed {
   readonly deliveries: readonly Delivery[]
-  /** Where the next claim goes on; an empty string when all endpoints had their turn. */
+  /** Where the next claim continues; an empty string when all endpoints had their turn. */
   readonly after: string
 }
 
@@ -72,9 +72,9 @@ export interface Claimed {
 const endpointsPerClaim = 500
 
 /**
- * Rows of other processes are theirs until their lease has run out; then `renewLease` of any process sets
- * them free. A row is listed while it is in hand, so that others find it; a process that is alone leaves that
- * out of what it writes down, and remembers in its own row behind which id all of those lie.
+ * Rows of other processes are theirs until their lease has expired; then any process's `renewLease` releases
+ * them. A claimed row is listed so that other processes find it; a process that is alone skips that, and
+ * stores in its own row after which id all unlisted rows are.
  */
 export class Deliveries {
   readonly #pool: pg.Pool
@@ -90,9 +90,9 @@ export class Deliveries {
   }
 
   /**
-   * Writes down deliveries, once each, and takes the wanted ones in hand: those before which no first attempt
-   * of the same endpoint waits, and none of the same resource is in another process's hand, if there is
-   * another one. Answers the ids in hand, by endpoint and event.
+   * Inserts deliveries, once each, and claims the wanted ones: those with no earlier first attempt of the
+   * same endpoint waiting, and none of the same resource claimed by another process, if there is one. Returns
+   * the claimed ids, by endpoint and event.
    */
   async add(
     worker: string,
@@ -129,8 +129,8 @@ export class Deliveries {
   }
 
   /**
-   * Takes what is due in hand, endpoint after endpoint, so that one with many waiting deliveries keeps no
-   * other from its turn.
+   * Claims what is due, endpoint by endpoint, so that one with many waiting deliveries keeps no other from
+   * its turn.
    */
   async claim(worker: string, { now, after, rooms, roomDefault, limit }: ClaimOptions): Promise<Claimed> {
     const { rows } = await alone<Delivery & { readonly last: string | null }>(this.#pool, {
@@ -146,8 +146,8 @@ export class Deliveries {
   }
 
   /**
-   * Writes down how attempts ended. What was written before, or is in another process's hand by now, is
-   * passed over. All who change several rows do so by their ids, so that none waits for another in a circle.
+   * Records the results of attempts. Results recorded before, or claimed by another process by now, are
+   * skipped. Everyone who changes several rows does so in order of their ids, so that no deadlock can arise.
    */
   async complete(worker: string, attempted: readonly Attempted[]): Promise<void> {
     await this.#pool.query({
@@ -167,7 +167,7 @@ export class Deliveries {
     })
   }
 
-  /** Gives back what this process has in hand but does not know of. */
+  /** Releases what this process has claimed but does not know of. */
   async release(worker: string, known: readonly number[]): Promise<void> {
     await alone(this.#pool, {
       name: 'release deliveries',
@@ -179,8 +179,8 @@ export class Deliveries {
   }
 
   /**
-   * Says that this process lives until then, and frees the rows of those that do not. `known` is all that it
-   * has in hand, or `undefined` when it does not know. False: it was taken for dead meanwhile.
+   * Renews this process's lease until then, and releases the rows of expired ones. `known` is all that it has
+   * claimed, or `undefined` when it does not know. False: it was taken for dead meanwhile.
    */
   async renewLease(worker: string, { now, until, known }: Lease): Promise<boolean> {
     const { rows } = await alone<{ alive: boolean }>(this.#pool, {
@@ -204,7 +204,7 @@ export class Deliveries {
     return rows[0]?.alive === true
   }
 
-  /** Whoever was alone until now has what it has in hand listed. */
+  /** A process that was alone until now gets its claims listed. */
   async begin(worker: string, until: Date): Promise<void> {
     await alone(this.#pool, {
       name: 'begin worker',
@@ -218,7 +218,7 @@ export class Deliveries {
     })
   }
 
-  /** Gives back everything and leaves. */
+  /** Releases everything and leaves. */
   async end(worker: string): Promise<void> {
     await alone(this.#pool, {
       name: 'end worker',
@@ -233,7 +233,7 @@ export class Deliveries {
 const hasOthers = '(select exists (select from webhook_workers where id <> $2))'
 const newest = '(select coalesce(max(id), 0) from deliveries)'
 
-/** What these processes, rows of `webhook_workers`, have in hand. */
+/** What these processes, rows of `webhook_workers`, have claimed. */
 function claimsOf(workers: string): string {
   return `
     select listed.id, listed.worker from ${workers} owner
@@ -243,7 +243,7 @@ function claimsOf(workers: string): string {
     join deliveries fresh on fresh.id > owner.unlisted_after and fresh.worker = owner.id and fresh.unlisted`
 }
 
-/** Asks for the worker once more, because somebody else may just have changed the row. */
+/** Reads the worker again, because another process may just have changed the row. */
 function isIn(hand: string): string {
   return `deliveries.id = ${hand}.id and deliveries.worker = ${hand}.worker`
 }

@@ -1,13 +1,12 @@
-/** Whoever was taken for dead takes nothing more under its old name: nobody would give it back. */
+/** A process that was taken for dead claims nothing more under its old name: nobody would release it. */
 export function isAlive(worker: string): string {
   return `(select exists (select from webhook_workers where id = ${worker}))`
 }
 
 /**
  * Walks from endpoint to endpoint along the indexes of waiting rows, and takes from each as many as it has
- * room for: half of them first attempts in the order of their events, half retries and replays by the time at
- * which they are due.
- * $1 worker, $2 now, $3 endpoint to start behind, $4 rooms, $5 room of the others, $6 endpoints, $7 limit.
+ * room for: half of them first attempts in order of their events, half retries and replays by due time. $1
+ * worker, $2 now, $3 endpoint to start after, $4 rooms, $5 default room, $6 endpoints, $7 limit.
  */
 export const claimStatement = `
   with recursive walk (endpoint, step) as (

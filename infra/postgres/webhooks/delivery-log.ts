@@ -34,7 +34,7 @@ const columns = `
   delivery.last_attempt_at as "lastAttemptAt", delivery.last_status as "lastStatus",
   delivery.last_answer as "lastAnswer", delivery.created_at as "createdAt"`
 
-/** What is left out of a filter is null, and null fits all. */
+/** Null in a filter matches everything. */
 const fits = `
   delivery.id = coalesce($1::bigint, delivery.id)
   and delivery.endpoint = coalesce($2::uuid, delivery.endpoint)
@@ -64,7 +64,7 @@ export async function listDeliveries(
 }
 
 /**
- * Makes all that failed, was skipped or waits for its time due now; answers how many there are. What was
+ * Makes everything that failed, was skipped or waits for a retry due now; returns how many. What was
  * delivered, or is being delivered, is left alone.
  */
 export async function retryDeliveries(pool: pg.Pool, filter: DeliveryFilter, now: Date): Promise<number> {

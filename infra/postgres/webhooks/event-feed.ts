@@ -5,7 +5,7 @@ import type { MerchantOwner } from '../../../packages/kernel/owner.ts'
 import { fenced, type Fence } from '../consumers/fence.ts'
 import { keepPublicEvents, type DatedPublicEvent } from './public-events.ts'
 
-/** A public event that has no number yet. */
+/** A public event without a sequence yet. */
 export interface UnnumberedEvent extends Omit<PublicEvent, 'sequence' | 'payload'> {
   /** RFC 3339. */
   readonly createdAt: string
@@ -14,19 +14,19 @@ export interface UnnumberedEvent extends Omit<PublicEvent, 'sequence' | 'payload
 
 export interface FeedOptions {
   readonly pool: pg.Pool
-  /** Of the one relay that may write. */
+  /** The fence of the one relay that may write. */
   readonly fence?: Fence | undefined
 }
 
-/** Owners whose newest number is kept in memory. */
+/** Owners whose last sequence is kept in memory. */
 const ownersMax = 50_000
 
-/** Some of the events were kept before: numbers must be given to the others alone. */
+/** Some of the events were stored before: only the others need sequences. */
 class KeptBeforeError extends Error {}
 
 /**
- * Numbers the events of each merchant and environment in the order in which they are told, and keeps them.
- * Only one process does, behind its fence: so it knows the newest number of each without asking.
+ * Numbers the events of each merchant and environment in the order in which they are told, and stores them.
+ * Only one process does, behind its fence: so it knows each owner's last sequence without asking.
  */
 export class EventFeed {
   readonly #options: FeedOptions
@@ -37,7 +37,7 @@ export class EventFeed {
     this.#options = options
   }
 
-  /** Answers the same events with their numbers; what was kept before has the number it had. */
+  /** Returns the same events with their sequences; what was stored before keeps the one it had. */
   keep(events: readonly UnnumberedEvent[]): Promise<readonly PublicEvent[]> {
     const kept = this.#turn.then(() => this.#keep(events))
     this.#turn = kept.catch(() => undefined)
@@ -48,7 +48,7 @@ export class EventFeed {
     try {
       return await this.#keepNew(events)
     } catch (error) {
-      // What was given away in memory may not be in the database.
+      // Sequences assigned in memory may not be in the database.
       this.#newest.clear()
       if (error instanceof KeptBeforeError) return this.#keepRest(events)
       throw error
@@ -65,7 +65,7 @@ export class EventFeed {
     })
   }
 
-  /** After a crash between keeping and publishing, a part of the events is there. */
+  /** After a crash between storing and publishing, some of the events exist already. */
   async #keepRest(events: readonly UnnumberedEvent[]): Promise<readonly PublicEvent[]> {
     const { pool } = this.#options
     const text = 'select id, sequence, payload from public_events where id = any($1)'

@@ -13,7 +13,7 @@ export interface DatedPublicEvent extends PublicEvent {
   readonly createdAt: string
 }
 
-/** Keeps what merchants are told; answers how many of them were not kept before. */
+/** Stores what merchants are told; returns how many of the events were new. */
 export async function keepPublicEvents(
   database: pg.Pool | pg.ClientBase,
   events: readonly DatedPublicEvent[],
@@ -46,18 +46,18 @@ export async function keepPublicEvents(
   return rowCount ?? 0
 }
 
-/** Older relays kept none, for then the sequence was the position. */
+/** Older relays stored no position, because the sequence was the position. */
 export const positionOf = 'coalesce(event.position, event.sequence)'
 const columns = `id, type, merchant, livemode, resource, sequence, ${positionOf} as position, payload`
 
-/** Where in the log stands what a merchant was told. */
+/** Position in the log of what a merchant was told. */
 export async function positionOfPublicEvent(pool: pg.Pool, id: string): Promise<number | undefined> {
   const text = `select ${positionOf} as position from public_events event where id = $1`
   const { rows } = await pool.query<{ position: number }>(text, [id])
   return rows[0]?.position
 }
 
-/** Those of these ids that are kept. */
+/** Those of these ids that are stored. */
 export async function publicEventsOf(pool: pg.Pool, ids: readonly string[]): Promise<readonly PublicEvent[]> {
   const text = `select ${columns} from public_events event where id = any($1)`
   const { rows } = await pool.query<PublicEvent>(text, [ids])
@@ -98,7 +98,7 @@ export function postgresPublicEvents(pool: pg.Pool): PublicEvents {
   }
 }
 
-/** They are found by the position of the event, not by its id. */
+/** They are found by the event's position, not its id. */
 async function deliveriesOf(pool: pg.Pool, id: string, { merchant, livemode }: MerchantOwner) {
   const { rows } = await pool.query<EventDelivery>({
     name: 'deliveries of public event',
@@ -117,8 +117,8 @@ async function deliveriesOf(pool: pg.Pool, id: string, { merchant, livemode }: M
 }
 
 /**
- * What is on its way for the first time is not missed; what waits for a retry has failed. Takes
- * `missedValues` as $1 to $7.
+ * A first attempt in progress is not missed; one that waits for a retry has failed. Takes `missedValues` as
+ * $1 to $7.
  */
 export const missedCondition = `
   event.merchant = $2 and event.livemode = $3 and event.type = any($4) and event.created_at >= $5

@@ -7,12 +7,12 @@ import { inTransaction } from '../client/transaction.ts'
 export interface ReplayPlan {
   readonly replay: string
   readonly now: Date
-  /** One event to several endpoints, or all that one endpoint missed. */
+  /** One event to several endpoints, or everything that one endpoint missed. */
   readonly what:
     { readonly event: string; readonly endpoints: readonly string[] } | { readonly missed: MissedEvents }
 }
 
-/** A replay that is to be planned, or all of whose deliveries were tried. */
+/** A replay to be planned, or one whose deliveries have all been tried. */
 export interface OpenReplay extends MerchantOwner {
   readonly id: string
   /** Position of the request in the log. */
@@ -22,10 +22,10 @@ export interface OpenReplay extends MerchantOwner {
 }
 
 export interface OpenReplays {
-  /** Of each merchant and environment, the oldest that are running. */
+  /** Per merchant and environment, the oldest ones in progress. */
   readonly perOwnerMax: number
   readonly limit: number
-  /** Ids that are left out. */
+  /** Ids to leave out. */
   readonly without: readonly string[]
 }
 
@@ -42,7 +42,7 @@ export class Replays {
     this.#pool = pool
   }
 
-  /** Writes down a replay's deliveries, all or none, the first time it is called for it. */
+  /** Inserts a replay's deliveries, all or none, the first time it is called for it. */
   plan({ replay, now, what }: ReplayPlan): Promise<void> {
     return inTransaction(this.#pool, async (connection) => {
       const text =
@@ -52,14 +52,14 @@ export class Replays {
     })
   }
 
-  /** What there is to do: those without a plan first, and owners in turns. */
+  /** Outstanding work: replays without a plan first, and owners in turns. */
   async open({ perOwnerMax, limit, without }: OpenReplays): Promise<readonly OpenReplay[]> {
     const values = [perOwnerMax, limit, without]
     const { rows } = await this.#pool.query<OpenReplay>({ name: 'open replays', text: openStatement, values })
     return rows
   }
 
-  /** What the deliveries of a replay came to. */
+  /** Results of a replay's deliveries. */
   async result(replay: string): Promise<ReplayResult> {
     const query = { name: 'replay result', text: resultStatement, values: [replay] }
     const { rows } = await this.#pool.query<ReplayResult>(query)
@@ -68,8 +68,9 @@ export class Replays {
 }
 
 /**
- * Walks from owner to owner along the index of running replays, so that one with a hundred thousand costs as
- * much as one with a few. A delivery of a replay has a place as long as it waits or is in hand.
+ * Walks from owner to owner along the index of replays in progress, so that a replay with a hundred thousand
+ * deliveries costs as much as one with a few. A delivery of a replay has a place while it waits or is
+ * claimed.
  */
 const openStatement = `
   with recursive owners as (
