@@ -1,6 +1,8 @@
 import type { RefusalName } from './refusals.ts'
 
-/** What a merchant's developer does about each refusal. A refusal without a line here does not compile. */
+/**
+ * What a merchant's developer should do about each refusal. A refusal without a line here does not compile.
+ */
 export const advice: Readonly<Record<RefusalName, string>> = {
   credential_must_be_given: 'Send `Authorization: Bearer <key>`.',
   credential_must_be_well_formed: 'Send the word `Bearer`, a space and the whole key, without quotes.',

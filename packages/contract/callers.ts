@@ -4,13 +4,13 @@ import type { MerchantOwner } from '../kernel/owner.ts'
 export type Role = 'owner' | 'admin' | 'developer' | 'analyst' | 'support'
 
 interface Acting extends MerchantOwner {
-  /** What the metadata of events says of them: `key:<id>`, `user:<id>`. */
+  /** The actor in the metadata of events: `key:<id>`, `user:<id>`. */
   readonly actor: string
-  /** The merchant may look, and change nothing. */
+  /** The merchant may read but change nothing. */
   readonly isSuspended?: true
 }
 
-/** What somebody has shown of himself. A user's scopes follow from the role. */
+/** What a caller has authenticated as. A user's scopes follow from the role. */
 type Shown =
   | { readonly credential: 'api_key' | 'app_token'; readonly scopes: readonly string[] }
   | {
@@ -24,23 +24,28 @@ type Shown =
   | { readonly credential: 'checkout_session'; readonly session: string }
   | { readonly credential: 'nobody' }
 
-/** Who asks. Each acts for one merchant in one environment; nobody for whom the row finds out. */
+/**
+ * Who makes the request. Each acts for one merchant in one environment; for `nobody`, the row finds the
+ * owner.
+ */
 export type Caller = Acting & Shown
 
 export type CredentialKind = Shown['credential']
 
-/** Whoever has no scopes at all is let in by the rows that name the credential. */
+/** A caller without scopes is admitted by rows that name its credential. */
 export function isGranted(caller: Caller, scope: string): boolean {
   return !('scopes' in caller) || caller.scopes.includes(scope) || caller.scopes.includes('*')
 }
 
-/** What a row says of who may ask. */
+/** What a row says about who may call it. */
 export interface Admission {
   /** Left out: API keys and app tokens; nobody where the scope is `public`. */
   readonly credentials?: readonly CredentialKind[]
-  /** Whoever asks must have verified a challenge for this purpose; the field `challengeId` names it. */
+  /** The caller must have passed a challenge for this purpose; the field `challengeId` names it. */
   readonly challenge?: string
-  /** The parameter of the path that only one stranger knows, whose idempotency keys are apart. */
+  /**
+   * The path parameter that is secret to one stranger, which separates their idempotency keys from others'.
+   */
   readonly token?: string
 }
 
@@ -52,14 +57,14 @@ interface Taking {
 const usual: readonly CredentialKind[] = ['api_key', 'app_token']
 const none: readonly CredentialKind[] = ['nobody']
 
-/** The credentials that a row takes. */
+/** The credentials that a row accepts. */
 export function credentialsOf({ scope, credentials }: Taking): readonly CredentialKind[] {
   return credentials ?? (scope === 'public' ? none : usual)
 }
 
 /**
- * Asks whether somebody has proved a moment ago that it is really them. What is consumed proves nothing a
- * second time; it is refused as `challenge_must_be_verified` when it proves nothing at all.
+ * Checks a challenge passed a moment ago. A consumed one proves nothing again; without proof it is refused as
+ * `challenge_must_be_verified`.
  */
 export interface Challenges {
   consume(challenge: {

@@ -1,7 +1,7 @@
 import { countries, countryOf, type Country } from './countries.ts'
 import { currencyExponent } from './currencies.ts'
 
-/** Which way money goes, as the merchant sees it: `pay_in` is a collection, `payout` a disbursement. */
+/** Direction of the money as the merchant sees it: `pay_in` is a collection, `payout` a disbursement. */
 export type Direction = 'pay_in' | 'payout'
 
 const brands = {
@@ -24,12 +24,12 @@ export interface Operator {
   readonly maximumMinor: number
 }
 
-/** A country in which we work. */
+/** A country we operate in. */
 export interface Market {
   readonly country: string
   readonly currency: string
   readonly msisdnPattern: RegExp
-  /** In the sandbox it is also the number of a success. */
+  /** In the sandbox it is also a number that succeeds. */
   readonly msisdnExample: string
   readonly operators: readonly Operator[]
 }
@@ -55,10 +55,10 @@ const offers: Readonly<Record<string, Offer>> = {
   SN: { msisdnDigits: 9, msisdnExample: '+221770000001', operators: ['orange_money', 'wave', 'free_money'] },
 }
 
-/** Inferred: Free Money only collects, so that there is an operator which takes no payouts. */
+/** Inferred: Free Money only collects, so that one operator takes no payouts. */
 const directionsOf: Readonly<Partial<Record<OperatorCode, readonly Direction[]>>> = { free_money: ['pay_in'] }
 
-/** Domain model 7. Inferred: the limits of an operator follow from the currency alone. */
+/** Domain model 7. Inferred: an operator's limits depend on the currency alone. */
 const limitsMinor: Readonly<Record<string, readonly [minimum: number, maximum: number]>> = {
   XOF: [100, 2_000_000],
   XAF: [100, 2_000_000],
@@ -71,7 +71,10 @@ export interface Limits {
   readonly maximumMinor: number
 }
 
-/** Inferred: what a card pays and a bank is paid at once. It keeps books countable in every environment. */
+/**
+ * Inferred: the most that one card payment or bank payout may move. It keeps books countable in every
+ * environment.
+ */
 const cashlessLimits: Readonly<Record<string, Limits>> = {
   XOF: { minimumMinor: 1, maximumMinor: 1_000_000_000 },
   XAF: { minimumMinor: 1, maximumMinor: 1_000_000_000 },
@@ -84,7 +87,7 @@ export function cashlessLimitsOf(currency: string): Limits {
   return cashlessLimits[currency] ?? { minimumMinor: 1, maximumMinor: 0 }
 }
 
-/** Domain model 7: what cards pay with in every country, and what is paid out to banks. */
+/** Domain model 7: currencies that cards pay with in every country and that banks are paid in. */
 export const cardCurrencies: readonly string[] = ['XOF', 'XAF', 'EUR', 'USD']
 export const bankCurrencies = cardCurrencies
 
@@ -124,7 +127,7 @@ function openMarket(country: string, { msisdnDigits, msisdnExample, operators }:
   }
 }
 
-/** Names which carry the country: `orange_ci`, `orange_money_ci`. */
+/** Names that include the country: `orange_ci`, `orange_money_ci`. */
 function aliasesOf({ code, country }: Operator): readonly string[] {
   return [`${brands[code].short}_${country}`, `${code}_${country}`]
 }
@@ -138,7 +141,9 @@ export function marketOf(country: string): Market | undefined {
   return marketByCountry.get(country)
 }
 
-/** The operator of that name in a country; its `code` is canonical. Aliases of another country name none. */
+/**
+ * The operator with that name in a country; its `code` is canonical. Aliases of another country do not match.
+ */
 export function operatorIn(country: string, name: string): Operator | undefined {
   const operator = operatorByName.get(`${country}:${squash(name)}`) ?? operatorOfAlias(name)
   return operator?.country === country ? operator : undefined
@@ -149,7 +154,7 @@ export function operatorOfAlias(alias: string): Operator | undefined {
   return operatorByAlias.get(squash(alias))
 }
 
-/** Whether a number in international format belongs to a country in which we work. */
+/** Whether an international phone number belongs to a country we operate in. */
 export function msisdnFits(country: string, msisdn: string): boolean {
   return marketByCountry.get(country)?.msisdnPattern.test(msisdn) ?? false
 }
@@ -158,11 +163,11 @@ export interface CountryFacts extends Country {
   readonly currencyExponent: number | null
   readonly msisdnPattern: RegExp | null
   readonly msisdnExample: string | null
-  /** Whether we work there. */
+  /** Whether we operate there. */
   readonly supported: boolean
 }
 
-/** Every country of ISO 3166-1, in the order of the codes. */
+/** Every country of ISO 3166-1, in order of their codes. */
 export const geography: readonly CountryFacts[] = countries.map((country) => {
   const market = marketOf(country.code)
   return {
@@ -174,7 +179,7 @@ export const geography: readonly CountryFacts[] = countries.map((country) => {
   }
 })
 
-/** What can be paid with in a country, its own currency first; nothing where we do not work. */
+/** Currencies one can pay with in a country, its own first; none where we do not operate. */
 export function paymentCurrencies(country: string): readonly string[] {
   const market = marketByCountry.get(country)
   return market ? [...new Set([market.currency, ...cardCurrencies])] : []

@@ -1,7 +1,9 @@
-/** Cuts between characters, never through one: half an emoji is no text, and no JSON that others read. */
+/**
+ * Cuts between characters, never inside one: half an emoji is not valid text, nor JSON that others can read.
+ */
 
 export function firstCharacters(text: string, count: number): string {
-  // Beyond so many units there are more characters than asked for.
+  // More code units than this are certainly more characters than wanted.
   return [...text.slice(0, 2 * count)].slice(0, count).join('')
 }
 

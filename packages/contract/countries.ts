@@ -1,6 +1,6 @@
 type Row = readonly [name: string, callingCode: string | null, currency: string | null]
 
-/** ISO 3166-1. `null` where a country has none of its own, or none that is surely known. */
+/** ISO 3166-1. `null` where a country has no currency of its own, or none is known for certain. */
 const rows: Readonly<Record<string, Row>> = {
   AD: ['Andorra', '+376', 'EUR'],
   AE: ['United Arab Emirates', '+971', 'AED'],
@@ -261,7 +261,7 @@ export interface Country {
   readonly currency: string | null
 }
 
-/** All countries, in the order of their codes. */
+/** All countries, in order of their codes. */
 export const countries: readonly Country[] = Object.entries(rows).map(
   ([code, [name, callingCode, currency]]) => ({ code, name, callingCode, currency }),
 )

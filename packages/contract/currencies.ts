@@ -1,6 +1,6 @@
 /**
- * ISO 4217 by the number of digits behind the decimal point. Left out are metals, units of account and test
- * codes, because nobody pays with them, and what has been withdrawn.
+ * ISO 4217, grouped by minor digits. Metals, units of account, test codes and withdrawn currencies are left
+ * out, because nobody pays with them.
  */
 const codesByExponent = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
@@ -15,7 +15,7 @@ const codesByExponent = {
   4: 'CLF UYW',
 }
 
-/** How many digits stand behind the decimal point: an amount of 1 is 10 to the power of minus this. */
+/** Number of minor digits: an amount of 1 is 10 to the power of minus this. */
 const exponents: ReadonlyMap<string, number> = new Map(
   Object.entries(codesByExponent).flatMap(([exponent, codes]) =>
     codes
@@ -25,7 +25,7 @@ const exponents: ReadonlyMap<string, number> = new Map(
   ),
 )
 
-/** `undefined` for what is no code of ISO 4217. */
+/** `undefined` for what is not an ISO 4217 code. */
 export function currencyExponent(code: string): number | undefined {
   return exponents.get(code)
 }

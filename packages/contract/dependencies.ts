@@ -8,7 +8,7 @@ import type { Answers, ReadStore } from '../kernel/read-ports.ts'
 import type { Tracing } from '../kernel/trace-ports.ts'
 import type { PersonalKeys } from '../kernel/personal.ts'
 
-/** What actions may use: the ports, and the executor. */
+/** What actions may use: the ports and the executor. */
 export interface Dependencies {
   readonly executor: Executor
   readonly store: EventStore
@@ -17,10 +17,10 @@ export interface Dependencies {
   /** Only where operators are simulated. */
   readonly sandboxRail: SandboxRail
   readonly publicEvents: PublicEvents
-  /** What keyed requests were answered. */
+  /** Answers to keyed requests. */
   readonly answers: Answers
   readonly vault: Vault
-  /** Places in the log, from which others could read how much happens here. */
+  /** Log positions, opaque because others could read our volume from them. */
   readonly opaque: OpaqueNumbers
   readonly personalKeys: PersonalKeys
   readonly blindIndex: BlindIndex
@@ -29,10 +29,10 @@ export interface Dependencies {
   readonly movedClocks: MovedClocks
   readonly newId: NewId
   readonly log: Log
-  /** Left out where nobody listens to traces. */
+  /** Left out where nobody collects traces. */
   readonly tracing?: Tracing
   /** Why a webhook URL is refused; `undefined` when it is accepted. */
   readonly urlFault: (url: string, livemode: boolean) => string | undefined
-  /** Where merchants and payers reach this service, without a slash at the end. */
+  /** The public address of this service, without a slash at the end. */
   readonly baseUrl: string
 }

@@ -18,7 +18,7 @@ import { refuseField, type RefusalName } from './refusals.ts'
 type MobileMoney = Extract<RailMethod, { type: 'mobile_money' }>
 type Destination = Exclude<RailMethod, { type: 'card' }>
 
-/** Where the fields of a request stand in its body: JSON pointers. */
+/** Where the request's fields are in its body: JSON pointers. */
 interface TermsPointers {
   readonly country: string
   readonly currency: string
@@ -43,7 +43,7 @@ export function admitPayment(terms: PaymentTerms, pointers = intentPointers): vo
   mustBeCollectable(terms, market, pointers.amount)
 }
 
-/** Where operators alone can collect a currency, the amount must suit one of them. */
+/** Where only operators collect a currency, the amount must suit at least one of them. */
 function mustBeCollectable({ amountMinor, currency }: PaymentTerms, market: Market, pointer: string): void {
   const collectors: Mover[] = market.operators.filter(
     (operator) => operator.directions.includes('pay_in') && operator.currency === currency,
@@ -61,7 +61,7 @@ export interface PaymentTerms {
   readonly amountMinor: number
 }
 
-/** Checks how an intent is to be paid, and answers the method with the operator's canonical name. */
+/** Checks how an intent is to be paid, and returns the method with the operator's canonical name. */
 export function admitPaymentMethod(
   terms: PaymentTerms,
   method: RailMethod,
@@ -107,7 +107,7 @@ export interface PayoutTerms {
 }
 
 /**
- * Spec, Payouts 4. Checks where a payout goes; answers the destination with the operator's canonical name.
+ * Spec, Payouts 4. Checks where a payout goes; returns the destination with the operator's canonical name.
  */
 export function admitPayout(
   terms: PayoutTerms,
@@ -158,7 +158,7 @@ function operatorOf(market: Market, name: string, reason: RefusalName, pointer: 
   return refuseField(reason, pointer, `"${name}" is not an operator in ${market.country}; ${oneOf(known)}`)
 }
 
-/** How a broken rule is refused, and where it was broken. */
+/** How a broken rule is refused, and the field that broke it. */
 type Fault = readonly [reason: RefusalName, pointer: string]
 
 const verbs = { pay_in: 'collect payments', payout: 'take payouts' } as const

@@ -6,23 +6,23 @@ import type { PublicSource } from './public-events.ts'
 import type { Scope } from './scopes.ts'
 
 /**
- * All that a family brings along, in the order in which it happens. Ids, scopes, webhook types, read models
- * of timers, documentation and tests follow from the list in `packages/domain/index.ts`.
+ * Everything a family contributes, in the order in which it happens. Ids, scopes, webhook types, the timers
+ * read model, documentation and tests follow from the list in `packages/domain/index.ts`.
  */
 export interface Family {
   /** The name of its folder. */
   readonly name: string
-  /** Prefixes of its public ids, by what they name: `{ payout: 'po' }`. Without one an id is a bare UUID. */
+  /** Prefixes of its public ids by object name: `{ payout: 'po' }`. Without one, an id is a bare UUID. */
   readonly ids?: Readonly<Record<string, string>>
   readonly scopes?: readonly Scope[]
   /** Its kinds of streams. */
   readonly streams: readonly AnyDecider[]
-  /** What follows from its events in other streams. */
+  /** What follows in other streams from its events. */
   readonly policies?: readonly AnyPolicy[]
-  /** What its events make due later, and what no longer. */
+  /** Timers that its events start and stop. */
   readonly timers?: TimerHandlers
   /** Streams that money is held for, and how they say whether they claim it. */
   readonly holdOwners?: readonly HoldOwner[]
-  /** What merchants are told. */
+  /** The webhooks merchants get. */
   readonly publicEvents?: readonly PublicSource[]
 }

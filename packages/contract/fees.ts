@@ -6,7 +6,7 @@ export type ChargedOperation =
 export type FeeMode = 'merchant_pays' | 'customer_pays'
 type MethodType = 'mobile_money' | 'card' | 'bank'
 
-/** What a tariff may be limited to. What is left out fits everything. */
+/** Conditions of a tariff. Those left out match everything. */
 interface Conditions {
   readonly merchant?: string | undefined
   readonly operator?: string | undefined
@@ -57,11 +57,11 @@ export interface FeeQuestion extends Conditions {
   readonly operation: ChargedOperation
   readonly amountMinor: number
   readonly currency: string
-  /** Who bears the fee of a payment; `merchant_pays` when left out. */
+  /** Who bears a payment's fee; `merchant_pays` by default. */
   readonly feeMode?: FeeMode | undefined
 }
 
-/** What the fee is made of. The amounts add up to the fee; what a maximum takes away is negative. */
+/** Components of the fee. They add up to it; what a maximum takes off is negative. */
 export interface FeeDetail {
   readonly type: 'percent' | 'fixed' | 'minimum' | 'maximum'
   readonly basisPoints: number | null
@@ -74,12 +74,12 @@ export interface FeeQuote {
   readonly feeMode: FeeMode
   /** What the payer pays, or what is debited from the balance. */
   readonly totalMinor: number
-  /** What the merchant or the beneficiary gets. */
+  /** What the merchant or the beneficiary receives. */
   readonly netMinor: number
 }
 
 /**
- * The fee of an operation by the tariffs valid now. Refused where none fits or the total is not countable.
+ * The fee of an operation by the tariffs in force. Refused where none matches or the total is not countable.
  */
 export function quoteFee(question: FeeQuestion, now: Date, table: readonly Tariff[] = tariffs): FeeQuote {
   const { operation, amountMinor, currency, method, feeMode = 'merchant_pays' } = question
@@ -100,7 +100,7 @@ export function quoteFee(question: FeeQuestion, now: Date, table: readonly Tarif
   return { feeMinor, details, feeMode, totalMinor, netMinor }
 }
 
-/** A tariff, and what is asked of it for each fee. */
+/** A tariff with its conditions. */
 interface Ranked {
   readonly tariff: Tariff
   readonly conditions: readonly (keyof Conditions)[]
@@ -109,7 +109,7 @@ interface Ranked {
 
 const rankings = new WeakMap<readonly Tariff[], readonly Ranked[]>()
 
-/** A table with the most specific tariffs first, and of equals the newest: the first that fits counts. */
+/** A table with the most specific tariffs first, the newest first among equals: the first match counts. */
 function ranked(table: readonly Tariff[]): readonly Ranked[] {
   let ranking = rankings.get(table)
   if (!ranking) rankings.set(table, (ranking = rank(table)))
@@ -126,7 +126,7 @@ function rank(table: readonly Tariff[]): readonly Ranked[] {
     .sort((one, other) => weight(other.tariff) - weight(one.tariff) || other.validFromMs - one.validFromMs)
 }
 
-/** From what outweighs all that follow to what outweighs none. */
+/** Ordered so that each condition outweighs all that follow. */
 const fromHeaviest = ['merchant', 'operator', 'country', 'method', 'currency'] as const
 
 function weight(tariff: Tariff): number {
@@ -157,7 +157,7 @@ function detailsOf(tariff: Tariff, amountMinor: number, isTakenFromAmount: boole
   return details.filter((detail) => detail.amountMinor !== 0)
 }
 
-/** Rounded half up. Exact for every amount and up to 10 000 basis points, which their product is not. */
+/** Rounded half up. Exact for all amounts and up to 10 000 basis points, although their product is not. */
 function basisPointsOf(amountMinor: number, basisPoints: number): number {
   const rest = amountMinor % 10_000
   return ((amountMinor - rest) / 10_000) * basisPoints + Math.floor((rest * basisPoints + 5_000) / 10_000)

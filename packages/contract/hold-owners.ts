@@ -1,11 +1,11 @@
 import type { AnyDecider, Decider, Message, Payloads } from '../kernel/decider.ts'
 
-/** How it is found out whether a stream claims the money that was held for it. */
+/** How to find out whether a stream claims the money that was held for it. */
 export interface HoldOwner {
   readonly decider: AnyDecider
-  /** Decides, where nothing was requested yet, that nothing will be: then no claim can come any more. */
+  /** The command that makes a stream without a request rule one out for good: after it no claim can come. */
   readonly abandon: (currency: string) => { readonly type: string; readonly data: object }
-  /** Whether the hold in the book of this currency is its own. */
+  /** Whether the hold in the book of this currency is the stream's own. */
   readonly claims: (state: unknown, currency: string) => boolean
 }
 
@@ -19,6 +19,6 @@ export function holdOwner<S, C extends Payloads, E extends Payloads>(
   decider: Decider<S, C, E>,
   { abandon, claims }: Claiming<S, C>,
 ): HoldOwner {
-  // The executor answers the state of this very decider; only the erasure in its table hides that.
+  // The executor returns the state of this very decider; only the erasure in its table hides that.
   return { decider, abandon, claims: (state, currency) => claims(state as S, currency) }
 }

@@ -1,9 +1,9 @@
 import { Identity, literals, nullable, record, Type, type TSchema } from './vocabulary.ts'
 
-/** An id to filter by, in either spelling; columns hold the bare UUID. */
+/** An id filter in either spelling; columns hold the bare UUID. */
 export const IdentityFilter = Type.String({ ...Identity, 'x-normalize': 'uuid' })
 
-/** The envelope of a list that an action makes itself. */
+/** The envelope of a list that an action builds itself. */
 export function listed<Item extends TSchema>(item: Item) {
   return record({
     object: literals('list'),
@@ -22,7 +22,7 @@ export interface ListEnvelope<Item> {
   next_cursor: string | null
 }
 
-/** Everything there is, on one page. */
+/** Everything on one page. */
 export function onePage<Item>(url: string, data: Item[]): ListEnvelope<Item> {
   return { object: 'list', url, data, has_more: false, next_cursor: null }
 }

@@ -22,10 +22,10 @@ const page = Type.Integer({
   description: 'Number of the page, from 1; instead of a cursor or an id',
 })
 
-/** Shorter ones would be in almost everything, and no index helps to find them. */
+/** Shorter ones match almost everything, and no index helps. */
 const Search = Type.String({ minLength: 3, maxLength: 256, description: 'A part of what is looked for' })
 
-/** The query parameters of a list: its filters, and those of its way of paging. */
+/** A list's query parameters: its filters, and those of its kind of paging. */
 export function listQuery(route: AnyRoute): TObject {
   const byPage = route.paging === 'page'
   const limit = Type.Integer({
@@ -46,7 +46,7 @@ export function listQuery(route: AnyRoute): TObject {
   })
 }
 
-/** What a list answers: the items in an envelope. */
+/** A list's response: the items in an envelope. */
 function listOf({ returns, paging }: AnyRoute): TSchema {
   const envelope = listed(returns)
   if (paging !== 'page') return envelope
@@ -58,17 +58,17 @@ function listOf({ returns, paging }: AnyRoute): TSchema {
   })
 }
 
-/** What an operation answers when it succeeds. */
+/** An operation's response when it succeeds. */
 export function answerOf(route: AnyRoute): TSchema {
   return route.kind === 'list' ? listOf(route) : route.returns
 }
 
-/** The status of that answer. */
+/** The status of that response. */
 export function statusOf({ kind, status }: AnyRoute): 200 | 201 | 202 {
   return status ?? (kind === 'create' ? 201 : 200)
 }
 
-/** Whether the operation changes one stream that its client can have read. */
+/** Whether the operation changes one stream that its client can have read before. */
 export function takesIfMatch({ kind, isChange }: AnyRoute): boolean {
   return kind === 'change' || isChange === true
 }

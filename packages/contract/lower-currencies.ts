@@ -2,15 +2,15 @@ import { Currency, LowerCurrency, type TSchema } from './vocabulary.ts'
 
 interface Lowered {
   readonly schema: TSchema
-  /** A copy of a value of the schema, with these currencies in lower case. */
+  /** A copy of a value of this schema with its currencies in lower case. */
   readonly lower: (value: unknown) => unknown
 }
 
 type Fields = Readonly<Record<string, TSchema>>
 
 /**
- * Spec, Webhook event: currencies are in upper case in resources and in lower case in the data of webhooks.
- * This alone turns one into the other, wherever the schema says that a currency stands.
+ * Spec, Webhook event: currencies are upper case in resources and lower case in webhook data. Only this
+ * converts them, wherever the schema has a currency.
  */
 export function lowerCurrencies(schema: TSchema): Lowered {
   if (schema['pattern'] === Currency.pattern) return lowerText(schema)
@@ -53,7 +53,7 @@ function lowerItems(schema: TSchema): Lowered {
   }
 }
 
-/** Branches are objects of different fields, or null: each leaves alone what is not its own. */
+/** Branches are objects with different fields, or null: each leaves other fields alone. */
 function lowerBranches(schema: TSchema): Lowered {
   const branches = (schema['anyOf'] as readonly TSchema[]).map(lowerCurrencies)
   return {

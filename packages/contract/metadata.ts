@@ -1,15 +1,15 @@
 import { refuseField } from './refusals.ts'
 
 export type Metadata = Readonly<Record<string, string>>
-/** Keys with their new values, null for those that go. */
+/** Keys with their new values, null for removed ones. */
 export type MetadataChange = Readonly<Record<string, string | null>>
 
 /** Domain model 1.2. */
 const keysMax = 50
 
 /**
- * What a revision changes: null for a key that goes, which null or an empty text asks for. Null in place of
- * the metadata removes all; `undefined` when nothing changes.
+ * What a revision changes: null or an empty text removes a key, null instead of the whole metadata removes
+ * all keys. `undefined` when nothing changes.
  */
 export function metadataChange(
   current: Metadata,
@@ -20,7 +20,7 @@ export function metadataChange(
   return different.length > 0 ? Object.fromEntries(different) : undefined
 }
 
-/** The metadata after a change; refused where it would have grown too large. */
+/** The metadata after a change; refused where it would grow too large. */
 export function admitMetadata(current: Metadata, change: MetadataChange): Record<string, string> {
   const metadata = changedMetadata(current, change)
   const keys = Object.keys(metadata).length
@@ -38,7 +38,7 @@ function entriesOf(given: MetadataChange | undefined) {
   return Object.entries(given ?? {}).map(([key, value]) => [key, value || null] as const)
 }
 
-/** Keys may be called like what every object has. */
+/** Keys may be named like members that every object has. */
 function valueAt(metadata: Metadata, key: string): string | null {
   return Object.hasOwn(metadata, key) ? metadata[key]! : null
 }

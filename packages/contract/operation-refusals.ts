@@ -40,7 +40,7 @@ const ofWrites: readonly RefusalName[] = [
 ]
 
 /**
- * Every refusal that an operation may answer: those of its row, and those that follow from what the row is.
+ * Every refusal that an operation may return: those of its row, and those that follow from the kind of row.
  * By status.
  */
 export function refusalsOf(route: AnyRoute): readonly RefusalName[] {

@@ -5,17 +5,20 @@ import type { Scope } from './scopes.ts'
 import type { Static, TSchema } from './vocabulary.ts'
 import type { WebhookType } from './webhook-types.ts'
 
-/** Which events of one kind of stream merchants are told about, and how the resource looks to them then. */
+/**
+ * Which events of one kind of stream merchants are told about, and how the resource looks to them at that
+ * point.
+ */
 export interface PublicSource {
   readonly decider: AnyDecider
   /** Object name of the resource: `payout`. */
   readonly resource: string
-  /** Whoever may read the resource may read what is told of it. */
+  /** Whoever may read the resource may read its events. */
   readonly scope: Scope
-  /** What each type means. */
+  /** The meaning of each type. */
   readonly types: Readonly<Record<WebhookType, string>>
   readonly typeOf: (event: RecordedEvent) => WebhookType | undefined
-  /** Schema of what `view` answers. */
+  /** Schema of what `view` returns. */
   readonly data: TSchema
   readonly view: (id: string, state: never, event: RecordedEvent) => unknown
 }
@@ -31,7 +34,7 @@ interface Told<S, E extends Payloads, Types, Returns extends TSchema> {
   readonly view: (id: string, state: S, event: RecordedEvent) => Static<Returns> | undefined
 }
 
-/** A resource whose public events follow from its domain events, each from one. */
+/** A resource whose public events each follow from one domain event. */
 export function publicEvents<
   S,
   C extends Payloads,

@@ -8,7 +8,7 @@ export function choiceOf({ livemode, method }: RailRoute): RailChoice {
   return { livemode, method: type, country: method.country, operator: method.operator }
 }
 
-/** Refuses what no rail would carry out. Sandbox has one for everything. */
+/** Refuses what no rail would carry out. The sandbox has a rail for everything. */
 export function requireRail(rails: Pick<PaymentRails, 'serves'>, choice: RailChoice): void {
   if (!rails.serves(choice)) refuse('live_provider_must_be_configured')
 }

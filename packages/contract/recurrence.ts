@@ -1,6 +1,6 @@
 import { literals, nullable, record, Timestamp, Type } from './vocabulary.ts'
 
-/** How a recurrence of the kernel is stored in events. */
+/** A kernel recurrence as stored in events. */
 export const StoredRecurrence = record({
   anchor: Timestamp,
   unit: literals('day', 'week', 'month', 'year'),

@@ -1,6 +1,6 @@
 /**
- * Every way this service says no. A refusal is named after the rule that was broken. Each line is status,
- * code, whether the same request may succeed later, and the message. Inferred, but for IKW-RES-003: the
+ * Every way this service refuses a request. A refusal is named after the broken rule. Each line has status,
+ * code, whether the same request may succeed later, and the message. Inferred, except IKW-RES-003: the
  * specification shows only that one.
  */
 export const refusals = {
@@ -203,7 +203,7 @@ export const refusals = {
 export type RefusalName = keyof typeof refusals
 
 /**
- * One broken rule, at a place in the request: a JSON pointer into the body, or `query:limit`,
+ * One broken rule and its place in the request: a JSON pointer into the body, or `query:limit`,
  * `header:Ikw-Environment`, `path:id`.
  */
 export interface Fault {
@@ -213,7 +213,7 @@ export interface Fault {
 }
 
 export interface RefusalDetails {
-  /** What happened this time, in a sentence; the message of the table when left out. */
+  /** What happened in this case, in one sentence; the table's message by default. */
   readonly detail?: string
   readonly faults?: readonly Fault[]
   readonly retryAfterSeconds?: number

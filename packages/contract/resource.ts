@@ -2,7 +2,7 @@ import type { Static, TProperties } from '@sinclair/typebox'
 import { publicId } from './identity.ts'
 import { base, literals, record, Type, unixSeconds } from './vocabulary.ts'
 
-/** What every state of a stream that is shown as it is stored knows beside its fields. */
+/** Fields of every state that is shown as it is stored. */
 interface Born {
   readonly livemode: boolean
   /** RFC 3339. */
@@ -14,8 +14,8 @@ type Stored<Fields extends TProperties> = Born & {
 }
 
 /**
- * Schema and view of what is shown as it is stored: a field is spelled once, for event, request and resource.
- * Nothing is shown of a stream without events, or whose object was deleted.
+ * Schema and view of a resource that is shown as stored: a field is declared once for event, request and
+ * resource. A stream without events, or whose object was deleted, is not shown.
  */
 export function resource<Name extends string, Fields extends TProperties>(
   object: Name,
@@ -30,13 +30,13 @@ export function resource<Name extends string, Fields extends TProperties>(
     const { livemode, createdAt } = state
     const shown = { id: publicId(prefix, id), object, livemode, created: unixSeconds(createdAt) }
     const kept = state as Readonly<Record<string, unknown>>
-    // Its names are those of the schema, which TypeScript does not follow through a loop.
+    // The names are those of the schema, which TypeScript cannot see through a loop.
     return Object.assign(shown, Object.fromEntries(names.map((name) => [name, kept[name]]))) as never
   }
   return { schema, view }
 }
 
-/** What a DELETE answers. */
+/** The response to a DELETE. */
 export function deletion<Name extends string>(object: Name, prefix: string) {
   const { id } = base(object, prefix)
   const schema = record({ id, object: literals(object), deleted: Type.Literal(true) })

@@ -12,7 +12,7 @@ import type { Scope } from './scopes.ts'
 import type { Section } from './section.ts'
 import type { Static, TObject, TSchema } from './vocabulary.ts'
 
-/** Spelled exactly as in the specification, so that one search finds the row, the test and the spec. */
+/** Exactly as in the specification, so that one search finds the row, the test and the spec. */
 export type Operation = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`
 
 export type Location = `/${string}/{id}`
@@ -24,8 +24,8 @@ export interface SendOptions extends Pick<
   'asOf' | 'isNew' | 'mustBeNew' | 'mustExist' | 'onConflict'
 > {
   /**
-   * The request sends this stream nothing else. So events with its idempotency key are all that it does
-   * there, and a try whose answer was lost is not made again.
+   * The request sends this stream nothing else, so events with its idempotency key are all it does there, and
+   * a try whose answer was lost is not repeated.
    */
   readonly isWhole?: true
 }
@@ -33,19 +33,19 @@ export interface SendOptions extends Pick<
 /** A request as an action sees it: authenticated, validated and normalised. */
 export interface Request<Body = undefined, Query = object> {
   readonly caller: Caller
-  /** As it was asked for. */
+  /** As the client requested it. */
   readonly path: string
-  /** The identity of what this request creates: derived from its idempotency key, else new. */
+  /** The id of what this request creates: derived from its idempotency key, else new. */
   readonly id: string
-  /** UUIDs of the path, whatever spelling they came in; other parameters as they are. */
+  /** UUIDs of the path, whatever their spelling; other parameters as they are. */
   readonly params: Readonly<Record<string, string>>
   readonly body: Body
   readonly query: Query
   readonly dependencies: Dependencies
   readonly envelope: Envelope
-  /** Notes a place in the log that the answer shows at least, to be answered as Ledger-Position. */
+  /** Records a log position that the response reflects at least, sent as Ledger-Position. */
   showed(position: number): void
-  /** Sends a command in the caller's name; the position that it reaches is answered as Ledger-Position. */
+  /** Sends a command in the caller's name; the resulting position is sent as Ledger-Position. */
   send<S, C extends Payloads, E extends Payloads>(
     decider: Decider<S, C, E>,
     id: string,
@@ -60,25 +60,25 @@ interface Common extends Admission {
   readonly summary: string
   /** `public`: no credential. */
   readonly scope: Scope | 'public'
-  /** For whom nobody acts: the owner of what the path names. Refused when there is none. */
+  /** For callers without an owner: the owner of what the path names. Refused when there is none. */
   readonly actsFor?: (request: Pick<Request, 'params' | 'dependencies'>) => Promise<MerchantOwner>
-  /** The specification gives only the count of its family. */
+  /** The specification gives only the number of operations in its family. */
   readonly inferred?: true
-  /** Spec, Authentication: the environment header must be sent. */
+  /** Spec, Authentication: the environment header is required. */
   readonly environment?: 'required'
-  /** Bodies worth showing, by name; the documentation makes one from the schema when left out. */
+  /** Example bodies by name; by default the documentation makes one from the schema. */
   readonly examples?: NamedExamples
-  /** Where what is created can be read; left out: below the path of this operation. */
+  /** Where the created resource can be read; by default below this operation's path. */
   readonly location?: Location
   /** Its first command goes to the stream of `{id}`: `If-Match` can bind it to a revision. */
   readonly isChange?: true
-  /** It creates the same as this operation: an `Idempotency-Key` of the one is a key of the other. */
+  /** It creates the same things as that operation: they share their idempotency keys. */
   readonly twinOf?: Operation
-  /** Refusals that this operation has beside those which every operation of its kind has. */
+  /** Refusals in addition to those common to all operations of its kind. */
   readonly refusals?: readonly RefusalName[]
 }
 
-/** What each parameter of the path names: kinds of objects, with or without a prefix, or `text`. */
+/** What each path parameter names: kinds of objects, with or without a prefix, or `text`. */
 interface Named {
   readonly params?: Readonly<Record<string, string | readonly string[]>>
 }
@@ -90,7 +90,7 @@ type Mapping<Body extends TSchema, Data> = [Static<Body>, keyof Static<Body>] ex
   ? { readonly data?: (body: Static<Body>, context: Context) => Data }
   : { readonly data: (body: Static<Body>, context: Context) => Data }
 
-/** Starts a new stream with one command. Answers 201 and the view of the new state. */
+/** Starts a new stream with one command. Responds with 201 and the view of the new state. */
 export function create<
   S,
   C extends Payloads,
@@ -106,14 +106,14 @@ export function create<
     readonly decider: Decider<S, C, E>
     readonly command: Type
     readonly view: View<S, Returns>
-    /** Where the identity lies in the body itself, so that the same thing twice is the same stream. */
+    /** Where the id follows from the body itself, so that the same thing twice is the same stream. */
     readonly identity?: (body: Static<Body>, caller: Caller) => string
   } & Mapping<Body, C[Type]>,
 ) {
   return { kind: 'create', operation, ...row } as const
 }
 
-/** Sends one command to the stream named by `{id}` in the path. Answers 200 and the view of the new state. */
+/** Sends one command to the stream named by `{id}`. Responds with 200 and the view of the new state. */
 export function change<
   S,
   C extends Payloads,
@@ -136,8 +136,8 @@ export function change<
 }
 
 /**
- * One row of a read model, brought up to date from its stream. 404 when there is none or it is another
- * merchant's.
+ * One row of a read model, brought up to date from its stream. 404 when there is none or it belongs to
+ * another merchant.
  */
 export function show<S, Returns extends TSchema>(
   operation: Operation,
@@ -164,9 +164,9 @@ interface Listing {
   readonly filter?: Readonly<Record<string, TSchema>>
   /** Query parameters `from` and `to` bound this column. */
   readonly period?: string
-  /** Query parameter `search` looks into this column. */
+  /** Query parameter `search` searches this column. */
   readonly search?: string
-  /** The parent that a parameter of the path names, 404 without one, and the column that holds its id. */
+  /** The parent named by a path parameter (404 without it), and the column that holds its id. */
   readonly within?: { readonly param: string; readonly parent: Documents<never>; readonly column: string }
 }
 
@@ -211,20 +211,20 @@ export function perform<
       readonly idempotency?: 'required in live'
       /**
        * The action starts this stream with the request's own id: a repeated idempotency key is answered from
-       * the stream's first events. Without it the answer of a keyed request is kept.
+       * the stream's first events. Without this, the response of a keyed request is stored.
        */
       readonly creates?: {
         readonly decider: AnyDecider
         readonly view: (id: string, state: never) => Static<Returns> | undefined
         /**
          * True when the action sends this stream's command first and only to a new stream: then a repeat
-         * fails without a trace, and few requests are repeats. For all others the stream is read before.
+         * fails without a trace, and repeats are rare. For all others the stream is read first.
          */
         readonly comesFirst?: (body: Body extends TSchema ? Static<Body> : undefined) => boolean
       }
-      /** The answer shows a secret: it is kept sealed for the repeats of its idempotency key. */
+      /** The response shows a secret: it is stored sealed for repeats of its idempotency key. */
       readonly showsSecret?: true
-      /** Shown instead of JSON to a browser. */
+      /** Shown to browsers instead of JSON. */
       readonly page?: (body: Static<Returns>) => string
       readonly action: (
         request: Request<
@@ -238,9 +238,8 @@ export function perform<
 }
 
 /**
- * A row as the mounting code and the documentation see it: the generics have done their work when the table
- * was written. `never` in the place of a parameter accepts every row; only `services/api` calls these
- * functions.
+ * A row as mounting code and documentation see it: the generics were checked where the table is written.
+ * `never` as a parameter accepts every row; only `services/api` calls these functions.
  */
 export interface AnyRoute extends Common, Named, Partial<Listing> {
   readonly kind: 'create' | 'change' | 'show' | 'history' | 'list' | 'perform'

@@ -16,7 +16,7 @@ export type SandboxBehaviour =
   | 'declines_at_once'
 
 export interface MagicValue {
-  /** The last four digits of a msisdn or of an account number, or a whole card token. */
+  /** The last four digits of an msisdn or account number, or a whole card token. */
   readonly value: string
   readonly behaviour: SandboxBehaviour
   /** Why it fails, by kind of operation. */
@@ -25,9 +25,7 @@ export interface MagicValue {
   readonly effect: string
 }
 
-/**
- * Domain model 7: magic numbers of mobile money and of bank accounts. Inferred: `0009`, with failing refunds.
- */
+/** Domain model 7: magic numbers of mobile money and bank accounts. Inferred: `0009`, whose refunds fail. */
 export const magicNumbers: readonly MagicValue[] = [
   { value: '0001', behaviour: 'succeeds_soon', effect: 'Succeeds, or is paid, by itself after 2 s.' },
   {
@@ -82,7 +80,7 @@ export const magicNumbers: readonly MagicValue[] = [
   },
 ]
 
-/** Domain model 7, and the spellings that other payment services have made usual. */
+/** Domain model 7, with spellings common among other payment services. */
 export const magicCardTokens: readonly MagicValue[] = [
   ...['tok_ok', 'tok_visa'].map((value): MagicValue => ({
     value,
@@ -119,7 +117,7 @@ export const sandboxDefaults = {
 const numbers: ReadonlyMap<string, MagicValue> = new Map(magicNumbers.map((row) => [row.value, row]))
 const tokens: ReadonlyMap<string, MagicValue> = new Map(magicCardTokens.map((row) => [row.value, row]))
 
-/** The row of the tables that a method hits. */
+/** The row of the tables that a method matches. */
 export function magicValueOf(method: RailRequest['method']): MagicValue | undefined {
   if (method.type === 'card') return tokens.get(method.token)
   return numbers.get((method.type === 'bank' ? method.accountNumber : method.msisdn).slice(-4))

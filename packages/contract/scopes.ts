@@ -1,5 +1,5 @@
 /**
- * What a credential may be allowed to do. Spec, Authentication names the payout scopes; the others are
- * inferred in its form. Families declare theirs (`packages/domain/<family>/index.ts`).
+ * What a credential may do. Spec, Authentication names the payout scopes; the others follow their form.
+ * Families declare theirs (`packages/domain/<family>/index.ts`).
  */
 export type Scope = `${string}.${'read' | 'write'}`

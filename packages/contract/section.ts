@@ -4,7 +4,7 @@ export interface Section {
   readonly description: string
 }
 
-/** The rows of one section of the reference, in its order. */
+/** The rows of one section, in order. */
 export function section<Row extends object>(tag: string, description: string, rows: readonly Row[]) {
   return rows.map((row) => ({ ...row, section: { tag, description } }))
 }

@@ -3,8 +3,8 @@ import { Type, type Static, type TObject, type TProperties, type TSchema } from 
 export { Type, type Static, type TObject, type TSchema }
 
 /**
- * A body or resource with exactly these fields: a field that is not named is refused, so that a misspelled
- * one is not lost.
+ * A body or resource with exactly these fields: unknown fields are refused, so that a misspelled one is not
+ * silently lost.
  */
 export function record<Fields extends TProperties>(
   fields: Fields,
@@ -15,7 +15,7 @@ export function record<Fields extends TProperties>(
 
 export const optional = Type.Optional
 
-/** Emits `type: [x, 'null']` where it can: one clear error, and a serializer that need not try branches. */
+/** Emits `type: [x, 'null']` where possible: one clear error, and serialisers need not try branches. */
 export function nullable<S extends TSchema>(schema: S) {
   const {
     type,
@@ -31,12 +31,12 @@ export function nullable<S extends TSchema>(schema: S) {
   })
 }
 
-/** Optional strings may be null where something is created; absent and null mean the same. */
+/** Optional strings may be null on creation; absent and null mean the same. */
 export function maybe<S extends TSchema>(schema: S) {
   return Type.Optional(nullable(schema))
 }
 
-/** In a change: null clears the field, and a field that is left out stays as it is. */
+/** In a change: null clears the field, and an absent field stays as it is. */
 export function clearable<S extends TSchema>(schema: S) {
   const { description } = schema
   const note = description === undefined ? 'Null clears it' : `${description}; null clears it`
@@ -49,7 +49,7 @@ export function literals<const Values extends readonly string[]>(...values: Valu
 }
 
 /**
- * Input of an enumeration: compared after lower-casing and dropping `_`, `-` and spaces, so `MobileMoney` is
+ * Input of an enumeration: compared in lower case without `_`, `-` and spaces, so `MobileMoney` is
  * `mobile_money`.
  */
 export function choice<const Values extends readonly string[]>(...values: Values) {
@@ -89,7 +89,7 @@ export const Country = Type.String({
   'x-expected': 'a two-letter ISO 3166-1 code, such as SN',
   description: 'ISO 3166-1 alpha-2 code',
 })
-/** Of ISO 3166-1, where it is compared with nothing else that knows countries. */
+/** Any ISO 3166-1 country, for fields that are not compared with our catalogue. */
 export const KnownCountry = Type.String({ ...Country, format: 'country' })
 export const LowerCurrency = Type.String({
   pattern: '^[a-z]{3}$',
@@ -122,7 +122,7 @@ export const Metadata = Type.Unsafe<Record<string, string>>({
   description: 'Keys and values are strings',
 })
 
-/** What a change makes of metadata. All fifty keys may go, and fifty others come. */
+/** A change of metadata. All fifty keys may be removed while fifty others are added. */
 export const MetadataRevision = Type.Unsafe<Record<string, string | null>>({
   ...Metadata,
   maxProperties: 100,
@@ -130,7 +130,7 @@ export const MetadataRevision = Type.Unsafe<Record<string, string | null>>({
   description: 'Keys are added or replaced; a key with null or an empty text is removed',
 })
 
-/** Resources of the public API carry these. Without a prefix their id is a bare UUID. */
+/** Common fields of the public API's resources. Without a prefix, their id is a bare UUID. */
 export function base<Name extends string>(object: Name, prefix?: string) {
   return {
     id: prefix === undefined ? Uuid : PublicId(prefix),
@@ -140,7 +140,7 @@ export function base<Name extends string>(object: Name, prefix?: string) {
   }
 }
 
-/** As it is answered: `po_` and 32 hex digits. */
+/** As returned: `po_` and 32 hex digits. */
 export function PublicId(prefix: string, description = 'Public id') {
   return Type.String({
     pattern: `^${prefix}_[0-9a-f]{32}$`,

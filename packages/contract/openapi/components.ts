@@ -9,8 +9,8 @@ import type { AnyRoute } from '../routes.ts'
 import type { TSchema } from '../vocabulary.ts'
 
 /**
- * Names for all resources, lists, requests and events. What is read names a resource; a fuller one that a
- * write answers comes second.
+ * Names for all resources, lists, requests and events. The version that is read gives a resource its name; a
+ * fuller one that only a write returns comes second.
  */
 export function nameSchemas(routes: readonly AnyRoute[], sources: readonly PublicSource[]): NamedSchemas {
   const schemas = new NamedSchemas()
@@ -49,7 +49,7 @@ function nameItem(schemas: NamedSchemas, route: AnyRoute, item: TSchema): string
   return name
 }
 
-/** What a resource says it is, else what its address says. */
+/** The name from the resource's own `object`, else from its path. */
 function resourceName(route: AnyRoute, schema: TSchema): string {
   return (
     objectName(schema) ??
@@ -65,7 +65,7 @@ function isWrite({ operation }: AnyRoute): boolean {
   return !operation.startsWith('GET ')
 }
 
-/** Everything that operations refer to. Made last, when it is known which schemas are referred to. */
+/** Everything that operations refer to. Built last, once all references are known. */
 export function componentsOf(
   schemas: NamedSchemas,
   refused: RefusedResponses,

@@ -10,8 +10,7 @@ export const exampleIds = {
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='
 
 /**
- * What a field of this name mostly holds. Taken where it suits the schema; a nullable field without a line
- * here is null.
+ * Typical values by field name. Used where they fit the schema; a nullable field without an entry is null.
  */
 const fields: Readonly<Record<string, unknown>> = {
   amount: 5000,
@@ -64,10 +63,7 @@ const formats: Readonly<Record<string, string>> = {
 
 type Overrides = Readonly<Record<string, unknown>>
 
-/**
- * An object of a schema as it may look. `overrides` are fields of the outermost object, taken where they
- * suit.
- */
+/** An example object of a schema. `overrides` are fields of the outermost object, used where they fit. */
 export function exampleOf(schema: TSchema, overrides: Overrides = {}): unknown {
   const { properties } = schema as { properties?: Readonly<Record<string, TSchema>> }
   if (!properties) return valueOf(schema, '', {})
@@ -97,7 +93,7 @@ function valueOf(schema: TSchema, name: string, given: Overrides): unknown {
   )
 }
 
-/** Whether a value can stand where this schema is: its type, its words, its pattern. */
+/** Whether a value fits this schema: its type, enum and pattern. */
 function suits(schema: TSchema, value: unknown): boolean {
   if (value === undefined) return false
   const words = schema['enum'] as readonly unknown[] | undefined

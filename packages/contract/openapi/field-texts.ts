@@ -1,6 +1,6 @@
 import type { TSchema } from '../vocabulary.ts'
 
-/** What a field of this name says, where its schema does not say it itself. */
+/** Descriptions by field name, for fields whose schema has none. */
 const texts: Readonly<Record<string, string>> = {
   account_name: 'Holder of the bank account',
   account_number: 'Number of the bank account; lists show its last four',
@@ -92,7 +92,7 @@ const texts: Readonly<Record<string, string>> = {
   webhook_endpoint_id: 'Id of the endpoint',
 }
 
-/** What each reason for a failure means, of payments and of payouts. */
+/** The meaning of each failure reason of payments and payouts. */
 const failures: Readonly<Record<string, string>> = {
   account_closed: 'the account of the beneficiary is closed',
   account_frozen: 'the account of the beneficiary is frozen',
@@ -125,7 +125,7 @@ const failures: Readonly<Record<string, string>> = {
   unspecified: 'the operator gave no reason',
 }
 
-/** The description of a field without one of its own; `undefined` when nobody has written any. */
+/** The description of a field without one of its own; `undefined` when none was written. */
 export function textOf(name: string, schema: TSchema): string | undefined {
   if (name !== 'failure_code') return texts[name]
   const codes = (schema['enum'] as readonly (string | null)[] | undefined)?.filter((code) => code !== null)

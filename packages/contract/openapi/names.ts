@@ -1,7 +1,7 @@
 import type { AnyRoute } from '../routes.ts'
 import type { TSchema } from '../vocabulary.ts'
 
-/** Where the rule below makes a name that nobody would look for. */
+/** Names where the rule below would give one that nobody would look for. */
 const named: Readonly<Record<string, string>> = {
   'GET /api/v1/merchant/settings/payouts': 'getMerchantPayoutSettings',
   'PATCH /api/v1/merchant/settings/payouts': 'updateMerchantPayoutSettings',
@@ -49,7 +49,7 @@ export function isList({ kind, returns }: AnyRoute): boolean {
   return kind === 'list' || objectName(returns) === 'list'
 }
 
-/** The `object` that a resource says it is: `payout`. */
+/** The resource's own `object`: `payout`. */
 export function objectName({ properties }: TSchema): string | undefined {
   return (properties as { object?: { enum?: readonly string[] } } | undefined)?.object?.enum?.[0]
 }

@@ -62,7 +62,7 @@ function pathsOf(
   return paths
 }
 
-/** The sections in the order of the table, and that of the webhooks. */
+/** Tags: the sections in the order of the table, and one for webhooks. */
 function tagsOf(routes: readonly AnyRoute[]): readonly Section[] {
   return [
     ...new Map(routes.map((route) => [sectionOf(route).tag, sectionOf(route)])).values(),

@@ -7,7 +7,7 @@ import type { AnyRoute, NamedExamples } from '../routes.ts'
 import type { Section } from '../section.ts'
 import type { TSchema } from '../vocabulary.ts'
 
-/** What operations refer to, collected while they are made. */
+/** What operations refer to, collected while they are built. */
 export interface Shared {
   readonly schemas: NamedSchemas
   readonly refused: RefusedResponses
@@ -81,7 +81,7 @@ const kindsOf = ({ params }: AnyRoute, name: string) => [params?.[name] ?? 'text
 const hex = '[0-9a-fA-F]'
 const uuidPattern = `(${hex}{32}|${hex}{8}(-${hex}{4}){3}-${hex}{12})`
 
-/** Every id may have either spelling: prefix and 32 hex digits, or the bare UUID. */
+/** Ids are accepted in either spelling: prefix and 32 hex digits, or the bare UUID. */
 function idParameter(kinds: readonly string[], idPrefixes: Shared['idPrefixes']): Json {
   const known = kinds.flatMap((kind) => idPrefixes[kind] ?? [])
   const [first] = known
@@ -164,7 +164,7 @@ function success(route: AnyRoute, schemas: NamedSchemas): Json {
   }
 }
 
-/** What stands for a parameter of the path in examples. */
+/** Path parameters in examples. */
 function exampleIn(route: AnyRoute, name: string, idPrefixes: Shared['idPrefixes']): string {
   const [kind = ''] = kindsOf(route, name)
   if (kind === 'text') return 'order-1042'

@@ -3,7 +3,7 @@ import { refusalsOf } from '../operation-refusals.ts'
 import { refusals, type RefusalName } from '../refusals.ts'
 import type { AnyRoute } from '../routes.ts'
 
-/** Refusals by status. Each has its name in the document; a set of them has none, because sets change. */
+/** Refusals by status. Each is a named component; sets of them are not, because sets change. */
 export class RefusedResponses {
   readonly #named = new Set<RefusalName>()
 
@@ -18,7 +18,7 @@ export class RefusedResponses {
     return Object.fromEntries([...byStatus].map(([status, names]) => [status, responseOf(status, names)]))
   }
 
-  /** One problem as each of these refusals answers it. */
+  /** One problem, with each of these refusals as an example. */
   examples(): Json {
     return Object.fromEntries([...this.#named].sort().map((name) => [name, exampleOf(refusals[name])]))
   }

@@ -38,8 +38,8 @@ const vocabulary = {
 }
 
 /**
- * The named schemas of the document. A schema is known by its text, because marking it as optional makes a
- * copy of it. Only what is referred to is listed.
+ * The document's named schemas. A schema is identified by its text, because making it optional copies it.
+ * Only referenced ones are listed.
  */
 export class NamedSchemas {
   readonly #names = new Map<string, string>()
@@ -51,7 +51,7 @@ export class NamedSchemas {
     for (const [name, schema] of Object.entries(vocabulary)) this.name(name, schema)
   }
 
-  /** Gives a schema its name, unless it has one; `other` is taken when the name belongs to another schema. */
+  /** Names a schema unless it has a name; `other` is used when the name belongs to another schema. */
   name(name: string, schema: TSchema, other = name): void {
     const text = JSON.stringify(schema)
     if (this.#names.has(text)) return
@@ -62,20 +62,21 @@ export class NamedSchemas {
   }
 
   /**
-   * The schema for a place in a request: a reference when it has a name, else itself with references inside.
+   * The schema for a place in a request: a reference when it is named, otherwise inline with references
+   * inside.
    */
   at(schema: unknown): unknown {
     const name = this.#names.get(JSON.stringify(schema))
     if (name === undefined) return this.#inside(schema)
     if (!this.#shown.has(name)) {
-      // Set before its inside is made, so that a schema that holds itself ends.
+      // Set before its contents are built, so that a recursive schema terminates.
       this.#shown.set(name, undefined)
       this.#shown.set(name, this.#inside(this.#schemas.get(name)))
     }
     return { $ref: `#/components/schemas/${name}` }
   }
 
-  /** The same for what is answered: fields may be added to it, which a client must not refuse. */
+  /** The same for responses: fields may be added to them, which a client must accept. */
   answered(schema: unknown): unknown {
     const before = this.#isOpen
     this.#isOpen = true
@@ -84,7 +85,7 @@ export class NamedSchemas {
     return found
   }
 
-  /** All that was referred to. */
+  /** All referenced schemas. */
   components(): Json {
     return Object.fromEntries([...this.#shown].sort(([one], [other]) => one.localeCompare(other)))
   }

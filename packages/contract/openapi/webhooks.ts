@@ -15,7 +15,7 @@ export const webhookSection: Section = {
     'retried after 5 min, 30 min, 2 h, 8 h and 24 h.',
 }
 
-/** All public events, as the posts that endpoints get. */
+/** All public events, as posted to endpoints. */
 export function webhooksOf(sources: readonly PublicSource[], schemas: NamedSchemas): Json {
   const told = sources.flatMap(({ types, data }) =>
     Object.entries(types).map(([type, meaning]) => ({ type, meaning, data }) as Told),
@@ -53,7 +53,7 @@ function webhookOf({ type, meaning, data }: Told, schemas: NamedSchemas): Json {
   }
 }
 
-/** What else shows in the resource when this has happened. */
+/** What else the resource shows after this event. */
 const consequences: Readonly<Record<string, Json>> = {
   failed: { failure_code: 'could_not_process', failure_message: 'The operator could not process it' },
   payment_failed: {
@@ -75,7 +75,7 @@ const consequences: Readonly<Record<string, Json>> = {
 /** The name of a payload: `payout.paid` is a `PayoutPaidEvent`. */
 const eventName = (type: string) => `${pascal(type)}Event`
 
-/** Names the payload of each event, so that a client has a type for each. */
+/** Names each event's payload, so that clients get a type for each. */
 export function nameEvents(sources: readonly PublicSource[], schemas: NamedSchemas): void {
   for (const { types, data } of sources) {
     for (const type of Object.keys(types) as WebhookType[])
@@ -118,7 +118,7 @@ const signatureHeaders = [
   'WebhookReplay',
 ] as const
 
-/** The headers of a delivery. */
+/** A delivery's headers. */
 export const webhookParameters: Json = {
   WebhookId: header(
     'webhook-id',
