@@ -25,6 +25,33 @@ const page = Type.Integer({
 /** Shorter ones match almost everything, and no index helps. */
 const Search = Type.String({ minLength: 3, maxLength: 256, description: 'A part of what is looked for' })
 
+/** `amount[gte]=5000`: how a column is bounded, and what that asks of its values. */
+export const rangeBounds = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const
+
+const boundTexts = {
+  gt: 'Greater than this value',
+  gte: 'This value or greater',
+  lt: 'Less than this value',
+  lte: 'This value or less',
+} as const
+const valuesMax = 20
+
+/** `status=paid,failed`: one of several values. A truth value has no others to add. */
+function setOf(schema: TSchema): TSchema {
+  if (schema['type'] === 'boolean') return schema
+  return Type.Array(schema, {
+    minItems: 1,
+    maxItems: valuesMax,
+    description: 'One value, or several with commas between them: any of these',
+  })
+}
+
+function boundsOf([name, schema]: readonly [string, TSchema]): readonly (readonly [string, TSchema])[] {
+  return Object.entries(boundTexts).map(([bound, description]) => {
+    return [`${name}[${bound}]`, optional({ ...schema, description })]
+  })
+}
+
 /** A list's query parameters: its filters, and those of its kind of paging. */
 export function listQuery(route: AnyRoute): TObject {
   const byPage = route.paging === 'page'
@@ -39,11 +66,17 @@ export function listQuery(route: AnyRoute): TObject {
     ...cursors,
     ...(byPage && { page: optional(page) }),
     ...Object.fromEntries(
-      Object.entries(route.filter ?? {}).map(([name, schema]) => [name, optional(schema)]),
+      Object.entries(route.filter ?? {}).map(([name, schema]) => [name, optional(setOf(schema))]),
     ),
+    ...Object.fromEntries(Object.entries(route.ranges ?? {}).flatMap(boundsOf)),
     ...(route.period && { from: optional(Timestamp), to: optional(Timestamp) }),
     ...(route.search && { search: optional(Search) }),
   })
+}
+
+/** `types[]` is given once for each value; all other sets are one value with commas. */
+export function isRepeated(parameter: string): boolean {
+  return parameter.endsWith('[]')
 }
 
 /** A list's response: the items in an envelope. */

@@ -160,8 +160,10 @@ export function history<S, Returns extends TSchema>(
 interface Listing {
   /** `page`: the merchant routes, which count; `cursor`: all others. */
   readonly paging: 'cursor' | 'page'
-  /** Columns compared with the query parameter of the same name. */
+  /** Columns compared with the query parameter of the same name: `status=paid,failed`. */
   readonly filter?: Readonly<Record<string, TSchema>>
+  /** Columns bounded by query parameters: `amount[gte]=5000`. */
+  readonly ranges?: Readonly<Record<string, TSchema>>
   /** Query parameters `from` and `to` bound this column. */
   readonly period?: string
   /** Query parameter `search` searches this column. */

@@ -73,8 +73,11 @@ export interface ReadStore {
   document(name: string, id: string): Promise<DocumentRow | undefined>
   /** Rows of any read model; bigint and numeric columns arrive as numbers, times as RFC 3339. */
   page<Row = Record<string, unknown>>(query: PageQuery): Promise<Page<Row>>
-  /** Waits until every read model has reached the position; false when time runs out before. */
-  reached(position: number, timeoutMs: number): Promise<boolean>
+  /**
+   * Waits until the read model of this name, or every one, has reached the position; false when time runs out
+   * before.
+   */
+  reached(position: number, timeoutMs: number, name?: string): Promise<boolean>
   /** What every read model has reached for sure; mostly they are a little further. */
   readonly known: number
   /** What every read model has reached. */

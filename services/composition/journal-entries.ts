@@ -13,7 +13,7 @@ export async function findEntry(
   { store, reads }: Pick<Dependencies, 'store' | 'reads'>,
   where: readonly Where[],
 ): Promise<RecordedEvent<LedgerEvents['EntryPosted']> | undefined> {
-  await reads.reached(await store.head(), waitMs)
+  await reads.reached(await store.head(), waitMs, journal.name)
   const posted = { column: 'step', operator: '=', value: 'EntryPosted' } as const
   const first = { column: 'line', operator: '=', value: 1 } as const
   const query = { from: journal.name, where: [...where, posted, first], order: 'position', limit: 1 }

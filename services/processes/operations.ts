@@ -14,7 +14,7 @@ export async function operationOf(reference: string, { dependencies }: Tools): P
     dependencies.reads.page<OperationRow>({ from: operations.name, where, order: 'id', limit: 1 })
   const known = (await find()).rows[0]
   if (known) return known
-  await dependencies.reads.reached(await dependencies.store.head(), waitMs)
+  await dependencies.reads.reached(await dependencies.store.head(), waitMs, operations.name)
   const [row] = (await find()).rows
   if (!row) throw new Error(`a provider reports operation ${reference}, which is not known`)
   return row

@@ -3,7 +3,9 @@ import t from 'tap'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { otherMerchantsKey } from '../support/credentials.ts'
+import { equal } from '../../packages/kernel/read-ports.ts'
 import { eventually } from '../support/eventually.ts'
+import { lawOver } from '../support/law.ts'
 import { sample, unknownSample } from '../support/samples.ts'
 import { partsOf } from '../../packages/contract/openapi/names.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -174,3 +176,66 @@ t.test('the feed goes on from its cursor, oldest first, and by whichever name', 
   const both = await service.get(`/api/v1/events?after=${cursor}&cursor=${cursor}`)
   t.match(both, { status: 400, body: { code: 'IKW-REQ-001', param: 'query:/cursor' } })
 })
+
+t.test('a filter takes one value or several, and shows what has any of them', async (t) => {
+  const filters = lists.flatMap((route) =>
+    Object.entries(route.filter ?? {}).flatMap(([name, { enum: values }]) =>
+      Array.isArray(values) ? [{ route, name, values: values as readonly string[] }] : [],
+    ),
+  )
+  await lawOver(t, filters, async ({ route, name, values }) => {
+    const having = async (chosen: readonly string[]) =>
+      idsOf(await page(route, `limit=100&${name}=${chosen.join(',')}`))
+    const singles = await Promise.all(values.map(async (value) => [value, await having([value])] as const))
+    t.strictSame(singles.flatMap(([, ids]) => ids).toSorted(), (await everything(route)).toSorted(), name)
+    const chosen = singles.filter(([, ids]) => ids.length > 0).slice(0, 2)
+    const both = await having(chosen.map(([value]) => value))
+    t.strictSame(both.toSorted(), chosen.flatMap(([, ids]) => ids).toSorted(), `${route.operation} ${name}`)
+    for (const wrong of ['', `${values[0]},`, `${values[0]},nothing`, Array(21).fill(values[0]).join(',')]) {
+      const answer = await service.get(`${pathOf(route)}?${name}=${wrong}`)
+      t.match(
+        answer,
+        { status: 400, body: { param: `query:/${name}` } },
+        `${route.operation} ${name}=${wrong}`,
+      )
+    }
+  })
+})
+
+t.test('a range is bounded on either side, with its bound or without', async (t) => {
+  const ranges = lists.flatMap((route) => Object.keys(route.ranges ?? {}).map((name) => ({ route, name })))
+  await lawOver(t, ranges, async ({ route, name }) => {
+    const values = await valuesOf(route, name)
+    const bound = values.toSorted((one, other) => (one < other ? -1 : 1))[Math.floor(values.length / 2)]!
+    const holds = {
+      gt: (value: number | string) => value > bound,
+      gte: (value: number | string) => value >= bound,
+      lt: (value: number | string) => value < bound,
+      lte: (value: number | string) => value <= bound,
+    }
+    for (const [side, isIn] of Object.entries(holds)) {
+      const expected = values.filter(isIn).length
+      const { data } = await page(route, `limit=100&${name}[${side}]=${encodeURIComponent(bound)}`)
+      t.equal(data.length, expected, `${route.operation} ${name}[${side}]=${bound}`)
+    }
+    const none = await page(
+      route,
+      `${name}[gt]=${encodeURIComponent(bound)}&${name}[lte]=${encodeURIComponent(bound)}`,
+    )
+    t.strictSame(none.data, [], `${route.operation} ${name}: both at once`)
+    const wrong = await service.get(`${pathOf(route)}?${name}[gte]=many`)
+    t.match(wrong, { status: 400, body: { param: `query:/${name}[gte]` } }, route.operation)
+  })
+})
+
+/** Of every item of a list, newest first, from the read model's own column. */
+async function valuesOf({ from }: AnyRoute, column: string): Promise<readonly (number | string)[]> {
+  const { merchant_id: merchant } = service.service.credentials
+  const where = equal({ merchant, livemode: false, ...(from!.kind === 'documents' && { shown: true }) })
+  const query = { from: from!.name, where, order: from!.kind === 'documents' ? 'created' : 'position' }
+  const { rows } = await service.service.runtime.dependencies.reads.page<Record<string, number | string>>({
+    ...query,
+    limit: 100,
+  })
+  return rows.map((row) => row[column]!)
+}

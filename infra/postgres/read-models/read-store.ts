@@ -23,7 +23,10 @@ export class PostgresReadStore implements ReadStore {
   /** By table. */
   readonly #documentReads = new Map<string, Batcher<string, DocumentRow | undefined>>()
   #sources: Promise<Sources> | undefined
+  /** What every read model has reached. */
   #reached = 0
+  /** What each has reached, by its name. */
+  readonly #positions = new Map<string, number>()
   #polling: Promise<number> | undefined
 
   constructor({ pool, reads }: Pick<Postgres, 'pool' | 'reads'>, models: readonly ReadModel[]) {
@@ -57,14 +60,20 @@ export class PostgresReadStore implements ReadStore {
     return this.#reached
   }
 
-  async reached(position: number, timeoutMs: number): Promise<boolean> {
+  async reached(position: number, timeoutMs: number, name?: string): Promise<boolean> {
     const until = performance.now() + timeoutMs
-    while (this.#reached < position) {
-      if ((await this.position()) >= position) return true
+    while (this.#known(name) < position) {
+      await this.position()
+      if (this.#known(name) >= position) return true
       if (performance.now() > until) return false
       await new Promise((resolve) => setTimeout(resolve, pollEveryMs))
     }
     return true
+  }
+
+  /** A table that other code folds may stand still, so nobody waits for it: all others tell how far it is. */
+  #known(name: string | undefined): number {
+    return this.#positions.get(name ?? '') ?? this.#reached
   }
 
   /** All waiting callers share one query. */
@@ -74,13 +83,17 @@ export class PostgresReadStore implements ReadStore {
   }
 
   async #poll(): Promise<number> {
-    const sources = [...(await this.#currentSources()).values()]
-    const { rows } = await this.#pool.query<{ position: number | null }>({
+    const sources = [...(await this.#currentSources()).values()].filter(({ isOther }) => !isOther)
+    const { rows } = await this.#pool.query<{ name: string; position: number }>({
       name: 'reached',
-      text: 'select min(position) as position from checkpoints where name = any($1)',
-      values: [sources.filter(({ isOther }) => !isOther).map(({ table }) => table)],
+      text: 'select name, position from checkpoints where name = any($1)',
+      values: [sources.map(({ table }) => table)],
     })
-    this.#reached = Math.max(this.#reached, Number(rows[0]?.position ?? 0))
+    const found = new Map(rows.map(({ name, position }) => [name, Number(position)]))
+    this.#positions.clear()
+    for (const { model, table } of sources)
+      if (found.has(table)) this.#positions.set(model.name, found.get(table)!)
+    this.#reached = Math.max(this.#reached, rows.length > 0 ? Math.min(...found.values()) : 0)
     return this.#reached
   }
 

@@ -1,4 +1,4 @@
-import { answerOf, listQuery, statusOf, takesIfMatch } from '../list-query.ts'
+import { answerOf, isRepeated, listQuery, statusOf, takesIfMatch } from '../list-query.ts'
 import { exampleIds, exampleOf } from './examples.ts'
 import { operationId, partsOf } from './names.ts'
 import type { RefusedResponses } from './refusals.ts'
@@ -111,7 +111,7 @@ function queryParameters(route: AnyRoute, schemas: NamedSchemas): Json[] {
     in: 'query',
     ...(required.includes(name) && { required: true }),
     ...(schema['description'] && { description: schema['description'] as string }),
-    ...(schema['type'] === 'array' && { style: 'form', explode: true }),
+    ...(schema['type'] === 'array' && { style: 'form', explode: isRepeated(name) }),
     schema: schemas.at(schema),
   }))
 }

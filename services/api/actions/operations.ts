@@ -18,7 +18,7 @@ export async function showOperation(
   const { dependencies, params } = request
   const id = params['operationId']!
   // The payer may come with the answer to the confirmation, and the read model a moment later.
-  await dependencies.reads.reached(await dependencies.store.head(), waitMs)
+  await dependencies.reads.reached(await dependencies.store.head(), waitMs, operations.name)
   return viewOperation((await findOperation(dependencies, id)) ?? refuse('resource_must_exist'))
 }
 

@@ -72,7 +72,7 @@ const waitMs = 1_000
 
 /** The newest refunds of a payment, with those that were asked for a moment ago. */
 async function refundsOf({ dependencies }: Asking, paymentIntentId: string): Promise<RefundView[]> {
-  await dependencies.reads.reached(await dependencies.store.head(), waitMs)
+  await dependencies.reads.reached(await dependencies.store.head(), waitMs, refunds.name)
   const { rows } = await dependencies.reads.page<{ id: string; state: Refund }>({
     from: refunds.name,
     where: [

@@ -28,6 +28,7 @@ import {
 import { readState } from '../../../packages/kernel/history.ts'
 import { ownedBy, owns } from '../../../packages/kernel/owner.ts'
 import { equal } from '../../../packages/kernel/read-ports.ts'
+import { payoutDestinations } from '../../../projections/payouts.ts'
 
 type Settings = Static<typeof PayoutSettingsResource>
 
@@ -94,12 +95,12 @@ async function activeDestination({ caller, dependencies }: Asking, text: string)
 
 async function settingsOf({ caller, dependencies }: Asking): Promise<Settings> {
   const { merchant, livemode } = caller
-  await dependencies.reads.reached(await dependencies.store.head(), waitMs)
+  await dependencies.reads.reached(await dependencies.store.head(), waitMs, payoutDestinations.name)
   const settings = await readState(dependencies.store, payoutSettings, payoutSettingsId(merchant, livemode))
   const owner = await readState(dependencies.store, merchantDecider, merchant)
   const currency = owner.status === 'none' ? refuse('resource_must_exist') : owner.currency
   const { rows } = await dependencies.reads.page<{ readonly id: string; readonly state: PayoutDestination }>({
-    from: 'payout_destinations',
+    from: payoutDestinations.name,
     where: equal({ ...ownedBy(caller), shown: true }),
     order: 'created',
     limit: destinationsMax,

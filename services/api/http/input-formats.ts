@@ -1,4 +1,5 @@
 import { countryOf } from '../../../packages/contract/countries.ts'
+import { isRepeated } from '../../../packages/contract/list-query.ts'
 import type { TSchema } from '../../../packages/contract/vocabulary.ts'
 
 const rfc3339 =
@@ -51,17 +52,24 @@ type Values = Readonly<Record<string, unknown>>
 
 /**
  * Query parameters are texts. What spells an integer or a truth value in the one usual way becomes one, and
- * a parameter that may be repeated becomes a list; all else is left for the schema to refuse.
+ * a set of values becomes a list; all else is left for the schema to refuse.
  */
 export function typedQuery(schema: TSchema, query: Values): Record<string, unknown> {
   const properties = (schema as { properties?: Readonly<Record<string, TSchema>> }).properties ?? {}
   return Object.fromEntries(
-    Object.entries(query).map(([name, value]) => [name, typed(properties[name]?.['type'], value)]),
+    Object.entries(query).map(([name, value]) => {
+      const type = properties[name]?.['type']
+      return [name, type === 'array' ? valuesOf(name, value) : typed(type, value)]
+    }),
   )
 }
 
+function valuesOf(name: string, value: unknown): unknown {
+  if (isRepeated(name)) return [value].flat()
+  return typeof value === 'string' ? value.split(',') : value
+}
+
 function typed(type: unknown, value: unknown): unknown {
-  if (type === 'array') return [value].flat()
   if (typeof value !== 'string') return value
   if (type === 'integer') return /^(?:0|-?[1-9]\d{0,15})$/.test(value) ? Number(value) : value
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'

@@ -123,7 +123,9 @@ function fault(error: ErrorObject, place: '' | 'query:'): Fault {
   const { keyword, instancePath, data } = error
   const { missingProperty, additionalProperty } = error.params as Readonly<Record<string, string | undefined>>
   const inner = missingProperty ?? additionalProperty
-  const pointer = `${place}${instancePath}${inner === undefined ? '' : `/${inner}`}`
+  // A query parameter is one text, also where it holds several values.
+  const at = place === 'query:' ? instancePath.replace(/(?<=.)\/.*$/, '') : instancePath
+  const pointer = `${place}${at}${inner === undefined ? '' : `/${inner}`}`
   // A body that is not there at all lacks everything.
   if (keyword === 'type' && data === undefined) return { pointer, code: 'required', message: 'is required' }
   const code = additionalProperty === undefined ? keyword : 'unknown'

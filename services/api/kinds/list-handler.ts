@@ -1,3 +1,4 @@
+import { rangeBounds } from '../../../packages/contract/list-query.ts'
 import { refuse } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { equal, type PageQuery, type Where } from '../../../packages/kernel/read-ports.ts'
@@ -9,15 +10,15 @@ import { owned, shareOf } from './list-scope.ts'
 
 const waitForOwnWritesMs = 1_000
 
-type ListQuery = Readonly<Record<string, string | number | undefined>>
+type ListQuery = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
 /** One page of a read model, newest first. It waits for what this process last wrote for the merchant. */
 export async function page(route: AnyRoute, request: AnyRequest): Promise<unknown> {
   const { caller, dependencies } = request
   const query = request.query as ListQuery
   const within = await parentOf(route, request)
-  await waitForWrites(request)
   const { name } = route.from!
+  await waitForWrites(request, name)
   const order = route.order ?? 'created'
   const limit = Number(query['limit'] ?? 10)
   const number = Number(query['page'] ?? 1)
@@ -68,26 +69,36 @@ function viewed(route: AnyRoute, row: Shown): unknown {
   return route.view!(...([row['id'], row['state']] as never))
 }
 
-async function waitForWrites({ dependencies, minPosition, lastWritten }: AnyRequest): Promise<void> {
+/** Its own read model is waited for: another one may be behind, or be built anew. */
+async function waitForWrites(
+  { dependencies, minPosition, lastWritten }: AnyRequest,
+  name: string,
+): Promise<void> {
+  const { reads } = dependencies
   if (minPosition !== undefined) {
-    const reached = await dependencies.reads.reached(minPosition, waitForOwnWritesMs)
-    if (!reached) refuse('read_model_must_have_caught_up', { retryAfterSeconds: 1 })
-  } else if (lastWritten > 0) await dependencies.reads.reached(lastWritten, waitForOwnWritesMs)
+    const isReached = await reads.reached(minPosition, waitForOwnWritesMs, name)
+    if (!isReached) refuse('read_model_must_have_caught_up', { retryAfterSeconds: 1 })
+  } else if (lastWritten > 0) await reads.reached(lastWritten, waitForOwnWritesMs, name)
 }
 
-function conditions(route: AnyRoute, query: ListQuery): Where[] {
+function conditions({ filter = {}, ranges = {}, period, search }: AnyRoute, query: ListQuery): Where[] {
   const where: Where[] = []
-  for (const name of Object.keys(route.filter ?? {})) {
-    const value = query[name]
-    if (value !== undefined) where.push({ column: name, operator: '=', value })
+  const add = (column: string, operator: Where['operator'], value: Where['value'] | undefined) => {
+    if (value !== undefined) where.push({ column, operator, value })
   }
-  if (route.period && query['from'] !== undefined)
-    where.push({ column: route.period, operator: '>=', value: query['from'] })
-  if (route.period && query['to'] !== undefined)
-    where.push({ column: route.period, operator: '<=', value: query['to'] })
-  if (route.search && query['search'] !== undefined) {
-    const pattern = `%${String(query['search']).replaceAll(/[\\%_]/g, '\\$&')}%`
-    where.push({ column: route.search, operator: 'ilike', value: pattern })
+  for (const name of Object.keys(filter)) {
+    const [value, ...others] = [query[name]].flat()
+    if (others.length === 0) add(name, '=', value)
+    else add(name, 'in', query[name])
   }
+  for (const name of Object.keys(ranges))
+    for (const [bound, operator] of Object.entries(rangeBounds))
+      add(name, operator, query[`${name}[${bound}]`])
+  if (period) {
+    add(period, '>=', query['from'])
+    add(period, '<=', query['to'])
+  }
+  if (search && query['search'] !== undefined)
+    add(search, 'ilike', `%${String(query['search']).replaceAll(/[\\%_]/g, '\\$&')}%`)
   return where
 }

@@ -1,7 +1,7 @@
 import { IdentityFilter } from '../../../packages/contract/list-envelope.ts'
 import { listRows, perform } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
-import { Currency } from '../../../packages/contract/vocabulary.ts'
+import { Currency, SignedMinor, Timestamp } from '../../../packages/contract/vocabulary.ts'
 import { BalanceQuery, BalanceResource } from '../../../packages/domain/balances/balance.ts'
 import {
   BalanceTransactionResource,
@@ -31,6 +31,7 @@ const rows = [
     paging: 'cursor',
     order: 'position',
     filter: { currency: Currency, type: TransactionType, source: IdentityFilter },
+    ranges: { amount: SignedMinor, created_at: Timestamp },
     period: 'created_at',
   }),
 ]

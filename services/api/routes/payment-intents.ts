@@ -1,6 +1,7 @@
 import { IdentityFilter, listed } from '../../../packages/contract/list-envelope.ts'
 import { change, history, list, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
+import { AmountMinor, Timestamp } from '../../../packages/contract/vocabulary.ts'
 import {
   confirmationExamples,
   intentExamples,
@@ -98,6 +99,7 @@ const rows = [
     from: paymentIntents,
     paging: 'cursor',
     filter: { status: PaymentIntentStatus, customer: IdentityFilter },
+    ranges: { amount: AmountMinor, created_at: Timestamp },
   }),
 
   perform('GET /api/v1/payment-intents/{id}/timeline', {

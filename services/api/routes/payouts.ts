@@ -1,6 +1,6 @@
 import { history, list, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
-import { Currency } from '../../../packages/contract/vocabulary.ts'
+import { AmountMinor, Currency, Timestamp } from '../../../packages/contract/vocabulary.ts'
 import { payoutExamples } from '../../../packages/domain/payouts/examples.ts'
 import { payout } from '../../../packages/domain/payouts/payout.ts'
 import {
@@ -57,6 +57,7 @@ const rows = [
     summary: 'Payouts, newest first',
     paging: 'page',
     filter: { status: PayoutStatus, currency: Currency },
+    ranges: { amount: AmountMinor, created_at: Timestamp },
     period: 'created_at',
   }),
 
