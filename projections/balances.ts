@@ -14,7 +14,9 @@ type Handler = (event: EntryRecorded) => readonly Change[]
 const book: Columns = { merchant: 'text', livemode: 'boolean', currency: 'text' }
 const sums: Columns = { available: 'numeric', pending: 'numeric', reserved: 'numeric', entries: 'bigint' }
 
-/** What each book stands at. `entries` is also the revision up to which its stream is counted, plus one. */
+/**
+ * Current balance of each book. `entries` is also the revision up to which its stream is counted, plus one.
+ */
 export const balances = projection<LedgerEvents>()({
   name: 'balances',
   version: 1,
@@ -27,7 +29,7 @@ export const balances = projection<LedgerEvents>()({
   }),
 })
 
-/** The same by day, so that a balance of the past is a sum of days and a part of one. */
+/** The same per day, so that a past balance is a sum of days and part of one. */
 export const balanceDays = projection<LedgerEvents>()({
   name: 'balance_days',
   version: 2,
@@ -42,7 +44,7 @@ export const balanceDays = projection<LedgerEvents>()({
   }),
 })
 
-/** What a merchant sees of the journal. */
+/** The part of the journal that merchants see. */
 export const balanceTransactions = projection<LedgerEvents>()({
   name: 'balance_transactions',
   version: 2,
@@ -74,7 +76,7 @@ export const balanceTransactions = projection<LedgerEvents>()({
     const { merchant, livemode } = parseBookId(event.id)
     const owned = { merchant, livemode, position: event.position }
     const changes: Change[] = shown.map((row) => ({ put: Object.assign(row, owned) }))
-    // Released, or refunded in full before that: nothing of it will become available any more.
+    // Released, or fully refunded before that: nothing of it becomes available any more.
     if (pending && (template === 'payment.available' || pending.left === 0)) {
       const patch = { status: 'available', available_on: effectiveAt }
       const keys = deferred.map((by) => ({ id: derivedId(pending.payment, by) }))

@@ -2,19 +2,19 @@ import { classOf, parseBookId } from '../packages/domain/ledger/accounts.ts'
 import type { Entry, LedgerEvents } from '../packages/domain/ledger/events.ts'
 import { projection, type Change, type RecordedEvent } from '../packages/kernel/projection.ts'
 
-/** One row per posting of each journal entry. Nothing is ever changed or removed: the journal only grows. */
+/** One row per posting of each journal entry. Append-only. */
 export const journal = projection<LedgerEvents>()({
   name: 'journal',
   version: 1,
   columns: {
-    /** Of the entry's event in the log: the order of the journal. */
+    /** Position of the entry's event: the order of the journal. */
     position: 'bigint',
     entry: 'text',
     book: 'text',
     merchant: 'text',
     livemode: 'boolean',
     currency: 'text',
-    /** The type of the event: what kind of step the entry is. */
+    /** The event's type: what kind of step the entry is. */
     step: 'text',
     template: 'text',
     hold: 'text',
@@ -25,7 +25,9 @@ export const journal = projection<LedgerEvents>()({
     actor: 'text',
     effective_at: 'timestamptz',
     occurred_at: 'timestamptz',
-    /** What the postings of an entry share stands first: COPY writes it out once. 1 is the first posting. */
+    /**
+     * Columns shared by an entry's postings come first: COPY writes them out once. 1 is the first posting.
+     */
     line: 'integer',
     account: 'text',
     class: 'text',
@@ -45,7 +47,7 @@ export const journal = projection<LedgerEvents>()({
   },
 })
 
-/** Written out, because half of a rebuild are these rows, and spreading would cost more than the rest. */
+/** Written out: half of a rebuild are these rows, and spreading would cost more than the rest. */
 function lines(event: RecordedEvent<Entry>): readonly Change[] {
   const { id: book, position, type: step, data, metadata } = event
   const { entryId: entry, template, subject, postings, description = null, effectiveAt } = data

@@ -4,7 +4,7 @@ import type { PayoutEvents } from '../packages/domain/payouts/payout.ts'
 import type { RefundEvents } from '../packages/domain/refunds/refund.ts'
 import { projection, type Change, type RecordedEvent } from '../packages/kernel/projection.ts'
 
-/** All that is asked of providers, by the reference that they know: confirmations, payouts and refunds. */
+/** Everything requested of providers, by the reference they know: confirmations, payouts and refunds. */
 export const operations = projection<PaymentIntentEvents & PayoutEvents & RefundEvents>()({
   name: 'operations',
   version: 1,

@@ -17,7 +17,7 @@ export const paymentIntents = documents(paymentIntent, {
   ],
 })
 
-/** The same streams, as far as they have become payments. */
+/** The same streams, once they have become payments. */
 export const payments = documents(paymentIntent, {
   name: 'payments',
   version: 3,

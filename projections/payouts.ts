@@ -19,7 +19,7 @@ export const payouts = documents(payout, {
   countedBy: ['status', 'currency'],
 })
 
-/** A destination that was removed is shown nowhere. */
+/** A removed destination is not shown. */
 export const payoutDestinations = documents(payoutDestination, {
   name: 'payout_destinations',
   version: 1,

@@ -2,7 +2,7 @@ import { families } from '../packages/domain/index.ts'
 import { projection } from '../packages/kernel/projection.ts'
 import type { TimerHandlers } from '../packages/kernel/timer.ts'
 
-/** What is due, when, and for whom: rebuilt from the log like every other read model. */
+/** What is due, when and for whom: rebuilt from the log like every other read model. */
 export const timers = projection<Record<string, never>>()({
   name: 'timers',
   version: 4,
@@ -15,7 +15,10 @@ export const timers = projection<Record<string, never>>()({
     due_at: 'timestamptz',
   },
   key: ['id'],
-  indexes: [['due_at', 'id'], ['merchant', 'due_at']],
+  indexes: [
+    ['due_at', 'id'],
+    ['merchant', 'due_at'],
+  ],
   on: together(families.map(({ timers: handlers = {} }) => handlers)),
 })
 

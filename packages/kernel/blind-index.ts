@@ -1,2 +1,2 @@
-/** An id that is always the same for a name, and does not show it to who has not the key. */
+/** Gives each name an id that is always the same, and reveals nothing to anyone without the key. */
 export type BlindIndex = (name: string) => Promise<string>

@@ -1,7 +1,7 @@
 import type { EventTypes } from './event-types.ts'
 import type { MerchantOwner, Owner } from './owner.ts'
 
-/** The payload of each message, by message type: `{ PayoutSent: { at: string } }`. */
+/** Payload by message type: `{ PayoutSent: { at: string } }`. */
 export type Payloads = Record<string, object>
 
 /** One entry of a payload map as a tagged message. */
@@ -9,40 +9,42 @@ export type Message<M extends Payloads> = {
   [Type in keyof M & string]: { readonly type: Type; readonly data: M[Type] }
 }[keyof M & string]
 
-/** Why a policy sends a command: the event it follows from, by its position in the log. */
+/** Why a policy sends a command: the event it follows from, by log position. */
 export interface Cause {
   readonly policy: string
   readonly position: number
 }
 
-/** All that a decision may know besides its own history: whose it is, and when. The clock is read outside. */
+/** What a decision may know besides its own history: the owner and the time. The clock is read outside. */
 export type Context<O extends Owner = MerchantOwner> = O & {
-  /** The aggregate's own id: the part of the stream's name behind the category. */
+  /** The aggregate's id: the stream's name without its category. */
   readonly id: string
   readonly now: Date
-  /** Present when a policy sends the command, absent when a person or a merchant's server does. */
+  /** Present when a policy sends the command, absent for requests and people. */
   readonly cause?: Cause
-  /** The log stood at least here before its sender looked at other streams; left out: it did not say. */
+  /**
+   * The log had reached at least this position when the sender looked at other streams; left out: unknown.
+   */
   readonly asOf?: number
 }
 
-/** Whose an event is and when it happened: it stands once, in the metadata, and never in the payload. */
+/** An event's owner and time: stored once, in the metadata, never in the payload. */
 export type Stamp<O extends Owner = MerchantOwner> = O & {
   /** RFC 3339 with milliseconds. */
   readonly at: string
 }
 
-/** How states of one kind are kept as JSON. */
+/** How states of one kind are stored as JSON. */
 export interface Snapshotting<State> {
   /** Snapshots of another version are not read. */
   readonly version: number
-  /** After so many events the next one is kept. */
+  /** A snapshot is taken after this many events. */
   readonly every: (state: State) => number
-  /** The state that became this JSON; left out where that is plain data. */
+  /** Restores a state from its JSON; left out where the JSON is the state. */
   readonly restored?: (kept: unknown) => State
 }
 
-/** The whole behaviour of one kind of stream, without any I/O. `O` is the kind of owner that it has. */
+/** The complete behaviour of one kind of stream, without I/O. `O` is its kind of owner. */
 export interface Decider<
   State,
   Commands extends Payloads,
@@ -51,11 +53,11 @@ export interface Decider<
 > {
   /** Streams are named `<category>-<id>`. */
   readonly category: string
-  /** One stream for each operation: short, and so many that nothing is looked up for each of them. */
+  /** One short stream per operation: so many that extra look-ups per stream would cost too much. */
   readonly perOperation?: true
-  /** Everybody's time, also where the merchant has moved the clock: it meets the world outside. */
+  /** Uses real time even where the merchant has moved the sandbox clock: it deals with the outside world. */
   readonly time?: 'real'
-  /** How the events are stored: version, schema and upcasts of each type. */
+  /** How events are stored: version, schema and upcasts of each type. */
   readonly events: EventTypes
   readonly initial: () => State
   readonly decide: {
@@ -65,18 +67,18 @@ export interface Decider<
       context: Context<O>,
     ) => readonly Message<Events>[]
   }
-  /** May change the state that it is given: nobody else holds it. A failed append throws it away. */
+  /** May modify the state it is given: nobody else holds it, and a failed append discards it. */
   readonly evolve: {
     readonly [Type in keyof Events & string]: (state: State, event: Events[Type], stamp: Stamp<O>) => State
   }
-  /** For streams without a bound on their length. */
+  /** For streams of unbounded length. */
   readonly snapshot?: Snapshotting<State>
 }
 
 /**
- * A decider whose types have done their work when it was declared. Tables of deciders, the executor and the
- * projector hold many kinds at once, and TypeScript has no existential types, so this is the one place where
- * generics are erased.
+ * A decider whose types were checked where it was declared. Tables of deciders, the executor and the
+ * projector hold many kinds at once, and TypeScript has no existential types, so generics are erased here and
+ * only here.
  */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyDecider = Decider<any, any, any, any>
@@ -113,7 +115,7 @@ export function categoryOf(stream: string): string {
   return stream.slice(0, Math.max(0, stream.indexOf('-')))
 }
 
-/** The category and the id of a stream's name. Categories have no hyphen, ids may have many. */
+/** The category and the id of a stream's name. Categories contain no hyphen, ids may. */
 export function parseStreamName(stream: string): { readonly category: string; readonly id: string } {
   const hyphen = stream.indexOf('-')
   if (hyphen < 1) throw new Error(`${stream} is not named <category>-<id>`)

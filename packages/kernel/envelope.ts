@@ -2,7 +2,7 @@ import type { Cause, Context } from './decider.ts'
 import type { MerchantOwner } from './owner.ts'
 import type { EventMetadata } from './ports.ts'
 
-/** Who sends a command, for whom and why: what becomes the metadata of the events that it decides. */
+/** Who sends a command, for which owner and why: becomes the metadata of the resulting events. */
 export interface Envelope extends MerchantOwner {
   /** `key:<id>`, `policy:<name>`, `timer`, `rail`, `cli`. */
   readonly actor: string
@@ -15,28 +15,28 @@ export interface Envelope extends MerchantOwner {
   /** See `Context`. */
   readonly asOf?: number
   /**
-   * The stream most likely has no events yet, because its id is new or follows from an idempotency key, and
-   * few keys come twice. So it is not read first; a wrong guess costs a second try.
+   * The stream is probably empty, because its id is new or derived from an idempotency key, and few keys are
+   * repeated. So it is not read first; a wrong guess costs a second try.
    */
   readonly isNew?: boolean
   /** The same, and a stream with events is refused as changed meanwhile. */
   readonly mustBeNew?: boolean
   /** A stream without events is refused as not found. */
   readonly mustExist?: boolean
-  /** A stream of another revision is refused: it is not what whoever asks has seen. */
+  /** A stream at another revision is refused: the caller has not seen it. */
   readonly ifRevision?: number
-  /** `refuse`: a version conflict is answered at once and never decided again. */
+  /** `refuse`: a version conflict is returned at once instead of deciding again. */
   readonly onConflict?: 'retry' | 'refuse'
 }
 
-/** What a decision may know of who asks. */
+/** What a decision may know about the sender. */
 export function contextOf(id: string, { merchant, livemode, cause, asOf }: Envelope, now: Date): Context {
   const known = cause && { cause: { policy: cause.policy, position: cause.position } }
   return { id, merchant, livemode, now, ...known, ...(asOf !== undefined && { asOf }) }
 }
 
 interface Stamp {
-  /** Of the event's schema. */
+  /** Version of the event's schema. */
   readonly version: number
   readonly now: Date
   readonly salt: string

@@ -2,28 +2,28 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import { personalFieldsOf, type PersonalFields } from './personal.ts'
 
 /**
- * Turns data as an older version stored it into data of the next version. It is JSON, so its shape is not
- * known here.
+ * Converts data stored as an older version to the next version. It is plain JSON whose shape is not known
+ * here.
  */
 type Upcast = (older: Record<string, never>) => object
 
 export interface EventType<Schema extends TSchema = TSchema> {
   readonly version: number
   readonly schema: Schema
-  /** `upcasts[n]` turns data stored as version n into version n + 1. */
+  /** `upcasts[n]` converts data of version n to version n + 1. */
   readonly upcasts: Readonly<Record<number, Upcast>>
   /** Left out when nothing is personal. */
   readonly sealing?: Sealing
 }
 
-/** What of an event is sealed, and with whose key. */
+/** Which fields of an event are sealed, and with whose key. */
 interface Sealing {
   readonly fields: PersonalFields
-  /** Among those of the same owner: `customer/<id>`, `contact/+221…`. */
+  /** Unique within one owner: `customer/<id>`, `contact/+221…`. */
   readonly subjectOf: SubjectOf
 }
 
-/** Whom the data is about; `id` is the stream's. `undefined` when it is about nobody after all. */
+/** The person the data is about; `id` is the stream's. `undefined` when it is about nobody after all. */
 type SubjectOf<Data = never> = (data: Data, id: string) => string | undefined
 
 export type EventTypes = Readonly<Record<string, EventType>>
@@ -46,7 +46,7 @@ export function stored<Schema extends TSchema>(
   return { version, schema, upcasts }
 }
 
-/** The same for an event with personal fields: they are sealed with a key of whom the event is about. */
+/** The same for an event with personal fields: they are sealed with the key of the person it is about. */
 export function sealedFor<Schema extends TSchema>(
   subjectOf: SubjectOf<Static<Schema>>,
   type: EventType<Schema>,
@@ -54,15 +54,12 @@ export function sealedFor<Schema extends TSchema>(
   return { ...type, sealing: { fields: personalFieldsOf(type.schema), subjectOf } }
 }
 
-/**
- * The upcast from data of the first format, which said once more what the metadata says: whose the event is
- * and when it happened.
- */
+/** The upcast from the first format, whose data repeated the metadata's owner and time. */
 export function withoutStamp({ merchant, livemode, at, ...data }: Record<string, never>): object {
   return data
 }
 
-/** Brings data read from the store up to the version that `evolve` understands. */
+/** Brings stored data up to the version that `evolve` understands. */
 export function upcast(type: EventType, version: number, data: object): object {
   let current = data
   for (let older = version; older < type.version; older++) {

@@ -5,7 +5,8 @@ import { Mailbox } from './mailbox.ts'
 import { RecentlyUsed } from './recently-used.ts'
 
 /**
- * Read, fold, decide, append. One mailbox per stream, so that commands of one process never race each other.
+ * Read, fold, decide, append. Each stream has a mailbox, so that commands of one process never race each
+ * other.
  */
 export class Executor {
   readonly #options: ExecutorOptions
@@ -17,7 +18,7 @@ export class Executor {
     this.#mailboxes = new RecentlyUsed(options.streamsMax ?? 10_000, ({ busy }) => busy)
   }
 
-  /** Carries out one command. Throws what the decision refuses. */
+  /** Carries out one command. Throws the decision's refusal. */
   async send<S, C extends Payloads, E extends Payloads>(
     decider: Decider<S, C, E>,
     id: string,
@@ -29,8 +30,8 @@ export class Executor {
   }
 
   /**
-   * Carries out several commands of one stream in their order and in one write: all of them or none. Without
-   * any it answers the stream as it is.
+   * Carries out several commands of one stream in order and in one write: all or none. Without commands it
+   * returns the stream as it is.
    */
   async sendAll(
     decider: AnyDecider,
@@ -42,12 +43,12 @@ export class Executor {
     return outcome
   }
 
-  /** The log stands at least here: it is where this process last wrote. */
+  /** The log has reached at least this position: this process's last write. */
   get position(): number {
     return this.#position
   }
 
-  /** The state as this process last knew it, when it is in memory. Another process may have gone on since. */
+  /** The state as this process last knew it, if cached. Another process may have moved on since. */
   remembered(decider: AnyDecider, id: string): Remembered | undefined {
     return this.#mailboxes.get(streamName(decider.category, id))?.remembered()
   }

@@ -5,13 +5,13 @@ import type { Clock, EventStore, Log, NewId, Snapshots } from './ports.ts'
 
 export interface Outcome<State> {
   readonly id: string
-  /** The state after this command; of a decider that changes its state in place, the state now. */
+  /** The state after this command; for a decider that modifies its state in place, the current state. */
   readonly state: State
   /** Revision of the stream after this command. */
   readonly revision: number
-  /** Position of the last event appended, 0 when nothing had to be. */
+  /** Position of the last event appended, 0 when none was needed. */
   readonly position: number
-  /** How many events this command appended; 0 means that all was in the history already. */
+  /** How many events this command appended; 0 means that the history already contained its effect. */
   readonly appended: number
 }
 
@@ -20,7 +20,9 @@ export interface PendingCommand {
   readonly envelope: Envelope
 }
 
-/** What the kernel refuses by itself. The caller says how, because refusals are part of the contract. */
+/**
+ * Refusals raised by the kernel itself. The caller provides them, because refusals are part of the contract.
+ */
 export interface Refuse {
   readonly notFound: (stream: string) => Error
   readonly changedMeanwhile: (stream: string) => Error
@@ -38,7 +40,7 @@ export interface ExecutorOptions {
   readonly store: EventStore
   readonly snapshots: Snapshots
   readonly clock: Clock
-  /** Awaited before a decision: see `MovedClocks`. Left out: nobody's clock is ever moved. */
+  /** Awaited before a decision: see `MovedClocks`. Left out: no clock is ever moved. */
   readonly knowsTime?: MovedClocks['known']
   readonly newId: NewId
   /** 16 random bytes in base64url. */
@@ -46,6 +48,6 @@ export interface ExecutorOptions {
   readonly log: Log
   readonly refuse: Refuse
   readonly pause: (delayMs: number) => Promise<void>
-  /** Streams whose state is kept in memory. */
+  /** Streams whose state is cached. */
   readonly streamsMax?: number
 }

@@ -10,9 +10,7 @@ import { upcast } from './event-types.ts'
 import type { EventStore, Snapshot, Snapshots, StoredEvent } from './ports.ts'
 import type { RecordedEvent } from './projection.ts'
 
-/**
- * A stored event as its decider understands it today: data of an older version is brought up to the newest.
- */
+/** A stored event as its decider understands it today, upcast if it is older. */
 export function recordedEvent(decider: AnyDecider, event: StoredEvent): RecordedEvent {
   const { stream, revision, position, type, metadata } = event
   const declaration = decider.events[type]
@@ -23,7 +21,7 @@ export function recordedEvent(decider: AnyDecider, event: StoredEvent): Recorded
   return { stream, category, id, revision, position, type, data, metadata, eventId: event.id }
 }
 
-/** The state of a stream after some more of its stored events. */
+/** The state of a stream after more of its stored events. */
 export function foldStored(
   decider: AnyDecider,
   events: Iterable<StoredEvent>,
@@ -34,7 +32,7 @@ export function foldStored(
   return state
 }
 
-/** What was kept of a stream's state; `undefined` when nothing was that this decider can go on from. */
+/** A stored snapshot of a stream's state; `undefined` when there is none this decider can use. */
 export async function snapshotOf(
   snapshots: Pick<Snapshots, 'load'>,
   { snapshot: how }: AnyDecider,
@@ -44,7 +42,7 @@ export async function snapshotOf(
   return kept && { ...kept, state: how.restored ? how.restored(kept.state) : kept.state }
 }
 
-/** The state of one stream as the store has it now; the initial state for a stream without events. */
+/** The current state of one stream in the store; the initial state for a stream without events. */
 export async function readState<S, C extends Payloads, E extends Payloads>(
   store: Pick<EventStore, 'readStream'>,
   decider: Decider<S, C, E>,

@@ -5,13 +5,13 @@ import { foldStored, snapshotOf } from './history.ts'
 import { ownerOf, owns, type Owner } from './owner.ts'
 import { noStream, OutcomeUnknownError, VersionConflictError, type Appended, type NewEvent } from './ports.ts'
 
-/** What another process has outrun so often is refused; docs/decisions/0009 says why eight. */
+/** After this many lost races a command is refused; docs/decisions/0009 says why eight. */
 const decisionsMax = 8
-/** Rounds after a conflict that begin with a look at what others have written. */
+/** Rounds after a conflict that begin by reading what others have written. */
 const roundsLookedFirst = 100
 const batchesPerWrite = 500
 const batchesMax = 10_000
-/** An append of unknown outcome is repeated after these pauses, with the same event ids. */
+/** Pauses before an append of unknown outcome is repeated, with the same event ids. */
 const repeatDelaysMs = [20, 100, 500, 1_000, 2_000]
 
 interface QueuedBatch {
@@ -24,9 +24,9 @@ interface QueuedBatch {
 interface KnownState {
   state: unknown
   revision: number
-  /** Whose it is, by its first event. */
+  /** The owner, by its first event. */
   owner: Owner | undefined
-  /** From an earlier round: another process may have gone on since. */
+  /** Cached from an earlier round: another process may have moved on since. */
   isRemembered: boolean
 }
 
@@ -67,8 +67,8 @@ export class Mailbox {
   }
 
   /**
-   * A copy, because the next command changes what is known here before it is written. A stream without events
-   * belongs to nobody yet, so nothing is remembered of it.
+   * A copy, because the next command modifies the cached state before it is written. A stream without events
+   * has no owner yet, so nothing about ownership is cached.
    */
   remembered(): Remembered | undefined {
     if (this.busy || !this.#known?.owner) return undefined
@@ -114,7 +114,7 @@ export class Mailbox {
     return { state, revision: events.at(-1)?.revision ?? this.#snapshotRevision, owner, isRemembered: false }
   }
 
-  /** Where another process writes as well, what is decided on memory would mostly be decided in vain. */
+  /** Where another process writes too, decisions on cached state would mostly be wasted. */
   async #catchUp(known: KnownState): Promise<void> {
     this.#roundsToLookFirst--
     const events = await this.#options.store.readStream(this.#stream, known.revision + 1)
@@ -124,10 +124,7 @@ export class Mailbox {
     known.isRemembered = false
   }
 
-  /**
-   * Decides as many batches as it can and appends what they decided. Nothing is answered before it is
-   * written.
-   */
+  /** Decides as many batches as it can and appends the results. Nothing is answered before it is written. */
   async #write(batches: readonly QueuedBatch[], known: KnownState): Promise<void> {
     const before = known.revision
     const events: NewEvent[] = []
@@ -138,14 +135,14 @@ export class Mailbox {
       const { state, revision } = known
       if (!refusal) decided.push({ batch, state, revision, appended: revision - before })
       else refused.push([batch, refusal.error])
-      // A batch that was refused half way has already changed the state: write the others, then read again.
+      // A batch refused halfway has already modified the state: write the others, then read again.
       if (refusal?.halfWay) {
         this.#known = undefined
         this.#batches.unshift(...batches.slice(index + 1))
         break
       }
     }
-    // An append proves that nobody has gone on. What decides nothing, or refuses, has to look.
+    // An append proves that nobody else has written. A command that decides nothing, or refuses, must check.
     if (events.length === 0 && known.isRemembered && (await this.#isBehind(before)))
       return this.#again(batches)
     const position = events.length > 0 ? (await this.#append(before, events)).position : 0
@@ -201,7 +198,7 @@ export class Mailbox {
     }
   }
 
-  /** What others have moved is known before anything is decided. Mostly there is nothing to wait for. */
+  /** Clocks moved by others are known before anything is decided. Usually there is nothing to wait for. */
   #learnTime([first]: readonly QueuedBatch[]): Promise<void> | undefined {
     const envelope = first?.commands[0]?.envelope
     return envelope && this.#decider.time !== 'real' ? this.#options.knowsTime?.(envelope) : undefined
@@ -228,8 +225,8 @@ export class Mailbox {
   }
 
   /**
-   * An append whose outcome nobody knows is repeated with the same ids until it is known: it is never
-   * answered as failed.
+   * An append of unknown outcome is repeated with the same ids until its outcome is known: it is never
+   * reported as failed.
    */
   async #append(expected: number, events: readonly NewEvent[]): Promise<Appended> {
     let unknown: OutcomeUnknownError | undefined
@@ -238,7 +235,8 @@ export class Mailbox {
         return await this.#options.store.append(this.#stream, expected, events)
       } catch (error) {
         if (error instanceof OutcomeUnknownError) unknown = error
-        // That a repeat was not accepted says nothing of the try before; a conflict says it cannot happen.
+        // A refused repeat says nothing about the try before; a conflict proves that it cannot happen any
+        // more.
         if (!unknown || error instanceof VersionConflictError) throw error
         if (delayMs === undefined) throw unknown
         await this.#options.pause(delayMs)
@@ -248,8 +246,8 @@ export class Mailbox {
   }
 
   /**
-   * After a conflict the batches are decided again on what the other process wrote; other failures are
-   * answered.
+   * After a conflict the batches are decided again on top of the other process's events; other failures are
+   * returned.
    */
   #fail(batches: readonly QueuedBatch[], error: unknown): void {
     if (error instanceof VersionConflictError) this.#roundsToLookFirst = roundsLookedFirst

@@ -1,10 +1,10 @@
 import type { MerchantOwner } from './owner.ts'
 
-/** Merchants whose time in the sandbox is ahead of everybody's. */
+/** Merchants whose sandbox clock is ahead. */
 export interface MovedClocks {
-  /** Until then another process may have moved the owner's time. `undefined`: none has. */
+  /** Until then another process may have moved the owner's clock. `undefined`: none has. */
   readonly known: (owner: MerchantOwner) => Promise<void> | undefined
-  /** Takes what this process has just written, if it is not older than what is known. */
+  /** Takes over what this process has just written, unless something newer is known. */
   learn(merchant: string, moved: { readonly aheadMs: number; readonly revision: number }): void
   ahead(): readonly MovedClock[]
   /** Learns from now on who moves the clock, so that nobody else has to be looked up. */
@@ -14,6 +14,6 @@ export interface MovedClocks {
 
 export interface MovedClock {
   readonly merchant: string
-  /** What time it is there. */
+  /** The time there. */
   readonly now: Date
 }

@@ -5,13 +5,13 @@ export interface MerchantOwner {
 }
 
 /**
- * Whose a stream is: its first event says so, for ever. The fields tell which kind of owner it is, and are
- * named like the columns of read models.
+ * The owner of a stream: fixed by its first event, for ever. Its fields tell which kind of owner it is, and
+ * are named like the columns of read models.
  */
 export type Owner =
   MerchantOwner | { readonly organization: string } | { readonly user: string } | { readonly platform: true }
 
-/** Whether what belongs to the one may be seen and changed by the other. Nobody else compares owners. */
+/** Whether one may see and change what belongs to the other. Owners are compared nowhere else. */
 export function owns(owner: Owner, other: Owner): boolean {
   if ('merchant' in owner)
     return 'merchant' in other && owner.merchant === other.merchant && owner.livemode === other.livemode
@@ -20,7 +20,7 @@ export function owns(owner: Owner, other: Owner): boolean {
   return 'platform' in other
 }
 
-/** Only the fields that say whose it is: of metadata, of a row, of a caller. */
+/** Only the owner's fields: of metadata, a row, a caller. */
 export function ownerOf(owned: MerchantOwner): MerchantOwner
 export function ownerOf(owned: Owner): Owner
 export function ownerOf(owned: Owner): Owner {
@@ -30,7 +30,7 @@ export function ownerOf(owned: Owner): Owner {
   return { platform: true }
 }
 
-/** The columns of a row that is theirs. */
+/** The owner columns of an owner's row. */
 export function ownedBy(owner: Owner): Readonly<Record<string, string | boolean>> {
   return 'platform' in owner ? {} : { ...ownerOf(owner) }
 }

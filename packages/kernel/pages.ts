@@ -1,6 +1,6 @@
 import type { EventStore, StoredEvent } from './ports.ts'
 
-/** The log behind a position, page by page: the next one is read while somebody works on the one before. */
+/** The log after a position, page by page: the next page is read while the caller works on this one. */
 export async function* readInPages(
   store: Pick<EventStore, 'readAll'>,
   after: number,
@@ -12,7 +12,7 @@ export async function* readInPages(
     const last = events.at(-1)
     if (!last) return
     ahead = store.readAll(last.position, eventsPerPage)
-    // What is read in vain fails where it is awaited, or nobody asks for it any more.
+    // A read that is no longer wanted fails where it is awaited, or not at all.
     ahead.catch(() => undefined)
     yield events
   }

@@ -1,17 +1,17 @@
 import type { TSchema } from '@sinclair/typebox'
 
-/** What JSON Schema would say of a personal field, if it knew of any. */
+/** The keyword that marks personal fields in a schema. */
 const mark = 'x-personal'
 
 /**
- * Marks a field of an event as personal: names, telephone numbers, addresses, accounts, notes. It is stored
- * sealed with a key of whom it is about, so that it can be forgotten without touching the log.
+ * Marks a field of an event as personal: names, phone numbers, addresses, accounts, notes. It is stored
+ * sealed with the key of the person it is about, so that it can be erased without touching the log.
  */
 export function personal<Schema extends TSchema>(schema: Schema): Schema {
   return { ...schema, [mark]: true }
 }
 
-/** Where the personal fields of a schema are: `{ destination: { msisdn: true } }`. */
+/** Paths of a schema's personal fields: `{ destination: { msisdn: true } }`. */
 export type PersonalFields = { readonly [field: string]: true | PersonalFields }
 
 export function personalFieldsOf(schema: TSchema): PersonalFields {
@@ -29,17 +29,17 @@ export function personalFieldsOf(schema: TSchema): PersonalFields {
 type Fields = Readonly<Record<string, TSchema>>
 type Data = Readonly<Record<string, unknown>>
 
-/** What stands in the place of a value that was sealed, and is shown in place of one that was forgotten. */
+/** Placeholder for a sealed value, shown instead of one that was erased. */
 const sealedText = ''
 export const erasedText = '[erased]'
 
 interface Parted {
   readonly rest: Data
-  /** Left out when there is nothing personal. */
+  /** Left out when nothing is personal. */
   readonly personal?: Data
 }
 
-/** Takes what is personal out of the data of an event. */
+/** Takes the personal fields out of an event's data. */
 export function part(fields: PersonalFields, data: Data): Parted {
   let rest = data
   let personal: Record<string, unknown> | undefined
@@ -66,7 +66,7 @@ export function join(data: Data, personal: Data): Data {
   return whole
 }
 
-/** The data of an event whose subject was forgotten: it shows where something was. */
+/** The data of an event whose subject was erased: it shows where something was. */
 export function erased(fields: PersonalFields, data: Data): Data {
   const shown: Record<string, unknown> = { ...data }
   for (const [name, inner] of Object.entries(fields)) {
@@ -77,11 +77,11 @@ export function erased(fields: PersonalFields, data: Data): Data {
   return shown
 }
 
-/** Keys of whom events are about. */
+/** Keys of the people that events are about. */
 export interface PersonalKeys {
   /**
-   * Forgets somebody: what was sealed until now can never be opened again, in no copy of the log. What is
-   * written afterwards has a new key.
+   * Erases a person: what was sealed until now can never be opened again, in no copy of the log. What is
+   * written afterwards gets a new key.
    */
   destroy(subject: string): Promise<void>
 }

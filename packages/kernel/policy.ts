@@ -1,16 +1,16 @@
 import type { AnyDecider, Decider, Message, Payloads } from './decider.ts'
 import type { RecordedEvent } from './projection.ts'
 
-/** A command on its way to a stream. */
+/** A command for a stream. */
 export interface PolicyCommand {
   readonly decider: AnyDecider
   readonly id: string
   readonly command: { readonly type: string; readonly data: object }
 }
 
-/** "Whenever this event, then that command." Families meet here and nowhere else. */
+/** "Whenever this event, then that command." Families only meet here. */
 export interface Policy<Events extends Payloads> {
-  /** Stored with what it caused: renaming a policy makes it forget what it has done. */
+  /** Stored with everything it caused: a renamed policy forgets what it has done. */
   readonly name: string
   readonly on: {
     readonly [Type in keyof Events & string]?: (

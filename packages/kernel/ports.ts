@@ -1,13 +1,13 @@
 /**
- * What the service needs from the outside. Each port has adapters in `infra/`, and one suite that all
- * adapters of it pass.
+ * What the service needs from the outside. Each port has adapters in `infra/`, and a test suite that all its
+ * adapters pass.
  */
 
 import type { MerchantOwner } from './owner.ts'
 
 // Events
 
-/** Who did it, for whom, and why: stored beside each event, the same for all kinds. */
+/** Who did it, for which owner and why: stored beside each event, the same for all kinds. */
 export interface EventMetadata extends MerchantOwner {
   /** `key:<id>`, `policy:<name>`, `timer`, `rail`, `cli`. */
   readonly actor: string
@@ -16,7 +16,10 @@ export interface EventMetadata extends MerchantOwner {
   /** Version of the event's schema. */
   readonly version: number
   readonly correlation: string
-  /** 16 random bytes in base64url: a digest of the event tells nothing of it. The first format has none. */
+  /**
+   * 16 random bytes in base64url, so that a digest of the event reveals nothing about it. Missing in the
+   * first format.
+   */
   readonly salt?: string
   readonly sealed?: SealedData
   readonly request?: string
@@ -27,7 +30,7 @@ export interface EventMetadata extends MerchantOwner {
   readonly causation?: { readonly event: string; readonly position: number; readonly policy: string }
 }
 
-/** What is personal in an event, sealed with a key of its subject. The nonce is the beginning of the salt. */
+/** An event's personal fields, sealed with the key of their subject. The nonce is a prefix of the salt. */
 export interface SealedData {
   readonly key: string
   /** AES-256-GCM, ciphertext and tag in base64url. */
@@ -45,13 +48,11 @@ export interface StoredEvent extends NewEvent {
   readonly stream: string
   /** 0 is the stream's first event. */
   readonly revision: number
-  /**
-   * Grows along the whole log, in the order in which events become visible; not without gaps. A safe integer.
-   */
+  /** Grows along the whole log, in the order in which events become visible, with gaps. A safe integer. */
   readonly position: number
 }
 
-/** The revision that a stream without events has. */
+/** The revision of a stream without events. */
 export const noStream = -1
 
 export interface Appended {
@@ -67,54 +68,54 @@ export interface LogFilter {
 }
 
 export interface SubscriptionOptions extends LogFilter {
-  /** Events behind this position; 0 for all. */
+  /** Events after this position; 0 for all. */
   readonly after: number
-  /** At most so many events are handed over at once. */
+  /** The most events handed over at once. */
   readonly batchSize: number
   /**
-   * While events keep coming, a batch of what is newest begins at most this often, so that it carries many.
-   * The first event after a quiet time waits for nothing. Left out: as often as the handler allows.
+   * While events keep coming, live batches start at most this often, so that each carries many. The first
+   * event after a quiet time is not delayed. Left out: as often as the handler allows.
    */
   readonly everyMs?: number
   /**
-   * Called for one batch after the other, never concurrently, in the order of the log. `through` is the
-   * position up to which nothing is left out, so it may be kept as the checkpoint even when a filter dropped
-   * the last events. When it rejects, the same batch comes again after a pause.
+   * Called for one batch at a time, in log order. Everything up to `through` has been handed over, so it may
+   * be stored as the checkpoint even when a filter dropped the last events. When it rejects, the same batch
+   * comes again after a pause.
    */
   readonly handle: (batch: readonly StoredEvent[], through: number) => Promise<void>
   readonly onError?: (error: unknown) => void
 }
 
 export interface Subscription {
-  /** Stops after the batch in hand. */
+  /** Stops after the current batch. */
   close(): Promise<void>
 }
 
 export interface EventStore {
   /**
-   * Appends all events or none. `expected` is the revision of the stream's last event, or `noStream`.
-   * Throws VersionConflictError when the stream is elsewhere, OutcomeUnknownError when nobody can tell
-   * whether the events were written.
+   * Appends all events or none. `expected` is the revision of the stream's last event, or `noStream`. Throws
+   * VersionConflictError when the stream is elsewhere, OutcomeUnknownError when it is unknown whether the
+   * events were written.
    */
   append(stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended>
   /**
    * Events of one stream from a revision on, oldest first; an empty list for an unknown stream. At most
-   * `limit`, default all. Throws DamagedStreamError when the store does not show all of them.
+   * `limit`, default all. Throws DamagedStreamError when the store does not return all of them.
    */
   readStream(stream: string, from: number, limit?: number): Promise<readonly StoredEvent[]>
-  /** The next events of the log behind a position, oldest first. */
+  /** The next events of the log after a position, oldest first. */
   readAll(after: number, limit: number, filter?: LogFilter): Promise<readonly StoredEvent[]>
   /**
-   * The log behind a position until its end, oldest first and piece by piece, for long reads: what comes next
-   * is read while somebody works on a piece.
+   * The log after a position until its end, oldest first and in pieces, for long reads: the next piece is
+   * read while the caller works on this one.
    */
   readOn(after: number): AsyncGenerator<readonly StoredEvent[], void>
   /** Position of the newest event of the log, 0 when there is none. */
   head(): Promise<number>
   subscribe(options: SubscriptionOptions): Subscription
   /**
-   * Streams that are not as this service has written them: deleted, cut, hidden, or written to by others. Of
-   * the last, those that reads of the log have passed over since this store was opened.
+   * Streams that are not as this service has written them: deleted, truncated, hidden, or written to by
+   * others. The last kind is only known as far as the log was read since the store was opened.
    */
   irregularities(): Promise<readonly Irregularity[]>
   counts(): StoreCounts
@@ -125,15 +126,15 @@ export interface EventStore {
 
 export interface Irregularity {
   readonly stream: string
-  /** What is wrong with it, as the end of a sentence that its name begins. */
+  /** What is wrong with it, as the end of a sentence that starts with its name. */
   readonly problem: string
 }
 
-/** Since the store was opened. */
+/** Counts since the store was opened. */
 export interface StoreCounts {
-  /** Events in streams of ours that this service has not written. */
+  /** Events in our streams that this service has not written. */
   readonly eventsPassedOver: number
-  /** How often the server stopped sending new events, because this process was too busy to take them. */
+  /** How often the server stopped sending new events, because this process was too slow to take them. */
   readonly timesCutOff: number
 }
 
@@ -159,8 +160,8 @@ export class OutcomeUnknownError extends Error {
 }
 
 /**
- * The store takes no more appends now, because too many wait or its server is gone: nothing of this one was
- * written.
+ * The store accepts no more appends now, because too many are waiting or its server is gone: nothing of this
+ * one was written.
  */
 export class StoreOverloadedError extends Error {
   override readonly name = 'StoreOverloadedError'
@@ -170,10 +171,10 @@ export class StoreOverloadedError extends Error {
   }
 }
 
-/** The store cannot be reached now; nothing is wrong with what was asked of it. */
+/** The store cannot be reached now; the request itself was fine. */
 export class StoreAwayError extends Error {
   override readonly name: string = 'StoreAwayError'
-  /** False when no wait will help, because somebody has to change a setting. */
+  /** False when waiting does not help, because somebody has to change a setting. */
   readonly mayPass: boolean = true
 
   constructor(cause: unknown) {
@@ -183,7 +184,9 @@ export class StoreAwayError extends Error {
   }
 }
 
-/** The store does not show the whole history of a stream: nothing may be decided on it or added to it. */
+/**
+ * The store does not return the whole history of a stream: nothing may be decided on it or appended to it.
+ */
 export class DamagedStreamError extends Error {
   override readonly name = 'DamagedStreamError'
   readonly stream: string
@@ -214,25 +217,27 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /** Resolves when the mail server has taken the mail. Rejects with MailRefusedError when it never will. */
+  /**
+   * Resolves when the mail server has accepted the mail. Rejects with MailRefusedError when it never will.
+   */
   send(mail: Mail): Promise<void>
 }
 
-/** The mail server does not take this mail, also when it is sent again. */
+/** The mail server does not accept this mail, and would not if it were sent again. */
 export class MailRefusedError extends Error {
   override readonly name = 'MailRefusedError'
 }
 
 /** Encrypts secrets at rest. */
 export interface Vault {
-  /** `context` must be the same when it is opened: a sealed secret cannot be moved to another owner. */
+  /** `context` must be the same when opened: a sealed secret cannot be moved to another owner. */
   seal(secret: string, context: string): string
   open(sealed: string, context: string): string
 }
 
-/** Numbers as texts that tell others nothing, not even which of two is greater. */
+/** Encrypts numbers so that they reveal nothing, not even which of two is greater. */
 export interface OpaqueNumbers {
-  /** `context` is what it is for: it can be opened for nothing else. */
+  /** `context` is its purpose: it can be opened for no other. */
   seal(value: number, context: string): string
   open(text: string, context: string): number | undefined
 }
@@ -243,6 +248,6 @@ export interface Log {
   error(fields: object, message: string): void
 }
 
-/** Everybody's time, or that of an owner, which merchants move forward in the sandbox. */
+/** The time, in general or of one owner, whose sandbox clock may be ahead. */
 export type Clock = (owner?: MerchantOwner) => Date
 export type NewId = () => string

@@ -6,23 +6,23 @@ export type Columns = Readonly<Record<string, ColumnType>>
 export type Value = string | number | boolean | object | null
 export type Row = Readonly<Record<string, Value>>
 
-/** What one event changes in a table. Keys name a row, `add` takes a missing row as one of zeros. */
+/** A change that an event makes in a table. Keys name a row; `add` treats a missing row as zeros. */
 export type Change =
-  /** `isNew` promises that no other event has made this row before, which makes it cheaper. */
+  /** `isNew` promises that no earlier event has created this row, which makes it cheaper. */
   | { readonly put: Row; readonly isNew?: true }
   | { readonly patch: Row; readonly key: Row }
   | { readonly add: Readonly<Record<string, number>>; readonly key: Row }
   | { readonly remove: Row }
 
-/** An event of one stream as it stands in the log. */
+/** An event of one stream with its place in the log. */
 export interface RecordedEvent<Data extends object = object> {
   readonly stream: string
   readonly category: string
-  /** The aggregate's own id: the part of the stream's name behind the category. */
+  /** The aggregate's id: the stream's name without its category. */
   readonly id: string
   /** 0 is the stream's first event. */
   readonly revision: number
-  /** Grows along the whole log; not without gaps. */
+  /** Grows along the whole log, with gaps. */
   readonly position: number
   readonly type: string
   readonly data: Data
@@ -45,13 +45,13 @@ export interface Documents<State = unknown> {
   /** The declared columns of a state; `undefined` when this stream has no row. */
   readonly row: (state: State) => Row | undefined
   readonly indexes: readonly (readonly string[])[]
-  /** Columns of texts that lists look for parts of. */
+  /** Text columns that lists can search. */
   readonly searched?: readonly string[]
-  /** Columns that lists with a total filter by: it is kept for each of their values. Left out: none are. */
+  /** Columns that lists with a total filter by: a total is kept for each of their values. Left out: none. */
   readonly countedBy?: readonly string[]
 }
 
-/** A read model across streams: a pure function from each event to what it changes. */
+/** A read model across streams: a pure function from each event to its changes. */
 export interface Projection {
   readonly kind: 'projection'
   readonly name: string
@@ -59,9 +59,9 @@ export interface Projection {
   readonly columns: Columns
   readonly key: readonly string[]
   readonly indexes: readonly (readonly string[])[]
-  /** Columns that grow from row to row, mostly: it is enough to know what each stretch of rows holds. */
+  /** Columns that mostly grow from row to row, for which a BRIN index is enough. */
   readonly monotonic?: readonly string[]
-  /** Every change is a row that is new: nothing is ever changed or removed, which makes it cheaper. */
+  /** Append-only: every change inserts a row, none updates or deletes one, which makes it cheaper. */
   readonly appendOnly?: true
   readonly on: Readonly<Record<string, (event: RecordedEvent<never>) => readonly Change[]>>
 }
@@ -71,7 +71,7 @@ export type ReadModel = Documents<never> | Projection
 type Declaration<S> = Omit<Documents<S>, 'kind' | 'decider' | 'row' | 'indexes'> &
   Partial<Pick<Documents<S>, 'row' | 'indexes'>>
 
-/** Left out, the row is what the state says under the columns' names, and there is none for what is gone. */
+/** By default the row is taken from the state, column by column, and what is gone has none. */
 export function documents<S, C extends Payloads, E extends Payloads>(
   decider: Decider<S, C, E>,
   declaration: Declaration<S>,
@@ -92,7 +92,7 @@ type Handlers<Events extends Payloads> = {
   readonly [Type in keyof Events & string]?: (event: RecordedEvent<Events[Type]>) => readonly Change[]
 }
 
-/** Declare which events it follows: `projection<LedgerEvents & PayoutEvents>()({ … })`. */
+/** Declares which events it follows: `projection<LedgerEvents & PayoutEvents>()({ … })`. */
 export function projection<Events extends Payloads>() {
   return (declaration: Omit<Projection, 'kind' | 'on'> & { readonly on: Handlers<Events> }): Projection => ({
     ...declaration,

@@ -1,6 +1,6 @@
 import type { Subscription } from './ports.ts'
 
-/** The port of operators, acquirers and banks. */
+/** The port to operators, acquirers and banks. */
 
 export type RailMethod =
   | {
@@ -19,8 +19,8 @@ export type RailMethod =
 
 export interface RailRequest {
   /**
-   * Ours, unique per operation: the payout's id, the confirmation attempt's id, the refund's id. A rail
-   * executes it at most once.
+   * Ours, unique per operation: the id of the payout, confirmation attempt or refund. A rail executes it at
+   * most once.
    */
   readonly reference: string
   readonly kind: 'collection' | 'disbursement' | 'refund'
@@ -29,7 +29,7 @@ export interface RailRequest {
   readonly amountMinor: number
   readonly currency: string
   readonly method: RailMethod
-  /** Where a payer's browser is sent back to, when the rail redirects. */
+  /** Where the payer's browser returns to after a redirect. */
   readonly returnUrl?: string
 }
 
@@ -40,7 +40,7 @@ export type RailState =
   | { readonly state: 'redirect'; readonly url: string }
   | { readonly state: 'succeeded' }
   | { readonly state: 'failed'; readonly code: string; readonly message: string }
-  /** Money came back after it had arrived. */
+  /** The money came back after it had arrived. */
   | { readonly state: 'returned' }
 
 export interface RailCallback {
@@ -56,20 +56,20 @@ export class RailTimeoutError extends Error {
   override readonly name = 'RailTimeoutError'
 }
 
-/** The rail said before doing anything that it does nothing now. */
+/** The rail said beforehand that it does nothing at the moment. */
 export class RailUnavailableError extends Error {
   override readonly name: string = 'RailUnavailableError'
 }
 
-/** The same of an operation that was submitted with a rail which is configured no more. */
+/** The same for an operation of a rail that is no longer configured. */
 export class RailMissingError extends RailUnavailableError {
   override readonly name = 'RailMissingError'
 }
 
-/** Which rail an operation goes by. */
+/** What a rail is chosen by. */
 export type RailRoute = Pick<RailRequest, 'livemode' | 'method'>
 
-/** What is known of a route: a payer may not have named a method yet. */
+/** What is known so far: a payer may not have chosen a method yet. */
 export interface RailChoice {
   readonly livemode: boolean
   readonly method?: RailMethod['type']
@@ -78,26 +78,26 @@ export interface RailChoice {
 }
 
 export interface PaymentRail {
-  /** Throws RailTimeoutError (outcome unknown) or RailUnavailableError (surely not executed). */
+  /** Throws RailTimeoutError (outcome unknown) or RailUnavailableError (certainly not executed). */
   submit(request: RailRequest): Promise<RailState>
-  /** What became of a reference. Throws RailTimeoutError when the operator does not answer. */
+  /** The current state of a reference. Throws RailTimeoutError when the operator does not answer. */
   status(reference: string, route: RailRoute): Promise<RailState>
   health(route: RailRoute): Promise<'up' | 'degraded' | 'down'>
-  /** Callbacks come at least once, in any order; one whose handler rejects comes again. */
+  /** Callbacks come at least once, in any order; one whose handler rejects is repeated. */
   onCallback(handle: (callback: RailCallback) => Promise<void>): Subscription
 }
 
-/** Every rail as one. */
+/** All rails together. */
 export interface PaymentRails extends PaymentRail {
   /** Whether there is a rail for this at all. */
   serves(choice: RailChoice): boolean
 }
 
-/** What only the simulated operators have: a way to play the operator. */
+/** Only simulated operators have this: a way to decide their answers. */
 export interface SandboxRail extends PaymentRail {
   /**
-   * Ends an operation as asked, without a callback. Answers what the operator reports from then on: another
-   * result when the operation had ended before.
+   * Ends an operation as asked, without a callback. Returns the operator's answer from then on, which is a
+   * different one if the operation had ended before.
    */
   resolve(reference: string, result: RailState): Promise<RailState>
 }

@@ -1,6 +1,6 @@
 import type { MovedClock } from './moved-clocks.ts'
 
-/** Ports of what is read: read models, timers, and answers kept for idempotency keys. */
+/** Ports for reading: read models, timers, and stored answers of idempotency keys. */
 
 export interface DocumentRow {
   readonly id: string
@@ -18,21 +18,21 @@ export interface Where {
   readonly value: string | number | boolean | readonly string[]
 }
 
-/** Conditions that a row has these values: `equal(ownedBy(caller))`. */
+/** Conditions that columns equal these values: `equal(ownedBy(caller))`. */
 export function equal(values: Readonly<Record<string, string | number | boolean>>): Where[] {
   return Object.entries(values).map(([column, value]) => ({ column, operator: '=', value }))
 }
 
 export interface PageQuery {
   readonly from: string
-  /** Whose share of the reads this is part of, where what it costs depends on what somebody asks for. */
+  /** The share this read counts against, where its cost depends on what the caller asks for. */
   readonly share?: string
   /** Left out: all. */
   readonly columns?: readonly string[]
   readonly where: readonly Where[]
-  /** Where the page begins or ends: `count` counts without these. */
+  /** Bounds of the page: `count` ignores them. */
   readonly bounds?: readonly Where[]
-  /** Ordered by this column, descending unless said otherwise; it must be unique. */
+  /** Sort column, descending by default; it must be unique. */
   readonly order: string
   readonly ascending?: boolean
   readonly limit: number
@@ -41,7 +41,7 @@ export interface PageQuery {
   readonly count?: boolean
 }
 
-/** Whoever asks has too many reads under way already: this one was not begun. */
+/** The caller has too many reads in flight already: this one was not started. */
 export class ShareExhaustedError extends Error {
   override readonly name = 'ShareExhaustedError'
 
@@ -50,7 +50,7 @@ export class ShareExhaustedError extends Error {
   }
 }
 
-/** A read was given up because it took too long. */
+/** A read was cancelled because it took too long. */
 export class ReadTimeoutError extends Error {
   override readonly name = 'ReadTimeoutError'
 
@@ -62,9 +62,9 @@ export class ReadTimeoutError extends Error {
 /** All of it as of one moment. */
 export interface Page<Row> {
   readonly rows: readonly Row[]
-  /** Where the query counts: how many rows there are on all pages. */
+  /** If the query counts: the number of rows on all pages. */
   readonly total?: number
-  /** What the read model had reached. */
+  /** The read model's checkpoint. */
   readonly position: number
 }
 
@@ -78,13 +78,13 @@ export interface ReadStore {
    * before.
    */
   reached(position: number, timeoutMs: number, name?: string): Promise<boolean>
-  /** What every read model has reached for sure; mostly they are a little further. */
+  /** A position that every read model has certainly reached; usually they are slightly ahead. */
   readonly known: number
-  /** What every read model has reached. */
+  /** The position that every read model has reached. */
   position(): Promise<number>
 }
 
-/** What is due: rows of the read model `timers`. */
+/** A due timer: a row of the read model `timers`. */
 export interface DueTimer {
   /** `<kind>:<subject>`. */
   readonly id: string
@@ -93,32 +93,32 @@ export interface DueTimer {
   readonly merchant: string
   readonly livemode: boolean
   readonly dueAt: string
-  /** How often it has been run without an event that removed it. */
+  /** How often it has run without an event removing it. */
   readonly attempts: number
 }
 
 export interface WantedTimers {
-  /** Others are left alone: a newer version knows what to do. Left out: all. */
+  /** Others are ignored: a newer version knows what to do with them. Left out: all. */
   readonly kinds?: readonly string[]
   readonly ahead?: readonly MovedClock[]
 }
 
 export interface Timers {
   /**
-   * What is due now, oldest first: at most so many of those that are run for the first time, as many of those
-   * that were postponed until now, and as many of merchants whose clock is ahead. What is not postponed
-   * before the next look is due again.
+   * Due timers, oldest first: at most this many that run for the first time, as many that were postponed
+   * until now, and as many of merchants whose clock is ahead. What is not postponed before the next call is
+   * due again.
    */
   due(now: Date, limit: number, wanted?: WantedTimers): Promise<readonly DueTimer[]>
-  /** Counts an attempt and runs the timer again later, unless an event removes it before. */
+  /** Counts an attempt and runs the timer again later, unless an event removes it first. */
   postpone(timer: Pick<DueTimer, 'id' | 'dueAt'>, until: Date): Promise<void>
 }
 
-/** Answers kept for idempotency keys of operations that do not start one stream. */
+/** Stored answers by idempotency key, for operations that do not start one stream. */
 export interface AnswerKey {
   readonly merchant: string
   readonly livemode: boolean
-  /** As the row spells it: `POST /api/v1/webhook-replays`. */
+  /** As in its row: `POST /api/v1/webhook-replays`. */
   readonly operation: string
   readonly key: string
 }
@@ -129,7 +129,7 @@ export interface Answer {
 }
 
 export type AnswerState =
-  /** It is the caller's to carry out. `isResumed`: an earlier try did not end and may have had effects. */
+  /** The caller must carry it out. `isResumed`: an earlier try did not end and may have had effects. */
   | { readonly state: 'begun'; readonly isResumed: boolean }
   | { readonly state: 'running' }
   | { readonly state: 'done'; readonly fingerprint: string; readonly answer: Answer }
@@ -140,7 +140,7 @@ export interface Answers {
   finish(key: AnswerKey, answer: Answer): Promise<void>
   /** Refused: nothing has happened, and the next try starts over. */
   abandon(key: AnswerKey): Promise<void>
-  /** Failed: what has happened is not known, and the next try resumes it at once. */
+  /** Failed: it is unknown what has happened, and the next try resumes at once. */
   release(key: AnswerKey): Promise<void>
   /** What is known of a key, in all operations. */
   lookup(merchant: string, livemode: boolean, key: string): Promise<readonly KnownAnswer[]>

@@ -1,8 +1,7 @@
 /**
- * Mailboxes by the name of their stream: what was used last, but never without those that are in use, which
- * no cache of a package promises. Two generations: using one costs two look-ups, and nothing is moved in a
- * list. When the young generation has half of what may be kept, it becomes the old one, and the one before is
- * forgotten.
+ * Mailboxes by stream name: the most recently used, but never without those in use, which no cache package
+ * guarantees. Two generations: a use costs two look-ups and moves nothing in a list. When the young
+ * generation holds half of the limit it becomes the old one, and the previous old one is dropped.
  */
 export class RecentlyUsed<Value> {
   #young = new Map<string, Value>()
@@ -10,7 +9,7 @@ export class RecentlyUsed<Value> {
   readonly #youngMax: number
   readonly #mustStay: (value: Value) => boolean
 
-  /** At most `max` are kept, but for those that must stay. */
+  /** At most `max` are kept, apart from those in use. */
   constructor(max: number, mustStay: (value: Value) => boolean = () => false) {
     this.#youngMax = Math.max(1, max >> 1)
     this.#mustStay = mustStay

@@ -1,7 +1,7 @@
 import type { Payloads } from './decider.ts'
 import type { Change, RecordedEvent } from './projection.ts'
 
-/** What one family's events start and stop. */
+/** The timers that one family's events start and stop. */
 export type TimerHandlers = Readonly<Record<string, (event: RecordedEvent<never>) => readonly Change[]>>
 
 export function timerHandlers<Events extends Payloads>(handlers: {
@@ -10,7 +10,7 @@ export function timerHandlers<Events extends Payloads>(handlers: {
   return handlers as TimerHandlers
 }
 
-/** Due at a time; started again with the same kind and subject, it takes the new time. */
+/** Due at this time; starting it again with the same kind and subject replaces the time. */
 export function start(
   kind: string,
   subject: string,

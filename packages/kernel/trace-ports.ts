@@ -1,36 +1,34 @@
-/**
- * The port of tracing. It is left out where nobody listens; whoever works then has nothing but that to check.
- */
+/** The port for tracing. It is left out where nobody collects traces; callers then only check for that. */
 export interface Tracing {
-  /** Begins a span, which whoever began it must end. */
+  /** Begins a span, which the caller must end. */
   begin(options: SpanOptions): Span
-  /** Carries out work as part of a span: there `current` and `name` mean that span, however deep. */
+  /** Runs work inside a span: `current` and `name` then mean that span, however deep. */
   within<Result>(span: Span, work: () => Result): Result
-  /** Carries out work as a span of its own. */
+  /** Runs work as a span of its own. */
   span<Result>(options: SpanOptions, work: (span: Span) => Promise<Result>): Promise<Result>
-  /** The span that this work is part of, as a `traceparent`. */
+  /** The current span as a `traceparent`. */
   current(): string | undefined
-  /** Names the span that this work is part of. */
+  /** Names the current span. */
   name(name: string): void
 }
 
 export interface SpanOptions {
   readonly name: string
   readonly kind: 'server' | 'client' | 'producer' | 'consumer' | 'internal'
-  /** W3C traceparent of what caused it; a trace begins here when there is none. */
+  /** W3C traceparent of the cause; a new trace begins when there is none. */
   readonly parent: string | undefined
-  /** Others that it works for. */
+  /** Further spans that it works for. */
   readonly links?: readonly string[]
-  /** Neither secrets nor telephone numbers. */
+  /** Neither secrets nor phone numbers. */
   readonly attributes?: SpanAttributes
 }
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
 export interface Span {
-  /** Tells those who continue it, in this process or another. */
+  /** The traceparent for those who continue it, in this process or another. */
   readonly traceparent: string
   set(attributes: SpanAttributes): void
-  /** With what it failed with, if it did. */
+  /** With the error, if it failed. */
   end(error?: unknown): void
 }
