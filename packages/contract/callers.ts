@@ -62,6 +62,11 @@ export function credentialsOf({ scope, credentials }: Taking): readonly Credenti
   return credentials ?? (scope === 'public' ? none : usual)
 }
 
+/** Whether the row takes any credential at all. */
+export function takesCredentials(row: Taking): boolean {
+  return credentialsOf(row).some((kind) => kind !== 'nobody')
+}
+
 /**
  * Checks a challenge passed a moment ago. A consumed one proves nothing again; without proof it is refused as
  * `challenge_must_be_verified`.

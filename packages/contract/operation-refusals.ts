@@ -1,3 +1,4 @@
+import { takesCredentials } from './callers.ts'
 import { takesIfMatch } from './list-query.ts'
 import { partsOf } from './openapi/names.ts'
 import { refusals, type RefusalName } from './refusals.ts'
@@ -46,7 +47,7 @@ const ofWrites: readonly RefusalName[] = [
 export function refusalsOf(route: AnyRoute): readonly RefusalName[] {
   const { method, path } = partsOf(route)
   const names: RefusalName[] = [...ofEvery, ...(route.refusals ?? [])]
-  if (route.scope !== 'public') names.push(...ofCredentials)
+  if (takesCredentials(route)) names.push(...ofCredentials)
   if (method !== 'GET') names.push(...ofBodies, ...ofWrites)
   if (route.challenge) names.push('challenge_must_be_verified')
   if (route.environment === 'required') names.push('environment_header_must_be_given')

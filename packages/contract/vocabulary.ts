@@ -6,11 +6,16 @@ export { Type, type Static, type TObject, type TSchema }
  * A body or resource with exactly these fields: unknown fields are refused, so that a misspelled one is not
  * silently lost.
  */
-export function record<Fields extends TProperties>(
-  fields: Fields,
-  options: { readonly description?: string; readonly 'x-aliases'?: Readonly<Record<string, string>> } = {},
-) {
+export function record<Fields extends TProperties>(fields: Fields, options: RecordOptions = {}) {
   return Type.Object(fields, { additionalProperties: false, ...options })
+}
+
+interface RecordOptions {
+  readonly description?: string
+  /** Field names that existing clients send instead. */
+  readonly 'x-aliases'?: Readonly<Record<string, string>>
+  /** Its name in the OpenAPI document, where its place does not give a good one. */
+  readonly 'x-name'?: string
 }
 
 export const optional = Type.Optional
@@ -129,6 +134,26 @@ export const MetadataRevision = Type.Unsafe<Record<string, string | null>>({
   additionalProperties: { type: ['string', 'null'], maxLength: 512 },
   description: 'Keys are added or replaced; a key with null or an empty text is removed',
 })
+
+/** Schemas with a name of their own in the OpenAPI document. */
+export const vocabulary = {
+  AmountMinor,
+  CountMinor,
+  CountryCode: Country,
+  CurrencyCode: Currency,
+  Email,
+  Environment: literals('sandbox', 'live'),
+  Identity,
+  LowerCurrencyCode: LowerCurrency,
+  Metadata,
+  MetadataRevision,
+  Msisdn,
+  SignedMinor,
+  Timestamp,
+  UnixSeconds,
+  Url,
+  Uuid,
+}
 
 /** Common fields of the public API's resources. Without a prefix, their id is a bare UUID. */
 export function base<Name extends string>(object: Name, prefix?: string) {

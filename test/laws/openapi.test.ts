@@ -5,13 +5,18 @@ import { promisify } from 'node:util'
 import core, { type RulesetDefinition } from '@stoplight/spectral-core'
 import rulesets from '@stoplight/spectral-rulesets'
 import t from 'tap'
+import { credentialsOf } from '../../packages/contract/callers.ts'
 import { advice } from '../../packages/contract/advice.ts'
 import { answerOf } from '../../packages/contract/list-query.ts'
 import { openapi } from '../../packages/contract/openapi/openapi.ts'
+import { isType } from '../../packages/contract/openapi/shapes.ts'
 import { refusalsOf } from '../../packages/contract/operation-refusals.ts'
 import { refusals, type RefusalName } from '../../packages/contract/refusals.ts'
+import type { AnyRoute } from '../../packages/contract/routes.ts'
+import type { TSchema } from '../../packages/contract/vocabulary.ts'
 import { idPrefixes, publicSources, webhookTypes } from '../../packages/domain/index.ts'
 import { routes } from '../../services/api/routes/index.ts'
+import { lawOver } from '../support/law.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
 import { schemaFaults } from '../support/schema-faults.ts'
 import { root } from '../support/root.ts'
@@ -104,7 +109,7 @@ t.test('operations have names that are unique and can be methods of a client', a
 })
 
 t.test('every refusal of a row is in its answers, with an example', async (t) => {
-  for (const route of routes) {
+  await lawOver(t, routes, (route) => {
     const refused = Object.entries(described.get(route.operation)!.responses).flatMap(
       ([status, { content }]) => {
         const { examples } = content['application/problem+json'] ?? {}
@@ -118,7 +123,7 @@ t.test('every refusal of a row is in its answers, with an example', async (t) =>
         .sort(),
       route.operation,
     )
-  }
+  })
 })
 
 t.test('every refusal says what to do about it, and is answered somewhere', async (t) => {
@@ -143,7 +148,7 @@ t.test('the webhooks of the document are the public event types', async (t) => {
 })
 
 t.test('all examples satisfy their schemas', async (t) => {
-  for (const route of routes) {
+  await lawOver(t, routes, (route) => {
     const { requestBody, responses } = described.get(route.operation)!
     const bodies = Object.entries(requestBody?.content['application/json']?.examples ?? {})
     for (const [name, { value }] of bodies)
@@ -154,7 +159,7 @@ t.test('all examples satisfy their schemas', async (t) => {
       [],
       `${route.operation} is answered`,
     )
-  }
+  })
 })
 
 t.test('every field says what it is, and every reason for a failure what it means', async (t) => {
@@ -170,6 +175,50 @@ t.test('every field says what it is, and every reason for a failure what it mean
   for (const [name, schema] of Object.entries(document.components['schemas'] as Schemas)) visit(schema, name)
   t.strictSame(silent, [], 'describe them in the schema, or in packages/contract/openapi/field-texts.ts')
   t.notMatch(JSON.stringify(document), 'not described')
+})
+
+t.test('every enumeration, union and object has a name that a generator can take', async (t) => {
+  const nameless: string[] = []
+  const visit = (value: unknown, at: string): void => {
+    if (typeof value !== 'object' || value === null) return
+    if (isType(value as TSchema)) nameless.push(at)
+    for (const [key, inner] of Object.entries(value)) {
+      if (key !== 'example' && key !== 'examples') visit(inner, `${at}/${key}`)
+    }
+  }
+  const { schemas, ...components } = document.components as Record<string, Schemas>
+  await lawOver(t, Object.entries(schemas!), ([name, schema]) => {
+    for (const [key, inner] of Object.entries(schema)) visit(inner, `${name}/${key}`)
+  })
+  visit(components, 'components')
+  visit(document.paths, 'paths')
+  visit(document.webhooks, 'webhooks')
+  t.strictSame(nameless, [])
+})
+
+t.test('an operation takes the credentials that its row takes', async (t) => {
+  const of = (row: Pick<AnyRoute, 'scope' | 'credentials'>) => {
+    const route = { ...routes[0]!, ...row }
+    const { paths, components } = openapi([route], { baseUrl: '', idPrefixes, publicSources: [] })
+    const [operation] = Object.values(Object.values(paths)[0]!)
+    return [operation!['security'], Object.keys(components['securitySchemes'] as object)]
+  }
+  const scope = 'payouts.read'
+  t.strictSame(of({ scope }), [
+    [{ ApiKey: [scope] }, { AppToken: [scope] }],
+    ['ApiKey', 'AppToken'],
+  ])
+  t.strictSame(of({ scope, credentials: ['user'] }), [[{ UserSession: [scope] }], ['UserSession']])
+  t.strictSame(of({ scope: 'public' }), [[], []])
+  t.strictSame(of({ scope: 'public', credentials: ['checkout_session', 'nobody'] }), [
+    [{ CheckoutSession: [] }, {}],
+    ['CheckoutSession'],
+  ])
+  await lawOver(t, routes, (route) => {
+    const given = (described.get(route.operation)! as unknown as { security: object[] }).security
+    const nothing = Number(!credentialsOf(route).some((kind) => kind !== 'nobody'))
+    t.equal(given.length + nothing, credentialsOf(route).length, route.operation)
+  })
 })
 
 t.test('answers may grow, requests may not', async (t) => {

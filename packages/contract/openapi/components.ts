@@ -1,12 +1,13 @@
 import { answerOf } from '../list-query.ts'
-import { isList, objectName, operationId, partsOf, pascal, singular } from './names.ts'
-import type { RefusedResponses } from './refusals.ts'
+import { isList, itemOf, objectName, operationId, ownerName, pascal, resourceName } from './names.ts'
+import type { Shared } from './operation.ts'
 import { NamedSchemas, type Json } from './schemas.ts'
+import { securitySchemesOf } from './security.ts'
 import { nameEvents, webhookEvent, webhookParameters } from './webhooks.ts'
 import type { PublicSource } from '../public-events.ts'
 import { Problem } from '../problem.ts'
 import type { AnyRoute } from '../routes.ts'
-import type { TSchema } from '../vocabulary.ts'
+import { vocabulary, type TSchema } from '../vocabulary.ts'
 
 /**
  * Names for all resources, lists, requests and events. The version that is read gives a resource its name; a
@@ -18,13 +19,16 @@ export function nameSchemas(routes: readonly AnyRoute[], sources: readonly Publi
   const readsFirst = routes.toSorted((one, other) => Number(isWrite(one)) - Number(isWrite(other)))
   for (const route of readsFirst) nameAnswer(schemas, route)
   for (const route of routes) {
-    if (route.body) schemas.name(`${pascal(operationId(route))}Request`, route.body)
+    const owner = ownerName(route)
+    if (route.body) schemas.name(`${pascal(operationId(route))}Request`, route.body, { owner })
   }
   for (const { data, resource } of sources) {
     const name = pascal(objectName(data) ?? resource)
-    schemas.name(name, data, `${name}InWebhook`)
+    schemas.name(name, data, { other: `${name}InWebhook` })
   }
   nameEvents(sources, schemas)
+  // What stands inside is named in the same order, whatever asks for it first.
+  for (const route of readsFirst) schemas.answered(answerOf(route))
   return schemas
 }
 
@@ -33,32 +37,23 @@ function nameAnswer(schemas: NamedSchemas, route: AnyRoute): void {
   const own = `${pascal(operationId(route))}Response`
   if (route.kind === 'list') {
     const item = nameItem(schemas, route, returns)
-    schemas.name(`${item}${route.paging === 'page' ? 'Page' : 'List'}`, answerOf(route), own)
+    schemas.name(`${item}${route.paging === 'page' ? 'Page' : 'List'}`, answerOf(route), { other: own })
   } else if (isList(route)) {
-    const items = (returns as { properties?: { data?: { items?: TSchema } } }).properties?.data?.items
-    schemas.name(`${items ? nameItem(schemas, route, items) : pascal(operationId(route))}List`, returns, own)
+    const item = itemOf(returns)
+    schemas.name(`${item ? nameItem(schemas, route, item) : pascal(operationId(route))}List`, returns, {
+      other: own,
+    })
   } else {
     const isDeletion = 'deleted' in ((returns['properties'] as object | undefined) ?? {})
-    schemas.name(pascal(isDeletion ? 'deleted' : '', resourceName(route, returns)), returns, own)
+    const owner = pascal(resourceName(route, returns))
+    schemas.name(pascal(isDeletion ? 'deleted' : '', owner), returns, { other: own, owner })
   }
 }
 
 function nameItem(schemas: NamedSchemas, route: AnyRoute, item: TSchema): string {
   const name = pascal(resourceName(route, item))
-  schemas.name(name, item, `${pascal(operationId(route))}Item`)
+  schemas.name(name, item, { other: `${pascal(operationId(route))}Item` })
   return name
-}
-
-/** The name from the resource's own `object`, else from its path. */
-function resourceName(route: AnyRoute, schema: TSchema): string {
-  return (
-    objectName(schema) ??
-    singular(
-      partsOf(route)
-        .path.split('/')
-        .findLast((segment) => !segment.startsWith('{'))!,
-    )
-  )
 }
 
 function isWrite({ operation }: AnyRoute): boolean {
@@ -67,25 +62,14 @@ function isWrite({ operation }: AnyRoute): boolean {
 
 /** Everything that operations refer to. Built last, once all references are known. */
 export function componentsOf(
-  schemas: NamedSchemas,
-  refused: RefusedResponses,
+  { schemas, refused }: Pick<Shared, 'schemas' | 'refused'>,
+  routes: readonly AnyRoute[],
   sources: readonly PublicSource[],
 ): Json {
   schemas.answered(Problem)
+  schemas.at(vocabulary.Environment)
   return {
-    securitySchemes: {
-      ApiKey: {
-        type: 'http',
-        scheme: 'bearer',
-        description: 'A secret key of a server of the merchant: `ik_test_…` in sandbox, `ik_live_…` in live.',
-      },
-      AppToken: {
-        type: 'http',
-        scheme: 'bearer',
-        description:
-          'A token of an application that works for the merchant: `ik_app_test_…` or `ik_app_live_…`.',
-      },
-    },
+    securitySchemes: securitySchemesOf(routes),
     parameters: { ...requestHeaders, ...webhookParameters },
     headers: responseHeaders,
     examples: refused.examples(),
@@ -96,7 +80,7 @@ export function componentsOf(
 const environment = {
   name: 'Ikw-Environment',
   in: 'header',
-  schema: { type: 'string', enum: ['sandbox', 'live'] },
+  schema: { $ref: '#/components/schemas/Environment' },
   example: 'sandbox',
 }
 

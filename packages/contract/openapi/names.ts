@@ -54,6 +54,30 @@ export function objectName({ properties }: TSchema): string | undefined {
   return (properties as { object?: { enum?: readonly string[] } } | undefined)?.object?.enum?.[0]
 }
 
+/** What a list that an action makes itself is of. */
+export function itemOf(returns: TSchema): TSchema | undefined {
+  return (returns as { properties?: { data?: { items?: TSchema } } }).properties?.data?.items
+}
+
+/** What a resource says it is, else what its address says. */
+export function resourceName(route: AnyRoute, schema: TSchema): string {
+  return (
+    objectName(schema) ??
+    singular(
+      partsOf(route)
+        .path.split('/')
+        .findLast((segment) => !segment.startsWith('{'))!,
+    )
+  )
+}
+
+/** The resource that an operation is about: `Payout`. */
+export function ownerName(route: AnyRoute): string {
+  const { returns } = route
+  const item = objectName(returns) === 'list' ? itemOf(returns) : undefined
+  return pascal(resourceName(route, item ?? returns))
+}
+
 export function pascal(...words: readonly string[]): string {
   return words
     .flatMap((word) => word.split(/[^A-Za-z0-9]+/))

@@ -46,7 +46,7 @@ export function openapi(
     tags: tagsOf(routes).map(({ tag, description: text }) => ({ name: tag, description: text })),
     paths,
     webhooks,
-    components: componentsOf(schemas, refused, publicSources),
+    components: componentsOf({ schemas, refused }, routes, publicSources),
   }
 }
 

@@ -1,7 +1,9 @@
+import { takesCredentials } from '../callers.ts'
 import { answerOf, isRepeated, listQuery, statusOf, takesIfMatch } from '../list-query.ts'
 import { exampleIds, exampleOf } from './examples.ts'
-import { operationId, partsOf } from './names.ts'
+import { operationId, ownerName, partsOf, pascal } from './names.ts'
 import type { RefusedResponses } from './refusals.ts'
+import { securityOf } from './security.ts'
 import type { Json, NamedSchemas } from './schemas.ts'
 import type { AnyRoute, NamedExamples } from '../routes.ts'
 import type { Section } from '../section.ts'
@@ -24,7 +26,7 @@ export function operationOf(route: AnyRoute, shared: Shared): Json {
     tags: [sectionOf(route).tag],
     summary: route.summary,
     description: describe(route),
-    security: route.scope === 'public' ? [] : [{ ApiKey: [route.scope] }, { AppToken: [route.scope] }],
+    security: securityOf(route),
     parameters: [...pathParameters(route, shared), ...queryParameters(route, schemas), ...headers(route)],
     ...(body && { requestBody: body }),
     responses: { [statusOf(route)]: success(route, schemas), ...refused.of(route) },
@@ -48,9 +50,10 @@ const consistencies: Readonly<Record<AnyRoute['kind'], string | undefined>> = {
   perform: undefined,
 }
 
-function describe({ operation, kind, scope, idempotency, page }: AnyRoute): string {
+function describe(route: AnyRoute): string {
+  const { operation, kind, idempotency, page } = route
   return [
-    scope === 'public' ? 'Needs no credential.' : `Needs the scope \`${scope}\`.`,
+    needOf(route),
     consistencies[kind],
     idempotency && 'In live, `Idempotency-Key` is required, to prevent duplicate disbursements.',
     page && 'A browser that asks for `text/html` gets a page.',
@@ -58,6 +61,11 @@ function describe({ operation, kind, scope, idempotency, page }: AnyRoute): stri
   ]
     .filter(Boolean)
     .join(' ')
+}
+
+function needOf(route: AnyRoute): string {
+  if (!takesCredentials(route)) return 'Needs no credential.'
+  return route.scope === 'public' ? 'Needs no scope.' : `Needs the scope \`${route.scope}\`.`
 }
 
 function pathParameters(route: AnyRoute, { idPrefixes }: Shared): Json[] {
@@ -112,13 +120,16 @@ function queryParameters(route: AnyRoute, schemas: NamedSchemas): Json[] {
     ...(required.includes(name) && { required: true }),
     ...(schema['description'] && { description: schema['description'] as string }),
     ...(schema['type'] === 'array' && { style: 'form', explode: isRepeated(name) }),
-    schema: schemas.at(schema),
+    schema: schemas.at(
+      schema,
+      [ownerName(route), pascal(operationId(route))].map((one) => one + pascal(name)),
+    ),
   }))
 }
 
 function headers(route: AnyRoute): Json[] {
   const names = [
-    route.environment === 'required' ? 'EnvironmentRequired' : route.scope !== 'public' && 'Environment',
+    route.environment === 'required' ? 'EnvironmentRequired' : takesCredentials(route) && 'Environment',
     !route.operation.startsWith('GET ') && (route.idempotency ? 'IdempotencyKeyOfPayouts' : 'IdempotencyKey'),
     route.kind === 'list' && 'MinPosition',
     takesIfMatch(route) && 'IfMatch',
@@ -148,7 +159,7 @@ function success(route: AnyRoute, schemas: NamedSchemas): Json {
     ...(isWrite ? ['Idempotent-Replayed'] : []),
     ...(takesIfMatch(route) || route.kind === 'show' ? ['ETag'] : []),
     ...(route.scope === 'public' ? [] : ['Ledger-Position']),
-    ...(route.scope === 'public'
+    ...(!takesCredentials(route)
       ? []
       : ['RateLimit-Policy', 'RateLimit', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']),
   ]
@@ -180,7 +191,7 @@ function curl(route: AnyRoute, { baseUrl, idPrefixes }: Shared): string {
     JSON.stringify(Object.values(examplesOf(route, route.body))[0]!.value).replaceAll("'", "'\\''")
   return [
     `curl ${method === 'GET' ? '' : `-X ${method} `}${baseUrl}${address}`,
-    ...(route.scope === 'public' ? [] : ['-H "Authorization: Bearer $IKW_API_KEY"']),
+    ...(!takesCredentials(route) ? [] : ['-H "Authorization: Bearer $IKW_API_KEY"']),
     ...(route.environment ? ['-H "Ikw-Environment: sandbox"'] : []),
     ...(method === 'GET' ? [] : ['-H "Idempotency-Key: order-1042"']),
     ...(body ? ['-H "Content-Type: application/json"', `-d '${body}'`] : []),

@@ -29,7 +29,7 @@ import type { Attempt, CreatedIntent, PaymentIntent } from './state.ts'
 /** Spec, Metadata rules for PaymentIntent: values that are no strings are taken, and not returned. */
 const GivenMetadata = Type.Unsafe<Record<string, unknown>>({
   ...Metadata,
-  additionalProperties: { anyOf: [{ type: 'string', maxLength: 512 }, { not: { type: 'string' } }] },
+  additionalProperties: { maxLength: 512 },
   description: 'Keys and values are strings; other values and reserved keys are dropped',
 })
 
@@ -107,10 +107,13 @@ export const paymentIntentStatuses = [
 export const PaymentIntentStatus = choice(...paymentIntentStatuses)
 
 const NextAction = Type.Union([
-  record({ type: literals('mobile_money_ussd'), mobile_money_ussd: record({ message: Type.String() }) }),
+  record({
+    type: literals('mobile_money_ussd'),
+    mobile_money_ussd: record({ message: Type.String() }, { 'x-name': 'UssdPrompt' }),
+  }),
   record({
     type: literals('redirect_to_url'),
-    redirect_to_url: record({ url: Type.String(), return_url: Type.String() }),
+    redirect_to_url: record({ url: Type.String(), return_url: Type.String() }, { 'x-name': 'Redirect' }),
   }),
 ])
 

@@ -86,7 +86,7 @@ export const PayoutResource = record({
   currency: Currency,
   fee: CountMinor,
   status: PayoutStatus,
-  destination: Type.Union([MobileMoneyResource, BankResource]),
+  destination: Type.Union([MobileMoneyResource, BankResource], { 'x-name': 'PayoutDestinationDetails' }),
   payout_method_id: nullable(Type.String()),
   payout_batch: nullable(Type.String()),
   arrival_date_estimate: Timestamp,

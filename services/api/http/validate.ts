@@ -56,7 +56,7 @@ function newAjv(): Ajv2020 {
   const addFormats = formats as unknown as (ajv: Ajv2020) => void
   addFormats(ajv)
   for (const [name, check] of Object.entries(inputFormats)) ajv.addFormat(name, check)
-  ajv.addVocabulary(['x-expected'])
+  ajv.addVocabulary(['x-expected', 'x-name'])
   ajv.addKeyword(aliases)
   ajv.addKeyword({
     keyword: 'x-normalize',
