@@ -42,7 +42,7 @@ export const families: readonly Family[] = [
 /** Every kind of stream. */
 export const deciders: readonly AnyDecider[] = families.flatMap(({ streams }) => streams)
 
-/** Every type of event, by its name. */
+/** Every type of event, by name. */
 export const storedTypes: EventTypes = Object.assign(
   {},
   ...deciders.map(({ events }) => events),
@@ -50,20 +50,20 @@ export const storedTypes: EventTypes = Object.assign(
 
 export const policies: readonly AnyPolicy[] = families.flatMap((family) => family.policies ?? [])
 
-/** Every kind of stream that money is held for, by its category. */
+/** Every kind of stream that money is held for, by category. */
 export const holdOwners: ReadonlyMap<string, HoldOwner> = new Map(
   families.flatMap((family) => (family.holdOwners ?? []).map((owner) => [owner.decider.category, owner])),
 )
 
 export const publicSources: readonly PublicSource[] = families.flatMap((family) => family.publicEvents ?? [])
 
-/** What each public event means. */
+/** The meaning of each public event. */
 export const webhookTypes: Readonly<Record<WebhookType, string>> = Object.assign(
   {},
   ...publicSources.map(({ types }) => types),
 ) as Readonly<Record<WebhookType, string>>
 
-/** Who may see a public event: whoever may read what it tells of. */
+/** Who may see a public event: whoever may read the resource it is about. */
 export const readScopes: ReadonlyMap<string, Scope> = new Map(
   publicSources.flatMap(({ types, scope }) => Object.keys(types).map((type) => [type, scope] as const)),
 )

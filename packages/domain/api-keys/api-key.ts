@@ -10,7 +10,7 @@ export const apiKeyEvents = {
   ApiKeyIssued: stored(
     2,
     record({
-      /** SHA-256 of the whole key in hex: the key itself is shown once and kept nowhere. */
+      /** SHA-256 of the whole key in hex: the key itself is shown once and stored nowhere. */
       hash: Type.String(),
       last4: Type.String(),
       name: Type.String(),
@@ -72,7 +72,7 @@ function existing(state: ApiKey): Details {
 
 const keys = '5a1f4f0e-5b7d-5c9e-8d7e-2f6f3b1c9a10'
 
-/** The stream of a key is found by the key's own hash: authentication needs no read model. */
+/** A key's stream is found by the key's own hash: authentication needs no read model. */
 export function apiKeyId(hash: string): string {
   return derivedId(keys, hash)
 }

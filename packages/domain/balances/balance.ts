@@ -28,7 +28,7 @@ export const BalanceQuery = record({ currency: optional(Currency), as_of: option
 
 export const TopUpRequest = record({ amount: AmountMinor, currency: Currency })
 
-/** What stands in one book. */
+/** The balance of one book. */
 export interface CurrencyBalance extends Balances {
   readonly currency: string
   readonly position: number
@@ -49,5 +49,5 @@ export function viewBalance(
   }
 }
 
-/** Domain model 6: balance.available follows from these entries. */
+/** Domain model 6: balance.available is sent after these entries. */
 export const availableTemplates: readonly string[] = ['payment.available', 'sandbox.topup']

@@ -1,38 +1,38 @@
 import type { Balances } from '../ledger/state.ts'
 import { nothing, sumOf } from './movement.ts'
 
-/** Revisions are added up in two parts, so that each sum stays exact. */
+/** Revisions are summed in two parts, so that each sum stays exact. */
 const blockSize = 2 ** 20
 
-/** What a revision adds to the sums of its day. */
+/** What a revision adds to its day's sums. */
 export function revisionParts(revision: number) {
   return { revision_blocks: Math.floor(revision / blockSize), revision_rests: revision % blockSize }
 }
 
-/** What a book's entries of one day come to: a row of the read model `balance_days`. */
+/** A book's entries of one day: a row of the read model `balance_days`. */
 export interface BalanceDay extends Balances, Readonly<ReturnType<typeof revisionParts>> {
   readonly day: string
   readonly entries: number
 }
 
-/** The first entries of a book, so many as are counted. */
+/** The book's first entries, this many of them. */
 interface Prefix {
   readonly sum: Balances
   readonly entries: number
 }
 
 export interface Stretch {
-  /** All before: whole days, and known to lie in front of everything that is read. */
+  /** Whole days that certainly precede every entry read one by one. */
   readonly start: Prefix
-  /** From here on all is of later days, as far as the rows reach. */
+  /** From here on, all entries are of later days, as far as the rows go. */
   readonly end: number
-  /** What the rows reach. */
+  /** How far the rows go. */
   readonly total: number
 }
 
 /**
- * Which entries must be read for the balance of some time on a day. Clocks of two processes differ, so
- * entries of one day may lie among those of another: days are taken as whole only where their entries are the
+ * Which entries must be read for the balance at some time of a day. The clocks of two processes differ, so
+ * entries of one day may stand among those of another: days count as whole only where their entries are the
  * book's first ones without a gap, and nothing has a smaller sum of revisions than those.
  */
 export function stretchOf(days: readonly BalanceDay[], day: string): Stretch {
@@ -53,7 +53,7 @@ export function stretchOf(days: readonly BalanceDay[], day: string): Stretch {
 
 const lastDay = '9999-12-31'
 
-/** The sum of the first so many revisions. */
+/** The sum of the first revisions, this many of them. */
 function firstRevisions(entries: number): bigint {
   return (BigInt(entries) * BigInt(entries - 1)) / 2n
 }

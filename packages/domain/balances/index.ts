@@ -8,7 +8,7 @@ import type { LedgerEvents } from '../ledger/events.ts'
 import { afterPostings, balances as balancesOf, balancesFrom, type Book } from '../ledger/state.ts'
 import { availableTemplates, BalanceResource, viewBalance } from './balance.ts'
 
-/** Merchants are told balances, so holds and what has ended need not be remembered a second time. */
+/** Merchants are told balances, so holds and what has ended need not be tracked a second time. */
 const balancesAlone: typeof book.evolve = {
   EntryPosted: afterPostings,
   HoldPlaced: afterPostings,
@@ -41,7 +41,7 @@ const told: PublicSource = {
   },
 }
 
-/** What merchants see of their books. */
+/** The merchant's view of the books. */
 export const balances: Family = {
   name: 'balances',
   ids: { balance_transaction: 'txn' },

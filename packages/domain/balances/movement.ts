@@ -11,7 +11,7 @@ import type { Balances } from '../ledger/state.ts'
 
 export const nothing: Balances = { available: 0, pending: 0, reserved: 0 }
 
-/** Domain model 2.4: which accounts a merchant sees as what. */
+/** Domain model 2.4: which accounts make up which of the merchant's balances. */
 const shownAs: Readonly<Partial<Record<AccountCode, keyof Balances>>> = {
   [merchantAvailable]: 'available',
   [merchantPending]: 'pending',
@@ -19,7 +19,7 @@ const shownAs: Readonly<Partial<Record<AccountCode, keyof Balances>>> = {
   [clearingPayout]: 'reserved',
 }
 
-/** What an entry changes of a balance. */
+/** What an entry changes in a balance. */
 export function movementOf({ postings }: Pick<Entry, 'postings'>): Balances {
   const moved = { ...nothing }
   for (const posting of postings) {

@@ -44,8 +44,8 @@ const transactionTypes = [
 type TransactionType = (typeof transactionTypes)[number]
 
 /**
- * Domain model 2.4: which entries a merchant sees, and as what. The others move nothing that is the
- * merchant's to spend.
+ * Domain model 2.4: the entries that a merchant sees, and their types. The others move no money that the
+ * merchant may spend.
  */
 const typeOf: Readonly<Partial<Record<Template, TransactionType>>> = {
   'payment.succeeded': 'payment',
@@ -86,7 +86,7 @@ function isSource(type: string): type is Source {
   return type in sources
 }
 
-/** The fee that an entry takes, or gives back. */
+/** The fee that an entry takes or gives back. */
 const fees: Readonly<Partial<Record<TransactionType, { readonly type: string; readonly sign: 1 | -1 }>>> = {
   payment: { type: 'payment_fee', sign: 1 },
   payout: { type: 'payout_fee', sign: 1 },
@@ -116,7 +116,7 @@ export const BalanceTransactionResource = record({
   entry_id: Type.String(),
 })
 
-/** A row of the read model `balance_transactions`, under the id of its journal entry. */
+/** A row of the read model `balance_transactions`, with the id of its journal entry. */
 export interface TransactionRow {
   readonly id: string
   readonly merchant: string
@@ -138,12 +138,12 @@ export interface TransactionRow {
 type Shown = Omit<TransactionRow, 'merchant' | 'livemode' | 'position'>
 
 /**
- * What a merchant sees of an entry: one row if it moves what the merchant may spend, now or later. Of a
- * batch, each payout has its own.
+ * What a merchant sees of an entry: one row if it moves money that the merchant may spend, now or later. In a
+ * batch, one row per payout.
  */
 export function transactionsOf(entry: Entry): readonly Shown[] {
   const type = typeOf[entry.template]
-  // A payment that its fee eats moves nothing, and is a payment all the same.
+  // A payment whose fee takes all of it moves nothing, and is still a payment.
   const isSeen = type === 'payment' || entry.postings.some(({ account }) => isSpendable(account))
   if (!type || !isSeen) return []
   const of = 'owner' in entry ? (holdTemplates[entry.template] as HoldSteps).parts : undefined
@@ -165,7 +165,7 @@ function isSpendable(account: AccountCode): boolean {
 function shown(entry: Entry, type: TransactionType): Shown {
   const { available, pending } = movementOf(entry)
   const net = available + pending
-  // Without the zero, nothing given back would be -0, which no column keeps.
+  // Without the check for zero, nothing given back would be -0, which no column stores.
   const fee = 0 + (fees[type]?.sign ?? 0) * entry.amounts.fee
   const source_object = isSource(entry.subject.type) ? entry.subject.type : null
   const availableAt = 'availableAt' in entry && entry.pending ? entry.availableAt : undefined

@@ -12,7 +12,7 @@ import {
 import type { Decider } from '../../kernel/decider.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
 
-/** What people have to decide, because no rule does: `ikw cases`. */
+/** Questions that people must decide, because no rule does: `ikw cases`. */
 export const caseKinds = {
   payout_contradicted: 'The operator says something else about a payout than it said before',
   payout_outcome_unknown: 'Nobody has learned for three days what became of a payout',

@@ -8,7 +8,7 @@ type Opened = CaseCommands['OpenCase']
 
 const silence = 'Asked for three days, the operator has not said what became of it'
 
-/** What the events of other families leave to people. */
+/** Events of other families that leave a decision to people. */
 const opening = policy<PayoutEvents & RefundEvents & PaymentIntentEvents>('case_opening', {
   PaymentIntentResultContradicted: ({ id, data }) => {
     const { operationId, recorded, word, remedy } = data
@@ -52,7 +52,7 @@ const opening = policy<PayoutEvents & RefundEvents & PaymentIntentEvents>('case_
 
 export const casePolicies = [opening]
 
-/** `fact` tells two cases of one kind about one thing apart. */
+/** `fact` distinguishes two cases of one kind about the same thing. */
 export function openCase(opened: Opened, fact = ''): PolicyCommand {
   return to(supportCase, caseIdOf(opened.kind, opened.subject.id, fact), { type: 'OpenCase', data: opened })
 }

@@ -6,16 +6,18 @@ import type { MerchantOwner } from '../../kernel/owner.ts'
 // Kinds
 
 interface ClaimKind {
-  /** `platform`: one holder anywhere. `owner`: one for each merchant and environment. */
+  /** `platform`: one holder anywhere. `owner`: one per merchant and environment. */
   readonly scope: 'platform' | 'owner'
-  /** What counts as the same value. */
+  /** Maps spellings of the same value to one. */
   readonly normalise: (value: string) => string
 }
 
 const anyCase = (value: string) => value.trim().toLowerCase()
 const asWritten = (value: string) => value
 
-/** What must be unique. Values of a request's schema are checked before; here only spellings become one. */
+/**
+ * What must be unique. The request's schema has checked the values; here only their spelling is normalised.
+ */
 export const claimKinds = {
   email: { scope: 'platform', normalise: anyCase },
   phone: { scope: 'platform', normalise: asWritten },
@@ -25,15 +27,15 @@ export const claimKinds = {
 
 export type ClaimKindName = keyof typeof claimKinds
 
-/** Nobody's own: what is unique over all merchants. */
+/** Owned by nobody: what is unique across merchants. */
 const platform: MerchantOwner = { merchant: '00000000-0000-0000-0000-000000000000', livemode: false }
 
-/** Whose stream a claim is. */
+/** Who owns a claim's stream. */
 export function claimOwner(kind: ClaimKindName, { merchant, livemode }: MerchantOwner): MerchantOwner {
   return claimKinds[kind].scope === 'platform' ? platform : { merchant, livemode }
 }
 
-/** What the name of a claim's stream is made from, and only in a form that does not show it. */
+/** What the name of a claim's stream is derived from; used only in a form that does not reveal it. */
 export function claimedName(kind: ClaimKindName, value: string, owner: MerchantOwner): string {
   const { merchant, livemode } = claimOwner(kind, owner)
   return JSON.stringify(['claim', kind, merchant, livemode, claimKinds[kind].normalise(value)])
@@ -41,7 +43,7 @@ export function claimedName(kind: ClaimKindName, value: string, owner: MerchantO
 
 // Events
 
-/** The stream that a claim is for, and whose that stream is. */
+/** The stream that a claim is for, and its owner. */
 const Holder = record({
   category: Type.String(),
   id: Type.String(),
@@ -63,10 +65,10 @@ export type ClaimHolder = ClaimEvents['ClaimHeld']['holder']
 export type Claim =
   { readonly status: 'free' } | (ClaimEvents['ClaimHeld'] & { readonly status: 'held' | 'kept' })
 
-// Decisions. Whoever comes first has it; the state says who that is.
+// Decisions. First come, first served; the state says who was first.
 
 export type ClaimCommands = {
-  /** `hold` names this try. */
+  /** `hold` identifies this attempt. */
   HoldClaim: { kind: ClaimKindName; holder: ClaimHolder; hold: string; forMs: number }
   KeepClaim: { hold: string }
   FreeClaim: { hold: string }

@@ -10,13 +10,13 @@ export const indexKeyEvents = {
 
 export type IndexKeyEvents = EventsOf<typeof indexKeyEvents>
 
-/** Turns values into names that do not show them. It never changes, or nothing would be found. */
+/** Turns values into names that do not reveal them. It never changes, or nothing would be found again. */
 export type IndexKey = { readonly sealed: string | null }
 
 export type IndexKeyCommands = {
   /** Decides nothing when there is one. */
   MakeIndexKey: { sealed: string }
-  /** `from` is what was opened: another process may have been faster. */
+  /** `from` is the key that was opened: another process may have been faster. */
   ResealIndexKey: { from: string; sealed: string }
 }
 
@@ -37,6 +37,6 @@ export const indexKey: Decider<IndexKey, IndexKeyCommands, IndexKeyEvents> = {
   },
 }
 
-/** There is one for the whole service. */
+/** The whole service has one. */
 export const indexKeyId = '00000000-0000-0000-0000-000000000000'
 export const indexKeyContext = 'index key'

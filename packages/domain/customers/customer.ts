@@ -14,7 +14,7 @@ export const customerEvents = {
     (_, id) => `customer/${id}`,
     stored(2, record({ ...contact, currency: Currency }), { 1: withoutStamp }),
   ),
-  /** Whoever made the customer knew only the other one. Null: as before. */
+  /** The process that created the customer knew only the other contact. Null: unchanged. */
   CustomerContactAdded: sealedFor(
     (_, id) => `customer/${id}`,
     stored(2, record(contact), { 1: withoutStamp }),
@@ -36,10 +36,10 @@ export type Customer =
   | { readonly status: 'linked'; readonly customer: string }
   | (Details & { readonly status: 'active' })
 
-// Decisions. Whoever comes first to a contact's stream decides whose contact it is.
+// Decisions. The first to reach a contact's stream decides whose contact it is.
 
 export type CustomerCommands = {
-  /** The contacts lead to this stream. `inCircle`: they do so only over each other. */
+  /** The contact leads to this stream. `inCircle`: such contacts only lead to each other. */
   CreateCustomer: { email: string | null; phone: string | null; currency: string; inCircle?: true }
   LinkContact: { customer: string }
 }
@@ -86,8 +86,8 @@ function existing(state: Customer): Extract<Customer, { status: 'active' }> {
 const contacts = 'd0a7a5a3-54f0-5c1e-8f4e-0b8b0f6d2c11'
 
 /**
- * The identity of a customer follows from the contact by which the customer was met first, so that two
- * requests at once make one. E-mail addresses are compared without regard to case.
+ * A customer's id follows from the contact by which the customer was first met, so that two concurrent
+ * requests create one. E-mail addresses are compared case-insensitively.
  */
 export function customerIdOf({ merchant, livemode }: MerchantOwner, contact: string): string {
   return derivedId(contacts, `${merchant} ${livemode} ${contact.toLowerCase()}`)

@@ -24,10 +24,7 @@ export const CustomerResource = record({
 
 export type CustomerView = Static<typeof CustomerResource>
 
-/**
- * Inferred: nothing in the specification gives a customer a name or metadata, and a wallet is not filled
- * here.
- */
+/** Inferred: the specification gives customers no name or metadata, and no wallet is topped up here. */
 export function viewCustomer(id: string, state: Customer): CustomerView | undefined {
   if (state.status !== 'active') return undefined
   const { livemode, createdAt, email, phone, currency } = state

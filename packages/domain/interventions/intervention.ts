@@ -3,7 +3,7 @@ import { CountMinor, Currency, nullable, record, Type, type Static } from '../..
 import type { Decider } from '../../kernel/decider.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
 
-/** From so much on, in minor units, what support does takes two names. */
+/** From this amount on, in minor units, an intervention takes two names. */
 const twoNamesFrom: Readonly<Record<string, number>> = {
   XOF: 500_000,
   XAF: 500_000,
@@ -16,7 +16,7 @@ const twoNamesFrom: Readonly<Record<string, number>> = {
 const Signed = record({
   /** As the command line spells it: `payouts settle`. */
   action: Type.String(),
-  /** The public id of what it is done to. */
+  /** The public id of what it is applied to. */
   subject: Type.String(),
   money: nullable(record({ amount: CountMinor, currency: Currency })),
   by: Type.String(),
@@ -26,9 +26,9 @@ const Signed = record({
 // Events
 
 export const interventionEvents = {
-  /** Large enough to take a second name. */
+  /** Large enough to need a second name. */
   InterventionProposed: stored(1, Signed),
-  /** From here on it may be done. */
+  /** From here on it may be carried out. */
   InterventionApproved: stored(1, Signed),
 }
 
@@ -67,7 +67,7 @@ export const intervention: Decider<Intervention, InterventionCommands, Intervent
   },
 }
 
-/** A currency that the table does not have takes two names for any amount. */
+/** In a currency missing from the table, any amount takes two names. */
 function takesTwoNames({ money }: Static<typeof Signed>): boolean {
   return money !== null && money.amount >= (twoNamesFrom[money.currency] ?? 0)
 }

@@ -17,7 +17,7 @@ const single = {
   'revenue.funding_fees': 'revenue',
 } as const satisfies Record<string, AccountClass>
 
-/** Domain model 2.1: the accounts that a book has once for each rail, customer, contract, … */
+/** Domain model 2.1: the accounts that a book has once per rail, customer, contract, … */
 const plural = {
   provider: 'asset',
   'merchant.custom': 'liability',
@@ -32,10 +32,10 @@ const plural = {
 
 type PluralName = keyof typeof plural
 
-/** An account that a book has once, or what accounts of one kind are called. */
+/** An account that a book has once, or the kind of one it has many of. */
 export type AccountName = keyof typeof single | PluralName
 
-/** `merchant.available`, or a name with what it is for: `provider:mobile_money.SN.wave`. */
+/** `merchant.available`, or a kind with its subject: `provider:mobile_money.SN.wave`. */
 export type AccountCode = keyof typeof single | `${PluralName}:${string}`
 
 /** Spec, escrow: an account code has at most 100 characters. */
@@ -52,7 +52,7 @@ export const suspenseUnmatched = 'suspense.unmatched'
 export const paymentFees = 'revenue.payment_fees'
 export const payoutFees = 'revenue.payout_fees'
 
-/** `account('wallet', customer)` makes `wallet:0190…`. */
+/** `account('wallet', customer)` gives `wallet:0190…`. */
 export function account<Name extends PluralName>(name: Name, of: string): `${Name}:${string}` {
   const code = `${name}:${of}` as const
   if (of === '' || code.length > codeLengthMax) throw new Error(`${code} is not an account code`)
@@ -72,7 +72,7 @@ export function classOf(code: AccountCode): AccountClass {
   return found
 }
 
-/** Whether an account has one of these names. Throws for what is no account code. */
+/** Whether an account has one of these names. Throws for an invalid account code. */
 export function isOneOf(code: AccountCode, names: readonly AccountName[]): boolean {
   classOf(code)
   const colon = code.indexOf(':')
@@ -84,7 +84,7 @@ export function mayGoBelowZero(code: AccountCode): boolean {
   return classOf(code) === 'asset'
 }
 
-/** L3: these two hold exactly what the open holds hold, so nothing but a hold may move them. */
+/** L3: these two contain exactly what open holds hold, so only a hold may move them. */
 export function isHeld(code: AccountCode): boolean {
   return code === merchantReserved || code === clearingPayout
 }
@@ -95,7 +95,7 @@ export interface BookKey {
   readonly currency: string
 }
 
-/** `<merchant>.<live|test>.<CUR>`; the stream of the book is `ledger-<bookId>`. */
+/** `<merchant>.<live|test>.<CUR>`; the book's stream is `ledger-<bookId>`. */
 export function bookId(merchant: string, livemode: boolean, currency: string): string {
   const id = `${merchant}.${livemode ? 'live' : 'test'}.${currency}`
   parseBookId(id)
@@ -107,7 +107,7 @@ export function parseBookId(id: string): BookKey {
   return parsedLast.key
 }
 
-/** Several read models ask about the same entry one after the other. */
+/** Several read models ask about the same entry in a row. */
 let parsedLast: { readonly id: string; readonly key: BookKey } | undefined
 
 function parsed(id: string): BookKey {

@@ -30,7 +30,7 @@ import {
 } from './state.ts'
 import { entryTemplates, holdTemplates, type HoldTemplate, type PostedTemplate } from './templates.ts'
 
-/** What a template's postings need, beside what it is for. */
+/** What a template's postings need besides its purpose. */
 export type PostEntry = {
   readonly [Name in PostedTemplate]: Parameters<(typeof entryTemplates)[Name]>[0] & {
     readonly template: Name
@@ -39,19 +39,19 @@ export type PostEntry = {
   }
 }[PostedTemplate]
 
-/** The hold has the id of its subject: one payout, one hold. */
+/** A hold has the id of its subject: one payout, one hold. */
 export interface PlaceHold {
   readonly template: HoldTemplate
   readonly subject: Subject
-  /** The stream that will claim the hold. It is given back when that has not happened in five minutes. */
+  /** The stream that will claim the hold. If it has not within five minutes, the money is given back. */
   readonly owner: string
   readonly parts: readonly HoldPart[]
-  /** Of a refund: what of this payment is still pending is taken before merchant.available is. */
+  /** For a refund: what is still pending of this payment is taken before merchant.available. */
   readonly payment?: string
   readonly description?: string
 }
 
-/** Some parts of a hold; left out: all that are open. */
+/** Some parts of a hold; left out: all open ones. */
 interface NamedParts {
   readonly holdId: string
   readonly parts?: readonly string[]
@@ -68,7 +68,7 @@ export type BookCommands = {
   /** Holds of the first version do not know their rail. */
   PostHold: NamedParts & { readonly rail?: string }
   VoidHold: NamedParts
-  /** Voids a hold that its owner does not claim; what is over stays as it is. */
+  /** Voids a hold that its owner does not claim; one that has ended stays as it is. */
   GiveBackHold: { readonly holdId: string }
 }
 
@@ -171,7 +171,8 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
       const open = openParts(book, holdId, { context, ends: ['posted'], parts: named })
       if (!open) return []
       const { hold, parts } = open
-      // An operator may be faster than the policy that follows the sending: then both steps are made at once.
+      // An operator may be faster than the policy that follows the sending: then both steps are taken at
+      // once.
       const ahead = 'advanced' in holdTemplates[hold.template] ? parts.filter(isPlaced) : []
       const sent = ahead.length > 0 ? parts.map((part) => ({ ...part, state: 'advanced' as const })) : parts
       const steps = ahead.length > 0 ? advanced({ hold, parts: ahead, book, context }) : []
@@ -199,14 +200,14 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
 }
 
 /**
- * Writing a snapshot costs what it holds, loading a book what came after it: with 100,000 accounts or holds a
- * snapshot every 25,000 entries costs each of them 3 microseconds, and a load stays within a second.
+ * A snapshot's cost grows with its contents, loading a book with the events after it: at 100,000 accounts or
+ * holds, a snapshot every 25,000 entries costs each of them 3 microseconds, and a load stays within a second.
  */
 function snapshotEvery({ openHolds, accounts }: Book): number {
   return Math.max(256, Math.ceil((openHolds + accounts) / 4))
 }
 
-/** What moves on by itself, in this book or in another one. */
+/** Commands that policies send on their own, to this book or another one. */
 const finalTemplates: readonly string[] = [
   'reversal',
   'payment.available',
@@ -217,19 +218,19 @@ const finalTemplates: readonly string[] = [
 ]
 
 function postingsOf(command: PostEntry): Posting[] {
-  // Commands are typed by the table, so a template fits what it is given; TypeScript cannot follow that.
+  // Commands are typed by the table, so a template fits its parameters; TypeScript cannot follow that.
   const postings = entryTemplates[command.template] as (given: PostEntry) => Posting[]
   return postings(command)
 }
 
-/** A release and a correction are final: what they moved is moved again by a new entry of another kind. */
+/** Releases and corrections are final: moving their money again takes a new entry of another kind. */
 function isReversible({ template, currency }: LedgerEvents['EntryPosted'], { id }: Context): boolean {
   return !finalTemplates.includes(template) && currency === parseBookId(id).currency
 }
 
 /**
- * The same request decides nothing. A keyed request that was cut short after its hold may come again with
- * other money: until the hold is given back, the key stands for what it was first used for.
+ * A repeated request decides nothing. A keyed request interrupted after its hold may be repeated with another
+ * amount: until the hold is given back, the key stands for its first use.
  */
 function repeatedHold(open: Hold, { template, subject, parts, payment }: PlaceHold): [] {
   const { amount, fee } = amountsOf(parts)
@@ -243,7 +244,7 @@ function repeatedHold(open: Hold, { template, subject, parts, payment }: PlaceHo
   return []
 }
 
-/** Domain model 2.3: a refund takes what of its payment is pending before it takes what is available. */
+/** Domain model 2.3: a refund takes what is pending of its payment before what is available. */
 function partsOf({ parts, payment }: PlaceHold, book: Book): HoldPart[] {
   for (const { source } of parts) guardSource(source)
   let pending = payment === undefined ? 0 : (book.pending[payment]?.amount ?? 0)
@@ -267,7 +268,7 @@ function isPlaced({ state }: OpenPart): boolean {
   return state === 'placed'
 }
 
-/** The steps of a hold move what it holds, so that they are covered is known. */
+/** The steps of a hold move what it holds, so they are known to be covered. */
 function proven<Step extends { readonly data: Entry }>(book: Book, steps: readonly Step[]): readonly Step[] {
   const postings = steps.flatMap(({ data }) => data.postings)
   guardBalances(book, postings)

@@ -18,14 +18,14 @@ import type { AdvanceTemplate, EntryTemplate, HoldTemplate, PostTemplate, VoidTe
 export const Subject = record({ type: Type.String(), id: Uuid })
 export type Subject = Static<typeof Subject>
 
-/** `amount` is G, A, R or N of domain model 2.3, without sign and without a fee that is charged on top. */
+/** `amount` is G, A, R or N of domain model 2.3, unsigned and without a fee charged on top. */
 export const Amounts = record({ amount: CountMinor, fee: CountMinor })
 export type Amounts = Static<typeof Amounts>
 
-/** A card payment that is not released: `left` is what of it is pending or held for refunds afterwards. */
+/** A card payment that is not released: `left` is what is pending or held for refunds of it afterwards. */
 export const PendingPayment = record({ payment: Uuid, left: CountMinor })
 
-/** The event that a policy followed. It stands in the data because the book's state must know it. */
+/** The event that a policy followed. It is part of the data because the book's state must know it. */
 const CausedBy = record({ policy: Type.String(), position: Type.Integer({ minimum: 0 }) })
 
 /** One journal entry: all its postings, and what a balance transaction shows. */
@@ -42,22 +42,25 @@ const entryFields = {
 }
 
 /**
- * What a hold moves as one: from one account, by one rail, with one fee on top. A part of nothing but a fee
- * has the amount 0.
+ * What a hold moves as one: from one account, by one rail, with one fee on top. A part that is only a fee has
+ * the amount 0.
  */
 export const HoldPart = record({
-  /** Of a batch, the payout's; else any name that no other part of the hold has. */
+  /** In a batch, the payout's id; otherwise any name that is unique within the hold. */
   id: Type.String(),
   source: Account,
   amount: CountMinor,
   fee: CountMinor,
   feeAccount: nullable(Account),
-  /** Null in holds of the first version: whoever ends them names it. */
+  /** Null in holds of the first version: the command that ends them names it. */
   rail: nullable(Type.String()),
 })
 export type HoldPart = Static<typeof HoldPart>
 
-/** A template is any string to the store, so that a new row of the tables is no new version of the events. */
+/**
+ * The store accepts any string as a template, so that a new row of the tables is no new version of the
+ * events.
+ */
 function template<Names extends string>() {
   return Type.Unsafe<Names>(Type.String())
 }
@@ -72,7 +75,7 @@ export const ledgerEvents = {
     record({
       ...entryFields,
       template: template<EntryTemplate>(),
-      /** When a payment by card is to be released. */
+      /** When a card payment is to be released. */
       availableAt: optional(Timestamp),
       /** The entry that this one mirrors. */
       reverses: optional(Uuid),
@@ -84,7 +87,7 @@ export const ledgerEvents = {
       ...entryFields,
       template: template<HoldTemplate>(),
       holdId: Uuid,
-      /** The stream that has to claim the hold. */
+      /** The stream that must claim the hold. */
       owner: Type.String(),
       parts: Type.Array(HoldPart, { minItems: 1 }),
       /** The payment that a refund is for. */

@@ -18,13 +18,13 @@ import type { Hold, OpenPart, Outcome } from './holds.ts'
 import { balanced, effect, sum, type Posting } from './postings.ts'
 import { balanceOf, endOf, isApplied, type Book } from './state.ts'
 
-/** What a decision says of an entry; the book and the context know the rest. */
+/** A decision's part of an entry; book and context provide the rest. */
 type Draft = Pick<Entry, 'entryId' | 'subject' | 'amounts' | 'postings'>
 export type Stamped = Draft & Pick<Entry, 'currency' | 'effectiveAt' | 'cause'>
 
 /**
- * L1 and L8: the entry balances, and lies in the book of its merchant and environment. Decisions
- * spread it after their own fields, because V8 copies an object that starts a literal ten times slower.
+ * L1 and L8: the entry balances, and belongs to its merchant's book and environment. Decisions spread it
+ * after their own fields, because V8 copies an object at the start of a literal ten times slower.
  */
 export function stamp({ entryId, subject, amounts, postings }: Draft, context: Context): Stamped {
   const { id, livemode, now, cause } = context
@@ -45,8 +45,8 @@ export function stamp({ entryId, subject, amounts, postings }: Draft, context: C
 }
 
 /**
- * L2: no account but our own money at the rails is overdrawn, and every balance that is shown stays exact.
- * Without a name for the refusal the money is known to be there, so its absence is a bug.
+ * L2: no account except our own money at the rails is overdrawn, and every shown balance stays exact. Without
+ * a name for the refusal the money is known to be there, so a shortage is a bug.
  */
 export function guardBalances(book: Book, postings: readonly Posting[], uncovered?: Uncovered): void {
   const after = new Map<AccountCode, number>()
@@ -74,19 +74,22 @@ function shortfall(available: number, { amounts, currency, subject }: Uncovered[
   return `Balance has ${spelled(available)} ${currency} available; ${needed}`
 }
 
-/** `1,200`: in the smallest unit, as everywhere. */
+/** `1,200`: in minor units, as everywhere. */
 function spelled(amountMinor: number): string {
   return amountMinor.toLocaleString('en-US')
 }
 
-/** Inferred. It leaves room for what payers pay: no policy's entry is refused for the size of a balance. */
+/**
+ * Inferred. It leaves room for what payers pay: no policy's entry is refused because of the size of a
+ * balance.
+ */
 const playMoneyMax = 1e15
 
 export function guardPlayMoney(book: Book, amount: number): void {
   if (balanceOf(book, merchantAvailable) + amount > playMoneyMax) refuse('balance_must_stay_countable')
 }
 
-/** L3: what is held moves with its hold only, and what is pending with its payment only. */
+/** L3: held money moves only with its hold, pending money only with its payment. */
 export function guardFreeAccounts(postings: readonly Posting[]): void {
   const held = postings.find(({ account }) => isHeld(account))
   if (held) throw new Error(`${held.account} is moved by holds only`)
@@ -106,14 +109,14 @@ export function isRepeated(book: Book, { entryId, postings, cause }: Stamped): b
   return true
 }
 
-/** What of a payment is pending or held after so much was added to it. */
+/** What is pending or held of a payment after this much was added to it. */
 export function pendingAfter(book: Book, payment: string, added: number): Pick<Entry, 'pending'> {
   return { pending: { payment, left: (book.pending[payment]?.left ?? 0) + added } }
 }
 
 /**
- * L5: a hold is placed once. Its owner was looked at when the log stood at `asOf`, and had nothing then; what
- * has ended since then must still be remembered. Else whoever asks has to look again.
+ * L5: a hold is placed once. When the log was at `asOf`, its owner was found to be empty; everything that has
+ * ended since must still be remembered. Otherwise the caller has to look again.
  */
 export function guardFirstHold({ endsForgotten }: Book, { asOf = 0 }: Context): void {
   if (asOf < endsForgotten) refuse('resource_must_not_have_changed')
@@ -121,15 +124,15 @@ export function guardFirstHold({ endsForgotten }: Book, { asOf = 0 }: Context): 
 
 interface Expected {
   readonly context: Context
-  /** Ends after which the command is a repeat. */
+  /** Outcomes after which the command is a repeat. */
   readonly ends: readonly Outcome[]
   /** Left out: all. */
   readonly parts?: readonly string[] | undefined
 }
 
 /**
- * L4: the parts of an open hold that the command is about; `undefined` when they have ended as it would have
- * them. Another end is a bug.
+ * L4: the parts of an open hold that the command is about; `undefined` when they have already ended that way.
+ * Another outcome is a bug.
  */
 export function openParts(book: Book, holdId: string, expected: Expected): OpenHold | undefined {
   const { context, ends, parts: named } = expected

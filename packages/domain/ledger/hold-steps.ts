@@ -21,7 +21,7 @@ export function advanced(stepping: Stepping): Step[] {
   const { hold, parts } = stepping
   const { advanced: template } = stepsOf(hold)
   if (!template) throw new Error(`a ${hold.template} is never advanced`)
-  // A fee is never sent, so a part of nothing else is advanced along with others only.
+  // A fee is never sent, so a part that is only a fee advances along with others.
   const sent = together(hold, parts).filter((some) => amountsOf(some).amount > 0)
   return sent.map((some) => {
     const entry = entryOf(stepping, { template, parts: some, postings: advancing(some) })
@@ -57,7 +57,7 @@ function stepsOf({ template }: Hold): HoldSteps {
   return holdTemplates[template]
 }
 
-/** Which parts share an entry: all of them, or none where each part is of something else. */
+/** Which parts share an entry: all of them, or each its own where parts are different things. */
 function together(hold: Hold, parts: readonly OpenPart[]): readonly (readonly OpenPart[])[] {
   if (parts.length === 0) return []
   return stepsOf(hold).parts ? parts.map((part) => [part]) : [parts]
@@ -75,7 +75,7 @@ function entryOf({ hold, context }: Stepping, { template, parts, postings }: Ste
   const names = parts.map(({ id }) => id)
   const type = stepsOf(hold).parts
   const subject = type ? { type, id: names[0]! } : of
-  // Each part takes each step once, so what names them names the entry.
+  // Each part takes each step once, so the parts' names identify the entry.
   const entryId = derivedId(subject.id, isWhole || type ? template : `${template} ${names.join(' ')}`)
   const entry = stamp({ entryId, subject, amounts: amountsOf(parts), postings }, context)
   return {

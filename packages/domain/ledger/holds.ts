@@ -6,13 +6,13 @@ import type { HoldTemplate } from './templates.ts'
 /** Placed: all of it is in merchant.reserved. Advanced: its amount is in clearing.payout, its fee is not. */
 export type OpenPart = HoldPart & { state: 'placed' | 'advanced' }
 
-/** What later commands need to know, so that they name nothing but the hold. It has the id of its subject. */
+/** What later commands need, so that they name nothing but the hold. It has the id of its subject. */
 export interface Hold {
   readonly template: HoldTemplate
   readonly subject: Subject
-  /** The stream that has to claim it: `payout-0190…`. */
+  /** The stream that must claim it: `payout-0190…`. */
   readonly owner: string
-  /** What was held in all. */
+  /** The total that was held. */
   readonly amounts: Amounts
   /** How many parts were placed. */
   readonly placed: number
@@ -39,7 +39,7 @@ export function advancing(parts: readonly HoldPart[]): Posting[] {
   return [debit(merchantReserved, amount), credit(clearingPayout, amount)]
 }
 
-/** Holds of the first version do not know their rail: whoever ends them names it. */
+/** Holds of the first version do not know their rail: the command that ends them names it. */
 export function posting(parts: readonly OpenPart[], rail?: string): Posting[] {
   const left = byAccount(parts, (part) => {
     return part.amount > 0 ? [provider(part.rail ?? rail ?? ''), part.amount] : null
@@ -68,7 +68,7 @@ export function amountsOf(parts: readonly HoldPart[]): Amounts {
   return { amount, fee }
 }
 
-/** What of these parts comes from a payment by card that is not released. */
+/** What these parts took from an unreleased card payment. */
 export function pendingOf(parts: readonly HoldPart[]): number {
   const { amount, fee } = amountsOf(parts.filter(({ source }) => source === merchantPending))
   return amount + fee
@@ -76,7 +76,7 @@ export function pendingOf(parts: readonly HoldPart[]): number {
 
 type Share = readonly [AccountCode, number]
 
-/** Sums by account, in the order in which the accounts are met. */
+/** Sums by account, in order of first appearance. */
 function byAccount<Part>(parts: readonly Part[], shareOf: (part: Part) => Share | null): readonly Share[] {
   const sums = new Map<AccountCode, number>()
   for (const part of parts) {

@@ -23,7 +23,7 @@ export const purposeTypes = [
   'order',
 ] as const
 
-/** The id is null for a payment that is for nothing but itself. */
+/** The id is null for a plain payment. */
 export const Purpose = record({ type: literals(...purposeTypes), id: nullable(Uuid) })
 export type Purpose = Static<typeof Purpose>
 export const plainPurpose: Purpose = { type: 'payment', id: null }
@@ -32,7 +32,7 @@ export const Share = record({ account: Account, amount: AmountMinor })
 export type Share = Static<typeof Share>
 
 interface PlanRule {
-  /** The accounts that may be credited. */
+  /** Accounts that may be credited. */
   readonly credits: readonly AccountName[]
   /** Domain model 3: money held for others comes in and goes back whole. */
   readonly feeModes: readonly ('merchant' | 'payer' | 'none')[]
@@ -40,7 +40,7 @@ interface PlanRule {
 
 const paid: PlanRule = { credits: ['merchant.available'], feeModes: ['merchant', 'payer'] }
 
-/** Domain model 2.3: where the money of a payment may go, by the template that books it. */
+/** Domain model 2.3: where a payment's money may go, by the template that books it. */
 const planRules: Readonly<Record<CollectedTemplate, PlanRule>> = {
   'payment.succeeded': paid,
   'wallet.topup': { credits: ['wallet'], feeModes: ['none'] },
@@ -60,7 +60,7 @@ const templateOf: Readonly<Record<Purpose['type'], CollectedTemplate>> = {
   order: 'order.paid',
 }
 
-/** Fixed when the intent is created. The fee is known then only where the payer pays it. */
+/** Fixed when the intent is created. The fee is known at that time only where the payer pays it. */
 export const PostingPlan = record({
   template: Type.Unsafe<CollectedTemplate>(Type.String()),
   /** What the payer pays, without a fee that the payer pays on top. The order decides ties. */
@@ -76,7 +76,7 @@ export function plainPlan(amount: number): PostingPlan {
   return { template: 'payment.succeeded', credits, feeMode: 'merchant', payerFee: 0 }
 }
 
-/** Everything that is paid goes into one account, and a fee is taken when it becomes the merchant's. */
+/** The whole payment goes to one account, and a fee is taken when it becomes the merchant's. */
 export function wholePlan(type: 'topup' | 'escrow' | 'contribution', account: AccountCode, amount: number) {
   const plan = {
     template: templateOf[type],
@@ -88,8 +88,8 @@ export function wholePlan(type: 'topup' | 'escrow' | 'contribution', account: Ac
 }
 
 /**
- * Checks a plan against the chart of accounts: what is stored can be booked, whatever the fee will be. No
- * request names a plan, so one that does not fit is a mistake of ours.
+ * Checks a plan against the chart of accounts: a stored plan can be booked whatever the fee will be. No
+ * request names a plan, so an unfit one is our bug.
  */
 export function admitPlan(plan: PostingPlan, purpose: Purpose, amount: number): void {
   const { template, credits, feeMode, payerFee } = plan
@@ -111,8 +111,8 @@ export function admitPlan(plan: PostingPlan, purpose: Purpose, amount: number): 
 }
 
 /**
- * What each account gets. A fee that the merchant pays comes first out of the merchant's own share; what that
- * cannot cover comes off the others in proportion.
+ * What each account gets. A fee that the merchant pays comes first out of the merchant's own share; the rest
+ * of it is taken from the others in proportion.
  */
 export function creditsOf({ credits, feeMode }: PostingPlan, fee: number): Share[] {
   if (feeMode !== 'merchant') return [...credits]
@@ -131,14 +131,14 @@ export function creditsOf({ credits, feeMode }: PostingPlan, fee: number): Share
 }
 
 /**
- * Which accounts a refund takes from: each gives in proportion to what is left of its share, and the last
- * refund takes what is left. The fee is not given back: the merchant gives it, or whoever is credited first.
+ * Which accounts a refund takes from: each in proportion to what is left of its share; the last refund takes
+ * what is left. The fee is not given back: the merchant bears it, or else the first account credited.
  */
 export function refundShares(left: readonly Share[], amount: number): Share[] {
   return [...split(amount, left)].map(([account, part]) => ({ account, amount: part })).filter(isSomething)
 }
 
-/** What of a payment each account can give back at first: its credit, and the first also the fee. */
+/** What each account can give back of a payment: its credit, and the first account also the fee. */
 export function refundableShares(credits: readonly Share[], amount: number): Share[] {
   const own = credits.find(({ account }) => account === merchantAvailable) ?? credits[0]
   const account = own?.account ?? merchantAvailable
@@ -146,7 +146,7 @@ export function refundableShares(credits: readonly Share[], amount: number): Sha
   return [{ account, amount: amount - sumOf(others) }, ...others].filter(isSomething)
 }
 
-/** In proportion, with the largest remainders first and ties in their order. Never more than a share. */
+/** In proportion, largest remainders first, ties in order. Never more than a share. */
 function split(amount: number, shares: readonly Share[]): Map<AccountCode, number> {
   const whole = BigInt(Math.max(1, sumOf(shares)))
   const parts = shares.map((share) => {

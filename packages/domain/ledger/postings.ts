@@ -16,7 +16,7 @@ export function mirror({ account, side, amount }: Posting): Posting {
   return side === 'debit' ? credit(account, amount) : debit(account, amount)
 }
 
-/** What a posting adds to the balance of its account: debits raise assets, credits raise everything else. */
+/** What a posting adds to its account's balance: debits raise assets, credits raise everything else. */
 export function effect({ account, side, amount }: Posting): number {
   const raises = classOf(account) === 'asset' ? 'debit' : 'credit'
   return side === raises ? amount : -amount
@@ -31,7 +31,7 @@ export function sum(postings: readonly Posting[], side: Posting['side'], account
   return total
 }
 
-/** L1. Leaves out zeros. An entry that does not balance cannot be made: whoever asks for it has a bug. */
+/** L1. Drops zeros. Throws for an entry that does not balance: its caller has a bug. */
 export function balanced(postings: readonly Posting[]): Posting[] {
   const moving = postings.filter(({ amount }) => amount !== 0)
   const problem = problemOf(moving)

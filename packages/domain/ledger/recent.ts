@@ -1,28 +1,28 @@
 /** A number for each of the last ids, as JSON. */
 export interface KeptRecent {
-  /** Base64 of their bytes, the oldest first. */
+  /** Base64 of their bytes, oldest first. */
   readonly ids: string
   readonly values: readonly number[]
 }
 
-/** As wide as the values need: outcomes have a byte, amounts are safe integers. */
+/** As wide as the values need: outcomes take a byte, amounts are safe integers. */
 type Values = Uint8Array | Float64Array
 type NewValues = new (length: number) => Values
 
 const rememberedMax = 1_024
 const placesAtFirst = 16
-/** Few steps, for memory that was given back lies in pieces. */
+/** Few growth steps, because freed buffers leave fragmented memory. */
 const growth = 8
 const wordsPerId = 4
 const bytesPerWord = 4
 
 /**
- * What happened last, by id: at least a thousand of them. They lie outside of V8's heap, because thousands of
- * books have a thousand each, and what the heap holds it may hold twice before garbage is collected.
+ * The latest values by id: at least a thousand of them. They are outside V8's heap, because thousands of
+ * books have a thousand each, and the heap may grow to twice what it holds before it is collected.
  */
 export class Recent {
   readonly #newValues: NewValues
-  /** Of ids and values; once all places are taken, the next one gets that of the oldest. */
+  /** Slots of ids and values; when all are taken, the next one replaces the oldest. */
   #places = 0
   #ids = new Uint32Array(0)
   #values: Values
@@ -43,12 +43,12 @@ export class Recent {
     return recent
   }
 
-  /** Answers the value that is forgotten instead, if one is. Throws for an id that is no UUID. */
+  /** Returns the value that was evicted, if any. Throws for an id that is not a UUID. */
   remember(id: string, value: number): number | undefined {
     return this.#add(wordsOf(id), value)
   }
 
-  /** `undefined` for what is not remembered; throws for an id that is no UUID. */
+  /** `undefined` for unknown ids; throws for an id that is not a UUID. */
   recall(id: string): number | undefined {
     const ids = this.#ids
     const [first, second, third, fourth] = wordsOf(id)

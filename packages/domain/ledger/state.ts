@@ -11,38 +11,38 @@ import { outcomes, type Hold, type Outcome } from './holds.ts'
 import { effect, sum } from './postings.ts'
 import { Recent, type KeptRecent } from './recent.ts'
 
-/** A payment by card that is not released yet. */
+/** A card payment that is not released yet. */
 export interface PendingPayment {
   /** Its part of merchant.pending. */
   amount: number
-  /** The amount, and what is held for refunds of it: nothing left means that the payment is done with. */
+  /** The amount, plus what is held for its refunds: when nothing is left, the payment is finished. */
   left: number
   releases: number
 }
 
 /**
- * Changed in place, so that an entry costs its postings however many holds are open. What is over is
- * forgotten: the state does not grow with the age of the book.
+ * Modified in place, so that an entry costs only its postings however many holds are open. What has ended is
+ * dropped: the state does not grow with the book's age.
  */
 export interface Book {
-  /** Balances that are not zero. */
+  /** Non-zero balances. */
   readonly balances: Record<string, number>
-  /** How many these are. */
+  /** Number of them. */
   accounts: number
   /** Open holds by id. */
   readonly holds: Record<string, Hold>
   openHolds: number
-  /** By payment; their amounts add up to merchant.pending. */
+  /** By payment; the amounts add up to merchant.pending. */
   readonly pending: Record<string, PendingPayment>
-  /** Position of the newest cause of each policy. */
+  /** Position of each policy's newest cause. */
   readonly causes: Record<string, number>
   /** Total of each entry that no policy caused. */
   readonly entries: Recent
-  /** How the newest ends of holds came about: see `ended`. */
+  /** How the latest holds ended: see `ended`. */
   readonly endedHolds: Recent
-  /** Position of the newest cause among ends that are forgotten. */
+  /** Position of the newest cause among evicted ends of holds. */
   endsForgotten: number
-  /** Entries that a reversal has mirrored. Corrections by hand are few, so all are kept. */
+  /** Entries that a reversal has mirrored. Manual corrections are few, so all are kept. */
   readonly reversed: Record<string, true>
 }
 
@@ -67,7 +67,7 @@ type KeptBook = Omit<Book, 'entries' | 'endedHolds'> & {
   readonly endedHolds: KeptRecent
 }
 
-/** The book that became this JSON: what is kept of it was checked before. */
+/** The book restored from its JSON: it was checked before it was stored. */
 export function bookFrom(kept: unknown): Book {
   const book = kept as KeptBook
   return {
@@ -77,7 +77,7 @@ export function bookFrom(kept: unknown): Book {
   }
 }
 
-/** The same for who follows its balances alone. */
+/** The same where only balances are needed. */
 export function balancesFrom(kept: unknown): Book {
   return { ...emptyBook(), balances: (kept as KeptBook).balances }
 }
@@ -101,7 +101,7 @@ export function balances(book: Book): Balances {
   }
 }
 
-/** How a hold ended, if that was lately. */
+/** How a hold ended, if that was recently. */
 export function endOf(book: Book, holdId: string): Outcome | undefined {
   const end = book.endedHolds.recall(holdId)
   return end === undefined ? undefined : outcomes[end % outcomes.length]
@@ -112,7 +112,9 @@ function endOn(outcome: Outcome, position: number): number {
   return position * outcomes.length + outcomes.indexOf(outcome)
 }
 
-/** True for what a policy sends again: it follows the log in order, so all up to its newest cause is done. */
+/**
+ * True for what a policy repeats: it follows the log in order, so everything up to its newest cause is done.
+ */
 export function isApplied(book: Book, cause: Cause | undefined): boolean {
   return cause !== undefined && cause.position <= (book.causes[cause.policy] ?? -1)
 }
@@ -165,7 +167,7 @@ export function afterEnding(book: Book, entry: Ending, outcome: Outcome): Book {
   return book
 }
 
-/** The parts that take a step. Every step is about an open hold: another history cannot be. */
+/** The parts that take a step. Every step is about an open hold: no other history is possible. */
 function stepped({ holds }: Book, { holdId, parts }: LedgerEvents['HoldAdvanced'] | Ending) {
   const hold = holds[holdId]
   if (!hold) throw new Error(`hold ${holdId} takes a step without having been placed`)
@@ -178,7 +180,7 @@ function move(book: Book, entry: Entry): void {
   if (entry.cause) noteCause(book, entry.cause)
 }
 
-/** All that balances need: for who shows nothing else of a book, and need not remember its holds. */
+/** All that balances need: for users who show nothing else of a book and need not track its holds. */
 export function afterPostings(book: Book, { postings }: Pick<Entry, 'postings'>): Book {
   for (const posting of postings) {
     const before = balanceOf(book, posting.account)

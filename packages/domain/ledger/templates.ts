@@ -30,7 +30,7 @@ interface Collected extends Priced {
   readonly credits?: readonly { readonly account: AccountCode; readonly amount: number }[]
 }
 
-/** What each account gives of a refund, or has back: those that the payment was credited to. */
+/** The accounts that a payment was credited to, with what each gives to a refund or gets back. */
 interface Shared extends Railed {
   readonly shares: readonly { readonly account: AccountCode; readonly amount: number }[]
 }
@@ -46,10 +46,12 @@ interface Moved extends Plain {
   readonly fee?: number
 }
 
-/** Domain model 2.1: accounts that are the merchant's, a customer's or a seller's own. */
+/** Domain model 2.1: accounts that belong to the merchant, a customer or a seller. */
 const ownAccounts = ['merchant.available', 'merchant.custom', 'wallet', 'seller.available'] as const
 
-/** Domain model 2.3: money that moves within a book, from which accounts to which, and where its fee goes. */
+/**
+ * Domain model 2.3: money that moves within a book: from which accounts, to which, and where its fee goes.
+ */
 export const moves = {
   'wallet.apply': { from: ['wallet'], to: ['merchant.available'], fees: 'revenue.wallet_fees' },
   'escrow.fund_ledger': { from: ownAccounts, to: ['escrow.held'] },
@@ -92,7 +94,7 @@ export const entryTemplates = {
     debit(payoutFees, fee),
     credit(source, amount + fee),
   ],
-  /** Beyond domain model 2.3: what an operator did although it had said that it had not, or undid later. */
+  /** Beyond domain model 2.3: what an operator did after saying that it had not, or undid later. */
   'payout.paid_late': ({ rail, amount, fee, source }: Priced & { readonly source: AccountCode }) => [
     debit(source, amount + fee),
     credit(provider(rail), amount),
@@ -117,7 +119,7 @@ function collected({ rail, amount, fee, credits }: Collected): Posting[] {
   return [debit(provider(rail), amount), ...credited, credit(paymentFees, fee)]
 }
 
-/** By card: what is the merchant's is pending first. */
+/** By card: the merchant's part is pending first. */
 function deferred(asked: Deferred): Posting[] {
   return collected(asked).map((posting) => {
     return posting.account === merchantAvailable ? { ...posting, account: merchantPending } : posting
@@ -135,11 +137,11 @@ function movedBy<Name extends string>(table: Readonly<Record<Name, Move>>) {
     name,
     (asked: Moved) => moving(name, move, asked),
   ])
-  // Object.fromEntries forgets the names that it was given.
+  // Object.fromEntries loses the literal types of its keys.
   return Object.fromEntries(templates) as Record<Name, (asked: Moved) => Posting[]>
 }
 
-/** An account that the table does not name is a bug of whoever asks: requests were checked before. */
+/** An account missing from the table is the caller's bug: requests were checked before. */
 function moving(name: string, { from, to, fees }: Move, asked: Moved): Posting[] {
   const { amount, fee = 0 } = asked
   if (!isOneOf(asked.from, from) || !isOneOf(asked.to, to) || (fee > 0 && !fees)) {
@@ -149,19 +151,19 @@ function moving(name: string, { from, to, fees }: Move, asked: Moved): Posting[]
 }
 
 export type EntryTemplate = keyof typeof entryTemplates
-/** What books a payment; the book's pending twin is chosen when it is paid by card. */
+/** The template that books a payment; the book chooses its pending twin for card payments. */
 export type CollectedTemplate =
   'payment.succeeded' | 'wallet.topup' | 'escrow.fund' | 'contribution.succeeded' | 'order.paid'
 /** A release takes its amount from the book, a reversal from an entry: both have their own command. */
 export type PostedTemplate = Exclude<EntryTemplate, 'payment.available' | 'reversal'>
 
-/** How an entry of a hold is called at each step; the postings follow from the parts alone (`holds.ts`). */
+/** The name of a hold's entry at each step; the postings follow from the parts alone (`holds.ts`). */
 export interface HoldSteps {
-  /** Left out where a hold goes straight from placed to posted. */
+  /** Left out where a hold goes directly from placed to posted. */
   readonly advanced?: string
   readonly posted: string
   readonly voided: { readonly placed: string; readonly advanced: string }
-  /** Each part is a subject of its own, of this type and with the part's id, and ends by itself. */
+  /** Each part is a subject of its own, with this type and the part's id, and ends on its own. */
   readonly parts?: string
   readonly uncovered: RefusalName
 }

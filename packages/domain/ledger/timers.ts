@@ -2,12 +2,12 @@ import type { LedgerEvents } from './events.ts'
 import type { RecordedEvent } from '../../kernel/projection.ts'
 import { start, stop, timerHandlers } from '../../kernel/timer.ts'
 
-/** Domain model 1.6: money that was set aside for what nobody has asked for by then is given back. */
+/** Domain model 1.6: held money that nothing has claimed by then is given back. */
 export const claimWithinMs = 5 * 60_000
 
 const kind = 'hold_unclaimed'
 
-/** What claims a hold says so in its own stream, and ends the wait for it. */
+/** A stream that claims a hold says so in its own events, which end the wait. */
 export function claimed(holdId: string, currency: string) {
   return stop(kind, `${holdId}.${currency}`)
 }

@@ -29,7 +29,7 @@ export const PaymentMethod = Type.Union([
   record({ type: literals('card'), token: Type.String() }),
 ])
 
-/** Domain model 5.2. An operator's own codes are kept in `message` only. */
+/** Domain model 5.2. An operator's own codes are only kept in `message`. */
 export const paymentFailureCodes = [
   'insufficient_funds',
   'payment_timeout',
@@ -49,8 +49,8 @@ const operation = { operationId: Uuid }
 /** Money that the operator moved: what the book needs to know about it. */
 const collected = { ...operation, amount: AmountMinor, currency: Currency, rail: Type.String() }
 
-// The last four are inferred: the specification tells what must be true of late payments and of refunds, not
-// how it is kept.
+// The last four are inferred: the specification says what must be true of late payments and refunds, not how
+// it is recorded.
 
 export const paymentIntentEvents = {
   PaymentIntentCreated: stored(
@@ -69,11 +69,11 @@ export const paymentIntentEvents = {
     }),
     { 1: withoutStamp, 2: forItself },
   ),
-  /** `metadata` holds the keys that are added or replaced, and those that are removed, with null. */
+  /** `metadata` has added or replaced keys with their values, and removed keys with null. */
   PaymentIntentAnnotated: stored(
     3,
     record({ description: optional(nullable(Type.String())), metadata: optional(MetadataRevision) }),
-    // Until then nothing could be taken away.
+    // Older events could not remove keys.
     { 1: withoutStamp, 2: (old) => old },
   ),
   /** `returnUrl` is the merchant's, `statusUrl` our own page about this operation. */
@@ -117,7 +117,7 @@ export const paymentIntentEvents = {
   ),
   /** `operationId` is the confirmation that the payer had not finished. */
   PaymentIntentCanceled: stored(2, record({ operationId: nullable(Uuid) }), { 1: withoutStamp }),
-  /** `refund` is the reference under which the provider is told to give the money back. */
+  /** `refund` is the reference under which the provider is told to return the money. */
   PaymentIntentLateSuccessRecorded: sealedFor(
     ({ method }) => holderOf(method),
     stored(2, record({ ...collected, method: PaymentMethod, refund: Uuid }), {
@@ -126,7 +126,7 @@ export const paymentIntentEvents = {
   ),
 
   PaymentIntentLateSuccessRefunded: stored(2, record({ ...collected, refund: Uuid }), { 1: withoutStamp }),
-  /** The provider keeps what came late; it is asked again under the reference `next`, if any. */
+  /** The provider keeps late money; it is asked again under the reference `next`, if any. */
   PaymentIntentLateRefundFailed: stored(
     1,
     record({
@@ -136,7 +136,7 @@ export const paymentIntentEvents = {
       next: nullable(record({ refund: Uuid, at: Timestamp })),
     }),
   ),
-  /** The provider says something else about an operation than is on record. */
+  /** The provider's statement about an operation contradicts the record. */
   PaymentIntentResultContradicted: stored(
     1,
     record({
@@ -150,7 +150,7 @@ export const paymentIntentEvents = {
   PaymentIntentPaymentReturned: stored(1, record(collected)),
   /** The provider has said that nothing came of the confirmation that the payer had not finished. */
   PaymentIntentCancellationSettled: stored(1, record(operation)),
-  /** Nobody has learned in three days whether a canceled intent was paid. */
+  /** Nobody has learned within three days whether a canceled intent was paid. */
   PaymentIntentEscalated: stored(1, record({ ...operation, amount: AmountMinor, currency: Currency })),
   /** `shares` is what each account gives back. */
   PaymentIntentRefundReserved: stored(
@@ -159,13 +159,13 @@ export const paymentIntentEvents = {
     { 1: withoutStamp, 2: takenFromMerchant },
   ),
   PaymentIntentRefundReleased: stored(2, record({ refund: Uuid }), { 1: withoutStamp }),
-  /** It was refunded, and the money came back: it may be refunded anew. */
+  /** It was refunded and the money came back: it may be refunded again. */
   PaymentIntentRefundReturned: stored(1, record({ refund: Uuid })),
   PaymentIntentRefunded: stored(2, record({ refund: Uuid, amount: AmountMinor }), { 1: withoutStamp }),
 }
 
 export type PaymentIntentEvents = EventsOf<typeof paymentIntentEvents>
-// Before there were purposes, every payment was for itself and went to the merchant.
+// Before purposes existed, every payment was a plain one and went to the merchant.
 
 function forItself(older: Record<string, never>): object {
   return { ...older, purpose: plainPurpose, plan: plainPlan(Number(older['amount'])) }

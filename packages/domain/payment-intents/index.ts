@@ -28,7 +28,7 @@ const told = publicEvents(paymentIntent, {
   view: viewPaymentIntent,
 })
 
-/** An intent becomes a payment; `services/processes/payment-intents.ts` asks the operators. */
+/** An intent becomes a payment; `services/processes/payment-intents.ts` talks to the operators. */
 export const paymentIntents: Family = {
   name: 'payment-intents',
   ids: { payment_intent: 'pi', payment: 'pay', operation: 'op' },

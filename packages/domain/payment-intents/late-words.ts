@@ -9,13 +9,13 @@ type Contradiction = PaymentIntentEvents['PaymentIntentResultContradicted']
 export interface PaymentWord {
   readonly operationId: string
   readonly word: Contradiction['word']
-  /** The provider says the same when it is asked. */
+  /** The provider repeats it when asked. */
   readonly isConfirmed: boolean
 }
 
 /**
- * `take_back`: the payment never was, and the merchant has not refunded any of it. `case`: people decide.
- * What has failed or was canceled agrees with both words.
+ * `take_back`: the payment never happened, and the merchant has not refunded any of it. `case`: people
+ * decide. A failed or canceled intent is consistent with both statements.
  */
 const remedies: Readonly<Record<Contradiction['recorded'], Contradiction['remedy']>> = {
   succeeded: 'take_back',
@@ -39,7 +39,7 @@ export function contradicted(intent: CreatedIntent, said: PaymentWord, now: Date
 }
 
 const hourMs = 3_600_000
-/** Inferred: a provider that keeps late money is told so again after so long, under another reference. */
+/** Inferred: after this long, a provider that keeps late money is told again, under another reference. */
 const retriedAfterMs = [hourMs, 6 * hourMs, 24 * hourMs]
 
 interface Refusal {

@@ -6,13 +6,13 @@ type Given = Readonly<Record<string, unknown>>
 const reservedKeys: readonly string[] = ['Description', 'FailureReason', 'Environment']
 const reservedPrefixes: readonly string[] = ['country_context.', 'internal.', 'technical.']
 
-/** What a merchant's metadata keeps: values that are strings, under keys that are not ours. */
+/** What is kept of a merchant's metadata: string values under keys that are not reserved for us. */
 export function businessMetadata(given: Given): Record<string, string> {
   const kept = ownEntries(given).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
   return Object.fromEntries(kept)
 }
 
-/** The same of a revision, in which null removes a key. */
+/** The same for a revision, in which null removes a key. */
 export function businessRevision(given: Given): MetadataChange {
   const kept = ownEntries(given).filter((entry): entry is [string, string | null] => {
     return typeof entry[1] === 'string' || entry[1] === null

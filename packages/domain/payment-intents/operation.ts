@@ -31,9 +31,9 @@ export interface OperationRow {
   readonly resource_object: keyof typeof prefixes
   readonly resource: string
   readonly message: string | null
-  /** The provider's page, for a payer who has to go there. */
+  /** The provider's page, if the payer has to go there. */
   readonly provider_url: string | null
-  /** Where the merchant wants the payer back. */
+  /** Where the merchant wants the payer to return to. */
   readonly return_url: string | null
   readonly updated_at: string
 }
@@ -52,7 +52,7 @@ export function viewOperation(row: OperationRow): OperationView {
   }
 }
 
-/** While the operation is open, the provider's page; once it is over, the merchant's. */
+/** While the operation is open, the provider's page; then the merchant's. */
 function redirectUrl({ id, status, resource, provider_url, return_url }: OperationRow): string | null {
   if (status === 'pending') return provider_url
   return return_url && returnAddress(return_url, { status, paymentIntent: resource, operationId: id })

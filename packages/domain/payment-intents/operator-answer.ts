@@ -3,7 +3,7 @@ import type { RailState } from '../../kernel/rail-ports.ts'
 import { paymentFailureCodes, type PaymentFailureCode } from './events.ts'
 import type { PaymentIntentCommands } from './payment-intent.ts'
 
-/** The command that records what the operator says about a confirmation. */
+/** The command that records an operator's statement about a confirmation. */
 export function commandAfter(operationId: string, state: RailState): Message<PaymentIntentCommands> {
   switch (state.state) {
     case 'never_received':
@@ -29,7 +29,7 @@ export function failPayment(
   return { type: 'FailPayment', data: { operationId, code: failureCodeOf(code), message } }
 }
 
-/** Inferred: what operators call the same thing. */
+/** Inferred: operators' codes for the same thing. */
 const otherNames: Readonly<Record<string, PaymentFailureCode>> = {
   operator_timeout: 'payment_timeout',
   expired: 'payment_timeout',

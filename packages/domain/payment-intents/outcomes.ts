@@ -10,7 +10,7 @@ type Happening = Message<PaymentIntentEvents>
 /** Domain model 4. */
 const leaseMs = 60_000
 const promptMs = 5 * 60_000
-/** Domain model 4: card 3-D Secure. Inferred: the same for every page of a provider. */
+/** Domain model 4: card 3-D Secure. Inferred: the same for every provider's page. */
 const redirectMs = 15 * 60_000
 /** Domain model 4: money from card payments. */
 const cardDelayMs = 2 * 86_400_000
@@ -34,7 +34,8 @@ export function succeeded(intent: CreatedIntent, attempt: Attempt, now: Date): H
   const { plan, purpose } = intent
   const fee = plan.feeMode === 'merchant' ? feeOf(intent, attempt.method, now) : plan.payerFee
   const credits = creditsOf(plan, fee)
-  // What the fee eats, or is held for others, has nothing that becomes available to the merchant later.
+  // What the fee consumes, or is held for others, leaves nothing that becomes available to the merchant
+  // later.
   const isDeferred =
     attempt.method.type === 'card' && credits.some(({ account }) => account === merchantAvailable)
   const availableOn = isDeferred ? after(now, cardDelayMs) : now.toISOString()

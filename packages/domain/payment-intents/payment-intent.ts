@@ -35,11 +35,11 @@ type Created = PaymentIntentEvents['PaymentIntentCreated']
 type GivenMetadata = Readonly<Record<string, unknown>>
 
 export type PaymentIntentCommands = {
-  /** A payment without a purpose is for itself, and goes to the merchant. */
+  /** A payment without a purpose is a plain one and goes to the merchant. */
   CreateIntent: Omit<Created, 'metadata' | 'purpose' | 'plan'> &
     Partial<Pick<Created, 'purpose' | 'plan'>> & { metadata: GivenMetadata }
   AnnotateIntent: { description?: string | null | undefined; metadata?: GivenMetadata | null | undefined }
-  /** `statusPages` is the address under which our pages about operations stand. */
+  /** `statusPages` is the URL below which our pages about operations are. */
   ConfirmIntent: {
     method: PaymentMethod
     preferredFlow: string | null
@@ -59,7 +59,7 @@ export type PaymentIntentCommands = {
   /** A canceled intent was not paid, or nobody can say. */
   SettleCancellation: object
   EscalateCancellation: object
-  /** All that is left when no amount is given. */
+  /** Default: everything that is left. */
   ReserveRefund: { refund: string; amount?: number | undefined }
   ReleaseRefund: { refund: string }
   RecordRefund: { refund: string }
@@ -127,8 +127,8 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       return [{ type: 'PaymentIntentConfirmationAborted', data: { operationId } }]
     },
 
-    // The operator's word is final: what it means depends on what the intent still waits for, so it is
-    // decided here.
+    // The operator's statement is final: its meaning depends on what the intent is still waiting for, so it
+    // is decided here.
     CompletePayment({ operationId }, state, { now }) {
       const intent = created(state)
       const attempt = attemptOf(intent, operationId)
@@ -269,7 +269,7 @@ function closed(state: PaymentIntent): CreatedIntent {
   return intent.status === 'canceled' ? { ...intent, open: false } : intent
 }
 
-/** The id of a confirmation follows from the intent's, so that whoever decides it anew decides the same. */
+/** A confirmation's id follows from the intent's, so that deciding it again gives the same one. */
 function operationIdOf(intent: string, attempt: number): string {
   return derivedId(intent, `confirmation ${attempt}`)
 }
@@ -281,9 +281,7 @@ function admittedMethod(intent: CreatedIntent, method: PaymentMethod): Attempt['
   return admitted.type === 'card' ? { ...admitted, token: endOf(admitted.token) } : admitted
 }
 
-/**
- * Whoever has a card's token can charge the card, so the history keeps no more of it than tells cards apart.
- */
+/** Whoever has a card's token can charge the card, so history keeps only enough to tell cards apart. */
 function endOf(token: string): string {
   return `…${lastCharacters(token, 4)}`
 }

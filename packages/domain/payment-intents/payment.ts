@@ -50,7 +50,7 @@ export const paymentFields = {
       { description: 'What the payment is for, when it is for something else than itself' },
     ),
   ),
-  /** Only where one payment is shown. */
+  /** Only where a single payment is shown. */
   timeline: Type.Optional(Type.Array(TimelineEntry)),
 }
 
@@ -58,7 +58,7 @@ export const PaymentResource = record(paymentFields)
 
 export type PaymentView = Static<typeof PaymentResource>
 
-/** A payment is an intent that has succeeded, under the same identity. */
+/** A payment is an intent that has succeeded, with the same id. */
 export function viewPayment(id: string, state: PaymentIntent): PaymentView | undefined {
   if (state.status !== 'succeeded') return undefined
   const { payment } = state
@@ -90,7 +90,7 @@ export function viewPayment(id: string, state: PaymentIntent): PaymentView | und
   }
 }
 
-/** What a purpose is called among our resources. */
+/** The purpose's name among our resources. */
 const sourceObjects: Readonly<Record<Purpose['type'], string>> = {
   payment: 'payment',
   checkout: 'checkout_session',

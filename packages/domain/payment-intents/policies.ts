@@ -6,8 +6,8 @@ import { book, type BookCommands, type PostEntry } from '../ledger/book.ts'
 import type { PaymentIntentEvents } from './events.ts'
 
 /**
- * What the payer has paid goes into the merchant's book. What came too late is parked there until it is given
- * back.
+ * Books what the payer has paid in the merchant's book. What came too late waits in suspense until it is
+ * returned.
  */
 const money = policy<PaymentIntentEvents>('payment_money', {
   PaymentIntentSucceeded: (event) => inBook(event, { type: 'PostEntry', data: posted(event) }),
@@ -17,7 +17,7 @@ const money = policy<PaymentIntentEvents>('payment_money', {
 
 export const paymentIntentPolicies = [money]
 
-/** What the plan of the payment says; by card, what is the merchant's is pending first. */
+/** By the payment's plan; by card, the merchant's part is pending first. */
 function posted({
   id,
   data,

@@ -9,7 +9,7 @@ export function railOf(method: RailMethod): string {
   throw new Error('banks do not take payments')
 }
 
-/** What we keep of a payment, by the tariffs valid at the time of its success. */
+/** What we keep of a payment, by the tariffs in force when it succeeds. */
 export function feeOf(intent: CreatedIntent, method: RailMethod, now: Date): number {
   const { merchant, amount, currency, transactionCountry: country } = intent
   const operator = method.type === 'mobile_money' ? method.operator : undefined

@@ -10,7 +10,7 @@ import {
   type PaymentIntent,
 } from './state.ts'
 
-/** What of a payment is refunded, or on its way back. */
+/** What is refunded of a payment, or being refunded. */
 
 type Happening = Message<PaymentIntentEvents>
 
@@ -56,7 +56,7 @@ export function returnShare(state: PaymentIntent, refund: string): readonly Happ
   return [{ type: 'PaymentIntentRefundReturned', data: { refund } }]
 }
 
-/** What each account gives of a refund that was reserved. */
+/** What each account gives to a reserved refund. */
 export function reservedShares(state: PaymentIntent, refund: string): Share['shares'] {
   const share = refundable(state).payment.refunds[refund]
   if (!share) throw new Error(`refund ${refund} was not reserved`)
@@ -80,7 +80,10 @@ export function withShare(state: PaymentIntent, refund: string, share: Share | u
   return { ...intent, payment: { ...intent.payment, refunds } }
 }
 
-/** What was reserved is done; what was given up and was done all the same takes what is left. */
+/**
+ * Reserved refunds have their shares; one that was given up and happened nevertheless takes from what is
+ * left.
+ */
 export function refundedShare(state: PaymentIntent, refund: string, amount: number): PaymentIntent {
   const { payment } = refundable(state)
   const shares = payment.refunds[refund]?.shares ?? sharesOfRefund(payment, amount)

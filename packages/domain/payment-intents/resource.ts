@@ -26,7 +26,7 @@ import { paymentFailureCodes } from './events.ts'
 import { returnUrlOf } from './return-url.ts'
 import type { Attempt, CreatedIntent, PaymentIntent } from './state.ts'
 
-/** Spec, Metadata rules for PaymentIntent: values that are no strings are taken, and not returned. */
+/** Spec, Metadata rules for PaymentIntent: values that are not strings are accepted but not returned. */
 const GivenMetadata = Type.Unsafe<Record<string, unknown>>({
   ...Metadata,
   additionalProperties: { maxLength: 512 },
@@ -66,7 +66,7 @@ export const PaymentIntentRevision = record({
   ),
 })
 
-/** Inferred: only web addresses, because the payer's browser is sent there from our page. */
+/** Inferred: only web addresses, because our page sends the payer's browser there. */
 const ReturnUrl = Type.String({
   format: 'uri',
   pattern: '^https?://',
@@ -75,7 +75,7 @@ const ReturnUrl = Type.String({
   description: 'Where the payer goes after the payment',
 })
 
-/** Which part is needed follows from the type; the decision checks it. */
+/** The type decides which part is required; the decision checks it. */
 const GivenMethod = record({
   type: choice('mobile_money', 'card'),
   mobile_money: maybe(
@@ -86,7 +86,7 @@ const GivenMethod = record({
         msisdn: Msisdn,
         preferred_flow: maybe(Type.String({ maxLength: 64 })),
       },
-      // Clients that exist send it so.
+      // Existing clients send it like this.
       { 'x-aliases': { phone: 'msisdn' } },
     ),
   ),
@@ -164,7 +164,7 @@ export function viewPaymentIntent(id: string, state: PaymentIntent): PaymentInte
   }
 }
 
-/** The last confirmation, unless it was aborted: then nothing of it is left to be seen. */
+/** The last confirmation, unless it was aborted: then nothing of it is shown. */
 function shownAttempt({ attempts }: CreatedIntent): Attempt | undefined {
   const last = attempts.at(-1)
   return last?.aborted ? undefined : last

@@ -13,8 +13,8 @@ export interface Outcome {
 }
 
 /**
- * Spec, Return URL rules 2: the same URL for every outcome, with three query parameters. Null for one that no
- * browser can open: some were stored before such were refused.
+ * Spec, Return URL rules 2: the same URL for every outcome, with three query parameters. Null for a URL that
+ * no browser can open: some were stored before such URLs were refused.
  */
 export function returnAddress(
   returnUrl: string,

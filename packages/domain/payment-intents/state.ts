@@ -4,7 +4,7 @@ import { refundableShares, refundShares, type Share } from '../ledger/plans.ts'
 import type { PaymentFailureCode, PaymentIntentEvents } from './events.ts'
 import type { MerchantOwner } from '../../kernel/owner.ts'
 
-/** One confirmation: at most one call to a provider, whose reference is the operation's id. */
+/** One confirmation: at most one call to a provider, with the operation's id as reference. */
 export type Attempt = PaymentIntentEvents['PaymentIntentConfirmationStarted'] & {
   readonly startedAt: string
   readonly aborted: boolean
@@ -14,18 +14,18 @@ type Terms = PaymentIntentEvents['PaymentIntentCreated'] & MerchantOwner
 
 interface Details extends Terms {
   readonly createdAt: string
-  /** The last one is the current one. Aborted ones stay, because their money may still arrive. */
+  /** The last one is current. Aborted ones are kept, because their money may still arrive. */
   readonly attempts: readonly Attempt[]
-  /** Operations whose money arrived when the intent was over; it is refunded. */
+  /** Operations whose money arrived after the intent ended; it is returned. */
   readonly late: readonly string[]
   readonly lateRefunded: readonly string[]
-  /** Operations whose late money a provider has refused to give back, once for each time. */
+  /** Operations whose late money a provider has refused to return, once per refusal. */
   readonly lateRefundsFailed: readonly string[]
-  /** Words against the record that were noted: `<operation> <word>`. */
+  /** Contradictions already recorded: `<operation> <result>`. */
   readonly contradictions: readonly string[]
 }
 
-/** A refund in flight or done. One that failed is not here. */
+/** A refund in progress or done; failed ones are removed. */
 export interface RefundShare {
   readonly amount: number
   /** What each account gives. */
@@ -50,14 +50,14 @@ interface Failure {
 }
 
 export type CreatedIntent = Details &
-  /** Locked: the call to a provider is running, or nobody knows yet what became of it. */
+  /** Locked: the call to a provider is running, or its result is not known yet. */
   (
     | { readonly status: 'requires_payment_method'; readonly locked: boolean }
     | { readonly status: 'processing'; readonly expiresAt: string }
     | { readonly status: 'requires_action'; readonly expiresAt: string; readonly url: string }
     | { readonly status: 'succeeded'; readonly payment: Payment }
     | { readonly status: 'failed'; readonly failure: Failure }
-    /** Open: it may still have been paid a moment before. */
+    /** Open: it may still have been paid a moment earlier. */
     | { readonly status: 'canceled'; readonly canceledAt: string; readonly open: boolean }
   )
 
@@ -68,7 +68,7 @@ export function created(state: PaymentIntent): CreatedIntent {
   return state
 }
 
-/** What the merchant has said when the intent was created. */
+/** What the merchant specified when creating the intent. */
 function terms(intent: Terms): Terms {
   return {
     merchant: intent.merchant,
@@ -86,7 +86,8 @@ function terms(intent: Terms): Terms {
   }
 }
 
-// States are made by `Object.assign` to a literal: V8 takes ten times as long to spread one into another.
+// States are built with `Object.assign` onto a literal: V8 takes ten times as long to spread one object into
+// another.
 
 export function begun(intent: Terms, createdAt: string): CreatedIntent {
   const nothingYet = { attempts: [], late: [], lateRefunded: [], lateRefundsFailed: [], contradictions: [] }
@@ -94,7 +95,7 @@ export function begun(intent: Terms, createdAt: string): CreatedIntent {
   return Object.assign(terms(intent), { createdAt }, nothingYet, status)
 }
 
-/** The intent with another status, of which nothing is left that belonged to the one before. */
+/** The intent with another status, without fields that belonged to the last one. */
 export function withStatus<const Status extends object>(state: PaymentIntent, status: Status) {
   const intent = created(state)
   const { createdAt, attempts, late, lateRefunded, lateRefundsFailed, contradictions } = intent
@@ -102,7 +103,7 @@ export function withStatus<const Status extends object>(state: PaymentIntent, st
   return Object.assign(terms(intent), history, status)
 }
 
-/** The intent still waits for what becomes of this operation. */
+/** The intent is still waiting for the result of this operation. */
 export function isAwaiting(intent: CreatedIntent, operationId: string): boolean {
   if (intent.attempts.at(-1)?.operationId !== operationId) return false
   const { status } = intent
@@ -119,7 +120,7 @@ export function attemptOf(intent: CreatedIntent, operationId: string): Attempt {
   return attempt
 }
 
-/** The reference of the refund of what an operation paid too late; a refusal ends it, and the next is new. */
+/** The reference for returning an operation's late payment; a refusal ends it, and the next is new. */
 export function lateRefundIdOf(operationId: string, failures = 0): string {
   return derivedId(operationId, failures === 0 ? 'late refund' : `late refund ${failures + 1}`)
 }
@@ -128,7 +129,7 @@ export function lateRefundFailures({ lateRefundsFailed }: CreatedIntent, operati
   return lateRefundsFailed.filter((each) => each === operationId).length
 }
 
-/** Which operation a reference gives the late money of back. */
+/** The operation whose late money a reference returns. */
 export function lateOperationOf(intent: CreatedIntent, reference: string): string | undefined {
   return intent.late.find((operationId) => {
     const failures = lateRefundFailures(intent, operationId)
@@ -137,12 +138,12 @@ export function lateOperationOf(intent: CreatedIntent, reference: string): strin
   })
 }
 
-/** What is neither refunded nor on its way back. */
+/** Neither refunded nor being refunded. */
 export function refundableMinor({ amount, refunds }: Payment): number {
   return amount - total(Object.values(refunds))
 }
 
-/** From which accounts so much is given back: from those that the payment was credited to. */
+/** Which accounts give how much back: those that the payment was credited to. */
 export function sharesOfRefund({ amount, credits, refunds }: Payment, refunded: number): Share[] {
   const given = Object.values(refunds).flatMap(({ shares }) => shares)
   const left = refundableShares(credits, amount).map((share) => {

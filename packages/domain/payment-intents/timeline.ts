@@ -44,7 +44,7 @@ const steps: Readonly<Record<keyof PaymentIntentEvents, readonly [type: string, 
   PaymentIntentRefunded: ['refunded', 'A refund was paid back to the payer'],
 }
 
-/** What happened to an intent, in its order; each entry with the status that the intent had afterwards. */
+/** An intent's history in order; each entry has the status that the intent had afterwards. */
 export function timelineOf(events: readonly RecordedEvent[]): TimelineEntry[] {
   const entries: TimelineEntry[] = []
   let state = paymentIntent.initial()

@@ -10,7 +10,7 @@ const firstAskedMs = 30_000
 
 type BookEvents = Pick<LedgerEvents, 'EntryPosted' | 'HoldPosted' | 'HoldVoided'>
 
-/** The two parts of a subject: an id, and what the work needs to know beside it. */
+/** The two parts of a subject: an id, and further data for the work. */
 function timerSubject(id: string, beside: string): string {
   return `${id}.${beside}`
 }
@@ -72,7 +72,7 @@ function ask(kind: string, event: RecordedEvent) {
   return start(kind, event.id, event, after(event.metadata.at, firstAskedMs))
 }
 
-/** Nothing of a payment by card is pending or held any more, so nothing is left to be made available. */
+/** Nothing of a card payment is pending or held any more, so nothing remains to be released. */
 function released({ data: { pending, currency } }: RecordedEvent<LedgerEvents[keyof LedgerEvents]>) {
   return pending?.left === 0 ? [stop('payment_available', timerSubject(pending.payment, currency))] : []
 }

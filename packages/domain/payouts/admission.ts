@@ -11,7 +11,7 @@ interface Requested {
   readonly metadata?: Record<string, string>
 }
 
-/** Spec, Payout: the payout engine sets two keys. It executes batches and sandbox bank payouts. */
+/** Spec, Payout: the payout engine sets two keys. It runs batches and sandbox bank payouts. */
 export function metadataOf(request: Requested, { livemode }: Pick<Context, 'livemode'>) {
   const { batch, payoutMethod, destination, metadata = {} } = request
   const isInlineBank = destination.type === 'bank' && !payoutMethod
@@ -43,7 +43,9 @@ interface Held {
   readonly money: Sum
 }
 
-/** The same request decides nothing. Another one with its key has held money that is not this payout's. */
+/**
+ * A repeated request decides nothing. Another request with its key has held money that is not this payout's.
+ */
 export function repeated({ money }: Held, { money: asked }: Held): [] {
   if (money.currency === asked.currency && money.amount === asked.amount) return []
   return refuse('idempotency_key_must_be_for_one_request', {

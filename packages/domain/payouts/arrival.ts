@@ -6,7 +6,7 @@ const mobileMoneyMs = 10 * 60_000
 /** Inferred: a bank takes a day; the simulated one pays at once. */
 const bankMs = 24 * 3_600_000
 
-/** When a payout that is requested now is to have arrived; afterwards it is late. */
+/** When a payout requested now should have arrived; afterwards it is late. */
 export function expectedBy({ type }: Destination, { livemode, now }: Context): string {
   const bank = livemode ? bankMs : 0
   return new Date(now.getTime() + (type === 'mobile_money' ? mobileMoneyMs : bank)).toISOString()

@@ -1,23 +1,23 @@
 import { literals, type Static } from '../../contract/vocabulary.ts'
 
-/** What an operator may say of a payout. */
+/** What an operator may say about a payout. */
 export const Word = literals('paid', 'failed', 'returned')
 export type Word = Static<typeof Word>
 
-/** What is on record when it says something else; `returned` was paid before. */
+/** The record that it contradicts; `returned` was paid before. */
 export const Recorded = literals('pending', 'canceled', 'paid', 'failed', 'returned')
 export type Recorded = Static<typeof Recorded>
 
 /**
- * `give_back`: it never arrived, so the merchant has it again. `charge`: it arrived after all, so the
- * merchant pays it once more if the balance covers it. `case`: people decide.
+ * `give_back`: it never arrived, so the merchant gets the money back. `charge`: it arrived after all, so the
+ * merchant is charged again if the balance covers it. `case`: people decide.
  */
 export const Remedy = literals('give_back', 'charge', 'case')
 export type Remedy = Static<typeof Remedy>
 
 type Remedies = Readonly<Record<Recorded, Readonly<Partial<Record<Word, Remedy>>>>>
 
-/** What is left out agrees with the record: no money would lie elsewhere. */
+/** Combinations left out agree with the record: the money is where it says. */
 const remedies: Remedies = {
   pending: { paid: 'case', returned: 'case' },
   canceled: { paid: 'case' },

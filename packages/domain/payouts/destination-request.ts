@@ -14,7 +14,7 @@ import { personal } from '../../kernel/personal.ts'
 
 const BankText = Type.String({ minLength: 1, maxLength: 140 })
 
-/** Where money is sent. The spelling is that of the payment rails, so that they get it as it is stored. */
+/** Where money is sent. Spelled as payment rails need it, so that it is stored as they receive it. */
 export const Destination = Type.Union([
   record({
     type: literals('mobile_money'),
@@ -32,7 +32,10 @@ export const Destination = Type.Union([
 
 export type Destination = Static<typeof Destination>
 
-/** Spec, Payouts: the fields of both types. What a type needs is a rule: a union has no readable faults. */
+/**
+ * Spec, Payouts: the fields of both types. Which are required is checked by a rule: a union has no readable
+ * errors.
+ */
 export const destinationFields = {
   type: choice('mobile_money', 'bank'),
   currency: maybe(Currency),
@@ -48,7 +51,7 @@ const DestinationRequest = record(destinationFields)
 
 export type DestinationRequest = Static<typeof DestinationRequest>
 
-/** Spec, Payouts: the inline destination of a payout; null is as good as none. */
+/** Spec, Payouts: the inline destination of a payout; null means none. */
 export const InlineDestination = Type.Unsafe<DestinationRequest | null>({
   ...DestinationRequest,
   type: ['object', 'null'],
@@ -59,7 +62,10 @@ const bankFields = ['bank_code', 'account_number', 'account_name'] as const
 
 type Field = (typeof mobileMoneyFields | typeof bankFields)[number]
 
-/** The destination that a request describes; refused without a field of its type or with one of another. */
+/**
+ * The destination that a request describes; refused without a required field of its type or with one of
+ * another type.
+ */
 export function readDestination(request: DestinationRequest, pointer: string): Destination {
   const foreign = request.type === 'bank' ? mobileMoneyFields : bankFields
   const stray = foreign.find((field) => request[field] != null)

@@ -20,7 +20,7 @@ export const payoutDestinationEvents = {
         destination: Destination,
         currency: nullable(Currency),
         label: personal(nullable(Type.String())),
-        /** It was asked to become the default; the settings know whether it still is. */
+        /** It was requested as the default; the settings know whether it still is. */
         isDefault: Type.Boolean(),
         usableFrom: Timestamp,
       }),
@@ -41,7 +41,7 @@ export type SavedDestination = Details & { readonly status: 'active' | 'removed'
 
 // Decisions
 
-/** `currency` is null for a bank account that takes every currency. */
+/** `currency` is null for a bank account that accepts every currency. */
 export interface Savable {
   readonly destination: Destination
   readonly currency: string | null
@@ -65,7 +65,7 @@ export const payoutDestination: Decider<
   initial: () => ({ status: 'none' }),
 
   decide: {
-    // The stream's id is derived from the destination: whoever finds it active has saved the same one before.
+    // The stream's id is derived from the destination: an active one found there was saved before.
     SaveDestination(request, { status }, { livemode, now }) {
       if (status === 'active') refuse('resource_must_not_exist_yet', { detail: 'It is already saved' })
       admitSaved(request)
@@ -107,7 +107,9 @@ export function admitSaved({ destination, currency }: Savable): Destination {
   return currency === null ? destination : admitPayout({ currency }, destination, '')
 }
 
-/** Spec, Payouts: a saved destination must be the merchant's, active, and not blocked by a safety delay. */
+/**
+ * Spec, Payouts: a saved destination must belong to the merchant, be active, and not be in its safety delay.
+ */
 export function usableDestination(
   state: PayoutDestination,
   { now, ...caller }: MerchantOwner & { readonly now: Date },

@@ -23,7 +23,7 @@ export const failureCodes = [
   'unspecified',
 ] as const
 
-/** `returned` is left to money that came back after it had arrived. */
+/** `returned` is reserved for money that came back after it had arrived. */
 export const operatorFailureCodes = failureCodes.filter((code) => code !== 'returned')
 
 export const FailureCode = literals(...failureCodes)
@@ -34,7 +34,7 @@ export const Failure = record({ code: FailureCode, message: Type.String() })
 
 export type Failure = Static<typeof Failure>
 
-/** What an operator says in our words. */
+/** An operator's code in our vocabulary. */
 export function failureOf(code: string | null | undefined, message: string | null | undefined): Failure {
   const ours = operatorFailureCodes.find((each) => each === code)
   const unknown = code ? 'could_not_process' : 'unspecified'

@@ -46,7 +46,9 @@ const destinationTold = publicEvents(payoutDestination, {
   view: viewPayoutDestination,
 })
 
-/** A payout is a hold that is posted or given back; `services/processes/payouts.ts` tells the operators. */
+/**
+ * A payout is a hold that is posted or given back; `services/processes/payouts.ts` talks to the operators.
+ */
 export const payouts: Family = {
   name: 'payouts',
   ids: { payout: 'po' },

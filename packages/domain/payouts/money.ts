@@ -1,7 +1,7 @@
 import { AmountMinor, CountMinor, Currency, record, Type, type Static } from '../../contract/vocabulary.ts'
 import { Account } from '../ledger/accounts.ts'
 
-/** What the ledger needs to know at each step; in every event, because a policy sees nothing else. */
+/** What the ledger needs at each step; it is in every event, because a policy sees nothing else. */
 export const PayoutMoney = record({
   amount: AmountMinor,
   fee: CountMinor,

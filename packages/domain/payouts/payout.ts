@@ -44,9 +44,9 @@ export const payoutEvents = {
       { 1: withoutStamp },
     ),
   ),
-  /** Money was held for a request that never came to this stream; it never will. */
+  /** Money was held for a request that never reached this stream, and never will. */
   PayoutAbandoned: stored(2, record({ currency: Currency }), { 1: withoutStamp }),
-  /** Where the money goes is said once, by the request. */
+  /** The destination is only recorded with the request. */
   PayoutSent: stored(2, record({ money: PayoutMoney }), {
     1: ({ destination: _, ...older }) => withoutStamp(older),
   }),
@@ -56,16 +56,19 @@ export const payoutEvents = {
   PayoutReturned: stored(2, record({ money: PayoutMoney }), { 1: withoutStamp }),
   PayoutDelayed: stored(2, record({ reason: DelayReason }), { 1: withoutStamp }),
   PayoutDelayReasonRevised: stored(2, record({ reason: DelayReason }), { 1: withoutStamp }),
-  /** As it was recorded before there were remedies. */
+  /** As recorded before remedies existed. */
   PayoutContradicted: stored(2, record({ claim: Word }), { 1: withoutStamp }),
-  /** The operator says something else than is on record. */
+  /** The operator contradicts the record. */
   PayoutResultContradicted: stored(
     1,
     record({ recorded: Recorded, word: Word, remedy: Remedy, money: PayoutMoney }),
   ),
-  /** It had failed, its money was given back, and it arrived after all: the merchant has paid it again. */
+  /**
+   * It had failed and its money was given back, but it arrived after all: the merchant has been charged
+   * again.
+   */
   PayoutPaidLate: stored(1, record({ money: PayoutMoney })),
-  /** Nobody has learned the outcome in three days: a case for the support. */
+  /** Nobody has learned the outcome within three days: a case for support. */
   PayoutEscalated: stored(2, record({}), { 1: withoutStamp }),
 }
 
@@ -83,7 +86,7 @@ export type RequestedPayout =
   | (Details & { readonly status: 'pending' | 'canceled' })
   | (Details & { readonly status: 'in_transit'; readonly sentAt: string })
   | (Details & { readonly status: 'paid'; readonly paidAt: string })
-  /** `paidAt` is null but for money that came back. */
+  /** `paidAt` is null except for money that came back. */
   | (Details & { readonly status: 'failed'; readonly failure: Failure; readonly paidAt: string | null })
 
 export type Payout = { readonly status: 'none' } | { readonly status: 'abandoned' } | RequestedPayout
@@ -106,13 +109,13 @@ export type PayoutCommands = {
   ReturnPayout: object
   MarkDelayed: { reason: DelayReason }
   ReviseDelayReason: { reason: DelayReason }
-  /** Confirmed: the operator says the same when it is asked. */
+  /** Confirmed: the operator repeats it when asked. */
   ContradictResult: { word: Word; isConfirmed: boolean }
   SettleLatePayout: object
   EscalatePayout: object
 }
 
-/** Domain model 5.1: money may come back so long after it was paid. */
+/** Domain model 5.1: money may come back this long after it was paid. */
 const returnableMs = 90 * 86_400_000
 
 export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
@@ -190,7 +193,7 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
       const { contradictions, money } = requested(state)
       const recorded = recordOf(state)
       const rule = recorded && payoutRemedy(recorded, word)
-      // It may have been settled since the operator's word was found to contradict the record.
+      // It may have been settled since the operator's statement was found to contradict the record.
       if (word === 'returned' && isReturnable(state, now))
         return [{ type: 'PayoutReturned', data: { money } }]
       if (!recorded || !rule || contradictions.includes(word)) return []
@@ -247,7 +250,7 @@ function withWord(state: Payout, word: Word): RequestedPayout {
   return { ...known, contradictions: [...known.contradictions, word] }
 }
 
-/** `undefined` while it is at the operator, where any word may be true. */
+/** `undefined` while it is at the operator, where any statement may be true. */
 function recordOf(state: Payout): Recorded | undefined {
   const { status } = requested(state)
   if (status === 'in_transit') return undefined
@@ -262,7 +265,7 @@ function revisedDelay(state: Payout, reason: DelayReason): Details['delay'] {
 
 type UnderWay = Exclude<RequestedPayout, { status: 'paid' | 'failed' }>
 
-/** Not at its end: it may still become late. */
+/** Not ended: it may still become late. */
 export function isUnderWay(state: Payout): state is UnderWay {
   return state.status === 'pending' || state.status === 'in_transit'
 }
@@ -280,7 +283,7 @@ export function requested(state: Payout): RequestedPayout {
   return state
 }
 
-/** What a change of status leaves as it is, and the new status. Spreading costs four times as much. */
+/** The fields that a change of status keeps, with the new status. Spreading costs four times as much. */
 function moved<const Status extends object>(state: Payout, status: Status): Details & Status {
   const known = requested(state)
   const { merchant, livemode, money, destination, payoutMethod, batch, metadata } = known

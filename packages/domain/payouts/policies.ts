@@ -8,12 +8,12 @@ import type { PayoutMoney } from './money.ts'
 import { payout, type PayoutEvents } from './payout.ts'
 import { payoutSettings, payoutSettingsId } from './settings.ts'
 
-/** What is requested is sent. The operator is told by a reaction to PayoutSent, never by a policy. */
+/** A requested payout is sent. A reaction to PayoutSent tells the operator; a policy never does. */
 const sending = policy<PayoutEvents>('payout_sending', {
   PayoutRequested: ({ id }) => [to(payout, id, { type: 'SendPayout', data: {} })],
 })
 
-/** A payout's hold goes the way of the payout: advanced when it is sent, then posted or voided, each once. */
+/** A payout's hold follows the payout: advanced when it is sent, then posted or voided, each once. */
 const money = policy<PayoutEvents>('payout_money', {
   PayoutSent: (event) => inBook(event, { type: 'AdvanceHold', data: { holdId: event.id } }),
   PayoutPaid: (event) => {
@@ -29,7 +29,7 @@ const money = policy<PayoutEvents>('payout_money', {
   },
 })
 
-/** The settings follow what happens to destinations, also when the request that asked for it is cut short. */
+/** The settings follow changes of destinations, even when the request that asked for one was interrupted. */
 const settings = policy<PayoutDestinationEvents>('payout_settings', {
   PayoutDestinationSaved: (event) => {
     if (!event.data.isDefault) return []

@@ -54,7 +54,7 @@ export const PayoutSettingsRevision = record({
   default_destination_id: clearable({ ...Identity, description: 'Saved destination of automatic payouts' }),
 })
 
-/** Sandbox only: plays the operator. */
+/** Sandbox only: decides the operator's answer. */
 export const PayoutCallback = record({
   payout_id: Identity,
   status: choice('paid', 'failed'),
@@ -215,12 +215,12 @@ export interface SettingsParts {
   readonly merchant: string
   readonly livemode: boolean
   readonly settings: PayoutSettings
-  /** The merchant's own, in which a minimum is that names none. */
+  /** The merchant's own currency, in which a minimum without a currency is. */
   readonly currency: string
   readonly destinations: readonly { readonly id: string; readonly state: PayoutDestination }[]
 }
 
-/** The settings with all saved destinations, whose numbers show only their ends. */
+/** The settings with all saved destinations, whose numbers are masked. */
 export function viewPayoutSettings(parts: SettingsParts): Static<typeof PayoutSettingsResource> {
   const { merchant, livemode, settings, currency, destinations } = parts
   const { frequency, keepMinimumBalance, minimumBalance, defaultDestination, createdAt } = settings

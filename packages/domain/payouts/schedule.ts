@@ -5,46 +5,46 @@ export const Frequency = literals('manual', 'daily', 'weekly', 'monthly')
 
 export type Frequency = Static<typeof Frequency>
 
-/** Which payouts leave by themselves, and which of them have. */
+/** Which payouts leave automatically, and which of them already have. */
 export interface Timetable {
   readonly recurrence: Recurrence | null
   /** Runs that an earlier recurrence still owes. */
   readonly overdue: readonly string[]
-  /** All runs up to this one have been made. */
+  /** All runs up to this one are done. */
   readonly ranThrough: string | null
-  /** False while only events of the first format are known, which do not say what has been run. */
+  /** False while only events of the first format are known, which do not record runs. */
   readonly notesRuns: boolean
 }
 
 /** Domain model 5.1: scheduled payouts leave at six in the morning, UTC. */
 const payoutTime = 'T06:00:00.000Z'
 
-/** Inferred: a week's payout leaves on Monday, a month's on the first. */
+/** Inferred: weekly payouts leave on Mondays, monthly ones on the first. */
 const begins: Readonly<Record<Exclude<Frequency, 'manual'>, Pick<Recurrence, 'anchor' | 'unit'>>> = {
   daily: { anchor: `1970-01-01${payoutTime}`, unit: 'day' },
   weekly: { anchor: `1970-01-05${payoutTime}`, unit: 'week' },
   monthly: { anchor: `1970-01-01${payoutTime}`, unit: 'month' },
 }
 
-/** The schedule that begins after that time; null when nothing leaves by itself. */
+/** The schedule that begins after that time; null when nothing leaves automatically. */
 export function scheduleFrom(frequency: Frequency, after: Date): Recurrence | null {
   if (frequency === 'manual') return null
   const always: Recurrence = { ...begins[frequency], every: 1, count: null, timeZone: 'UTC' }
   return { ...always, anchor: nextRun(always, after)!.toISOString() }
 }
 
-/** The run that comes next, or should have come already; null when none ever comes. */
+/** The next run, or one that is overdue; null when there will be none. */
 export function nextPayoutRun({ recurrence, overdue, ranThrough }: Timetable): string | null {
   const after = ranThrough === null ? undefined : new Date(ranThrough)
   return overdue[0] ?? (recurrence && nextRun(recurrence, after)!.toISOString())
 }
 
-/** The runs that are due and have not been made, oldest first. */
+/** Due runs that are not done, oldest first. */
 export function duePayoutRuns(timetable: Timetable, now: Date): readonly string[] {
   const { recurrence, overdue, ranThrough, notesRuns } = timetable
   const after = ranThrough === null ? undefined : new Date(ranThrough)
   const own = recurrence ? [...runsBetween(recurrence, after, now)].map((run) => run.toISOString()) : []
-  // Inferred: those of the first format were not noted, so of them only the newest is made up.
+  // Inferred: the first format did not record runs, so only the newest of them is made up.
   return notesRuns ? [...overdue, ...own] : own.slice(-1)
 }
 

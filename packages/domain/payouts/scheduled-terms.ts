@@ -4,8 +4,8 @@ import type { PayoutSettings } from './settings.ts'
 import { agreeTerms, type Terms, type Wanted } from './terms.ts'
 
 /**
- * Domain model 5.1: a scheduled payout takes what is available above what is kept, as far as the operator
- * moves that much at once. `undefined` when that is too little for a payout.
+ * Domain model 5.1: a scheduled payout takes what is available above the minimum balance, up to the
+ * operator's limit. `undefined` when that is too little for a payout.
  */
 export function agreeScheduled(
   kept: number,
@@ -16,7 +16,7 @@ export function agreeScheduled(
   const most = Math.min(spendable, greatest(wanted))
   if (most <= 0) return undefined
   try {
-    // A smaller amount never costs a higher fee, so the fee of the most leaves enough for its own.
+    // A smaller amount never has a higher fee, so the fee of the maximum leaves enough for its own.
     const { fee } = agreeTerms({ ...wanted, amount: most }, now).money
     const amount = Math.min(most, spendable - fee)
     return amount > 0 ? agreeTerms({ ...wanted, amount }, now) : undefined

@@ -39,7 +39,7 @@ interface FirstFormat {
   readonly at: string
 }
 
-/** Each revision began the schedule anew, and nobody noted its runs. */
+/** Each revision restarted the schedule, and runs were not recorded. */
 function withSchedule(old: Record<string, never>): object {
   const { frequency, at } = old as object as FirstFormat
   const recurrence = scheduleFrom(frequency, new Date(at))
@@ -59,7 +59,7 @@ export const payoutSettingsEvents = {
     }),
     { 1: withSchedule },
   ),
-  /** A run of the schedule is over: it made this payout, or it says why there is none. */
+  /** A scheduled run is done: it made this payout, or says why there is none. */
   ScheduledPayoutRun: stored(
     1,
     record({ dueAt: Timestamp, payout: nullable(Uuid), skipped: nullable(Type.String()), nextRunAt }),
@@ -73,7 +73,7 @@ export type PayoutSettingsEvents = EventsOf<typeof payoutSettingsEvents>
 const Choices = record(choices)
 type Choices = Static<typeof Choices>
 
-/** The times are null for a merchant who has never chosen anything. */
+/** The times are null for a merchant who has never set anything. */
 export interface PayoutSettings extends Readonly<Choices>, Timetable {
   readonly createdAt: string | null
   readonly revisedAt: string | null
@@ -82,15 +82,15 @@ export interface PayoutSettings extends Readonly<Choices>, Timetable {
 // Decisions
 
 export type PayoutSettingsCommands = {
-  /** The default destination has been found usable by whoever sends this. */
+  /** The sender has checked that the default destination is usable. */
   RevisePayoutSettings: Partial<Choices>
-  /** A destination was saved as the default at that time; what the merchant has chosen since outweighs it. */
+  /** A destination was saved as the default at that time; a later choice of the merchant outweighs it. */
   AdoptDefaultDestination: { destination: string; savedAt: string }
   ForgetDestination: { destination: string }
   NoteScheduledRun: { dueAt: string } & ({ payout: string } | { skipped: string })
 }
 
-/** Notes of runs come every day. */
+/** Runs are recorded every day. */
 const eventsPerSnapshot = 200
 
 export const payoutSettings: Decider<PayoutSettings, PayoutSettingsCommands, PayoutSettingsEvents> = {
@@ -148,7 +148,7 @@ export const payoutSettings: Decider<PayoutSettings, PayoutSettingsCommands, Pay
 
 const settingsIds = '5d1b4a1e-0a0c-5e0f-8d53-7c6f0d2b9e41'
 
-/** One stream for each merchant and environment. */
+/** One stream per merchant and environment. */
 export function payoutSettingsId(merchant: string, livemode: boolean): string {
   return derivedId(settingsIds, `${merchant} ${livemode}`)
 }
@@ -176,7 +176,7 @@ function chosenIn(state: PayoutSettings): Choices {
   return { frequency, keepMinimumBalance, minimumBalance, minimumBalanceCurrency, defaultDestination }
 }
 
-/** Another frequency begins from now on; what was due by then is still owed, unless all is turned off. */
+/** A new frequency starts now; runs due before are still owed, unless the schedule is turned off. */
 function timetableAfter(state: PayoutSettings, frequency: Frequency, now: Date): Timetable {
   const { recurrence, overdue, ranThrough, notesRuns } = state
   if (frequency === state.frequency) return { recurrence, overdue, ranThrough, notesRuns }

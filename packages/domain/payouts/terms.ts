@@ -8,13 +8,13 @@ import { refuseDestination, type Destination } from './destination-request.ts'
 import type { PayoutMoney } from './money.ts'
 import { payout } from './payout.ts'
 
-/** A payout that is asked for, with its one destination found. */
+/** A requested payout with its destination resolved. */
 export interface Wanted {
   readonly merchant: string
   readonly amount: number
   readonly currency: string
   readonly destination: Destination
-  /** What the destination takes; null when it takes any. */
+  /** The destination's currency; null when it accepts any. */
   readonly takes: { readonly currency: string | null; readonly pointer: string }
 }
 
@@ -24,7 +24,7 @@ export interface Terms {
   readonly destination: Destination
 }
 
-/** Spec, Payouts, execution rules 1 and 4: what a payout costs and which way it goes, or a refusal. */
+/** Spec, Payouts, execution rules 1 and 4: a payout's fee and rail, or a refusal. */
 export function agreeTerms({ merchant, amount, currency, takes, ...wanted }: Wanted, now: Date): Terms {
   if (takes.currency !== null && takes.currency !== currency) {
     refuseDestination(takes.pointer, `The destination takes ${takes.currency}, the payout is in ${currency}`)
@@ -49,7 +49,7 @@ export function partFor(id: string, { amount, fee, source, rail }: PayoutMoney):
   return { id, source, amount, fee, feeAccount: fee > 0 ? payoutFees : null, rail }
 }
 
-/** Inferred: a bank destination names no country, so our accounts at banks are told apart by currency. */
+/** Inferred: a bank destination names no country, so our accounts at banks are separated by currency. */
 function railOf(destination: Destination, currency: string): string {
   if (destination.type === 'bank') return `bank.${currency}`
   return `mobile_money.${destination.country}.${destination.operator}`

@@ -4,9 +4,9 @@ import { claimed } from '../ledger/timers.ts'
 import type { PayoutEvents } from './payout.ts'
 import type { PayoutSettingsEvents } from './settings.ts'
 
-/** Domain model 4: when an operator is first asked what became of a payout. */
+/** Domain model 4: when an operator is first asked for a payout's result. */
 const firstAskedMs = 30_000
-/** Domain model 4: lateness is looked for every 15 s, so what is expected at once is not late at once. */
+/** Domain model 4: lateness is checked every 15 s, so a payout expected at once is not late at once. */
 const lateAfterMs = 15_000
 
 export const payoutTimers = timerHandlers<PayoutEvents & PayoutSettingsEvents>({

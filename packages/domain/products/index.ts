@@ -19,7 +19,7 @@ const told = publicEvents(product, {
   view: viewProduct,
 })
 
-/** What a merchant sells. The model of a family: read it when you add one (README, "Add an endpoint"). */
+/** What a merchant sells. The model family: read it when you add one (README, "Add an endpoint"). */
 export const products: Family = {
   name: 'products',
   ids: { product: 'prod' },

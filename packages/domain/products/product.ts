@@ -4,7 +4,7 @@ import { CountMinor, Currency, Metadata, nullable, record, Type, Uuid } from '..
 import type { Decider } from '../../kernel/decider.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
 
-/** Domain model 5.6. Spelled once: events, requests and the resource agree. */
+/** Domain model 5.6. Declared once: events, requests and the resource agree. */
 export const productFields = {
   name: Type.String({
     minLength: 1,
@@ -119,7 +119,7 @@ function existing(state: Product): Extract<Product, Details> {
   return 'name' in state ? state : refuse('resource_must_exist')
 }
 
-/** A history that goes on without a beginning is a bug, and nobody's fault who asks for it. */
+/** A history that continues without a beginning is a bug, not the caller's fault. */
 function begun(state: Product): Extract<Product, Details> {
   if ('name' in state) return state
   throw new Error('the stream does not start with ProductCreated')

@@ -23,7 +23,7 @@ const told = publicEvents(refund, {
   view: viewRefund,
 })
 
-/** A refund gives back a part of a payment; `services/processes/refunds.ts` asks the operators. */
+/** A refund returns part of a payment; `services/processes/refunds.ts` talks to the operators. */
 export const refunds: Family = {
   name: 'refunds',
   ids: { refund: 're' },

@@ -27,7 +27,7 @@ const money = policy<RefundEvents>('refund_money', {
   },
 })
 
-/** The payment learns what became of the part of it that was reserved. */
+/** The payment learns what became of its reserved part. */
 const paymentRefunds = policy<RefundEvents>('payment_refunds', {
   RefundSucceeded: ({ id, data }) => [
     to(paymentIntent, data.paymentIntent, { type: 'RecordRefund', data: { refund: id } }),

@@ -33,18 +33,20 @@ const Method = Type.Union([
 ])
 
 /**
- * What the book and the payment need to know at each end. It is the same in every event, because a policy
- * sees nothing else.
+ * What book and payment need to know at each end. It is the same in every event, because a policy sees
+ * nothing else.
  */
 const money = { paymentIntent: Uuid, amount: AmountMinor, currency: Currency, rail: Type.String() }
 
-/** What each account gives of it, and has back when it comes back: those that the payment was credited to. */
+/**
+ * What each account gives, and gets back if it is returned: the accounts that the payment was credited to.
+ */
 const shares = Type.Array(Share)
 
 // Events
 
 export const refundEvents = {
-  /** `rail` is the account by which the payment came in, `method` where the money goes back to. */
+  /** `rail` is the account that the payment came in by, `method` where the money goes back to. */
   RefundRequested: sealedFor(
     ({ method }) => holderOf(method),
     stored(3, record({ ...money, shares, reason: nullable(literals(...refundReasons)), method: Method }), {
@@ -56,19 +58,19 @@ export const refundEvents = {
   RefundFailed: stored(2, record({ ...money, code: Type.String(), message: Type.String() }), {
     1: withoutStamp,
   }),
-  /** Inferred: the request died after it had reserved the amount. It never comes to this stream any more. */
+  /** Inferred: the request died after it had reserved the amount. It will never reach this stream. */
   RefundAbandoned: stored(2, record({ paymentIntent: nullable(Uuid) }), { 1: withoutStamp }),
-  /** The provider says something else than is on record. */
+  /** The provider contradicts the record. */
   RefundResultContradicted: stored(1, record({ ...money, recorded: Recorded, word: Word, remedy: Remedy })),
   /** It had succeeded, and the money came back. */
   RefundReturned: stored(2, record({ ...money, shares, message: Type.String() }), { 1: fromAvailable }),
   /** It had failed, and the payer has the money after all. */
   RefundPaidLate: stored(1, record(money)),
-  /** Inferred: nobody has learned the outcome in three days: a case for the support. */
+  /** Inferred: nobody has learned the outcome within three days: a case for support. */
   RefundEscalated: stored(2, record({}), { 1: withoutStamp }),
 }
 
-/** Before there were shares, every refund was given by the merchant's balance. */
+/** Before shares existed, every refund was paid from the merchant's balance. */
 function fromAvailable(older: Record<string, never>): object {
   return { ...older, shares: [{ account: merchantAvailable, amount: older['amount'] }] }
 }
@@ -80,7 +82,7 @@ export type RefundEvents = EventsOf<typeof refundEvents>
 interface Details extends MerchantOwner, Readonly<RefundEvents['RefundRequested']> {
   readonly createdAt: string
   readonly escalated: boolean
-  /** Words against the record that were noted. */
+  /** Contradictions already recorded. */
   readonly contradictions: readonly Word[]
 }
 
@@ -109,12 +111,12 @@ export type RefundCommands = {
     reason: (typeof refundReasons)[number] | null
     method: Exclude<RailMethod, { type: 'bank' }>
   }
-  /** `paymentIntent` is what was reserved from; null where only its hold is known. */
+  /** `paymentIntent` is where the amount was reserved; null where only its hold is known. */
   AbandonRefund: { paymentIntent: string | null }
   SettleRefund: object
   FailRefund: { code: string; message: string }
   EscalateRefund: object
-  /** Confirmed: the provider says the same when it is asked. */
+  /** Confirmed: the provider repeats it when asked. */
   ContradictRefund: { word: Word; isConfirmed: boolean }
   SettleLateRefund: object
 }
@@ -164,7 +166,7 @@ export const refund: Decider<Refund, RefundCommands, RefundEvents> = {
       const { status: recorded, contradictions } = intended
       const rule = recorded === 'pending' ? undefined : refundRemedy(recorded, word)
       if (recorded === 'pending' || !rule || contradictions.includes(word)) return []
-      // Whoever has corrected itself once is not believed a second time.
+      // A provider that has corrected itself once is not believed a second time.
       const remedy = isConfirmed && contradictions.length === 0 ? rule : 'case'
       const money = moneyOf(intended)
       const contradicted = {
@@ -220,7 +222,10 @@ export function refunds(state: Refund, paymentIntent: string): boolean {
   return 'paymentIntent' in state && state.paymentIntent === paymentIntent
 }
 
-/** The same request decides nothing. Another one with its key has reserved what is not this refund's. */
+/**
+ * A repeated request decides nothing. Another request with its key has reserved money that is not this
+ * refund's.
+ */
 function repeated(known: RequestedRefund, asked: RefundCommands['RequestRefund']): [] {
   const isSame = known.paymentIntent === asked.paymentIntent && known.amount === asked.amount
   if (isSame && known.currency === asked.currency) return []

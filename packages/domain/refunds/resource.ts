@@ -14,7 +14,7 @@ import {
 } from '../../contract/vocabulary.ts'
 import { refundReasons, type Refund } from './refund.ts'
 
-/** All that is left of the payment when no amount is given. */
+/** Default: everything that is left of the payment. */
 export const RefundRequest = record({ amount: maybe(AmountMinor), reason: maybe(choice(...refundReasons)) })
 
 export const RefundResource = record({

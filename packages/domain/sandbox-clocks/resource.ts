@@ -29,7 +29,7 @@ export const SandboxClockResource = record({
 interface Shown {
   readonly merchant: string
   readonly state: SandboxClock
-  /** Everybody's time. */
+  /** Real time. */
   readonly now: Date
 }
 

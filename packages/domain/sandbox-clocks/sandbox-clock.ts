@@ -4,11 +4,11 @@ import { record, Type } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
 
-/** Inferred: far enough for what merchants sell by the year, near enough for any calendar. */
+/** Inferred: far enough for yearly subscriptions, near enough for any calendar. */
 export const aheadMsMax = 5 * 366 * 86_400_000
 
 export const sandboxClockEvents = {
-  /** So far the merchant's time in the sandbox is ahead of everybody's. */
+  /** How far the merchant's sandbox time is ahead of real time. */
   SandboxClockMoved: stored(1, record({ aheadMs: Type.Integer({ minimum: 0 }) })),
 }
 
@@ -16,7 +16,7 @@ export type SandboxClockEvents = EventsOf<typeof sandboxClockEvents>
 
 export interface SandboxClock {
   readonly aheadMs: number
-  /** By everybody's time; null for a clock that was never moved. */
+  /** In real time; null for a clock that was never moved. */
   readonly movedAt: string | null
 }
 
@@ -24,7 +24,7 @@ export type SandboxClockCommands = {
   MoveSandboxClock: { byMs: number } | { aheadMs: number }
 }
 
-/** A merchant's time in the sandbox, which goes on from wherever it is moved to. */
+/** A merchant's sandbox time, which runs on from wherever it is moved to. */
 export const sandboxClock: Decider<SandboxClock, SandboxClockCommands, SandboxClockEvents> = {
   category: 'sandbox_clock',
   time: 'real',

@@ -16,7 +16,7 @@ const told = publicEvents(webhookEndpoint, {
   },
   events: {
     WebhookEndpointMarkedFailing: 'webhook_endpoint.failing',
-    // What a merchant does to an endpoint itself it need not be told.
+    // A merchant need not be told what it does to an endpoint itself.
     WebhookEndpointDisabled: ({ data }) => (data.reason === 'gone' ? 'webhook_endpoint.disabled' : undefined),
     WebhookEndpointRecovered: 'webhook_endpoint.recovered',
     WebhookEndpointTested: 'webhook_endpoint.test',

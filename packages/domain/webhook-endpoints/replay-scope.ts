@@ -4,13 +4,13 @@ import type { WebhookEndpoint } from './webhook-endpoint.ts'
 /** Inferred: an endpoint can be sent again what it missed in the last 30 days. */
 const missedForMs = 30 * 86_400_000
 
-/** An event without an endpoint is replayed to all endpoints that would get it now. */
+/** Without an endpoint, an event is replayed to all endpoints that would receive it now. */
 export function isEnabledFor(endpoint: WebhookEndpoint, type: string): boolean {
   if (endpoint.status === 'none' || endpoint.status === 'disabled') return false
   return matches(endpoint.enabledEvents, type)
 }
 
-/** An endpoint without an event is sent again what it missed of the types that it is enabled for now. */
+/** Without an event, an endpoint is sent what it missed of the types that it is enabled for now. */
 export function missedBy(
   endpoint: WebhookEndpoint,
   at: Date,

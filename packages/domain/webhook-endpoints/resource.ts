@@ -23,7 +23,7 @@ const EnabledEvents = Type.Array(Type.String({ maxLength: 100 }), {
   description: 'Event types, `prefix.*` or `*`',
 })
 
-/** The action checks the URL, because which addresses are reachable is known outside. */
+/** The action checks the URL, because only the outside knows which addresses are reachable. */
 const WebhookUrl = Type.String({
   minLength: 1,
   maxLength: 2048,
@@ -38,7 +38,7 @@ export const WebhookEndpointRevision = record({
   enabled: optional(Type.Boolean()),
 })
 
-/** Inferred: how long the old secret goes on signing; 0 revokes it at once. */
+/** Inferred: how long the old secret keeps signing; 0 revokes it at once. */
 export const SecretRotation = record({
   expires_in: optional(
     Type.Integer({ minimum: 0, maximum: 604_800, description: 'Seconds that the old secret still signs' }),
@@ -89,7 +89,7 @@ export const WebhookReplayResource = record({
 
 const secretAgeRecommendedMs = 365 * 86_400_000
 
-/** Without the secret itself; two fields depend on the time at which it is looked at. */
+/** Without the secret itself; two fields depend on the time of the request. */
 export function viewWebhookEndpoint(
   id: string,
   state: WebhookEndpoint,

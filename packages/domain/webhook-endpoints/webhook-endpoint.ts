@@ -3,7 +3,7 @@ import { literals, nullable, record, Timestamp, Type } from '../../contract/voca
 import type { Decider } from '../../kernel/decider.ts'
 import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 
-// Events. Secrets are sealed before they come here; only their last four characters are in the clear.
+// Events. Secrets arrive sealed; only their last four characters are in the clear.
 
 const Selections = Type.Array(Type.String())
 const Secret = { sealedSecret: Type.String(), secretLast4: Type.String() }
@@ -15,7 +15,7 @@ export const webhookEndpointEvents = {
   WebhookEndpointRevised: stored(2, record({ url: Type.String(), enabledEvents: Selections }), {
     1: withoutStamp,
   }),
-  /** `event` is the public event that was answered 410; null when the merchant turned the endpoint off. */
+  /** `event` is the public event that was answered 410; null when the merchant disabled the endpoint. */
   WebhookEndpointDisabled: stored(
     3,
     record({ reason: literals('merchant', 'gone'), event: nullable(Type.String()) }),
@@ -25,7 +25,7 @@ export const webhookEndpointEvents = {
   WebhookEndpointSecretRotated: stored(2, record({ ...Secret, previousUntil: Timestamp }), {
     1: withoutStamp,
   }),
-  /** The same secrets under another master key; the older ones in their order. */
+  /** The same secrets under another master key; the older ones in order. */
   WebhookEndpointSecretsResealed: stored(
     2,
     record({ sealedSecret: Type.String(), previous: Type.Array(Type.String()) }),
@@ -52,7 +52,7 @@ interface Details {
   readonly url: string
   readonly enabledEvents: readonly string[]
   readonly secret: SigningSecret
-  /** Older secrets that sign as well until a time, the newest first. */
+  /** Older secrets that also sign until a time, newest first. */
   readonly previous: readonly { readonly sealed: string; readonly until: string }[]
   readonly registeredAt: string
   readonly rotatedAt: string | null
@@ -78,11 +78,11 @@ export type WebhookEndpointCommands = {
     secretLast4: string
   }
   ReviseEndpoint: { url?: string | undefined; enabledEvents?: readonly string[] | undefined }
-  /** `gone`: the address that answered this event with 410. It may have been replaced since. */
+  /** `gone`: the URL that answered this event with 410. It may have been replaced since. */
   DisableEndpoint: { gone?: { url: string; event: string } }
   EnableEndpoint: object
   RotateSecret: { sealedSecret: string; secretLast4: string; overlapSeconds: number }
-  /** Secrets as they are sealed now, and as they are to be. */
+  /** Secrets as currently sealed, and newly sealed. */
   ResealSecrets: { resealed: Readonly<Record<string, string>> }
   MarkFailing: { event: string }
   RecoverEndpoint: object
@@ -197,23 +197,19 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
   },
 }
 
-/** What an endpoint's secrets are sealed for: in another endpoint's history they do not open. */
+/** What an endpoint's secrets are bound to: in another endpoint's history they do not open. */
 export function secretContext(id: string): string {
   return `webhook_endpoint/${id}`
 }
 
 /**
- * Inferred: enough for a rotation that was sent several times by mistake; each signature makes the headers
- * longer.
+ * Inferred: enough for a rotation repeated several times by mistake; each signature lengthens the headers.
  */
 const previousSecretsMax = 4
 
 type Rotation = WebhookEndpointEvents['WebhookEndpointSecretRotated'] & { readonly at: string }
 
-/**
- * A secret never signs longer than the one that followed it, so revoking at once revokes all that came
- * before.
- */
+/** A secret never signs longer than its successor, so revoking one at once revokes all earlier ones. */
 function afterRotation(
   { secret, previous }: Details,
   { sealedSecret, secretLast4, previousUntil, at }: Rotation,
@@ -238,7 +234,7 @@ function registered(state: WebhookEndpoint): RegisteredWebhookEndpoint {
   return state
 }
 
-/** What a change of status leaves as it is. */
+/** The fields that a change of status keeps. */
 function details(state: WebhookEndpoint): Details {
   const { merchant, livemode, url, enabledEvents, secret, previous, registeredAt, rotatedAt } =
     registered(state)

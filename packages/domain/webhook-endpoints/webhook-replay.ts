@@ -32,8 +32,8 @@ export type WebhookReplay =
 
 export type WebhookReplayCommands = {
   /**
-   * `event` is a public id (`evt_…`), `endpoint` a UUID, `deliveries` how many there were to send when it was
-   * asked for.
+   * `event` is a public id (`evt_…`), `endpoint` a UUID, `deliveries` how many there were to send at the time
+   * of the request.
    */
   RequestReplay: { event: string | null; endpoint: string | null; reason: string | null; deliveries: number }
   CompleteReplay: { deliveries: number; succeeded: number; failed: number }

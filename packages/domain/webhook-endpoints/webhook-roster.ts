@@ -5,14 +5,14 @@ import { stored, type EventsOf } from '../../kernel/event-types.ts'
 import type { MerchantOwner } from '../../kernel/owner.ts'
 
 /**
- * The endpoints of a merchant in one environment that count against its limit. They are counted in a stream
- * of their own, because no count across streams holds while many are registered at once.
+ * The endpoints of a merchant and environment that count against its limit. They are counted in a stream of
+ * their own, because a count across streams does not hold under concurrent registrations.
  */
 
 const Endpoints = Type.Array(Type.String())
 
 export const webhookRosterEvents = {
-  /** `endpoints` were registered before there were rosters. */
+  /** `endpoints` were registered before rosters existed. */
   WebhookRosterOpened: stored(1, record({ endpoints: Endpoints, at: Timestamp })),
   WebhookSlotTaken: stored(1, record({ endpoint: Type.String(), at: Timestamp })),
   WebhookSlotsFreed: stored(1, record({ endpoints: Endpoints, at: Timestamp })),
