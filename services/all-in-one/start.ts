@@ -16,7 +16,7 @@ export interface RunningService {
   readonly healthPort: number
   readonly credentials: Credentials
   readonly runtime: Runtime
-  /** Answers what is in flight, then stops everything in the order in which work arrives. */
+  /** Finishes requests in flight, then stops everything in the order in which work flows. */
   close(): Promise<void>
 }
 
@@ -27,7 +27,7 @@ export async function startService(
 ): Promise<RunningService> {
   const runtime = await openRuntime(configuration, options)
   const bus = await openBus(runtime, { isShared: false })
-  // Whoever consumes is there before anything is published: a bus in process keeps nothing.
+  // Consumers start before anything is published: the in-process bus stores nothing.
   const webhooks = await runWebhooks(runtime, bus)
   const leaders = [runProjector(runtime), runProcesses(runtime), runRelay(runtime, bus), runNotary(runtime)]
   const behind = {

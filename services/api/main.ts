@@ -21,7 +21,7 @@ import { LastWrites } from './kinds/writes.ts'
 
 export interface RunningApi {
   readonly port: number
-  /** Stops accepting, answers what is in flight, then ends. */
+  /** Stops accepting, finishes requests in flight, then ends. */
   close(): Promise<void>
 }
 
@@ -29,13 +29,13 @@ export interface ApiOptions {
   readonly runtime: Runtime
   readonly table?: readonly AnyRoute[]
   readonly bodyArrivalMs?: number
-  /** Others beside those of this service. */
+  /** Checks in addition to this service's own. */
   readonly authenticators?: readonly Authenticator[]
   readonly challenges?: Challenges
   readonly patience?: Patience
 }
 
-/** Serves the table of endpoints, its documentation and the health of this process. */
+/** Serves the table of endpoints, its documentation and this process's health. */
 export async function startApi({
   runtime,
   table = routes,

@@ -24,13 +24,13 @@ import { shareOf } from '../kinds/list-scope.ts'
 import { balanceDays, balances } from '../../../projections/balances.ts'
 
 const entriesAtOnce = 1_000
-/** Days of more than twenty years. */
+/** More than twenty years of days. */
 const daysMax = 8_000
 
 /** Every currency in which a book can exist. */
 const allCurrencies = [...new Set([...markets.map(({ currency }) => currency), ...cardCurrencies])]
 
-/** As it is now, or as it was: read models are only where the reading of the books themselves begins. */
+/** Now or in the past: read models only tell where reading the books themselves must begin. */
 export async function showBalance({
   caller,
   dependencies,
@@ -80,7 +80,7 @@ async function standOf(dependencies: Dependencies, asked: Asked): Promise<Curren
   const { sum, entries } = await summed(dependencies, asked)
   let balance = sum
   let position = 0
-  // The last counted entry is read once more for its position.
+  // The last counted entry is read again for its position.
   for await (const event of entriesOf(dependencies, asked, { from: Math.max(0, entries - 1) })) {
     if (event.revision >= entries) balance = sumOf(balance, movementOf(event.data))
     position = event.position
@@ -88,7 +88,7 @@ async function standOf(dependencies: Dependencies, asked: Asked): Promise<Curren
   return { ...balance, position, currency }
 }
 
-/** Whole days from the read model, and what of the days around it was effective by then, entry by entry. */
+/** Whole days from the read model; of the days around it, entry by entry, what was effective by then. */
 async function standAt(
   dependencies: Dependencies,
   asked: Asked & { readonly until: string },
@@ -111,7 +111,7 @@ async function standAt(
 
 interface Revisions {
   readonly from: number
-  /** The first that is left out. */
+  /** The first one left out. */
   readonly to?: number
 }
 
@@ -125,7 +125,7 @@ async function* entriesOf(
   for (let next = from; next < to; next += entriesAtOnce) {
     const limit = Math.min(entriesAtOnce, to - next)
     const events = await store.readStream(stream, next, limit)
-    // Its own events, so their data is an entry: only the erasure in `recorded` hides it.
+    // The book's own events, so their data is an entry: only the erasure in `recorded` hides it.
     for (const event of events) yield recordedEvent(book, event) as RecordedEvent<Entry>
     if (events.length < limit) return
   }
@@ -133,11 +133,11 @@ async function* entriesOf(
 
 interface Summed {
   readonly sum: Balances
-  /** How many entries of the book are in the sum. */
+  /** How many of the book's entries are in the sum. */
   readonly entries: number
 }
 
-/** All that the read model has counted: the first entries of the book. */
+/** All that the read model has counted: the book's first entries. */
 async function summed({ reads }: Dependencies, { currency, ...owner }: Asked): Promise<Summed> {
   const where = equal({ ...ownedBy(owner), currency })
   const query = { from: balances.name, where, order: 'currency', limit: 1 }

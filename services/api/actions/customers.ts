@@ -7,23 +7,23 @@ type Sender = Pick<Request, 'caller' | 'dependencies' | 'send'>
 export interface Contact {
   readonly email: string | null
   readonly phone: string | null
-  /** Of the payment by which the customer is met. */
+  /** The payment by which the customer is met. */
   readonly currency: string
 }
 
-/** Where a contact leads: to a customer, or to a stream that is to become one. */
+/** Where a contact leads: to a customer, or to a stream that is about to become one. */
 interface Lead {
   readonly id: string
   readonly isCustomer: boolean
-  /** Contacts that lead to each other only, as an earlier version could leave them. */
+  /** Contacts that only lead to each other, as an earlier version could leave them. */
   readonly inCircle?: true
 }
 
 /**
- * The customer with this e-mail address, else the one with this number, else a new one; `null` without any
- * contact. Whoever is answered exists. A stream decides once whether it is a customer or leads to one, and
- * only streams that are customers, or about to be made one, are led to; so each try finds more decided, and
- * what a crash left half done is finished by the next one who meets it.
+ * The customer with this e-mail address, else the one with this number, else a new one; `null` without a
+ * contact. The customer returned exists. A stream decides once whether it is a customer or leads to one, and
+ * contacts only lead to streams that are customers or about to be; so each attempt finds more decided, and
+ * whoever meets the customer next finishes what a crash left half done.
  */
 export async function findOrCreateCustomer(request: Sender, contact: Contact): Promise<string | null> {
   const { email, phone } = contact
@@ -42,7 +42,7 @@ async function byOne(request: Sender, contact: Contact): Promise<string | undefi
   return lead.isCustomer ? lead.id : create(request, lead, contact)
 }
 
-/** Mostly the address is known, and then nothing else is looked at. */
+/** Usually the address is known, and nothing else needs to be looked up. */
 async function byBoth(
   request: Sender,
   contact: Contact & { readonly email: string; readonly phone: string },
@@ -75,7 +75,7 @@ async function leadOf(request: Sender, contact: string): Promise<Lead> {
   }
 }
 
-/** Adds what is not known of a customer who has come to be meanwhile. `undefined`: the stream leads on. */
+/** Adds what is missing to a customer who was created meanwhile. `undefined`: the stream leads elsewhere. */
 async function create(request: Sender, lead: Lead, contact: Contact): Promise<string | undefined> {
   const { id, isCustomer, inCircle } = lead
   const data = { ...contact, ...(inCircle && { inCircle }) }

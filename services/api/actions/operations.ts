@@ -11,13 +11,13 @@ import { html } from '../docs/html.ts'
 
 const waitMs = 1_000
 
-/** Public: whoever has the id of an operation, payer or merchant, may see how it stands and nothing else. */
+/** Public: anybody with the id of an operation, payer or merchant, may see its status and nothing else. */
 export async function showOperation(
   request: Pick<Request, 'dependencies' | 'params'>,
 ): Promise<OperationView> {
   const { dependencies, params } = request
   const id = params['operationId']!
-  // The payer may come with the answer to the confirmation, and the read model a moment later.
+  // The payer may arrive with the answer to the confirmation, and the read model a moment later.
   await dependencies.reads.reached(await dependencies.store.head(), waitMs, operations.name)
   return viewOperation((await findOperation(dependencies, id)) ?? refuse('resource_must_exist'))
 }
@@ -36,8 +36,8 @@ const words: Readonly<Record<OperationView['status'], readonly [title: string, t
 }
 
 /**
- * Spec, Return URL rules 1: where the payer stays when there is no return URL, and from where others are sent
- * back.
+ * Spec, Return URL rules 1: where the payer stays when there is no return URL, and is forwarded from
+ * otherwise.
  */
 export function operationPage({ id, status, message, redirect_url }: OperationView): string {
   const [title, text] = words[status]

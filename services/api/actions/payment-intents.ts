@@ -38,7 +38,7 @@ type Confirmation = Request<Static<typeof ConfirmationRequest>>
 export async function createPaymentIntent(request: Creation): Promise<PaymentIntentView> {
   const { amount, currency, transaction_country, payer_country, rail_country, description, metadata } =
     request.body
-  // Nobody becomes a customer by a payment that cannot be.
+  // A payment that is impossible creates no customer.
   admitPayment({ country: transaction_country, currency, amountMinor: amount })
   requireRail(request.dependencies.rail, {
     livemode: request.caller.livemode,
@@ -59,7 +59,7 @@ export async function createPaymentIntent(request: Creation): Promise<PaymentInt
   return seen(request.id, state)
 }
 
-/** Inferred: a customer who is named is taken, whatever contact stands beside the name. */
+/** Inferred: a named customer is used, whatever contact is given beside it. */
 async function customerOf(request: Creation): Promise<string | null> {
   const { customer, customer_email, customer_phone, currency } = request.body
   if (customer) return knownCustomer(request, customer)
@@ -75,8 +75,8 @@ async function knownCustomer({ caller, dependencies }: Creation, text: string): 
 }
 
 /**
- * Locks the intent before the provider is called, so that of all confirmations at most one calls it. When its
- * answer is lost, the lock stays until the provider has said what became of the call.
+ * Locks the intent before the provider is called, so that of all confirmations at most one calls it. When the
+ * provider's answer is lost, the lock stays until it has said what became of the call.
  */
 export async function confirmPaymentIntent(request: Confirmation): Promise<PaymentIntentView> {
   const id = request.params['id']!
@@ -97,7 +97,7 @@ export async function confirmPaymentIntent(request: Confirmation): Promise<Payme
 
 const neverReceived: RailState = { state: 'never_received' }
 
-/** Without a rail nothing is begun; what is under way or over is answered as ever. */
+/** Without a rail nothing is begun; what is in progress or ended is answered as usual. */
 async function unserved({ caller, dependencies }: Confirmation, id: string) {
   // The read model's states are those of its decider.
   const state = (await currentState({ caller, dependencies }, paymentIntents, id)) as
@@ -112,7 +112,7 @@ async function lock(request: Confirmation, id: string, data: PaymentIntentComman
     const once = { mustExist: true, onConflict: 'refuse' } as const
     return await request.send(paymentIntent, id, { type: 'ConfirmIntent', data }, once)
   } catch (error) {
-    // Spec, Errors: a lost race is refused like a lock that is held.
+    // Spec, Errors: a lost race is refused like a held lock.
     const isLostRace = error instanceof Refusal && error.reason === 'resource_must_not_have_changed'
     throw isLostRace ? new Refusal('confirmation_must_be_the_only_one', { retryAfterSeconds: 1 }) : error
   }
@@ -158,9 +158,7 @@ async function submit(
   }
 }
 
-/**
- * The history keeps the end of a card's token only; the whole of it goes from the request to the provider.
- */
+/** History keeps only the end of a card's token; the whole token goes from the request to the provider. */
 function payingMethod({ method }: Attempt, { payment_method }: Confirmation['body']): Attempt['method'] {
   return method.type === 'card' ? { ...method, token: payment_method.card!.token } : method
 }

@@ -35,7 +35,7 @@ export async function showPayment(request: Asking): Promise<Static<typeof Detail
   return { ...payment, timeline: timelineOf(events), refunds: await refundsOf(request, id) }
 }
 
-/** What happened to an intent, newest first. */
+/** An intent's history, newest first. */
 export async function showTimeline(
   request: Asking & { readonly query: Static<typeof TimelineQuery> },
 ): Promise<ListEnvelope<Static<typeof TimelineEntry>>> {
@@ -57,20 +57,20 @@ interface IntentHistory {
   readonly state: PaymentIntent
 }
 
-/** An intent with all its events; those of other merchants and of the other environment do not exist. */
+/** An intent with all its events; those of other merchants and the other environment do not exist here. */
 async function historyOf({ caller, dependencies, params }: Asking): Promise<IntentHistory> {
   const id = params['id']!
   const stored = await dependencies.store.readStream(streamName(paymentIntent.category, id), 0)
   if (!stored[0] || !owns(stored[0].metadata, caller)) refuse('resource_must_exist')
   const events = stored.map((event) => recordedEvent(paymentIntent, event))
-  // Its own events, so its own state: only the erasure in `foldStored` hides it.
+  // Its own events, so its own state: only the erasure in `foldStored` hides that.
   return { id, events, state: foldStored(paymentIntent, stored) as PaymentIntent }
 }
 
 const refundsShownMax = 100
 const waitMs = 1_000
 
-/** The newest refunds of a payment, with those that were asked for a moment ago. */
+/** A payment's newest refunds, including those requested a moment ago. */
 async function refundsOf({ dependencies }: Asking, paymentIntentId: string): Promise<RefundView[]> {
   await dependencies.reads.reached(await dependencies.store.head(), waitMs, refunds.name)
   const { rows } = await dependencies.reads.page<{ id: string; state: Refund }>({

@@ -32,12 +32,16 @@ import { payoutDestinations } from '../../../projections/payouts.ts'
 
 type Settings = Static<typeof PayoutSettingsResource>
 
-/** The settings must show what was just saved, so they wait for the read model to reach the log's end. */
+/**
+ * The settings must show what was just saved, so they wait until the read model has reached the log's head.
+ */
 const waitMs = 1_000
 const whole = { isWhole: true } as const
 const destinationsMax = 100
 
-/** Saves a destination and makes it the default, if asked to: so does a policy, for a crash in between. */
+/**
+ * Saves a destination and makes it the default on request; a policy does the same in case of a crash between.
+ */
 export async function saveDestination(
   request: Request<Static<typeof PayoutDestinationRequest>>,
 ): Promise<Static<typeof PayoutDestinationResource>> {
@@ -85,7 +89,7 @@ async function revise(request: Asking, data: PayoutSettingsCommands['RevisePayou
   await request.send(payoutSettings, id, { type: 'RevisePayoutSettings', data }, whole)
 }
 
-/** The default may still be in its safety delay: it is used when that is over. */
+/** The default may still be in its safety delay: it is used once that is over. */
 async function activeDestination({ caller, dependencies }: Asking, text: string): Promise<string> {
   const id = identity(text)
   const state = id && (await readState(dependencies.store, payoutDestination, id))

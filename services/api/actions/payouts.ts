@@ -33,13 +33,13 @@ export async function createPayout(request: Request<PayoutBody>): Promise<Create
   return requestPayout(request, target ?? refuseDestination('/destination', 'No destination is given'))
 }
 
-/** The same for the merchant's own pages, where the default destination is taken when none is named. */
+/** The same for the merchant's own pages, where the default destination is used when none is named. */
 export async function createMerchantPayout(request: Request<PayoutBody>): Promise<Created> {
   return requestPayout(request, (await namedTarget(request)) ?? (await defaultTarget(request)))
 }
 
 /**
- * Two streams, in this order: money is held first, so that an uncovered payout has left no trace. A crash in
+ * Two streams, in this order: money is held first, so that an uncovered payout leaves no trace. A crash in
  * between is repaired by the repeat with the same key, which holds nothing twice, or by `hold_unclaimed`.
  */
 async function requestPayout(request: Request<PayoutBody>, found: Target): Promise<Created> {
@@ -94,7 +94,10 @@ async function defaultTarget(request: Request<PayoutBody>): Promise<Target> {
   return refuseDestination('/destination', 'No destination is given, and there is no default destination')
 }
 
-/** Sandbox only: the merchant plays the operator. A payout that has ended otherwise stays as it is. */
+/**
+ * Sandbox only: the merchant decides the operator's answer. A payout that has ended differently stays as it
+ * is.
+ */
 export async function playOperator(request: Request<Static<typeof PayoutCallback>>): Promise<Created> {
   const { caller, dependencies, body } = request
   if (caller.livemode) refuse('resource_must_exist')
@@ -106,7 +109,7 @@ export async function playOperator(request: Request<Static<typeof PayoutCallback
   }
   const failure = failureOf(body.failure_code, body.failure_message)
   const result: RailState = body.status === 'paid' ? { state: 'succeeded' } : { state: 'failed', ...failure }
-  // The operator may have ended it by itself a moment ago: what it says counts.
+  // The operator may have ended it by itself a moment ago: then its answer counts.
   const said = await dependencies.sandboxRail.resolve(id, result)
   const { state } =
     said.state === 'failed'

@@ -17,7 +17,10 @@ import { readState } from '../../../packages/kernel/history.ts'
 type Shown = Static<typeof SandboxClockResource>
 type Move = Static<typeof SandboxClockMove>
 
-/** The first time others have to learn that there is a clock to look up; they follow the log within this. */
+/**
+ * The first move is special: others must learn that there is a clock to look up, which they do within this
+ * time by following the log.
+ */
 const learnedWithinMs = 500
 
 export async function showSandboxClock({ caller, dependencies }: Request): Promise<Shown> {
@@ -27,7 +30,7 @@ export async function showSandboxClock({ caller, dependencies }: Request): Promi
   return viewSandboxClock({ merchant, state, now: dependencies.clock() })
 }
 
-/** What is due by then runs in its order, in the seconds that follow. */
+/** Timers due by then run in order, within the following seconds. */
 export async function moveSandboxClock(request: Request<Move>): Promise<Shown> {
   const { caller, dependencies, body } = request
   if (caller.livemode) refuse('resource_must_exist')
@@ -37,7 +40,7 @@ export async function moveSandboxClock(request: Request<Move>): Promise<Shown> {
   const { state, revision } = await request.send(sandboxClock, sandboxClockId(merchant), command, once)
   dependencies.movedClocks.learn(merchant, { aheadMs: state.aheadMs, revision })
   if (revision === 0) await pause(learnedWithinMs)
-  // What it was moved to, so that a repeat is answered alike.
+  // The time it was moved to, so that a repeat gets the same answer.
   const now = state.movedAt ? new Date(state.movedAt) : dependencies.clock()
   return viewSandboxClock({ merchant, state, now })
 }

@@ -22,7 +22,7 @@ import { takeSlot } from './webhook-slots.ts'
 
 type Shown = Static<typeof WebhookEndpointResource>
 
-/** Inferred: the old secret signs for a day after a rotation. */
+/** Inferred: the old secret keeps signing for a day after a rotation. */
 const overlapSeconds = 86_400
 
 /** Spec, Webhook endpoints: the service does not contact the URL. */
@@ -43,7 +43,7 @@ export async function registerEndpoint(
   )
   const shown = viewWebhookEndpoint(id, state, dependencies.clock())
   if (!shown || state.status === 'none') throw new Error(`endpoint ${id} was registered and is not there`)
-  // Read back, because a first try with the same key may have registered it with another secret.
+  // Read back, because an earlier try with the same key may have registered it with another secret.
   return { ...shown, secret: dependencies.vault.open(state.secret.sealed, secretContext(id)) }
 }
 

@@ -17,7 +17,7 @@ type Asker = Pick<Request, 'dependencies' | 'caller'>
 
 /**
  * Spec, Events: a past event can be replayed to an endpoint. The webhook service does it; here it is only
- * asked for.
+ * requested.
  */
 export async function requestReplay(
   request: Request<Static<typeof WebhookReplayRequest>>,
@@ -38,7 +38,7 @@ export async function requestReplay(
   return viewWebhookReplay(id, state) ?? refuse('resource_must_exist')
 }
 
-/** How many there are to send now; what is completed tells how many there were. */
+/** How many there are to send now; on completion the replay says how many there were. */
 async function countDeliveries(
   asker: Asker,
   event?: PublicEvent,

@@ -26,13 +26,13 @@ export interface Api {
   readonly rateLimit: RateLimit
   readonly requireEnvironmentHeader: boolean
   readonly writes: LastWrites
-  /** In which a body must have arrived. */
+  /** Time in which a body must have arrived. */
   readonly bodyArrivalMs: number
 }
 
 /**
- * Everything that every operation has in common, in the order in which a request is refused; then the kind of
- * row does its work.
+ * What all operations have in common, in the order in which requests are refused; then the row's kind does
+ * its work.
  */
 export async function handle(
   api: Api,
@@ -77,7 +77,7 @@ interface Answered {
   readonly response: HttpResponse
 }
 
-/** Every answer says what it shows at least, also one that has changed nothing or was given before. */
+/** Every answer says which position it reflects, even one that changed nothing or is a repeat. */
 async function tellPosition(api: Api, { asked, isRead, response }: Answered): Promise<void> {
   const { store, reads, opaque } = api.dependencies
   const known = Math.max(asked.lastWritten, reads.known)
@@ -139,13 +139,13 @@ interface Place {
   readonly params: Readonly<Record<string, string>>
 }
 
-/** Nobody acts for whoever owns what the path names. */
+/** A caller without an owner acts for the owner of what the path names. */
 async function acting({ dependencies }: Api, caller: Caller, { route, params }: Place): Promise<Caller> {
   if (caller.credential !== 'nobody' || !route.actsFor) return caller
   return { ...caller, ...ownerOf(await route.actsFor({ params, dependencies })) }
 }
 
-/** A challenge is consumed by the request that needs it, and not by repeats of that request. */
+/** A challenge is consumed by the request that needs it, not by repeats of that request. */
 async function challenged(
   challenges: Challenges,
   route: AnyRoute,
@@ -186,7 +186,7 @@ function checkEnvironment(
   }
 }
 
-/** PostgreSQL cannot hold the character, so nothing can be named or found by it. */
+/** PostgreSQL cannot store this character, so nothing can have it in its name. */
 function checkAddress(url: string): void {
   if (url.includes('%00'))
     refuse('request_must_be_valid', { detail: 'The address must not contain the character U+0000' })
@@ -229,7 +229,7 @@ async function bodyOf(
   return given
 }
 
-/** The revision that a change is bound to; `*` is any, and a change needs one anyway. */
+/** The revision that a change is bound to; `*` is any, but a change needs one anyway. */
 function ifRevision(route: AnyRoute, request: HttpRequestIn): number | undefined {
   const text = request.headers['if-match']
   if (text === undefined || isRead(request)) return undefined

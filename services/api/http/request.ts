@@ -6,15 +6,15 @@ import { foldStored } from '../../../packages/kernel/history.ts'
 import { owns } from '../../../packages/kernel/owner.ts'
 import type { Caller } from '../../../packages/contract/callers.ts'
 
-/** A request of a kind of row that is only known at run time. */
+/** A request of a kind of row known only at run time. */
 export interface AnyRequest extends Request<object | undefined, Readonly<Record<string, unknown>>> {
-  /** Header Min-Position: a list must show at least this. */
+  /** Header Min-Position: a list must reflect at least this position. */
   readonly minPosition: number | undefined
-  /** What this process last wrote for the merchant. */
+  /** This process's last write for the merchant. */
   readonly lastWritten: number
-  /** Position that is answered as Ledger-Position. */
+  /** Sent as Ledger-Position. */
   readonly position: number
-  /** Notes the revision that is shown of what the path names. */
+  /** Records the shown revision of what the path names. */
   read(revision: number): void
 }
 
@@ -29,7 +29,7 @@ export interface RequestParts {
   readonly body: object | undefined
   readonly minPosition: number | undefined
   readonly lastWritten: number
-  /** What `If-Match` names. */
+  /** The value of `If-Match`. */
   readonly ifRevision: number | undefined
 }
 
@@ -69,7 +69,7 @@ export class HttpRequest implements AnyRequest {
     return this.#position
   }
 
-  /** It has written to the stream of its own identity. */
+  /** It has written to the stream of its own id. */
   get hasStarted(): boolean {
     return this.#hasStarted
   }
@@ -111,7 +111,7 @@ export class HttpRequest implements AnyRequest {
     return outcome
   }
 
-  /** The stream as an earlier try of this request left it, if that came so far. */
+  /** The stream as an earlier try of this request left it, if it got that far. */
   async #earlier<S, C extends Payloads, E extends Payloads>(
     decider: Decider<S, C, E>,
     id: string,

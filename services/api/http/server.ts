@@ -7,12 +7,12 @@ import { messageClasses } from './mount.ts'
 import { problem } from './problem.ts'
 import { closingQueuedResponses } from './queued-responses.ts'
 
-/** How long a client may take. */
+/** Time limits for clients. */
 export interface Patience {
   readonly headersMs: number
   /** The whole request. */
   readonly requestMs: number
-  /** So late a client that is too slow is noticed. */
+  /** How late a slow client is noticed. */
   readonly checkEveryMs: number
 }
 
@@ -28,7 +28,7 @@ export interface ServerOptions {
   readonly baseUrl: string
 }
 
-/** A server that ends slow clients, and answers what is no HTTP as it answers everything else. */
+/** A server that disconnects slow clients, and answers invalid HTTP as it answers everything else. */
 export function serverOf({ app, listener, patience, baseUrl }: ServerOptions): Server {
   const server = createServer(
     {
@@ -51,9 +51,9 @@ const refusals: Readonly<Record<string, RefusalName>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'body_must_arrive_in_time',
 }
 
-/** By itself Node answers a bare status line, in which a client's problem handling finds nothing. */
+/** Node itself would send a bare status line, which clients' problem handling cannot read. */
 function refuseConnection({ code = '' }: NodeJS.ErrnoException, socket: Duplex, baseUrl: string): void {
-  // Amid an answer nothing else can be said.
+  // In the middle of an answer nothing else can be sent.
   const { _httpMessage: answering } = socket as { _httpMessage?: { headersSent: boolean } }
   if (!socket.writable || answering?.headersSent) return void socket.destroy()
   const refusal = new Refusal(refusals[code] ?? 'request_must_be_http')

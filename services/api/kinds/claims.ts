@@ -10,15 +10,15 @@ import {
 } from '../../../packages/domain/claims/claim.ts'
 import type { Envelope } from '../../../packages/kernel/envelope.ts'
 
-/** What a holder must be the only one to have. */
+/** The value that a holder must have exclusively. */
 export interface WantedClaim {
   readonly kind: ClaimKindName
   readonly value: string
-  /** How it is refused when somebody else keeps it. */
+  /** How it is refused when somebody else has it. */
   readonly refusal: RefusalName
 }
 
-/** What is held: the holder keeps both in its events, to free the claim when it no longer needs it. */
+/** The holder stores both in its events, to free the claim when it no longer needs it. */
 export interface HeldClaim {
   readonly claim: string
   readonly hold: string
@@ -29,11 +29,11 @@ interface Asking {
   readonly envelope: Envelope
 }
 
-/** What a crash leaves held is kept or freed so much later. */
+/** After this long, what a crash left held is kept or freed. */
 const heldForMs = 15_000
 
 /**
- * Holds what is wanted, has the holder's stream take it, and keeps it: docs/claims.md. `take` appends to that
+ * Holds the value, has the holder's stream take it, and keeps it: docs/claims.md. `take` appends to that
  * stream; it is refused there once the sweeper has abandoned the hold.
  */
 export async function claiming<Result>(
@@ -48,7 +48,7 @@ export async function claiming<Result>(
     await sendAll(asking, 'KeepClaim', placed)
     return result
   } catch (error) {
-    // A refusal has written nothing. Of any other failure nobody knows, so the sweeper looks.
+    // A refusal has written nothing. After any other failure the outcome is unknown, so the sweeper checks.
     if (error instanceof Refusal) await sendAll(asking, 'FreeClaim', placed)
     throw error
   }
@@ -56,11 +56,11 @@ export async function claiming<Result>(
 
 interface Placed extends HeldClaim {
   readonly kind: ClaimKindName
-  /** False for what the holder has kept before. */
+  /** False for a value that the holder already had. */
   readonly isNew: boolean
 }
 
-/** Only the request that placed a hold goes on with it, so that it may free it again. */
+/** Only the request that placed a hold continues with it, so that it may free it again. */
 async function hold(
   { dependencies, envelope }: Asking,
   { category, id }: Pick<ClaimHolder, 'category' | 'id'>,

@@ -6,9 +6,9 @@ import type { Documents } from '../../../packages/kernel/projection.ts'
 import type { AnyRequest } from '../http/request.ts'
 
 /**
- * The state of one stream as it is now: what memory or the read model knows, and what the stream has beyond
- * that, which is mostly nothing. `undefined` when there is none, or it is another merchant's or the other
- * environment's.
+ * The current state of one stream: what the cache or read model knows, plus what the stream has beyond that,
+ * which is usually nothing. `undefined` when there is none, or it belongs to another merchant or the other
+ * environment.
  */
 export async function currentState(
   request: Pick<AnyRequest, 'caller' | 'dependencies'>,
@@ -18,7 +18,7 @@ export async function currentState(
   return (await currentDocument(request, from, id))?.state
 }
 
-/** The same with the revision that it has. */
+/** The same with its revision. */
 export async function currentDocument(
   { caller, dependencies }: Pick<AnyRequest, 'caller' | 'dependencies'>,
   from: Documents<never>,

@@ -4,12 +4,12 @@ import { ownerOf } from '../../../packages/kernel/owner.ts'
 
 type Asking = Pick<Request, 'caller' | 'dependencies'>
 
-/** A place in a list, for its owner and this list only. It stays where it is while new items arrive. */
+/** A place in a list, valid for its owner and this list only. It stays put while new items arrive. */
 export function cursorAt({ caller, dependencies }: Asking, list: string, place: number): string {
   return dependencies.opaque.seal(place, contextOf(caller, list))
 }
 
-/** The place that a cursor stands for; refused when it is no cursor of this list. */
+/** The place a cursor stands for; refused when it is not a cursor of this list. */
 export function placeOf({ caller, dependencies }: Asking, list: string, cursor: string): number {
   return (
     dependencies.opaque.open(cursor, contextOf(caller, list)) ??

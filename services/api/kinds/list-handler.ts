@@ -12,7 +12,7 @@ const waitForOwnWritesMs = 1_000
 
 type ListQuery = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
-/** One page of a read model, newest first. It waits for what this process last wrote for the merchant. */
+/** One page of a read model, newest first. It waits for this process's last write for the merchant. */
 export async function page(route: AnyRoute, request: AnyRequest): Promise<unknown> {
   const { caller, dependencies } = request
   const query = request.query as ListQuery
@@ -39,7 +39,7 @@ export async function page(route: AnyRoute, request: AnyRequest): Promise<unknow
   const { rows, total, position } = await dependencies.reads.page<Shown>(asked)
   const shown = isBackwards ? rows.slice(0, limit).toReversed() : rows.slice(0, limit)
   request.showed(position)
-  // The item that a page ends before is itself behind the page.
+  // The item that ends a page is itself beyond the page.
   const last = Number(shown.at(-1)?.[order] ?? (bound ? bound.place + 1 : 0))
   const hasMore = isBackwards || rows.length > limit
   return {
@@ -54,7 +54,7 @@ export async function page(route: AnyRoute, request: AnyRequest): Promise<unknow
   }
 }
 
-/** A list within something is of what belongs to the caller and is shown. */
+/** A list within a parent shows what belongs to the caller and is visible. */
 async function parentOf({ within }: AnyRoute, request: AnyRequest): Promise<readonly Where[]> {
   if (!within) return []
   const id = request.params[within.param]!

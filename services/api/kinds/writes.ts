@@ -3,7 +3,7 @@ import type { MerchantOwner } from '../../../packages/kernel/owner.ts'
 
 const merchantsKept = 50_000
 
-/** What this process last wrote for each merchant, so that the merchant's next list shows it. */
+/** This process's last write for each merchant, so that the merchant's next list reflects it. */
 export class LastWrites {
   readonly #live = new LRUCache<string, number>({ max: merchantsKept })
   readonly #sandbox = new LRUCache<string, number>({ max: merchantsKept })

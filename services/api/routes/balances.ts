@@ -26,7 +26,7 @@ const rows = [
     scope: 'balance.read',
     from: balanceTransactions,
     returns: BalanceTransactionResource,
-    // The columns of the read model are the fields of the row: it is declared with them.
+    // The read model's columns are the row's fields, declared in one place.
     view: (row) => viewTransaction(row as unknown as TransactionRow),
     paging: 'cursor',
     order: 'position',

@@ -35,7 +35,7 @@ const rows = [
     creates: {
       decider: paymentIntent,
       view: viewPaymentIntent,
-      // Else a customer may be created before.
+      // Otherwise a customer might be created first.
       comesFirst: ({ customer_email, customer_phone }) => !customer_email && !customer_phone,
     },
     refusals: ['payment_must_be_eligible', 'customer_must_exist', 'live_provider_must_be_configured'],

@@ -27,7 +27,7 @@ import { webhookEndpoints, webhookReplays } from '../../../projections/webhook-e
 import { registerEndpoint, reviseEndpoint, rotateSecret } from '../actions/webhook-endpoints.ts'
 import { requestReplay } from '../actions/webhook-replays.ts'
 
-/** Whether an older secret still signs depends on when somebody looks. */
+/** Whether an older secret still signs depends on the time of the request. */
 const view = (id: string, state: WebhookEndpoint) => viewWebhookEndpoint(id, state, new Date())
 
 const params = { id: 'webhook_endpoint' }
