@@ -16,6 +16,8 @@ export async function peerAndStore(t: Test, options: StoreOptions = {}): Promise
   t.teardown(() => peer.stop())
   const store = await openEventStoreDb({ url: peer.url, ...options })
   t.teardown(() => store.close())
+  // That which looks for the right to write.
+  peer.appends = 0
   return { peer, store }
 }
 
