@@ -5,6 +5,7 @@ import { book, type PostEntry } from '../../packages/domain/ledger/book.ts'
 import { balances } from '../../packages/domain/ledger/state.ts'
 import { decide, evolve, type Context } from '../../packages/kernel/decider.ts'
 import {
+  entriesOf,
   advance,
   after,
   type Command,
@@ -176,7 +177,7 @@ scenarios(
 
 /** What a command decides for a policy. */
 function caused(command: Command, position: number): readonly Event[] {
-  return decide(book, command, book.initial(), { ...context, cause: { ...cause, position } })
+  return entriesOf(command, book.initial(), { ...context, cause: { ...cause, position } })
 }
 
 t.test('the causes of each policy are counted apart', async (t) => {

@@ -6,7 +6,8 @@ import type { HoldPart } from '../../packages/domain/ledger/events.ts'
 import { amountsOf, pendingOf } from '../../packages/domain/ledger/holds.ts'
 import type { Book } from '../../packages/domain/ledger/state.ts'
 import { entryTemplates, holdTemplates, moves } from '../../packages/domain/ledger/templates.ts'
-import { decide, evolve } from '../../packages/kernel/decider.ts'
+import { evolve } from '../../packages/kernel/decider.ts'
+import { entriesOf } from '../support/ledger-commands.ts'
 import { fold, stampOf } from '../support/scenarios.ts'
 import { kinds, type Choice } from '../support/ledger-choices.ts'
 import { Notes, type Event, type Sent } from '../support/ledger-model.ts'
@@ -37,7 +38,7 @@ type Answer = readonly Event[] | RefusalName | 'bug'
 
 function answer({ command, context }: Sent, state: Book): Answer {
   try {
-    return decide(book, command, state, context)
+    return entriesOf(command, state, context)
   } catch (error) {
     return error instanceof Refusal ? error.reason : 'bug'
   }

@@ -7,6 +7,7 @@ import type { Book } from '../../packages/domain/ledger/state.ts'
 import { decide, evolve } from '../../packages/kernel/decider.ts'
 import { upcast } from '../../packages/kernel/event-types.ts'
 import {
+  entriesOf,
   advance,
   after,
   type Command,
@@ -102,7 +103,7 @@ for (const [of, stored] of Object.entries(older)) {
     const data = upcast(ledgerEvents.HoldPlaced, 1, stored) as LedgerEvents['HoldPlaced']
     const held = [...after(toppedUp(6_000), paidByCard), { type: 'HoldPlaced', data } as const]
     const before = fold(book, held.slice(0, -1)).balances
-    const ends = (command: Command) => decide(book, command, fold(book, held), context)
+    const ends = (command: Command) => entriesOf(command, fold(book, held), context)
     const given = ends(giveBack(stored.holdId))
     t.strictSame(fold(book, [...held, ...given]).balances, before, 'it is given back as it was')
     const paid = ends(settle(stored.holdId)).at(-1)!

@@ -3,7 +3,7 @@ import type { Subject } from '../../packages/domain/ledger/events.ts'
 import { moves } from '../../packages/domain/ledger/templates.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
 
-export type Command = Message<BookCommands>
+export type Command = Message<Omit<BookCommands, 'CloseBook' | 'ReopenBook'>>
 
 /** One random choice; what it means depends on what has happened before. */
 export interface Choice {

@@ -1,6 +1,6 @@
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book, type BookCommands, type PlaceHold, type PostEntry } from '../../packages/domain/ledger/book.ts'
-import type { HoldPart, LedgerEvents } from '../../packages/domain/ledger/events.ts'
+import type { EntryEvents, HoldPart, LedgerEvents } from '../../packages/domain/ledger/events.ts'
 import type { Book } from '../../packages/domain/ledger/state.ts'
 import { decide, evolve, type Context, type Message } from '../../packages/kernel/decider.ts'
 import { context as anyContext, fold, stampOf } from './scenarios.ts'
@@ -15,8 +15,14 @@ export const payment = { type: 'payment', id: '0190a1b2-0000-7000-8000-000000000
 export const payout = { type: 'payout', id: '0190a1b2-0000-7000-8000-000000000012' }
 export const refund = { type: 'refund', id: '0190a1b2-0000-7000-8000-000000000013' }
 
-export type Command = Message<BookCommands>
-export type Event = Message<LedgerEvents>
+/** What moves money; closing a book moves none. */
+export type Command = Message<Omit<BookCommands, 'CloseBook' | 'ReopenBook'>>
+export type Event = Message<EntryEvents>
+
+/** What a command that moves money decides. */
+export function entriesOf(command: Command, state: Book, by: Context): readonly Event[] {
+  return decide(book, command, state, by) as readonly Event[]
+}
 
 // Commands
 
@@ -73,7 +79,7 @@ export const release: Command = { type: 'ReleasePayment', data: { payment: payme
 export function after(...commands: readonly Command[]): Event[] {
   const state = book.initial()
   return commands.flatMap((command) => {
-    const events = decide(book, command, state, context)
+    const events = entriesOf(command, state, context)
     for (const event of events) evolve(book, state, event, stampOf(context))
     return events
   })

@@ -1,6 +1,6 @@
 import { derivedId } from '../../packages/contract/identity.ts'
 import { bookId, merchantAvailable } from '../../packages/domain/ledger/accounts.ts'
-import type { HoldPart, LedgerEvents } from '../../packages/domain/ledger/events.ts'
+import type { EntryEvents, HoldPart, LedgerEvents } from '../../packages/domain/ledger/events.ts'
 import type { Context, Message } from '../../packages/kernel/decider.ts'
 import {
   accounts,
@@ -23,7 +23,7 @@ import {
 import { holdOf } from './ledger-commands.ts'
 import { context } from './scenarios.ts'
 
-export type Event = Message<LedgerEvents>
+export type Event = Message<EntryEvents>
 
 export interface Sent {
   readonly command: Command

@@ -19,6 +19,7 @@ import { amountsOf, pendingOf, placing, type Hold, type OpenPart } from './holds
 import { sum, type Posting } from './postings.ts'
 import {
   afterAdvancing,
+  afterClosing,
   afterEnding,
   afterEntry,
   afterPlacing,
@@ -36,6 +37,8 @@ export type PostEntry = {
     readonly template: Name
     readonly subject: Subject
     readonly description?: string
+    /** When it counts, where that is not now. */
+    readonly effectiveAt?: string
   }
 }[PostedTemplate]
 
@@ -57,12 +60,14 @@ interface NamedParts {
   readonly parts?: readonly string[]
 }
 
+type Corrected = Pick<PostEntry, 'description' | 'effectiveAt'>
+
 export type BookCommands = {
   PostEntry: PostEntry
   /** payment.available: what refunds have left of a card payment. Sent until nothing is pending or held. */
   ReleasePayment: { readonly payment: string }
   /** reversal: an operator's correction of an earlier entry of this book. */
-  ReverseEntry: { readonly entry: LedgerEvents['EntryPosted']; readonly description?: string }
+  ReverseEntry: Corrected & { readonly entry: LedgerEvents['EntryPosted'] }
   PlaceHold: PlaceHold
   AdvanceHold: NamedParts
   /** Holds of the first version do not know their rail. */
@@ -70,6 +75,9 @@ export type BookCommands = {
   VoidHold: NamedParts
   /** Voids a hold that its owner does not claim; one that has ended stays as it is. */
   GiveBackHold: { readonly holdId: string }
+  /** Nothing counts before this time any more. A book is closed again by a later time only. */
+  CloseBook: { readonly before: string }
+  ReopenBook: { readonly before: string }
 }
 
 /** Double entry for one merchant, environment and currency: the only place where money moves. */
@@ -81,12 +89,13 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
 
   decide: {
     PostEntry(command, book, context) {
-      const { template, subject, amount, description } = command
+      const { template, subject, amount, description, effectiveAt } = command
       if ('source' in command) guardSource(command.source)
       if ('shares' in command) for (const { account } of command.shares) guardSource(account)
       const amounts = { amount, fee: 'fee' in command ? command.fee : 0 }
       const entryId = derivedId(subject.id, template)
-      const entry = stamp({ entryId, subject, amounts, postings: postingsOf(command) }, context)
+      const draft = { entryId, subject, amounts, postings: postingsOf(command), effectiveAt }
+      const entry = stamp(book, draft, context)
       if (isRepeated(book, entry)) return []
       guardFreeAccounts(entry.postings)
       guardBalances(book, entry.postings, { reason: 'account_must_cover_the_amount', entry })
@@ -109,17 +118,18 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
       const entryId = derivedId(payment, releases === 0 ? template : `${template}.${releases + 1}`)
       const subject = { type: 'payment', id: payment }
       const postings = entryTemplates[template]({ amount })
-      const entry = stamp({ entryId, subject, amounts: { amount, fee: 0 }, postings }, context)
+      const entry = stamp(book, { entryId, subject, amounts: { amount, fee: 0 }, postings }, context)
       guardBalances(book, entry.postings)
       return [{ type: 'EntryPosted', data: { template, ...pendingAfter(book, payment, -amount), ...entry } }]
     },
 
-    ReverseEntry({ entry: mistake, description }, book, context) {
+    ReverseEntry({ entry: mistake, description, effectiveAt }, book, context) {
       const { entryId: reverses, subject, amounts, pending } = mistake
       if (book.reversed[reverses]) return []
       if (!isReversible(mistake, context)) throw new Error(`entry ${reverses} is not reversed here`)
       const postings = entryTemplates.reversal(mistake)
-      const entry = stamp({ entryId: derivedId(reverses, 'reversal'), subject, amounts, postings }, context)
+      const entryId = derivedId(reverses, 'reversal')
+      const entry = stamp(book, { entryId, subject, amounts, postings, effectiveAt }, context)
       const pendingTaken = sum(entry.postings, 'debit', merchantPending)
       const pendingNow = pending ? (book.pending[pending.payment]?.amount ?? 0) : 0
       if (pendingTaken > pendingNow) refuse('account_must_cover_the_amount')
@@ -146,7 +156,7 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
       const amounts = amountsOf(parts)
       if (!Number.isSafeInteger(amounts.amount + amounts.fee)) refuse(uncovered)
       const entryId = derivedId(subject.id, template)
-      const entry = stamp({ entryId, subject, amounts, postings: placing(parts) }, context)
+      const entry = stamp(book, { entryId, subject, amounts, postings: placing(parts) }, context)
       guardBalances(book, entry.postings, { reason: uncovered, entry })
       const data = {
         template,
@@ -188,6 +198,17 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
       const hold = book.holds[holdId]
       return hold ? proven(book, voided({ hold, parts: hold.parts, book, context })) : []
     },
+
+    CloseBook({ before }, { closedBefore }, { now }) {
+      if (closedBefore !== undefined && closedBefore >= before) return []
+      if (before > now.toISOString()) throw new Error(`${before} is not over`)
+      return [{ type: 'BookClosed', data: { before } }]
+    },
+
+    ReopenBook({ before }, { closedBefore }) {
+      if (closedBefore === undefined || closedBefore <= before) return []
+      return [{ type: 'BookReopened', data: { before } }]
+    },
   },
 
   evolve: {
@@ -196,6 +217,8 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
     HoldAdvanced: afterAdvancing,
     HoldPosted: (book, entry) => afterEnding(book, entry, 'posted'),
     HoldVoided: (book, entry) => afterEnding(book, entry, 'voided'),
+    BookClosed: afterClosing,
+    BookReopened: afterClosing,
   },
 }
 

@@ -19,15 +19,21 @@ import { balanced, effect, sum, type Posting } from './postings.ts'
 import { balanceOf, endOf, isApplied, type Book } from './state.ts'
 
 /** A decision's part of an entry; book and context provide the rest. */
-type Draft = Pick<Entry, 'entryId' | 'subject' | 'amounts' | 'postings'>
-export type Stamped = Draft & Pick<Entry, 'currency' | 'effectiveAt' | 'cause'>
+type Draft = Pick<Entry, 'entryId' | 'subject' | 'amounts' | 'postings'> & {
+  /** Left out: now. */
+  readonly effectiveAt?: string | undefined
+}
+export type Stamped = Draft & Pick<Entry, 'currency' | 'effectiveAt' | 'belongsTo' | 'cause'>
 
 /**
  * L1 and L8: the entry balances, and belongs to its merchant's book and environment. Decisions spread it
  * after their own fields, because V8 copies an object at the start of a literal ten times slower.
  */
-export function stamp({ entryId, subject, amounts, postings }: Draft, context: Context): Stamped {
+export function stamp({ closedBefore }: Book, draft: Draft, context: Context): Stamped {
+  const { entryId, subject, amounts, postings } = draft
   const { id, livemode, now, cause } = context
+  const wanted = draft.effectiveAt ?? now.toISOString()
+  const isLate = closedBefore !== undefined && wanted < closedBefore
   const book = parseBookId(id)
   if (!owns(book, context)) throw new Error(`${id} is another merchant's book`)
   if (livemode && postings.some(({ account }) => account === sandboxFunding)) {
@@ -39,7 +45,8 @@ export function stamp({ entryId, subject, amounts, postings }: Draft, context: C
     amounts,
     postings: balanced(postings),
     currency: book.currency,
-    effectiveAt: now.toISOString(),
+    effectiveAt: isLate ? closedBefore : wanted,
+    ...(isLate && { belongsTo: wanted }),
     ...(cause && { cause }),
   }
 }

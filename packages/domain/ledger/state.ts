@@ -44,6 +44,8 @@ export interface Book {
   endsForgotten: number
   /** Entries that a reversal has mirrored. Manual corrections are few, so all are kept. */
   readonly reversed: Record<string, true>
+  /** Nothing counts before this time any more; left out while no month is closed. */
+  closedBefore?: string
 }
 
 export function emptyBook(): Book {
@@ -149,6 +151,11 @@ export function afterAdvancing(book: Book, entry: LedgerEvents['HoldAdvanced']):
   const { parts } = stepped(book, entry)
   move(book, entry)
   for (const part of parts) part.state = 'advanced'
+  return book
+}
+
+export function afterClosing(book: Book, { before }: LedgerEvents['BookClosed']): Book {
+  book.closedBefore = before
   return book
 }
 

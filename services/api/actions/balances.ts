@@ -3,29 +3,24 @@ import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import {
+  momentOf,
   viewBalance,
   type BalanceQuery,
   type BalanceView,
   type CurrencyBalance,
   type TopUpRequest,
 } from '../../../packages/domain/balances/balance.ts'
-import { stretchOf, type BalanceDay } from '../../../packages/domain/balances/days.ts'
+import { planOf, sumOfCells, type Moment } from '../../../packages/domain/balances/days.ts'
 import { movementOf, nothing, sumOf } from '../../../packages/domain/balances/movement.ts'
 import { bookId, type BookKey } from '../../../packages/domain/ledger/accounts.ts'
 import { book } from '../../../packages/domain/ledger/book.ts'
-import type { Entry } from '../../../packages/domain/ledger/events.ts'
+import { isEntry } from '../../../packages/domain/ledger/events.ts'
 import type { Balances } from '../../../packages/domain/ledger/state.ts'
-import { streamName } from '../../../packages/kernel/decider.ts'
-import { recordedEvent } from '../../../packages/kernel/history.ts'
 import { equal } from '../../../packages/kernel/read-ports.ts'
-import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
-import { ownedBy, type MerchantOwner } from '../../../packages/kernel/owner.ts'
+import { ownedBy, ownerOf, type MerchantOwner } from '../../../packages/kernel/owner.ts'
 import { shareOf } from '../kinds/list-scope.ts'
-import { balanceDays, balances } from '../../../projections/balances.ts'
-
-const entriesAtOnce = 1_000
-/** More than twenty years of days. */
-const daysMax = 8_000
+import { daysOf, entriesBy, eventsOf } from '../../composition/book-history.ts'
+import { balances } from '../../../projections/balances.ts'
 
 /** Every currency in which a book can exist. */
 const allCurrencies = [...new Set([...markets.map(({ currency }) => currency), ...cardCurrencies])]
@@ -36,9 +31,8 @@ export async function showBalance({
   dependencies,
   query,
 }: Request<undefined, Static<typeof BalanceQuery>>): Promise<BalanceView> {
-  const asOf = query.as_of && new Date(query.as_of).toISOString()
   const currencies = query.currency ? [query.currency] : undefined
-  return balanceOf(dependencies, { ...caller, currencies, until: asOf })
+  return balanceOf(dependencies, { ...caller, currencies, ...momentOf(query) })
 }
 
 /** Sandbox only: play money. */
@@ -52,104 +46,71 @@ export async function topUp(request: Request<Static<typeof TopUpRequest>>): Prom
   }
   const entry = { template: 'sandbox.topup', subject: { type: 'topup', id }, amount } as const
   await request.send(book, bookId(caller.merchant, false, currency), { type: 'PostEntry', data: entry })
-  return balanceOf(dependencies, { ...caller, currencies: undefined, until: undefined })
+  return balanceOf(dependencies, caller)
 }
 
-interface Question extends MerchantOwner {
+interface Question extends MerchantOwner, Moment {
   /** Left out: those that have a book. */
-  readonly currencies: readonly string[] | undefined
-  /** RFC 3339: the last moment that counts. Left out: now. */
-  readonly until: string | undefined
+  readonly currencies?: readonly string[] | undefined
+}
+
+interface Standing extends CurrencyBalance {
+  /** How many events of the book are in it. */
+  readonly entries: number
 }
 
 async function balanceOf(dependencies: Dependencies, question: Question): Promise<BalanceView> {
-  const { merchant, livemode, currencies, until } = question
-  const asked = (currencies ?? allCurrencies).map((currency) => ({ merchant, livemode, currency, until }))
+  const { merchant, livemode, currencies, asOf, knownAt } = question
+  const asked = (currencies ?? allCurrencies).map((currency) => ({
+    merchant,
+    livemode,
+    currency,
+    asOf,
+    knownAt,
+  }))
   const found = await Promise.all(asked.map((each) => standOf(dependencies, each)))
-  const shown = currencies ? found : found.filter(({ position }) => position > 0)
-  return viewBalance(shown, { livemode, asOf: until ?? dependencies.clock(question).toISOString() })
+  const shown = currencies ? found : found.filter(({ entries }) => entries > 0)
+  const now = dependencies.clock(question).toISOString()
+  return viewBalance(shown, { livemode, asOf: asOf ?? now, ...(knownAt !== undefined && { knownAt }) })
 }
 
-interface Asked extends BookKey {
-  readonly until: string | undefined
-}
+interface Asked extends BookKey, Moment {}
 
-async function standOf(dependencies: Dependencies, asked: Asked): Promise<CurrencyBalance> {
-  const { until, currency } = asked
-  if (until !== undefined) return standAt(dependencies, { ...asked, until })
-  const { sum, entries } = await summed(dependencies, asked)
-  let balance = sum
-  let position = 0
-  // The last counted entry is read again for its position.
-  for await (const event of entriesOf(dependencies, asked, { from: Math.max(0, entries - 1) })) {
-    if (event.revision >= entries) balance = sumOf(balance, movementOf(event.data))
-    position = event.position
+/** Read models are only where the reading of the book itself begins. */
+async function standOf(dependencies: Dependencies, asked: Asked): Promise<Standing> {
+  const { asOf, knownAt, ...key } = asked
+  if (asOf !== undefined || knownAt !== undefined) return standAt(dependencies, key, { asOf, knownAt })
+  const { sum, entries: counted } = await summed(dependencies, key)
+  let [balance, entries] = [sum, counted]
+  for await (const event of eventsOf(dependencies, key, { from: counted })) {
+    if (isEntry(event)) balance = sumOf(balance, movementOf(event.data))
+    entries++
   }
-  return { ...balance, position, currency }
+  return { ...balance, entries, currency: key.currency }
 }
 
-/** Whole days from the read model; of the days around it, entry by entry, what was effective by then. */
-async function standAt(
-  dependencies: Dependencies,
-  asked: Asked & { readonly until: string },
-): Promise<CurrencyBalance> {
-  const { until, currency } = asked
-  const { start, end, total } = stretchOf(await daysOf(dependencies, asked), until.slice(0, 10))
-  const stretches = [{ from: Math.max(0, start.entries - 1), to: end }, { from: Math.max(end, total) }]
-  let balance = start.sum
-  let position = 0
-  for (const stretch of stretches) {
-    for await (const event of entriesOf(dependencies, asked, stretch)) {
-      const isNew = event.revision >= start.entries
-      if (isNew && event.data.effectiveAt > until) continue
-      if (isNew) balance = sumOf(balance, movementOf(event.data))
-      position = event.position
-    }
+/** Whole days from the read model, and one by one what of the days around it counted or was known by then. */
+async function standAt(dependencies: Dependencies, key: BookKey, moment: Moment): Promise<Standing> {
+  const { cells } = await daysOf(dependencies, { book: key, share: shareOf(ownerOf(key)) })
+  const plan = planOf(cells, moment)
+  let { entries, ...balance } = sumOfCells(cells, plan)
+  for await (const { data } of entriesBy(dependencies, key, { ...moment, plan })) {
+    balance = sumOf(balance, movementOf(data))
+    entries++
   }
-  return { ...balance, position, currency }
-}
-
-interface Revisions {
-  readonly from: number
-  /** The first one left out. */
-  readonly to?: number
-}
-
-async function* entriesOf(
-  { store }: Dependencies,
-  { merchant, livemode, currency }: BookKey,
-  asked: Revisions,
-) {
-  const stream = streamName(book.category, bookId(merchant, livemode, currency))
-  const { from, to = Number.POSITIVE_INFINITY } = asked
-  for (let next = from; next < to; next += entriesAtOnce) {
-    const limit = Math.min(entriesAtOnce, to - next)
-    const events = await store.readStream(stream, next, limit)
-    // The book's own events, so their data is an entry: only the erasure in `recorded` hides it.
-    for (const event of events) yield recordedEvent(book, event) as RecordedEvent<Entry>
-    if (events.length < limit) return
-  }
+  return { ...balance, entries, currency: key.currency }
 }
 
 interface Summed {
   readonly sum: Balances
-  /** How many of the book's entries are in the sum. */
+  /** How many events of the book are in the sum. */
   readonly entries: number
 }
 
-/** All that the read model has counted: the book's first entries. */
-async function summed({ reads }: Dependencies, { currency, ...owner }: Asked): Promise<Summed> {
+/** All that the read model has counted: the first events of the book. */
+async function summed({ reads }: Dependencies, { currency, ...owner }: BookKey): Promise<Summed> {
   const where = equal({ ...ownedBy(owner), currency })
   const query = { from: balances.name, where, order: 'currency', limit: 1 }
   const { rows } = await reads.page<Balances & { readonly entries: number }>(query)
   return { sum: rows.reduce<Balances>(sumOf, nothing), entries: rows[0]?.entries ?? 0 }
-}
-
-async function daysOf(
-  { reads }: Dependencies,
-  { currency, ...owner }: Asked,
-): Promise<readonly BalanceDay[]> {
-  const where = equal({ ...ownedBy(owner), currency })
-  const query = { from: balanceDays.name, share: shareOf(owner), where, order: 'day', limit: daysMax }
-  return (await reads.page<BalanceDay>({ ...query, ascending: true })).rows
 }
