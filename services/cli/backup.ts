@@ -80,7 +80,7 @@ async function restoreAlone(
 
 const notEmpty = 'A service has run on this database: restore into an empty one.'
 
-/** The world has gone on since the backup: whatever is in the log may have been begun outside. */
+/** The world has gone on since the backup: everything in the log may have been started outside. */
 async function fill(target: HistoryTarget, { manifest, source, bookkeeping }: SavedHistory, pool: Pool) {
   const restored = await copyVisibly('restoring', source, target)
   if (restored.source.sha256 !== manifest.sha256) {

@@ -51,13 +51,13 @@ async function copy(options: CopyOptions): Promise<void> {
   await fillStore(filling, options)
 }
 
-/** From where to where: two logs, and the databases beside them. */
+/** From and to: two logs, and the databases beside them. */
 interface Move {
   readonly from: StoreName
   readonly to: StoreName
   readonly fromBooks: StoreName
   readonly toBooks: StoreName
-  /** The target has another database than the source, so that bookkeeping has to move too. */
+  /** The target has a database of its own, so bookkeeping has to move too. */
   readonly hasOwnBooks: boolean
 }
 
@@ -89,7 +89,7 @@ interface Books {
   readonly toBooks: Postgres
 }
 
-/** Bookkeeping goes last: a target without it is not complete, and no service starts on it. */
+/** Bookkeeping goes last: without it a target is incomplete, and no service starts on it. */
 async function copyInto(stores: Stores, move: Move, { fromBooks, toBooks }: Books): Promise<Copied> {
   const { store, id } = await stores.source(move.from, fromBooks)
   const target = await stores.target(move.to, toBooks)

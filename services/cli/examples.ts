@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 
-/** How each command is used, by its name; what stands here is tried by a test. */
+/** Examples of each command by its name; a test runs them. */
 export const examples: Readonly<Record<string, readonly string[]>> = {
   'keys create': [
     'keys create --name "Shop" --scopes payments.read,payments.write --environment sandbox',
@@ -81,7 +81,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Puts examples below the help of each command: those above, else its own usage. */
+/** Adds examples to the help of each command: those above, otherwise its usage. */
 export function addExamples(command: Command, path: readonly string[] = []): void {
   for (const child of command.commands) addExamples(child, [...path, child.name()])
   if (command.commands.length > 0) return

@@ -79,7 +79,7 @@ function toJsonArray(): Transform {
   })
 }
 
-/** Standard output stays open for what is written after. */
+/** Standard output stays open for what follows. */
 function destination(output: string | undefined): Writable {
   if (output !== undefined) return createWriteStream(output, { mode: 0o600 })
   return new Writable({ write: (chunk: Buffer, _encoding, done) => void process.stdout.write(chunk, done) })

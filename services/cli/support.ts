@@ -22,7 +22,7 @@ import { CommandFailedError } from './failure.ts'
 import { intervene } from './intervene.ts'
 import { signed, type Signed } from './signed.ts'
 
-/** What support may do to a resource: the commands, in this order, each harmless when it is sent again. */
+/** What support may do to a resource: commands in order, each harmless when repeated. */
 interface Verb<Resource> {
   readonly does: string
   readonly orders: (id: string, resource: Resource, reason: string) => readonly PolicyCommand[]
@@ -34,7 +34,7 @@ interface Kind<Resource> {
   readonly group: string
   readonly about: string
   readonly named: 'payout' | 'refund' | 'payment_intent'
-  /** Throws what is refused of an unknown id. */
+  /** Throws the refusal of an unknown id. */
   readonly read: (runtime: Runtime, id: string) => Promise<Resource>
   readonly moneyOf: (resource: Resource) => { readonly amount: number; readonly currency: string }
   readonly verbs: Readonly<Record<string, Verb<Resource>>>

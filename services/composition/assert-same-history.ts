@@ -9,8 +9,8 @@ import type { EventStore } from '../../packages/kernel/ports.ts'
 const patience = { tries: 5, everyMs: 1_000 }
 
 /**
- * A log and the database beside it belong to one history. Throws a sentence when they do not: a checkpoint of
- * another history would repeat payouts and webhooks, or leave them out (docs/decisions/0008).
+ * Throws a sentence unless the log and the database beside it belong to one history: a checkpoint of another
+ * history would repeat or skip payouts and webhooks (docs/decisions/0008).
  */
 export async function assertSameHistory(pool: pg.Pool, store: EventStore | EventStoreDb): Promise<void> {
   const kept = await keptHistory(pool)

@@ -18,14 +18,14 @@ export interface HealthAnswer {
 export type HealthAnswers = Readonly<Record<string, () => Promise<HealthAnswer>>>
 
 const pingTimeoutMs = 2_000
-/** However often somebody asks, the engines and the database are asked this often. */
+/** However often health is requested, engines and database are asked only this often. */
 const readinessKeptMs = 250
 const metricsKeptMs = 1_000
 
-/** What a process says of itself: `/healthz` it lives, `/readyz` it can work, `/metrics` for Prometheus. */
+/** Health of a process: `/healthz` it is alive, `/readyz` it can work, `/metrics` for Prometheus. */
 export class Health {
   readonly metrics = new Metrics()
-  /** What this process stands for as a leader, and whether it leads. */
+  /** The roles that this process is a candidate for, and whether it leads. */
   readonly leads = new Map<string, boolean>()
   readonly #dependencies: Dependency[] = []
   readonly #facts: (() => Promise<object>)[] = []
@@ -40,7 +40,7 @@ export class Health {
     this.#dependencies.push(dependency)
   }
 
-  /** Facts that are shown beside the dependencies, as long as these are up. */
+  /** Facts shown beside the dependencies while these are up. */
   tell(facts: () => Promise<object>): void {
     this.#facts.push(facts)
   }
@@ -50,7 +50,7 @@ export class Health {
     this.#isStopping = true
   }
 
-  /** For those who run it: on HEALTH_PORT, which strangers do not reach. */
+  /** Detailed answers for operators: on HEALTH_PORT, which strangers cannot reach. */
   readonly answers: HealthAnswers = {
     '/healthz': async () => living,
     '/readyz': () => this.#readiness(),
@@ -59,7 +59,7 @@ export class Health {
     }, metricsKeptMs),
   }
 
-  /** For balancers and anybody else: that it lives, and whether it is ready. */
+  /** For load balancers and everybody else: alive, and ready or not. */
   readonly publicAnswers: HealthAnswers = {
     '/healthz': async () => living,
     '/readyz': async () => readiness(this.#status((await this.#checks()).isUp)),

@@ -8,7 +8,7 @@ import { journal } from '../../projections/journal.ts'
 
 const waitMs = 5_000
 
-/** The entry of a book that was posted at once, found by the journal as it is now. */
+/** An entry posted at once by the book, looked up in the current journal. */
 export async function findEntry(
   { store, reads }: Pick<Dependencies, 'store' | 'reads'>,
   where: readonly Where[],
@@ -20,6 +20,6 @@ export async function findEntry(
   const [row] = (await reads.page<{ position: number }>(query)).rows
   const [event] = row ? await store.readAll(row.position - 1, 1) : []
   if (!event || event.position !== row?.position) return undefined
-  // The journal has rows of the ledger's events only, and this one is of `EntryPosted`.
+  // The journal contains only ledger events, and this one is an `EntryPosted`.
   return recordedEvent(book, event) as RecordedEvent<LedgerEvents['EntryPosted']>
 }

@@ -6,16 +6,13 @@ import { cached } from './cached.ts'
 import { openCases } from './open-cases.ts'
 import type { Health } from './health.ts'
 
-/** No fault of this process, which stays ready: all else works. */
+/** Not a failure of this process, which stays ready: everything else works. */
 const noLiveRail = 'no live provider is configured: live payments, payouts and refunds are refused'
 
-/** Counting what waits reads a part of it, so it is not done anew for each number and each who asks. */
+/** Counting the backlog reads part of it, so the result is shared by all metrics and readers for a while. */
 const backlogKeptMs = 2_000
 
-/**
- * What every process of the service knows of the whole: what it stands on, how far it is, and what is set
- * aside.
- */
+/** What every process of the service knows about the whole: dependencies, progress, and what is parked. */
 export function observe(health: Health, { dependencies, postgres: { pool } }: Observed): void {
   const { metrics } = health
   const waiting = cached(() => backlog(pool), backlogKeptMs)

@@ -24,19 +24,19 @@ interface Moved {
 interface Parts {
   readonly store: EventStore
   readonly reads: ReadStore
-  /** Everybody's time. */
+  /** Real time. */
   readonly now: () => Date
   readonly log: Log
 }
 
 const rowsPerPage = 1_000
-/** So late this process may learn that a merchant has moved its clock for the first time. */
+/** How late this process may learn that a merchant has moved its clock for the first time. */
 const looksEveryMs = 10
 
 /**
- * The time of each merchant in the sandbox. A merchant who has ever moved the clock is looked up before each
- * decision, so that all processes decide by the same time; for all others a process only needs to know that
- * there is nothing to look up, and follows the log for it.
+ * Each merchant's sandbox time. A merchant that has ever moved the clock is looked up before each decision,
+ * so that all processes decide by the same time; for all others a process only needs to know that there is
+ * nothing to look up, and follows the log for that.
  */
 export class SandboxClocks implements MovedClocks {
   readonly #parts: Parts
@@ -104,7 +104,7 @@ export class SandboxClocks implements MovedClocks {
     return subscription
   }
 
-  /** All that the read model knows, and where it stands. */
+  /** Everything the read model knows, with its position. */
   async #load(): Promise<number> {
     let reached: number | undefined
     for (let after = 0; ;) {

@@ -17,8 +17,8 @@ export interface NotaryOptions {
 }
 
 /**
- * Puts a leaf for each event of the log into the tree and signs its root. It follows the log like any
- * consumer; tiles, leaves and checkpoint are written together, so whatever was signed can be proved.
+ * Adds a leaf to the tree for each event of the log, and signs its root. It follows the log like any
+ * consumer; tiles, leaves and checkpoint are written together, so everything signed can be proved.
  */
 export async function startNotary(options: NotaryOptions): Promise<Subscription> {
   const { store, trees, log } = options
@@ -32,7 +32,7 @@ export async function startNotary(options: NotaryOptions): Promise<Subscription>
       const { tree, position } = (open ??= await trees.open())
       const news = events.filter((event) => event.position > position)
       if (news.length === 0) return
-      // What fails may have been written: the tree is read again before the next try.
+      // A failed write may have been committed: the tree is read again before the next try.
       open = undefined
       const leaves = news.map((event) => leafOf(event))
       for (const { commitment } of leaves) tree.add(leafHash(commitment))

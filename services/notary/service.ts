@@ -6,9 +6,9 @@ import { leading } from '../composition/leading.ts'
 import { startNotary } from './main.ts'
 import { followWitnesses } from './witnesses.ts'
 
-/** Notarises the log while this process is the notary, and stands by while another is. */
+/** Notarises the log while this process leads, and stands by while another does. */
 export function runNotary(runtime: Runtime): Subscription {
-  // What is promised is what is stored: it stays true when somebody is forgotten.
+  // Commitments are to stored, sealed events: they stay valid when a person is erased.
   const { postgres, configuration, dependencies, asStored: store } = runtime
   const { pool } = postgres
   const { log, vault } = dependencies

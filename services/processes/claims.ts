@@ -10,7 +10,7 @@ type Hold = Exclude<Claim, { status: 'free' }>
 /** How one kind of stream takes claims, for those that a crash left held. */
 export interface ClaimTaker {
   readonly decider: AnyDecider
-  /** After it the stream has taken what was held, or never will: a request still under way is refused. */
+  /** After it the stream has taken what was held, or never will: a request still in progress is refused. */
   readonly abandon: (id: string, hold: { readonly claim: string; readonly hold: string }) => PolicyCommand
   /** Whether the stream has taken it. */
   readonly has: (state: never, hold: { readonly claim: string; readonly hold: string }) => boolean

@@ -10,12 +10,11 @@ const lookEveryMs = 200
 const perLook = 1_000
 const atOnce = 128
 /**
- * A timer that has done its work is gone once the read model has seen the event; until then it is not run
- * again.
+ * A timer whose work is done disappears once the read model has seen the event; it is not run again before.
  */
 const settleMs = 5_000
 const passingFailureMs = 2_000
-/** A timer whose work throws is looked at by people; it is not given up meanwhile. */
+/** A timer whose work throws is for people to look at; it keeps being retried meanwhile. */
 const failureMs = 10 * 60_000
 
 export interface TimerRunnerOptions {
@@ -27,24 +26,24 @@ export interface TimerRunnerOptions {
   readonly assertLeading: () => void
 }
 
-/** Later than this is worth a line: nobody led, or there is more due than one leader runs. */
+/** A greater delay is logged: nobody led, or more timers are due than one leader can run. */
 const lateMsShown = 5_000
 
-/** Runs what is due until the signal aborts. */
+/** Runs due timers until the signal aborts. */
 export async function runTimers(options: TimerRunnerOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     let count = 0
     try {
       count = await runDue(options)
     } catch (error) {
-      // Whoever leads now goes on with them, and this process is about to stop.
+      // The new leader continues with them, and this process is about to stop.
       if (!(error instanceof LeadershipLostError)) options.log.warn({ error }, 'timers are tried again')
     }
     if (count < perLook) await pause(lookEveryMs, undefined, { signal }).catch(() => undefined)
   }
 }
 
-/** Runs what is due now; answers how many timers that were. */
+/** Runs due timers; returns how many. */
 export async function runDue(options: TimerRunnerOptions): Promise<number> {
   const { timers, processes, tools } = options
   const { clock, movedClocks } = tools.dependencies
@@ -58,7 +57,7 @@ export async function runDue(options: TimerRunnerOptions): Promise<number> {
     for (const timer of lane) {
       const timing = isMoved(timer) ? inTimeOf(timer, options) : options
       const until = await run(timing, timer)
-      // The next one need not wait for it, so that attempts are written many at a time.
+      // The next one need not wait for it, so that many attempts are written at a time.
       const note = timers.postpone(timer, until)
       note.catch(() => undefined)
       noted.push(note)
@@ -69,8 +68,8 @@ export async function runDue(options: TimerRunnerOptions): Promise<number> {
 }
 
 /**
- * What concerns the same thing runs one after the other, as it fell due. So does all of a merchant whose
- * clock was moved, since much falls due at once then that would have been days apart.
+ * Timers of one subject run one after the other, in due order. So do all of a merchant whose clock was moved,
+ * because many then fall due at once that would have been days apart.
  */
 function lanesOf(
   due: readonly DueTimer[],
@@ -86,7 +85,7 @@ function lanesOf(
   return lanes.values()
 }
 
-/** Answers when it is to be run again, unless an event removes it before. */
+/** Returns when it is to run again, unless an event removes it first. */
 async function run(options: TimerRunnerOptions, timer: DueTimer): Promise<Date> {
   const { processes, tools, log, assertLeading } = options
   assertLeading()
@@ -107,7 +106,7 @@ async function run(options: TimerRunnerOptions, timer: DueTimer): Promise<Date> 
   }
 }
 
-/** To the work of this timer it is as late as to its merchant. */
+/** The timer's work sees the merchant's time. */
 function inTimeOf({ merchant, livemode }: DueTimer, options: TimerRunnerOptions): TimerRunnerOptions {
   const { tools } = options
   const { dependencies } = tools

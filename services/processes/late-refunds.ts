@@ -21,13 +21,13 @@ import { pursueRefund } from './rail-refund.ts'
 
 const askedEveryMs = 5 * 60_000
 
-/** Money that arrived when its intent was over. */
+/** Money that arrived after its intent had ended. */
 export interface LatePayment extends MerchantOwner {
   readonly paymentIntent: string
   readonly operationId: string
 }
 
-/** What arrived when its intent was over is given back by itself. */
+/** Such money is returned automatically. */
 export async function giveBackLatePayment({ event, mayHaveRun, tools }: Reaction): Promise<void> {
   const { id, data, metadata } = event as RecordedEvent<
     PaymentIntentEvents['PaymentIntentLateSuccessRecorded']
@@ -38,7 +38,7 @@ export async function giveBackLatePayment({ event, mayHaveRun, tools }: Reaction
   await giveBack(payment, { reference, amount, currency, method, isFirstTry: !mayHaveRun, tools })
 }
 
-/** What the provider did not say at once is asked until the money is back, or is asked for anew. */
+/** A return without an immediate answer is followed up until the money is back, or is requested anew. */
 export async function askLateRefund(timer: DueTimer, tools: Tools): Promise<Date | undefined> {
   const { subject, merchant, livemode } = timer
   const [id = '', operationId = ''] = subject.split('.')
@@ -67,7 +67,7 @@ async function giveBack(payment: LatePayment, errand: LateRefund): Promise<void>
   if (state) await reportLateRefund(state, { ...payment, reference }, tools)
 }
 
-/** Tells the intent what the provider says of one try to give late money back. */
+/** Tells the intent the provider's result of one attempt to return late money. */
 export async function reportLateRefund(
   state: RailState,
   payment: LatePayment & { readonly reference: string },

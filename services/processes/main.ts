@@ -24,7 +24,7 @@ export interface ProcessesOptions {
   readonly policies: readonly AnyPolicy[]
   readonly processes: readonly Process[]
   readonly timers: Timers
-  /** Of the one process that may do this. */
+  /** The fence of the one process that may do this. */
   readonly term?: Pick<LeaderTerm, 'fence' | 'assertLeading'>
 }
 
@@ -83,7 +83,7 @@ async function followLog(options: ProcessesOptions, doing: Doing): Promise<Follo
   return { subscriptions: [following, reacting], retries: [retryOrders, retryReactions] }
 }
 
-/** Sends what policies order about every event of the log, from the checkpoint on. */
+/** Sends the commands of policies for every event of the log after the checkpoint. */
 export async function subscribePolicies(
   { store, log }: Dependencies,
   checkpoints: Pick<Checkpoints, 'load' | 'save'>,

@@ -8,7 +8,7 @@ const outcomes: Readonly<Record<string, string>> = { PayoutPaid: 'paid', PayoutF
 const batchSize = 2_000
 const everyMs = 1_000
 
-/** How payouts end, by the way of their money: counted from now on. */
+/** Results of payouts, by rail: counted from now on. */
 export class PayoutOutcomes {
   readonly #counts = new Map<string, { readonly labels: Readonly<Record<string, string>>; value: number }>()
 

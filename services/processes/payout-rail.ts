@@ -40,7 +40,10 @@ export interface Reconciliation {
   readonly tools: Tools
 }
 
-/** Learns what became of a payout, submits it if the operator surely has not got it; why it would be late. */
+/**
+ * Finds out a payout's result, and submits it if the operator certainly does not have it; the reason why it
+ * would be late.
+ */
 export async function reconcile(disbursement: Disbursement, pursuit: Reconciliation): Promise<DelayReason> {
   const { isFirstTry, tools } = pursuit
   const { rail } = tools.dependencies
@@ -56,8 +59,8 @@ export async function reconcile(disbursement: Disbursement, pursuit: Reconciliat
 type RailAnswer = RailState | 'silent' | 'down'
 
 /**
- * What the operator says; `silent` when nobody knows the outcome, `down` when surely nothing has happened. A
- * payout is never submitted a second time but after the operator has guaranteed that it has not got it.
+ * The operator's answer; `silent` when the outcome is unknown, `down` when certainly nothing has happened. A
+ * payout is submitted a second time only after the operator has guaranteed that it does not have it.
  */
 async function queryOrSubmit(
   rail: PaymentRail,
@@ -83,7 +86,7 @@ function requestOf({ id, merchant, livemode, money, destination }: Disbursement)
 
 type Target = Pick<Disbursement, 'id' | 'merchant' | 'livemode'>
 
-/** Tells the payout what the operator says of it. */
+/** Records the operator's statement about the payout. */
 export async function report(result: RailState, target: Target, tools: Tools): Promise<void> {
   const { id, merchant, livemode } = target
   for (const { command, word } of claims(result)) {
@@ -96,7 +99,9 @@ export async function report(result: RailState, target: Target, tools: Tools): P
   }
 }
 
-/** Callbacks overtake each other, so a word against the record counts if the operator still says so. */
+/**
+ * Callbacks overtake each other, so a statement against the record counts only if the operator repeats it.
+ */
 async function contradict(claimed: Word, target: Target, tools: Tools): Promise<void> {
   const { id, merchant, livemode } = target
   const said = await statusNow(id, { merchant, livemode }, tools)
@@ -114,7 +119,9 @@ async function statusNow(
   return dependencies.rail.status(id, { livemode, method })
 }
 
-/** The payout arrived although it had failed here: what was given back is charged again, if it is there. */
+/**
+ * The payout arrived although it had failed here: the merchant is charged again, if the balance covers it.
+ */
 export async function chargeAgain({ event, tools }: Reaction): Promise<void> {
   const { id, data, metadata } = event as RecordedEvent<PayoutEvents['PayoutResultContradicted']>
   if (data.remedy !== 'charge') return
@@ -139,7 +146,7 @@ export async function chargeAgain({ event, tools }: Reaction): Promise<void> {
   const order = to(book, bookId(merchant, livemode, currency), { type: 'PostEntry', data: entry })
   if (!(await tryOrOpenCase([order], { owner, tools, otherwise }))) return
   await tools.send(to(payout, id, { type: 'SettleLatePayout', data: {} }), owner, 'rail')
-  // What the operator said in between was no news then: now it may be.
+  // An earlier statement of the operator was redundant then: now it may matter.
   await report(await statusNow(id, owner, tools), { id, ...owner }, tools)
 }
 
@@ -151,7 +158,7 @@ interface Claim {
 function claims(result: RailState): readonly Claim[] {
   const paid: Claim = { command: { type: 'SettlePayout', data: {} }, word: 'paid' }
   if (result.state === 'succeeded') return [paid]
-  // Callbacks come in any order, and what came back had arrived before.
+  // Callbacks come in any order, and what came back must have arrived before.
   const returned: Claim = { command: { type: 'ReturnPayout', data: {} }, word: 'returned' }
   if (result.state === 'returned') return [paid, returned]
   if (result.state !== 'failed') return []

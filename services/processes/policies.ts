@@ -8,7 +8,7 @@ import type { Log, StoredEvent } from '../../packages/kernel/ports.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import { isPassing } from '../composition/failures.ts'
 
-/** An order with the event that caused it. */
+/** A policy's command with the event that caused it. */
 interface CausedCommand {
   readonly order: PolicyCommand
   readonly target: string
@@ -25,16 +25,16 @@ export interface PolicyRunnerOptions {
 }
 
 /**
- * Sends what policies order. The orders of one stream go in the order of their causes and in one write, those
- * of different streams side by side. A stream that refuses an order is parked together with all later orders
- * for it, so that their order is kept: the ledger recognises repeats by the position of their cause
- * (docs/decisions/0004). That is also why appends need no fence: what a deposed runner orders, its successor
- * orders too, and only the first has effects. A policy that throws is parked for the owner of its event:
- * which streams it would have named is not known, so all of this owner's later events wait behind.
+ * Sends the commands of policies. Those for one stream go in order of their causes and in one write, those
+ * for different streams concurrently. A stream that refuses a command is parked together with all later
+ * commands for it, so that their order is kept: the ledger recognises repeats by the position of their cause
+ * (docs/decisions/0004). That is also why appends need no fence: a deposed runner and its successor send the
+ * same commands, and only the first has effects. A policy that throws is parked for the owner of its event:
+ * which streams it would have named is unknown, so all later events of this owner wait behind it.
  */
 export class PolicyRunner {
   readonly #options: PolicyRunnerOptions
-  /** By the type of event that they follow. */
+  /** By the type of event they follow. */
   readonly #followers = new Map<string, AnyPolicy[]>()
 
   constructor(options: PolicyRunnerOptions) {
@@ -63,7 +63,7 @@ export class PolicyRunner {
     await Promise.all([...byTarget].map(([target, orders]) => this.#send(target, orders)))
   }
 
-  /** Tries a parked event again: for a stream, or for a policy; throws when it fails again. */
+  /** Retries a parked event, for a stream or for a policy; throws when it fails again. */
   async retry(key: string, events: readonly StoredEvent[]): Promise<void> {
     for (const event of events) {
       for (const policy of this.#followers.get(event.type) ?? []) {
@@ -100,7 +100,7 @@ export class PolicyRunner {
       const target = streamName(order.decider.category, order.id)
       const nth = seen.get(target) ?? 0
       seen.set(target, nth + 1)
-      // Two orders of one cause for one stream are two effects, told apart by their place.
+      // Two commands of one cause for one stream are two effects, distinguished by their index.
       return {
         order,
         target,
@@ -148,7 +148,7 @@ function collect(byTarget: Map<string, CausedCommand[]>, caused: CausedCommand):
   else byTarget.set(caused.target, [caused])
 }
 
-/** What a policy that throws is parked by. */
+/** The key under which a throwing policy is parked. */
 function parkingOf({ name }: AnyPolicy, { metadata: { merchant, livemode } }: StoredEvent): string {
   return `${name} of ${merchant}.${livemode ? 'live' : 'test'}`
 }

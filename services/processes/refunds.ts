@@ -55,8 +55,8 @@ async function onRailCallback(
 }
 
 /**
- * Domain model 4: the operator is asked at these times after the request, then hourly, and daily once people
- * look at it.
+ * Domain model 4: the operator is asked at these times after the request, then hourly, and daily once it is
+ * with support.
  */
 const askedAfterMs = [30_000, 2 * 60_000, 5 * 60_000, 15 * 60_000, 60 * 60_000]
 const hourMs = 3_600_000
@@ -81,8 +81,9 @@ function nextAsked(requestedAt: number, now: number): Date {
 }
 
 /**
- * A part of a payment was reserved, and no refund of this payment came of it: the request was cut short, or
- * its key was another's. The refund's own stream decides who was first; what it has not claimed is released.
+ * Part of a payment was reserved, but no refund of this payment followed: the request was interrupted, or its
+ * key was used for another one. The refund's own stream decides who was first; what it has not claimed is
+ * released.
  */
 async function release({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {
   const [id = '', intent = ''] = subject.split('.')
@@ -117,7 +118,9 @@ function wordOf({ state }: RailState): Word | undefined {
   return state === 'succeeded' || state === 'failed' || state === 'returned' ? state : undefined
 }
 
-/** Callbacks overtake each other, so a word against the record counts if the provider still says so. */
+/**
+ * Callbacks overtake each other, so a statement against the record counts only if the provider repeats it.
+ */
 async function contradict(id: string, claimed: Word, { owner, tools }: Listener): Promise<void> {
   const { livemode, method } = requested(await readState(tools.dependencies.store, refund, id))
   const word = wordOf(await tools.dependencies.rail.status(id, { livemode, method }))
@@ -125,7 +128,10 @@ async function contradict(id: string, claimed: Word, { owner, tools }: Listener)
   await tools.send(to(refund, id, { type: 'ContradictRefund', data }), owner, 'rail')
 }
 
-/** The payer has the money although the refund had failed: it is reserved and charged, if it is there. */
+/**
+ * The payer has the money although the refund had failed: it is reserved and charged, if the balance covers
+ * it.
+ */
 async function chargeAgain({ event, tools }: Reaction): Promise<void> {
   const { id, data, metadata } = event as RecordedEvent<RefundEvents['RefundResultContradicted']>
   if (data.remedy !== 'charge') return

@@ -24,14 +24,14 @@ const addMax = 1_000
 const claimMax = 500
 
 /**
- * All that takes deliveries in hand, one step after the other: what Postgres gave first comes first into the
- * lanes. What is in hand is this process's alone, as long as it renews its lease.
+ * Everything that claims deliveries, one step after the other: what Postgres returns first enters the queues
+ * first. Claimed deliveries are this process's alone, as long as it renews its lease.
  */
 export class DeliveryClaims {
   readonly #options: HandsOptions
   #worker: string
   #turn: Promise<unknown> = Promise.resolve()
-  /** A step failed, so there may be rows in hand that this process does not know of. */
+  /** A step failed, so rows may be claimed that this process does not know of. */
   #uncertain = false
   #after = ''
   /** Endpoints that may have deliveries waiting in Postgres. */
@@ -42,7 +42,7 @@ export class DeliveryClaims {
     this.#worker = options.newId()
   }
 
-  /** Takes the lease, before anything is taken in hand. */
+  /** Takes the lease, before anything is claimed. */
   begin(): Promise<void> {
     return this.#options.deliveries.begin(this.#worker, this.#leaseEnd())
   }
@@ -51,7 +51,7 @@ export class DeliveryClaims {
     return this.#worker
   }
 
-  /** Writes down deliveries and takes those in hand that can be sent at once; the others can be claimed. */
+  /** Inserts deliveries and claims those that can be sent at once; the others can be claimed later. */
   async add(matches: readonly Match[]): Promise<void> {
     for (let start = 0; start < matches.length; start += addMax) {
       const some = matches.slice(start, start + addMax)
@@ -59,14 +59,16 @@ export class DeliveryClaims {
     }
   }
 
-  /** Whether a claim is worth it now. What waits for endpoints that take nothing is not asked for again. */
+  /**
+   * Whether a claim is worthwhile now. What waits for endpoints that accept nothing is not asked for again.
+   */
   get canClaim(): boolean {
     const { lanes } = this.#options
     for (const endpoint of this.#left) if (lanes.room(endpoint) > 0) return true
     return false
   }
 
-  /** Takes in hand what is due; true when all endpoints have had their turn, or there is no room. */
+  /** Claims what is due; true when all endpoints have had their turn, or there is no room. */
   claim(): Promise<boolean> {
     return this.#step(async () => {
       const { deliveries, lanes, clock } = this.#options
@@ -89,13 +91,13 @@ export class DeliveryClaims {
     })
   }
 
-  /** To be called several times during a lease. */
+  /** Call it several times within a lease. */
   renewLease(): Promise<void> {
     return this.#step(async () => {
       const { deliveries, clock, lanes, log } = this.#options
       const known = lanes.isStopped ? undefined : this.#known()
       if (await deliveries.renewLease(this.#worker, { now: clock(), until: this.#leaseEnd(), known })) return
-      // Others may have these rows in hand by now; a new name keeps this process from writing to them.
+      // Others may have claimed these rows by now; a new name keeps this process from writing to them.
       log.warn({ worker: this.#worker }, 'the lease on webhook deliveries had run out')
       lanes.forgetWaiting()
       this.#worker = this.#options.newId()
@@ -103,7 +105,7 @@ export class DeliveryClaims {
     })
   }
 
-  /** Gives everything back, so that others need not wait for the end of the lease. */
+  /** Releases everything, so that others need not wait for the lease to expire. */
   end(): Promise<void> {
     return this.#step(() => this.#options.deliveries.end(this.#worker))
   }
@@ -126,7 +128,7 @@ export class DeliveryClaims {
     }
   }
 
-  /** Once there is no room for one delivery of an endpoint, there is none for those behind it. */
+  /** When there is no room for one delivery of an endpoint, there is none for later ones. */
   #wanted(matches: readonly Match[]): readonly boolean[] {
     const { lanes } = this.#options
     const coming = new Map<string, number>()

@@ -13,7 +13,7 @@ import {
 import { signingKey, type SigningKey } from './signature.ts'
 
 export interface Endpoint extends ListedEndpoint {
-  /** Opened when they are needed: a secret that cannot be opened is the trouble of its endpoint alone. */
+  /** Opened on demand: a secret that cannot be opened affects its endpoint alone. */
   readonly keys: () => readonly TimedKey[]
 }
 
@@ -29,7 +29,7 @@ export interface DirectoryOptions {
   readonly vault: Vault
   readonly clock: Clock
   readonly log: Log
-  /** Merchants and environments whose endpoints are kept in memory. */
+  /** Owners whose endpoints are cached. */
   readonly ownersMax: number
 }
 
@@ -37,21 +37,21 @@ interface Kept {
   readonly loading: Promise<readonly Endpoint[]>
   /** Missing until they are loaded. */
   endpoints?: readonly Endpoint[]
-  /** Milliseconds since 1970; missing where it is good until something changes. */
+  /** Milliseconds since 1970; missing where it is valid until something changes. */
   until?: number
 }
 
-/** What cannot be read is looked at again: it is mended by a newer version, or by hand. */
+/** Unreadable endpoints are looked at again: a newer version, or a person, mends them. */
 const unreadableMs = 60_000
 
-/** The enabled endpoints of each merchant and environment, kept in memory until one of them changes. */
+/** The enabled endpoints of each merchant and environment, cached until one of them changes. */
 export class Directory {
   readonly #options: DirectoryOptions
   readonly #owners: LRUCache<string, Kept>
   #subscription: Subscription | undefined
-  /** Everything kept in memory is at least as new as this position of the log. */
+  /** Everything cached is at least as new as this position of the log. */
   #position = 0
-  /** Endpoints that cannot be read, with the key of their owner. */
+  /** Unreadable endpoints, with the key of their owner. */
   readonly #unreadable = new Map<string, string>()
 
   constructor(options: DirectoryOptions) {
@@ -62,7 +62,7 @@ export class Directory {
   /** Begins to follow changes; nothing may be asked before. */
   async open(): Promise<void> {
     const { store, log } = this.#options
-    // Whatever is loaded from now on is at least as new as this; what is newer is followed.
+    // Whatever is loaded from now on is at least as new as this; anything newer is followed.
     this.#position = await store.head()
     this.#subscription = store.subscribe({
       categories: [webhookEndpoint.category],
@@ -78,13 +78,13 @@ export class Directory {
 
   /** The enabled endpoints as they were at a position of the log, or later. */
   async at(owner: MerchantOwner, position: number): Promise<readonly Endpoint[]> {
-    // What is in memory may be older than the position until the subscription has got there too.
+    // The cache may be older than the position until the subscription has reached it.
     return this.#position < position ? this.#load(owner) : this.#kept(owner)
   }
 
   /**
-   * One endpoint as it is now, enabled or not; `undefined` when this owner has none of that id. Rejects with
-   * UnreadableEndpointError.
+   * One endpoint as it is now, enabled or not; `undefined` when this owner has none with that id. Rejects
+   * with UnreadableEndpointError.
    */
   async find(owner: MerchantOwner, id: string): Promise<Endpoint | undefined> {
     const enabled = (await this.#kept(owner)).find((endpoint) => endpoint.id === id)
@@ -100,7 +100,7 @@ export class Directory {
     return endpoints?.find((endpoint) => endpoint.id === id && endpoint.fault === undefined)
   }
 
-  /** How many enabled endpoints cannot be read: their deliveries are written down and wait. */
+  /** How many enabled endpoints cannot be read: their deliveries are stored and wait. */
   get unreadable(): number {
     return this.#unreadable.size
   }
@@ -109,7 +109,7 @@ export class Directory {
     await this.#subscription?.close()
   }
 
-  /** A load that a change overtakes has been deleted from memory before it ends, so nothing old stays. */
+  /** A load overtaken by a change was evicted before it ends, so nothing outdated is cached. */
   #kept(owner: MerchantOwner): Promise<readonly Endpoint[]> {
     const key = keyOf(owner)
     const known = this.#owners.get(key)
@@ -135,7 +135,7 @@ export class Directory {
     return listed.map((one) => this.#endpoint(one))
   }
 
-  /** Said once, when it begins: every delivery of the endpoint would say it again. */
+  /** Logged once, when it starts: every delivery of the endpoint would repeat it. */
   #noteUnreadable(owner: string, listed: readonly ListedEndpoint[]): void {
     const faults = listed.filter(({ fault }) => fault !== undefined)
     const ids = new Set(faults.map(({ id }) => id))

@@ -1,42 +1,42 @@
 import type { Delivery } from '../../infra/postgres/webhooks/deliveries.ts'
 
 export interface LanesOptions {
-  /** Attempts under way at once to one endpoint, as long as it answers well. */
+  /** Concurrent attempts to one endpoint, as long as it answers well. */
   readonly perEndpointMax: number
-  /** Attempts under way at once to all endpoints. */
+  /** Concurrent attempts to all endpoints. */
   readonly inFlightMax: number
-  /** Deliveries in memory: waiting and under way. */
+  /** Deliveries in memory: waiting and in flight. */
   readonly heldMax: number
-  /** Makes one attempt and writes its end down; true when the endpoint took it. Must not reject. */
+  /** Makes one attempt and records its result; true when the endpoint accepted it. Must not reject. */
   readonly attempt: (delivery: Delivery) => Promise<boolean>
 }
 
 interface Lane {
   readonly endpoint: string
   readonly waiting: Delivery[]
-  /** Resources with an attempt under way: the next of the same resource waits for its end. */
+  /** Resources with an attempt in flight: the next one of the same resource waits for its end. */
   readonly busy: Set<string>
   limit: number
 }
 
-/** A lane begins narrow, because nobody knows yet whether its endpoint answers. */
+/** A queue starts narrow, because nobody knows yet whether its endpoint answers. */
 const placesAtFirst = 2
-/** For each place of a lane, so many deliveries may be in memory; all others wait in Postgres. */
+/** For each of its places, a queue may keep this many deliveries in memory; all others wait in Postgres. */
 const deliveriesPerPlace = 16
-/** What is remembered of endpoints that have nothing to do is how well they answered last. */
+/** What is remembered of idle endpoints is how well they answered last. */
 const idleLanesMax = 10_000
 const startsAtOnceMax = 64
 
 /**
- * Deliveries in memory, a lane for each endpoint. A lane gets narrower with every failure, down to one place,
- * and wider with every success, so that endpoints which do not answer take few places from the others. Lanes
- * take turns when all places are taken.
+ * Deliveries in memory, with a queue per endpoint. A queue narrows with every failure, down to one place, and
+ * widens with every success, so that unresponsive endpoints take few places from the others. Queues take
+ * turns when all places are taken.
  */
 export class EndpointQueues {
   readonly #options: LanesOptions
   readonly #lanes = new Map<string, Lane>()
   readonly #held = new Set<number>()
-  /** Lanes that may be able to start something, in the order of their turn. */
+  /** Queues that may be able to start something, in the order of their turns. */
   readonly #turns = new Set<Lane>()
   #inFlight = 0
   #isStarting = false
@@ -47,7 +47,7 @@ export class EndpointQueues {
     this.#options = options
   }
 
-  /** How many more deliveries an endpoint may have in memory, when so many others are about to come. */
+  /** How many more deliveries an endpoint may have in memory, when this many others are about to come. */
   room(endpoint: string, coming = 0): number {
     const lane = this.#lanes.get(endpoint)
     const own = this.#share(lane?.limit ?? this.#limitAtFirst, coming)
@@ -55,7 +55,7 @@ export class EndpointQueues {
     return Math.max(0, Math.min(own - taken, this.roomOfAll - coming))
   }
 
-  /** The room of an endpoint that has nothing in memory and is not known. */
+  /** The room of an endpoint that has nothing in memory and is unknown. */
   get roomDefault(): number {
     return this.#share(this.#limitAtFirst, 0)
   }
@@ -64,13 +64,13 @@ export class EndpointQueues {
     return this.#stopped ? 0 : this.#options.heldMax - this.#held.size
   }
 
-  /** How many deliveries may come at once before the room of each endpoint has to be asked for again. */
+  /** How many deliveries may come at once before the room of each endpoint must be asked for again. */
   get roomAtOnce(): number {
     const beforeScarce = this.#scarceFrom - this.#held.size
     return beforeScarce > 0 ? Math.min(beforeScarce, this.roomOfAll) : this.roomOfAll
   }
 
-  /** The endpoints that have another room than one which is not known. */
+  /** The endpoints whose room differs from that of an unknown one. */
   rooms(): Record<string, number> {
     const rooms: Record<string, number> = {}
     for (const { endpoint } of this.#lanes.values()) {
@@ -85,7 +85,7 @@ export class EndpointQueues {
     return [...this.#held]
   }
 
-  /** Takes a delivery into memory. First attempts of one endpoint and resource are added in their order. */
+  /** Takes a delivery into memory. First attempts of one endpoint and resource are added in order. */
   add(delivery: Delivery): void {
     if (this.#stopped || this.#held.has(delivery.id)) return
     const lane = this.#lane(delivery.endpoint)
@@ -95,7 +95,7 @@ export class EndpointQueues {
     this.#startSoon()
   }
 
-  /** Drops what is not under way. */
+  /** Drops what is not in flight. */
   forgetWaiting(): void {
     for (const { waiting } of this.#lanes.values()) {
       for (const { id } of waiting.splice(0)) this.#held.delete(id)
@@ -103,12 +103,12 @@ export class EndpointQueues {
     this.#turns.clear()
   }
 
-  /** Then what was in memory may still be in hand. */
+  /** Then what was in memory may still be claimed. */
   get isStopped(): boolean {
     return this.#stopped
   }
 
-  /** Takes nothing more and resolves when nothing is under way. */
+  /** Accepts nothing more and resolves when nothing is in flight. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.forgetWaiting()
@@ -123,7 +123,7 @@ export class EndpointQueues {
     return Math.min(placesAtFirst, this.#options.perEndpointMax)
   }
 
-  /** Once memory is half full, nobody lays in a stock: the rest is for those who can send at once. */
+  /** Once memory is half full, nobody may stock up: the rest is for endpoints that can be sent to at once. */
   #share(limit: number, coming: number): number {
     const isScarce = this.#held.size + coming >= this.#scarceFrom
     return isScarce ? limit : limit * deliveriesPerPlace
@@ -140,8 +140,8 @@ export class EndpointQueues {
   }
 
   /**
-   * What comes together begins in parts, between which answers are read: Postgres would wait for its next
-   * batch as long as a thousand deliveries take to be signed.
+   * A large batch starts in parts, between which answers are read: otherwise Postgres would wait for its next
+   * batch while a thousand deliveries are signed.
    */
   #startSoon(): void {
     if (this.#isStarting) return
@@ -152,7 +152,7 @@ export class EndpointQueues {
     })
   }
 
-  /** One delivery of each lane at a time, as long as there are places; beyond `most`, they start soon. */
+  /** One delivery of each queue at a time, as long as there are places; beyond `most`, they start soon. */
   #start(most: number): void {
     let started = 0
     for (const lane of this.#turns) {
@@ -189,7 +189,7 @@ export class EndpointQueues {
   }
 }
 
-/** Takes the oldest delivery out of a lane whose resource has nothing under way. */
+/** Takes the oldest delivery out of a queue whose resource has nothing in flight. */
 function nextOf(lane: Lane): Delivery | undefined {
   if (lane.busy.size >= lane.limit) return undefined
   const index = lane.waiting.findIndex(({ resource }) => !lane.busy.has(resource))

@@ -5,7 +5,7 @@ import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import type { Directory, Endpoint } from './directory.ts'
 import type { Match } from './delivery-claims.ts'
 
-/** Which endpoints get which of these events: as the endpoints stood at the newest of them, or later. */
+/** Which endpoints receive which of these events: by the endpoints as of the newest of them, or later. */
 export async function matchEndpoints(
   directory: Directory,
   events: readonly PublicEvent[],
@@ -33,7 +33,7 @@ export async function matchEndpoints(
 function gets({ id, created, state }: Endpoint, { type, position, resource }: PublicEvent): boolean {
   if (created > position) return false
   const isItself = resource === `${webhookEndpoint.category}/${id}`
-  // Domain model 6: that an endpoint is failing is told to the others.
+  // Domain model 6: the other endpoints are told that an endpoint is failing.
   if (type === 'webhook_endpoint.failing' && isItself) return false
   if (type === 'webhook_endpoint.test') return isItself
   return matches(state.enabledEvents, type)

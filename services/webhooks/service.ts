@@ -21,7 +21,7 @@ export const webhookCalls = {
   connectionsPerOriginMax: 128,
 }
 
-/** Delivers beside any number of others: each delivery is in one process's hands. */
+/** Delivers beside any number of others: each delivery is claimed by one process. */
 export async function runWebhooks(
   { postgres, dependencies, configuration, health }: Runtime,
   bus: EventBus,

@@ -13,7 +13,7 @@ import { grouped, print, type Printing } from '../output.ts'
 const currency = 'XOF'
 const paid = 25_000
 const paidOut = 10_000
-/** Ends in digits that no magic number has: the operator waits for the test trigger. */
+/** Ends in digits that are no magic number: the operator waits for the test trigger. */
 const payer = { country: 'SN', operator: 'orange_money', msisdn: '+221770000000' }
 /** Ends in 0001: the operator pays by itself after two seconds. */
 const beneficiary = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '+221770000001' }
@@ -86,7 +86,10 @@ async function tell(stage: Stage): Promise<Story> {
   }
 }
 
-/** A service that calls no private address has no webhooks to show; the rest of the story is told anyway. */
+/**
+ * A service that may not call private addresses has no webhooks to show; the rest of the story is told
+ * anyway.
+ */
 async function hook({ merchant, listener, say }: Stage): Promise<string | undefined> {
   const request = { url: listener.url, enabled_events: hookedTypes }
   const { status, body } = await merchant.call('POST', '/api/v1/webhook-endpoints', request)

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 
-/** A webhook whose signature is right. */
+/** A webhook with a valid signature. */
 export interface Heard {
   readonly event: string
   readonly type: string
@@ -15,7 +15,7 @@ export interface Heard {
 export interface Listener {
   readonly url: string
   readonly heard: readonly Heard[]
-  /** With which secret signatures are verified from now on. */
+  /** The secret that verifies signatures from now on. */
   expect(secret: string): void
   close(): void
 }
@@ -25,7 +25,7 @@ interface Payload {
   readonly data: { readonly id: string }
 }
 
-/** A merchant's webhook endpoint on this machine. What is signed wrongly is answered 400 and not heard. */
+/** A merchant's webhook endpoint on this machine. An invalid signature is answered 400 and ignored. */
 export async function listen(): Promise<Listener> {
   const heard: Heard[] = []
   let webhook: Webhook | undefined
