@@ -221,7 +221,7 @@ async function bodyOf(
   if (!route.body) {
     const isEmpty =
       body === undefined || body === null || (typeof body === 'object' && Object.keys(body).length === 0)
-    if (!isEmpty) refuseField('request_must_be_valid', '', 'Body is not taken here')
+    if (!isEmpty) refuseField('request_must_be_valid', '', 'Body is not accepted here')
     return undefined
   }
   const given = body ?? {}
@@ -238,7 +238,7 @@ function ifRevision(route: AnyRoute, request: HttpRequestIn): number | undefined
     return revision === undefined ? undefined : Number(revision)
   const why = takesIfMatch(route)
     ? 'If-Match must be an ETag that was answered'
-    : 'If-Match is not taken here'
+    : 'If-Match is not accepted here'
   return refuseField('request_must_be_valid', 'header:If-Match', why)
 }
 
