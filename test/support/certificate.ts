@@ -4,11 +4,11 @@ import { join } from 'node:path'
 
 export interface TestCertificate {
   readonly certificateFile: string
-  /** The private key and behind it the certificate. */
+  /** The private key, followed by the certificate. */
   readonly keyStoreFile: string
 }
 
-/** A certificate of this machine that nobody trusts who is not told to. */
+/** A self-signed certificate, trusted only by those who are told to. */
 export function testCertificate(directory: string): TestCertificate {
   const keyFile = join(directory, 'key.pem')
   const certificateFile = join(directory, 'certificate.pem')

@@ -5,7 +5,7 @@ import type { Message } from '../../packages/kernel/decider.ts'
 
 export type Command = Message<Omit<BookCommands, 'CloseBook' | 'ReopenBook'>>
 
-/** One random choice; what it means depends on what has happened before. */
+/** One random choice; its meaning depends on what has happened before. */
 export interface Choice {
   readonly kind: (typeof kinds)[number]
   readonly pick: number

@@ -53,7 +53,7 @@ interface OnePart extends Pick<PlaceHold, 'template' | 'subject'> {
   readonly payment?: string
 }
 
-/** A hold of one part, whose owner is what it is for. */
+/** A hold of one part, owned by its subject. */
 export function holdOf({ template, subject, amount, fee = 0, ...more }: OnePart): PlaceHold {
   const { source = 'merchant.available', rail = wave, payment } = more
   const feeAccount = fee > 0 ? 'revenue.payout_fees' : null
@@ -75,7 +75,7 @@ export const settle = (holdId: string): Command => ({ type: 'PostHold', data: { 
 export const giveBack = (holdId: string): Command => ({ type: 'VoidHold', data: { holdId } })
 export const release: Command = { type: 'ReleasePayment', data: { payment: payment.id } }
 
-/** The history that these commands make. */
+/** The history that results from these commands. */
 export function after(...commands: readonly Command[]): Event[] {
   const state = book.initial()
   return commands.flatMap((command) => {

@@ -30,7 +30,7 @@ export interface Sent {
   readonly context: Context
 }
 
-/** A hold as a person would note it down, beside the book. */
+/** A hold as a person would record it, beside the book. */
 export interface NotedHold {
   readonly placed: LedgerEvents['HoldPlaced']
   /** Of each part. */
@@ -48,14 +48,14 @@ export class Notes {
   readonly sent: Sent[] = []
   readonly events: Event[] = []
   readonly holds = new Map<string, NotedHold>()
-  /** Payments by card. */
+  /** Card payments. */
   readonly payments: string[] = []
-  /** Debits less credits of each account. */
+  /** Debits less credits, by account. */
   readonly debits = new Map<string, number>()
   #ids = 0
   #position = 0
 
-  /** Makes a command of a choice; `undefined` when there is nothing that it could be about. */
+  /** Turns a choice into a command; `undefined` when there is nothing it could be about. */
   next(choice: Choice): Sent | undefined {
     const { kind, pick, byPolicy } = choice
     const command = this.#command(choice)
@@ -160,7 +160,7 @@ export class Notes {
   }
 
   #entry(kind: 'topup' | 'payment' | 'card' | 'late' | 'late refund', { pick, ...choice }: Choice): Command {
-    // Few ids, so that the same one comes again with the same amount and with another.
+    // Few ids, so that the same one recurs with the same amount and with another.
     const topup = { type: 'topup', id: derivedId(context.id, `topup ${pick % 3}`) }
     const { amount } = choice
     if (kind === 'topup') return post({ template: 'sandbox.topup', subject: topup, amount })
@@ -241,7 +241,7 @@ export class Notes {
     return { type: commandOf[kind], data }
   }
 
-  /** What an operator says of money whose hold has ended otherwise. */
+  /** What an operator says about money whose hold has ended differently. */
   #lateWord(pick: number): Command | undefined {
     const over = [...this.holds.values()].filter((hold) => {
       return this.openParts(hold).length === 0 && hold.placed.parts.length === 1 && !hold.returned

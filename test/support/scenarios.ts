@@ -10,14 +10,14 @@ import {
   type Stamp,
 } from '../../packages/kernel/decider.ts'
 
-/** An event that has happened: at the time of the context, unless it says when. */
+/** An event that has happened: at the context's time, unless it says when. */
 export type Past<Events extends Payloads> = Message<Events> & { readonly at?: string }
 
 export interface Scenario<Commands extends Payloads, Events extends Payloads> {
   readonly given?: readonly Past<Events>[]
   readonly when: Message<Commands>
   readonly then: readonly Message<Events>[] | RefusalName
-  /** What the same command decides when it is sent again. Nothing, unless the scenario says otherwise. */
+  /** What repeating the command decides. Nothing, unless the scenario says otherwise. */
   readonly again?: readonly Message<Events>[] | RefusalName
   /** What is special about this case: another time or environment, the policy that sends the command. */
   readonly context?: Partial<Context>
@@ -30,7 +30,7 @@ export const context: Context = {
   now: new Date('2026-01-01T12:00:00.000Z'),
 }
 
-/** What the metadata of an event says that happens now. */
+/** The metadata of an event that happens now. */
 export function stampOf({ merchant, livemode, now }: Context): Stamp {
   return { merchant, livemode, at: now.toISOString() }
 }
@@ -61,7 +61,7 @@ export function scenarios<S, C extends Payloads, E extends Payloads>(
       const now = { ...context, ...own, ...special }
       const at = now.now.toISOString()
       const answer = (history: readonly Past<E>[]) => {
-        // Folded anew each time: a decider may change its state in place.
+        // Folded anew each time: a decider may modify its state in place.
         const state = fold(decider, history, { ...now, now: context.now })
         return decided(decider, when, { state, context: now })
       }

@@ -16,7 +16,7 @@ const byFormat: Readonly<Record<string, string>> = {
   'date-time': '2026-01-01T12:00:00.000Z',
   uuid: '0190a1b2-0000-7000-8000-000000000001',
 }
-/** Texts that most patterns of ours take. */
+/** Texts that most of our patterns accept. */
 const texts = [
   'XOF',
   'SN',
@@ -27,7 +27,7 @@ const texts = [
   byFormat['uuid']!,
 ]
 
-/** A value that a schema takes: the first of each choice, and every field that may be there. */
+/** A value that a schema accepts: the first of each choice, and every optional field. */
 export function schemaExample(schema: object): unknown {
   const { type, enum: values, anyOf, properties, items, ...rules } = schema as Schema
   if (rules.const !== undefined) return rules.const

@@ -18,12 +18,12 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The means to talk to a service as a merchant does. */
+/** Talks to a service as a merchant does. */
 export interface MerchantClient {
   readonly url: string
   readonly sandboxKey: string
   readonly liveKey: string
-  /** What the process says of itself on the port for those who run it. */
+  /** What the process reports on its operators' port. */
   health<Body = Record<string, unknown>>(path: string): Promise<Answer<Body>>
   get<Body = Record<string, unknown>>(path: string, options?: CallOptions): Promise<Answer<Body>>
   post<Body = Record<string, unknown>>(
@@ -39,7 +39,7 @@ export interface MerchantClient {
   ): Promise<Answer<Body>>
 }
 
-/** A whole service on embedded parts and a database of its own. */
+/** A whole service on embedded engines and a database of its own. */
 export interface TestService extends MerchantClient {
   readonly service: RunningService
 }
@@ -61,7 +61,7 @@ export async function startService(
     LOG_LEVEL: 'error',
     ...environment,
   })
-  // Live keys behave as sandbox ones here, but in the test that says otherwise.
+  // Live keys behave like sandbox ones here, except in the test that says otherwise.
   const service = await start(configuration, { simulatesLive: true, ...options })
   t.teardown(async () => {
     await service.close()
@@ -70,7 +70,7 @@ export async function startService(
   return { ...clientOf(service), service }
 }
 
-/** The environment header goes along with the key, unless the test says otherwise. */
+/** The environment header goes with the key, unless the test says otherwise. */
 export function clientOf({
   port,
   healthPort = 0,

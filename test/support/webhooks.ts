@@ -53,7 +53,7 @@ export async function receiver(t: Test) {
   const underWay = new Map<string, number>()
   const self = {
     received,
-    /** Most requests that were open at once, by path. */
+    /** The most requests open at once, by path. */
     mostAtOnce: new Map<string, number>(),
     answer: (_: Received, response: ServerResponse): void => void response.end(),
     url: '',
@@ -110,7 +110,10 @@ async function openBase() {
   return { pool, reads, store, models, deliveries }
 }
 
-/** All that deliveries need, real, for a merchant of its own; its clock stands until a test moves it. */
+/**
+ * Everything that deliveries need, real, for a merchant of its own; its clock stands still until a test moves
+ * it.
+ */
 export async function webhookFixture() {
   const { pool, reads, store, models, deliveries } = await (base ??= openBase())
   await pool.query('truncate deliveries, webhook_workers, webhook_replay_plans')
@@ -148,7 +151,7 @@ export interface ServiceOptions {
   readonly chance?: number
   readonly log?: Log
   readonly observe?: (gauges: WebhookGauges) => void
-  /** Left out: every mail is kept in `mails`. */
+  /** Default: every mail is kept in `mails`. */
   readonly mailer?: Mailer
 }
 
@@ -286,7 +289,7 @@ export async function deliveryRows({ pool }: WebhookFixture): Promise<readonly D
   return (await pool.query<DeliveryRow>('select * from deliveries order by id')).rows
 }
 
-/** Nothing is in hand and nothing is due: what is pending waits for its time. */
+/** Nothing is claimed and nothing is due: what is pending waits for its time. */
 export async function settled(fixture: WebhookFixture): Promise<void> {
   await until(async () => {
     const rows = await deliveryRows(fixture)

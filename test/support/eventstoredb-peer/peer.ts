@@ -27,11 +27,11 @@ import { isUser, rightToRead, type User } from './rights.ts'
 type AnswerGossip = sendUnaryData<ClusterInfo>
 type AnswerFeatures = sendUnaryData<SupportedMethods>
 
-/** What may go wrong with one append. */
+/** Faults that one append can meet. */
 export type AppendFault =
   /** The connection breaks after the events were written and before the answer. */
   | { readonly fault: 'answer lost' }
-  /** The events are written, and the answer is kept back, perhaps for ever. */
+  /** The events are written, and the answer is delayed, perhaps for ever. */
   | { readonly fault: 'answer late'; readonly until: Promise<void> }
   /** The events are written, and the answer does not say where. */
   | { readonly fault: 'position left out' }
@@ -43,12 +43,12 @@ export type AppendFault =
       readonly metadata?: Metadata
       readonly written: boolean
     }
-  /** The append itself is answered so, and nothing is written; others of the same call go on. */
+  /** This append is answered so and writes nothing; others of the same call continue. */
   | { readonly fault: 'not taken'; readonly type: string; readonly message: string }
   /** The server has forgotten that the append was repeated: it says that the stream is elsewhere. */
   | { readonly fault: 'called a conflict' }
 
-/** Speaks EventStoreDB 23.10 over real gRPC, keeps the log in memory, and fails when it is told to. */
+/** Speaks EventStoreDB 23.10's protocol over real gRPC, keeps the log in memory, and fails when told to. */
 export class EventStoreDbPeer {
   readonly log: Log
   readonly line: Line
@@ -61,17 +61,17 @@ export class EventStoreDbPeer {
   #leaderPort: number | undefined
   #failure: Failure | undefined
   #user: User | undefined
-  /** Calls that this node did not carry out, because it was not ready or another node leads. */
+  /** Calls refused because this node was not ready or another one leads. */
   callsRefused = 0
-  /** Reads that have come and were carried out, subscriptions among them. */
+  /** Reads received and carried out, subscriptions included. */
   reads = 0
-  /** Appends that have come, also those that were not answered. */
+  /** Appends received, including unanswered ones. */
   appends = 0
-  /** The positions behind which subscriptions were ever begun. */
+  /** The positions after which subscriptions were started. */
   readonly subscribedAfter: number[] = []
-  /** The checkpoints that subscriptions were sent. */
+  /** The checkpoints sent to subscriptions. */
   readonly checkpoints: number[] = []
-  /** How many events subscriptions were sent. */
+  /** Number of events sent to subscriptions. */
   eventsSent = 0
 
   private constructor(server: Server, { port, log, certificate }: PeerParts) {
@@ -81,7 +81,7 @@ export class EventStoreDbPeer {
     this.line = new Line(port)
   }
 
-  /** Nodes of one cluster share a log. Passwords are sent to a server with a certificate only. */
+  /** Nodes of one cluster share a log. */
   static async start(log = new Log(), certificate?: TestCertificate): Promise<EventStoreDbPeer> {
     const server = new Server({ 'grpc.max_receive_message_length': 17 * 1024 * 1024 })
     const port = await new Promise<number>((resolve, reject) => {
@@ -122,7 +122,7 @@ export class EventStoreDbPeer {
     return `esdb://${user}:${password}@localhost:${this.line.port}?tlsCaFile=${authority}`
   }
 
-  /** Another node leads from now on, at this port: whoever requires a leader is sent there. */
+  /** Another node, on this port, leads from now on: calls that require a leader are redirected. */
   isLedBy(port: number): void {
     this.#leaderPort = port
     for (const call of this.#batchAppends) call.emit('error', notLeader(port))
@@ -164,7 +164,7 @@ export class EventStoreDbPeer {
     while (!condition(this)) await once(this.#happened, 'change')
   }
 
-  /** What every server has from the start, and what its statistics add: none of it is for applications. */
+  /** What every server contains from the start, and its statistics: none of it is for applications. */
   writeSystemEvents(count: number): void {
     const stream = '$stats-127.0.0.1:2113'
     const [data, contentType] = [Buffer.from('{}'), 'application/json']
