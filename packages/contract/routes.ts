@@ -1,7 +1,6 @@
 import type { AnyDecider, Context, Decider, Message, Payloads } from '../kernel/decider.ts'
 import type { Envelope } from '../kernel/envelope.ts'
 import type { Outcome } from '../kernel/executor-options.ts'
-import type { Answers } from '../kernel/read-ports.ts'
 import type { Columns, Documents, Projection } from '../kernel/projection.ts'
 import type { Dependencies } from './dependencies.ts'
 import { History } from './history.ts'

@@ -17,7 +17,7 @@ export async function openBus(
   runtime: Runtime,
   { isShared }: { readonly isShared: boolean },
 ): Promise<EventBus> {
-  const { configuration, postgres, dependencies, health } = runtime
+  const { configuration, dependencies, health } = runtime
   const { kafkaBrokers: brokers } = configuration
   const { tracing } = dependencies
   const traced = (bus: EventBus) => (tracing ? tracedBus(bus, tracing) : bus)

@@ -12,6 +12,7 @@ import { readState } from '../../packages/kernel/history.ts'
 import { journal } from '../../projections/journal.ts'
 import { eventually } from '../support/eventually.ts'
 import { makeHistory, type History } from '../support/history.ts'
+import { lawOver } from '../support/law.ts'
 import { root } from '../support/root.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -108,21 +109,21 @@ t.test('payouts, payments and fees agree with what the merchant was answered', a
 })
 
 t.test('no view shows who was paid or who paid', async (t) => {
-  for (const { name } of financeViewTable) {
+  await lawOver(t, financeViewTable, async ({ name }) => {
     t.notMatch(
       JSON.stringify(await query(`select * from finance.${name}`)),
       /\+?221770000000|msisdn|whsec_|ik_test_/,
     )
-  }
+  })
 })
 
 t.test('the role of finance reads the views, and neither writes nor reads anything else', async (t) => {
   const connection = await runtime().postgres.pool.connect()
   try {
     await connection.query('set role ikw_finance')
-    for (const { name } of financeViewTable) {
+    await lawOver(t, financeViewTable, async ({ name }) => {
       t.ok((await connection.query(`select * from finance.${name}`)).rowCount, `finance.${name} has rows`)
-    }
+    })
     for (const forbidden of [
       'select * from events',
       'select * from read.journal',
@@ -159,7 +160,7 @@ t.test('every column says what it means, in the database and on the page for fin
   const page = readFileSync(join(root, 'docs/finance.md'), 'utf8')
   const lineOf = (name: string) =>
     page.split('\n').find((line) => line.startsWith(`| \`finance.${name}\``)) ?? ''
-  for (const { name, columns } of financeViewTable) {
+  await lawOver(t, financeViewTable, async ({ name, columns }) => {
     const documented = await query(
       `select attname as name, col_description(attrelid, attnum) as meaning from pg_attribute
        where attrelid = $1::regclass and attnum > 0 order by attnum`,
@@ -169,7 +170,8 @@ t.test('every column says what it means, in the database and on the page for fin
       documented,
       columns.map(([column, , meaning]) => ({ name: column, meaning })),
     )
-    for (const [column] of columns)
-      t.ok(lineOf(name).includes(`\`${column}\``), `finance.${name}.${column} stands on the page`)
-  }
+    await lawOver(t, columns, ([column]) =>
+      t.ok(lineOf(name).includes(`\`${column}\``), `finance.${name}.${column} stands on the page`),
+    )
+  })
 })

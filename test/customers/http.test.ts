@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { identity } from '../../packages/contract/identity.ts'
 import { customer, customerIdOf } from '../../packages/domain/customers/customer.ts'
+import { lawOver } from '../support/law.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 type Body = Record<string, unknown>
@@ -60,7 +61,9 @@ t.test('who is met by the address and by the number at once is found by both', a
       const { customer_email, customer_phone } = contacts()
       const ways = [{ customer_email }, { customer_email, customer_phone }, { customer_phone }]
       const named = await Promise.all(ways.map(customerOf))
-      for (const id of named) t.match(await shown(id), { object: 'customer', id })
+      await lawOver(t, named, async (id) => {
+        t.match(await shown(id), { object: 'customer', id })
+      })
     }),
   )
 })

@@ -6,6 +6,7 @@ import { Follower, ids, newCategory, newEvent, newEvents, newStream } from '../s
 import { eventStoreSuite } from '../support/event-store-suite.ts'
 import type { AppendFault } from '../support/eventstoredb-peer/peer.ts'
 import { appendUntilKnown, newGate, peerAndStore, untilItWorks } from '../support/eventstoredb.ts'
+import { lawOver } from '../support/law.ts'
 
 t.setTimeout(180_000)
 
@@ -31,11 +32,11 @@ t.test('given appends in flight, when the connection breaks, then all outcomes a
     appends.map(() => ({ status: 'rejected', reason: unknown })),
   )
   gate.open()
-  for (const { stream, events } of appends) {
+  await lawOver(t, appends, async ({ stream, events }) => {
     const { revision } = await appendUntilKnown(store, stream, { events })
     t.equal(revision, 2)
     t.same(ids(await store.readStream(stream, 0)), ids(events))
-  }
+  })
 })
 
 const refused = (code: status, details: string, written: boolean): AppendFault => ({

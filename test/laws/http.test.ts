@@ -7,6 +7,7 @@ import { partsOf } from '../../packages/contract/openapi/names.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { issueKey } from '../support/credentials.ts'
+import { lawOver } from '../support/law.ts'
 import { sample, unknownSample } from '../support/samples.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -19,10 +20,11 @@ t.before(async () => {
 })
 
 const shows = routes.filter(({ kind }) => kind === 'show')
+const reads = routes.filter(({ operation }) => operation.startsWith('GET '))
 const changes = routes.filter(takesIfMatch)
 
 t.test('HEAD says what GET says, without a body', async (t) => {
-  for (const route of routes.filter(({ operation }) => operation.startsWith('GET '))) {
+  await lawOver(t, reads, async (route) => {
     const { path } = await sample(service, route)
     const got = await service.get(path)
     const head = await service.call<string>('HEAD', path)
@@ -30,11 +32,11 @@ t.test('HEAD says what GET says, without a body', async (t) => {
     t.equal(head.headers.get('content-type'), got.headers.get('content-type'), route.operation)
     // What operators say in between may make it another one.
     t.equal(head.headers.has('etag'), got.headers.has('etag'), route.operation)
-  }
+  })
 })
 
 t.test('OPTIONS says what may be asked, and lets pages of others ask what is public', async (t) => {
-  for (const route of routes) {
+  await lawOver(t, routes, async (route) => {
     const { method, path } = partsOf(route)
     const address = unknownSample(route).path
     const { status, headers } = await service.call('OPTIONS', address, undefined, { key: '' })
@@ -44,23 +46,23 @@ t.test('OPTIONS says what may be asked, and lets pages of others ask what is pub
     t.equal(allow.includes('HEAD'), allow.includes('GET'), path)
     const isPublic = routes.some((one) => partsOf(one).path === path && one.scope === 'public')
     t.equal(headers.get('access-control-allow-origin'), isPublic ? '*' : null, path)
-  }
-  for (const route of routes.filter(({ operation }) => operation.startsWith('GET '))) {
+  })
+  await lawOver(t, reads, async (route) => {
     const { headers } = await service.get(unknownSample(route).path)
     t.equal(
       headers.get('access-control-allow-origin'),
       route.scope === 'public' ? '*' : null,
       route.operation,
     )
-  }
+  })
 })
 
 t.test('a method that is not there is answered by those that are', async (t) => {
-  for (const route of routes) {
+  await lawOver(t, routes, async (route) => {
     const { status, headers } = await service.call('PUT', unknownSample(route).path, {})
     t.equal(status, 405, route.operation)
     t.ok(headers.get('allow')?.includes(partsOf(route).method), route.operation)
-  }
+  })
 })
 
 /** Where what a change changes is shown: the GET row whose path its own path is, or goes on from. */
@@ -75,8 +77,7 @@ function shownAt(change: AnyRoute, path: string): string | undefined {
 const segmentsOf = (route: AnyRoute) => partsOf(route).path.split('/')
 
 t.test('a change is bound to what was seen, if its client wants that', async (t) => {
-  t.not(changes.length, 0)
-  for (const route of changes) {
+  await lawOver(t, changes, async (route) => {
     const { method } = partsOf(route)
     const { path, body } = await sample(service, route)
     const shown = shownAt(route, path)
@@ -93,13 +94,13 @@ t.test('a change is bound to what was seen, if its client wants that', async (t)
     t.equal(done.status, 200, route.operation)
     t.match(done.headers.get('etag'), /^"\d+"$/, 'it says what it has become')
     t.not(done.headers.get('etag'), etag, `${route.operation}: its first example changes something`)
-  }
+  })
   const others = routes.filter((route) => !route.operation.startsWith('GET ') && !takesIfMatch(route))
-  for (const route of others) {
+  await lawOver(t, others, async (route) => {
     const { path, body } = unknownSample(route)
     const answer = await service.call(partsOf(route).method, path, body, { headers: { 'if-match': '"1"' } })
     t.match(answer, { status: 400, body: { param: 'header:If-Match' } }, route.operation)
-  }
+  })
 })
 
 t.test('what is long is packed for those who take it', async (t) => {

@@ -3,7 +3,7 @@ import { derivedId } from '../../packages/contract/identity.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book, type PostEntry } from '../../packages/domain/ledger/book.ts'
 import { balances } from '../../packages/domain/ledger/state.ts'
-import { decide, evolve, type Context } from '../../packages/kernel/decider.ts'
+import { decide, type Context } from '../../packages/kernel/decider.ts'
 import {
   entriesOf,
   advance,
@@ -33,7 +33,7 @@ import {
   topup,
   wave,
 } from '../support/ledger-commands.ts'
-import { fold, scenarios, stampOf } from '../support/scenarios.ts'
+import { fold, scenarios } from '../support/scenarios.ts'
 
 // Refusals and repeats
 

@@ -16,7 +16,6 @@ import {
   mine,
   savedBank,
   late,
-  lateAt,
   requestedFrom,
 } from '../support/payouts.ts'
 import { context, scenarios } from '../support/scenarios.ts'

@@ -104,7 +104,7 @@ function documents({ stage, database, life }: Connection, { text, values }: Stat
   })
 }
 
-async function commit({ stage, database, life, fence }: Connection, writes: readonly Write[]) {
+async function commit({ stage, life, fence }: Connection, writes: readonly Write[]) {
   if (writes.length === 0) return result([])
   const { random, faults } = stage.scheduler
   const fate = random.chance(faults.brokenWrite) ? random.pick(['before', 'after'] as const) : 'done'

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { v7 } from 'uuid'
+import { lawOver } from '../support/law.ts'
 import {
   allHappened,
   deliveryRows,
@@ -28,14 +29,14 @@ t.test('events of one resource arrive in their order, each when the attempt befo
   await until(() => open.has(elsewhere.id))
   t.equal(shop.mostAtOnce.get('/'), 2, 'another resource need not wait')
   open.get(elsewhere.id)?.end()
-  for (const [index, { id }] of events.entries()) {
+  await lawOver(t, events.entries(), async ([index, { id }]) => {
     await until(() => open.has(id))
     t.equal(open.size, index + 2, 'no later one was sent before')
     open
       .get(id)
       ?.writeHead(index === 1 ? 500 : 200)
       .end()
-  }
+  })
   await settled(fixture)
   t.equal(shop.received.length, 5, 'one that failed holds up nobody')
 })

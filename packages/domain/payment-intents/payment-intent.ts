@@ -121,7 +121,7 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       return [actionRequired(operationId, url, now)]
     },
 
-    AbortConfirmation({ operationId }, state, { now }) {
+    AbortConfirmation({ operationId }, state) {
       const intent = created(state)
       if (!isLocked(intent) || !isAwaiting(intent, operationId)) return []
       return [{ type: 'PaymentIntentConfirmationAborted', data: { operationId } }]
@@ -134,7 +134,7 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       const attempt = attemptOf(intent, operationId)
       if (intent.status === 'succeeded' && intent.payment.operationId === operationId) return []
       if (intent.late.includes(operationId)) return []
-      if (!isAwaiting(intent, operationId)) return [lateSuccess(intent, attempt, now)]
+      if (!isAwaiting(intent, operationId)) return [lateSuccess(intent, attempt)]
       return [...(isLocked(intent) ? [submitted(intent, now)] : []), succeeded(intent, attempt, now)]
     },
 
@@ -145,7 +145,7 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       return [...(isLocked(intent) ? [submitted(intent, now)] : []), { type: 'PaymentIntentFailed', data }]
     },
 
-    CancelIntent(_, state, { now }) {
+    CancelIntent(_, state) {
       const intent = created(state)
       const { status } = intent
       if (status === 'canceled') return []
@@ -159,22 +159,22 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       return [{ type: 'PaymentIntentCanceled', data: { operationId } }]
     },
 
-    RecordLateRefund({ operationId, reference }, state, { now }) {
+    RecordLateRefund({ operationId, reference }, state) {
       const intent = created(state)
       if (intent.lateRefunded.includes(operationId)) return []
       if (!intent.late.includes(operationId)) throw new Error(`operation ${operationId} was not paid late`)
-      const money = collected(intent, attemptOf(intent, operationId), now)
+      const money = collected(intent, attemptOf(intent, operationId))
       return [{ type: 'PaymentIntentLateSuccessRefunded', data: { ...money, refund: reference } }]
     },
 
     FailLateRefund: (refusal, state, { now }) => lateRefundFailed(created(state), refusal, now),
 
-    ContradictPayment: (said, state, { now }) => contradicted(created(state), said, now),
+    ContradictPayment: (said, state) => contradicted(created(state), said),
 
-    RecordPaymentReturn({ operationId }, state, { now }) {
+    RecordPaymentReturn({ operationId }, state) {
       const intent = created(state)
       if (recordOf(intent, operationId) !== 'succeeded') return []
-      const money = collected(intent, attemptOf(intent, operationId), now)
+      const money = collected(intent, attemptOf(intent, operationId))
       return [{ type: 'PaymentIntentPaymentReturned', data: money }]
     },
 

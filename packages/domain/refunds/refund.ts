@@ -1,14 +1,5 @@
 import { refuse } from '../../contract/refusals.ts'
-import {
-  AmountMinor,
-  Currency,
-  literals,
-  nullable,
-  record,
-  Timestamp,
-  Type,
-  Uuid,
-} from '../../contract/vocabulary.ts'
+import { AmountMinor, Currency, literals, nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
 import { Recorded, refundRemedy, Remedy, Word } from './contradictions.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'

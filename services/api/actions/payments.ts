@@ -1,6 +1,6 @@
 import { publicId } from '../../../packages/contract/identity.ts'
 import { onePage, type ListEnvelope } from '../../../packages/contract/list-envelope.ts'
-import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
+import { refuse } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import { optional, record, Type, type Static } from '../../../packages/contract/vocabulary.ts'
 import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
