@@ -9,7 +9,7 @@ import { withoutLeaders } from '../../infra/postgres/consumers/leader.ts'
 import { inReadTransaction } from '../../infra/postgres/client/read-transaction.ts'
 import { commandOf } from './arguments.ts'
 import { CommandFailedError } from './failure.ts'
-import { copyVisibly, fillStore } from './fill-store.ts'
+import { copyWithProgress, fillStore } from './fill-store.ts'
 import { comparisonText } from './history-report.ts'
 import { counted, type Printing } from './output.ts'
 import { databaseName, databaseOf, isEventStoreDb, storeName, type StoreName, type Stores } from './stores.ts'
@@ -93,7 +93,7 @@ interface Books {
 async function copyInto(stores: Stores, move: Move, { fromBooks, toBooks }: Books): Promise<Copied> {
   const { store, id } = await stores.source(move.from, fromBooks)
   const target = await stores.target(move.to, toBooks)
-  const copied = await copyVisibly('copying  ', { id, ...historyOf(store) }, target)
+  const copied = await copyWithProgress('copying  ', { id, ...historyOf(store) }, target)
   if (!agrees(copied)) return copied
   if (move.hasOwnBooks) {
     await inReadTransaction(fromBooks.pool, (moment) =>

@@ -54,7 +54,7 @@ async function build(configuration: Configuration): Promise<void> {
 }
 
 /** Copies a history and shows progress. */
-export async function copyVisibly(
+export async function copyWithProgress(
   label: string,
   source: HistorySource,
   target: HistoryTarget,

@@ -16,7 +16,7 @@ const heapGrowingPercent = 100
 export function serve(name: string, start: (runtime: Runtime) => Promise<Served>): Promise<void> {
   return run(async (configuration) => {
     // Its supervisor has announced it once for all.
-    if (!process.send) warnOfOddities(configuration, { isApart: true })
+    if (!process.send) warnOfLimitations(configuration, { isApart: true })
     const runtime = await openRuntime(configuration, { service: name })
     if (name === 'api') warnOfMissingRails(runtime)
     return orClose(runtime, async () => {
@@ -72,7 +72,7 @@ function fail(error: unknown): void {
 }
 
 /** What works only in part: said at the start, so that nobody has to find out. */
-export function warnOfOddities(configuration: Configuration, options: OddityOptions): void {
+export function warnOfLimitations(configuration: Configuration, options: LimitationOptions): void {
   for (const oddity of oddities(configuration, options)) process.stderr.write(`${oddity}\n`)
 }
 
@@ -82,12 +82,12 @@ export function warnOfMissingRails({ dependencies }: Runtime): void {
   process.stderr.write('No live provider is configured: live payments, payouts and refunds are refused\n')
 }
 
-export interface OddityOptions {
+export interface LimitationOptions {
   /** Other processes do part of the work. */
   readonly isApart: boolean
 }
 
-function oddities(configuration: Configuration, { isApart }: OddityOptions): readonly string[] {
+function oddities(configuration: Configuration, { isApart }: LimitationOptions): readonly string[] {
   const { postgresUrl, eventStoreUrl, kafkaBrokers, masterKey, dataDirectory } = configuration
   const isDistributed = isApart || eventStoreUrl !== undefined || kafkaBrokers !== undefined
   const found: string[] = []

@@ -4,7 +4,7 @@ import { environmentWith, type Configuration } from '../../infra/configuration.t
 import { startBroker } from '../../infra/kafka/broker.ts'
 import { firstMerchant } from '../composition/first-merchant.ts'
 import { openRuntime, type Runtime } from '../composition/dependencies.ts'
-import { run, warnOfOddities } from '../composition/serve.ts'
+import { run, warnOfLimitations } from '../composition/serve.ts'
 import { Child } from './child.ts'
 
 const services = ['api', 'processes', 'projector', 'relay', 'notary', 'webhooks'] as const
@@ -14,7 +14,7 @@ const kafkaPort = 9092
 
 /** All services as separate processes on this machine: engines not set are started or found here. */
 await run(async (configuration) => {
-  warnOfOddities(configuration, { isApart: true })
+  warnOfLimitations(configuration, { isApart: true })
   const kafka = await findKafka(configuration)
   const runtime = await openRuntime(configuration)
   const credentials = await firstMerchant(runtime.dependencies, configuration.dataDirectory)

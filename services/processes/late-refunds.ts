@@ -17,7 +17,7 @@ import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import type { Reaction, Tools } from './process.ts'
-import { pursueRefund } from './rail-refund.ts'
+import { reconcileRefund } from './rail-refund.ts'
 
 const askedEveryMs = 5 * 60_000
 
@@ -63,7 +63,7 @@ async function giveBack(payment: LatePayment, errand: LateRefund): Promise<void>
   const { merchant, livemode } = payment
   const { reference, amount: amountMinor, currency, method, isFirstTry, tools } = errand
   const request = { reference, kind: 'refund', merchant, livemode, amountMinor, currency, method } as const
-  const state = await pursueRefund(tools.dependencies.rail, request, isFirstTry)
+  const state = await reconcileRefund(tools.dependencies.rail, request, isFirstTry)
   if (state) await reportLateRefund(state, { ...payment, reference }, tools)
 }
 

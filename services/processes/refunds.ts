@@ -25,7 +25,7 @@ import { tryOrOpenCase } from './cases.ts'
 import { reportLateRefund } from './late-refunds.ts'
 import { operationOf } from './operations.ts'
 import type { Process, Reaction, Tools } from './process.ts'
-import { pursueRefund } from './rail-refund.ts'
+import { reconcileRefund } from './rail-refund.ts'
 
 export const refundProcess: Process = {
   reactions: { RefundRequested: submit, RefundResultContradicted: chargeAgain },
@@ -37,7 +37,7 @@ async function submit({ event, mayHaveRun, tools }: Reaction): Promise<void> {
   const { id, data, metadata } = event as RecordedEvent<RefundEvents['RefundRequested']>
   const { merchant, livemode } = metadata
   const asked = requestOf(id, { merchant, livemode, ...data })
-  const state = await pursueRefund(tools.dependencies.rail, asked, !mayHaveRun)
+  const state = await reconcileRefund(tools.dependencies.rail, asked, !mayHaveRun)
   if (state) await report(id, state, { owner: { merchant, livemode }, tools })
 }
 
@@ -66,7 +66,7 @@ async function askStatus({ subject, merchant, livemode }: DueTimer, tools: Tools
   const asked = await readState(tools.dependencies.store, refund, subject)
   if (asked.status !== 'pending') return undefined
   const owner = { merchant, livemode }
-  const state = await pursueRefund(tools.dependencies.rail, requestOf(subject, asked), false)
+  const state = await reconcileRefund(tools.dependencies.rail, requestOf(subject, asked), false)
   if (state) await report(subject, state, { owner, tools })
   const now = tools.dependencies.clock().getTime()
   const requestedAt = Date.parse(asked.createdAt)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { wantRebuild, publications } from '../../infra/postgres/read-models/publication.ts'
+import { requestNewGeneration, publications } from '../../infra/postgres/read-models/publication.ts'
 import { readModels } from '../../projections/index.ts'
 import { payouts } from '../../projections/payouts.ts'
 import { routes } from '../../services/api/routes/index.ts'
@@ -71,7 +71,7 @@ t.test('the total of a list is what its pages hold, whatever it is filtered by',
 t.test('totals are right again when the read model is built anew, and go on from there', async (t) => {
   const before = (await publications(pool())).get(payouts.name)!.generation
   const old = await tableName()
-  await wantRebuild(pool(), payouts)
+  await requestNewGeneration(pool(), payouts)
   await eventually(
     () => publications(pool()),
     (shown) => shown.get(payouts.name)!.generation === before + 1,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { financeViewTable } from '../../infra/postgres/finance/views.ts'
 import { financeViews } from '../../infra/postgres/finance/finance.ts'
-import { publications, wantRebuild } from '../../infra/postgres/read-models/publication.ts'
+import { publications, requestNewGeneration } from '../../infra/postgres/read-models/publication.ts'
 import { identity } from '../../packages/contract/identity.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
@@ -149,7 +149,7 @@ t.test('making the views again changes nothing, and a rebuilt read model has the
   t.strictSame(await query(counts), before)
   const granted = `select has_table_privilege('ikw_finance', 'finance.journal', 'select') as granted`
   t.strictSame(await query(granted), [{ granted: true }])
-  await wantRebuild(runtime().postgres.pool, journal)
+  await requestNewGeneration(runtime().postgres.pool, journal)
   const shown = () => publications(runtime().postgres.pool)
   await eventually(shown, (published) => published.get('journal')?.generation === 2)
   t.strictSame(await query(counts), before)

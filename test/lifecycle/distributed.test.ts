@@ -4,7 +4,7 @@ import type pg from 'pg'
 import t, { type Test } from 'tap'
 import type { Credentials } from '../../services/composition/first-merchant.ts'
 import type { Broker } from '../../infra/kafka/broker.ts'
-import { listen, type Heard } from '../../services/cli/demo/listener.ts'
+import { listen, type ReceivedWebhook } from '../../services/cli/demo/listener.ts'
 import { eventually as soon } from '../support/eventually.ts'
 import { startTestBroker } from '../support/kafka.ts'
 import { lawOver } from '../support/law.ts'
@@ -63,7 +63,7 @@ const clients = await Promise.all(
 const [first, second] = clients as [MerchantClient, MerchantClient]
 
 const heard = (resource: string, type: string) =>
-  listener.heard.filter((one: Heard) => {
+  listener.heard.filter((one: ReceivedWebhook) => {
     return one.resource === resource && one.type === type
   })
 

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { InProcessBus } from '../../infra/event-bus/in-process.ts'
 import { requestRetry } from '../../infra/postgres/consumers/parked.ts'
-import { publishMissing, wantRebuild } from '../../infra/postgres/read-models/publication.ts'
+import { publishMissing, requestNewGeneration } from '../../infra/postgres/read-models/publication.ts'
 import { PostgresTimers } from '../../infra/postgres/timers.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import type { AnyPolicy } from '../../packages/kernel/policy.ts'
@@ -238,7 +238,7 @@ t.test('a row that PostgreSQL refuses parks its stream while read models are bui
     (now) => now.length === 3,
   )
   poisoned.add(ill)
-  await wantRebuild(pool, notesOutOfRange)
+  await requestNewGeneration(pool, notesOutOfRange)
   const shown = await eventually(
     () => parkedStreams(parts),
     (streams) => streams.length > 0,

@@ -75,7 +75,7 @@ function codeOf(error: unknown): unknown {
 }
 
 /** Retries a read, which is harmless, while a cluster changes its leader. */
-export async function whileAway<Result>(read: () => Promise<Result>): Promise<Result> {
+export async function retryWhileAway<Result>(read: () => Promise<Result>): Promise<Result> {
   const since = performance.now()
   for (let delayMs = repeatMs.first; ; delayMs = Math.min(2 * delayMs, repeatMs.most)) {
     try {

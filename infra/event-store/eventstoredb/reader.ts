@@ -13,15 +13,15 @@ import {
   isOfType,
   isUnauthenticated,
   rightMissing,
-  whileAway,
+  retryWhileAway,
   within,
 } from './errors.ts'
 import { storedEvent } from './events.ts'
 import type { History } from './history.ts'
-import { strange, type PassedOver } from './passed-over.ts'
+import { foreignEventProblem, type PassedOver } from './passed-over.ts'
 import type { ReadAnswer, ServerEvent } from './read-messages.ts'
 import { readLog, readNewest, readStream, type LogPage } from './requests.ts'
-import { oddityOf } from './stream-metadata.ts'
+import { irregularityOf } from './stream-metadata.ts'
 import type { NameFilter, StreamNames } from './stream-names.ts'
 
 /** The client lets a read wait for ever. */
@@ -134,7 +134,7 @@ export class Reader {
       const stream = names.oursByMetadata(onServer)
       if (stream !== undefined) newest.set(stream, data)
     }
-    return [...newest].flatMap(([stream, metadata]) => oddityOf(stream, metadata) ?? [])
+    return [...newest].flatMap(([stream, metadata]) => irregularityOf(stream, metadata) ?? [])
   }
 
   async ping(): Promise<void> {
@@ -155,7 +155,7 @@ export class Reader {
       throw new DamagedStreamError({ stream, problem })
     }
     const stored = this.stored(event)
-    if (!stored) throw new DamagedStreamError({ stream, problem: strange(event) })
+    if (!stored) throw new DamagedStreamError({ stream, problem: foreignEventProblem(event) })
     return stored
   }
 
@@ -174,7 +174,7 @@ export class Reader {
 
   #read(request: ReadReq, what: keyof typeof timeoutsMs): Promise<readonly ServerEvent[] | undefined> {
     const timeoutMs = timeoutsMs[what]
-    return whileAway(() => within(timeoutMs, this.#once(request, timeoutMs))).catch(explained(what))
+    return retryWhileAway(() => within(timeoutMs, this.#once(request, timeoutMs))).catch(explained(what))
   }
 
   async #once(request: ReadReq, timeoutMs: number): Promise<readonly ServerEvent[] | undefined> {

@@ -16,7 +16,7 @@ export interface NewLeaf {
   readonly position: number
 }
 
-export interface Growth {
+export interface TreeGrowth {
   readonly leaves: readonly NewLeaf[]
   readonly tiles: readonly Tile[]
   readonly checkpoint: KeptCheckpoint
@@ -59,7 +59,7 @@ export class TreeStore {
     return tile
   }
 
-  async grow({ leaves, tiles, checkpoint }: Growth): Promise<void> {
+  async grow({ leaves, tiles, checkpoint }: TreeGrowth): Promise<void> {
     const bundles = bundlesOf(leaves, checkpoint.size - leaves.length)
     const { size, root, note, position } = checkpoint
     await fenced(this.#pool, this.#fence, async (connection) => {

@@ -8,7 +8,7 @@ import { problem } from './problem.ts'
 import { closingQueuedResponses } from './queued-responses.ts'
 
 /** Time limits for clients. */
-export interface Patience {
+export interface ClientTimeouts {
   readonly headersMs: number
   /** The whole request. */
   readonly requestMs: number
@@ -16,7 +16,11 @@ export interface Patience {
   readonly checkEveryMs: number
 }
 
-export const usualPatience: Patience = { headersMs: 10_000, requestMs: 15_000, checkEveryMs: 1_000 }
+export const defaultClientTimeouts: ClientTimeouts = {
+  headersMs: 10_000,
+  requestMs: 15_000,
+  checkEveryMs: 1_000,
+}
 
 const keepAliveTimeoutMs = 65_000
 const connectionsMax = 10_000
@@ -24,19 +28,19 @@ const connectionsMax = 10_000
 export interface ServerOptions {
   readonly app: Express
   readonly listener: RequestListener
-  readonly patience: Patience
+  readonly clientTimeouts: ClientTimeouts
   readonly baseUrl: string
 }
 
 /** A server that disconnects slow clients, and answers invalid HTTP as it answers everything else. */
-export function serverOf({ app, listener, patience, baseUrl }: ServerOptions): Server {
+export function serverOf({ app, listener, clientTimeouts, baseUrl }: ServerOptions): Server {
   const server = createServer(
     {
       ...messageClasses(app),
       keepAliveTimeout: keepAliveTimeoutMs,
-      headersTimeout: patience.headersMs,
-      requestTimeout: patience.requestMs,
-      connectionsCheckingInterval: patience.checkEveryMs,
+      headersTimeout: clientTimeouts.headersMs,
+      requestTimeout: clientTimeouts.requestMs,
+      connectionsCheckingInterval: clientTimeouts.checkEveryMs,
     },
     closingQueuedResponses(listener),
   )

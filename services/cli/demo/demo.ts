@@ -4,7 +4,7 @@ import { readConfiguration } from '../../../infra/configuration.ts'
 import type { Credentials } from '../../composition/first-merchant.ts'
 import { commandOf } from '../arguments.ts'
 import { postingsOf, postingsText } from './ledger.ts'
-import { listen, type Heard, type Listener } from './listener.ts'
+import { listen, type ReceivedWebhook, type Listener } from './listener.ts'
 import { Merchant } from './merchant.ts'
 import { CommandFailedError } from '../failure.ts'
 import { readCredentials, withRuntime } from '../dependencies.ts'
@@ -58,7 +58,7 @@ interface Story {
   readonly payment_intent: string
   readonly payout: string
   readonly balance: { readonly before: number; readonly after_payment: number; readonly after_payout: number }
-  readonly webhooks: readonly Heard[]
+  readonly webhooks: readonly ReceivedWebhook[]
 }
 
 async function tell(stage: Stage): Promise<Story> {
@@ -152,7 +152,7 @@ async function sendPayout({ merchant, say }: Stage): Promise<string> {
   return id
 }
 
-function bothOf(listener: Listener, resources: readonly string[]): readonly Heard[] | undefined {
+function bothOf(listener: Listener, resources: readonly string[]): readonly ReceivedWebhook[] | undefined {
   const heard = listener.heard.filter(({ resource }) => resources.includes(resource))
   return hookedTypes.every((type) => heard.some((each) => each.type === type)) ? heard : undefined
 }

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 
 /** A webhook with a valid signature. */
-export interface Heard {
+export interface ReceivedWebhook {
   readonly event: string
   readonly type: string
   /** Id of the object that it is about. */
@@ -14,7 +14,7 @@ export interface Heard {
 
 export interface Listener {
   readonly url: string
-  readonly heard: readonly Heard[]
+  readonly heard: readonly ReceivedWebhook[]
   /** The secret that verifies signatures from now on. */
   expect(secret: string): void
   close(): void
@@ -27,7 +27,7 @@ interface Payload {
 
 /** A merchant's webhook endpoint on this machine. An invalid signature is answered 400 and ignored. */
 export async function listen(): Promise<Listener> {
-  const heard: Heard[] = []
+  const heard: ReceivedWebhook[] = []
   let webhook: Webhook | undefined
   const server = createServer((request, response) => {
     void hear(request, webhook).then(
@@ -48,7 +48,7 @@ export async function listen(): Promise<Listener> {
   }
 }
 
-async function hear(request: IncomingMessage, webhook: Webhook | undefined): Promise<Heard> {
+async function hear(request: IncomingMessage, webhook: Webhook | undefined): Promise<ReceivedWebhook> {
   const body = await text(request)
   if (!webhook) throw new Error('nothing is expected yet')
   const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature']
