@@ -110,10 +110,7 @@ async function openBase() {
   return { pool, reads, store, models, deliveries }
 }
 
-/**
- * Everything that deliveries need, real, for a merchant of its own; its clock stands still until a test moves
- * it.
- */
+/** Everything that deliveries need, for a merchant of its own; only the test moves its clock. */
 export async function webhookFixture() {
   const { pool, reads, store, models, deliveries } = await (base ??= openBase())
   await pool.query('truncate deliveries, webhook_workers, webhook_replay_plans')

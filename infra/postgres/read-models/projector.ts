@@ -39,8 +39,7 @@ const finishingLanes = 2
 
 /**
  * The first reader of rows marks them as committed. With page checksums PostgreSQL then writes each page to
- * its WAL, and compressing them takes as long as building the indexes. Not every user may change that
- * setting.
+ * its WAL, and compressing them takes as long as the indexes. Not every user may change that setting.
  */
 const toMakeIndexes = `
   set local maintenance_work_mem = '256MB';
@@ -151,9 +150,7 @@ export class Projector {
     for (const track of tracks) track.isUnsure = true
   }
 
-  /**
-   * Writes a batch and moves its cursors' checkpoints to `through`. The next batch may be folded meanwhile.
-   */
+  /** Writes a batch and moves its cursors' checkpoints to `through`; the next may be folded meanwhile. */
   async write(span: ProjectionBatch, through: number): Promise<void> {
     const parts = behind(span, through)
     if (parts.length > 0) await this.#write(parts, through)
