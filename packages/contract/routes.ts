@@ -4,7 +4,7 @@ import type { Outcome } from '../kernel/executor-options.ts'
 import type { Columns, Documents, Projection } from '../kernel/projection.ts'
 import type { Dependencies } from './dependencies.ts'
 import { History } from './history.ts'
-import type { MerchantOwner } from '../kernel/owner.ts'
+import type { Owner, OwnerKind } from '../kernel/owner.ts'
 import type { Admission, Caller } from './callers.ts'
 import type { RefusalName } from './refusals.ts'
 import type { Scope } from './scopes.ts'
@@ -32,6 +32,8 @@ export interface SendOptions extends Pick<
 /** A request as an action sees it: authenticated, validated and normalised. */
 export interface Request<Body = undefined, Query = object> {
   readonly caller: Caller
+  /** For whom the caller acts: whose streams are read and written. */
+  readonly owner: Owner
   /** As the client requested it. */
   readonly path: string
   /** The id of what this request creates: derived from its idempotency key, else new. */
@@ -45,8 +47,8 @@ export interface Request<Body = undefined, Query = object> {
   /** Records a log position that the response reflects at least, sent as Ledger-Position. */
   showed(position: number): void
   /** Sends a command in the caller's name; the resulting position is sent as Ledger-Position. */
-  send<S, C extends Payloads, E extends Payloads>(
-    decider: Decider<S, C, E>,
+  send<S, C extends Payloads, E extends Payloads, O extends Owner>(
+    decider: Decider<S, C, E, O>,
     id: string,
     command: Message<C>,
     options?: SendOptions,
@@ -59,8 +61,10 @@ interface Common extends Admission {
   readonly summary: string
   /** `public`: no credential. */
   readonly scope: Scope | 'public'
+  /** Whose streams it is about, of all that a user may act for. Left out: the merchant's. */
+  readonly owner?: Exclude<OwnerKind, 'platform'>
   /** For callers without an owner: the owner of what the path names. Refused when there is none. */
-  readonly actsFor?: (request: Pick<Request, 'params' | 'dependencies'>) => Promise<MerchantOwner>
+  readonly actsFor?: (request: Pick<Request, 'params' | 'dependencies'>) => Promise<Owner>
   /** The specification gives only the number of operations in its family. */
   readonly inferred?: true
   /** Spec, Authentication: the environment header is required. */
@@ -85,9 +89,12 @@ interface Named {
 type View<S, Returns extends TSchema> = (id: string, state: S) => Static<Returns> | undefined
 
 /** `data` may be left out exactly when the request body is the command, field by field. */
-type Mapping<Body extends TSchema, Data> = [Static<Body>, keyof Static<Body>] extends [Data, keyof Data]
-  ? { readonly data?: (body: Static<Body>, context: Context) => Data }
-  : { readonly data: (body: Static<Body>, context: Context) => Data }
+type Mapping<Body extends TSchema, Data, O extends Owner> = [Static<Body>, keyof Static<Body>] extends [
+  Data,
+  keyof Data,
+]
+  ? { readonly data?: (body: Static<Body>, context: Context<O>) => Data }
+  : { readonly data: (body: Static<Body>, context: Context<O>) => Data }
 
 /** Starts a new stream with one command. Responds with 201 and the view of the new state. */
 export function create<
@@ -97,17 +104,18 @@ export function create<
   Type extends keyof C & string,
   Body extends TSchema,
   Returns extends TSchema,
+  O extends Owner,
 >(
   operation: Operation,
   row: Common & {
     readonly body: Body
     readonly returns: Returns
-    readonly decider: Decider<S, C, E>
+    readonly decider: Decider<S, C, E, O>
     readonly command: Type
     readonly view: View<S, Returns>
     /** Where the id follows from the body itself, so that the same thing twice is the same stream. */
     readonly identity?: (body: Static<Body>, caller: Caller) => string
-  } & Mapping<Body, C[Type]>,
+  } & Mapping<Body, C[Type], O>,
 ) {
   return { kind: 'create', operation, ...row } as const
 }
@@ -120,16 +128,17 @@ export function change<
   Type extends keyof C & string,
   Body extends TSchema,
   Returns extends TSchema,
+  O extends Owner,
 >(
   operation: Operation,
   row: Common &
     Named & {
       readonly body?: Body
       readonly returns: Returns
-      readonly decider: Decider<S, C, E>
+      readonly decider: Decider<S, C, E, O>
       readonly command: Type
       readonly view: View<S, Returns>
-    } & Mapping<Body, C[Type]>,
+    } & Mapping<Body, C[Type], O>,
 ) {
   return { kind: 'change', operation, ...row } as const
 }
@@ -251,7 +260,7 @@ export interface AnyRoute extends Common, Named, Partial<Listing> {
   readonly query?: TObject | undefined
   readonly decider?: AnyDecider
   readonly command?: string
-  readonly data?: (body: never, context: Context) => object
+  readonly data?: (body: never, context: never) => object
   readonly identity?: (body: never, caller: Caller) => string
   readonly from?: Documents<never> | Projection
   readonly order?: string

@@ -2,7 +2,7 @@ import { decide, evolve, streamName, type AnyDecider } from './decider.ts'
 import { contextOf, metadataOf, type Envelope } from './envelope.ts'
 import type { PendingCommand, ExecutorOptions, Outcome, Remembered } from './executor-options.ts'
 import { foldStored, snapshotOf } from './history.ts'
-import { ownerOf, owns, type Owner } from './owner.ts'
+import { ownerKind, ownerOf, owns, type Owner, type OwnerKind } from './owner.ts'
 import { noStream, OutcomeUnknownError, VersionConflictError, type Appended, type NewEvent } from './ports.ts'
 
 /** After this many lost races a command is refused; docs/decisions/0009 says why eight. */
@@ -13,6 +13,9 @@ const batchesPerWrite = 500
 const batchesMax = 10_000
 /** Pauses before an append of unknown outcome is repeated, with the same event ids. */
 const repeatDelaysMs = [20, 100, 500, 1_000, 2_000]
+
+/** Of a decider that names nobody else. */
+const merchants: readonly OwnerKind[] = ['merchant']
 
 interface QueuedBatch {
   readonly commands: readonly PendingCommand[]
@@ -208,9 +211,12 @@ export class Mailbox {
     return this.#options.clock(this.#decider.time === 'real' ? undefined : envelope)
   }
 
-  /** Nobody reaches another merchant's or the other environment's stream, whatever id a request names. */
+  /** Nobody reaches another owner's or the other environment's stream, whatever id a request names. */
   #admit(envelope: Envelope, { revision, owner }: KnownState): void {
     const { mustExist, mustBeNew, ifRevision } = envelope
+    const kind = ownerKind(envelope)
+    const { category, owners = merchants } = this.#decider
+    if (!owners.includes(kind)) throw new Error(`no stream ${category} belongs to one of the kind ${kind}`)
     const isOthers = owner && !owns(owner, envelope)
     if (isOthers || (mustExist && revision === noStream)) throw this.#options.refuse.notFound(this.#stream)
     if (mustBeNew && revision !== noStream) throw this.#options.refuse.changedMeanwhile(this.#stream)

@@ -3,12 +3,14 @@
  * adapters pass.
  */
 
-import type { MerchantOwner } from './owner.ts'
+import type { Owner } from './owner.ts'
 
 // Events
 
 /** Who did it, for which owner and why: stored beside each event, the same for all kinds. */
-export interface EventMetadata extends MerchantOwner {
+export type EventMetadata<O extends Owner = Owner> = O & Recording
+
+interface Recording {
   /** `key:<id>`, `policy:<name>`, `timer`, `rail`, `cli`. */
   readonly actor: string
   /** RFC 3339 with milliseconds. */
@@ -249,5 +251,5 @@ export interface Log {
 }
 
 /** The time, in general or of one owner, whose sandbox clock may be ahead. */
-export type Clock = (owner?: MerchantOwner) => Date
+export type Clock = (owner?: Owner) => Date
 export type NewId = () => string

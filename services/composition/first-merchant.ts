@@ -8,6 +8,7 @@ import { book } from '../../packages/domain/ledger/book.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import type { Envelope } from '../../packages/kernel/envelope.ts'
+import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import { DamagedStreamError } from '../../packages/kernel/ports.ts'
 
 export interface Credentials {
@@ -73,7 +74,11 @@ export function newSecret(prefix: 'ik_test_' | 'ik_live_' | 'ik_app_test_' | 'ik
   return prefix + randomBytes(32).toString('base64url')
 }
 
-async function issueKey({ executor }: Dependencies, secret: string, envelope: Envelope): Promise<void> {
+async function issueKey(
+  { executor }: Dependencies,
+  secret: string,
+  envelope: Envelope<MerchantOwner>,
+): Promise<void> {
   const hash = createHash('sha256').update(secret).digest('hex')
   const data = {
     hash,
@@ -86,7 +91,7 @@ async function issueKey({ executor }: Dependencies, secret: string, envelope: En
   await executor.send(apiKey, apiKeyId(hash), { type: 'IssueApiKey', data }, envelope)
 }
 
-async function grant({ executor, store }: Dependencies, envelope: Envelope): Promise<void> {
+async function grant({ executor, store }: Dependencies, envelope: Envelope<MerchantOwner>): Promise<void> {
   const { merchant: id, livemode } = envelope
   const books = streamName(book.category, bookId(id, livemode, sandboxGrant.currency))
   // The ledger remembers only recent requests, so an old grant is recognised by the existence of its book.

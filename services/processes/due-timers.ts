@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LeadershipLostError } from '../../infra/postgres/consumers/fence.ts'
+import { ownerText, type Owner } from '../../packages/kernel/owner.ts'
 import type { Clock, Log } from '../../packages/kernel/ports.ts'
 import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
 import { isPassing } from '../composition/failures.ts'
@@ -51,7 +52,8 @@ export async function runDue(options: TimerRunnerOptions): Promise<number> {
   const ahead = movedClocks.ahead()
   const due = await timers.due(clock(), perLook, { kinds, ahead })
   const moved = new Set(ahead.map(({ merchant }) => merchant))
-  const isMoved = ({ merchant, livemode }: DueTimer) => !livemode && moved.has(merchant)
+  const isMoved = (timer: DueTimer<Owner>) =>
+    'merchant' in timer && !timer.livemode && moved.has(timer.merchant)
   const noted: Promise<void>[] = []
   await forEach([...lanesOf(due, isMoved)], atOnce, async (lane) => {
     for (const timer of lane) {
@@ -72,12 +74,12 @@ export async function runDue(options: TimerRunnerOptions): Promise<number> {
  * because many then fall due at once that would have been days apart.
  */
 function lanesOf(
-  due: readonly DueTimer[],
-  isMoved: (timer: DueTimer) => boolean,
-): Iterable<readonly DueTimer[]> {
-  const lanes = new Map<string, DueTimer[]>()
+  due: readonly DueTimer<Owner>[],
+  isMoved: (timer: DueTimer<Owner>) => boolean,
+): Iterable<readonly DueTimer<Owner>[]> {
+  const lanes = new Map<string, DueTimer<Owner>[]>()
   for (const timer of due) {
-    const key = isMoved(timer) ? timer.merchant : timer.subject.split('.', 1)[0]!
+    const key = isMoved(timer) ? ownerText(timer) : timer.subject.split('.', 1)[0]!
     const lane = lanes.get(key)
     if (lane) lane.push(timer)
     else lanes.set(key, [timer])
@@ -86,7 +88,7 @@ function lanesOf(
 }
 
 /** Returns when it is to run again, unless an event removes it first. */
-async function run(options: TimerRunnerOptions, timer: DueTimer): Promise<Date> {
+async function run(options: TimerRunnerOptions, timer: DueTimer<Owner>): Promise<Date> {
   const { processes, tools, log, assertLeading } = options
   assertLeading()
   const lateMs = tools.dependencies.clock().getTime() - Date.parse(timer.dueAt)
@@ -107,9 +109,9 @@ async function run(options: TimerRunnerOptions, timer: DueTimer): Promise<Date> 
 }
 
 /** The timer's work sees the merchant's time. */
-function inTimeOf({ merchant, livemode }: DueTimer, options: TimerRunnerOptions): TimerRunnerOptions {
+function inTimeOf(timer: DueTimer<Owner>, options: TimerRunnerOptions): TimerRunnerOptions {
   const { tools } = options
   const { dependencies } = tools
-  const clock: Clock = (owner) => dependencies.clock(owner ?? { merchant, livemode })
+  const clock: Clock = (owner) => dependencies.clock(owner ?? timer)
   return { ...options, tools: { ...tools, dependencies: { ...dependencies, clock } } }
 }

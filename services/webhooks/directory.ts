@@ -2,7 +2,14 @@ import { LRUCache } from 'lru-cache'
 import { publicId } from '../../packages/contract/identity.ts'
 import { secretContext, webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import { ownerOf, type MerchantOwner } from '../../packages/kernel/owner.ts'
-import type { Clock, EventStore, Log, Subscription, Vault } from '../../packages/kernel/ports.ts'
+import type {
+  Clock,
+  EventMetadata,
+  EventStore,
+  Log,
+  Subscription,
+  Vault,
+} from '../../packages/kernel/ports.ts'
 import type { ReadStore } from '../../packages/kernel/read-ports.ts'
 import {
   enabledEndpoints,
@@ -69,7 +76,7 @@ export class Directory {
       after: this.#position,
       batchSize: 1_000,
       handle: async (batch, through) => {
-        for (const { metadata } of batch) this.#owners.delete(keyOf(metadata))
+        for (const { metadata } of batch) this.#owners.delete(keyOf(metadata as EventMetadata<MerchantOwner>))
         this.#position = through
       },
       onError: (error) => log.warn({ error }, 'following webhook endpoints failed and is repeated'),

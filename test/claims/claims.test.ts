@@ -23,7 +23,7 @@ const merchant = v7()
 const hourMs = 3_600_000
 /** A little more than a hold lasts. */
 const aheadMs = 16_000
-const holder = { category: 'test_seller', id: v7(), merchant, livemode: false }
+const holder = { category: 'test_seller', id: v7(), owner: { merchant, livemode: false } }
 const hold = v7()
 const asked = { kind: 'seller_external_id', holder, hold, forMs: hourMs } as const
 const held = {

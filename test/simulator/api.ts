@@ -35,7 +35,9 @@ export async function ask(
   const route = routes.get(operation)
   if (!route) throw new Error(`${operation} is no operation`)
   const isRead = operation.startsWith('GET ')
-  const keyed = isRead ? undefined : keyOf(route, { header: key, caller, params, body })
+  const keyed = isRead
+    ? undefined
+    : keyOf(route, { header: key, caller, owner: ownerOf(caller), params, body })
   const correlation = dependencies.newId()
   const request = new HttpRequest({
     dependencies,

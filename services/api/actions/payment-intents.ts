@@ -67,9 +67,9 @@ async function customerOf(request: Creation): Promise<string | null> {
   return findOrCreateCustomer(request, contact)
 }
 
-async function knownCustomer({ caller, dependencies }: Creation, text: string): Promise<string> {
+async function knownCustomer({ owner, dependencies }: Creation, text: string): Promise<string> {
   const id = identity(text, 'cus')
-  const state = id && ((await currentState({ caller, dependencies }, customers, id)) as Customer | undefined)
+  const state = id && ((await currentState({ owner, dependencies }, customers, id)) as Customer | undefined)
   if (id && state && state.status === 'active') return id
   return refuseField('customer_must_exist', '/customer', `"${text}" is not a customer`)
 }
@@ -98,10 +98,9 @@ export async function confirmPaymentIntent(request: Confirmation): Promise<Payme
 const neverReceived: RailState = { state: 'never_received' }
 
 /** Without a rail nothing is begun; what is in progress or ended is answered as usual. */
-async function unserved({ caller, dependencies }: Confirmation, id: string) {
+async function unserved({ owner, dependencies }: Confirmation, id: string) {
   // The read model's states are those of its decider.
-  const state = (await currentState({ caller, dependencies }, paymentIntents, id)) as
-    PaymentIntent | undefined
+  const state = (await currentState({ owner, dependencies }, paymentIntents, id)) as PaymentIntent | undefined
   if (!state) refuse('resource_must_exist')
   if (state.status === 'requires_payment_method') refuse('live_provider_must_be_configured')
   return { state, appended: 0 }

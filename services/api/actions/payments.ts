@@ -27,7 +27,7 @@ export const TimelineQuery = record({
   cursor: optional(Type.String()),
 })
 
-type Asking = Pick<Request, 'caller' | 'dependencies' | 'params'>
+type Asking = Pick<Request, 'caller' | 'owner' | 'dependencies' | 'params'>
 
 export async function showPayment(request: Asking): Promise<Static<typeof DetailedPayment>> {
   const { id, events, state } = await historyOf(request)
@@ -58,10 +58,10 @@ interface IntentHistory {
 }
 
 /** An intent with all its events; those of other merchants and the other environment do not exist here. */
-async function historyOf({ caller, dependencies, params }: Asking): Promise<IntentHistory> {
+async function historyOf({ owner, dependencies, params }: Asking): Promise<IntentHistory> {
   const id = params['id']!
   const stored = await dependencies.store.readStream(streamName(paymentIntent.category, id), 0)
-  if (!stored[0] || !owns(stored[0].metadata, caller)) refuse('resource_must_exist')
+  if (!stored[0] || !owns(stored[0].metadata, owner)) refuse('resource_must_exist')
   const events = stored.map((event) => recordedEvent(paymentIntent, event))
   // Its own events, so its own state: only the erasure in `foldStored` hides that.
   return { id, events, state: foldStored(paymentIntent, stored) as PaymentIntent }

@@ -56,9 +56,9 @@ async function refundReserved(request: Asking, paid: PaidIntent): Promise<Refund
 }
 
 /** Money returns by the rail it came in by; if that rail is gone, nothing may stay reserved. */
-async function requireRailBack({ caller, dependencies, params }: Asking): Promise<void> {
+async function requireRailBack({ caller, owner, dependencies, params }: Asking): Promise<void> {
   // The read model's states are those of its decider.
-  const state = (await currentState({ caller, dependencies }, paymentIntents, params['id']!)) as
+  const state = (await currentState({ owner, dependencies }, paymentIntents, params['id']!)) as
     PaymentIntent | undefined
   if (state?.status !== 'succeeded') return
   const { method } = attemptOf(state, state.payment.operationId)

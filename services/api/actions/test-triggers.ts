@@ -21,10 +21,10 @@ type Asking = Request<Static<typeof MobileMoneyCallback>>
 
 /** Sandbox only: decides the operator's answer to a waiting payment. Repeating it changes nothing. */
 export async function playCollection(request: Asking): Promise<PaymentIntentView> {
-  const { body, caller, dependencies } = request
+  const { body, caller, owner, dependencies } = request
   if (caller.livemode) refuse('resource_must_exist')
   const id = identity(body.payment_intent_id, 'pi') ?? refuse('resource_must_exist')
-  const intent = (await currentState({ caller, dependencies }, paymentIntents, id)) as
+  const intent = (await currentState({ owner, dependencies }, paymentIntents, id)) as
     PaymentIntent | undefined
   if (intent?.status === body.status) return seen(id, intent)
   const operationId = openOperation(intent)

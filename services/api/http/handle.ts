@@ -5,7 +5,7 @@ import type { Caller, Challenges } from '../../../packages/contract/callers.ts'
 import type { AnyRoute, Dependencies } from '../../../packages/contract/routes.ts'
 import type { Envelope } from '../../../packages/kernel/envelope.ts'
 import { pathParameters, withKind } from '../kinds/prefixes.ts'
-import { ownerOf } from '../../../packages/kernel/owner.ts'
+import { ownerOf, type MerchantOwner, type Owner } from '../../../packages/kernel/owner.ts'
 import { answer } from './answer.ts'
 import { requireScope } from './authenticate.ts'
 import { callerOf, type Authenticator } from './credentials.ts'
@@ -43,22 +43,25 @@ export async function handle(
   const admitted = await admit(api, route, request, response)
   checkAddress(request.url)
   const params = pathParameters(route, request.params as Record<string, string>)
-  const caller = await acting(api, admitted, { route, params })
+  const { caller, owner } = await acting(api, admitted, { route, params })
   const query = queryParameters(route, request)
   const body = await bodyOf(api, route, request)
   const header = request.headers['idempotency-key'] as string | undefined
-  const keyed = isRead(request) ? undefined : keyOf(route, { header, caller, params, body })
+  const keyed = isRead(request) ? undefined : keyOf(route, { header, caller, owner, params, body })
   const asked = new HttpRequest({
     dependencies: api.dependencies,
     caller,
-    envelope: envelopeOf(caller, response, { keyed, asOf: api.dependencies.executor.position }),
+    envelope: envelopeOf({ caller, owner }, response, {
+      keyed,
+      asOf: api.dependencies.executor.position,
+    }),
     id: keyed?.id ?? api.dependencies.newId(),
     path: response.locals['path'] as string,
     params,
     query,
     body,
     minPosition: minPosition(api, request),
-    lastWritten: api.writes.last(caller),
+    lastWritten: api.writes.last(owner),
     ifRevision: ifRevision(route, request),
   })
   const prepare = () => challenged(api.challenges, route, asked)
@@ -82,7 +85,7 @@ async function tellPosition(api: Api, { asked, isRead, response }: Answered): Pr
   const { store, reads, opaque } = api.dependencies
   const known = Math.max(asked.lastWritten, reads.known)
   const least = asked.position || (isRead ? known || (await reads.position()) : await store.head())
-  if (!isRead) api.writes.note(asked.caller, least)
+  if (!isRead) api.writes.note(asked.owner, least)
   response.setHeader('Ledger-Position', opaque.seal(least, positionContext))
 }
 
@@ -94,22 +97,20 @@ function isRead({ method }: HttpRequestIn): boolean {
 }
 
 function envelopeOf(
-  { merchant, livemode, actor }: Caller,
+  { caller, owner }: Acting,
   { locals }: HttpResponse,
   { keyed, asOf }: { readonly keyed: Keyed | undefined; readonly asOf: number },
 ): Envelope {
   const request = locals['requestId'] as string
   const traceparent = locals['traceparent'] as string | undefined
-  return {
-    merchant,
-    livemode,
-    actor,
+  return Object.assign(ownerOf(owner), {
+    actor: caller.actor,
     correlation: request,
     request,
     asOf,
     ...(traceparent && { traceparent }),
     ...(keyed && { idempotencyKey: keyed.answerKey.key, fingerprint: keyed.fingerprint }),
-  }
+  })
 }
 
 async function admit(
@@ -139,10 +140,20 @@ interface Place {
   readonly params: Readonly<Record<string, string>>
 }
 
-/** A caller without an owner acts for the owner of what the path names. */
-async function acting({ dependencies }: Api, caller: Caller, { route, params }: Place): Promise<Caller> {
-  if (caller.credential !== 'nobody' || !route.actsFor) return caller
-  return { ...caller, ...ownerOf(await route.actsFor({ params, dependencies })) }
+interface Acting {
+  readonly caller: Caller
+  readonly owner: Owner
+}
+
+/** A caller without an owner acts for the owner of what the path names, a user for whom the row says. */
+async function acting({ dependencies }: Api, caller: Caller, { route, params }: Place): Promise<Acting> {
+  if (caller.credential === 'user' && route.owner === 'user') return { caller, owner: { user: caller.user } }
+  if (caller.credential === 'user' && route.owner === 'organization')
+    return { caller, owner: { organization: caller.organization } }
+  const own = ownerOf(caller as MerchantOwner)
+  if (caller.credential !== 'nobody' || !route.actsFor) return { caller, owner: own }
+  const owner = ownerOf(await route.actsFor({ params, dependencies }))
+  return { caller: 'merchant' in owner ? { ...caller, ...owner } : caller, owner }
 }
 
 /** A challenge is consumed by the request that needs it, not by repeats of that request. */

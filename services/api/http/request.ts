@@ -3,14 +3,14 @@ import { streamName, type Decider, type Message, type Payloads } from '../../../
 import type { Envelope } from '../../../packages/kernel/envelope.ts'
 import type { Outcome } from '../../../packages/kernel/executor-options.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
-import { owns } from '../../../packages/kernel/owner.ts'
+import { ownerOf, owns, type Owner } from '../../../packages/kernel/owner.ts'
 import type { Caller } from '../../../packages/contract/callers.ts'
 
 /** A request of a kind of row known only at run time. */
 export interface AnyRequest extends Request<object | undefined, Readonly<Record<string, unknown>>> {
   /** Header Min-Position: a list must reflect at least this position. */
   readonly minPosition: number | undefined
-  /** This process's last write for the merchant. */
+  /** This process's last write for the owner. */
   readonly lastWritten: number
   /** Sent as Ledger-Position. */
   readonly position: number
@@ -35,6 +35,7 @@ export interface RequestParts {
 
 export class HttpRequest implements AnyRequest {
   readonly caller: Caller
+  readonly owner: Owner
   readonly dependencies: Dependencies
   readonly envelope: Envelope
   readonly id: string
@@ -53,6 +54,7 @@ export class HttpRequest implements AnyRequest {
 
   constructor(parts: RequestParts) {
     this.caller = parts.caller
+    this.owner = ownerOf(parts.envelope)
     this.dependencies = parts.dependencies
     this.envelope = parts.envelope
     this.id = parts.id
@@ -92,8 +94,8 @@ export class HttpRequest implements AnyRequest {
     this.#position = Math.max(this.#position, position)
   }
 
-  async send<S, C extends Payloads, E extends Payloads>(
-    decider: Decider<S, C, E>,
+  async send<S, C extends Payloads, E extends Payloads, O extends Owner>(
+    decider: Decider<S, C, E, O>,
     id: string,
     command: Message<C>,
     options?: SendOptions,
@@ -103,7 +105,8 @@ export class HttpRequest implements AnyRequest {
     const bound = isNamed && this.#ifRevision !== undefined ? { ifRevision: this.#ifRevision } : undefined
     const envelope = options || bound ? Object.assign({}, this.envelope, sending, bound) : this.envelope
     const earlier = isWhole && this.#isResumed ? await this.#earlier(decider, id) : undefined
-    const outcome = earlier ?? (await this.dependencies.executor.send(decider, id, command, envelope))
+    const outcome =
+      earlier ?? (await this.dependencies.executor.send(decider, id, command, envelope as never))
     this.showed(outcome.position)
     if (isNamed) this.#ifRevision = undefined
     if (isNamed || id === this.id) this.read(outcome.revision)
@@ -112,8 +115,8 @@ export class HttpRequest implements AnyRequest {
   }
 
   /** The stream as an earlier try of this request left it, if it got that far. */
-  async #earlier<S, C extends Payloads, E extends Payloads>(
-    decider: Decider<S, C, E>,
+  async #earlier<S, C extends Payloads, E extends Payloads, O extends Owner>(
+    decider: Decider<S, C, E, O>,
     id: string,
   ): Promise<Outcome<S> | undefined> {
     const { idempotencyKey, fingerprint } = this.envelope
@@ -121,7 +124,7 @@ export class HttpRequest implements AnyRequest {
     const last = events.findLast(
       ({ metadata }) => metadata.idempotencyKey === idempotencyKey && metadata.fingerprint === fingerprint,
     )
-    if (!last || !owns(this.caller, events[0]!.metadata)) return undefined
+    if (!last || !owns(this.owner, events[0]!.metadata)) return undefined
     const { revision, position } = last
     const before = events.filter((event) => event.revision <= revision)
     return { id, state: foldStored(decider, before) as S, revision, position, appended: 0 }

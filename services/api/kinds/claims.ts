@@ -8,7 +8,8 @@ import {
   type ClaimHolder,
   type ClaimKindName,
 } from '../../../packages/domain/claims/claim.ts'
-import type { Envelope } from '../../../packages/kernel/envelope.ts'
+import { actingFor, type Envelope } from '../../../packages/kernel/envelope.ts'
+import { ownerOf } from '../../../packages/kernel/owner.ts'
 
 /** The value that a holder must have exclusively. */
 export interface WantedClaim {
@@ -67,11 +68,10 @@ async function hold(
   { kind, value, refusal }: WantedClaim,
 ): Promise<Placed> {
   const { executor, blindIndex, newId } = dependencies
-  const { merchant, livemode } = envelope
-  const holder = { category, id, merchant, livemode }
+  const holder = { category, id, owner: ownerOf(envelope) }
   const stream = await blindIndex(claimedName(kind, value, envelope))
   const data = { kind, holder, hold: newId(), forMs: heldForMs }
-  const own = { ...envelope, ...claimOwner(kind, envelope) }
+  const own = actingFor(claimOwner(kind, envelope), envelope)
   const { state } = await executor.send(claim, stream, { type: 'HoldClaim', data }, own)
   if (state.status === 'free') throw new Error(`claim ${stream} is free after it was held`)
   const isNew = state.hold === data.hold
@@ -91,6 +91,6 @@ async function send(
   type: 'KeepClaim' | 'FreeClaim',
   { kind, claim: id, hold }: Placed,
 ): Promise<void> {
-  const own = { ...envelope, ...claimOwner(kind, envelope) }
+  const own = actingFor(claimOwner(kind, envelope), envelope)
   await dependencies.executor.send(claim, id, { type, data: { hold } }, own)
 }

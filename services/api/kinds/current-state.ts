@@ -7,11 +7,11 @@ import type { AnyRequest } from '../http/request.ts'
 
 /**
  * The current state of one stream: what the cache or read model knows, plus what the stream has beyond that,
- * which is usually nothing. `undefined` when there is none, or it belongs to another merchant or the other
+ * which is usually nothing. `undefined` when there is none, or it belongs to another owner or the other
  * environment.
  */
 export async function currentState(
-  request: Pick<AnyRequest, 'caller' | 'dependencies'>,
+  request: Pick<AnyRequest, 'owner' | 'dependencies'>,
   from: Documents<never>,
   id: string,
 ): Promise<unknown> {
@@ -20,18 +20,18 @@ export async function currentState(
 
 /** The same with its revision. */
 export async function currentDocument(
-  { caller, dependencies }: Pick<AnyRequest, 'caller' | 'dependencies'>,
+  { owner, dependencies }: Pick<AnyRequest, 'owner' | 'dependencies'>,
   from: Documents<never>,
   id: string,
 ): Promise<{ readonly state: unknown; readonly revision: number } | undefined> {
   const { decider } = from
   const known = dependencies.executor.remembered(decider, id) ?? (await documentOf(dependencies, from, id))
-  if (known && !owns(known.owner, caller)) return undefined
+  if (known && !owns(known.owner, owner)) return undefined
   const tail = await dependencies.store.readStream(
     streamName(decider.category, id),
     (known?.revision ?? noStream) + 1,
   )
-  if (!known && !(tail[0] && owns(tail[0].metadata, caller))) return undefined
+  if (!known && !(tail[0] && owns(tail[0].metadata, owner))) return undefined
   const revision = tail.at(-1)?.revision ?? known!.revision
   return { state: stateAfter(decider, tail, known?.state), revision }
 }

@@ -8,7 +8,7 @@ import { streamName } from '../../../packages/kernel/decider.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
 import type { EventStore, StoredEvent } from '../../../packages/kernel/ports.ts'
 import type { Answer, AnswerKey, Answers } from '../../../packages/kernel/read-ports.ts'
-import type { MerchantOwner } from '../../../packages/kernel/owner.ts'
+import { ownerText, type Owner } from '../../../packages/kernel/owner.ts'
 
 const requests = '8e0b9a4c-63c5-5a1f-9d38-3c1a5d6f7b20'
 const visibleAscii = /^[\x21-\x7e]{1,255}$/
@@ -24,25 +24,28 @@ export interface Keyed {
 export interface KeyedRequest {
   readonly header: string | undefined
   readonly caller: Caller
+  readonly owner: Owner
   readonly params: Readonly<Record<string, string>>
   readonly body: unknown
 }
 
 /** A request's key, from its header or body; `undefined` when it has none. */
-export function keyOf(route: AnyRoute, { header, caller, params, body }: KeyedRequest): Keyed | undefined {
+export function keyOf(
+  route: AnyRoute,
+  { header, caller, owner, params, body }: KeyedRequest,
+): Keyed | undefined {
   const key = givenKey(header, body)
   if (key === undefined) {
     if (route.idempotency === 'required in live' && caller.livemode)
       refuse('live_payout_must_have_an_idempotency_key')
     return undefined
   }
-  const { merchant, livemode } = caller
   const scope = scopeOf(route, caller, params)
   if (scope === undefined) return undefined
   const operation = keyedOperation(route) + scope
   const fingerprint = hash('sha256', canonicalize({ params, body: body ?? null })!)
-  const id = keyedId(caller, operation, key)
-  return { answerKey: { merchant, livemode, operation, key }, fingerprint, id }
+  const id = keyedId(owner, operation, key)
+  return { answerKey: { ...owner, operation, key }, fingerprint, id }
 }
 
 /**
@@ -65,8 +68,8 @@ export function keyedOperation({ operation, twinOf = operation }: AnyRoute): str
 }
 
 /** The id of what a keyed request creates. */
-export function keyedId({ merchant, livemode }: MerchantOwner, operation: string, key: string): string {
-  return derivedId(requests, `${merchant} ${livemode} ${operation} ${key}`)
+export function keyedId(owner: Owner, operation: string, key: string): string {
+  return derivedId(requests, `${ownerText(owner)} ${operation} ${key}`)
 }
 
 function givenKey(header: string | undefined, body: unknown): string | undefined {

@@ -48,13 +48,8 @@ export const kinds: Readonly<
   },
 }
 
-function commandOf(route: AnyRoute, { body, caller, dependencies }: AnyRequest, id: string) {
-  const context = {
-    id,
-    merchant: caller.merchant,
-    livemode: caller.livemode,
-    now: dependencies.clock(caller),
-  }
-  const data = route.data ? route.data((body ?? {}) as never, context) : (body ?? {})
+function commandOf(route: AnyRoute, { body, owner, dependencies }: AnyRequest, id: string) {
+  const context = { ...owner, id, now: dependencies.clock(owner) }
+  const data = route.data ? route.data((body ?? {}) as never, context as never) : (body ?? {})
   return { type: route.command!, data }
 }

@@ -12,9 +12,9 @@ const waitForOwnWritesMs = 1_000
 
 type ListQuery = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
-/** One page of a read model, newest first. It waits for this process's last write for the merchant. */
+/** One page of a read model, newest first. It waits for this process's last write for the owner. */
 export async function page(route: AnyRoute, request: AnyRequest): Promise<unknown> {
-  const { caller, dependencies } = request
+  const { owner, dependencies } = request
   const query = request.query as ListQuery
   const within = await parentOf(route, request)
   const { name } = route.from!
@@ -26,9 +26,9 @@ export async function page(route: AnyRoute, request: AnyRequest): Promise<unknow
   const isBackwards = bound?.operator === '>'
   const asked: PageQuery = {
     from: name,
-    share: shareOf(caller),
+    share: shareOf(owner),
     ...(route.from!.kind === 'documents' && { columns: ['id', 'state', order] }),
-    where: [...conditions(route, query), ...owned(caller, route), ...within],
+    where: [...conditions(route, query), ...owned(owner, route), ...within],
     bounds: bound ? [{ column: order, operator: bound.operator, value: bound.place }] : [],
     order,
     ascending: isBackwards,

@@ -2,10 +2,10 @@ import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { ownedBy, ownerOf, type Owner } from '../../../packages/kernel/owner.ts'
 import { equal, type Where } from '../../../packages/kernel/read-ports.ts'
 
-/** What a list can show at all: the caller's objects of the row's kind. */
-export function owned(caller: Owner, route: AnyRoute): Where[] {
+/** What a list can show at all: the owner's objects of the row's kind. */
+export function owned(owner: Owner, route: AnyRoute): Where[] {
   const shown = route.from!.kind === 'documents' && { shown: true }
-  return equal({ ...ownedBy(caller), ...shown })
+  return equal({ ...ownedBy(owner), ...shown })
 }
 
 /** Sandbox load must not slow down live. */

@@ -1,3 +1,4 @@
+import { asMerchant } from '../../../packages/kernel/owner.ts'
 import type { Vault } from '../../../packages/kernel/ports.ts'
 import type { AnswerKey, Answers } from '../../../packages/kernel/read-ports.ts'
 
@@ -29,6 +30,8 @@ export function sealedAnswers(answers: Answers, vault: Vault): Answers {
 }
 
 /** What an answer's seal is bound to. */
-export function answerContext({ merchant, livemode, operation, key }: AnswerKey): string {
+export function answerContext(answer: AnswerKey): string {
+  const { merchant, livemode } = asMerchant(answer)
+  const { operation, key } = answer
   return `answer/${merchant}/${livemode}/${operation}/${key}`
 }
