@@ -7,6 +7,7 @@ import { addDemo } from './demo/demo.ts'
 import { addEvents } from './events.ts'
 import { addExport } from './export.ts'
 import { addExamples } from './examples.ts'
+import { addFinance } from './finance.ts'
 import { addKeys } from './keys.ts'
 import { addLedger } from './ledger.ts'
 import { addMerchants } from './merchants.ts'
@@ -37,6 +38,7 @@ export function programOf(): Command {
     addSupport,
     addMerchants,
     addExport,
+    addFinance,
     addBackup,
     addAudit,
     addWitness,

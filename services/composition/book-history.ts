@@ -69,8 +69,9 @@ export async function* entriesBy(
 ): AsyncGenerator<RecordedEvent<Entry>, void> {
   for (const { from, to } of plan.read) {
     for await (const event of eventsOf(stores, book, { from, to })) {
+      if (!isEntry(event)) continue
       if (knownAt !== undefined && event.metadata.at > knownAt) return
-      if (isEntry(event) && !(asOf !== undefined && event.data.effectiveAt > asOf)) yield event
+      if (asOf === undefined || event.data.effectiveAt <= asOf) yield event
     }
   }
 }

@@ -34,7 +34,15 @@ const entryColumns: readonly Column[] = [
   ['occurred_at', 'occurred_at', 'When it was written'],
 ]
 
-const oneRowPerEntry = `from read.journal group by ${entryColumns.map((_, index) => index + 1).join(', ')}`
+/** Added later, so it stands behind the columns of each view. */
+const belongsTo: Column = [
+  'belongs_to',
+  'belongs_to',
+  'When it would have counted if that month had not been closed; null for all others',
+]
+
+const oneRowPerEntry = `from read.journal
+  group by ${entryColumns.map((_, index) => index + 1).join(', ')}, belongs_to`
 
 const journal: FinanceView = {
   name: 'journal',
@@ -43,6 +51,7 @@ const journal: FinanceView = {
     ...entryColumns,
     ['amount', `sum(amount) filter (where side = 'debit')`, 'Sum of its debits, or credits, in minor units'],
     ['postings', 'count(*)', 'How many postings it has'],
+    belongsTo,
   ],
   from: oneRowPerEntry,
 }
@@ -63,9 +72,14 @@ export const postings: FinanceView = {
     ['debit', debit, 'Minor units; 0 for a credit'],
     ['credit', credit, 'Minor units; 0 for a debit'],
     ['balance_effect', effect, 'What it adds to the balance of its account, in minor units with its sign'],
+    belongsTo,
   ],
   from: 'from read.journal',
 }
+
+/** Domain model 2.1: the class follows from the name. */
+const classOfCode = `case when account like 'provider:%' or account = 'sandbox.funding' then 'asset'
+      when account like 'revenue.%' then 'revenue' else 'liability' end`
 
 const running = 'sum(movement) over (partition by book, account order by day)'
 
@@ -89,6 +103,50 @@ const balancesDaily: FinanceView = {
     select (effective_at at time zone 'UTC')::date as day, merchant, livemode, currency, book, account,
       class, sum(${debit}) as debits, sum(${credit}) as credits, sum(${effect}) as movement
     from read.journal group by 1, 2, 3, 4, 5, 6, 7
+  ) days`,
+}
+
+const trialBalance: FinanceView = {
+  name: 'trial_balance',
+  comment: 'One row per book and account, as of now. Debit and credit balances of a book are equal.',
+  columns: [
+    ...owner,
+    ['book', 'book', 'Ledger book: merchant, environment and currency'],
+    ['account', 'account', 'Account code'],
+    ['account_class', 'class', 'asset, liability or revenue'],
+    ['debits', 'debits', 'Sum of all debits in minor units'],
+    ['credits', 'credits', 'Sum of all credits in minor units'],
+    ['debit_balance', 'greatest(debits - credits, 0)', 'Where debits are more: by how much'],
+    ['credit_balance', 'greatest(credits - debits, 0)', 'Where credits are more: by how much'],
+  ],
+  from: `from (
+    select merchant, livemode, currency, account, ${classOfCode} as class, sum(debits) as debits,
+      sum(credits) as credits, merchant || case when livemode then '.live.' else '.test.' end || currency as book
+    from read.balance_days where account <> '' group by 1, 2, 3, 4
+  ) accounts`,
+}
+
+const providerDay = `(effective_at at time zone 'UTC')::date`
+
+const settlements: FinanceView = {
+  name: 'settlements',
+  comment:
+    'One row per operator, currency and UTC day with movements, over all merchants: what the operator owes ' +
+    'us of the day, or we owe it.',
+  columns: [
+    ['day', 'day', 'UTC day of effective_at'],
+    ['environment', environment, 'live or sandbox; sandbox holds play money'],
+    ['currency', 'currency', 'ISO 4217'],
+    ['rail', 'rail', 'Operator: mobile_money.SN.wave, card, bank.XOF'],
+    ['collected', 'collected', 'What came in on its account with us, in minor units'],
+    ['paid_out', 'paid_out', 'What went out, in minor units'],
+    ['net', 'collected - paid_out', 'What the operator has to settle; negative where we have to'],
+    ['movements', 'movements', 'How many postings'],
+  ],
+  from: `from (
+    select ${providerDay} as day, livemode, currency, substr(account, 10) as rail,
+      sum(${debit}) as collected, sum(${credit}) as paid_out, count(*) as movements
+    from read.journal where account like 'provider:%' group by 1, 2, 3, 4
   ) days`,
 }
 
@@ -131,6 +189,7 @@ const payouts: FinanceView = {
     ['created_at', 'created_at', 'When it was requested'],
     ['paid_at', `(state ->> 'paidAt')::timestamptz`, 'When the beneficiary had it, even if it came back'],
     ['failure_code', `state #>> '{failure,code}'`, 'Why it failed; returned when it came back'],
+    ['operator_reference', 'id', 'By which the operator knows it (UUID)'],
   ],
   from: 'from read.payouts where shown',
 }
@@ -161,8 +220,30 @@ const payments: FinanceView = {
     ['created_at', 'created_at', 'When the intent was created'],
     ['succeeded_at', 'succeeded_at', 'When it was paid'],
     ['available_on', `(state #>> '{payment,availableOn}')::timestamptz`, 'When the merchant may pay it out'],
+    ['operator_reference', `state #>> '{payment,operationId}'`, 'By which the operator knows it (UUID)'],
   ],
   from: 'from read.payments where shown',
+}
+
+const refunds: FinanceView = {
+  name: 'refunds',
+  comment: 'One row per refund, without what identifies whom it goes to.',
+  columns: [
+    ['refund_id', publicId('re'), 'Public id'],
+    ['subject_id', 'id', 'The same as UUID: subject_id of its entries'],
+    ['merchant', 'merchant', 'Id of the merchant (UUID)'],
+    ['environment', environment, 'live or sandbox; sandbox holds play money'],
+    ['currency', `state ->> 'currency'`, 'ISO 4217'],
+    ['status', 'status', 'pending, succeeded or failed'],
+    ['amount', `(state ->> 'amount')::bigint`, 'What goes back, in minor units'],
+    ['rail', `state ->> 'rail'`, 'Way of the money: mobile_money.SN.wave, card'],
+    ['payment_intent', 'payment_intent', 'Intent of the payment (UUID): subject_id of finance.payments'],
+    ['reason', `state ->> 'reason'`, 'duplicate, fraudulent, requested_by_customer; mostly null'],
+    ['created_at', 'created_at', 'When it was requested'],
+    ['failure_code', `state #>> '{failure,code}'`, 'Why it failed'],
+    ['operator_reference', 'id', 'By which the operator knows it (UUID)'],
+  ],
+  from: 'from read.refunds where shown',
 }
 
 /** In the order of docs/finance.md. */
@@ -170,7 +251,10 @@ export const financeViewTable: readonly FinanceView[] = [
   journal,
   postings,
   balancesDaily,
+  trialBalance,
   payouts,
   payments,
+  refunds,
   fees,
+  settlements,
 ]
