@@ -1,5 +1,5 @@
 import { Refusal } from '../../packages/contract/refusals.ts'
-import type { PlaceHold } from '../../packages/domain/ledger/book.ts'
+import type { PlaceHold } from '../../packages/domain/ledger/commands.ts'
 import type { EventStore } from '../../packages/kernel/ports.ts'
 
 /**

@@ -1,7 +1,8 @@
 import t from 'tap'
 import { derivedId } from '../../packages/contract/identity.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
-import { book, type PostEntry } from '../../packages/domain/ledger/book.ts'
+import { book } from '../../packages/domain/ledger/book.ts'
+import type { PostEntry } from '../../packages/domain/ledger/commands.ts'
 import { balances } from '../../packages/domain/ledger/state.ts'
 import { decide, type Context } from '../../packages/kernel/decider.ts'
 import {

@@ -9,22 +9,8 @@ import { entryTemplates, holdTemplates, moves } from '../../packages/domain/ledg
 import { evolve } from '../../packages/kernel/decider.ts'
 import { entriesOf } from '../support/ledger-commands.ts'
 import { fold, stampOf } from '../support/scenarios.ts'
-import { kinds, type Choice } from '../support/ledger-choices.ts'
+import { choices, type Choice } from '../support/ledger-choices.ts'
 import { Notes, type Event, type Sent } from '../support/ledger-model.ts'
-
-const choices: fc.Arbitrary<Choice[]> = fc.array(
-  fc.record({
-    kind: fc.constantFrom(...kinds),
-    pick: fc.nat(60),
-    amount: fc.oneof(
-      { weight: 8, arbitrary: fc.integer({ min: 1, max: 200 }) },
-      { weight: 1, arbitrary: fc.constantFrom(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 150) },
-    ),
-    fee: fc.integer({ min: 0, max: 20 }),
-    byPolicy: fc.boolean(),
-  }),
-  { minLength: 1, maxLength: 30, size: 'max' },
-)
 
 const templates = [
   ...Object.keys(entryTemplates),

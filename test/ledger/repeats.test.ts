@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import t from 'tap'
 import { derivedId } from '../../packages/contract/identity.ts'
 import { Refusal } from '../../packages/contract/refusals.ts'
@@ -18,12 +19,15 @@ import {
   payment,
   payout,
   place,
+  post,
   refund,
   settle,
   stateAfter,
   toppedUp,
   wave,
 } from '../support/ledger-commands.ts'
+import { choices } from '../support/ledger-choices.ts'
+import { Notes, type Sent } from '../support/ledger-model.ts'
 import { fold, stampOf } from '../support/scenarios.ts'
 
 /** A policy's command, as the event at this position causes it. */
@@ -65,6 +69,59 @@ t.test('a repeat decides nothing, however many holds have come and gone since', 
   t.equal(send(state, hold(3_000), { asOf: 29_999 }).length, 1, 'a new hold, looked for lately')
   isRefused(hold(3_001), 19_000)
 })
+
+/** Thousands of other steps, of people and of policies. */
+function goOn(state: Book): void {
+  for (let number = 0; number < 1_100; number++) {
+    const position = 10_000 + 10 * number
+    const other = { type: 'payout', id: derivedId(refund.id, String(number)) }
+    send(state, post({ template: 'sandbox.topup', subject: other, amount: 1 }), {})
+    const held = place(holdOf({ template: 'payout.hold', subject: other, amount: 1 }))
+    send(state, held, { asOf: position })
+    send(state, giveBack(other.id), { position: position + 1 })
+  }
+}
+
+t.test('a repeat of any step decides nothing after thousands of others, or has to look first', async (t) => {
+  const seen = new Set<string>()
+  const property = fc.property(choices, fc.infiniteStream(fc.nat()), (sequence, order) => {
+    const notes = new Notes()
+    const state = book.initial()
+    for (const choice of sequence) {
+      const sent = notes.next(choice)
+      const events = sent && answer(sent, state)
+      if (!sent || typeof events === 'string') continue
+      for (const event of events ?? []) evolve(book, state, event, stampOf(context))
+      notes.note(sent, events ?? [])
+    }
+    // A balance at its limit takes no others.
+    if ((state.balances['merchant.available'] ?? 0) > 1e15 - 10_000) return
+    goOn(state)
+    const repeats = notes.sent.filter(({ command }) => command.type !== 'ReleasePayment')
+    for (const sent of repeats.toSorted(() => (order.next().value! % 2 === 0 ? 1 : -1))) {
+      const answered = answer(sent, state)
+      seen.add(
+        `${sent.context.cause ? 'policy' : 'person'} ${typeof answered === 'string' ? answered : 'nothing'}`,
+      )
+      if (Array.isArray(answered) && answered.length > 0)
+        throw new Error(`${JSON.stringify(sent)} is done again`)
+    }
+  })
+  fc.assert(property, { numRuns: 60 })
+  t.strictSame([...seen].sort(), [
+    'person nothing',
+    'person resource_must_not_have_changed',
+    'policy nothing',
+  ])
+})
+
+function answer({ command, context: by }: Sent, state: Book) {
+  try {
+    return decide(book, command, state, by)
+  } catch (error) {
+    return error instanceof Refusal ? error.reason : String(error)
+  }
+}
 
 /** Events as the first version stored them. */
 const older = {

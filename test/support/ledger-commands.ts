@@ -1,5 +1,6 @@
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
-import { book, type BookCommands, type PlaceHold, type PostEntry } from '../../packages/domain/ledger/book.ts'
+import { book } from '../../packages/domain/ledger/book.ts'
+import type { BookCommands, PlaceHold, PostEntry } from '../../packages/domain/ledger/commands.ts'
 import type { EntryEvents, HoldPart, LedgerEvents } from '../../packages/domain/ledger/events.ts'
 import type { Book } from '../../packages/domain/ledger/state.ts'
 import { decide, evolve, type Context, type Message } from '../../packages/kernel/decider.ts'

@@ -4,7 +4,8 @@ import { Refusal, refusals, refuse } from '../../../packages/contract/refusals.t
 import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import { bookId } from '../../../packages/domain/ledger/accounts.ts'
-import { book, type PlaceHold } from '../../../packages/domain/ledger/book.ts'
+import { book } from '../../../packages/domain/ledger/book.ts'
+import type { PlaceHold } from '../../../packages/domain/ledger/commands.ts'
 import type { Share } from '../../../packages/domain/ledger/plans.ts'
 import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
 import {
