@@ -127,9 +127,9 @@ function everyEntry(handle: Handler<Entry>) {
   }
 }
 
-/** What is said of the book as a whole: it moves nothing, and is an event of its stream like any other. */
+/** What moves nothing, and is an event of its stream like any other. */
 function everyNotice(handle: Handler<object>) {
-  return { BookClosed: handle, BookReopened: handle }
+  return { EntryRefused: handle, BookClosed: handle, BookReopened: handle }
 }
 
 function bookOf({ id }: RecordedEvent) {

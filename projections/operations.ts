@@ -1,6 +1,6 @@
 import type { PaymentIntentEvents } from '../packages/domain/payment-intents/events.ts'
 import type { OperationRow } from '../packages/domain/payment-intents/operation.ts'
-import type { PayoutEvents } from '../packages/domain/payouts/payout.ts'
+import type { PayoutEvents } from '../packages/domain/payouts/events.ts'
 import type { RefundEvents } from '../packages/domain/refunds/refund.ts'
 import { projection, type Change, type RecordedEvent } from '../packages/kernel/projection.ts'
 

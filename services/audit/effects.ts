@@ -20,13 +20,13 @@ interface Owed {
   readonly livemode: boolean
   readonly position: number
   readonly event: string
-  /** Where the balance does not cover it, people decide. */
+  /** It may be there, or not. */
   readonly optional?: true
 }
 
 type Data = { readonly money: Money } & Money & {
     readonly shares?: Money['credits']
-  } & { readonly operationId: string; readonly remedy: string }
+  } & { readonly operationId: string; readonly remedy: string; readonly refund: string }
 type OwedBy = (data: Data, id: string) => Pick<Owed, 'key' | 'money' | 'optional'> | undefined
 
 const refundMoney = ({ amount, currency, rail }: Data) => ({ amount, fee: 0, currency, rail })
@@ -35,7 +35,7 @@ const paidMoney = ({ amount, fee, currency, rail, credits = [] }: Data) => {
   return { amount, fee, currency, rail, credits }
 }
 
-/** Where the balance does not cover it, a case is opened instead. */
+/** As it was when the charge followed at once, or a case was opened instead. */
 const charged = (id: string, remedy: string, money: Money) => {
   return remedy === 'charge' ? ({ key: `charge ${id}`, money, optional: true } as const) : undefined
 }
@@ -48,10 +48,12 @@ const owedBy: Readonly<Record<string, OwedBy>> = {
   PayoutCanceled: ({ money }, id) => ({ key: `void ${id}`, money }),
   PayoutReturned: ({ money }, id) => ({ key: `return ${id}`, money }),
   PayoutResultContradicted: ({ money, remedy }, id) => charged(id, remedy, money),
+  PayoutChargeRequested: ({ money }, id) => ({ key: `charge ${id}`, money }),
   RefundSucceeded: (data, id) => ({ key: `post ${id}`, money: refundMoney(data) }),
   RefundFailed: (data, id) => ({ key: `void ${id}`, money: refundMoney(data) }),
   RefundReturned: (data, id) => ({ key: `return ${id}`, money: returnedMoney(data) }),
   RefundResultContradicted: (data, id) => charged(id, data.remedy, refundMoney(data)),
+  PaymentIntentRefundCharged: (data) => ({ key: `charge ${data.refund}`, money: refundMoney(data) }),
   PaymentIntentSucceeded: (data, id) => ({ key: `payment ${id}`, money: paidMoney(data) }),
   PaymentIntentLateSuccessRecorded: (data) => ({ key: `late ${data.operationId}`, money: refundMoney(data) }),
   PaymentIntentLateSuccessRefunded: (data) => ({
@@ -121,7 +123,8 @@ export class EffectsAudit {
     const owed = owedBy[type]?.(fields, id)
     if (!owed) return
     const { merchant, livemode } = metadata
-    if (this.#owed.has(owed.key)) {
+    const earlier = this.#owed.get(owed.key)
+    if (earlier && !earlier.optional) {
       this.#note('effects', `${stream} says ${type} again at position ${position}`)
     }
     this.#owed.set(owed.key, { ...owed, merchant, livemode, position, event: `${type} of ${stream}` })
@@ -144,6 +147,15 @@ export class EffectsAudit {
       )
     }
     this.#compare(owed, data, book)
+  }
+
+  /** The book does not cover what an event owes it: nothing moves, and nothing is owed any more. */
+  refused({ id: book, data }: RecordedEvent<EntryData>): void {
+    if (this.#owed.delete(`${steps[data.template]} ${data.subject.id}`)) return
+    this.#note(
+      'effects',
+      `entry ${data.entryId} of ${book} (${data.template}) is refused, but nobody asks for it`,
+    )
   }
 
   /** Policies have done all up to their checkpoint. Answers how much of what came later is on its way. */

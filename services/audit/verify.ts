@@ -86,6 +86,7 @@ class LogAudit {
     let book = this.books.get(event.id)
     if (!book) this.books.set(event.id, (book = new BookAudit(event.id, this.violations.note)))
     if (isBoundary(event)) return book.moveBoundary(event.data.before)
+    if (event.type === 'EntryRefused') return this.effects.refused(event as RecordedEvent<EntryData>)
     // That an entry has this shape is a part of what is checked, by using it.
     const entry = event as RecordedEvent<EntryData>
     this.#entries++

@@ -1,3 +1,4 @@
+import { refuse } from '../../packages/contract/refusals.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import type { LedgerEvents } from '../../packages/domain/ledger/events.ts'
@@ -13,7 +14,8 @@ export async function findEntry(
   { store, reads }: Pick<Dependencies, 'store' | 'reads'>,
   where: readonly Where[],
 ): Promise<RecordedEvent<LedgerEvents['EntryPosted']> | undefined> {
-  await reads.reached(await store.head(), waitMs, journal.name)
+  if (!(await reads.reached(await store.head(), waitMs, journal.name)))
+    refuse('read_model_must_have_caught_up')
   const posted = { column: 'step', operator: '=', value: 'EntryPosted' } as const
   const first = { column: 'line', operator: '=', value: 1 } as const
   const query = { from: journal.name, where: [...where, posted, first], order: 'position', limit: 1 }

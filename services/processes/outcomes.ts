@@ -1,4 +1,5 @@
-import { payout, type PayoutEvents } from '../../packages/domain/payouts/payout.ts'
+import type { PayoutEvents } from '../../packages/domain/payouts/events.ts'
+import { payout } from '../../packages/domain/payouts/payout.ts'
 import { recordedEvent } from '../../packages/kernel/history.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import type { EventStore, Log, Subscription } from '../../packages/kernel/ports.ts'

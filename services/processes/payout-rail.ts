@@ -1,18 +1,10 @@
 import { Refusal } from '../../packages/contract/refusals.ts'
 import type { Destination } from '../../packages/domain/payouts/destination-request.ts'
 import { failureOf } from '../../packages/domain/payouts/failure.ts'
-import { about, openCase, sumOf } from '../../packages/domain/cases/policies.ts'
-import { bookId } from '../../packages/domain/ledger/accounts.ts'
-import { book } from '../../packages/domain/ledger/book.ts'
 import type { Word } from '../../packages/domain/payouts/contradictions.ts'
 import type { PayoutMoney } from '../../packages/domain/payouts/money.ts'
-import {
-  payout,
-  requested,
-  type DelayReason,
-  type PayoutCommands,
-  type PayoutEvents,
-} from '../../packages/domain/payouts/payout.ts'
+import type { DelayReason, PayoutEvents } from '../../packages/domain/payouts/events.ts'
+import { payout, requested, type PayoutCommands } from '../../packages/domain/payouts/payout.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
@@ -24,7 +16,6 @@ import {
   type RailState,
 } from '../../packages/kernel/rail-ports.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
-import { tryOrOpenCase } from './cases.ts'
 import type { Reaction, Tools } from './process.ts'
 
 /** A payout on its way to an operator. */
@@ -119,34 +110,11 @@ async function statusNow(
   return dependencies.rail.status(id, { livemode, method })
 }
 
-/**
- * The payout arrived although it had failed here: the merchant is charged again, if the balance covers it.
- */
-export async function chargeAgain({ event, tools }: Reaction): Promise<void> {
-  const { id, data, metadata } = event as RecordedEvent<PayoutEvents['PayoutResultContradicted']>
-  if (data.remedy !== 'charge') return
+/** What the operator said while a payout was charged again was no news then: now it may be. */
+export async function askAgain({ event, tools }: Reaction): Promise<void> {
+  const { id, metadata } = event as RecordedEvent<PayoutEvents['PayoutPaidLate']>
   const { merchant, livemode } = metadata
-  const { amount, fee, currency, source, rail } = data.money
-  const entry = {
-    template: 'payout.paid_late',
-    subject: { type: 'payout', id },
-    amount,
-    fee,
-    source,
-    rail,
-  } as const
-  const otherwise = (why: string) => {
-    const reason = `The payout has failed here, the operator has paid it, and it cannot be charged again: ${why}`
-    return openCase(
-      { ...about('payout_contradicted', 'payout', id), reason, money: sumOf(data.money) },
-      'paid',
-    )
-  }
   const owner = { merchant, livemode }
-  const order = to(book, bookId(merchant, livemode, currency), { type: 'PostEntry', data: entry })
-  if (!(await tryOrOpenCase([order], { owner, tools, otherwise }))) return
-  await tools.send(to(payout, id, { type: 'SettleLatePayout', data: {} }), owner, 'rail')
-  // An earlier statement of the operator was redundant then: now it may matter.
   await report(await statusNow(id, owner, tools), { id, ...owner }, tools)
 }
 

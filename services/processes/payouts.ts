@@ -1,21 +1,16 @@
 import { Refusal } from '../../packages/contract/refusals.ts'
-import {
-  payout,
-  requested,
-  type DelayReason,
-  type Payout,
-  type RequestedPayout,
-} from '../../packages/domain/payouts/payout.ts'
+import type { DelayReason } from '../../packages/domain/payouts/events.ts'
+import { payout, requested, type Payout, type RequestedPayout } from '../../packages/domain/payouts/payout.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { RailCallback } from '../../packages/kernel/rail-ports.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
-import { chargeAgain, reconcile, report, type Disbursement } from './payout-rail.ts'
+import { askAgain, reconcile, report, type Disbursement } from './payout-rail.ts'
 import { payScheduled } from './payout-schedule.ts'
 import type { Process, Reaction, Tools } from './process.ts'
 
 export const payoutProcess: Process = {
-  reactions: { PayoutSent: submit, PayoutResultContradicted: chargeAgain },
+  reactions: { PayoutSent: submit, PayoutPaidLate: askAgain },
   timers: {
     payout_status: askStatus,
     payout_late: markDelayed,

@@ -1,9 +1,5 @@
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
-import { reservedShares } from '../../packages/domain/payment-intents/refund-shares.ts'
 import { created, lateOperationOf } from '../../packages/domain/payment-intents/state.ts'
-import { about, openCase, sumOf } from '../../packages/domain/cases/policies.ts'
-import { bookId } from '../../packages/domain/ledger/accounts.ts'
-import { book } from '../../packages/domain/ledger/book.ts'
 import type { Word } from '../../packages/domain/refunds/contradictions.ts'
 import {
   refund,
@@ -21,14 +17,13 @@ import type { RailCallback, RailRequest, RailState } from '../../packages/kernel
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
-import { tryOrOpenCase } from './cases.ts'
 import { reportLateRefund } from './late-refunds.ts'
 import { operationOf } from './operations.ts'
 import type { Process, Reaction, Tools } from './process.ts'
 import { reconcileRefund } from './rail-refund.ts'
 
 export const refundProcess: Process = {
-  reactions: { RefundRequested: submit, RefundResultContradicted: chargeAgain },
+  reactions: { RefundRequested: submit },
   timers: { refund_status: askStatus, refund_unrequested: release },
   callbacks: { refund: onRailCallback },
 }
@@ -126,39 +121,6 @@ async function contradict(id: string, claimed: Word, { owner, tools }: Listener)
   const word = wordOf(await tools.dependencies.rail.status(id, { livemode, method }))
   const data = { word: word ?? claimed, isConfirmed: word !== undefined }
   await tools.send(to(refund, id, { type: 'ContradictRefund', data }), owner, 'rail')
-}
-
-/**
- * The payer has the money although the refund had failed: it is reserved and charged, if the balance covers
- * it.
- */
-async function chargeAgain({ event, tools }: Reaction): Promise<void> {
-  const { id, data, metadata } = event as RecordedEvent<RefundEvents['RefundResultContradicted']>
-  if (data.remedy !== 'charge') return
-  const { merchant, livemode } = metadata
-  const owner = { merchant, livemode }
-  const otherwise = (fact: string) => (why: string) => {
-    const reason = `The refund has failed here, the provider has paid it, and it cannot be ${fact}: ${why}`
-    return openCase({ ...about('refund_contradicted', 'refund', id), reason, money: sumOf(data) }, fact)
-  }
-  const share = { refund: id, amount: data.amount }
-  const reserve = to(paymentIntent, data.paymentIntent, { type: 'ReserveRefund', data: share })
-  const done = to(paymentIntent, data.paymentIntent, { type: 'RecordRefund', data: { refund: id } })
-  const isCounted = await tryOrOpenCase([reserve, done], { owner, tools, otherwise: otherwise('reserved') })
-  if (!isCounted) return
-  const { amount, currency, rail } = data
-  const paid = await readState(tools.dependencies.store, paymentIntent, data.paymentIntent)
-  const shares = reservedShares(paid, id)
-  const entry = {
-    template: 'refund.paid_late',
-    subject: { type: 'refund', id },
-    amount,
-    rail,
-    shares,
-  } as const
-  const charge = to(book, bookId(merchant, livemode, currency), { type: 'PostEntry', data: entry })
-  await tryOrOpenCase([charge], { owner, tools, otherwise: otherwise('charged') })
-  await tools.send(to(refund, id, { type: 'SettleLateRefund', data: {} }), owner, 'rail')
 }
 
 function commandAfter(state: RailState): Message<RefundCommands> | undefined {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { book } from '../../packages/domain/ledger/book.ts'
+import type { BookCommands } from '../../packages/domain/ledger/commands.ts'
 import { decide, type Context, type Message } from '../../packages/kernel/decider.ts'
-import type { BookCommands } from '../../packages/domain/ledger/book.ts'
 import type { LedgerEvents } from '../../packages/domain/ledger/events.ts'
 import { advance, context, entryPosted, held, paid, post, payout, topup } from '../support/ledger-commands.ts'
 import { fold } from '../support/scenarios.ts'

@@ -27,7 +27,7 @@ import {
   wave,
 } from '../support/ledger-commands.ts'
 import { choices } from '../support/ledger-choices.ts'
-import { Notes, type Sent } from '../support/ledger-model.ts'
+import { Notes, type Event, type Sent } from '../support/ledger-model.ts'
 import { fold, stampOf } from '../support/scenarios.ts'
 
 /** A policy's command, as the event at this position causes it. */
@@ -75,7 +75,8 @@ function goOn(state: Book): void {
   for (let number = 0; number < 1_100; number++) {
     const position = 10_000 + 10 * number
     const other = { type: 'payout', id: derivedId(refund.id, String(number)) }
-    send(state, post({ template: 'sandbox.topup', subject: other, amount: 1 }), {})
+    const notAmong = state.requested
+    send(state, post({ template: 'sandbox.topup', subject: other, amount: 1, notAmong }), {})
     const held = place(holdOf({ template: 'payout.hold', subject: other, amount: 1 }))
     send(state, held, { asOf: position })
     send(state, giveBack(other.id), { position: position + 1 })
@@ -84,21 +85,22 @@ function goOn(state: Book): void {
 
 t.test('a repeat of any step decides nothing after thousands of others, or has to look first', async (t) => {
   const seen = new Set<string>()
-  const property = fc.property(choices, fc.infiniteStream(fc.nat()), (sequence, order) => {
+  const property = fc.property(choices, (sequence) => {
     const notes = new Notes()
     const state = book.initial()
     for (const choice of sequence) {
       const sent = notes.next(choice)
       const events = sent && answer(sent, state)
-      if (!sent || typeof events === 'string') continue
-      for (const event of events ?? []) evolve(book, state, event, stampOf(context))
-      notes.note(sent, events ?? [])
+      // What decided nothing left no trace: its repeat may look like a mistake, and moves nothing either.
+      if (!sent || typeof events !== 'object' || events.length === 0) continue
+      for (const event of events) evolve(book, state, event, stampOf(context))
+      notes.note(sent, events)
     }
     // A balance at its limit takes no others.
     if ((state.balances['merchant.available'] ?? 0) > 1e15 - 10_000) return
     goOn(state)
     const repeats = notes.sent.filter(({ command }) => command.type !== 'ReleasePayment')
-    for (const sent of repeats.toSorted(() => (order.next().value! % 2 === 0 ? 1 : -1))) {
+    for (const sent of repeats.toReversed()) {
       const answered = answer(sent, state)
       seen.add(
         `${sent.context.cause ? 'policy' : 'person'} ${typeof answered === 'string' ? answered : 'nothing'}`,
@@ -117,7 +119,7 @@ t.test('a repeat of any step decides nothing after thousands of others, or has t
 
 function answer({ command, context: by }: Sent, state: Book) {
   try {
-    return decide(book, command, state, by)
+    return decide(book, command, state, by) as readonly Event[]
   } catch (error) {
     return error instanceof Refusal ? error.reason : String(error)
   }

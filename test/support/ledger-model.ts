@@ -23,7 +23,7 @@ import {
 import { holdOf } from './ledger-commands.ts'
 import { context } from './scenarios.ts'
 
-export type Event = Message<EntryEvents>
+export type Event = Message<EntryEvents & Pick<LedgerEvents, 'EntryRefused'>>
 
 export interface Sent {
   readonly command: Command
@@ -65,13 +65,14 @@ export class Notes {
     const isCaused = causedAlways.includes(kind) || (byPolicy && !causedNever.includes(kind))
     if (!isCaused) return { command, context: bookContext }
     const cause = { policy: pick % 2 === 0 ? 'even' : 'odd', position: ++this.#position }
-    return { command, context: { ...bookContext, cause } }
+    return { command: pick % 3 === 0 ? refusable(command) : command, context: { ...bookContext, cause } }
   }
 
   note(sent: Sent, events: readonly Event[]): void {
     this.sent.push(sent)
     for (const event of events) {
       this.events.push(event)
+      if (event.type === 'EntryRefused') continue
       for (const { account, side, amount } of event.data.postings) {
         this.debits.set(account, (this.debits.get(account) ?? 0) + (side === 'debit' ? amount : -amount))
       }
@@ -84,7 +85,7 @@ export class Notes {
 
   #noteHold(event: Event): void {
     const { type, data } = event
-    if (type === 'EntryPosted') return
+    if (type === 'EntryPosted' || type === 'EntryRefused') return
     const { holdId } = data
     if (type === 'HoldPlaced') {
       const status = new Map(data.parts.map(({ id }) => [id, 'placed' as const]))
@@ -275,6 +276,12 @@ export class Notes {
   #subject(type: string) {
     return { type, id: derivedId(context.id, String(++this.#ids)) }
   }
+}
+
+/** What is not covered is an event then, and no refusal. */
+function refusable(command: Command): Command {
+  if (command.type !== 'PostEntry') return command
+  return { type: 'PostEntry', data: { ...command.data, isRefusable: true } }
 }
 
 export function isOpen(status: PartStatus | undefined): boolean {

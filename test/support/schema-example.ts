@@ -6,6 +6,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
   readonly items?: Schema
   readonly minItems?: number
+  readonly maxItems?: number
   readonly minimum?: number
   readonly minLength?: number
   readonly pattern?: string
@@ -39,7 +40,9 @@ export function schemaExample(schema: object): unknown {
         Object.entries(properties ?? {}).map(([name, field]) => [name, schemaExample(field)]),
       )
     case 'array':
-      return Array.from({ length: rules.minItems ?? 1 }, () => schemaExample(items ?? {}))
+      return Array.from({ length: rules.minItems ?? Math.min(1, rules.maxItems ?? 1) }, () =>
+        schemaExample(items ?? {}),
+      )
     case 'integer':
     case 'number':
       return Math.max(1, rules.minimum ?? 1)

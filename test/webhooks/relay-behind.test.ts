@@ -39,7 +39,10 @@ t.test('a relay that is behind the snapshot of a book goes on from its own', asy
   const envelope = { merchant, livemode: false, actor: 'test', correlation: 'test' }
   const topUp = () => {
     const subject = { type: 'topup', id: v7() } as const
-    return { type: 'PostEntry', data: { template: 'sandbox.topup', subject, amount: 1 } } as const
+    return {
+      type: 'PostEntry',
+      data: { template: 'sandbox.topup', subject, amount: 1, notAmong: entries },
+    } as const
   }
   await executor.send(book, id, topUp(), envelope)
   await Promise.all(Array.from({ length: entries - 1 }, () => executor.send(book, id, topUp(), envelope)))

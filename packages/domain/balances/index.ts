@@ -15,11 +15,12 @@ const balancesAlone: typeof book.evolve = {
   HoldAdvanced: afterPostings,
   HoldPosted: afterPostings,
   HoldVoided: afterPostings,
+  EntryRefused: unchanged,
   BookClosed: unchanged,
   BookReopened: unchanged,
 }
 
-/** What is said of the book as a whole moves nothing. */
+/** What is no entry moves nothing. */
 function unchanged(book: Book): Book {
   return book
 }

@@ -1,11 +1,12 @@
 import { derivedId } from '../../contract/identity.ts'
-import { refuse } from '../../contract/refusals.ts'
+import { refuse, type Refusal } from '../../contract/refusals.ts'
 import type { Context, Decider } from '../../kernel/decider.ts'
 import { merchantAvailable, merchantPending, parseBookId } from './accounts.ts'
 import type { BookCommands, PlaceHold, PostEntry } from './commands.ts'
 import { ledgerEvents, type Entry, type HoldPart, type LedgerEvents } from './events.ts'
 import {
   guardBalances,
+  guardFirstEntry,
   guardFirstHold,
   guardFreeAccounts,
   guardPlayMoney,
@@ -13,7 +14,9 @@ import {
   isRepeated,
   openParts,
   pendingAfter,
+  refusalOf,
   stamp,
+  type Stamped,
 } from './guards.ts'
 import { advanced, posted, voided } from './hold-steps.ts'
 import { amountsOf, pendingOf, placing, type Hold, type OpenPart } from './holds.ts'
@@ -24,6 +27,7 @@ import {
   afterEnding,
   afterEntry,
   afterPlacing,
+  afterRefusal,
   bookFrom,
   emptyBook,
   endOf,
@@ -37,11 +41,11 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
   category: 'ledger',
   events: ledgerEvents,
   initial: emptyBook,
-  snapshot: { version: 5, every: snapshotEvery, restored: bookFrom },
+  snapshot: { version: 6, every: snapshotEvery, restored: bookFrom },
 
   decide: {
     PostEntry(command, book, context) {
-      const { template, subject, amount, description, effectiveAt } = command
+      const { template, subject, amount, effectiveAt, description, counterparty, notAmong = 0 } = command
       if ('source' in command) guardSource(command.source)
       if ('shares' in command) for (const { account } of command.shares) guardSource(account)
       const amounts = { amount, fee: 'fee' in command ? command.fee : 0 }
@@ -49,13 +53,18 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
       const draft = { entryId, subject, amounts, postings: postingsOf(command), effectiveAt }
       const entry = stamp(book, draft, context)
       if (isRepeated(book, entry)) return []
+      guardFirstEntry(book, notAmong, context)
       guardFreeAccounts(entry.postings)
-      guardBalances(book, entry.postings, { reason: 'account_must_cover_the_amount', entry })
+      const uncovered = { reason: 'account_must_cover_the_amount', entry } as const
+      const refusal = refusalOf(book, entry.postings, uncovered)
+      if (refusal && command.isRefusable && entry.cause) return [refused(command, entry, refusal)]
+      if (refusal) throw refusal
       if (template === 'sandbox.topup') guardPlayMoney(book, amount)
       const deferred = sum(entry.postings, 'credit', merchantPending)
       const data = {
         template,
         ...(description !== undefined && { description }),
+        ...(counterparty !== undefined && { counterparty }),
         ...('availableAt' in command && deferred > 0 && { availableAt: command.availableAt }),
         ...(deferred > 0 && pendingAfter(book, subject.id, deferred)),
         ...entry,
@@ -165,6 +174,7 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
 
   evolve: {
     EntryPosted: afterEntry,
+    EntryRefused: afterRefusal,
     HoldPlaced: afterPlacing,
     HoldAdvanced: afterAdvancing,
     HoldPosted: (book, entry) => afterEnding(book, entry, 'posted'),
@@ -196,6 +206,14 @@ function postingsOf(command: PostEntry): Posting[] {
   // Commands are typed by the table, so a template fits its parameters; TypeScript cannot follow that.
   const postings = entryTemplates[command.template] as (given: PostEntry) => Posting[]
   return postings(command)
+}
+
+/** A policy learns of it by an event, and parks no book. */
+function refused(command: PostEntry, entry: Stamped, { message: reason }: Refusal) {
+  const { entryId, subject, amounts, currency, cause } = entry
+  const { template, counterparty } = command
+  const of = { entryId, subject, template, amounts, currency, ...(counterparty && { counterparty }) }
+  return { type: 'EntryRefused', data: { ...of, reason, ...(cause && { cause }) } } as const
 }
 
 /** Releases and corrections are final: moving their money again takes a new entry of another kind. */

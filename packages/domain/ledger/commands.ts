@@ -9,6 +9,11 @@ export type PostEntry = {
     readonly description?: string
     /** When it counts, where that is not now. */
     readonly effectiveAt?: string
+    readonly counterparty?: string
+    /** Of a policy: what the balances do not cover is an event that it follows, and parks no book. */
+    readonly isRefusable?: true
+    /** Of a request: it was looked for among the first so many entries that people have asked for. */
+    readonly notAmong?: number
   }
 }[PostedTemplate]
 

@@ -44,6 +44,9 @@ const entryFields = {
   cause: optional(CausedBy),
 }
 
+/** The book at the other end of a transfer. */
+const counterparty = optional(Type.String())
+
 /**
  * What a hold moves as one: from one account, by one rail, with one fee on top. A part that is only a fee has
  * the amount 0.
@@ -76,16 +79,32 @@ const unchanged = { 1: same, 2: same }
 
 export const ledgerEvents = {
   EntryPosted: stored(
-    2,
+    3,
     record({
       ...entryFields,
       template: template<EntryTemplate>(),
+      counterparty,
       /** When a card payment is to be released. */
       availableAt: optional(Timestamp),
       /** The entry that this one mirrors. */
       reverses: optional(Uuid),
     }),
-    { 1: same },
+    { 1: same, 2: same },
+  ),
+  /** What a policy asked for and the book does not cover: nothing moves, and whoever asked learns of it. */
+  EntryRefused: stored(
+    1,
+    record({
+      entryId: Uuid,
+      subject: Subject,
+      template: template<EntryTemplate>(),
+      amounts: Amounts,
+      currency: Currency,
+      counterparty,
+      /** For people. */
+      reason: Type.String(),
+      cause: optional(CausedBy),
+    }),
   ),
   HoldPlaced: stored(
     3,
@@ -123,13 +142,15 @@ export const ledgerEvents = {
 }
 
 export type LedgerEvents = EventsOf<typeof ledgerEvents>
-/** All but what is said about the book as a whole. */
-export type EntryEvents = Omit<LedgerEvents, 'BookClosed' | 'BookReopened'>
+/** All but what moves nothing. */
+export type EntryEvents = Omit<LedgerEvents, 'EntryRefused' | 'BookClosed' | 'BookReopened'>
 export type Entry = EntryEvents[keyof EntryEvents]
+
+const notices: readonly string[] = ['EntryRefused', 'BookClosed', 'BookReopened']
 
 /** Whether an event of a book is a journal entry. */
 export function isEntry<Event extends { readonly type: string }>(event: Event): boolean {
-  return event.type !== 'BookClosed' && event.type !== 'BookReopened'
+  return !notices.includes(event.type)
 }
 
 /** The first version knew payouts from one source, and refunds from up to two without a fee. */

@@ -11,11 +11,14 @@ import { businessMetadata, businessRevision } from './metadata.ts'
 import { contradicted, lateRefundFailed, recordOf, type PaymentWord } from './late-words.ts'
 import { actionRequired, collected, lateSuccess, leaseUntil, submitted, succeeded } from './outcomes.ts'
 import {
+  chargeShare,
   recordShare,
   refundedShare,
   releaseShare,
   reserveShare,
   returnShare,
+  withChargeRefused,
+  withoutShare,
   withShare,
 } from './refund-shares.ts'
 import {
@@ -64,6 +67,7 @@ export type PaymentIntentCommands = {
   ReleaseRefund: { refund: string }
   RecordRefund: { refund: string }
   ReturnRefund: { refund: string }
+  ChargeRefund: { refund: string; amount: number; attempt: number }
 }
 
 export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, PaymentIntentEvents> = {
@@ -197,6 +201,7 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
     ReleaseRefund: ({ refund }, state) => releaseShare(state, refund),
     RecordRefund: ({ refund }, state) => recordShare(state, refund),
     ReturnRefund: ({ refund }, state) => returnShare(state, refund),
+    ChargeRefund: (charge, state) => chargeShare(state, charge),
   },
 
   evolve: {
@@ -255,8 +260,12 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
     PaymentIntentRefundReserved: (state, { refund, amount, shares }) => {
       return withShare(state, refund, { amount, shares, done: false })
     },
-    PaymentIntentRefundReleased: (state, { refund }) => withShare(state, refund, undefined),
-    PaymentIntentRefundReturned: (state, { refund }) => withShare(state, refund, undefined),
+    PaymentIntentRefundReleased: (state, { refund }) => withoutShare(state, refund),
+    PaymentIntentRefundReturned: (state, { refund }) => withoutShare(state, refund),
+    PaymentIntentRefundCharged: (state, { refund, amount, shares }) => {
+      return withShare(state, refund, { amount, shares, done: true })
+    },
+    PaymentIntentRefundChargeRefused: withChargeRefused,
     PaymentIntentRefunded: (state, { refund, amount }) => refundedShare(state, refund, amount),
   },
 }

@@ -14,10 +14,12 @@ import { planOf, sumOfCells, type Moment } from '../../../packages/domain/balanc
 import { movementOf, nothing, sumOf } from '../../../packages/domain/balances/movement.ts'
 import { bookId, type BookKey } from '../../../packages/domain/ledger/accounts.ts'
 import { book } from '../../../packages/domain/ledger/book.ts'
+import type { PostEntry } from '../../../packages/domain/ledger/commands.ts'
 import { isEntry } from '../../../packages/domain/ledger/events.ts'
 import type { Balances } from '../../../packages/domain/ledger/state.ts'
 import { equal } from '../../../packages/kernel/read-ports.ts'
 import { ownedBy, ownerOf, type MerchantOwner } from '../../../packages/kernel/owner.ts'
+import { postOnce } from '../../composition/post-once.ts'
 import { shareOf } from '../kinds/list-scope.ts'
 import { daysOf, entriesBy, eventsOf } from '../../composition/book-history.ts'
 import { balances } from '../../../projections/balances.ts'
@@ -37,15 +39,17 @@ export async function showBalance({
 
 /** Sandbox only: play money. */
 export async function topUp(request: Request<Static<typeof TopUpRequest>>): Promise<BalanceView> {
-  const { caller, dependencies, id } = request
+  const { caller, dependencies } = request
   if (caller.livemode) refuse('resource_must_exist')
   const { amount, currency } = request.body
   if (!allCurrencies.includes(currency)) {
     const message = `"${currency}" is none of ${allCurrencies.join(', ')}`
     refuseField('payment_must_be_eligible', '/currency', message)
   }
-  const entry = { template: 'sandbox.topup', subject: { type: 'topup', id }, amount } as const
-  await request.send(book, bookId(caller.merchant, false, currency), { type: 'PostEntry', data: entry })
+  const entry = { template: 'sandbox.topup', subject: { type: 'topup', id: request.id }, amount } as const
+  const id = bookId(caller.merchant, false, currency)
+  const send = (data: PostEntry) => request.send(book, id, { type: 'PostEntry', data })
+  await postOnce(dependencies, { bookId: id, entry, send })
   return balanceOf(dependencies, caller)
 }
 
