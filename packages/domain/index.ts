@@ -19,6 +19,7 @@ import { payouts } from './payouts/index.ts'
 import { products } from './products/index.ts'
 import { sandboxClocks } from './sandbox-clocks/index.ts'
 import { refunds } from './refunds/index.ts'
+import { transfers } from './transfers/index.ts'
 import { webhookEndpoints } from './webhook-endpoints/index.ts'
 
 /** Every family, in the order of the reference. */
@@ -30,6 +31,7 @@ export const families: readonly Family[] = [
   payouts,
   refunds,
   balances,
+  transfers,
   customers,
   products,
   webhookEndpoints,

@@ -26,14 +26,20 @@ interface Owed {
 
 type Data = { readonly money: Money } & Money & {
     readonly shares?: Money['credits']
-  } & { readonly operationId: string; readonly remedy: string; readonly refund: string }
-type OwedBy = (data: Data, id: string) => Pick<Owed, 'key' | 'money' | 'optional'> | undefined
+  } & { readonly operationId: string; readonly remedy: string; readonly refund: string } & {
+    readonly to: { readonly merchant: string }
+  }
+/** `merchant` is named where the entry lies in another merchant's book than the event. */
+type Owing = Pick<Owed, 'key' | 'money' | 'optional'> & { readonly merchant?: string }
+type OwedBy = (data: Data, id: string) => Owing | undefined
 
 const refundMoney = ({ amount, currency, rail }: Data) => ({ amount, fee: 0, currency, rail })
 const returnedMoney = (data: Data) => ({ ...refundMoney(data), ...(data.shares && { credits: data.shares }) })
 const paidMoney = ({ amount, fee, currency, rail, credits = [] }: Data) => {
   return { amount, fee, currency, rail, credits }
 }
+
+const transferMoney = ({ amount, currency }: Data) => ({ amount, fee: 0, currency, rail: 'internal' })
 
 /** As it was when the charge followed at once, or a case was opened instead. */
 const charged = (id: string, remedy: string, money: Money) => {
@@ -60,6 +66,10 @@ const owedBy: Readonly<Record<string, OwedBy>> = {
     key: `late refund ${data.operationId}`,
     money: refundMoney(data),
   }),
+  TransferRequested: (data, id) => ({ key: `out ${id}`, money: transferMoney(data) }),
+  TransferSent: (data, id) => ({ key: `in ${id}`, money: transferMoney(data), merchant: data.to.merchant }),
+  TransferReceived: (data, id) => ({ key: `settle ${id}`, money: transferMoney(data) }),
+  TransferRejected: (data, id) => ({ key: `back ${id}`, money: transferMoney(data) }),
 }
 
 /** The first events of streams that money is held for, and what they claim of it. */
@@ -93,6 +103,10 @@ const steps: Readonly<Record<string, string>> = {
   'order.paid_deferred': 'payment',
   'payment.late': 'late',
   'payment.late_refund': 'late refund',
+  'transfer.out': 'out',
+  'transfer.in': 'in',
+  'transfer.settle': 'settle',
+  'transfer.back': 'back',
 }
 
 /** Matches events with their entries as the log goes by, and keeps only what is still unmatched. */
@@ -127,7 +141,7 @@ export class EffectsAudit {
     if (earlier && !earlier.optional) {
       this.#note('effects', `${stream} says ${type} again at position ${position}`)
     }
-    this.#owed.set(owed.key, { ...owed, merchant, livemode, position, event: `${type} of ${stream}` })
+    this.#owed.set(owed.key, { merchant, ...owed, livemode, position, event: `${type} of ${stream}` })
   }
 
   entry(event: RecordedEvent<EntryData>): void {

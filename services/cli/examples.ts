@@ -25,6 +25,11 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'events digest': ['events digest'],
   'events copy': ["events copy --from embedded --to 'esdb://localhost:2113?tls=false'"],
   'ledger replay': ['ledger replay'],
+  'transfers create': [
+    'transfers create --from 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e --to 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0f ' +
+      '--amount 5000 --currency XOF --key 2026-17 --by awa --reason "Paid into the wrong account"',
+  ],
+  'transfers show': ['transfers show 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e'],
   'ledger verify': ['ledger verify', 'ledger verify --json'],
   'projections status': ['projections status'],
   'projections rebuild': ['projections rebuild payouts', 'projections rebuild --all'],

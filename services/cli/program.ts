@@ -17,6 +17,7 @@ import { version } from './version.ts'
 import { addProjections } from './projections.ts'
 import { addSecrets } from './secrets.ts'
 import { addSupport } from './support.ts'
+import { addTransfers } from './transfers.ts'
 
 /** The command line with all its commands. */
 export function programOf(): Command {
@@ -36,6 +37,7 @@ export function programOf(): Command {
     addParked,
     addCases,
     addSupport,
+    addTransfers,
     addMerchants,
     addExport,
     addFinance,
