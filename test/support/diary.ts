@@ -2,6 +2,7 @@ import { refuse } from '../../packages/contract/refusals.ts'
 import { record, Type } from '../../packages/contract/vocabulary.ts'
 import type { Decider } from '../../packages/kernel/decider.ts'
 import { stored, type EventsOf } from '../../packages/kernel/event-types.ts'
+import type { UserOwner } from '../../packages/kernel/owner.ts'
 import { policy, to } from '../../packages/kernel/policy.ts'
 import { projection } from '../../packages/kernel/projection.ts'
 
@@ -43,6 +44,45 @@ export const tally: Decider<{ numbers: number[] }, { CountNote: { number: number
   },
   evolve: { NoteCounted: ({ numbers }, { number }) => ({ numbers: [...numbers, number] }) },
 }
+
+/** What a policy counts for somebody else: one tally for each user, of whatever diaries the user has. */
+export const sharedTally: Decider<
+  { numbers: number[] },
+  { CountNote: { number: number } },
+  TallyEvents,
+  UserOwner
+> = {
+  category: 'shared_tally',
+  owners: ['user'],
+  events: tallyEvents,
+  initial: () => ({ numbers: [] }),
+  decide: {
+    CountNote: ({ number }, { numbers }) =>
+      numbers.includes(number) ? [] : [{ type: 'NoteCounted', data: { number } }],
+  },
+  evolve: { NoteCounted: ({ numbers }, { number }) => ({ numbers: [...numbers, number] }) },
+}
+
+/** Whose diary it is, and whether that cannot be told now. */
+export const readers = new Map<string, string | Error>()
+
+function readerOf(id: string): string {
+  const reader = readers.get(id)
+  if (reader === undefined || reader instanceof Error) throw reader ?? new Error(`nobody reads ${id}`)
+  return reader
+}
+
+/** The diary is a merchant's, the tally a user's. */
+export const countingForReaders = policy<NoteEvents>(
+  'counting_for_readers',
+  {
+    NoteTaken: ({ id, data }) => {
+      taste(id, data.number)
+      return [to(sharedTally, readerOf(id), { type: 'CountNote', data })]
+    },
+  },
+  ({ id }) => ({ user: readerOf(id) }),
+)
 
 /** A read model of notes; `numberOf` may throw, or return a value that fits no column. */
 function notesOf(numberOf: (id: string, number: number) => number) {
