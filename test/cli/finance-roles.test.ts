@@ -11,6 +11,7 @@ import { financeViews } from '../../infra/postgres/finance/finance.ts'
 import { migrate } from '../../infra/postgres/migrate.ts'
 import { readModels } from '../../projections/index.ts'
 import { jsonOf, openCommandLine, type CommandLine } from '../support/cli.ts'
+import { lawOver } from '../support/law.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
 import { root } from '../support/root.ts'
 
@@ -90,14 +91,14 @@ t.test('a login reads every view, and can do nothing else', async (t) => {
   const { password, leftToDo } = jsonOf<Granted>(await cli.run('finance', 'grant', name, '--json'))
   t.equal(leftToDo, '')
   await asReader(password, async (client) => {
-    for (const view of financeViewTable) {
+    await lawOver(t, financeViewTable, async (view) => {
       t.ok(await client.query(`select * from ${view.name}`), `${view.name} is found without its schema`)
-    }
+    })
     await t.rejects(client.query('create table x ()'), /permission denied|read-only/)
     await client.query('set default_transaction_read_only = off; set transaction_read_only = off')
-    for (const [what, text] of Object.entries(forbidden)) {
+    await lawOver(t, Object.entries(forbidden), async ([what, text]) => {
       await t.rejects(client.query(text), /permission denied|must be|cannot|not exist|is not a table/, what)
-    }
+    })
   })
 })
 
@@ -129,10 +130,10 @@ t.test('every query of the page for finance is run by a login', async (t) => {
   const queries = page.match(/^ {4}-- .*\n(?: {4}.*\n)+?(?=\n|$)/gm) ?? []
   t.ok(queries.length >= 7)
   await asReader(password, async (client) => {
-    for (const query of queries) {
+    await lawOver(t, queries, async (query) => {
       const [title = ''] = query.trim().split('\n')
       t.ok(await client.query(query.replace('po_…', cli.history.paidPayout)), title)
-    }
+    })
   })
 })
 

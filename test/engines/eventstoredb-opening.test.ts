@@ -7,6 +7,7 @@ import { Log } from '../support/eventstoredb-peer/log.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
 import { rights, type Right } from '../support/eventstoredb-peer/rights.ts'
 import { peerAndStore } from '../support/eventstoredb.ts'
+import { lawOver } from '../support/law.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
 
 t.test('when no server answers at the url, then one sentence says so without the password', async (t) => {
@@ -30,10 +31,10 @@ t.test('a right that the user lacks is named at once, and the look for it leaves
   t.teardown(() => peer.stop())
   const written = peer.log.records.length
   const rest = 'the user of EVENTSTORE_URL: see "Rights of the user" in docs/operations.md'
-  for (const lacking of rights) {
+  await lawOver(t, rights, async (lacking) => {
     peer.letInOnly({ name: 'ikw', password: 'secret', lacks: [lacking] })
     t.equal(await refusalToOpen(t, peer.urlOf('ikw', 'secret')), `${sentences[lacking]} ${rest}`)
-  }
+  })
   peer.letInOnly({ name: 'ikw', password: 'secret', lacks: [] })
   for (const [user, password] of [
     ['ikw', 'wrong'],

@@ -90,17 +90,15 @@ function blank({ returns }: AnyRoute, name: string, fresh: Body): unknown {
 }
 
 t.test('null for what cannot be cleared is refused, and names the field', async (t) => {
-  await lawOver(t, patches, async (route) => {
+  const unclearable = (route: AnyRoute) =>
+    Object.keys(fieldsOf(route.body!)).filter((name) => !clearableFields(route).includes(name))
+  const refusing = patches.filter((route) => unclearable(route).length > 0)
+  await lawOver(t, refusing, async (route) => {
     const { path } = await sample(service, route)
-    const clearable = clearableFields(route)
-    await lawOver(
-      t,
-      Object.keys(fieldsOf(route.body!)).filter((one) => !clearable.includes(one)),
-      async (name) => {
-        const { status, body } = await patch(path, { [name]: null })
-        t.strictSame([status, body['param']], [400, `/${name}`], route.operation)
-      },
-    )
+    await lawOver(t, unclearable(route), async (name) => {
+      const { status, body } = await patch(path, { [name]: null })
+      t.strictSame([status, body['param']], [400, `/${name}`], route.operation)
+    })
   })
 })
 
