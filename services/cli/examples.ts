@@ -30,6 +30,10 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
       '--amount 5000 --currency XOF --key 2026-17 --by awa --reason "Paid into the wrong account"',
   ],
   'transfers show': ['transfers show 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e'],
+  'ledger explain': [
+    'ledger explain 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e.live.XOF merchant.available',
+    'ledger explain 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e.live.XOF merchant.reserved --as-of 2026-11-01 --known-at 2026-11-02',
+  ],
   'ledger verify': ['ledger verify', 'ledger verify --json'],
   'projections status': ['projections status'],
   'projections rebuild': ['projections rebuild payouts', 'projections rebuild --all'],

@@ -45,6 +45,8 @@ export interface Plan {
   readonly whole: ReadonlySet<string>
   /** What must be looked at event by event, in order. */
   readonly read: readonly Stretch[]
+  /** What was known lies before this revision, as far as whole days tell. */
+  readonly end: number
 }
 
 /**
@@ -58,14 +60,15 @@ export function planOf(cells: readonly Cell[], { asOf, knownAt }: Moment): Plan 
   const read: Stretch[] = []
   for (const { from, to, cells: run } of runsOf(cells)) {
     const [first, last] = [recordedDay(run[0]!), recordedDay(run.at(-1)!)]
-    if (knownDay !== undefined && first > knownDay) return { whole, read }
+    if (knownDay !== undefined && first > knownDay) return { whole, read, end: from }
     const isCut = knownDay !== undefined && last >= knownDay
     if (isCut || run.some((cell) => effectiveDay(cell) === asOfDay)) read.push({ from, to })
     else for (const cell of run) if (!asOfDay || effectiveDay(cell) < asOfDay) whole.add(cell.cell)
-    if (isCut && last > knownDay) return { whole, read }
+    if (isCut && last > knownDay) return { whole, read, end: to }
   }
   const total = cells.reduce((sum, { entries }) => sum + entries, 0)
-  return { whole, read: [...read, { from: total, to: Number.POSITIVE_INFINITY }] }
+  const rest = { from: total, to: Number.POSITIVE_INFINITY }
+  return { whole, read: [...read, rest], end: Number.POSITIVE_INFINITY }
 }
 
 interface Run extends Stretch {

@@ -11,17 +11,25 @@ import {
   type TopUpRequest,
 } from '../../../packages/domain/balances/balance.ts'
 import { planOf, sumOfCells, type Moment } from '../../../packages/domain/balances/days.ts'
-import { movementOf, nothing, sumOf } from '../../../packages/domain/balances/movement.ts'
+import {
+  viewExplanation,
+  type ExplainQuery,
+  type ExplanationView,
+} from '../../../packages/domain/balances/explanation.ts'
+import { accountsShownAs, movementOf, nothing, sumOf } from '../../../packages/domain/balances/movement.ts'
 import { bookId, type BookKey } from '../../../packages/domain/ledger/accounts.ts'
 import { book } from '../../../packages/domain/ledger/book.ts'
 import type { PostEntry } from '../../../packages/domain/ledger/commands.ts'
 import { isEntry } from '../../../packages/domain/ledger/events.ts'
 import type { Balances } from '../../../packages/domain/ledger/state.ts'
+import { merchant } from '../../../packages/domain/merchants/merchant.ts'
+import { readState } from '../../../packages/kernel/history.ts'
 import { equal } from '../../../packages/kernel/read-ports.ts'
 import { ownedBy, ownerOf, type MerchantOwner } from '../../../packages/kernel/owner.ts'
 import { postOnce } from '../../composition/post-once.ts'
 import { shareOf } from '../kinds/list-scope.ts'
 import { daysOf, entriesBy, eventsOf } from '../../composition/book-history.ts'
+import { explainBalance } from '../../composition/explain-balance.ts'
 import { balances } from '../../../projections/balances.ts'
 
 /** Every currency in which a book can exist. */
@@ -35,6 +43,33 @@ export async function showBalance({
 }: Request<undefined, Static<typeof BalanceQuery>>): Promise<BalanceView> {
   const currencies = query.currency ? [query.currency] : undefined
   return balanceOf(dependencies, { ...caller, currencies, ...momentOf(query) })
+}
+
+/** Sums and holds of one part of a balance; whatever does not add up is shown. */
+export async function explain({
+  caller,
+  dependencies,
+  query,
+}: Request<undefined, Static<typeof ExplainQuery>>): Promise<ExplanationView> {
+  const { account = 'available' } = query
+  const { merchant: id, livemode } = caller
+  const currency = query.currency ?? (await currencyOf(dependencies, id))
+  const moment = momentOf(query)
+  const found = await explainBalance(dependencies, {
+    book: { merchant: id, livemode, currency },
+    accounts: accountsShownAs(account),
+    share: shareOf(ownerOf(caller)),
+    ...moment,
+  })
+  const asOf = moment.asOf ?? dependencies.clock(caller).toISOString()
+  return viewExplanation(found, { livemode, currency, account, asOf, knownAt: moment.knownAt })
+}
+
+/** The currency in which the merchant was taken on. */
+async function currencyOf({ store }: Dependencies, id: string): Promise<string> {
+  const found = await readState(store, merchant, id)
+  if (found.status === 'none') refuse('resource_must_exist')
+  return found.currency
 }
 
 /** Sandbox only: play money. */
