@@ -16,6 +16,7 @@ import { ledger } from './ledger/index.ts'
 import { merchants } from './merchants/index.ts'
 import { paymentIntents } from './payment-intents/index.ts'
 import { payouts } from './payouts/index.ts'
+import { periods } from './periods/index.ts'
 import { products } from './products/index.ts'
 import { sandboxClocks } from './sandbox-clocks/index.ts'
 import { refunds } from './refunds/index.ts'
@@ -39,6 +40,7 @@ export const families: readonly Family[] = [
   claims,
   sandboxClocks,
   interventions,
+  periods,
 ]
 
 /** Every kind of stream. */

@@ -14,6 +14,7 @@ import { addMerchants } from './merchants.ts'
 import { addParked } from './parked.ts'
 import { addWitness } from './witness.ts'
 import { version } from './version.ts'
+import { addPeriod } from './period.ts'
 import { addProjections } from './projections.ts'
 import { addSecrets } from './secrets.ts'
 import { addSupport } from './support.ts'
@@ -41,6 +42,7 @@ export function programOf(): Command {
     addMerchants,
     addExport,
     addFinance,
+    addPeriod,
     addBackup,
     addAudit,
     addWitness,
