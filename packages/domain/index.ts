@@ -21,6 +21,7 @@ import { products } from './products/index.ts'
 import { sandboxClocks } from './sandbox-clocks/index.ts'
 import { refunds } from './refunds/index.ts'
 import { transfers } from './transfers/index.ts'
+import { statements } from './statements/index.ts'
 import { webhookEndpoints } from './webhook-endpoints/index.ts'
 
 /** Every family, in the order of the reference. */
@@ -41,6 +42,7 @@ export const families: readonly Family[] = [
   sandboxClocks,
   interventions,
   periods,
+  statements,
 ]
 
 /** Every kind of stream. */

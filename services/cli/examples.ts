@@ -44,6 +44,10 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'export day': ['export day 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e.live.XOF 2026-10-15 --directory out'],
   'period close': ['period close 2026-10', 'period close 2026-10 --sandbox --json'],
   'period reopen': ['period reopen 2026-10 --by awa --reason "An invoice was missing"'],
+  reconcile: [
+    'reconcile --rail mobile_money.SN.wave --statement wave-2026-10-15.csv',
+    'reconcile --rail card --currency XOF --statement card.csv --map reference=order_ref,amount=montant,time=date --decimal ,',
+  ],
   'finance grant': ['finance grant awa'],
   'finance revoke': ['finance revoke awa'],
   'finance connect': ['finance connect awa'],

@@ -16,6 +16,7 @@ import { addWitness } from './witness.ts'
 import { version } from './version.ts'
 import { addPeriod } from './period.ts'
 import { addProjections } from './projections.ts'
+import { addReconcile } from './reconcile.ts'
 import { addSecrets } from './secrets.ts'
 import { addSupport } from './support.ts'
 import { addTransfers } from './transfers.ts'
@@ -43,6 +44,7 @@ export function programOf(): Command {
     addExport,
     addFinance,
     addPeriod,
+    addReconcile,
     addBackup,
     addAudit,
     addWitness,

@@ -122,7 +122,9 @@ t.test('the role of finance reads the views, and neither writes nor reads anythi
   try {
     await connection.query('set role ikw_finance')
     await lawOver(t, financeViewTable, async ({ name }) => {
-      t.ok((await connection.query(`select * from finance.${name}`)).rowCount, `finance.${name} has rows`)
+      const { rowCount } = await connection.query(`select * from finance.${name}`)
+      // No operator has sent a statement here.
+      t.equal(Number(rowCount) > 0, name !== 'reconciliation', `finance.${name} has rows`)
     })
     for (const forbidden of [
       'select * from events',

@@ -54,6 +54,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   '@eventstore/db-client': /^infra\/event-store\//,
   commander: /^services\/cli\//,
   'temporal-polyfill': /^packages\/kernel\/(recurrence|calendar)/,
+  'csv-parse': /^infra\/statements\//,
   'csv-stringify': /^(infra\/exports|services\/cli)\//,
   xmlbuilder2: /^infra\/exports\//,
   '@opentelemetry/api': /^infra\/telemetry\//,

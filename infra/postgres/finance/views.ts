@@ -246,6 +246,44 @@ const refunds: FinanceView = {
   from: 'from read.refunds where shown',
 }
 
+const reconciliation: FinanceView = {
+  name: 'reconciliation',
+  comment: "One row per line of an operator's statement, and per entry of ours that it lacks.",
+  columns: [
+    ['statement_id', 'statement', 'Id of the statement (UUID)'],
+    ['item', 'item', 'Order of the findings of a statement'],
+    ['rail', 'rail', 'Operator: mobile_money.SN.wave, card, bank.XOF'],
+    ['environment', 'environment', 'live or sandbox; sandbox holds play money'],
+    ['currency', 'currency', 'ISO 4217'],
+    [
+      'finding',
+      'kind',
+      'matched, differs_in_amount, differs_in_fee, differs_in_day, double, only_there, only_here, settled_before',
+    ],
+    ['line', 'line', 'Line of the file behind its header; null for what only we have'],
+    ['operator_reference', 'reference', 'By which the operator knows it (UUID); empty where it gave none'],
+    [
+      'line_amount',
+      'line_amount',
+      'What the operator says, in minor units; negative for money that went out',
+    ],
+    ['line_fee', 'line_fee', 'What the operator took for it, in minor units'],
+    ['line_at', 'line_at', 'When, as the operator says'],
+    ['entry_id', 'entry', 'Our journal entry (UUID); null for what only the operator has'],
+    ['book', 'book', 'Its book'],
+    ['entry_amount', 'entry_amount', 'What it moved on the account of the operator, in minor units'],
+    ['entry_at', 'entry_at', 'When it counts'],
+    [
+      'drift',
+      `coalesce(line_amount - line_fee, 0) - case when is_within then entry_amount else 0 end`,
+      'What it explains of what the operator says less what the books say, in minor units',
+    ],
+    ['imported_at', 'imported_at', 'When the statement was imported'],
+    ['digest', 'digest', 'SHA-256 of the file'],
+  ],
+  from: 'from read.reconciliation join read.statements on statements.id = reconciliation.statement',
+}
+
 /** In the order of docs/finance.md. */
 export const financeViewTable: readonly FinanceView[] = [
   journal,
@@ -257,4 +295,5 @@ export const financeViewTable: readonly FinanceView[] = [
   refunds,
   fees,
   settlements,
+  reconciliation,
 ]
