@@ -1,6 +1,6 @@
 import { statementEntry, statementHead, statementTail } from '../../infra/exports/camt053.ts'
 import { csvHeader, csvRows } from '../../infra/exports/csv.ts'
-import { publicId } from '../../packages/contract/identity.ts'
+import { derivedId, publicId } from '../../packages/contract/identity.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
 import { idPrefixes } from '../../packages/domain/index.ts'
 import {
@@ -160,10 +160,10 @@ async function* asStatement(stores: Stores, window: BookWindow, accounts: readon
   const { book, merchantName: owner, from, to } = window
   const { merchant, livemode, currency } = book
   const own = accounts.find(({ account }) => account === merchantAvailable)
-  const account = `${livemode ? 'L' : 'T'}${merchant.replaceAll('-', '')}`.slice(0, 34)
-  const days = `${from.slice(0, 13)}${to.slice(0, 13)}`.replaceAll(/[-T]/g, '')
+  const account = `${livemode ? 'L' : 'T'}${merchant.replaceAll('-', '')}`
+  const id = derivedId(merchant, `statement ${bookId(merchant, livemode, currency)} ${from} ${to}`)
   yield statementHead({
-    id: `${account.slice(0, 9)}${currency}-${days}`.slice(0, 35),
+    id: id.replaceAll('-', ''),
     account,
     accountName: bookId(merchant, livemode, currency),
     owner,
