@@ -30,16 +30,14 @@ export const balances = projection<LedgerEvents>()({
 })
 
 /**
- * What was written on one day and counts on another, so that a balance as of a time and as known at a time is
- * a sum of days and a part of two: for the whole book, where `account` is empty, and by account, template and
- * what the money was for.
+ * What was written on one day and counts on another, by template and what the money was for: a balance as of
+ * a time and as known at a time is a sum of days and parts of two. One row changes per entry.
  */
 export const balanceDays = projection<LedgerEvents>()({
   name: 'balance_days',
-  version: 3,
+  version: 4,
   columns: {
     ...book,
-    account: 'text',
     /** See `cellOf`. */
     cell: 'text',
     template: 'text',
@@ -47,29 +45,20 @@ export const balanceDays = projection<LedgerEvents>()({
     ...sums,
     revision_blocks: 'bigint',
     revision_rests: 'bigint',
-    debits: 'numeric',
-    credits: 'numeric',
   },
-  key: [...Object.keys(book), 'account', 'cell', 'template', 'purpose'],
+  key: [...Object.keys(book), 'cell', 'template', 'purpose'],
   indexes: [],
   on: {
     ...everyEntry((event) => {
       const { merchant, livemode, currency } = parseBookId(event.id)
-      const { template, subject, effectiveAt, postings } = event.data
+      const { template, subject, effectiveAt } = event.data
       const cell = cellOf(event.metadata.at, effectiveAt)
-      const whole = { merchant, livemode, currency, account: '', cell, template: '', purpose: '' }
       const add = Object.assign(added(event), revisionParts(event.revision))
-      const changes: Change[] = [{ add, key: whole }]
-      for (const { account, side, amount } of postings) {
-        const key = { merchant, livemode, currency, account, cell, template, purpose: subject.type }
-        const isDebit = side === 'debit'
-        changes.push({ add: { debits: isDebit ? amount : 0, credits: isDebit ? 0 : amount }, key })
-      }
-      return changes
+      return [{ add, key: { merchant, livemode, currency, cell, template, purpose: subject.type } }]
     }),
     ...everyNotice((event) => {
       const { at } = event.metadata
-      const key = { ...bookOf(event), account: '', cell: cellOf(at, at), template: '', purpose: '' }
+      const key = { ...bookOf(event), cell: cellOf(at, at), template: '', purpose: '' }
       return [{ add: { ...nothing, entries: 1, ...revisionParts(event.revision) }, key }]
     }),
   },

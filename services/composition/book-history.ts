@@ -1,64 +1,60 @@
 import type { Dependencies } from '../../packages/contract/routes.ts'
-import { planOf, type Cell, type Moment, type Plan } from '../../packages/domain/balances/days.ts'
+import { planOf, type CellPart, type Moment, type Plan } from '../../packages/domain/balances/days.ts'
 import { bookId, type BookKey } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { isEntry, type Entry } from '../../packages/domain/ledger/events.ts'
+import { nothing, sumOf } from '../../packages/domain/balances/movement.ts'
+import type { Balances } from '../../packages/domain/ledger/state.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import { recordedEvent } from '../../packages/kernel/history.ts'
 import { ownedBy } from '../../packages/kernel/owner.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import { equal } from '../../packages/kernel/read-ports.ts'
-import { balanceDays } from '../../projections/balances.ts'
+import { balanceDays, balances } from '../../projections/balances.ts'
 
 type Stores = Pick<Dependencies, 'store' | 'reads'>
 
 const eventsAtOnce = 1_000
-/** Days, accounts and templates of more than twenty years. */
+/** Days and templates of more than twenty years. */
 const rowsMax = 200_000
-
-export interface DayRow extends Cell {
-  /** Empty for the whole book. */
-  readonly account: string
-  readonly template: string
-  readonly purpose: string
-  readonly debits: number | null
-  readonly credits: number | null
-}
-
-export interface BookDays {
-  readonly cells: readonly Cell[]
-  /** Of the accounts that were asked for. */
-  readonly flows: readonly DayRow[]
-}
 
 export interface DaysAsked {
   readonly book: BookKey
-  readonly accounts?: readonly string[]
   /** Whose share of the reads this is part of. */
   readonly share?: string
 }
 
 /** What the read model knows of the days of a book, as of one moment. */
-export async function daysOf(
-  { reads }: Stores,
-  { book, accounts = [], share }: DaysAsked,
-): Promise<BookDays> {
+export async function daysOf({ reads }: Stores, { book, share }: DaysAsked): Promise<readonly CellPart[]> {
   const { currency, ...owner } = book
-  const wanted = { column: 'account', operator: 'in', value: ['', ...accounts] } as const
-  const { rows } = await reads.page<DayRow>({
+  const { rows } = await reads.page<CellPart>({
     from: balanceDays.name,
     ...(share !== undefined && { share }),
-    where: [...equal({ ...ownedBy(owner), currency }), wanted],
+    where: equal({ ...ownedBy(owner), currency }),
     order: 'cell',
     ascending: true,
     limit: rowsMax,
   })
   if (rows.length === rowsMax)
     throw new Error(`book ${bookId(owner.merchant, owner.livemode, currency)} has too many days`)
-  return {
-    cells: rows.filter(({ account }) => account === ''),
-    flows: rows.filter(({ account }) => account !== ''),
-  }
+  return rows
+}
+
+export interface Summed {
+  readonly sum: Balances
+  /** How many events of the book are in the sum. */
+  readonly entries: number
+}
+
+/** All that the read model `balances` has counted: the first events of the book. */
+export async function summed(
+  { reads }: Pick<Stores, 'reads'>,
+  { currency, ...owner }: BookKey,
+): Promise<Summed> {
+  const where = equal({ ...ownedBy(owner), currency })
+  const query = { from: balances.name, where, order: 'currency', limit: 1 }
+  const { rows } = await reads.page<Balances & { readonly entries: number }>(query)
+  return { sum: rows.reduce<Balances>(sumOf, nothing), entries: rows[0]?.entries ?? 0 }
 }
 
 /** The entries that count by some moment, beside those in the cells of `plan` that count as a whole. */

@@ -1,5 +1,12 @@
 import type { Dependencies } from '../../packages/contract/routes.ts'
-import { planOf, sumOfCells, type Moment, type Plan } from '../../packages/domain/balances/days.ts'
+import {
+  cellsOf,
+  planOf,
+  sumOfCells,
+  type Cell,
+  type Moment,
+  type Plan,
+} from '../../packages/domain/balances/days.ts'
 import type {
   ExplainedEntry,
   ExplainedHold,
@@ -7,41 +14,55 @@ import type {
   Explanation,
 } from '../../packages/domain/balances/explanation.ts'
 import { movementOf, sumOf } from '../../packages/domain/balances/movement.ts'
-import { classOf, isHeld, type AccountCode, type BookKey } from '../../packages/domain/ledger/accounts.ts'
+import { isHeld, type BookKey } from '../../packages/domain/ledger/accounts.ts'
 import { isEntry, type Entry } from '../../packages/domain/ledger/events.ts'
 import { effect } from '../../packages/domain/ledger/postings.ts'
 import type { Balances } from '../../packages/domain/ledger/state.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
-import { daysOf, eventsOf } from './book-history.ts'
+import { daysOf, eventsOf, summed } from './book-history.ts'
 
 type Stores = Pick<Dependencies, 'store' | 'reads'>
 type Recorded = RecordedEvent<Entry>
 
 export interface Asked extends Moment {
   readonly book: BookKey
-  /** What is explained: one account, or those that are shown as one. */
-  readonly accounts: readonly AccountCode[]
+  readonly part: keyof Balances
   readonly share?: string
 }
 
 /**
- * Takes a balance apart: into sums by template and purpose, and the open holds one by one. The sums and what
- * they are compared with come from different columns, as of one moment.
+ * Takes a balance apart: into sums by template and purpose, and the open holds one by one. The days that the
+ * sums are made of are compared with the balance that is kept without them.
  */
 export async function explainBalance(stores: Stores, asked: Asked): Promise<Explanation> {
-  const { book, accounts, share, ...moment } = asked
-  const { cells, flows } = await daysOf(stores, { book, accounts, ...(share !== undefined && { share }) })
+  const { book, part, share, ...moment } = asked
+  const parts = await daysOf(stores, { book, ...(share !== undefined && { share }) })
+  const cells = cellsOf(parts)
   const plan = planOf(cells, moment)
-  const sums = new Sums(accounts)
+  const sums = new Sums()
   const { available, pending, reserved } = sumOfCells(cells, plan)
   let shown: Balances = { available, pending, reserved }
-  for (const flow of flows) if (plan.whole.has(flow.cell)) sums.addFlow(flow)
+  for (const one of parts) if (plan.whole.has(one.cell)) sums.add(one.template, one.purpose, one[part])
   const through = await readPlanned(stores, { ...asked, plan }, (entry) => {
-    shown = sumOf(shown, movementOf(entry))
-    sums.addEntry(entry)
+    const moved = movementOf(entry)
+    shown = sumOf(shown, moved)
+    sums.add(entry.template, entry.subject.type, moved[part])
   })
   const holds = await openHolds(stores, asked, { amount: shown.reserved, before: through })
-  return { shown, sums: sums.all(), holds, through }
+  return { shown, sums: sums.all(), holds, unexplained: await drift(stores, asked, cells), through }
+}
+
+/** By how much the balance that is kept differs from the sum of all days: 0 unless somebody changed one. */
+async function drift(stores: Stores, { book, part }: Asked, cells: readonly Cell[]): Promise<number> {
+  const days = cells.reduce((sum, cell) => sum + cell[part], 0)
+  const counted = cells.reduce((sum, { entries }) => sum + entries, 0)
+  const { sum, entries } = await summed(stores, book)
+  // They are read one after the other: what only one of them has counted is taken from the book.
+  const [from, to] = [Math.min(counted, entries), Math.max(counted, entries)]
+  let between = 0
+  for await (const event of eventsOf(stores, book, { from, to }))
+    if (isEntry(event)) between += movementOf(event.data)[part]
+  return sum[part] - days + (counted > entries ? between : -between)
 }
 
 /** Hands over the entries of a plan; answers the first revision that was not known. */
@@ -62,44 +83,19 @@ async function readPlanned(
   return Number.isFinite(plan.end) ? plan.end : end
 }
 
-interface Flow {
-  readonly account: string
-  readonly template: string
-  readonly purpose: string
-  readonly debits: number | null
-  readonly credits: number | null
-}
-
 class Sums {
-  readonly #accounts: readonly AccountCode[]
   readonly #amounts = new Map<string, { template: string; purpose: string; amount: number }>()
 
-  constructor(accounts: readonly AccountCode[]) {
-    this.#accounts = accounts
-  }
-
-  addFlow({ account, template, purpose, debits, credits }: Flow): void {
-    const raised = Number(debits ?? 0) - Number(credits ?? 0)
-    // The read model has rows of accounts only.
-    this.#add(template, purpose, classOf(account as AccountCode) === 'asset' ? raised : -raised)
-  }
-
-  addEntry({ template, subject, postings }: Entry): void {
-    for (const posting of postings) {
-      if (this.#accounts.includes(posting.account)) this.#add(template, subject.type, effect(posting))
-    }
+  add(template: string, purpose: string, amount: number): void {
+    const key = keyOf({ template, purpose })
+    const known = this.#amounts.get(key)
+    if (known) known.amount += amount
+    else this.#amounts.set(key, { template, purpose, amount })
   }
 
   all() {
     const found = [...this.#amounts.values()].filter(({ amount }) => amount !== 0)
     return found.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
-  }
-
-  #add(template: string, purpose: string, amount: number): void {
-    const key = keyOf({ template, purpose })
-    const known = this.#amounts.get(key)
-    if (known) known.amount += amount
-    else this.#amounts.set(key, { template, purpose, amount })
   }
 }
 
@@ -118,7 +114,11 @@ const eventsPerLook = 1_000
 const eventsLookedAtMax = 200_000
 
 /** Reads back from the end until the open holds come to what is held: older ones there are then none. */
-async function openHolds(stores: Stores, asked: Asked, { amount, before }: Held): Promise<ExplainedHolds> {
+export async function openHolds(
+  stores: Stores,
+  asked: Pick<Asked, 'book' | 'asOf'>,
+  { amount, before }: Held,
+): Promise<ExplainedHolds> {
   const holds = new Map<string, FoundHold>()
   let [open, missing] = [[] as readonly FoundHold[], amount]
   const last = Math.max(0, before - eventsLookedAtMax)

@@ -5,10 +5,8 @@ import { XmlDocument, XsdValidator } from 'libxml2-wasm'
 import t from 'tap'
 import { noteVerifier, parseNote, verifiedSigners } from '../../infra/transparency/signed-note.ts'
 import type { Closing, PeriodEvents } from '../../packages/domain/periods/period.ts'
-import { currentSigner, verifierKeys } from '../../infra/postgres/transparency/log-keys.ts'
-import { monthOf } from '../../packages/kernel/calendar.ts'
-import { Executor } from '../../packages/kernel/execute.ts'
-import { closeMonth, closingText } from '../../services/composition/close-month.ts'
+import { verifierKeys } from '../../infra/postgres/transparency/log-keys.ts'
+import { closingText } from '../../services/composition/close-month.ts'
 import { ikw, jsonOf, settingsOf, type Run, type Settings } from '../support/cli.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
 import { makeHistory, type History } from '../support/history.ts'
@@ -262,63 +260,6 @@ t.test('a month is opened again with a reason only, takes entries, and is closed
   t.match(readFileSync(csv, 'utf8'), String(body['id']))
   t.match(await run('ledger', 'verify'), { code: 0 })
 })
-
-t.test('a closing that is cut off after the books were closed is finished by the next', async (t) => {
-  const { dependencies, postgres, configuration } = runtime()
-  const { pool } = postgres
-  const { merchant_id: merchant } = service.service.credentials
-  const days = monthOf('2026-02', 'UTC')
-  const { body: paid } = await service.post('/api/v1/payouts', history.payoutOrder)
-  const signer = await currentSigner({ pool, vault: dependencies.vault, baseUrl: configuration.baseUrl })
-  const cutOff = async () => Promise.reject(new Error('killed'))
-  const inMarch = { ...dependencies, executor: executorAt(days.to) }
-  const closing = closeMonth(
-    { dependencies: inMarch, pool, signer, notarised: cutOff },
-    {
-      merchant,
-      livemode: false,
-      month: '2026-02',
-      timeZone: 'UTC',
-      merchantName: 'Awa',
-      currencies: ['XOF'],
-      actor: 'test',
-      ...days,
-    },
-  )
-  await t.rejects(closing, /killed/)
-  await service.post('/api/test/payouts/callback', { payout_id: paid['id'], status: 'paid' })
-  const [found] = jsonOf<readonly Closed[]>(await run('period', 'close', '2026-02', '--sandbox', '--json'))
-  t.match(found!.state, { status: 'closed', from: days.from, to: days.to })
-  const { store, reads } = dependencies
-  await reads.reached(await store.head(), 10_000)
-  const { rows } = await pool.query<{ template: string; effective_at: string }>(
-    `select template, effective_at from finance.journal
-     where subject_id = (select subject_id from finance.payouts where payout_id = $1) order by log_position`,
-    [paid['id']],
-  )
-  t.match(rows.at(-1), { template: 'payout.settle', effective_at: days.to })
-  t.match(rows[0], { template: 'payout.hold', effective_at: '2026-02-01T00:00:00.000Z' })
-  t.match(await run('ledger', 'verify'), { code: 0 })
-})
-
-/** The executor of somebody for whom it is later. */
-function executorAt(now: string): Executor {
-  const { store, log, newId } = runtime().dependencies
-  const refuse = () => new Error('refused')
-  const refusals = { notFound: refuse, changedMeanwhile: refuse, otherRevision: refuse, overloaded: refuse }
-  const chance = { newId, newSalt: () => 'AAAAAAAAAAAAAAAAAAAAAA' }
-  const executing = {
-    store,
-    snapshots: runtime().snapshots,
-    clock: () => new Date(now),
-    ...chance,
-    log,
-    refuse: refusals,
-  }
-  return new Executor({ ...executing, pause: async () => undefined } as ConstructorParameters<
-    typeof Executor
-  >[0])
-}
 
 t.test('what is not over, or no month, is not closed', async (t) => {
   t.match(await run('period', 'close', '2999-01', '--sandbox'), { code: 2, stderr: /is not over/ })

@@ -77,10 +77,6 @@ export const postings: FinanceView = {
   from: 'from read.journal',
 }
 
-/** Domain model 2.1: the class follows from the name. */
-const classOfCode = `case when account like 'provider:%' or account = 'sandbox.funding' then 'asset'
-      when account like 'revenue.%' then 'revenue' else 'liability' end`
-
 const running = 'sum(movement) over (partition by book, account order by day)'
 
 const balancesDaily: FinanceView = {
@@ -120,9 +116,8 @@ const trialBalance: FinanceView = {
     ['credit_balance', 'greatest(credits - debits, 0)', 'Where credits are more: by how much'],
   ],
   from: `from (
-    select merchant, livemode, currency, account, ${classOfCode} as class, sum(debits) as debits,
-      sum(credits) as credits, merchant || case when livemode then '.live.' else '.test.' end || currency as book
-    from read.balance_days where account <> '' group by 1, 2, 3, 4
+    select merchant, livemode, currency, book, account, class, sum(${debit}) as debits, sum(${credit}) as credits
+    from read.journal group by 1, 2, 3, 4, 5, 6
   ) accounts`,
 }
 

@@ -23,6 +23,32 @@ export interface Cell extends Balances, Readonly<ReturnType<typeof revisionParts
   readonly entries: number
 }
 
+/** A row of the read model: the part of a cell that one template made for one purpose. */
+export interface CellPart extends Cell {
+  readonly template: string
+  readonly purpose: string
+}
+
+/** The cells of a book, each the sum of its parts, in the order of their names. */
+export function cellsOf(parts: readonly CellPart[]): readonly Cell[] {
+  const cells = new Map<string, Cell>()
+  for (const part of parts) {
+    const known = cells.get(part.cell)
+    cells.set(part.cell, known ? joined(known, part) : part)
+  }
+  return [...cells.values()].sort((one, other) => (one.cell < other.cell ? -1 : 1))
+}
+
+function joined(one: Cell, other: Cell): Cell {
+  return {
+    ...sumOf(one, other),
+    cell: one.cell,
+    entries: one.entries + other.entries,
+    revision_blocks: one.revision_blocks + other.revision_blocks,
+    revision_rests: one.revision_rests + other.revision_rests,
+  }
+}
+
 /** RFC 3339 with milliseconds, in UTC. */
 export interface Moment {
   /** What counts later does not count. Left out: all counts. */

@@ -47,9 +47,11 @@ export interface ExplainedHolds {
 
 /** What a balance consists of. */
 export interface Explanation {
-  /** What is shown of the book, added up apart from the sums. */
+  /** What is shown of the book. */
   readonly shown: Balances
   readonly sums: readonly ExplainedSum[]
+  /** What the days of the book differ from what is counted without them: 0 unless something is wrong. */
+  readonly unexplained: number
   readonly holds: ExplainedHolds
   /** The first revision of the book that is not in it. */
   readonly through: number
@@ -124,18 +126,17 @@ export interface Explained {
 }
 
 export function viewExplanation(
-  { shown, sums, holds }: Explanation,
+  { shown, sums, holds, unexplained }: Explanation,
   { livemode, currency, account, asOf, knownAt }: Explained,
 ): ExplanationView {
-  const amount = shown[account]
   return {
     object: 'balance_explanation',
     livemode,
     account,
     currency,
-    amount,
+    amount: shown[account] + unexplained,
     sums: sums.map((sum) => ({ ...sum })),
-    unexplained: amount - sums.reduce((total, sum) => total + sum.amount, 0),
+    unexplained,
     held: shown.reserved,
     holds: holds.open.slice(0, holdsMax).map(viewHold),
     holds_count: holds.open.length,

@@ -19,12 +19,6 @@ const shownAs: Readonly<Partial<Record<AccountCode, keyof Balances>>> = {
   [clearingPayout]: 'reserved',
 }
 
-/** The accounts behind one of them. */
-export function accountsShownAs(part: keyof Balances): readonly AccountCode[] {
-  // The keys are account codes: Object.keys forgets it.
-  return (Object.keys(shownAs) as AccountCode[]).filter((account) => shownAs[account] === part)
-}
-
 /** What an entry changes in a balance. */
 export function movementOf({ postings }: Pick<Entry, 'postings'>): Balances {
   const moved = { ...nothing }

@@ -10,27 +10,24 @@ import {
   type CurrencyBalance,
   type TopUpRequest,
 } from '../../../packages/domain/balances/balance.ts'
-import { planOf, sumOfCells, type Moment } from '../../../packages/domain/balances/days.ts'
+import { cellsOf, planOf, sumOfCells, type Moment } from '../../../packages/domain/balances/days.ts'
 import {
   viewExplanation,
   type ExplainQuery,
   type ExplanationView,
 } from '../../../packages/domain/balances/explanation.ts'
-import { accountsShownAs, movementOf, nothing, sumOf } from '../../../packages/domain/balances/movement.ts'
+import { movementOf, sumOf } from '../../../packages/domain/balances/movement.ts'
 import { bookId, type BookKey } from '../../../packages/domain/ledger/accounts.ts'
 import { book } from '../../../packages/domain/ledger/book.ts'
 import type { PostEntry } from '../../../packages/domain/ledger/commands.ts'
 import { isEntry } from '../../../packages/domain/ledger/events.ts'
-import type { Balances } from '../../../packages/domain/ledger/state.ts'
 import { merchant } from '../../../packages/domain/merchants/merchant.ts'
 import { readState } from '../../../packages/kernel/history.ts'
-import { equal } from '../../../packages/kernel/read-ports.ts'
-import { ownedBy, ownerOf, type MerchantOwner } from '../../../packages/kernel/owner.ts'
+import { ownerOf, type MerchantOwner } from '../../../packages/kernel/owner.ts'
 import { postOnce } from '../../composition/post-once.ts'
 import { shareOf } from '../kinds/list-scope.ts'
-import { daysOf, entriesBy, eventsOf } from '../../composition/book-history.ts'
+import { daysOf, entriesBy, eventsOf, summed } from '../../composition/book-history.ts'
 import { explainBalance } from '../../composition/explain-balance.ts'
-import { balances } from '../../../projections/balances.ts'
 
 /** Every currency in which a book can exist. */
 const allCurrencies = [...new Set([...markets.map(({ currency }) => currency), ...cardCurrencies])]
@@ -57,7 +54,7 @@ export async function explain({
   const moment = momentOf(query)
   const found = await explainBalance(dependencies, {
     book: { merchant: id, livemode, currency },
-    accounts: accountsShownAs(account),
+    part: account,
     share: shareOf(ownerOf(caller)),
     ...moment,
   })
@@ -130,7 +127,7 @@ async function standOf(dependencies: Dependencies, asked: Asked): Promise<Standi
 
 /** Whole days from the read model, and one by one what of the days around it counted or was known by then. */
 async function standAt(dependencies: Dependencies, key: BookKey, moment: Moment): Promise<Standing> {
-  const { cells } = await daysOf(dependencies, { book: key, share: shareOf(ownerOf(key)) })
+  const cells = cellsOf(await daysOf(dependencies, { book: key, share: shareOf(ownerOf(key)) }))
   const plan = planOf(cells, moment)
   let { entries, ...balance } = sumOfCells(cells, plan)
   for await (const { data } of entriesBy(dependencies, key, { ...moment, plan })) {
@@ -138,18 +135,4 @@ async function standAt(dependencies: Dependencies, key: BookKey, moment: Moment)
     entries++
   }
   return { ...balance, entries, currency: key.currency }
-}
-
-interface Summed {
-  readonly sum: Balances
-  /** How many events of the book are in the sum. */
-  readonly entries: number
-}
-
-/** All that the read model has counted: the first events of the book. */
-async function summed({ reads }: Dependencies, { currency, ...owner }: BookKey): Promise<Summed> {
-  const where = equal({ ...ownedBy(owner), currency })
-  const query = { from: balances.name, where, order: 'currency', limit: 1 }
-  const { rows } = await reads.page<Balances & { readonly entries: number }>(query)
-  return { sum: rows.reduce<Balances>(sumOf, nothing), entries: rows[0]?.entries ?? 0 }
 }
