@@ -3,13 +3,19 @@ import { join } from 'node:path'
 import t from 'tap'
 import { financeViewTable } from '../../infra/postgres/finance/views.ts'
 import { financeViews } from '../../infra/postgres/finance/finance.ts'
-import { publications, requestNewGeneration } from '../../infra/postgres/read-models/publication.ts'
+import {
+  publications,
+  publishMissing,
+  requestNewGeneration,
+} from '../../infra/postgres/read-models/publication.ts'
 import { identity } from '../../packages/contract/identity.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { balances } from '../../packages/domain/ledger/state.ts'
 import { readState } from '../../packages/kernel/history.ts'
+import { readModels } from '../../projections/index.ts'
 import { journal } from '../../projections/journal.ts'
+import { testDatabase } from '../support/postgres.ts'
 import { eventually } from '../support/eventually.ts'
 import { makeHistory, type History } from '../support/history.ts'
 import { lawOver } from '../support/law.ts'
@@ -157,6 +163,37 @@ t.test('making the views again changes nothing, and a rebuilt read model has the
   t.strictSame(await query(counts), before)
   t.strictSame(await query(granted), [{ granted: true }])
 })
+
+t.test(
+  'a newer program starts on read models of an older one, and shows more once they are rebuilt',
+  async (t) => {
+    const { pool } = await testDatabase(t)
+    await publishMissing(pool, readModels, financeViews)
+    const shown = async () => {
+      const { rows } = await pool.query<{ name: string }>(
+        `select viewname as name from pg_views where schemaname = 'finance'
+       union all select proname from pg_proc where pronamespace = 'finance'::regnamespace order by 1`,
+      )
+      return rows.map(({ name }) => name)
+    }
+    const all = await shown()
+    const { rows } = await pool.query<{ definition: string }>(
+      `select pg_get_viewdef('read.journal'::regclass) as definition`,
+    )
+    const definition = rows[0]!.definition
+    const older = definition.replace(/\s+belongs_to,/, '')
+    t.not(older, definition)
+    await pool.query('drop view read.journal cascade; drop function finance.balances_at')
+    await pool.query(`create view read.journal as ${older}`)
+    await pool.query(financeViews)
+    const fewer = await shown()
+    t.ok(fewer.includes('payouts') && !fewer.includes('postings'), 'the others are there meanwhile')
+    await pool.query(`drop view read.journal cascade`)
+    await pool.query(`create view read.journal as ${definition}`)
+    await pool.query(financeViews)
+    t.strictSame(await shown(), all)
+  },
+)
 
 t.test('every column says what it means, in the database and on the page for finance', async (t) => {
   const page = readFileSync(join(root, 'docs/finance.md'), 'utf8')

@@ -16,20 +16,25 @@ export const financeViews = [
   grant(),
 ].join('\n')
 
-/** A read model of an older version lacks columns: its views stay as they are until it is rebuilt. */
 function makeView({ name, comment, columns, from }: FinanceView): string {
   const view = `${schema}.${name}`
   const selected = columns.map(([column, expression]) => `${expression} as ${column}`).join(', ')
-  return [
-    'do $view$ begin',
+  const statements = [
     `drop view if exists ${view} cascade;`,
     `create view ${view} as select ${selected} ${from};`,
     `comment on view ${view} is ${literal(comment)};`,
     ...columns.map(([column, , meaning]) => `comment on column ${view}.${column} is ${literal(meaning)};`),
-    'exception when undefined_column or undefined_table then',
-    `raise notice 'finance.${name} waits for a read model to be rebuilt';`,
-    'end $view$;',
-  ].join('\n')
+  ]
+  return onceRebuilt(name, statements.join('\n'))
+}
+
+/** A read model of an older version lacks columns: what stands on them is made when it is rebuilt. */
+function onceRebuilt(name: string, statements: string): string {
+  return `do $once$ begin
+      ${statements}
+    exception when undefined_column or undefined_table then
+      raise notice '${schema}.${name} waits for a read model to be rebuilt';
+    end $once$;`
 }
 
 /**
@@ -37,7 +42,7 @@ function makeView({ name, comment, columns, from }: FinanceView): string {
  * `known_at` and all behind it, whatever their clocks said. Reads with the rights of whoever asks.
  */
 function balancesAt(): string {
-  return `create or replace function ${schema}.balances_at(
+  const statements = `create or replace function ${schema}.balances_at(
       as_of timestamptz default 'infinity', known_at timestamptz default 'infinity')
     returns table (merchant text, environment text, currency text, book text, account text,
       account_class text, balance numeric)
@@ -54,6 +59,7 @@ function balancesAt(): string {
     comment on function ${schema}.balances_at(timestamptz, timestamptz) is
       'Balances of all accounts as of one time, as they were known at another';
     revoke all on function ${schema}.balances_at(timestamptz, timestamptz) from public;`
+  return onceRebuilt('balances_at', statements)
 }
 
 /**
