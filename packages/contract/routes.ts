@@ -46,6 +46,8 @@ export interface Request<Body = undefined, Query = object> {
   readonly envelope: Envelope
   /** Records a log position that the response reflects at least, sent as Ledger-Position. */
   showed(position: number): void
+  /** Notes the revision that the answer shows of the operation's subject: it is the ETag. */
+  read(revision: number): void
   /** Sends a command in the caller's name; the resulting position is sent as Ledger-Position. */
   send<S, C extends Payloads, E extends Payloads, O extends Owner>(
     decider: Decider<S, C, E, O>,
@@ -73,8 +75,10 @@ interface Common extends Admission {
   readonly examples?: NamedExamples
   /** Where the created resource can be read; by default below this operation's path. */
   readonly location?: Location
-  /** Its first command goes to the stream of `{id}`: `If-Match` can bind it to a revision. */
+  /** Its first command goes to its subject: `If-Match` can bind it to a revision. */
   readonly isChange?: true
+  /** The id of the stream that it is about, where that is not `{id}` of the path. */
+  readonly subject?: (caller: Caller) => string
   /** It creates the same things as that operation: they share their idempotency keys. */
   readonly twinOf?: Operation
   /** Refusals in addition to those common to all operations of its kind. */

@@ -8,7 +8,14 @@ import {
 } from './decider.ts'
 import { upcast } from './event-types.ts'
 import type { MerchantOwner, Owner } from './owner.ts'
-import type { EventMetadata, EventStore, Snapshot, Snapshots, StoredEvent } from './ports.ts'
+import {
+  noStream,
+  type EventMetadata,
+  type EventStore,
+  type Snapshot,
+  type Snapshots,
+  type StoredEvent,
+} from './ports.ts'
 import type { RecordedEvent } from './projection.ts'
 
 /**
@@ -56,8 +63,17 @@ export async function readState<S, C extends Payloads, E extends Payloads, O ext
   decider: Decider<S, C, E, O>,
   id: string,
 ): Promise<S> {
+  return (await readCurrent(store, decider, id)).state
+}
+
+/** The same with the revision that it has. */
+export async function readCurrent<S, C extends Payloads, E extends Payloads, O extends Owner>(
+  store: Pick<EventStore, 'readStream'>,
+  decider: Decider<S, C, E, O>,
+  id: string,
+): Promise<{ readonly state: S; readonly revision: number }> {
   const events = await store.readStream(streamName(decider.category, id), 0)
   // The decider's own events folded by its own `evolve`: only the erasure in `foldStored` hides that this is
   // its state.
-  return foldStored(decider, events) as S
+  return { state: foldStored(decider, events) as S, revision: events.at(-1)?.revision ?? noStream }
 }

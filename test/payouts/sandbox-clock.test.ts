@@ -45,7 +45,7 @@ async function shownTime(of: MerchantClient = client, key = of.sandboxKey): Prom
 
 async function runsMade(): Promise<readonly Run[]> {
   const { store } = service.runtime.dependencies
-  const id = payoutSettingsId(service.credentials.merchant_id, false)
+  const id = payoutSettingsId({ merchant: service.credentials.merchant_id, livemode: false })
   const events = await store.readStream(streamName(payoutSettings.category, id), 0)
   return events.flatMap(({ type, data }) => (type === 'ScheduledPayoutRun' ? [data as Run] : []))
 }

@@ -51,6 +51,7 @@ export async function ask(
       ...(keyed && { idempotencyKey: keyed.answerKey.key, fingerprint: keyed.fingerprint }),
     },
     id: keyed?.id ?? dependencies.newId(),
+    subject: params['id'],
     path: operation,
     query: {},
     minPosition: undefined,

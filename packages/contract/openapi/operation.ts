@@ -157,7 +157,7 @@ function success(route: AnyRoute, schemas: NamedSchemas): Json {
     'Ikw-Request-Id',
     ...(status === 201 ? ['Location'] : []),
     ...(isWrite ? ['Idempotent-Replayed'] : []),
-    ...(takesIfMatch(route) || route.kind === 'show' ? ['ETag'] : []),
+    ...(takesIfMatch(route) || route.kind === 'show' || route.subject ? ['ETag'] : []),
     ...(route.scope === 'public' ? [] : ['Ledger-Position']),
     ...(!takesCredentials(route)
       ? []

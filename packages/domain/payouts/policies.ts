@@ -72,5 +72,5 @@ function inBook({ metadata, data }: RecordedEvent<{ money: PayoutMoney }>, comma
 }
 
 function settingsOf({ metadata }: RecordedEvent): string {
-  return payoutSettingsId(metadata.merchant, metadata.livemode)
+  return payoutSettingsId(metadata)
 }

@@ -1,5 +1,10 @@
 import type { Request } from '../../../packages/contract/routes.ts'
-import { customer, customerIdOf } from '../../../packages/domain/customers/customer.ts'
+import {
+  contactName,
+  customer,
+  guessableContactId,
+  type Customer,
+} from '../../../packages/domain/customers/customer.ts'
 import { readState } from '../../../packages/kernel/history.ts'
 
 type Sender = Pick<Request, 'caller' | 'dependencies' | 'send'>
@@ -47,11 +52,12 @@ async function byBoth(
   request: Sender,
   contact: Contact & { readonly email: string; readonly phone: string },
 ): Promise<string | undefined> {
-  const [address, number] = [contact.email, contact.phone].map((each) => customerIdOf(request.caller, each))
+  const address = await contactId(request, contact.email)
   const byAddress = await leadOf(request, contact.email)
   if (byAddress.isCustomer) return byAddress.id
   if (byAddress.id !== address || byAddress.inCircle)
     return create(request, byAddress, { ...contact, phone: null })
+  const number = await contactId(request, contact.phone)
   const byNumber = await leadOf(request, contact.phone)
   if (byNumber.id === address) return create(request, byAddress, contact)
   if (byNumber.id === number && !byNumber.isCustomer && !byNumber.inCircle)
@@ -65,14 +71,31 @@ async function byBoth(
 
 async function leadOf(request: Sender, contact: string): Promise<Lead> {
   const passed: string[] = []
-  for (let id = customerIdOf(request.caller, contact); ;) {
-    const state = await readState(request.dependencies.store, customer, id)
+  for (let { id, state } = await startOf(request, contact); ; state = await stateOf(request, id)) {
     if (state.status !== 'linked') return { id, isCustomer: state.status === 'active' }
     const circle = passed.includes(id) ? passed.slice(passed.indexOf(id)) : undefined
     if (circle) return { id: circle.sort()[0]!, isCustomer: false, inCircle: true }
     passed.push(id)
     id = state.customer
   }
+}
+
+/** The contact's own stream, or the one that an earlier version began for it. */
+async function startOf(request: Sender, contact: string): Promise<{ id: string; state: Customer }> {
+  const id = await contactId(request, contact)
+  const state = await stateOf(request, id)
+  if (state.status !== 'none') return { id, state }
+  const earlier = guessableContactId(request.caller, contact)
+  const known = await stateOf(request, earlier)
+  return known.status === 'none' ? { id, state } : { id: earlier, state: known }
+}
+
+function contactId({ dependencies, caller }: Sender, contact: string): Promise<string> {
+  return dependencies.blindIndex(contactName(caller, contact))
+}
+
+function stateOf({ dependencies }: Sender, id: string): Promise<Customer> {
+  return readState(dependencies.store, customer, id)
 }
 
 /** Adds what is missing to a customer who was created meanwhile. `undefined`: the stream leads elsewhere. */

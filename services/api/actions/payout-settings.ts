@@ -25,7 +25,7 @@ import {
   payoutSettingsId,
   type PayoutSettingsCommands,
 } from '../../../packages/domain/payouts/settings.ts'
-import { readState } from '../../../packages/kernel/history.ts'
+import { readCurrent, readState } from '../../../packages/kernel/history.ts'
 import { ownedBy, owns } from '../../../packages/kernel/owner.ts'
 import { equal } from '../../../packages/kernel/read-ports.ts'
 import { payoutDestinations } from '../../../projections/payouts.ts'
@@ -81,11 +81,10 @@ export async function revisePayoutSettings(request: Request<Revision>): Promise<
   return settingsOf(request)
 }
 
-type Asking = Pick<Request<unknown>, 'caller' | 'dependencies' | 'send'>
+type Asking = Pick<Request<unknown>, 'caller' | 'dependencies' | 'send' | 'read'>
 
 async function revise(request: Asking, data: PayoutSettingsCommands['RevisePayoutSettings']): Promise<void> {
-  const { merchant, livemode } = request.caller
-  const id = payoutSettingsId(merchant, livemode)
+  const id = payoutSettingsId(request.caller)
   await request.send(payoutSettings, id, { type: 'RevisePayoutSettings', data }, whole)
 }
 
@@ -97,10 +96,11 @@ async function activeDestination({ caller, dependencies }: Asking, text: string)
   return refuseDestination('/default_destination_id', `"${text}" is not an active saved destination`)
 }
 
-async function settingsOf({ caller, dependencies }: Asking): Promise<Settings> {
+async function settingsOf(request: Asking): Promise<Settings> {
+  const { caller, dependencies } = request
   const { merchant, livemode } = caller
   await dependencies.reads.reached(await dependencies.store.head(), waitMs, payoutDestinations.name)
-  const settings = await readState(dependencies.store, payoutSettings, payoutSettingsId(merchant, livemode))
+  const current = await readCurrent(dependencies.store, payoutSettings, payoutSettingsId(caller))
   const owner = await readState(dependencies.store, merchantDecider, merchant)
   const currency = owner.status === 'none' ? refuse('resource_must_exist') : owner.currency
   const { rows } = await dependencies.reads.page<{ readonly id: string; readonly state: PayoutDestination }>({
@@ -109,5 +109,6 @@ async function settingsOf({ caller, dependencies }: Asking): Promise<Settings> {
     order: 'created',
     limit: destinationsMax,
   })
-  return viewPayoutSettings({ merchant, livemode, settings, currency, destinations: rows })
+  request.read(current.revision)
+  return viewPayoutSettings({ merchant, livemode, settings: current.state, currency, destinations: rows })
 }

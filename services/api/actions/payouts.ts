@@ -87,8 +87,7 @@ async function savedTarget({ caller, dependencies }: Request<PayoutBody>, saved:
 }
 
 async function defaultTarget(request: Request<PayoutBody>): Promise<Target> {
-  const { merchant, livemode } = request.caller
-  const id = payoutSettingsId(merchant, livemode)
+  const id = payoutSettingsId(request.caller)
   const { defaultDestination } = await readState(request.dependencies.store, payoutSettings, id)
   if (defaultDestination) return savedTarget(request, defaultDestination)
   return refuseDestination('/destination', 'No destination is given, and there is no default destination')

@@ -62,6 +62,7 @@ export async function handle(
     body,
     minPosition: minPosition(api, request),
     lastWritten: api.writes.last(owner),
+    subject: route.subject?.(caller) ?? params['id'],
     ifRevision: ifRevision(route, request),
   })
   const prepare = () => challenged(api.challenges, route, asked)
@@ -244,7 +245,7 @@ async function bodyOf(
 function ifRevision(route: AnyRoute, request: HttpRequestIn): number | undefined {
   const text = request.headers['if-match']
   if (text === undefined || isRead(request)) return undefined
-  const [, revision] = /^"(\d{1,15})"$/.exec(text) ?? []
+  const [, revision] = /^"(-1|\d{1,15})"$/.exec(text) ?? []
   if (takesIfMatch(route) && (text === '*' || revision !== undefined))
     return revision === undefined ? undefined : Number(revision)
   const why = takesIfMatch(route)

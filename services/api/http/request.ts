@@ -14,21 +14,11 @@ export interface AnyRequest extends Request<object | undefined, Readonly<Record<
   readonly lastWritten: number
   /** Sent as Ledger-Position. */
   readonly position: number
-  /** Records the shown revision of what the path names. */
-  read(revision: number): void
 }
 
-export interface RequestParts {
-  readonly dependencies: Dependencies
-  readonly caller: Caller
-  readonly envelope: Envelope
-  readonly id: string
-  readonly path: string
-  readonly params: Readonly<Record<string, string>>
-  readonly query: Readonly<Record<string, unknown>>
-  readonly body: object | undefined
-  readonly minPosition: number | undefined
-  readonly lastWritten: number
+export interface RequestParts extends Omit<AnyRequest, 'owner' | 'position' | 'showed' | 'read' | 'send'> {
+  /** The id of the stream that the operation is about, if it is about one. */
+  readonly subject?: string | undefined
   /** The value of `If-Match`. */
   readonly ifRevision: number | undefined
 }
@@ -48,6 +38,7 @@ export class HttpRequest implements AnyRequest {
   #position = 0
   #hasStarted = false
   #isResumed = false
+  readonly #subject: string | undefined
   /** Only the first command is bound to it: what follows is this request's own. */
   #ifRevision: number | undefined
   #revision: number | undefined
@@ -64,6 +55,7 @@ export class HttpRequest implements AnyRequest {
     this.body = parts.body
     this.minPosition = parts.minPosition
     this.lastWritten = parts.lastWritten
+    this.#subject = parts.subject
     this.#ifRevision = parts.ifRevision
   }
 
@@ -101,15 +93,15 @@ export class HttpRequest implements AnyRequest {
     options?: SendOptions,
   ) {
     const { isWhole, ...sending } = options ?? {}
-    const isNamed = id === this.params['id']
-    const bound = isNamed && this.#ifRevision !== undefined ? { ifRevision: this.#ifRevision } : undefined
+    const isSubject = id === this.#subject
+    const bound = isSubject && this.#ifRevision !== undefined ? { ifRevision: this.#ifRevision } : undefined
     const envelope = options || bound ? Object.assign({}, this.envelope, sending, bound) : this.envelope
     const earlier = isWhole && this.#isResumed ? await this.#earlier(decider, id) : undefined
     const outcome =
       earlier ?? (await this.dependencies.executor.send(decider, id, command, envelope as never))
     this.showed(outcome.position)
-    if (isNamed) this.#ifRevision = undefined
-    if (isNamed || id === this.id) this.read(outcome.revision)
+    if (isSubject) this.#ifRevision = undefined
+    if (isSubject || id === this.id) this.read(outcome.revision)
     if (id === this.id && outcome.appended > 0) this.#hasStarted = true
     return outcome
   }

@@ -11,11 +11,13 @@ import {
   viewDeletedDestination,
   viewPayoutDestination,
 } from '../../../packages/domain/payouts/resource.ts'
+import { payoutSettingsId } from '../../../packages/domain/payouts/settings.ts'
 import { payoutDestinations } from '../../../projections/payouts.ts'
 import { revisePayoutSettings, saveDestination, showPayoutSettings } from '../actions/payout-settings.ts'
 
 const rows = [
   perform('GET /api/v1/merchant/settings/payouts', {
+    subject: payoutSettingsId,
     summary: 'Payout schedule, minimum balance and saved destinations',
     scope: 'settings.read',
     returns: PayoutSettingsResource,
@@ -23,6 +25,8 @@ const rows = [
   }),
 
   perform('PATCH /api/v1/merchant/settings/payouts', {
+    subject: payoutSettingsId,
+    isChange: true,
     summary: 'Change schedule, minimum balance or default destination',
     scope: 'settings.write',
     body: PayoutSettingsRevision,
