@@ -1,4 +1,5 @@
 import t from 'tap'
+import { statusOf } from '../../packages/contract/list-query.ts'
 import { exampleOf } from '../../packages/contract/openapi/examples.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import type { TSchema } from '../../packages/contract/vocabulary.ts'
@@ -99,6 +100,20 @@ t.test('null for what cannot be cleared is refused, and names the field', async 
       const { status, body } = await patch(path, { [name]: null })
       t.strictSame([status, body['param']], [400, `/${name}`], route.operation)
     })
+  })
+})
+
+t.test('an empty value in metadata is none, also where something is created', async (t) => {
+  const creating = routes.filter((route) => {
+    const isCreation = route.operation.startsWith('POST ') && statusOf(route) === 201
+    return isCreation && route.body && 'metadata' in fieldsOf(route.body)
+  })
+  await lawOver(t, creating, async (route) => {
+    const { path, body } = await sample(service, route)
+    const metadata = { kept: '1', empty: '' }
+    const made = await service.post(path, { ...body, metadata })
+    t.match(made, { status: 201, body: { metadata: { kept: '1' } } }, route.operation)
+    t.notOk('empty' in (made.body['metadata'] as Body), route.operation)
   })
 })
 
