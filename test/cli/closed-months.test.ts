@@ -10,6 +10,7 @@ import { closingText } from '../../services/composition/close-month.ts'
 import { ikw, jsonOf, settingsOf, type Run, type Settings } from '../support/cli.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
 import { makeHistory, type History } from '../support/history.ts'
+import { lawOver } from '../support/law.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { root } from '../support/root.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -108,11 +109,10 @@ t.test('what comes late is booked on the first open day and says where it belong
      where subject_id = (select subject_id from finance.payouts where payout_id = $1)`,
     [body['id']],
   )
-  t.ok(rows.length > 0)
-  for (const row of rows) {
+  await lawOver(t, rows, (row) => {
     t.equal(row.effective_at, '2026-02-01T00:00:00.000Z')
     t.match(row.belongs_to, /^2026-01-31T/)
-  }
+  })
   t.match(await run('ledger', 'verify'), { code: 0 })
 })
 

@@ -13,6 +13,7 @@ import { kinds } from '../../services/api/kinds/kinds.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
 import { startProjector } from '../../services/projector/main.ts'
 import { eventually } from '../support/eventually.ts'
+import { lawOver } from '../support/law.ts'
 import { notebookOf, notebookTimers } from '../support/notebook.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 
@@ -88,20 +89,24 @@ async function ask(route: AnyRoute, owner: Owner, id = ''): Promise<unknown> {
 const notFound = new Refusal('resource_must_exist')
 
 t.test('a stream belongs to an owner of the kind that its family names', async (t) => {
-  for (const { kind } of owners) {
-    for (const { kind: other, own } of owners.filter((one) => one.kind !== kind)) {
-      const id = dependencies.newId()
-      await t.rejects(
-        write(kind, own, id),
-        /no stream notebook_\w+ belongs to/,
-        `${kind} written as ${other}`,
-      )
-    }
-  }
+  await lawOver(t, owners, async ({ kind }) => {
+    await lawOver(
+      t,
+      owners.filter((one) => one.kind !== kind),
+      async ({ kind: other, own }) => {
+        const id = dependencies.newId()
+        await t.rejects(
+          write(kind, own, id),
+          /no stream notebook_\w+ belongs to/,
+          `${kind} written as ${other}`,
+        )
+      },
+    )
+  })
 })
 
 t.test('what belongs to one owner is written, shown and listed for this owner alone', async (t) => {
-  for (const { kind, own, others } of owners) {
+  await lawOver(t, owners, async ({ kind, own, others }) => {
     const id = dependencies.newId()
     await write(kind, own, id)
     await write(kind, own, id, 'second')
@@ -109,17 +114,17 @@ t.test('what belongs to one owner is written, shown and listed for this owner al
     t.match(await ask(rows.show, own, id), { id, texts: ['first', 'second'] }, `${kind}: shown`)
     t.match(await ask(rows.history, own, id), { data: [{}, {}] }, `${kind}: history`)
     t.match(await ask(rows.list, own), { data: [{ id, texts: ['first', 'second'] }], total_count: 1 })
-    for (const other of others) {
+    await lawOver(t, others, async (other) => {
       await t.rejects(write(kind, other, id, 'third'), notFound, `${kind}: written by another`)
       await t.rejects(ask(rows.show, other, id), notFound, `${kind}: shown to another`)
       await t.rejects(ask(rows.history, other, id), notFound, `${kind}: history for another`)
       t.match(await ask(rows.list, other), { data: [], total_count: 0 }, `${kind}: listed for another`)
-    }
-  }
+    })
+  })
 })
 
 t.test('a row of a read model says whose it is, and what becomes due, for whom', async (t) => {
-  for (const { kind, own } of owners) {
+  await lawOver(t, owners, async ({ kind, own }) => {
     const id = dependencies.newId()
     const position = await write(kind, own, id)
     t.ok(await dependencies.reads.reached(position, 10_000))
@@ -131,7 +136,7 @@ t.test('a row of a read model says whose it is, and what becomes due, for whom',
     )
     const timer = due.find(({ subject }) => subject === id)!
     t.strictSame(ownerOf(timer), own, `${kind}: timer`)
-  }
+  })
 })
 
 t.test('an idempotency key belongs to one owner', async (t) => {
@@ -140,15 +145,15 @@ t.test('an idempotency key belongs to one owner', async (t) => {
   const ids = all.map((owner) => keyedId(owner, operation, 'key'))
   t.equal(new Set(ids).size, all.length)
   const { answers } = dependencies
-  for (const [index, owner] of all.entries()) {
+  await lawOver(t, all.entries(), async ([index, owner]) => {
     const begun = await answers.begin({ ...owner, operation, key: 'key' }, `fingerprint ${index}`)
     t.match(begun, { state: 'begun', isResumed: false })
-  }
+  })
 })
 
 t.test('owners are told apart, whatever else stands beside them', async (t) => {
   const all = owners.flatMap(({ own, others }) => [own, ...others])
-  for (const one of all) {
-    for (const other of all) t.equal(owns({ ...one }, { ...other }), one === other)
-  }
+  await lawOver(t, all, async (one) => {
+    await lawOver(t, all, (other) => t.equal(owns({ ...one }, { ...other }), one === other))
+  })
 })

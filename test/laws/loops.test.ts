@@ -13,7 +13,10 @@ const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8
 )
 
 const unwrapped = (node: ts.Expression): ts.Expression =>
-  ts.isAsExpression(node) || ts.isSatisfiesExpression(node) || ts.isParenthesizedExpression(node)
+  ts.isAsExpression(node) ||
+  ts.isSatisfiesExpression(node) ||
+  ts.isParenthesizedExpression(node) ||
+  ts.isAwaitExpression(node)
     ? unwrapped(node.expression)
     : node
 
@@ -26,8 +29,8 @@ function isWritten(node: ts.Expression | undefined, written: ReadonlySet<string>
   if (ts.isIdentifier(one)) return written.has(one.text)
   if (!ts.isCallExpression(one) || !ts.isPropertyAccessExpression(one.expression)) return false
   const { expression: of, name } = one.expression
-  // Array.from({ length: 20 }) and Object.entries({ … }).
-  if (['Object', 'Array'].includes(of.getText())) return isWritten(one.arguments[0], written)
+  // Array.from({ length: 20 }), Object.entries({ … }) and Promise.all([…]).
+  if (['Object', 'Array', 'Promise'].includes(of.getText())) return isWritten(one.arguments[0], written)
   return ['entries', 'keys', 'map'].includes(name.text) && isWritten(of, written)
 }
 

@@ -84,9 +84,9 @@ function existing(state: Customer): Extract<Customer, { status: 'active' }> {
 }
 
 /**
- * What the id of a contact's stream is derived from, in a form that does not reveal it. A customer's id follows
- * from the contact by which the customer was first met, so that two concurrent requests create one. E-mail
- * addresses are compared case-insensitively.
+ * What the id of a contact's stream is derived from, in a form that does not reveal it. A customer's id
+ * follows from the contact by which the customer was first met, so that two concurrent requests create one.
+ * E-mail addresses are compared case-insensitively.
  */
 export function contactName({ merchant, livemode }: MerchantOwner, contact: string): string {
   return JSON.stringify(['customer', merchant, livemode, contact.toLowerCase()])
