@@ -121,11 +121,20 @@ async function changedBehind(
   position: number,
 ): Promise<ReadonlySet<string>> {
   const changed = new Set<string>()
+  for await (const { stream, metadata } of endpointEventsAfter(store, position))
+    if (owns(metadata, owner)) changed.add(parseStreamName(stream).id)
+  return changed
+}
+
+/** What has happened to endpoints, of all owners, after a position of the log. */
+export async function* endpointEventsAfter(
+  store: EventStore,
+  position: number,
+): AsyncGenerator<StoredEvent, void> {
   for (let after = position; ;) {
     const events = await store.readAll(after, tailSize, { categories: [webhookEndpoint.category] })
-    for (const { stream, metadata } of events)
-      if (owns(metadata, owner)) changed.add(parseStreamName(stream).id)
-    if (events.length < tailSize) return changed
+    yield* events
+    if (events.length < tailSize) return
     after = events.at(-1)!.position
   }
 }

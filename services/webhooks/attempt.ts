@@ -3,6 +3,7 @@ import type { Call, Egress } from '../../infra/http/egress.ts'
 import type { CallAnswer } from '../../infra/http/exchange.ts'
 import type { Attempted, Delivery } from '../../infra/postgres/webhooks/deliveries.ts'
 import { publicId } from '../../packages/contract/identity.ts'
+import { ownerText } from '../../packages/kernel/owner.ts'
 import type { Clock, Log } from '../../packages/kernel/ports.ts'
 import { UnreadableEndpointError } from '../composition/webhook-endpoints.ts'
 import type { Directory, Endpoint } from './directory.ts'
@@ -136,11 +137,8 @@ function postponed(
   return { id, status: 'pending', attempts, dueAt, at, httpStatus: null, answer, consequence: null }
 }
 
-function callTo(
-  { state, keys }: Endpoint,
-  { event, payload, replay, traceparent }: Delivery,
-  at: Date,
-): Call {
+function callTo({ state, keys }: Endpoint, delivery: Delivery, at: Date): Call {
+  const { event, payload, replay, traceparent } = delivery
   const valid = keys()
     .filter(({ until }) => until > at.getTime())
     .map(({ key }) => key)
@@ -156,7 +154,7 @@ function callTo(
     'webhook-replay': replay === null ? undefined : 'true',
     traceparent: traceparent ?? undefined,
   }
-  return { url: state.url, headers, body: payload }
+  return { url: state.url, owner: ownerText(delivery), headers, body: payload }
 }
 
 /** Network codes (`ECONNREFUSED`) tell a merchant more than a message does. */

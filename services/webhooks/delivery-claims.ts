@@ -1,5 +1,6 @@
 import type { Deliveries, Delivery, NewDelivery } from '../../infra/postgres/webhooks/deliveries.ts'
 import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
+import { ownerText } from '../../packages/kernel/owner.ts'
 import type { Clock, Log, NewId } from '../../packages/kernel/ports.ts'
 import type { Completions } from './completions.ts'
 import type { EndpointQueues } from './endpoint-queues.ts'
@@ -72,7 +73,7 @@ export class DeliveryClaims {
   claim(): Promise<boolean> {
     return this.#step(async () => {
       const { deliveries, lanes, clock } = this.#options
-      const limit = Math.min(claimMax, lanes.roomAtOnce)
+      const limit = Math.min(claimMax, lanes.roomOfAll)
       if (limit <= 0) return true
       const rooms = { rooms: lanes.rooms(), roomDefault: lanes.roomDefault }
       const { deliveries: claimed, after } = await deliveries.claim(this.#worker, {
@@ -122,26 +123,29 @@ export class DeliveryClaims {
     const rows = matches.map((match, index) => newDelivery(match, wanted[index] === true))
     const ids = await deliveries.add(this.#worker, clock(), rows)
     for (const match of matches) {
-      const id = ids.get(match.endpoint + match.event.id)
-      if (id === undefined) this.#left.add(match.endpoint)
-      else lanes.add(freshDelivery(id, match))
+      const { endpoint, event } = match
+      const id = ids.get(endpoint + event.id)
+      if (id !== undefined) {
+        lanes.add(freshDelivery(id, match))
+        continue
+      }
+      this.#left.add(endpoint)
+      lanes.know(endpoint, event)
     }
   }
 
   /** When there is no room for one delivery of an endpoint, there is none for later ones. */
   #wanted(matches: readonly Match[]): readonly boolean[] {
     const { lanes } = this.#options
-    const coming = new Map<string, number>()
-    const full = new Set<string>()
-    let comingInAll = 0
-    return matches.map(({ endpoint }) => {
-      const own = coming.get(endpoint) ?? 0
-      if (full.has(endpoint) || lanes.room(endpoint, comingInAll) <= own) {
-        full.add(endpoint)
-        return false
-      }
-      coming.set(endpoint, own + 1)
-      comingInAll++
+    const chosen = new Map<string, number>()
+    let chosenInAll = 0
+    return matches.map(({ endpoint, event }) => {
+      const owner = ownerText(event)
+      const [own, ofOwner] = [chosen.get(endpoint) ?? 0, chosen.get(owner) ?? 0]
+      if (lanes.roomOfAll <= chosenInAll) return false
+      if (lanes.roomOf(owner) <= ofOwner || lanes.room(endpoint) <= own) return false
+      chosen.set(endpoint, own + 1).set(owner, ofOwner + 1)
+      chosenInAll++
       return true
     })
   }

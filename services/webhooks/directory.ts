@@ -1,18 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import { publicId } from '../../packages/contract/identity.ts'
 import { secretContext, webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
-import { ownerOf, type MerchantOwner } from '../../packages/kernel/owner.ts'
-import type {
-  Clock,
-  EventMetadata,
-  EventStore,
-  Log,
-  Subscription,
-  Vault,
-} from '../../packages/kernel/ports.ts'
+import { ownerText, ownerOf, type MerchantOwner } from '../../packages/kernel/owner.ts'
+import type { Clock, EventStore, Log, Subscription, Vault } from '../../packages/kernel/ports.ts'
 import type { ReadStore } from '../../packages/kernel/read-ports.ts'
 import {
   enabledEndpoints,
+  endpointEventsAfter,
   readEndpoint,
   UnreadableEndpointError,
   type ListedEndpoint,
@@ -76,17 +70,27 @@ export class Directory {
       after: this.#position,
       batchSize: 1_000,
       handle: async (batch, through) => {
-        for (const { metadata } of batch) this.#owners.delete(keyOf(metadata as EventMetadata<MerchantOwner>))
-        this.#position = through
+        for (const { metadata } of batch) this.#owners.delete(ownerText(metadata))
+        this.#advance(through)
       },
       onError: (error) => log.warn({ error }, 'following webhook endpoints failed and is repeated'),
     })
   }
 
-  /** The enabled endpoints as they were at a position of the log, or later. */
-  async at(owner: MerchantOwner, position: number): Promise<readonly Endpoint[]> {
-    // The cache may be older than the position until the subscription has reached it.
-    return this.#position < position ? this.#load(owner) : this.#kept(owner)
+  /**
+   * To be called before endpoints are asked for as they were at a position of the log, or later: what has
+   * changed up to there, and the subscription has not told yet, is read, for all owners at once.
+   */
+  async reach(position: number): Promise<void> {
+    if (this.#position >= position) return
+    for await (const { metadata } of endpointEventsAfter(this.#options.store, this.#position))
+      this.#owners.delete(ownerText(metadata))
+    this.#advance(position)
+  }
+
+  /** The enabled endpoints of an owner. */
+  enabled(owner: MerchantOwner): Promise<readonly Endpoint[]> {
+    return this.#kept(owner)
   }
 
   /**
@@ -103,7 +107,7 @@ export class Directory {
 
   /** An enabled endpoint without waiting: `undefined` also where it has to be loaded or cannot be read. */
   known(owner: MerchantOwner, id: string): Endpoint | undefined {
-    const endpoints = this.#owners.get(keyOf(owner))?.endpoints
+    const endpoints = this.#owners.get(ownerText(owner))?.endpoints
     return endpoints?.find((endpoint) => endpoint.id === id && endpoint.fault === undefined)
   }
 
@@ -116,9 +120,13 @@ export class Directory {
     await this.#subscription?.close()
   }
 
-  /** A load overtaken by a change was evicted before it ends, so nothing outdated is cached. */
+  #advance(through: number): void {
+    this.#position = Math.max(this.#position, through)
+  }
+
+  /** A load that a change overtakes has been deleted from memory before it ends, so nothing old stays. */
   #kept(owner: MerchantOwner): Promise<readonly Endpoint[]> {
-    const key = keyOf(owner)
+    const key = ownerText(owner)
     const known = this.#owners.get(key)
     if (known && !(known.until! <= this.#options.clock().getTime())) return known.loading
     const kept: Kept = { loading: this.#load(owner) }
@@ -138,7 +146,7 @@ export class Directory {
 
   async #load(owner: MerchantOwner): Promise<readonly Endpoint[]> {
     const listed = await enabledEndpoints(this.#options, ownerOf(owner))
-    this.#noteUnreadable(keyOf(owner), listed)
+    this.#noteUnreadable(ownerText(owner), listed)
     return listed.map((one) => this.#endpoint(one))
   }
 
@@ -169,8 +177,4 @@ export class Directory {
       return { key: signingKey(this.#options.vault.open(sealed, secretContext(id))), until }
     })
   }
-}
-
-function keyOf({ merchant, livemode }: MerchantOwner): string {
-  return `${merchant}.${livemode}`
 }

@@ -106,8 +106,10 @@ export class ReplayRunner {
     if (event !== null && endpoint !== null) return { event, endpoints: [endpoint] }
     if (event !== null) {
       const type = (await this.#tools.publicEvents.find(event, owner))?.type
-      const endpoints = await this.#directory.at(owner, replay.created)
-      const enabled = endpoints.filter((one) => type !== undefined && isEnabledFor(one.state, type))
+      await this.#directory.reach(replay.created)
+      const enabled = (await this.#directory.enabled(owner)).filter(
+        (one) => type !== undefined && isEnabledFor(one.state, type),
+      )
       return { event, endpoints: enabled.map(({ id }) => id) }
     }
     const asked = await this.#directory.find(owner, endpoint!)

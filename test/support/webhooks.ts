@@ -36,7 +36,7 @@ import { testDatabase } from './postgres.ts'
 export const minuteMs = 60_000
 const masterKeys = { current: randomBytes(32), older: [] }
 
-/** Waits for something that happens on its own; the test's own time-out is the only clock. */
+/** Waits for what happens on its own; the test's own time-out is the only clock. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await pause(5)
 }
@@ -164,8 +164,8 @@ export async function webhookService(
     connectTimeoutMs: 5_000,
     timeoutMs: 15_000,
     answerBytesMax: 4_096,
-    originsMax: 100,
-    connectionsPerOriginMax: 100,
+    poolsMax: 100,
+    connectionsPerPoolMax: 100,
     ...egress,
   })
   const service = await startWebhooks({
@@ -271,13 +271,13 @@ export async function published(fixture: WebhookFixture, options: EventOptions =
 }
 
 export interface DeliveryRow {
+  readonly merchant: string
   readonly endpoint: string
   readonly event: string
   readonly status: string
   readonly attempts: number
   readonly due_at: string | null
   readonly worker: string | null
-  readonly replay: string | null
   readonly last_status: number | null
   readonly last_answer: string | null
 }
