@@ -104,6 +104,7 @@ export const refusals = {
   dependency_must_be_available: [503, 'IKW-SYS-002', true, 'A dependency is unavailable'],
   dependency_must_answer_in_time: [504, 'IKW-SYS-003', true, 'A dependency did not answer in time'],
   read_model_must_have_caught_up: [503, 'IKW-SYS-004', true, 'Read model is behind the requested position'],
+  event_must_be_signed: [503, 'IKW-SYS-008', true, 'The log has not signed this event yet'],
   history_must_be_whole: [
     503,
     'IKW-SYS-007',

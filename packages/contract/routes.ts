@@ -46,8 +46,11 @@ export interface Request<Body = undefined, Query = object> {
   readonly envelope: Envelope
   /** Records a log position that the response reflects at least, sent as Ledger-Position. */
   showed(position: number): void
-  /** Notes the revision that the answer shows of the operation's subject: it is the ETag. */
-  read(revision: number): void
+  /**
+   * Notes the revision that the answer shows of the operation's subject, which is the ETag, and the log
+   * position of its last event where that is known.
+   */
+  read(revision: number, position?: number): void
   /** Sends a command in the caller's name; the resulting position is sent as Ledger-Position. */
   send<S, C extends Payloads, E extends Payloads, O extends Owner>(
     decider: Decider<S, C, E, O>,

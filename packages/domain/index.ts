@@ -13,6 +13,7 @@ import { claims } from './claims/index.ts'
 import { customers } from './customers/index.ts'
 import { interventions } from './interventions/index.ts'
 import { ledger } from './ledger/index.ts'
+import { logKeys } from './log-keys/index.ts'
 import { merchants } from './merchants/index.ts'
 import { paymentIntents } from './payment-intents/index.ts'
 import { payouts } from './payouts/index.ts'
@@ -43,6 +44,7 @@ export const families: readonly Family[] = [
   interventions,
   periods,
   statements,
+  logKeys,
 ]
 
 /** Every kind of stream. */

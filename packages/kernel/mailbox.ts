@@ -27,6 +27,8 @@ interface QueuedBatch {
 interface KnownState {
   state: unknown
   revision: number
+  /** Of its last event; undefined when that was not read. */
+  position: number | undefined
   /** The owner, by its first event. */
   owner: Owner | undefined
   /** Cached from an earlier round: another process may have moved on since. */
@@ -75,8 +77,8 @@ export class Mailbox {
    */
   remembered(): Remembered | undefined {
     if (this.busy || !this.#known?.owner) return undefined
-    const { state, revision, owner } = this.#known
-    return { state, revision, owner }
+    const { state, revision, position, owner } = this.#known
+    return { state, revision, position, owner }
   }
 
   async #work(): Promise<void> {
@@ -104,7 +106,13 @@ export class Mailbox {
       return decisions === 0 && (first?.envelope.isNew || first?.envelope.mustBeNew)
     })
     if (isNew)
-      return { state: this.#decider.initial(), revision: noStream, owner: undefined, isRemembered: false }
+      return {
+        state: this.#decider.initial(),
+        revision: noStream,
+        position: undefined,
+        owner: undefined,
+        isRemembered: false,
+      }
     const snapshot = await snapshotOf(snapshots, this.#decider, this.#stream)
     this.#snapshotRevision = snapshot?.revision ?? noStream
     const [events, [first]] = await Promise.all([
@@ -114,7 +122,9 @@ export class Mailbox {
     const state = foldStored(this.#decider, events, snapshot?.state ?? this.#decider.initial())
     const begun = first ?? events[0]
     const owner = begun && ownerOf(begun.metadata)
-    return { state, revision: events.at(-1)?.revision ?? this.#snapshotRevision, owner, isRemembered: false }
+    const last = events.at(-1)
+    const revision = last?.revision ?? this.#snapshotRevision
+    return { state, revision, position: last?.position, owner, isRemembered: false }
   }
 
   /** Where another process writes too, decisions on cached state would mostly be wasted. */
@@ -123,6 +133,7 @@ export class Mailbox {
     const events = await this.#options.store.readStream(this.#stream, known.revision + 1)
     known.state = foldStored(this.#decider, events, known.state)
     known.revision += events.length
+    known.position = events.at(-1)?.position ?? known.position
     if (events[0]?.revision === 0) known.owner = ownerOf(events[0].metadata)
     known.isRemembered = false
   }
@@ -149,6 +160,7 @@ export class Mailbox {
     if (events.length === 0 && known.isRemembered && (await this.#isBehind(before)))
       return this.#again(batches)
     const position = events.length > 0 ? (await this.#append(before, events)).position : 0
+    if (position > 0) known.position = position
     let through = 0
     for (const { batch, state, revision: reached, appended } of decided) {
       const own = appended - through

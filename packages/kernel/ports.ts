@@ -37,6 +37,11 @@ export interface SealedData {
   readonly key: string
   /** AES-256-GCM, ciphertext and tag in base64url. */
   readonly box: string
+  /**
+   * SHA-256 over a secret that only the key yields and what is in the box: whoever is shown both can tell
+   * that nothing else was promised. What was sealed before there were receipts has none.
+   */
+  readonly digest?: string
 }
 
 export interface NewEvent {

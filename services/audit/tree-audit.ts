@@ -21,8 +21,8 @@ export interface TreeFinding {
 }
 
 export interface TreeAuditOptions {
-  /** The only key that is trusted, until it announces another. Left out: those that the log brings along. */
-  readonly key?: string
+  /** The only keys that are trusted, until one announces another. Left out: those that the log brings along. */
+  readonly keys?: readonly string[]
   /** A checkpoint that the auditor has kept since last time. */
   readonly noted?: string
 }
@@ -45,9 +45,9 @@ export class TreeAudit {
   #isForked = false
   #isShifted = false
 
-  constructor(published: PublishedLog, { key, noted }: TreeAuditOptions = {}) {
+  constructor(published: PublishedLog, { keys, noted }: TreeAuditOptions = {}) {
     this.#published = published
-    this.#trusted = (key === undefined ? published.verifierKeys : [key]).map(noteVerifier)
+    this.#trusted = (keys ?? published.verifierKeys).map(noteVerifier)
     this.#leaves = new PublishedLeaves(published.bundles())
     this.#checkpoints = published.checkpoints()[Symbol.asyncIterator]()
     this.#noted = noted === undefined ? undefined : this.#parsed(noted, 'the checkpoint that was noted')

@@ -9,6 +9,7 @@ import { remoteLog, RemoteLogError } from '../audit/remote-log.ts'
 import { hashesOf } from '../../infra/transparency/tiles.ts'
 import { TreeAudit, type TreeFinding } from '../audit/tree-audit.ts'
 import { verifyLog, type Verified } from '../audit/verify.ts'
+import { verifyReceiptFile } from './audit-receipt.ts'
 import { commandOf } from './arguments.ts'
 import { CommandFailedError, exitCodes } from './failure.ts'
 import { counted, grouped, print, progress, type Printing } from './output.ts'
@@ -17,11 +18,12 @@ export function addAudit(program: Command): void {
   const audit = program.command('audit').description('proofs over the log, checked without its database')
   commandOf(
     audit,
-    'verify <place>',
+    'verify [place]',
     'check a backup, event by event, or a running service at https://…, against what the log has signed',
   )
     .option('--since <file>', 'a checkpoint that you noted before: the log must go on from it')
-    .option('--key <verifier key>', 'trust this key alone, and not those that the log brings along')
+    .option('--receipt <file>', 'check this receipt, with nothing but the keys of --key')
+    .option('--key <verifier keys>', 'trust these keys alone, and not those that the log brings along')
     .option('--note <file>', 'write the newest checkpoint here, for the next time')
     .addHelpText(
       'after',
@@ -32,6 +34,7 @@ export function addAudit(program: Command): void {
 
 interface VerifyOptions extends Printing {
   readonly since?: string
+  readonly receipt?: string
   readonly key?: string
   readonly note?: string
 }
@@ -46,9 +49,16 @@ interface Audited {
   readonly checkpoint: string | undefined
 }
 
-async function verify(place: string, options: VerifyOptions): Promise<void> {
-  const noted = options.since === undefined ? undefined : textIn(options.since)
-  const audited = await auditOf(place, { ...options, noted }).catch((error: unknown) => {
+async function verify(place: string | undefined, options: VerifyOptions): Promise<void> {
+  const { json } = options
+  const printing = { ...(json && { json }) }
+  const keys = options.key?.split(/\s+/).filter((key) => key !== '')
+  if (options.receipt !== undefined)
+    return verifyReceiptFile({ ...printing, text: textIn(options.receipt, '--receipt'), keys: keys ?? [] })
+  if (place === undefined)
+    throw new CommandFailedError('What is to be checked? A backup, https://… or --receipt <file>.')
+  const noted = options.since === undefined ? undefined : textIn(options.since, '--since')
+  const audited = await auditOf(place, { keys, noted }).catch((error: unknown) => {
     // It comes from outside: what cannot be read is said, and is no fault of this program.
     if (error instanceof MalformedNoteError || error instanceof RemoteLogError)
       throw new CommandFailedError(`Nothing was checked: ${error.message}.`)
@@ -60,7 +70,10 @@ async function verify(place: string, options: VerifyOptions): Promise<void> {
   else if (options.note !== undefined) keep(options.note, checkpoint)
 }
 
-type Trust = Pick<VerifyOptions, 'key'> & { readonly noted: string | undefined }
+interface Trust {
+  readonly keys: readonly string[] | undefined
+  readonly noted: string | undefined
+}
 
 function auditOf(place: string, trust: Trust): Promise<Audited> {
   return /^https?:\/\//.test(place) ? auditService(place, trust) : auditBackup(place, trust)
@@ -96,9 +109,9 @@ async function auditService(url: string, trust: Trust): Promise<Audited> {
   return treeResult(tree, published)
 }
 
-function treeAudit(published: PublishedLog, { key, noted }: Trust): TreeAudit {
+function treeAudit(published: PublishedLog, { keys, noted }: Trust): TreeAudit {
   return new TreeAudit(published, {
-    ...(key !== undefined && { key }),
+    ...(keys && { keys }),
     ...(noted !== undefined && { noted }),
   })
 }
@@ -155,9 +168,9 @@ async function eventsOf(
   return found.slice(0, Math.min(found.length, limit))
 }
 
-function textIn(file: string): string {
+function textIn(file: string, option: string): string {
   if (existsSync(file)) return readFileSync(file, 'utf8')
-  throw new CommandFailedError(`${file} is not there: --since names a file with a checkpoint.`)
+  throw new CommandFailedError(`${file} is not there: ${option} names a file.`)
 }
 
 function keep(file: string, checkpoint: string | undefined): void {

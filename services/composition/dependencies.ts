@@ -15,6 +15,7 @@ import { migrate } from '../../infra/postgres/migrate.ts'
 import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
 import { postgresPublicEvents } from '../../infra/postgres/webhooks/public-events.ts'
 import { PostgresReadStore } from '../../infra/postgres/read-models/read-store.ts'
+import { logProofs } from '../../infra/postgres/transparency/log-proofs.ts'
 import { SubjectKeys } from '../../infra/postgres/privacy/subject-keys.ts'
 import { SandboxOperations } from '../../infra/postgres/sandbox-operations.ts'
 import { postgresSnapshots } from '../../infra/postgres/snapshots.ts'
@@ -177,6 +178,7 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
     opaque: opaqueNumbers(masterKeys),
     vault,
     personalKeys,
+    logProofs: logProofs({ pool, store: adapters.store, keys: personalKeys }),
     mailer,
     clock,
     movedClocks,

@@ -158,6 +158,7 @@ function success(route: AnyRoute, schemas: NamedSchemas): Json {
     ...(status === 201 ? ['Location'] : []),
     ...(isWrite ? ['Idempotent-Replayed'] : []),
     ...(takesIfMatch(route) || route.kind === 'show' || route.subject ? ['ETag'] : []),
+    ...(route.kind === 'show' ? ['Ikw-Log-Index'] : []),
     ...(route.scope === 'public' ? [] : ['Ledger-Position']),
     ...(!takesCredentials(route)
       ? []

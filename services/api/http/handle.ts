@@ -48,14 +48,12 @@ export async function handle(
   const body = await bodyOf(api, route, request)
   const header = request.headers['idempotency-key'] as string | undefined
   const keyed = isRead(request) ? undefined : keyOf(route, { header, caller, owner, params, body })
+  const { dependencies } = api
   const asked = new HttpRequest({
-    dependencies: api.dependencies,
+    dependencies,
     caller,
-    envelope: envelopeOf({ caller, owner }, response, {
-      keyed,
-      asOf: api.dependencies.executor.position,
-    }),
-    id: keyed?.id ?? api.dependencies.newId(),
+    envelope: envelopeOf({ caller, owner }, response, { keyed, asOf: dependencies.executor.position }),
+    id: keyed?.id ?? dependencies.newId(),
     path: response.locals['path'] as string,
     params,
     query,
@@ -66,13 +64,23 @@ export async function handle(
     ifRevision: ifRevision(route, request),
   })
   const prepare = () => challenged(api.challenges, route, asked)
-  const { dependencies } = api
   const reply = await answer(dependencies, { route, asked, keyed, prepare }).catch((error: unknown) => {
     throw withKind(route, params, error)
   })
   if (asked.revision !== undefined && !reply.replayed) response.setHeader('ETag', `"${asked.revision}"`)
+  await tellIndex(api, asked, response)
   if (route.scope !== 'public') await tellPosition(api, { asked, isRead: isRead(request), response })
   return reply
+}
+
+/** What is shown has a leaf in the log as soon as the notary has signed it: a receipt proves it. */
+async function tellIndex(
+  { dependencies }: Api,
+  { shown }: HttpRequest,
+  response: HttpResponse,
+): Promise<void> {
+  const index = shown === undefined ? undefined : await dependencies.logProofs.indexOf(shown)
+  if (index !== undefined) response.setHeader('Ikw-Log-Index', index)
 }
 
 interface Answered {

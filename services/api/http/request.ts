@@ -42,6 +42,7 @@ export class HttpRequest implements AnyRequest {
   /** Only the first command is bound to it: what follows is this request's own. */
   #ifRevision: number | undefined
   #revision: number | undefined
+  #shown: number | undefined
 
   constructor(parts: RequestParts) {
     this.caller = parts.caller
@@ -78,8 +79,14 @@ export class HttpRequest implements AnyRequest {
     return this.#revision
   }
 
-  read(revision: number): void {
+  /** Position of the last event of what is shown. */
+  get shown(): number | undefined {
+    return this.#shown
+  }
+
+  read(revision: number, position?: number): void {
     this.#revision = revision
+    this.#shown = position
   }
 
   showed(position: number): void {

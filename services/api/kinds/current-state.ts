@@ -18,12 +18,12 @@ export async function currentState(
   return (await currentDocument(request, from, id))?.state
 }
 
-/** The same with its revision. */
+/** The same with its revision, and the log position of its last event where that is known. */
 export async function currentDocument(
   { owner, dependencies }: Pick<AnyRequest, 'owner' | 'dependencies'>,
   from: Documents<never>,
   id: string,
-): Promise<{ readonly state: unknown; readonly revision: number } | undefined> {
+): Promise<CurrentDocument | undefined> {
   const { decider } = from
   const known = dependencies.executor.remembered(decider, id) ?? (await documentOf(dependencies, from, id))
   if (known && !owns(known.owner, owner)) return undefined
@@ -32,13 +32,19 @@ export async function currentDocument(
     (known?.revision ?? noStream) + 1,
   )
   if (!known && !(tail[0] && owns(tail[0].metadata, owner))) return undefined
-  const revision = tail.at(-1)?.revision ?? known!.revision
-  return { state: stateAfter(decider, tail, known?.state), revision }
+  const { revision, position } = tail.at(-1) ?? known!
+  return { state: stateAfter(decider, tail, known?.state), revision, position }
+}
+
+interface CurrentDocument {
+  readonly state: unknown
+  readonly revision: number
+  readonly position: number | undefined
 }
 
 async function documentOf(dependencies: AnyRequest['dependencies'], from: Documents<never>, id: string) {
   const row = await dependencies.reads.document(from.name, id)
-  return row && { state: row.state, revision: row.revision, owner: row }
+  return row && { state: row.state, revision: row.revision, position: row.position, owner: row }
 }
 
 function stateAfter(decider: AnyDecider, tail: readonly StoredEvent[], known: unknown): unknown {

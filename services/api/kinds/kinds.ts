@@ -35,7 +35,7 @@ export const kinds: Readonly<
     const current = await currentDocument(request, route.from as Documents<never>, id)
     const shown = current && route.view!(...([id, current.state] as never))
     if (!shown) return refuse('resource_must_exist')
-    request.read(current.revision)
+    request.read(current.revision, current.position)
     return shown
   },
 
