@@ -1,6 +1,6 @@
 import { hashBytes } from '../../infra/transparency/hashing.ts'
 import { tileWidth } from '../../infra/transparency/tiles.ts'
-import type { PublishedBundle } from './published-log.ts'
+import type { PublishedBundle } from '../../infra/transparency/published-log.ts'
 
 const nothing = Buffer.alloc(0)
 
@@ -9,7 +9,7 @@ export class PublishedLeaves {
   readonly #bundles: AsyncIterator<PublishedBundle>
   /** Those before the current one, itself, and the next. */
   #around: readonly Buffer[] = [nothing, nothing, nothing]
-  #current = -1
+  #current: number | undefined
   #ahead: PublishedBundle | undefined
 
   constructor(bundles: AsyncIterable<PublishedBundle>) {
@@ -19,8 +19,9 @@ export class PublishedLeaves {
   /** Goes on to the bundle of a leaf; leaves come in their order. */
   async reach(leaf: number): Promise<void> {
     const index = Math.floor(leaf / tileWidth)
-    if (this.#current < 0) this.#around = [nothing, nothing, await this.#read(0)]
-    for (; this.#current < index; this.#current++) {
+    if (this.#current === undefined)
+      this.#around = [nothing, await this.#read(index), await this.#read(index + 1)]
+    for (this.#current ??= index; this.#current < index; this.#current++) {
       const [, current, next] = this.#around
       this.#around = [current!, next!, await this.#read(this.#current + 2)]
     }
@@ -38,7 +39,7 @@ export class PublishedLeaves {
     for (const [place, bundle] of this.#around.entries()) {
       const start = bundle.indexOf(commitment)
       if (start >= 0 && start % hashBytes === 0)
-        return (this.#current + place - 1) * tileWidth + start / hashBytes
+        return (this.#current! + place - 1) * tileWidth + start / hashBytes
     }
     return undefined
   }

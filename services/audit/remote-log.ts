@@ -2,7 +2,7 @@ import { hashBytes, sha256 } from '../../infra/transparency/hashing.ts'
 import { parseCheckpoint } from '../../infra/transparency/checkpoint.ts'
 import { parseNote } from '../../infra/transparency/signed-note.ts'
 import { entriesOf, tilePath, tilesOnLevel, tileWidth, widthOf } from '../../infra/transparency/tiles.ts'
-import type { PublishedBundle, PublishedLog, PublishedTile } from './published-log.ts'
+import type { PublishedBundle, PublishedLog, PublishedTile } from '../../infra/transparency/published-log.ts'
 
 const timeoutMs = 30_000
 const tileBytesMax = tileWidth * (hashBytes + 2)

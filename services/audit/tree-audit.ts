@@ -12,7 +12,7 @@ import {
 import { GrowingTree, type Tile } from '../../infra/transparency/tree.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import { PublishedLeaves } from './published-leaves.ts'
-import type { PublishedCheckpoint, PublishedLog } from './published-log.ts'
+import type { PublishedCheckpoint, PublishedLog } from '../../infra/transparency/published-log.ts'
 
 export interface TreeFinding {
   /** Left out: the finding is about the log as a whole. */
@@ -21,10 +21,12 @@ export interface TreeFinding {
 }
 
 export interface TreeAuditOptions {
-  /** The only keys that are trusted, until one announces another. Left out: those that the log brings along. */
+  /** The only trusted keys, and those that they announce. Left out: those that the log brings along. */
   readonly keys?: readonly string[]
   /** A checkpoint that the auditor has kept since last time. */
   readonly noted?: string
+  /** Grown before, over events that were compared then; `published` begins where it ends. */
+  readonly tree?: GrowingTree
 }
 
 /** Findings that say the same of thousands of events help nobody. */
@@ -35,17 +37,19 @@ export class TreeAudit {
   readonly findings: TreeFinding[] = []
   readonly #published: PublishedLog
   readonly #leaves: PublishedLeaves
-  readonly #tree = new GrowingTree()
+  readonly #tree: GrowingTree
   readonly #trusted: NoteVerifier[]
   readonly #checkpoints: AsyncIterator<PublishedCheckpoint>
   #next: PublishedCheckpoint | undefined
   #noted: PublishedCheckpoint | undefined
+  #isBegun = false
   #tilesCompared = 0
   /** What follows from an event that is another one is not told again. */
   #isForked = false
   #isShifted = false
 
-  constructor(published: PublishedLog, { keys, noted }: TreeAuditOptions = {}) {
+  constructor(published: PublishedLog, { keys, noted, tree = new GrowingTree() }: TreeAuditOptions = {}) {
+    this.#tree = tree
     this.#published = published
     this.#trusted = (keys ?? published.verifierKeys).map(noteVerifier)
     this.#leaves = new PublishedLeaves(published.bundles())
@@ -55,6 +59,10 @@ export class TreeAudit {
 
   get size(): number {
     return this.#tree.size
+  }
+
+  get tree(): GrowingTree {
+    return this.#tree
   }
 
   root(): Buffer {
@@ -81,7 +89,7 @@ export class TreeAudit {
     const { size } = this.#tree
     if (size === this.#published.size) for (const tile of this.#tree.partialTiles()) this.#compareTile(tile)
     if (size === this.#noted?.size) this.#noted = this.#compareRoot(this.#noted, 'that was noted')
-    if (size === 1) await this.#nextCheckpoint()
+    if (!this.#isBegun) await this.#nextCheckpoint()
     while (this.#next && this.#next.size <= size) {
       this.#compareRoot(this.#next)
       await this.#nextCheckpoint()
@@ -92,7 +100,7 @@ export class TreeAudit {
   async end(): Promise<number> {
     const { size } = this.#tree
     const { size: signed } = this.#published
-    if (size === 0) await this.#nextCheckpoint()
+    if (!this.#isBegun) await this.#nextCheckpoint()
     if (size < signed)
       this.#note({ problem: `${signed - size} events are missing at the end: ${signed} were notarised` })
     const tilesTooMany = this.#published.tiles.size - this.#tilesCompared
@@ -106,6 +114,7 @@ export class TreeAudit {
   }
 
   async #nextCheckpoint(): Promise<void> {
+    this.#isBegun = true
     const { value, done } = await this.#checkpoints.next()
     this.#next = done ? undefined : value
   }

@@ -2,9 +2,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { readBackup, type SavedHistory } from '../../infra/backup/read.ts'
 import { MalformedNoteError } from '../../infra/transparency/signed-note.ts'
+import { rotateLogKey } from '../../infra/postgres/transparency/log-keys.ts'
+import { logKey, logKeyId } from '../../packages/domain/log-keys/log-key.ts'
+import { withRuntime } from './dependencies.ts'
 import { deciders } from '../../packages/domain/index.ts'
 import type { EventStore, StoredEvent } from '../../packages/kernel/ports.ts'
-import { publishedLog, type PublishedLog } from '../audit/published-log.ts'
+import type { PublishedLog } from '../../infra/transparency/published-log.ts'
+import { publishedLog } from '../audit/published-log.ts'
 import { remoteLog, RemoteLogError } from '../audit/remote-log.ts'
 import { hashesOf } from '../../infra/transparency/tiles.ts'
 import { TreeAudit, type TreeFinding } from '../audit/tree-audit.ts'
@@ -30,6 +34,11 @@ export function addAudit(program: Command): void {
       '\nExample:\n  ./ikw audit verify /backups/2026-11 --since last.txt --note last.txt\n',
     )
     .action(verify)
+  commandOf(
+    audit,
+    'rotate-key',
+    'sign the log with a new key from now on, announced in the log by the old one',
+  ).action(rotateKey)
 }
 
 interface VerifyOptions extends Printing {
@@ -176,6 +185,17 @@ function textIn(file: string, option: string): string {
 function keep(file: string, checkpoint: string | undefined): void {
   if (checkpoint === undefined) throw new CommandFailedError('The log has signed no checkpoint yet.')
   writeFileSync(file, checkpoint)
+}
+
+async function rotateKey(options: Printing): Promise<void> {
+  const key = await withRuntime(({ postgres: { pool }, dependencies: { vault, executor, newId } }) =>
+    rotateLogKey({ pool, vault }, async (note) => {
+      const envelope = { platform: true, actor: 'cli', correlation: newId() } as const
+      const command = { type: 'AnnounceLogKey', data: { note } } as const
+      return (await executor.send(logKey, logKeyId, command, envelope)).position
+    }),
+  )
+  print({ key }, options, () => `The log is signed with a new key from now on. Tell its witnesses:\n${key}`)
 }
 
 function problemsOf({ findings, books }: Audited): readonly string[] {

@@ -8,6 +8,12 @@ export interface Dependency {
   readonly ping: () => Promise<unknown>
 }
 
+/** Reasons, each a sentence, for which somebody must come; none when all is well. */
+export interface Alarm {
+  readonly name: string
+  readonly read: () => Promise<readonly string[]>
+}
+
 export interface HealthAnswer {
   readonly status: number
   readonly contentType: string
@@ -29,6 +35,7 @@ export class Health {
   readonly leads = new Map<string, boolean>()
   readonly #dependencies: Dependency[] = []
   readonly #facts: (() => Promise<object>)[] = []
+  readonly #alarms: Alarm[] = []
   #isStopping = false
 
   constructor() {
@@ -43,6 +50,11 @@ export class Health {
   /** Facts shown beside the dependencies while these are up. */
   tell(facts: () => Promise<object>): void {
     this.#facts.push(facts)
+  }
+
+  /** Something that people must look at, though this process can work: it is ready for balancers only. */
+  alarm(alarm: Alarm): void {
+    this.#alarms.push(alarm)
   }
 
   /** From now on this process is not ready. */
@@ -72,6 +84,12 @@ export class Health {
 
   readonly #told = cached(() => Promise.all(this.#facts.map((tell) => tell().catch(untold))), readinessKeptMs)
 
+  readonly #alarming = cached(async () => {
+    const read = async ({ name, read }: Alarm) => [name, await read().catch(() => [])] as const
+    const all = await Promise.all(this.#alarms.map(read))
+    return Object.fromEntries(all.filter(([, reasons]) => reasons.length > 0))
+  }, readinessKeptMs)
+
   #status(isUp: boolean): ReadinessStatus {
     if (this.#isStopping) return 'stopping'
     return isUp ? 'ready' : 'not ready'
@@ -80,7 +98,9 @@ export class Health {
   async #readiness(): Promise<HealthAnswer> {
     const { checks, isUp } = await this.#checks()
     const facts = isUp ? await this.#told() : []
-    return readiness(this.#status(isUp), {
+    const alarms = isUp ? await this.#alarming() : {}
+    return readiness(this.#status(isUp && Object.keys(alarms).length === 0), {
+      ...(Object.keys(alarms).length > 0 && { alarms }),
       dependencies: Object.fromEntries(checks.map(({ name, ...result }) => [name, result])),
       ...(this.leads.size > 0 && { leads: Object.fromEntries(this.leads) }),
       ...Object.assign({}, ...facts),

@@ -1,4 +1,5 @@
 import { listParked } from '../../infra/postgres/consumers/parked.ts'
+import { auditFindings } from '../../infra/postgres/transparency/audit-findings.ts'
 import { backlog } from '../../infra/postgres/consumers/backlog.ts'
 import type { Postgres } from '../../infra/postgres/client/connect.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
@@ -47,6 +48,7 @@ export function observe(health: Health, { dependencies, postgres: { pool } }: Ob
     read: async () => (await waiting()).parked,
   })
   observeCases(health, dependencies)
+  observeAudit(health, pool)
   const pending = async () => (await waiting()).deliveriesPending
   metrics.gauge('webhook_deliveries_pending', 'Webhook deliveries to be made; counted up to 100,000', pending)
 }
@@ -60,6 +62,19 @@ function observeCases({ metrics }: Health, { reads, clock }: Dependencies): void
   metrics.gauge('case_age_seconds', 'Age of the oldest open case; 0 when none is open', async () => {
     return (await open()).oldestSeconds
   })
+}
+
+/** What the auditor has found is known to every process. */
+function observeAudit(health: Health, pool: Postgres['pool']): void {
+  const found = cached(() => auditFindings(pool), backlogKeptMs)
+  health.alarm({ name: 'audit', read: async () => (await found()).map(({ problem }) => problem) })
+  health.metrics.gauge(
+    'audit_findings',
+    'What the log, the books or the read models show that was not signed',
+    async () => {
+      return (await found()).length
+    },
+  )
 }
 
 interface Observed {

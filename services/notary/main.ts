@@ -1,3 +1,4 @@
+import type { LogSigners } from '../../infra/postgres/transparency/log-keys.ts'
 import type { KeptCheckpoint, OpenTree, TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
 import { checkpointText } from '../../infra/transparency/checkpoint.ts'
 import { commitmentOf } from '../../infra/transparency/commitment.ts'
@@ -12,7 +13,7 @@ const everyMs = 500
 export interface NotaryOptions {
   readonly store: EventStore
   readonly trees: TreeStore
-  readonly signer: NoteSigner
+  readonly signers: LogSigners
   readonly log: Log
 }
 
@@ -36,7 +37,8 @@ export async function startNotary(options: NotaryOptions): Promise<Subscription>
       open = undefined
       const leaves = news.map((event) => leafOf(event))
       for (const { commitment } of leaves) tree.add(leafHash(commitment))
-      const checkpoint = signed(tree, leaves.at(-1)!.position, options.signer)
+      const through = leaves.at(-1)!.position
+      const checkpoint = signed(tree, through, await options.signers(position, through))
       await trees.grow({ leaves, tiles: tree.takeTiles(), checkpoint })
       open = { tree, position: checkpoint.position }
     },
@@ -47,9 +49,14 @@ function leafOf(event: StoredEvent) {
   return { commitment: commitmentOf(event), position: event.position }
 }
 
-function signed(tree: OpenTree['tree'], position: number, signer: NoteSigner): KeptCheckpoint {
+function signed(tree: OpenTree['tree'], position: number, signers: readonly NoteSigner[]): KeptCheckpoint {
   const { size } = tree
   const root = tree.root()
-  const text = checkpointText({ origin: signer.name, size, root })
-  return { size, root, position, note: writeNote({ text, signatures: [signer.sign(text)] }) }
+  const text = checkpointText({ origin: signers[0]!.name, size, root })
+  return {
+    size,
+    root,
+    position,
+    note: writeNote({ text, signatures: signers.map((signer) => signer.sign(text)) }),
+  }
 }

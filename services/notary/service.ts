@@ -1,4 +1,4 @@
-import { currentSigner } from '../../infra/postgres/transparency/log-keys.ts'
+import { logSigners } from '../../infra/postgres/transparency/log-keys.ts'
 import { TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
 import type { Runtime } from '../composition/dependencies.ts'
@@ -13,8 +13,8 @@ export function runNotary(runtime: Runtime): Subscription {
   const { pool } = postgres
   const { log, vault } = dependencies
   return leading(runtime, 'notary', async ({ fence }) => {
-    const signer = await currentSigner({ pool, vault, fence, baseUrl: configuration.baseUrl })
-    const notary = await startNotary({ store, log, signer, trees: new TreeStore(pool, fence) })
+    const signers = await logSigners({ pool, vault, fence, baseUrl: configuration.baseUrl })
+    const notary = await startNotary({ store, log, signers, trees: new TreeStore(pool, fence) })
     const witnesses = followWitnesses({ witnesses: configuration.witnesses, pool, fence, log })
     return { close: async () => void (await Promise.all([notary.close(), witnesses.close()])) }
   })

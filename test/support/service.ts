@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
-import { startService as start, type RunningService } from '../../services/all-in-one/start.ts'
-import type { RuntimeOptions } from '../../services/composition/dependencies.ts'
+import {
+  startService as start,
+  type RunningService,
+  type ServiceOptions,
+} from '../../services/all-in-one/start.ts'
 import { testDatabase } from './postgres.ts'
 
 export interface Answer<Body = Record<string, unknown>> {
@@ -48,7 +51,7 @@ export interface TestService extends MerchantClient {
 export async function startService(
   t: Test,
   environment: Readonly<Record<string, string>> = {},
-  options: RuntimeOptions = {},
+  options: ServiceOptions = {},
 ): Promise<TestService> {
   const { url: postgresUrl } = await testDatabase(t)
   const dataDirectory = mkdtempSync(join(tmpdir(), 'ikw-test-'))

@@ -67,6 +67,7 @@ const texts: Readonly<Record<string, string>> = {
   payout_batch: 'Id of the batch that it belongs to',
   payout_method_id: 'Id of the saved destination',
   pending: 'What will become available later, by currency',
+  personal: 'Personal fields of the event, for their owner; null when there are none, or they were erased',
   phone: 'Phone number in international format',
   preferred_flow: 'Flow to use where the operator offers several',
   purpose: 'What the payment is for',

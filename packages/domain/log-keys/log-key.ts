@@ -1,5 +1,6 @@
 import { record, Type } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
+import type { PlatformOwner } from '../../kernel/owner.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
 
 export const logKeyEvents = {
@@ -12,8 +13,9 @@ export type LogKey = { readonly announced: readonly string[] }
 export type LogKeyCommands = { AnnounceLogKey: { note: string } }
 
 /** The keys that sign the log, each announced by the one before it: docs/audit.md. */
-export const logKey: Decider<LogKey, LogKeyCommands, LogKeyEvents> = {
+export const logKey: Decider<LogKey, LogKeyCommands, LogKeyEvents, PlatformOwner> = {
   category: 'log_key',
+  owners: ['platform'],
   events: logKeyEvents,
   initial: () => ({ announced: [] }),
 

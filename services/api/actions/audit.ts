@@ -56,14 +56,14 @@ async function eventOf(request: Request): Promise<StoredEvent | undefined> {
 }
 
 /** Of the resource with this id; a payment is its intent. */
-async function lastEvent({ caller, dependencies }: Request, id: string, prefix: string | undefined) {
+async function lastEvent({ caller, owner, dependencies }: Request, id: string, prefix: string | undefined) {
   const named = prefix === idPrefixes['payment'] ? idPrefixes['payment_intent'] : prefix
   const asked = resources.filter(({ category, scope }) => {
     return isGranted(caller, scope) && (named === undefined || idPrefixes[category] === named)
   })
   const streams = asked.map(({ category }) => dependencies.store.readStream(streamName(category, id), 0))
   const [events] = (await Promise.all(streams)).filter((found) => found.length > 0)
-  return events && owns(events[0]!.metadata, caller) ? events.at(-1) : undefined
+  return events && owns(events[0]!.metadata, owner) ? events.at(-1) : undefined
 }
 
 async function toldEvent({ caller, dependencies }: Request, id: string): Promise<StoredEvent | undefined> {
@@ -75,7 +75,10 @@ async function toldEvent({ caller, dependencies }: Request, id: string): Promise
 }
 
 /** The entry of the book behind a movement of the balance. */
-async function movement({ caller, dependencies }: Request, id: string): Promise<StoredEvent | undefined> {
+async function movement(
+  { caller, owner, dependencies }: Request,
+  id: string,
+): Promise<StoredEvent | undefined> {
   const { merchant, livemode } = caller
   const { rows } = await dependencies.reads.page<{ position: number }>({
     from: balanceTransactions.name,
@@ -84,5 +87,5 @@ async function movement({ caller, dependencies }: Request, id: string): Promise<
     limit: 1,
   })
   const [event] = rows[0] ? await dependencies.store.readAll(rows[0].position - 1, 1) : []
-  return event && owns(event.metadata, caller) ? event : undefined
+  return event && owns(event.metadata, owner) ? event : undefined
 }

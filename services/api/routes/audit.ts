@@ -7,6 +7,7 @@ const rows = [
     summary: 'An event, or the last one of a resource or movement, with the proof that the log has signed it',
     scope: 'audit.read',
     inferred: true,
+    params: { id: 'text' },
     returns: ReceiptResource,
     refusals: ['resource_must_exist', 'event_must_be_signed'],
     action: showReceipt,
