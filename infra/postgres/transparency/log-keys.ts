@@ -45,6 +45,12 @@ export async function logSigners(options: LogKeysOptions): Promise<LogSigners> {
   }
 }
 
+/** The newest key; the first one is created here. */
+export async function currentSigner(options: LogKeysOptions): Promise<NoteSigner> {
+  if ((await keptKeys(options.pool)).length === 0) await firstKey(options)
+  return signerOf(options.vault, (await keptKeys(options.pool)).at(-1)!)
+}
+
 /** Who signs a checkpoint over the events up to a log position, when the last one was over those before. */
 export type LogSigners = (before: number, through: number) => Promise<readonly NoteSigner[]>
 
