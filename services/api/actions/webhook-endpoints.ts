@@ -18,6 +18,8 @@ import {
   secretContext,
   webhookEndpoint,
 } from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import { readEndpoint } from '../../composition/webhook-endpoints.ts'
+import { requireSight } from './event-sight.ts'
 import { takeSlot } from './webhook-slots.ts'
 
 type Shown = Static<typeof WebhookEndpointResource>
@@ -33,6 +35,7 @@ export async function registerEndpoint(
   checkUrl(request, body.url)
   const enabledEvents = body.enabled_events ?? ['*']
   checkTypes(enabledEvents)
+  requireSight(request.caller, enabledEvents)
   await takeSlot(request, id)
   const data = { url: body.url, enabledEvents, ...newSecret(dependencies, id) }
   const { state } = await request.send(
@@ -56,6 +59,7 @@ export async function reviseEndpoint(
   const id = params['id'] ?? refuse('resource_must_exist')
   if (url !== undefined) checkUrl(request, url)
   checkTypes(enabledEvents)
+  await requireSightOfAll(request, id)
   let { state } = await request.send(
     webhookEndpoint,
     id,
@@ -68,6 +72,18 @@ export async function reviseEndpoint(
     state = (await request.send(webhookEndpoint, id, { type, data: {} }, { mustExist: true })).state
   }
   return viewWebhookEndpoint(id, state, dependencies.clock()) ?? refuse('resource_must_exist')
+}
+
+/** Whoever moves an endpoint elsewhere, or turns it on, must be allowed to see all that it will get. */
+async function requireSightOfAll(
+  { dependencies, caller, body }: Request<Static<typeof WebhookEndpointRevision>>,
+  id: string,
+): Promise<void> {
+  const { url, enabled, enabled_events: enabledEvents } = body
+  if (enabledEvents) return requireSight(caller, enabledEvents)
+  if (url === undefined && enabled !== true) return
+  const endpoint = await readEndpoint(dependencies, caller, id)
+  if (endpoint) requireSight(caller, endpoint.state.enabledEvents)
 }
 
 /** Spec, Webhook endpoints: the new secret signs future deliveries immediately. */
