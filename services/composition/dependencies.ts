@@ -34,6 +34,7 @@ import type { Tracing } from '../../packages/kernel/trace-ports.ts'
 import { readModels } from '../../projections/index.ts'
 import { assertSameHistory } from './assert-same-history.ts'
 import { openBlindIndex } from './blind-index.ts'
+import { withDelays } from './consumer-delays.ts'
 import { Health } from './health.ts'
 import { randomSalts, risingIds } from './ids.ts'
 import { storedTypes } from '../../packages/domain/index.ts'
@@ -93,7 +94,7 @@ export async function openRuntime(
   const { tracing, ...telemetry } = await openTelemetry(configuration, health, `ikw-${service}`)
   const adapters = {
     postgres,
-    store,
+    store: withDelays(store, health.metrics),
     snapshots,
     mailer,
     operators,
