@@ -206,7 +206,8 @@ async function openStore(
   if (eventStoreUrl === undefined) return openEmbeddedStore({ url, onLogWentBack: endProcess })
   // Its client takes long to load, so it is loaded only when used.
   const { openEventStoreDb } = await import('../../infra/event-store/eventstoredb/store.ts')
-  return openEventStoreDb({ url: eventStoreUrl, prefix, log, ...ownStreams })
+  const onLogWentBack = endProcess
+  return openEventStoreDb({ url: eventStoreUrl, prefix, log, onLogWentBack, ...ownStreams })
 }
 
 /**
