@@ -19,6 +19,8 @@ export interface Difference {
   /** The key of the row; empty when it is about the read model as a whole. */
   readonly row: string
   readonly problem: string
+  /** Left out when it is not about the value of one column. */
+  readonly column?: string
   /** A state that is no fault of the row: parked events and rebuilds have signs of their own. */
   readonly isToldElsewhere?: true
 }
@@ -142,7 +144,8 @@ async function compareTable(
   { fold, share, findings, breathe }: Comparing,
 ): Promise<void> {
   const { model, version, table, position, parked } = shown
-  const note = (row: string, problem: string) => findings.add({ model: model.name, row, problem })
+  const note = (row: string, problem: string, column?: string) =>
+    findings.add({ model: model.name, row, problem, ...(column !== undefined && { column }) })
   findings.stand(model.name, position)
   if (version !== model.version) {
     const problem =
@@ -166,19 +169,21 @@ async function compareTable(
       findings.count(model.name)
       const expected = fold.expected.take(actual)
       if (!expected) note(key, 'stands in the table, but nothing in the log makes it')
-      else for (const problem of differences(actual, storedRow(expected, table))) note(key, problem)
+      else
+        for (const { column, problem } of differences(actual, storedRow(expected, table)))
+          note(key, problem, column)
     }
   }
   for (const expected of fold.expected.left()) note(keyOf(expected, table.key), 'is missing in the table')
 }
 
-function differences(actual: Row, expected: Row): readonly string[] {
+function differences(actual: Row, expected: Row): readonly { column: string; problem: string }[] {
   return Object.keys(expected)
     .filter((column) => !isDeepStrictEqual(actual[column] ?? null, expected[column]))
-    .map(
-      (column) =>
-        `${column} is ${JSON.stringify(actual[column])}, but by the log ${JSON.stringify(expected[column])}`,
-    )
+    .map((column) => {
+      const [shown, logged] = [actual[column], expected[column]].map((value) => JSON.stringify(value))
+      return { column, problem: `${column} is ${shown}, but by the log ${logged}` }
+    })
 }
 
 function furthest(tables: readonly PublishedTable[]): number {

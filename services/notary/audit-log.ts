@@ -6,7 +6,7 @@ import type { GrowingTree } from '../../infra/transparency/tree.ts'
 import { deciders } from '../../packages/domain/index.ts'
 import type { EventStore, StoredEvent } from '../../packages/kernel/ports.ts'
 import { readModels } from '../../projections/index.ts'
-import { compareReadModels } from '../audit/replay.ts'
+import { compareReadModels, type Difference } from '../audit/replay.ts'
 import { TreeAudit, type TreeFinding } from '../audit/tree-audit.ts'
 import { verifyLog } from '../audit/verify.ts'
 import { breathing, pacedStore, type Pace } from './paced.ts'
@@ -101,9 +101,7 @@ export async function auditWholeLog(audited: Audited, pace: Pace): Promise<Whole
     ...(tree?.findings ?? []).map(sentenceOf),
     // What only waits for too long is told by an alert of its own.
     ...violations.filter(({ rule }) => rule !== 'L7').map(({ rule, problem }) => `${rule}: ${problem}`),
-    ...differences
-      .filter(({ isToldElsewhere }) => !isToldElsewhere)
-      .map(({ model, row, problem }) => `read model ${model} ${row}: ${problem}`),
+    ...differences.filter(({ isToldElsewhere }) => !isToldElsewhere).map(readModelFault),
   ]
   return { problems, position, events: tree?.size ?? 0 }
 }
@@ -136,4 +134,9 @@ function upTo(events: readonly StoredEvent[], count: number): readonly StoredEve
 
 function sentenceOf({ leaf, problem }: TreeFinding): string {
   return leaf === undefined ? problem : `leaf ${leaf}: ${problem}`
+}
+
+/** Values may be personal, and this is logged: who may see them asks `ikw ledger replay`. */
+function readModelFault({ model, row, problem, column }: Difference): string {
+  return `read model ${model} ${row}: ${column === undefined ? problem : `${column} is not what the log says`}`
 }
