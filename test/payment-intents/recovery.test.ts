@@ -153,7 +153,7 @@ function asking(id: string, dependencies: Dependencies) {
   const body = { payment_method: byOrange }
   const envelope = { ...owner(), actor: 'test', correlation: 'test' }
   const caller = { ...owner(), actor: 'test', credential: 'api_key', scopes: ['*'] } as const
-  const parts = { dependencies, caller, envelope, id, path: '', params: { id }, query: {}, body }
+  const parts = { dependencies, caller, envelope, id, path: '', params: { id }, target: id, query: {}, body }
   const request = new HttpRequest({ ...parts, minPosition: undefined, lastWritten: 0, ifRevision: undefined })
   return request as Parameters<typeof confirmPaymentIntent>[0]
 }

@@ -2,6 +2,7 @@ import type { Caller } from '../../packages/contract/callers.ts'
 import type { AnyRoute, Dependencies } from '../../packages/contract/routes.ts'
 import { answer } from '../../services/api/http/answer.ts'
 import { keyOf } from '../../services/api/kinds/idempotency.ts'
+import { targetOf } from '../../services/api/kinds/prefixes.ts'
 import { HttpRequest } from '../../services/api/http/request.ts'
 import { balanceRoutes } from '../../services/api/routes/balances.ts'
 import { paymentIntentRoutes } from '../../services/api/routes/payment-intents.ts'
@@ -40,6 +41,7 @@ export async function ask(
   const request = new HttpRequest({
     dependencies,
     params,
+    target: targetOf(route, caller, params),
     body,
     caller,
     envelope: {

@@ -22,7 +22,6 @@ type Asking = Request<Static<typeof MobileMoneyCallback>>
 /** Sandbox only: what the operator would say of a payment that waits. Saying it again changes nothing. */
 export async function playCollection(request: Asking): Promise<PaymentIntentView> {
   const { body, caller, dependencies } = request
-  if (caller.livemode) refuse('resource_must_exist')
   const id = identity(body.payment_intent_id, 'pi') ?? refuse('resource_must_exist')
   const intent = (await currentState({ caller, dependencies }, paymentIntents, id)) as
     PaymentIntent | undefined

@@ -4,7 +4,7 @@ import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Caller, Challenges } from '../../../packages/contract/callers.ts'
 import type { AnyRoute, Dependencies } from '../../../packages/contract/routes.ts'
 import type { Envelope } from '../../../packages/kernel/envelope.ts'
-import { pathParameters, withKind } from '../kinds/prefixes.ts'
+import { pathParameters, targetOf, withKind } from '../kinds/prefixes.ts'
 import { ownerOf } from '../../../packages/kernel/owner.ts'
 import { answer } from './answer.ts'
 import { requireScope } from './authenticate.ts'
@@ -55,6 +55,7 @@ export async function handle(
     id: keyed?.id ?? api.dependencies.newId(),
     path: response.locals['path'] as string,
     params,
+    target: targetOf(route, caller, params),
     query,
     body,
     minPosition: minPosition(api, request),

@@ -8,6 +8,8 @@ import type { Caller } from '../../../packages/contract/callers.ts'
 
 /** A request of a kind of row that is only known at run time. */
 export interface AnyRequest extends Request<object | undefined, Readonly<Record<string, unknown>>> {
+  /** The stream that the path names, or the caller's own. */
+  readonly target: string | undefined
   /** Header Min-Position: a list must show at least this. */
   readonly minPosition: number | undefined
   /** What this process last wrote for the merchant. */
@@ -25,6 +27,7 @@ export interface RequestParts {
   readonly id: string
   readonly path: string
   readonly params: Readonly<Record<string, string>>
+  readonly target: string | undefined
   readonly query: Readonly<Record<string, unknown>>
   readonly body: object | undefined
   readonly minPosition: number | undefined
@@ -40,6 +43,7 @@ export class HttpRequest implements AnyRequest {
   readonly id: string
   readonly path: string
   readonly params: Readonly<Record<string, string>>
+  readonly target: string | undefined
   readonly query: Readonly<Record<string, unknown>>
   readonly body: object | undefined
   readonly minPosition: number | undefined
@@ -58,6 +62,7 @@ export class HttpRequest implements AnyRequest {
     this.id = parts.id
     this.path = parts.path
     this.params = parts.params
+    this.target = parts.target
     this.query = parts.query
     this.body = parts.body
     this.minPosition = parts.minPosition
@@ -99,7 +104,7 @@ export class HttpRequest implements AnyRequest {
     options?: SendOptions,
   ) {
     const { isWhole, ...sending } = options ?? {}
-    const isNamed = id === this.params['id']
+    const isNamed = id === this.target
     const bound = isNamed && this.#ifRevision !== undefined ? { ifRevision: this.#ifRevision } : undefined
     const envelope = options || bound ? Object.assign({}, this.envelope, sending, bound) : this.envelope
     const earlier = isWhole && this.#isResumed ? await this.#earlier(decider, id) : undefined

@@ -1,32 +1,5 @@
-import { identity } from '../../../packages/contract/identity.ts'
-import { refuse } from '../../../packages/contract/refusals.ts'
-import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
-import {
-  viewOperation,
-  type OperationRow,
-  type OperationView,
-} from '../../../packages/domain/payment-intents/operation.ts'
-import { operations } from '../../../projections/operations.ts'
+import type { OperationView } from '../../../packages/domain/payment-intents/operation.ts'
 import { html } from '../docs/html.ts'
-
-const waitMs = 1_000
-
-/** Public: whoever has the id of an operation, payer or merchant, may see how it stands and nothing else. */
-export async function showOperation(
-  request: Pick<Request, 'dependencies' | 'params'>,
-): Promise<OperationView> {
-  const { dependencies, params } = request
-  const id = params['operationId']!
-  // The payer may come with the answer to the confirmation, and the read model a moment later.
-  await dependencies.reads.reached(await dependencies.store.head(), waitMs, operations.name)
-  return viewOperation((await findOperation(dependencies, id)) ?? refuse('resource_must_exist'))
-}
-
-export async function findOperation({ reads }: Dependencies, id: string): Promise<OperationRow | undefined> {
-  const where = [{ column: 'id', operator: '=', value: id }] as const
-  const { rows } = await reads.page<OperationRow>({ from: operations.name, where, order: 'id', limit: 1 })
-  return rows[0]
-}
 
 const words: Readonly<Record<OperationView['status'], readonly [title: string, text: string]>> = {
   pending: ['Payment under way', 'This page shows the result by itself. You can leave it open.'],
