@@ -131,8 +131,8 @@ export function showRow<Returns extends TSchema>(
 }
 
 /**
- * Every event of what `show` shows, with time, actor and what it changed. A view that depends on the time gets
- * that of the event.
+ * Every event of what `show` shows, with time, actor and what it changed. A view that depends on the time
+ * gets that of the event.
  */
 export function history<S, Returns extends TSchema>(
   operation: Operation,
