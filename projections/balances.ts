@@ -1,6 +1,6 @@
 import { derivedId } from '../packages/contract/identity.ts'
-import { revisionParts } from '../packages/domain/balances/days.ts'
-import { movementOf } from '../packages/domain/balances/movement.ts'
+import { cellOf, revisionParts } from '../packages/domain/balances/days.ts'
+import { movementOf, nothing } from '../packages/domain/balances/movement.ts'
 import { transactionsOf } from '../packages/domain/balances/transaction.ts'
 import { parseBookId } from '../packages/domain/ledger/accounts.ts'
 import type { Entry, LedgerEvents } from '../packages/domain/ledger/events.ts'
@@ -9,7 +9,7 @@ import { projection, type Change, type Columns, type RecordedEvent } from '../pa
 type EntryRecorded = RecordedEvent<Entry>
 const deferred = ['payment.succeeded_deferred', 'order.paid_deferred']
 
-type Handler = (event: EntryRecorded) => readonly Change[]
+type Handler<Data extends object> = (event: RecordedEvent<Data>) => readonly Change[]
 
 const book: Columns = { merchant: 'text', livemode: 'boolean', currency: 'text' }
 const sums: Columns = { available: 'numeric', pending: 'numeric', reserved: 'numeric', entries: 'bigint' }
@@ -23,25 +23,45 @@ export const balances = projection<LedgerEvents>()({
   columns: { ...book, ...sums },
   key: Object.keys(book),
   indexes: [],
-  on: everyEntry((event) => {
-    const { merchant, livemode, currency } = parseBookId(event.id)
-    return [{ add: added(event.data), key: { merchant, livemode, currency } }]
-  }),
+  on: {
+    ...everyEntry((event) => [{ add: added(event), key: bookOf(event) }]),
+    ...everyNotice((event) => [{ add: { ...nothing, entries: 1 }, key: bookOf(event) }]),
+  },
 })
 
-/** The same per day, so that a past balance is a sum of days and part of one. */
+/**
+ * What was written on one day and counts on another, by template and what the money was for: a balance as of
+ * a time and as known at a time is a sum of days and parts of two. One row changes per entry.
+ */
 export const balanceDays = projection<LedgerEvents>()({
   name: 'balance_days',
-  version: 2,
-  columns: { ...book, day: 'text', ...sums, revision_blocks: 'bigint', revision_rests: 'bigint' },
-  key: [...Object.keys(book), 'day'],
+  version: 4,
+  columns: {
+    ...book,
+    /** See `cellOf`. */
+    cell: 'text',
+    template: 'text',
+    purpose: 'text',
+    ...sums,
+    revision_blocks: 'bigint',
+    revision_rests: 'bigint',
+  },
+  key: [...Object.keys(book), 'cell', 'template', 'purpose'],
   indexes: [],
-  on: everyEntry((event) => {
-    const day = event.data.effectiveAt.slice(0, 10)
-    const { merchant, livemode, currency } = parseBookId(event.id)
-    const add = Object.assign(added(event.data), revisionParts(event.revision))
-    return [{ add, key: { merchant, livemode, currency, day } }]
-  }),
+  on: {
+    ...everyEntry((event) => {
+      const { merchant, livemode, currency } = parseBookId(event.id)
+      const { template, subject, effectiveAt } = event.data
+      const cell = cellOf(event.metadata.at, effectiveAt)
+      const add = Object.assign(added(event), revisionParts(event.revision))
+      return [{ add, key: { merchant, livemode, currency, cell, template, purpose: subject.type } }]
+    }),
+    ...everyNotice((event) => {
+      const { at } = event.metadata
+      const key = { ...bookOf(event), cell: cellOf(at, at), template: '', purpose: '' }
+      return [{ add: { ...nothing, entries: 1, ...revisionParts(event.revision) }, key }]
+    }),
+  },
 })
 
 /** The part of the journal that merchants see. */
@@ -86,7 +106,7 @@ export const balanceTransactions = projection<LedgerEvents>()({
   }),
 })
 
-function everyEntry(handle: Handler) {
+function everyEntry(handle: Handler<Entry>) {
   return {
     EntryPosted: handle,
     HoldPlaced: handle,
@@ -96,7 +116,17 @@ function everyEntry(handle: Handler) {
   }
 }
 
-function added(entry: Entry) {
-  const { available, pending, reserved } = movementOf(entry)
+/** What moves nothing, and is an event of its stream like any other. */
+function everyNotice(handle: Handler<object>) {
+  return { EntryRefused: handle, BookClosed: handle, BookReopened: handle }
+}
+
+function bookOf({ id }: RecordedEvent) {
+  const { merchant, livemode, currency } = parseBookId(id)
+  return { merchant, livemode, currency }
+}
+
+function added({ data }: EntryRecorded) {
+  const { available, pending, reserved } = movementOf(data)
   return { available, pending, reserved, entries: 1 }
 }

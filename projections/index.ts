@@ -11,6 +11,7 @@ import { payoutDestinations, payouts, payoutSettingsDocuments } from './payouts.
 import { products } from './products.ts'
 import { refunds } from './refunds.ts'
 import { sandboxClockDocuments } from './sandbox-clocks.ts'
+import { reconciliation, statements } from './statements.ts'
 import { timers } from './timers.ts'
 import { webhookEndpoints, webhookReplays } from './webhook-endpoints.ts'
 
@@ -31,8 +32,10 @@ export const readModels: readonly ReadModel[] = [
   payouts,
   payoutSettingsDocuments,
   products,
+  reconciliation,
   refunds,
   sandboxClockDocuments,
+  statements,
   timers,
   webhookEndpoints,
   webhookReplays,

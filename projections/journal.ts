@@ -5,7 +5,7 @@ import { projection, type Change, type RecordedEvent } from '../packages/kernel/
 /** One row per posting of each journal entry. Append-only. */
 export const journal = projection<LedgerEvents>()({
   name: 'journal',
-  version: 1,
+  version: 2,
   columns: {
     /** Position of the entry's event: the order of the journal. */
     position: 'bigint',
@@ -24,6 +24,8 @@ export const journal = projection<LedgerEvents>()({
     reverses: 'text',
     actor: 'text',
     effective_at: 'timestamptz',
+    /** When it would have counted if that month had not been closed. */
+    belongs_to: 'timestamptz',
     occurred_at: 'timestamptz',
     /**
      * Columns shared by an entry's postings come first: COPY writes them out once. 1 is the first posting.
@@ -50,7 +52,7 @@ export const journal = projection<LedgerEvents>()({
 /** Written out: half of a rebuild are these rows, and spreading would cost more than the rest. */
 function lines(event: RecordedEvent<Entry>): readonly Change[] {
   const { id: book, position, type: step, data, metadata } = event
-  const { entryId: entry, template, subject, postings, description = null, effectiveAt } = data
+  const { entryId: entry, template, subject, postings, description = null, belongsTo = null } = data
   const { merchant, livemode, currency } = parseBookId(book)
   const hold = 'holdId' in data ? data.holdId : null
   const reverses = 'reverses' in data ? (data.reverses ?? null) : null
@@ -76,7 +78,8 @@ function lines(event: RecordedEvent<Entry>): readonly Change[] {
       description,
       reverses,
       actor: metadata.actor,
-      effective_at: effectiveAt,
+      effective_at: data.effectiveAt,
+      belongs_to: belongsTo,
       occurred_at: metadata.at,
     },
   }))

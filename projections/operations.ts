@@ -1,6 +1,6 @@
 import type { PaymentIntentEvents } from '../packages/domain/payment-intents/events.ts'
 import type { OperationRow } from '../packages/domain/payment-intents/operation.ts'
-import type { PayoutEvents } from '../packages/domain/payouts/payout.ts'
+import type { PayoutEvents } from '../packages/domain/payouts/events.ts'
 import type { RefundEvents } from '../packages/domain/refunds/refund.ts'
 import { projection, type Change, type RecordedEvent } from '../packages/kernel/projection.ts'
 
@@ -64,12 +64,12 @@ export const operations = projection<PaymentIntentEvents & PayoutEvents & Refund
     ],
 
     PayoutRequested: (event) => [begin(event, { id: event.id, type: 'payout', resource_object: 'payout' })],
-    PayoutPaid: ({ id, data, metadata }) => [change(id, metadata, { status: 'succeeded' })],
+    PayoutPaid: ({ id, metadata }) => [change(id, metadata, { status: 'succeeded' })],
     PayoutPaidLate: ({ id, metadata }) => [change(id, metadata, { status: 'succeeded' })],
     PayoutFailed: ({ id, data, metadata }) => [
       change(id, metadata, { status: 'failed', message: data.failure.message }),
     ],
-    PayoutReturned: ({ id, data, metadata }) => [
+    PayoutReturned: ({ id, metadata }) => [
       change(id, metadata, { status: 'failed', message: 'The money came back' }),
     ],
     PayoutCanceled: ({ id, data, metadata }) => [
@@ -77,7 +77,7 @@ export const operations = projection<PaymentIntentEvents & PayoutEvents & Refund
     ],
 
     RefundRequested: (event) => [begin(event, { id: event.id, type: 'refund', resource_object: 'refund' })],
-    RefundSucceeded: ({ id, data, metadata }) => [change(id, metadata, { status: 'succeeded' })],
+    RefundSucceeded: ({ id, metadata }) => [change(id, metadata, { status: 'succeeded' })],
     RefundPaidLate: ({ id, metadata }) => [change(id, metadata, { status: 'succeeded' })],
     RefundReturned: ({ id, data, metadata }) => [
       change(id, metadata, { status: 'failed', message: data.message }),

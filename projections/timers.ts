@@ -5,13 +5,15 @@ import type { TimerHandlers } from '../packages/kernel/timer.ts'
 /** What is due, when and for whom: rebuilt from the log like every other read model. */
 export const timers = projection<Record<string, never>>()({
   name: 'timers',
-  version: 4,
+  version: 5,
   columns: {
     id: 'text',
     kind: 'text',
     subject: 'text',
     merchant: 'text',
     livemode: 'boolean',
+    organization: 'text',
+    user: 'text',
     due_at: 'timestamptz',
   },
   key: ['id'],

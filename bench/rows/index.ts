@@ -13,6 +13,7 @@ import { payout, payoutWhole } from './payout.ts'
 import { payoutHot } from './payout-hot.ts'
 import { read } from './read.ts'
 import { rebuild } from './rebuild.ts'
+import { reconcile } from './reconcile.ts'
 import { start } from './start.ts'
 import { timers } from './timers.ts'
 
@@ -28,6 +29,7 @@ export const rows: readonly Row[] = [
   read,
   list,
   rebuild,
+  reconcile,
   deliver,
   deadEndpoint,
   timers,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { connectPostgres, type Postgres } from '../../infra/postgres/client/connect.ts'
-import { publications, wantRebuild } from '../../infra/postgres/read-models/publication.ts'
+import { publications, requestNewGeneration } from '../../infra/postgres/read-models/publication.ts'
 import { readModels } from '../../projections/index.ts'
 import { deciders } from '../../packages/domain/index.ts'
 import { KnexProjector } from '../peers/knex-projector.ts'
@@ -62,7 +62,7 @@ const rebuildMaxMs = 10 * 60_000
  * published.
  */
 async function rebuildAll({ pool }: Postgres): Promise<void> {
-  for (const model of readModels) await wantRebuild(pool, model)
+  for (const model of readModels) await requestNewGeneration(pool, model)
   for (const begun = performance.now(); performance.now() - begun < rebuildMaxMs; await pause(lookEveryMs)) {
     const shown = [...(await publications(pool)).values()]
     if (shown.every(({ generation, wanted }) => generation === wanted)) return

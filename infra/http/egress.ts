@@ -69,14 +69,16 @@ export class AddressRefusedError extends Error {
 export interface EgressOptions extends HttpCallLimits {
   readonly allow: readonly AddressBlock[]
   readonly connectTimeoutMs: number
-  readonly originsMax: number
-  readonly connectionsPerOriginMax: number
+  readonly poolsMax: number
+  readonly connectionsPerPoolMax: number
   /** DNS, unless a test brings its own. */
   readonly lookup?: LookupFunction
 }
 
 export interface Call {
   readonly url: string
+  /** Whose call it is: owners share no connections, so that none waits behind another's that hang. */
+  readonly owner: string
   /** What is undefined is not sent. */
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: string
@@ -92,22 +94,22 @@ export interface Egress {
 }
 
 /**
- * One pool of connections per origin; the origin that was not used for the longest time goes when there are
- * too many.
+ * One pool of connections per owner and origin; the one that was not used for the longest time goes when
+ * there are too many.
  */
 export function guardedPools(options: EgressOptions): Egress {
   const connect = guardedConnector(options)
-  const pools = new LRUCache<string, Pool>({
-    max: options.originsMax,
+  const pools = new LRUCache<string, Pool, string>({
+    max: options.poolsMax,
     dispose: (pool) => void pool.close(),
-    memoMethod: (origin) => openPool(origin, connect, options),
+    memoMethod: (_key, _stale, { context: origin }) => openPool(origin, connect, options),
   })
-  const places = new LRUCache<string, Target>({ max: options.originsMax, memoMethod: placeOf })
+  const places = new LRUCache<string, Target>({ max: options.poolsMax, memoMethod: placeOf })
 
   return {
-    async post({ url, headers, body }) {
+    async post({ url, owner, headers, body }) {
       const { origin, path } = places.memo(url)
-      const pool = pools.memo(origin)
+      const pool = pools.memo(`${owner} ${origin}`, { context: origin })
       const exchange = new HttpCall(options)
       pool.dispatch({ method: 'POST', path, headers, body }, exchange)
       return exchange.answer
@@ -121,7 +123,7 @@ export function guardedPools(options: EgressOptions): Egress {
 
 /** Undici's own time-outs begin anew with every byte; the only one here is for the whole call. */
 function openPool(origin: string, connect: buildConnector.connector, options: EgressOptions): Pool {
-  const connections = options.connectionsPerOriginMax
+  const connections = options.connectionsPerPoolMax
   return new Pool(origin, { connect, connections, headersTimeout: 0, bodyTimeout: 0 })
 }
 

@@ -1,10 +1,12 @@
 import type pg from 'pg'
 import type { DueTimer, Timers, WantedTimers } from '../../packages/kernel/read-ports.ts'
+import { ownerIn, type Owner, type OwnerColumns } from '../../packages/kernel/owner.ts'
 import { fenced, type Fence } from './consumers/fence.ts'
 import { readSchema } from './read-models/tables.ts'
 import { Batcher } from './client/batcher.ts'
 
-type TimerKey = Pick<DueTimer, 'id' | 'dueAt'>
+type Timer = DueTimer<Owner>
+type TimerKey = Pick<Timer, 'id' | 'dueAt'>
 
 /**
  * Many timers may fall due at the same moment, so the time alone cannot identify the place to resume from.
@@ -20,13 +22,19 @@ interface Postponement extends TimerKey {
 }
 
 /** Of a deleted timer only its attempts are left. */
-type PostponedRow = DueTimer | (TimerKey & { readonly kind: null })
+type PostponedRow = TimerRow | (TimerKey & { readonly kind: null })
+
+interface TimerRow extends OwnerColumns, TimerKey {
+  readonly kind: string
+  readonly subject: string
+  readonly attempts: number
+}
 
 /** By this long after it fell due, a timer is in the read model; later ones are found by a full scan. */
 const lateMsMax = 3_000
 const lookAtAllEveryMs = 30_000
 
-const timerColumns = 't.kind, t.subject, t.merchant, t.livemode'
+const timerColumns = 't.kind, t.subject, t.merchant, t.livemode, t.organization, t."user"'
 
 /** Never run yet. The lower bound skips those that were run, of which there may be many. */
 const freshStatement = `
@@ -81,7 +89,7 @@ export class PostgresTimers implements Timers {
     this.#fence = fence
   }
 
-  async due(now: Date, limit: number, wanted: WantedTimers = {}): Promise<readonly DueTimer[]> {
+  async due(now: Date, limit: number, wanted: WantedTimers = {}): Promise<readonly Timer[]> {
     const kinds = wanted.kinds ?? null
     const found = await Promise.all([
       this.#postponed(now, limit, kinds),
@@ -89,19 +97,19 @@ export class PostgresTimers implements Timers {
       this.#ahead(limit, wanted),
     ])
     const byId = new Map(found.flat().map((timer) => [timer.id, timer]))
-    return [...byId.values()].sort((one, other) => (one.dueAt < other.dueAt ? -1 : 1))
+    return [...byId.values()].sort((one, other) => (one.dueAt < other.dueAt ? -1 : 1)).map(timerOf)
   }
 
   postpone({ id, dueAt }: TimerKey, until: Date): Promise<void> {
     return this.#postponements.enqueue({ id, dueAt, until })
   }
 
-  async #fresh(now: Date, limit: number, kinds: Kinds): Promise<readonly DueTimer[]> {
+  async #fresh(now: Date, limit: number, kinds: Kinds): Promise<readonly TimerRow[]> {
     const time = now.getTime()
     const looksAtAll = this.#begun.size > 0 || this.#isTimeForAll(time)
     const { dueAt, id } = looksAtAll ? begin : this.#freshFrom
     const values = [dueAt, now, limit, kinds, id]
-    const { rows } = await this.#pool.query<DueTimer>(freshStatement, values)
+    const { rows } = await this.#pool.query<TimerRow>(freshStatement, values)
     if (looksAtAll) this.#lookedAtAllAt = time
     this.#begun = new Set(rows.map(({ id }) => id))
     const recent = { dueAt: new Date(time - lateMsMax).toISOString(), id: '' }
@@ -109,10 +117,10 @@ export class PostgresTimers implements Timers {
     return rows
   }
 
-  async #ahead(limit: number, { kinds, ahead = [] }: WantedTimers): Promise<readonly DueTimer[]> {
+  async #ahead(limit: number, { kinds, ahead = [] }: WantedTimers): Promise<readonly TimerRow[]> {
     if (ahead.length === 0) return []
     const values = [ahead.map(({ merchant }) => merchant), ahead.map(({ now }) => now), limit, kinds ?? null]
-    return (await this.#pool.query<DueTimer>(aheadStatement, values)).rows
+    return (await this.#pool.query<TimerRow>(aheadStatement, values)).rows
   }
 
   /** Also when the clock was set back. */
@@ -121,12 +129,12 @@ export class PostgresTimers implements Timers {
   }
 
   /** Deletes the attempts of timers that are gone. */
-  async #postponed(now: Date, limit: number, kinds: Kinds): Promise<readonly DueTimer[]> {
+  async #postponed(now: Date, limit: number, kinds: Kinds): Promise<readonly TimerRow[]> {
     for (;;) {
       const { rows } = await this.#pool.query<PostponedRow>(postponedStatement, [now, limit, kinds])
       const gone = rows.filter(({ kind }) => kind === null)
       if (gone.length > 0) await this.#forget(gone)
-      if (gone.length < limit) return rows.filter((row): row is DueTimer => row.kind !== null)
+      if (gone.length < limit) return rows.filter((row): row is TimerRow => row.kind !== null)
     }
   }
 
@@ -147,4 +155,9 @@ export class PostgresTimers implements Timers {
     for (const { id } of batch) this.#begun.delete(id)
     return batch.map(() => undefined)
   }
+}
+
+function timerOf(row: TimerRow): Timer {
+  const { id, kind, subject, dueAt, attempts } = row
+  return { ...ownerIn(row), id, kind, subject, dueAt, attempts }
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 
 /** What a service relies on people and their schedules for. */
-export type UpkeepTask = 'backup' | 'verification'
+export type UpkeepTask = 'backup' | 'verification' | 'audit'
 
 export interface Upkeep {
   readonly task: UpkeepTask

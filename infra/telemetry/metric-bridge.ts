@@ -18,7 +18,7 @@ export interface Scraped {
 export type Scrape = () => Promise<readonly Scraped[]>
 
 /** Exposes Prometheus's numbers to OpenTelemetry: each fact is counted once. */
-export function bridge(scrape: Scrape): metrics.MetricProducer {
+export function metricProducer(scrape: Scrape): metrics.MetricProducer {
   const startTime = now()
   return {
     async collect() {

@@ -15,7 +15,7 @@ import {
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
 import { metrics, NodeSDK, resources } from '@opentelemetry/sdk-node'
 import type { Span, SpanAttributes, SpanOptions, Tracing } from '../../packages/kernel/trace-ports.ts'
-import { bridge, type Scrape } from './metric-bridge.ts'
+import { metricProducer, type Scrape } from './metric-bridge.ts'
 
 export interface TelemetryOptions {
   readonly service: string
@@ -38,7 +38,7 @@ export function startTelemetry({ service, instance, scrape }: TelemetryOptions):
   const { PeriodicExportingMetricReader } = metrics
   const reader = new PeriodicExportingMetricReader({
     exporter: new OTLPMetricExporter(),
-    metricProducers: [bridge(scrape)],
+    metricProducers: [metricProducer(scrape)],
   })
   const sdk = new NodeSDK({
     resource: resources.resourceFromAttributes({ 'service.name': service, 'service.instance.id': instance }),

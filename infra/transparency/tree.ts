@@ -47,12 +47,19 @@ export class GrowingTree {
 
   /** Tiles completed since the last call, and the partial ones as they are now. */
   takeTiles(): readonly Tile[] {
-    const full = this.#full
-    this.#full = []
-    return [...full, ...this.#partial()]
+    return [...this.takeFullTiles(), ...this.partialTiles()]
   }
 
-  #partial(): readonly Tile[] {
+  /** Tiles that were filled since they were last taken. */
+  takeFullTiles(): readonly Tile[] {
+    if (this.#full.length === 0) return this.#full
+    const full = this.#full
+    this.#full = []
+    return full
+  }
+
+  /** Tiles that are not full yet, as they are now. */
+  partialTiles(): readonly Tile[] {
     return this.#edge.flatMap((hashes, level) => {
       const index = Math.floor(this.#size / tileWidth ** (level + 1))
       return hashes.length === 0

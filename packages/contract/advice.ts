@@ -5,9 +5,9 @@ import type { RefusalName } from './refusals.ts'
  */
 export const advice: Readonly<Record<RefusalName, string>> = {
   credential_must_be_given: 'Send `Authorization: Bearer <key>`.',
-  credential_must_be_well_formed: 'Send the word `Bearer`, a space and the whole key, without quotes.',
+  credential_must_be_well_formed: 'Send the word `Bearer`, a space and the complete key, without quotes.',
   credential_must_be_valid:
-    'Send `Authorization: Bearer <key>` with a whole key. Keys begin with `ik_test_` or `ik_live_`.',
+    'Check the key: it was never issued here. Keys begin with `ik_test_` or `ik_live_`.',
   credential_must_not_be_expired: 'Use the key that replaced this one.',
   credential_must_have_the_scope: 'Use a key with the scope that the detail names.',
   credential_must_be_taken_here: 'Use one of the kinds of credentials that the detail names.',
@@ -15,8 +15,8 @@ export const advice: Readonly<Record<RefusalName, string>> = {
     'Let the user verify a challenge for this purpose, and send its `challengeId` once.',
   environment_must_be_the_credentials:
     'Use the key of that environment, or send the environment of this key.',
-  address_must_be_on_the_allow_list: 'Call from a listed address, or add this one to the list of the key.',
-  merchant_must_not_be_suspended: 'Ask support; nothing in the request can change it.',
+  address_must_be_on_the_allow_list: "Call from a listed address, or add this one to the key's list.",
+  merchant_must_not_be_suspended: 'Contact support; no change to the request helps.',
 
   request_must_be_valid:
     'Correct the fields that `errors` names. Unknown fields and query parameters are refused as well.',
@@ -26,20 +26,20 @@ export const advice: Readonly<Record<RefusalName, string>> = {
   idempotency_key_must_be_for_one_request:
     'Use a new key for a new request; repeat the old one with exactly its old body.',
   idempotent_request_must_have_ended:
-    'Wait for `Retry-After` and send the same request again: it answers what the first one did.',
+    'Wait for `Retry-After` and repeat the request: it returns the result of the first one.',
   environment_header_must_be_given: 'Send `Ikw-Environment: sandbox` or `Ikw-Environment: live`.',
   body_must_not_be_too_large: 'Send at most 256 KB.',
   content_type_must_be_json: 'Send the header `Content-Type: application/json`.',
   body_must_be_json: 'Send one JSON document in UTF-8, with each member once and at most 20 levels deep.',
   body_must_arrive_in_time: 'Send the same request again, with its idempotency key.',
-  content_encoding_must_be_known: 'Send the body as it is, or packed with gzip.',
+  content_encoding_must_be_known: 'Send the body uncompressed, or compressed with gzip.',
   request_must_be_http:
-    'Send HTTP/1.1 with a `Host`, one length of the body and no control characters in headers.',
-  headers_must_not_be_too_large: 'Send at most 16 KB of headers and address together.',
+    'Send HTTP/1.1 with a `Host`, a single body length and no control characters in headers.',
+  headers_must_not_be_too_large: 'Keep headers and URL together below 16 KB.',
   method_must_be_allowed: 'Use one of the methods in the header `Allow`.',
 
   resource_must_exist:
-    "Check the id, and that it belongs to the environment of the key. Others' resources look the same.",
+    "Check the id, and that it belongs to the key's environment. Other merchants' resources are reported as missing too.",
   resource_state_must_allow_it: 'Read the resource again and decide by its status.',
   confirmation_must_be_the_only_one:
     'Wait a moment and read the intent, or confirm it again: the operator is called only once.',
@@ -49,10 +49,11 @@ export const advice: Readonly<Record<RefusalName, string>> = {
 
   rate_must_be_within_the_limit: 'Wait for `Retry-After`, and spread the requests.',
   service_must_not_fail: 'Tell support the `request_id`. Repeat a write only with its idempotency key.',
+  event_must_be_signed: 'Ask again after `Retry-After`: events are signed about once a second.',
   history_must_be_whole: 'Tell support the `request_id`. Nothing was changed; other resources work as usual.',
   dependency_must_be_available: 'Send the same request again after `Retry-After`, with its idempotency key.',
   read_must_not_take_too_long:
-    'Ask for less: a longer search, a filter, a shorter period, or go on by `cursor` instead of a high `page`.',
+    'Narrow the request: a longer search text, a filter, a shorter period, or `cursor` instead of a high `page`.',
   dependency_must_answer_in_time:
     'It may have been done: repeat it with the same idempotency key, or read the resource.',
   read_model_must_have_caught_up: 'Ask again after `Retry-After`, or leave `Min-Position` out.',
@@ -60,10 +61,10 @@ export const advice: Readonly<Record<RefusalName, string>> = {
     'Send the same request again after `Retry-After`, with its idempotency key.',
 
   payment_must_be_eligible:
-    'Use a country, currency and method that go together; `/api/v1/geography/countries` lists them.',
+    'Use a supported combination of country, currency and method; `/api/v1/geography/countries` lists them.',
   payment_method_must_be_valid: 'Correct the part of `payment_method` that `errors` names.',
   intent_must_be_cancelable:
-    'Read the intent: it is under way or has ended. Refund it when it has succeeded.',
+    'Read the intent: it is in progress or has ended. Refund it if it has succeeded.',
   refund_must_not_exceed_the_payment: 'Refund at most what is left; without `amount`, all of it is refunded.',
   balance_must_cover_the_refund: 'Refund again when the balance covers it.',
   provider_must_accept_the_payment: 'Nothing was charged. Confirm again later, or offer another method.',
@@ -71,20 +72,19 @@ export const advice: Readonly<Record<RefusalName, string>> = {
     'Only payments that have succeeded and are not refunded in full can be refunded.',
   method_country_must_be_the_transactions:
     'Send the `transaction_country` of the intent as the country of the method.',
-  customer_must_exist: 'Send the id of a customer of this environment, or `customer_email` to have one made.',
+  customer_must_exist: 'Send the id of a customer of this environment, or `customer_email` to create one.',
   live_provider_must_be_configured:
-    'Nothing was begun. Ask support when this operator opens in live; sandbox works meanwhile.',
+    'Nothing was started. Ask support when this operator will be available in live; the sandbox works meanwhile.',
 
   payout_must_have_one_valid_destination:
     'Send either `destination` or `payout_method_id`, with all fields of its type.',
   operator_must_be_known: 'Use an operator of that country from `/api/v1/geography/countries`.',
   balance_must_cover_amount_and_fees:
     'Pay out less, or wait until more is available: see `/api/v1/balance` and `/api/v1/fees/quote`.',
-  operator_must_take_payouts: 'Choose an operator that takes payouts, or a bank account.',
+  operator_must_take_payouts: 'Choose an operator that supports payouts, or a bank account.',
   destination_must_be_past_its_safety_delay: 'Wait until `usable_from` of the destination.',
   destination_must_be_active: 'The destination was removed: save it again.',
-  amount_must_be_within_the_limits:
-    'Stay between the least and the greatest amount of the operator, or split the payout.',
+  amount_must_be_within_the_limits: "Stay within the operator's minimum and maximum, or split the payout.",
 
   account_must_cover_the_amount: 'Use less, or wait until the account covers it.',
   balance_must_stay_countable: 'Use a smaller amount.',
@@ -94,6 +94,6 @@ export const advice: Readonly<Record<RefusalName, string>> = {
   webhook_event_type_must_be_known: 'Use a type of [the list](/docs/webhooks), `prefix.*`, or `*`.',
   replay_must_name_an_event_or_an_endpoint: 'Send `event_id`, `webhook_endpoint_id` or both.',
   webhook_endpoints_must_not_be_too_many:
-    'Use one endpoint for several event types, or turn one off: after a day it does not count any more.',
+    'Use one endpoint for several event types, or disable one: after a day it no longer counts.',
   webhook_endpoint_must_be_enabled: 'Send `enabled: true` to the endpoint first.',
 }

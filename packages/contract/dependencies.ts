@@ -1,5 +1,6 @@
 import type { BlindIndex } from '../kernel/blind-index.ts'
 import type { Executor } from '../kernel/execute.ts'
+import type { LogProofs } from '../kernel/log-ports.ts'
 import type { PublicEvents } from '../kernel/message-ports.ts'
 import type { MovedClocks } from '../kernel/moved-clocks.ts'
 import type { Clock, EventStore, Log, Mailer, NewId, OpaqueNumbers, Vault } from '../kernel/ports.ts'
@@ -23,6 +24,7 @@ export interface Dependencies {
   /** Log positions, opaque because others could read our volume from them. */
   readonly opaque: OpaqueNumbers
   readonly personalKeys: PersonalKeys
+  readonly logProofs: LogProofs
   readonly blindIndex: BlindIndex
   readonly mailer: Mailer
   readonly clock: Clock

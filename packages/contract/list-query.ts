@@ -102,6 +102,6 @@ export function statusOf({ kind, status }: AnyRoute): 200 | 201 | 202 {
 }
 
 /** Whether the operation changes one stream that its client can have read before. */
-export function takesIfMatch({ kind }: AnyRoute): boolean {
-  return kind === 'change'
+export function takesIfMatch({ kind, isChange }: AnyRoute): boolean {
+  return kind === 'change' || isChange === true
 }

@@ -7,6 +7,11 @@ export type MetadataChange = Readonly<Record<string, string | null>>
 /** Domain model 1.2. */
 const keysMax = 50
 
+/** What is kept of a new object's metadata: an empty text is no value here either. */
+export function givenMetadata(given: Metadata): Record<string, string> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
+}
+
 /**
  * What a revision changes: null or an empty text removes a key, null instead of the whole metadata removes
  * all keys. `undefined` when nothing changes.

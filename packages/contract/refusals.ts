@@ -14,17 +14,22 @@ export const refusals = {
     401,
     'IKW-AUTH-001',
     false,
-    'Authorization is not `Bearer` and a whole key, which begins with ik_test_ or ik_live_',
+    'Authorization must be `Bearer` and a complete key, which begins with ik_test_ or ik_live_',
   ],
   credential_must_be_valid: [401, 'IKW-AUTH-001', false, 'No such credential: it was never issued here'],
   credential_must_not_be_expired: [401, 'IKW-AUTH-002', false, 'Credential has expired or was revoked'],
   credential_must_have_the_scope: [403, 'IKW-AUTHZ-001', false, 'Credential lacks the scope'],
-  credential_must_be_taken_here: [403, 'IKW-AUTHZ-003', false, 'This kind of credential is not taken here'],
+  credential_must_be_taken_here: [
+    403,
+    'IKW-AUTHZ-003',
+    false,
+    'This kind of credential is not accepted here',
+  ],
   challenge_must_be_verified: [
     403,
     'IKW-AUTHZ-004',
     false,
-    'A verified challenge for this purpose is needed',
+    'A verified challenge for this purpose is required',
   ],
   environment_must_be_the_credentials: [
     403,
@@ -41,7 +46,7 @@ export const refusals = {
   merchant_must_not_be_suspended: [403, 'IKW-MERCHANT-002', false, 'Merchant is suspended'],
 
   request_must_be_valid: [400, 'IKW-REQ-001', false, 'Request is not valid (see errors)'],
-  unit_amount_must_have_a_currency: [400, 'IKW-REQ-001', false, 'unit_amount needs a currency beside it'],
+  unit_amount_must_have_a_currency: [400, 'IKW-REQ-001', false, 'unit_amount requires currency'],
   live_payout_must_have_an_idempotency_key: [
     400,
     'IKW-REQ-002',
@@ -72,12 +77,17 @@ export const refusals = {
   body_must_arrive_in_time: [408, 'IKW-REQ-008', true, 'Request did not arrive in time'],
 
   content_encoding_must_be_known: [415, 'IKW-REQ-013', false, 'Content-Encoding is not gzip'],
-  request_must_be_http: [400, 'IKW-REQ-010', false, 'Request is not HTTP that can be read'],
-  headers_must_not_be_too_large: [431, 'IKW-REQ-011', false, 'Headers are larger than 16 KB'],
+  request_must_be_http: [400, 'IKW-REQ-010', false, 'Request is not valid HTTP'],
+  headers_must_not_be_too_large: [431, 'IKW-REQ-011', false, 'Headers exceed 16 KB'],
   method_must_be_allowed: [405, 'IKW-REQ-009', false, 'Method is not allowed here'],
 
   resource_must_exist: [404, 'IKW-RES-001', false, 'Not found'],
-  resource_state_must_allow_it: [409, 'IKW-RES-002', false, 'State of the resource does not allow this'],
+  resource_state_must_allow_it: [
+    409,
+    'IKW-RES-002',
+    false,
+    'The current state of the resource does not allow this',
+  ],
   /** Spec, Errors. */
   confirmation_must_be_the_only_one: [
     409,
@@ -93,15 +103,16 @@ export const refusals = {
   service_must_not_fail: [500, 'IKW-SYS-001', false, 'Internal error'],
   dependency_must_be_available: [503, 'IKW-SYS-002', true, 'A dependency is unavailable'],
   dependency_must_answer_in_time: [504, 'IKW-SYS-003', true, 'A dependency did not answer in time'],
-  read_model_must_have_caught_up: [503, 'IKW-SYS-004', true, 'Read model is behind the asked position'],
+  read_model_must_have_caught_up: [503, 'IKW-SYS-004', true, 'Read model is behind the requested position'],
+  event_must_be_signed: [503, 'IKW-SYS-008', true, 'The log has not signed this event yet'],
   history_must_be_whole: [
     503,
     'IKW-SYS-007',
     false,
-    'The stored history of this resource is damaged; nothing was changed, and our staff has to mend it',
+    'The stored history of this resource is damaged; nothing was changed, and our staff must repair it',
   ],
-  read_must_not_take_too_long: [503, 'IKW-SYS-006', true, 'What was asked for takes too long to find'],
-  service_must_not_be_overloaded: [503, 'IKW-SYS-005', true, 'The service takes no more work at the moment'],
+  read_must_not_take_too_long: [503, 'IKW-SYS-006', true, 'This search takes too long'],
+  service_must_not_be_overloaded: [503, 'IKW-SYS-005', true, 'The service is overloaded at the moment'],
 
   payment_must_be_eligible: [400, 'IKW-TRANSFER-001', false, 'Country, currency or method is not eligible'],
   payment_method_must_be_valid: [400, 'IKW-TRANSFER-002', false, 'Payment method data is not valid'],
@@ -115,7 +126,7 @@ export const refusals = {
     400,
     'IKW-TRANSFER-004',
     false,
-    'Refund is larger than what is left of the payment',
+    'Refund exceeds what is left of the payment',
   ],
   balance_must_cover_the_refund: [402, 'IKW-TRANSFER-005', false, 'Balance does not cover the refund'],
   provider_must_accept_the_payment: [
@@ -143,7 +154,7 @@ export const refusals = {
     400,
     'IKW-PAYOUT-001',
     false,
-    'Destination is missing, doubled or not valid',
+    'Destination is missing, given twice or not valid',
   ],
   operator_must_be_known: [400, 'IKW-PAYOUT-002', false, 'Operator is not known in this country'],
   balance_must_cover_amount_and_fees: [
@@ -152,7 +163,7 @@ export const refusals = {
     false,
     'Available balance must cover the amount and its fees',
   ],
-  operator_must_take_payouts: [400, 'IKW-PAYOUT-004', false, 'Operator does not take payouts'],
+  operator_must_take_payouts: [400, 'IKW-PAYOUT-004', false, 'Operator does not support payouts'],
   destination_must_be_past_its_safety_delay: [
     403,
     'IKW-PAYOUT-005',
@@ -187,7 +198,7 @@ export const refusals = {
     409,
     'IKW-WEBHOOK-005',
     false,
-    'Webhook endpoint is turned off: enable it before events are sent to it',
+    'Webhook endpoint is disabled: enable it before sending events to it',
   ],
   webhook_endpoints_must_not_be_too_many: [
     409,

@@ -1,6 +1,7 @@
 import type { Decider, Message, Payloads } from '../kernel/decider.ts'
 import type { Envelope } from '../kernel/envelope.ts'
 import type { Outcome } from '../kernel/executor-options.ts'
+import type { Owner } from '../kernel/owner.ts'
 import type { Caller } from './callers.ts'
 import type { Dependencies } from './dependencies.ts'
 
@@ -18,6 +19,8 @@ export interface SendOptions extends Pick<
 /** A request as an action sees it: authenticated, validated and normalised. */
 export interface Request<Body = undefined, Query = object> {
   readonly caller: Caller
+  /** For whom the caller acts: whose streams are read and written. */
+  readonly owner: Owner
   /** As the client requested it. */
   readonly path: string
   /** The id of what this request creates: derived from its idempotency key, else new. */
@@ -30,9 +33,14 @@ export interface Request<Body = undefined, Query = object> {
   readonly envelope: Envelope
   /** Records a log position that the response reflects at least, sent as Ledger-Position. */
   showed(position: number): void
+  /**
+   * Notes the revision that the answer shows of the operation's subject, which is the ETag, and the log
+   * position of its last event where that is known.
+   */
+  read(revision: number, position?: number): void
   /** Sends a command in the caller's name; the resulting position is sent as Ledger-Position. */
-  send<S, C extends Payloads, E extends Payloads>(
-    decider: Decider<S, C, E>,
+  send<S, C extends Payloads, E extends Payloads, O extends Owner>(
+    decider: Decider<S, C, E, O>,
     id: string,
     command: Message<C>,
     options?: SendOptions,

@@ -1,5 +1,6 @@
-import type { AnyDecider, Context, Decider, Payloads } from '../kernel/decider.ts'
+import type { AnyDecider, Decider, Payloads } from '../kernel/decider.ts'
 import type { Outcome } from '../kernel/executor-options.ts'
+import type { Owner } from '../kernel/owner.ts'
 import type { Columns, Documents, Projection } from '../kernel/projection.ts'
 import type { Caller } from './callers.ts'
 import type { Dependencies } from './dependencies.ts'
@@ -18,7 +19,6 @@ import type {
   Named,
   NamedExamples,
   Operation,
-  Own,
   Paged,
   Slice,
   View,
@@ -37,6 +37,7 @@ export function create<
   Type extends keyof C & string,
   Body extends TSchema,
   Returns extends TSchema,
+  O extends Owner,
   Beside = undefined,
 >(
   operation: Operation,
@@ -48,7 +49,7 @@ export function create<
       readonly returns: Returns
       /** 202: what was asked for is done later. */
       readonly status?: 202
-      readonly decider: Decider<S, C, E>
+      readonly decider: Decider<S, C, E, O>
       readonly command: Type
       readonly view: View<S, Returns, NoInfer<Beside>>
       /** Where the id follows from the body itself, so that the same thing twice is the same stream. */
@@ -59,7 +60,7 @@ export function create<
        */
       readonly comesFirst?: (body: Static<Body>) => boolean
     } & Joins<S, Beside> &
-    Mapping<Body, C[Type]>,
+    Mapping<Body, C[Type], O>,
 ) {
   return { kind: 'create', operation, ...row } as const
 }
@@ -75,24 +76,24 @@ export function change<
   Type extends keyof C & string,
   Body extends TSchema,
   Returns extends TSchema,
+  O extends Owner,
   Beside = undefined,
 >(
   operation: Operation,
   row: Common &
     Named &
-    Own &
     Within &
     Following<S> & {
       readonly body?: Body
       readonly returns: Returns
       readonly status?: 201 | 202
-      readonly decider: Decider<S, C, E>
+      readonly decider: Decider<S, C, E, O>
       readonly command: Type
       readonly view: View<S, Returns, NoInfer<Beside>>
       /** Where children are read whose parent the path names. */
       readonly from?: Documents<S>
     } & Joins<S, Beside> &
-    Mapping<Body, C[Type]>,
+    Mapping<Body, C[Type], O>,
 ) {
   return { kind: 'change', operation, ...row } as const
 }
@@ -105,7 +106,6 @@ export function show<S, Returns extends TSchema, Beside = undefined>(
   operation: Operation,
   row: Common &
     Named &
-    Own &
     Paged<Returns> &
     Within & {
       readonly returns: Returns
@@ -131,14 +131,13 @@ export function showRow<Returns extends TSchema>(
 }
 
 /**
- * Every event of what `show` shows, with time, actor and what it changed. A view that depends on the time gets
- * that of the event.
+ * Every event of what `show` shows, with time, actor and what it changed. A view that depends on the time
+ * gets that of the event.
  */
 export function history<S, Returns extends TSchema>(
   operation: Operation,
   row: Omit<Common, 'summary'> &
     Named &
-    Own &
     Within & {
       readonly summary?: string
       readonly returns: Returns
@@ -215,6 +214,8 @@ export function perform<
       readonly query?: Query
       readonly returns: Returns
       readonly status?: 200 | 201 | 202
+      /** Its first command goes to its subject: `If-Match` can bind it to a revision. */
+      readonly isChange?: true
       /**
        * The action starts this stream with the request's own id: a repeated idempotency key is answered from
        * the stream's first events. Without this, the response of a keyed request is stored.
@@ -235,7 +236,7 @@ export function perform<
  * A row as mounting code and documentation see it: the generics were checked where the table is written.
  * `never` as a parameter accepts every row; only `services/api` calls these functions.
  */
-export interface AnyRoute extends Common, Named, Own, Within, Partial<Listing> {
+export interface AnyRoute extends Common, Named, Within, Partial<Listing> {
   readonly kind: 'create' | 'change' | 'show' | 'history' | 'list' | 'items' | 'perform'
   readonly section?: Section
   readonly operation: Operation
@@ -244,7 +245,7 @@ export interface AnyRoute extends Common, Named, Own, Within, Partial<Listing> {
   readonly query?: TObject | undefined
   readonly decider?: AnyDecider
   readonly command?: string
-  readonly data?: ((body: never, context: Context, params: never) => object) | undefined
+  readonly data?: ((body: never, context: never, params: never) => object) | undefined
   readonly prepare?: ((request: Asked<never>) => Promise<object>) | undefined
   readonly after?: (request: Asked, outcome: Outcome<never>) => Promise<void>
   readonly identity?: (body: never, caller: Caller) => string
@@ -254,6 +255,7 @@ export interface AnyRoute extends Common, Named, Own, Within, Partial<Listing> {
   readonly view?: (...args: never) => unknown
   readonly beside?: ((request: Asked, id: string, state: never) => unknown) | undefined
   readonly status?: 200 | 201 | 202
+  readonly isChange?: true
   readonly creates?: {
     readonly decider: AnyDecider
     readonly view: (id: string, state: never) => unknown

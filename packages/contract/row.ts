@@ -1,6 +1,6 @@
 import type { Context } from '../kernel/decider.ts'
 import type { Outcome } from '../kernel/executor-options.ts'
-import type { MerchantOwner } from '../kernel/owner.ts'
+import type { Owner, OwnerKind } from '../kernel/owner.ts'
 import type { Documents } from '../kernel/projection.ts'
 import type { Admission, Caller } from './callers.ts'
 import type { RefusalName } from './refusals.ts'
@@ -20,8 +20,10 @@ export interface Common extends Admission {
   readonly summary: string
   /** `public`: no credential. */
   readonly scope: Scope | 'public'
+  /** Whose streams it is about, of all that a user may act for. Left out: the merchant's. */
+  readonly owner?: Exclude<OwnerKind, 'platform'>
   /** For callers without an owner: the owner of what the path names. Refused when there is none. */
-  readonly actsFor?: (request: Pick<Request, 'params' | 'dependencies'>) => Promise<MerchantOwner>
+  readonly actsFor?: (request: Pick<Request, 'params' | 'dependencies'>) => Promise<Owner>
   /** The specification gives only the number of operations in its family. */
   readonly inferred?: true
   /** Spec, Authentication: the environment header is required. `sandbox only`: 404 in live. */
@@ -30,6 +32,8 @@ export interface Common extends Admission {
   readonly examples?: NamedExamples
   /** Where the created resource can be read; by default below this operation's path. */
   readonly location?: Location
+  /** The id of the stream that it is about, where the path does not name it: each caller has one. */
+  readonly subject?: (caller: Caller) => string
   /** It creates the same things as that operation: they share their idempotency keys. */
   readonly twinOf?: Operation
   /** Refusals in addition to those common to all operations of its kind. */
@@ -52,11 +56,6 @@ export interface Within {
   readonly within?: { readonly param: string; readonly parent: Documents<never>; readonly column: string }
 }
 
-/** The stream is not named by the path: each caller has one of this kind. */
-export interface Own {
-  readonly own?: (caller: Caller) => string
-}
-
 /** `beside` is what the row's `beside` has found. Nothing is shown of what is `undefined`. */
 export type View<S, Returns extends TSchema, Beside> = (
   id: string,
@@ -76,15 +75,15 @@ export type Joins<S, Beside> = [Beside] extends [undefined]
  * Where the command comes from. `data` may be left out exactly when the request body is the command, field by
  * field. `prepare` looks at the world outside, and may write to other streams before: an action.
  */
-export type Mapping<Body extends TSchema, Data> =
+export type Mapping<Body extends TSchema, Data, O extends Owner> =
   | { readonly data?: undefined; readonly prepare: (request: Asked<Static<Body>>) => Promise<Data> }
   | ([Static<Body>, keyof Static<Body>] extends [Data, keyof Data]
-      ? { readonly data?: ToData<Body, Data>; readonly prepare?: undefined }
-      : { readonly data: ToData<Body, Data>; readonly prepare?: undefined })
+      ? { readonly data?: ToData<Body, Data, O>; readonly prepare?: undefined }
+      : { readonly data: ToData<Body, Data, O>; readonly prepare?: undefined })
 
-type ToData<Body extends TSchema, Data> = (
+type ToData<Body extends TSchema, Data, O extends Owner> = (
   body: Static<Body>,
-  context: Context,
+  context: Context<O>,
   params: Readonly<Record<string, string>>,
 ) => Data
 

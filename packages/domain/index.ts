@@ -13,12 +13,16 @@ import { claims } from './claims/index.ts'
 import { customers } from './customers/index.ts'
 import { interventions } from './interventions/index.ts'
 import { ledger } from './ledger/index.ts'
+import { logKeys } from './log-keys/index.ts'
 import { merchants } from './merchants/index.ts'
 import { paymentIntents } from './payment-intents/index.ts'
 import { payouts } from './payouts/index.ts'
+import { periods } from './periods/index.ts'
 import { products } from './products/index.ts'
 import { sandboxClocks } from './sandbox-clocks/index.ts'
 import { refunds } from './refunds/index.ts'
+import { transfers } from './transfers/index.ts'
+import { statements } from './statements/index.ts'
 import { webhookEndpoints } from './webhook-endpoints/index.ts'
 
 /** Every family, in the order of the reference. */
@@ -30,6 +34,7 @@ export const families: readonly Family[] = [
   payouts,
   refunds,
   balances,
+  transfers,
   customers,
   products,
   webhookEndpoints,
@@ -37,6 +42,9 @@ export const families: readonly Family[] = [
   claims,
   sandboxClocks,
   interventions,
+  periods,
+  statements,
+  logKeys,
 ]
 
 /** Every kind of stream. */

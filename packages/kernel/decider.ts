@@ -1,5 +1,5 @@
 import type { EventTypes } from './event-types.ts'
-import type { MerchantOwner, Owner } from './owner.ts'
+import type { MerchantOwner, Owner, OwnerKind } from './owner.ts'
 
 /** Payload by message type: `{ PayoutSent: { at: string } }`. */
 export type Payloads = Record<string, object>
@@ -44,7 +44,7 @@ export interface Snapshotting<State> {
   readonly restored?: (kept: unknown) => State
 }
 
-/** The complete behaviour of one kind of stream, without I/O. `O` is its kind of owner. */
+/** The whole behaviour of one kind of stream, without any I/O. `O` is whose it is. */
 export interface Decider<
   State,
   Commands extends Payloads,
@@ -53,6 +53,8 @@ export interface Decider<
 > {
   /** Streams are named `<category>-<id>`. */
   readonly category: string
+  /** Whose its streams are. Left out: merchants'. */
+  readonly owners?: readonly OwnerKind[]
   /** One short stream per operation: so many that extra look-ups per stream would cost too much. */
   readonly perOperation?: true
   /** Uses real time even where the merchant has moved the sandbox clock: it deals with the outside world. */

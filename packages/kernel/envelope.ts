@@ -1,9 +1,11 @@
 import type { Cause, Context } from './decider.ts'
-import type { MerchantOwner } from './owner.ts'
+import { ownerOf, type Owner } from './owner.ts'
 import type { EventMetadata } from './ports.ts'
 
 /** Who sends a command, for which owner and why: becomes the metadata of the resulting events. */
-export interface Envelope extends MerchantOwner {
+export type Envelope<O extends Owner = Owner> = O & Sending
+
+interface Sending {
   /** `key:<id>`, `policy:<name>`, `timer`, `rail`, `cli`. */
   readonly actor: string
   readonly correlation: string
@@ -29,10 +31,22 @@ export interface Envelope extends MerchantOwner {
   readonly onConflict?: 'retry' | 'refuse'
 }
 
+/** The same sender in the name of another owner, for streams that the service keeps about what is theirs. */
+export function actingFor(owner: Owner, envelope: Envelope): Envelope {
+  const { actor, correlation, request, traceparent } = envelope
+  return Object.assign(ownerOf(owner), {
+    actor,
+    correlation,
+    ...(request && { request }),
+    ...(traceparent && { traceparent }),
+  })
+}
+
 /** What a decision may know about the sender. */
-export function contextOf(id: string, { merchant, livemode, cause, asOf }: Envelope, now: Date): Context {
+export function contextOf(id: string, envelope: Envelope, now: Date): Context<Owner> {
+  const { cause, asOf } = envelope
   const known = cause && { cause: { policy: cause.policy, position: cause.position } }
-  return { id, merchant, livemode, now, ...known, ...(asOf !== undefined && { asOf }) }
+  return Object.assign(ownerOf(envelope), { id, now, ...known, ...(asOf !== undefined && { asOf }) })
 }
 
 interface Stamp {
@@ -44,11 +58,9 @@ interface Stamp {
 
 /** What is stored beside an event. */
 export function metadataOf(envelope: Envelope, { version, now, salt }: Stamp): EventMetadata {
-  const { merchant, livemode, actor, correlation, request, traceparent, ...more } = envelope
-  const { idempotencyKey, fingerprint, cause } = more
-  return {
-    merchant,
-    livemode,
+  const { actor, correlation, request, traceparent } = envelope
+  const { idempotencyKey, fingerprint, cause } = envelope
+  return Object.assign(ownerOf(envelope), {
     actor,
     correlation,
     version,
@@ -59,5 +71,5 @@ export function metadataOf(envelope: Envelope, { version, now, salt }: Stamp): E
     ...(idempotencyKey && { idempotencyKey }),
     ...(fingerprint && { fingerprint }),
     ...(cause && { causation: cause }),
-  }
+  })
 }

@@ -2,6 +2,7 @@ import { streamName, type AnyDecider, type Decider, type Message, type Payloads 
 import type { Envelope } from './envelope.ts'
 import type { ExecutorOptions, Outcome, PendingCommand, Remembered } from './executor-options.ts'
 import { Mailbox } from './mailbox.ts'
+import type { MerchantOwner, Owner } from './owner.ts'
 import { RecentlyUsed } from './recently-used.ts'
 
 /**
@@ -19,11 +20,11 @@ export class Executor {
   }
 
   /** Carries out one command. Throws the decision's refusal. */
-  async send<S, C extends Payloads, E extends Payloads>(
-    decider: Decider<S, C, E>,
+  async send<S, C extends Payloads, E extends Payloads, O extends Owner = MerchantOwner>(
+    decider: Decider<S, C, E, O>,
     id: string,
     command: Message<C>,
-    envelope: Envelope,
+    envelope: Envelope<O>,
   ): Promise<Outcome<S>> {
     const outcome = await this.sendAll(decider, id, [{ command, envelope }])
     return outcome as Outcome<S>

@@ -33,6 +33,8 @@ export interface Refuse {
 export interface Remembered {
   readonly state: unknown
   readonly revision: number
+  /** Of its last event; left out when that is not known. */
+  readonly position: number | undefined
   readonly owner: Owner
 }
 

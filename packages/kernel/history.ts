@@ -7,12 +7,27 @@ import {
   type Payloads,
 } from './decider.ts'
 import { upcast } from './event-types.ts'
-import type { EventStore, Snapshot, Snapshots, StoredEvent } from './ports.ts'
+import type { MerchantOwner, Owner } from './owner.ts'
+import {
+  noStream,
+  type EventMetadata,
+  type EventStore,
+  type Snapshot,
+  type Snapshots,
+  type StoredEvent,
+} from './ports.ts'
 import type { RecordedEvent } from './projection.ts'
 
-/** A stored event as its decider understands it today, upcast if it is older. */
-export function recordedEvent(decider: AnyDecider, event: StoredEvent): RecordedEvent {
-  const { stream, revision, position, type, metadata } = event
+/**
+ * A stored event as its decider understands it today: data of an older version is brought up to the newest.
+ * The executor has seen to it that it is owned by one of those who may own such streams.
+ */
+export function recordedEvent<O extends Owner = MerchantOwner>(
+  decider: AnyDecider,
+  event: StoredEvent,
+): RecordedEvent<object, O> {
+  const { stream, revision, position, type } = event
+  const metadata = event.metadata as unknown as EventMetadata<O>
   const declaration = decider.events[type]
   if (!declaration)
     throw new Error(`${decider.category} knows no event ${type}, found in ${stream} at revision ${revision}`)
@@ -43,13 +58,22 @@ export async function snapshotOf(
 }
 
 /** The current state of one stream in the store; the initial state for a stream without events. */
-export async function readState<S, C extends Payloads, E extends Payloads>(
+export async function readState<S, C extends Payloads, E extends Payloads, O extends Owner>(
   store: Pick<EventStore, 'readStream'>,
-  decider: Decider<S, C, E>,
+  decider: Decider<S, C, E, O>,
   id: string,
 ): Promise<S> {
+  return (await readCurrent(store, decider, id)).state
+}
+
+/** The same with the revision that it has. */
+export async function readCurrent<S, C extends Payloads, E extends Payloads, O extends Owner>(
+  store: Pick<EventStore, 'readStream'>,
+  decider: Decider<S, C, E, O>,
+  id: string,
+): Promise<{ readonly state: S; readonly revision: number }> {
   const events = await store.readStream(streamName(decider.category, id), 0)
   // The decider's own events folded by its own `evolve`: only the erasure in `foldStored` hides that this is
   // its state.
-  return foldStored(decider, events) as S
+  return { state: foldStored(decider, events) as S, revision: events.at(-1)?.revision ?? noStream }
 }

@@ -2,7 +2,7 @@ import { decide, evolve, streamName, type AnyDecider } from './decider.ts'
 import { contextOf, metadataOf, type Envelope } from './envelope.ts'
 import type { PendingCommand, ExecutorOptions, Outcome, Remembered } from './executor-options.ts'
 import { foldStored, snapshotOf } from './history.ts'
-import { ownerOf, owns, type Owner } from './owner.ts'
+import { ownerKind, ownerOf, owns, type Owner, type OwnerKind } from './owner.ts'
 import { noStream, OutcomeUnknownError, VersionConflictError, type Appended, type NewEvent } from './ports.ts'
 
 /** After this many lost races a command is refused; docs/decisions/0009 says why eight. */
@@ -14,6 +14,9 @@ const batchesMax = 10_000
 /** Pauses before an append of unknown outcome is repeated, with the same event ids. */
 const repeatDelaysMs = [20, 100, 500, 1_000, 2_000]
 
+/** Of a decider that names nobody else. */
+const merchants: readonly OwnerKind[] = ['merchant']
+
 interface QueuedBatch {
   readonly commands: readonly PendingCommand[]
   readonly resolve: (outcome: Outcome<unknown>) => void
@@ -24,6 +27,8 @@ interface QueuedBatch {
 interface KnownState {
   state: unknown
   revision: number
+  /** Of its last event; undefined when that was not read. */
+  position: number | undefined
   /** The owner, by its first event. */
   owner: Owner | undefined
   /** Cached from an earlier round: another process may have moved on since. */
@@ -72,8 +77,8 @@ export class Mailbox {
    */
   remembered(): Remembered | undefined {
     if (this.busy || !this.#known?.owner) return undefined
-    const { state, revision, owner } = this.#known
-    return { state, revision, owner }
+    const { state, revision, position, owner } = this.#known
+    return { state, revision, position, owner }
   }
 
   async #work(): Promise<void> {
@@ -101,7 +106,13 @@ export class Mailbox {
       return decisions === 0 && (first?.envelope.isNew || first?.envelope.mustBeNew)
     })
     if (isNew)
-      return { state: this.#decider.initial(), revision: noStream, owner: undefined, isRemembered: false }
+      return {
+        state: this.#decider.initial(),
+        revision: noStream,
+        position: undefined,
+        owner: undefined,
+        isRemembered: false,
+      }
     const snapshot = await snapshotOf(snapshots, this.#decider, this.#stream)
     this.#snapshotRevision = snapshot?.revision ?? noStream
     const [events, [first]] = await Promise.all([
@@ -111,7 +122,9 @@ export class Mailbox {
     const state = foldStored(this.#decider, events, snapshot?.state ?? this.#decider.initial())
     const begun = first ?? events[0]
     const owner = begun && ownerOf(begun.metadata)
-    return { state, revision: events.at(-1)?.revision ?? this.#snapshotRevision, owner, isRemembered: false }
+    const last = events.at(-1)
+    const revision = last?.revision ?? this.#snapshotRevision
+    return { state, revision, position: last?.position, owner, isRemembered: false }
   }
 
   /** Where another process writes too, decisions on cached state would mostly be wasted. */
@@ -120,6 +133,7 @@ export class Mailbox {
     const events = await this.#options.store.readStream(this.#stream, known.revision + 1)
     known.state = foldStored(this.#decider, events, known.state)
     known.revision += events.length
+    known.position = events.at(-1)?.position ?? known.position
     if (events[0]?.revision === 0) known.owner = ownerOf(events[0].metadata)
     known.isRemembered = false
   }
@@ -146,6 +160,7 @@ export class Mailbox {
     if (events.length === 0 && known.isRemembered && (await this.#isBehind(before)))
       return this.#again(batches)
     const position = events.length > 0 ? (await this.#append(before, events)).position : 0
+    if (position > 0) known.position = position
     let through = 0
     for (const { batch, state, revision: reached, appended } of decided) {
       const own = appended - through
@@ -208,9 +223,12 @@ export class Mailbox {
     return this.#options.clock(this.#decider.time === 'real' ? undefined : envelope)
   }
 
-  /** Nobody reaches another merchant's or the other environment's stream, whatever id a request names. */
+  /** Nobody reaches another owner's or the other environment's stream, whatever id a request names. */
   #admit(envelope: Envelope, { revision, owner }: KnownState): void {
     const { mustExist, mustBeNew, ifRevision } = envelope
+    const kind = ownerKind(envelope)
+    const { category, owners = merchants } = this.#decider
+    if (!owners.includes(kind)) throw new Error(`no stream ${category} belongs to one of the kind ${kind}`)
     const isOthers = owner && !owns(owner, envelope)
     if (isOthers || (mustExist && revision === noStream)) throw this.#options.refuse.notFound(this.#stream)
     if (mustBeNew && revision !== noStream) throw this.#options.refuse.changedMeanwhile(this.#stream)

@@ -1,9 +1,9 @@
-import type { MerchantOwner } from './owner.ts'
+import type { Owner } from './owner.ts'
 
 /** Merchants whose sandbox clock is ahead. */
 export interface MovedClocks {
   /** Until then another process may have moved the owner's clock. `undefined`: none has. */
-  readonly known: (owner: MerchantOwner) => Promise<void> | undefined
+  readonly known: (owner: Owner) => Promise<void> | undefined
   /** Takes over what this process has just written, unless something newer is known. */
   learn(merchant: string, moved: { readonly aheadMs: number; readonly revision: number }): void
   ahead(): readonly MovedClock[]

@@ -3,12 +3,14 @@
  * adapters pass.
  */
 
-import type { MerchantOwner } from './owner.ts'
+import type { Owner } from './owner.ts'
 
 // Events
 
 /** Who did it, for which owner and why: stored beside each event, the same for all kinds. */
-export interface EventMetadata extends MerchantOwner {
+export type EventMetadata<O extends Owner = Owner> = O & Recording
+
+interface Recording {
   /** `key:<id>`, `policy:<name>`, `timer`, `rail`, `cli`. */
   readonly actor: string
   /** RFC 3339 with milliseconds. */
@@ -35,6 +37,11 @@ export interface SealedData {
   readonly key: string
   /** AES-256-GCM, ciphertext and tag in base64url. */
   readonly box: string
+  /**
+   * SHA-256 over a secret that only the key yields and what is in the box: whoever is shown both can tell
+   * that nothing else was promised. What was sealed before there were receipts has none.
+   */
+  readonly digest?: string
 }
 
 export interface NewEvent {
@@ -249,5 +256,5 @@ export interface Log {
 }
 
 /** The time, in general or of one owner, whose sandbox clock may be ahead. */
-export type Clock = (owner?: MerchantOwner) => Date
+export type Clock = (owner?: Owner) => Date
 export type NewId = () => string

@@ -1,4 +1,5 @@
 import type { AnyDecider, Decider, Payloads } from './decider.ts'
+import type { MerchantOwner, Owner } from './owner.ts'
 import type { EventMetadata } from './ports.ts'
 
 export type ColumnType = 'text' | 'integer' | 'bigint' | 'numeric' | 'boolean' | 'timestamptz' | 'json'
@@ -15,7 +16,7 @@ export type Change =
   | { readonly remove: Row }
 
 /** An event of one stream with its place in the log. */
-export interface RecordedEvent<Data extends object = object> {
+export interface RecordedEvent<Data extends object = object, O extends Owner = MerchantOwner> {
   readonly stream: string
   readonly category: string
   /** The aggregate's id: the stream's name without its category. */
@@ -26,14 +27,14 @@ export interface RecordedEvent<Data extends object = object> {
   readonly position: number
   readonly type: string
   readonly data: Data
-  readonly metadata: EventMetadata
+  readonly metadata: EventMetadata<O>
   readonly eventId: string
 }
 
 /**
  * A read model with one row per stream: its state as of a revision. Beside the declared columns each row has
- * `id`, `merchant`, `livemode`, `created` (position of the first event: the order of lists), `revision`,
- * `position` and `state`.
+ * `id`, whose it is (`merchant` and `livemode`, `organization` or `user`), `created` (position of the first
+ * event: the order of lists), `revision`, `position` and `state`.
  */
 export interface Documents<State = unknown> {
   readonly kind: 'documents'
@@ -72,8 +73,8 @@ type Declaration<S> = Omit<Documents<S>, 'kind' | 'decider' | 'row' | 'indexes'>
   Partial<Pick<Documents<S>, 'row' | 'indexes'>>
 
 /** By default the row is taken from the state, column by column, and what is gone has none. */
-export function documents<S, C extends Payloads, E extends Payloads>(
-  decider: Decider<S, C, E>,
+export function documents<S, C extends Payloads, E extends Payloads, O extends Owner>(
+  decider: Decider<S, C, E, O>,
   declaration: Declaration<S>,
 ): Documents<S> {
   const row = (state: S) =>
@@ -88,15 +89,17 @@ function rowOf(state: Row & { readonly status?: string }, names: readonly string
   return Object.fromEntries(names.map((name) => [name, state[name] ?? null]))
 }
 
-type Handlers<Events extends Payloads> = {
-  readonly [Type in keyof Events & string]?: (event: RecordedEvent<Events[Type]>) => readonly Change[]
+type Handlers<Events extends Payloads, O extends Owner> = {
+  readonly [Type in keyof Events & string]?: (event: RecordedEvent<Events[Type], O>) => readonly Change[]
 }
 
 /** Declares which events it follows: `projection<LedgerEvents & PayoutEvents>()({ … })`. */
-export function projection<Events extends Payloads>() {
-  return (declaration: Omit<Projection, 'kind' | 'on'> & { readonly on: Handlers<Events> }): Projection => ({
+export function projection<Events extends Payloads, O extends Owner = MerchantOwner>() {
+  return (
+    declaration: Omit<Projection, 'kind' | 'on'> & { readonly on: Handlers<Events, O> },
+  ): Projection => ({
     ...declaration,
     kind: 'projection',
-    on: declaration.on as Projection['on'],
+    on: declaration.on as unknown as Projection['on'],
   })
 }

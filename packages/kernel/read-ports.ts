@@ -1,11 +1,13 @@
 import type { MovedClock } from './moved-clocks.ts'
+import type { MerchantOwner, Owner } from './owner.ts'
 
 /** Ports for reading: read models, timers, and stored answers of idempotency keys. */
 
-export interface DocumentRow {
+/** A row of a documents read model, with the columns that say whose it is. */
+export type DocumentRow<O extends Owner = MerchantOwner> = O & Documented
+
+interface Documented {
   readonly id: string
-  readonly merchant: string
-  readonly livemode: boolean
   readonly created: number
   readonly revision: number
   readonly position: number
@@ -70,7 +72,7 @@ export interface Page<Row> {
 
 export interface ReadStore {
   /** One row of a documents read model. */
-  document(name: string, id: string): Promise<DocumentRow | undefined>
+  document(name: string, id: string): Promise<DocumentRow<Owner> | undefined>
   /** Rows of any read model; bigint and numeric columns arrive as numbers, times as RFC 3339. */
   page<Row = Record<string, unknown>>(query: PageQuery): Promise<Page<Row>>
   /**
@@ -85,13 +87,13 @@ export interface ReadStore {
 }
 
 /** A due timer: a row of the read model `timers`. */
-export interface DueTimer {
+export type DueTimer<O extends Owner = MerchantOwner> = O & Due
+
+interface Due {
   /** `<kind>:<subject>`. */
   readonly id: string
   readonly kind: string
   readonly subject: string
-  readonly merchant: string
-  readonly livemode: boolean
   readonly dueAt: string
   /** How often it has run without an event removing it. */
   readonly attempts: number
@@ -109,15 +111,13 @@ export interface Timers {
    * until now, and as many of merchants whose clock is ahead. What is not postponed before the next call is
    * due again.
    */
-  due(now: Date, limit: number, wanted?: WantedTimers): Promise<readonly DueTimer[]>
+  due(now: Date, limit: number, wanted?: WantedTimers): Promise<readonly DueTimer<Owner>[]>
   /** Counts an attempt and runs the timer again later, unless an event removes it first. */
   postpone(timer: Pick<DueTimer, 'id' | 'dueAt'>, until: Date): Promise<void>
 }
 
 /** Stored answers by idempotency key, for operations that do not start one stream. */
-export interface AnswerKey {
-  readonly merchant: string
-  readonly livemode: boolean
+export type AnswerKey = Owner & {
   /** As in its row: `POST /api/v1/webhook-replays`. */
   readonly operation: string
   readonly key: string

@@ -1,8 +1,8 @@
-import { run, warnOfMissingRails, warnOfOddities } from '../composition/serve.ts'
+import { run, warnOfMissingRails, warnOfLimitations } from '../composition/serve.ts'
 import { startService, type RunningService } from './start.ts'
 
 await run(async (configuration) => {
-  warnOfOddities(configuration, { isApart: false })
+  warnOfLimitations(configuration, { isApart: false })
   const service = await startService(configuration)
   warnOfMissingRails(service.runtime)
   greet(service, configuration.dataDirectory)

@@ -5,6 +5,7 @@ import { firstMerchant, type Credentials } from '../composition/first-merchant.t
 import { openRuntime, type RuntimeOptions, type Runtime } from '../composition/dependencies.ts'
 import { serveHealth } from '../composition/listen.ts'
 import { orClose } from '../composition/serve.ts'
+import { runAuditor, type AuditorOptions } from '../notary/auditor.ts'
 import { runNotary } from '../notary/service.ts'
 import { runProcesses } from '../processes/service.ts'
 import { runProjector } from '../projector/service.ts'
@@ -16,20 +17,30 @@ export interface RunningService {
   readonly healthPort: number
   readonly credentials: Credentials
   readonly runtime: Runtime
-  /** Answers what is in flight, then stops everything in the order in which work arrives. */
+  /** Finishes requests in flight, then stops everything in the order in which work flows. */
   close(): Promise<void>
+}
+
+export interface ServiceOptions extends RuntimeOptions {
+  readonly auditor?: Partial<AuditorOptions>
 }
 
 /** The whole service in one process. */
 export async function startService(
   configuration: Configuration,
-  options: RuntimeOptions = {},
+  options: ServiceOptions = {},
 ): Promise<RunningService> {
   const runtime = await openRuntime(configuration, options)
   const bus = await openBus(runtime, { isShared: false })
-  // Whoever consumes is there before anything is published: a bus in process keeps nothing.
+  // Consumers start before anything is published: the in-process bus stores nothing.
   const webhooks = await runWebhooks(runtime, bus)
-  const leaders = [runProjector(runtime), runProcesses(runtime), runRelay(runtime, bus), runNotary(runtime)]
+  const leaders = [
+    runProjector(runtime),
+    runProcesses(runtime),
+    runRelay(runtime, bus),
+    runNotary(runtime),
+    runAuditor(runtime, options.auditor),
+  ]
   const behind = {
     close: async () => {
       await Promise.all(leaders.map((leader) => leader.close()))

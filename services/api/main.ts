@@ -12,7 +12,7 @@ import { clientAddress } from './http/client-address.ts'
 import { mountHealth } from './http/health.ts'
 import { mount, mountEnd } from './http/mount.ts'
 import { rateLimits } from './http/rate-limit.ts'
-import { serverOf, usualPatience, type Patience } from './http/server.ts'
+import { serverOf, defaultClientTimeouts, type ClientTimeouts } from './http/server.ts'
 import { routes } from './routes/index.ts'
 import { Overload } from './http/overload.ts'
 import { mountSandboxPayer } from './pages/sandbox-payer.ts'
@@ -21,7 +21,7 @@ import { LastWrites } from './kinds/writes.ts'
 
 export interface RunningApi {
   readonly port: number
-  /** Stops accepting, answers what is in flight, then ends. */
+  /** Stops accepting, finishes requests in flight, then ends. */
   close(): Promise<void>
 }
 
@@ -29,18 +29,18 @@ export interface ApiOptions {
   readonly runtime: Runtime
   readonly table?: readonly AnyRoute[]
   readonly bodyArrivalMs?: number
-  /** Others beside those of this service. */
+  /** Checks in addition to this service's own. */
   readonly authenticators?: readonly Authenticator[]
   readonly challenges?: Challenges
-  readonly patience?: Patience
+  readonly clientTimeouts?: ClientTimeouts
 }
 
-/** Serves the table of endpoints, its documentation and the health of this process. */
+/** Serves the table of endpoints, its documentation and this process's health. */
 export async function startApi({
   runtime,
   table = routes,
   bodyArrivalMs = 10_000,
-  patience = usualPatience,
+  clientTimeouts = defaultClientTimeouts,
   ...identifying
 }: ApiOptions): Promise<RunningApi> {
   const { dependencies, configuration, health } = runtime
@@ -59,7 +59,7 @@ export async function startApi({
     spared: new Set(Object.keys(health.publicAnswers)),
   })
   const listener = overload.guard(traced(app, dependencies.tracing))
-  const server = serverOf({ app, listener, patience, baseUrl })
+  const server = serverOf({ app, listener, clientTimeouts, baseUrl })
   const { port, ...listening } = await listen(server, configuration.port, 'PORT')
   const close = async () => {
     health.stop()

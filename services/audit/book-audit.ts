@@ -21,6 +21,8 @@ export class BookAudit {
   readonly #entries = new Set<string>()
   readonly #holds = new HoldAudit()
   readonly #passing = new Map<string, { amount: number; since: string }>()
+  /** Months before this time are closed. */
+  #closedBefore = ''
   /** What the two accounts differ from the open holds, so that one mistake is told once. */
   #drift = 0
 
@@ -39,6 +41,8 @@ export class BookAudit {
       this.#note(rule, `entry ${data.entryId} of ${this.#id} ${problem}`)
     checkPostings(data, say)
     this.#checkPlace(event, say)
+    if (data.effectiveAt < this.#closedBefore)
+      say('L9', `counts at ${data.effectiveAt}, but all before ${this.#closedBefore} is closed`)
     if (this.#entries.has(data.entryId)) say('L5', 'is there twice')
     this.#entries.add(data.entryId)
     this.#move(data, say)
@@ -48,6 +52,10 @@ export class BookAudit {
       say('L3', 'moves held money without a hold')
     this.#checkHeld(say)
     if (data.template === 'reversal') this.#correct(event, say)
+  }
+
+  moveBoundary(before: string): void {
+    this.#closedBefore = before
   }
 
   /** What may stand for a day only and is older. */

@@ -20,14 +20,18 @@ interface Owed {
   readonly livemode: boolean
   readonly position: number
   readonly event: string
-  /** Where the balance does not cover it, people decide. */
+  /** It may be there, or not. */
   readonly optional?: true
 }
 
 type Data = { readonly money: Money } & Money & {
     readonly shares?: Money['credits']
-  } & { readonly operationId: string; readonly remedy: string }
-type OwedBy = (data: Data, id: string) => Pick<Owed, 'key' | 'money' | 'optional'> | undefined
+  } & { readonly operationId: string; readonly remedy: string; readonly refund: string } & {
+    readonly to: { readonly merchant: string }
+  }
+/** `merchant` is named where the entry lies in another merchant's book than the event. */
+type Owing = Pick<Owed, 'key' | 'money' | 'optional'> & { readonly merchant?: string }
+type OwedBy = (data: Data, id: string) => Owing | undefined
 
 const refundMoney = ({ amount, currency, rail }: Data) => ({ amount, fee: 0, currency, rail })
 const returnedMoney = (data: Data) => ({ ...refundMoney(data), ...(data.shares && { credits: data.shares }) })
@@ -35,7 +39,9 @@ const paidMoney = ({ amount, fee, currency, rail, credits = [] }: Data) => {
   return { amount, fee, currency, rail, credits }
 }
 
-/** Where the balance does not cover it, a case is opened instead. */
+const transferMoney = ({ amount, currency }: Data) => ({ amount, fee: 0, currency, rail: 'internal' })
+
+/** As it was when the charge followed at once, or a case was opened instead. */
 const charged = (id: string, remedy: string, money: Money) => {
   return remedy === 'charge' ? ({ key: `charge ${id}`, money, optional: true } as const) : undefined
 }
@@ -48,16 +54,22 @@ const owedBy: Readonly<Record<string, OwedBy>> = {
   PayoutCanceled: ({ money }, id) => ({ key: `void ${id}`, money }),
   PayoutReturned: ({ money }, id) => ({ key: `return ${id}`, money }),
   PayoutResultContradicted: ({ money, remedy }, id) => charged(id, remedy, money),
+  PayoutChargeRequested: ({ money }, id) => ({ key: `charge ${id}`, money }),
   RefundSucceeded: (data, id) => ({ key: `post ${id}`, money: refundMoney(data) }),
   RefundFailed: (data, id) => ({ key: `void ${id}`, money: refundMoney(data) }),
   RefundReturned: (data, id) => ({ key: `return ${id}`, money: returnedMoney(data) }),
   RefundResultContradicted: (data, id) => charged(id, data.remedy, refundMoney(data)),
+  PaymentIntentRefundCharged: (data) => ({ key: `charge ${data.refund}`, money: refundMoney(data) }),
   PaymentIntentSucceeded: (data, id) => ({ key: `payment ${id}`, money: paidMoney(data) }),
   PaymentIntentLateSuccessRecorded: (data) => ({ key: `late ${data.operationId}`, money: refundMoney(data) }),
   PaymentIntentLateSuccessRefunded: (data) => ({
     key: `late refund ${data.operationId}`,
     money: refundMoney(data),
   }),
+  TransferRequested: (data, id) => ({ key: `out ${id}`, money: transferMoney(data) }),
+  TransferSent: (data, id) => ({ key: `in ${id}`, money: transferMoney(data), merchant: data.to.merchant }),
+  TransferReceived: (data, id) => ({ key: `settle ${id}`, money: transferMoney(data) }),
+  TransferRejected: (data, id) => ({ key: `back ${id}`, money: transferMoney(data) }),
 }
 
 /** The first events of streams that money is held for, and what they claim of it. */
@@ -91,6 +103,10 @@ const steps: Readonly<Record<string, string>> = {
   'order.paid_deferred': 'payment',
   'payment.late': 'late',
   'payment.late_refund': 'late refund',
+  'transfer.out': 'out',
+  'transfer.in': 'in',
+  'transfer.settle': 'settle',
+  'transfer.back': 'back',
 }
 
 /** Matches events with their entries as the log goes by, and keeps only what is still unmatched. */
@@ -121,10 +137,11 @@ export class EffectsAudit {
     const owed = owedBy[type]?.(fields, id)
     if (!owed) return
     const { merchant, livemode } = metadata
-    if (this.#owed.has(owed.key)) {
+    const earlier = this.#owed.get(owed.key)
+    if (earlier && !earlier.optional) {
       this.#note('effects', `${stream} says ${type} again at position ${position}`)
     }
-    this.#owed.set(owed.key, { ...owed, merchant, livemode, position, event: `${type} of ${stream}` })
+    this.#owed.set(owed.key, { merchant, ...owed, livemode, position, event: `${type} of ${stream}` })
   }
 
   entry(event: RecordedEvent<EntryData>): void {
@@ -144,6 +161,15 @@ export class EffectsAudit {
       )
     }
     this.#compare(owed, data, book)
+  }
+
+  /** The book does not cover what an event owes it: nothing moves, and nothing is owed any more. */
+  refused({ id: book, data }: RecordedEvent<EntryData>): void {
+    if (this.#owed.delete(`${steps[data.template]} ${data.subject.id}`)) return
+    this.#note(
+      'effects',
+      `entry ${data.entryId} of ${book} (${data.template}) is refused, but nobody asks for it`,
+    )
   }
 
   /** Policies have done all up to their checkpoint. Answers how much of what came later is on its way. */

@@ -1,34 +1,93 @@
 import type { SavedHistory } from '../../infra/backup/read.ts'
-import { hashesOf } from '../../infra/transparency/tiles.ts'
-import { noteVerifier } from '../../infra/transparency/signed-note.ts'
-import type { PublishedLog } from './tree-audit.ts'
+import { hashBytes, sha256 } from '../../infra/transparency/hashing.ts'
+import type {
+  PublishedBundle,
+  PublishedCheckpoint,
+  PublishedLog,
+  PublishedTile,
+} from '../../infra/transparency/published-log.ts'
 
-interface Rows {
-  readonly log_keys: readonly { readonly id: number; readonly verifier_key: string }[]
-  readonly log_checkpoints: readonly { readonly size: number; readonly note: string }[]
-  readonly log_bundles: readonly { readonly index: number; readonly commitments: string }[]
-}
+type Bookkeeping = SavedHistory['bookkeeping']
 
-/** What a backup holds of the tree, by growing size. Tiles follow from the leaves, and are not read. */
+const textOfBytes = /^\\x(?:[0-9a-f]{2})*$/
+
+/** What a backup holds of the tree. Its tables are scanned once first, so that they can be streamed later. */
 export async function publishedLog({ bookkeeping }: SavedHistory): Promise<PublishedLog> {
-  const rows = await rowsOf(bookkeeping)
-  const bundles = rows.log_bundles.toSorted((one, other) => one.index - other.index)
+  const keys: { readonly id: number; readonly verifier_key: string }[] = []
+  const tiles = new Map<string, PublishedTile>()
+  const bundles = new Order()
+  const checkpoints = new Order()
+  let size = 0
+  for await (const { table, rows } of bookkeeping()) {
+    if (table === 'log_keys') for (const row of rows) keys.push(JSON.parse(row) as (typeof keys)[number])
+    if (table === 'log_tiles') for (const row of rows) keepTile(tiles, JSON.parse(row) as TileRow)
+    if (table === 'log_checkpoints')
+      for (const row of rows) checkpoints.see((JSON.parse(row) as PublishedCheckpoint).size)
+    if (table !== 'log_bundles') continue
+    for (const row of rows) {
+      const bundle = bundleOf(row)
+      bundles.see(bundle.index)
+      size += bundle.commitments.length / hashBytes
+    }
+  }
   return {
-    verifiers: rows.log_keys
-      .toSorted((one, other) => one.id - other.id)
-      .map(({ verifier_key }) => noteVerifier(verifier_key)),
-    checkpoints: rows.log_checkpoints.toSorted((one, other) => one.size - other.size).map(({ note }) => note),
-    commitments: bundles.flatMap(({ commitments }) =>
-      hashesOf(Buffer.from(commitments.slice('\\x'.length), 'hex')),
-    ),
+    verifierKeys: keys.toSorted((one, other) => one.id - other.id).map(({ verifier_key }) => verifier_key),
+    tiles,
+    size,
+    checkpoints: () =>
+      checkpoints.restored(rowsOf(bookkeeping, 'log_checkpoints', checkpointOf), ({ size }) => size),
+    bundles: () => bundles.restored(rowsOf(bookkeeping, 'log_bundles', bundleOf), ({ index }) => index),
   }
 }
 
-async function rowsOf(bookkeeping: SavedHistory['bookkeeping']): Promise<Rows> {
-  const found: Record<keyof Rows, unknown[]> = { log_keys: [], log_checkpoints: [], log_bundles: [] }
-  for await (const { table, rows } of bookkeeping()) {
-    if (Object.hasOwn(found, table)) for (const row of rows) found[table as keyof Rows].push(JSON.parse(row))
+interface TileRow {
+  readonly level: number
+  readonly index: number
+  readonly hashes: string
+}
+
+function keepTile(tiles: Map<string, PublishedTile>, { level, index, hashes }: TileRow): void {
+  const bytes = bytesOf(hashes)
+  tiles.set(`${level}/${index}`, { hashes: bytes.length / hashBytes, digest: sha256(bytes) })
+}
+
+function checkpointOf(row: string): PublishedCheckpoint {
+  const { size, note } = JSON.parse(row) as PublishedCheckpoint
+  return { size, note }
+}
+
+function bundleOf(row: string): PublishedBundle {
+  const { index, commitments } = JSON.parse(row) as { readonly index: number; readonly commitments: string }
+  return { index, commitments: bytesOf(commitments) }
+}
+
+/** As PostgreSQL writes bytes into JSON. What is written otherwise was not written by us. */
+function bytesOf(text: string): Buffer {
+  return textOfBytes.test(text) ? Buffer.from(text.slice('\\x'.length), 'hex') : Buffer.alloc(0)
+}
+
+async function* rowsOf<Row>(
+  bookkeeping: Bookkeeping,
+  wanted: string,
+  read: (row: string) => Row,
+): AsyncGenerator<Row> {
+  for await (const { table, rows } of bookkeeping()) if (table === wanted) yield* rows.map(read)
+}
+
+/** Backups hold their rows in order by now; of an older one the rows are sorted in memory. */
+class Order {
+  #last = -1
+  #isKept = true
+
+  see(key: number): void {
+    this.#isKept &&= key > this.#last
+    this.#last = key
   }
-  // The tables are those of our own migration; a test makes a backup and reads it.
-  return found as unknown as Rows
+
+  async *restored<Row>(rows: AsyncIterable<Row>, keyOf: (row: Row) => number): AsyncGenerator<Row> {
+    if (this.#isKept) return yield* rows
+    const all: Row[] = []
+    for await (const row of rows) all.push(row)
+    yield* all.sort((one, other) => keyOf(one) - keyOf(other))
+  }
 }

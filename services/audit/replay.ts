@@ -19,6 +19,8 @@ export interface Difference {
   /** The key of the row; empty when it is about the read model as a whole. */
   readonly row: string
   readonly problem: string
+  /** A state that is no fault of the row: parked events and rebuilds have signs of their own. */
+  readonly isToldElsewhere?: true
 }
 
 export interface Compared {
@@ -41,6 +43,8 @@ export interface ReplayOptions {
   readonly deciders: readonly AnyDecider[]
   readonly rowsPerPass?: number
   readonly onProgress: (done: number, of: number) => void
+  /** Awaited after every few rows, for who has other work. May throw to end it. */
+  readonly breathe?: () => Promise<void>
 }
 
 /** Rows that are held in memory at once, states of streams among them. */
@@ -75,7 +79,7 @@ interface Pass {
 
 /** False when a stream was parked no more meanwhile: what was left out of the fold is in the table by now. */
 async function comparePass(
-  { pool, store, models, deciders }: ReplayOptions,
+  { pool, store, models, deciders, breathe }: ReplayOptions,
   { share, onRead, findings }: Pass,
 ): Promise<boolean> {
   const log = new LogFold(store, deciders, onRead)
@@ -93,7 +97,7 @@ async function comparePass(
     stand(tables)
     await log.run([...folds.values()])
     for (const shown of tables)
-      await compareTable(moment, shown, { fold: folds.get(shown.model.name)!, share, findings })
+      await compareTable(moment, shown, { fold: folds.get(shown.model.name)!, share, findings, breathe })
     return true
   })
 }
@@ -127,28 +131,36 @@ interface Comparing {
   readonly fold: TableFold
   readonly share: Share
   readonly findings: Findings
+  readonly breathe: ReplayOptions['breathe']
 }
+
+const rowsPerBreath = 200
 
 async function compareTable(
   moment: ReadTransaction,
   shown: PublishedTable,
-  { fold, share, findings }: Comparing,
+  { fold, share, findings, breathe }: Comparing,
 ): Promise<void> {
   const { model, version, table, position, parked } = shown
   const note = (row: string, problem: string) => findings.add({ model: model.name, row, problem })
   findings.stand(model.name, position)
   if (version !== model.version) {
-    return note(
-      '',
-      `version ${version} is shown, but this program declares ${model.version}: it is to be rebuilt`,
-    )
+    const problem =
+      `version ${version} is shown, but this program declares ${model.version}: ` + 'it is to be rebuilt'
+    return findings.add({ model: model.name, row: '', problem, isToldElsewhere: true })
   }
   for (const [stream, revision] of parked)
-    note('', `${stream} is parked since revision ${revision}: see \`ikw parked list\``)
+    findings.add({
+      model: model.name,
+      row: '',
+      problem: `${stream} is parked since revision ${revision}: see \`ikw parked list\``,
+      isToldElsewhere: true,
+    })
   for (const [stream, fault] of fold.faults) note('', `${stream} cannot be folded: ${fault}`)
   for (const problem of await wrongTotals(moment, model, table)) note('', problem)
   for await (const rows of moment.batches<Row>(`select * from ${table.name}`)) {
-    for (const actual of rows) {
+    for (const [index, actual] of rows.entries()) {
+      if (index % rowsPerBreath === 0) await breathe?.()
       const key = keyOf(actual, table.key)
       if (!share.holds(key)) continue
       findings.count(model.name)

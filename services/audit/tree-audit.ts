@@ -1,28 +1,32 @@
-import { parseCheckpoint, type Checkpoint } from '../../infra/transparency/checkpoint.ts'
+import { announcedKey, announcementType } from '../../infra/transparency/announcement.ts'
+import { parseCheckpoint } from '../../infra/transparency/checkpoint.ts'
 import { commitmentOf } from '../../infra/transparency/commitment.ts'
-import { leafHash } from '../../infra/transparency/hashing.ts'
+import { hashBytes, leafHash, sha256 } from '../../infra/transparency/hashing.ts'
 import {
   MalformedNoteError,
+  noteVerifier,
   parseNote,
   verifiedSigners,
   type NoteVerifier,
 } from '../../infra/transparency/signed-note.ts'
-import { GrowingTree } from '../../infra/transparency/tree.ts'
+import { GrowingTree, type Tile } from '../../infra/transparency/tree.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
-
-/** What a log has published about itself, oldest first. */
-export interface PublishedLog {
-  readonly verifiers: readonly NoteVerifier[]
-  /** Signed notes, by growing size. */
-  readonly checkpoints: readonly string[]
-  /** Commitments of all leaves. */
-  readonly commitments: readonly Buffer[]
-}
+import { PublishedLeaves } from './published-leaves.ts'
+import type { PublishedCheckpoint, PublishedLog } from '../../infra/transparency/published-log.ts'
 
 export interface TreeFinding {
   /** Left out: the finding is about the log as a whole. */
   readonly leaf?: number
   readonly problem: string
+}
+
+export interface TreeAuditOptions {
+  /** The only trusted keys, and those that they announce. Left out: those that the log brings along. */
+  readonly keys?: readonly string[]
+  /** A checkpoint that the auditor has kept since last time. */
+  readonly noted?: string
+  /** Grown before, over events that were compared then; `published` begins where it ends. */
+  readonly tree?: GrowingTree
 }
 
 /** Findings that say the same of thousands of events help nobody. */
@@ -32,84 +36,162 @@ const findingsMax = 20
 export class TreeAudit {
   readonly findings: TreeFinding[] = []
   readonly #published: PublishedLog
-  readonly #tree = new GrowingTree()
-  readonly #checkpoints: readonly Checkpoint[]
-  #next = 0
+  readonly #leaves: PublishedLeaves
+  readonly #tree: GrowingTree
+  readonly #trusted: NoteVerifier[]
+  readonly #checkpoints: AsyncIterator<PublishedCheckpoint>
+  #next: PublishedCheckpoint | undefined
+  #noted: PublishedCheckpoint | undefined
+  #isBegun = false
+  #tilesCompared = 0
+  /** What follows from an event that is another one is not told again. */
+  #isForked = false
   #isShifted = false
 
-  /** `noted`: a checkpoint that the auditor has kept since last time. */
-  constructor(published: PublishedLog, noted?: string) {
+  constructor(published: PublishedLog, { keys, noted, tree = new GrowingTree() }: TreeAuditOptions = {}) {
+    this.#tree = tree
     this.#published = published
-    const own = published.checkpoints.flatMap((note) => this.#opened(note, 'a checkpoint of the log'))
-    const theirs = noted === undefined ? [] : this.#opened(noted, 'the checkpoint that was noted')
-    this.#checkpoints = [...own, ...theirs].toSorted((one, other) => one.size - other.size)
+    this.#trusted = (keys ?? published.verifierKeys).map(noteVerifier)
+    this.#leaves = new PublishedLeaves(published.bundles())
+    this.#checkpoints = published.checkpoints()[Symbol.asyncIterator]()
+    this.#noted = noted === undefined ? undefined : this.#parsed(noted, 'the checkpoint that was noted')
   }
 
   get size(): number {
     return this.#tree.size
   }
 
+  get tree(): GrowingTree {
+    return this.#tree
+  }
+
   root(): Buffer {
     return this.#tree.root()
   }
 
-  apply(event: StoredEvent): void {
-    const leaf = this.#tree.size
-    const commitment = commitmentOf(event)
-    const published = this.#published.commitments[leaf]
-    if (published && !published.equals(commitment)) this.#tell(leaf, event, commitment)
+  /** The next events of the log. */
+  async apply(events: readonly StoredEvent[]): Promise<void> {
+    for (const event of events) {
+      const leaf = this.#tree.size
+      const commitment = commitmentOf(event)
+      await this.#leaves.reach(leaf)
+      const published = this.#leaves.at(leaf)
+      if (published && !published.equals(commitment)) this.#tell(leaf, event, commitment)
+      if (event.type === announcementType) this.#trustNext(event)
+      await this.add(commitment)
+    }
+  }
+
+  /** The commitment of the next leaf, for whoever has no events. */
+  async add(commitment: Buffer): Promise<void> {
     this.#tree.add(leafHash(commitment))
-    this.#compareRoots()
-    this.#tree.takeTiles()
+    for (const tile of this.#tree.takeFullTiles()) this.#compareTile(tile)
+    const { size } = this.#tree
+    if (size === this.#published.size) for (const tile of this.#tree.partialTiles()) this.#compareTile(tile)
+    if (size === this.#noted?.size) this.#noted = this.#compareRoot(this.#noted, 'that was noted')
+    if (!this.#isBegun) await this.#nextCheckpoint()
+    while (this.#next && this.#next.size <= size) {
+      this.#compareRoot(this.#next)
+      await this.#nextCheckpoint()
+    }
   }
 
   /** How many events nobody has signed yet. Events that are gone from the end are found here. */
-  end(): number {
-    const signed = this.#published.commitments.length
-    if (this.#tree.size < signed)
-      this.#note({
-        problem: `${signed - this.#tree.size} events are missing at the end: ${signed} were notarised`,
-      })
-    for (const { size } of this.#checkpoints.slice(this.#next)) {
-      if (size > this.#tree.size)
-        this.#note({ problem: `a checkpoint tells of ${size} events, and ${this.#tree.size} are there` })
+  async end(): Promise<number> {
+    const { size } = this.#tree
+    const { size: signed } = this.#published
+    if (!this.#isBegun) await this.#nextCheckpoint()
+    if (size < signed)
+      this.#note({ problem: `${signed - size} events are missing at the end: ${signed} were notarised` })
+    const tilesTooMany = this.#published.tiles.size - this.#tilesCompared
+    if (size >= signed && tilesTooMany > 0)
+      this.#note({ problem: `${tilesTooMany} tiles belong to no tree of ${signed} leaves` })
+    for (const checkpoint of [this.#noted, this.#next]) {
+      if (checkpoint && checkpoint.size > size)
+        this.#note({ problem: `a checkpoint tells of ${checkpoint.size} events, and ${size} are there` })
     }
-    return Math.max(0, this.#tree.size - (this.#published.checkpoints.length > 0 ? signed : 0))
+    return Math.max(0, size - signed)
   }
 
-  #opened(note: string, what: string): readonly Checkpoint[] {
+  async #nextCheckpoint(): Promise<void> {
+    this.#isBegun = true
+    const { value, done } = await this.#checkpoints.next()
+    this.#next = done ? undefined : value
+  }
+
+  #compareRoot({ size, note }: PublishedCheckpoint, which = `over ${size} events`): undefined {
     try {
       const parsed = parseNote(note)
-      if (verifiedSigners(parsed, this.#published.verifiers).size === 0)
+      const checkpoint = parseCheckpoint(parsed.text)
+      if (!verifiedSigners(parsed, this.#trusted).has(checkpoint.origin))
         throw new MalformedNoteError('no key of the log has signed it')
-      return [parseCheckpoint(parsed.text)]
+      if (checkpoint.size !== size)
+        throw new MalformedNoteError(`it says that it is over ${checkpoint.size} events`)
+      if (size !== this.#tree.size) throw new MalformedNoteError('there are two of this size')
+      if (!checkpoint.root.equals(this.#tree.root()))
+        this.#fork({ problem: `the first ${size} events are not those of the checkpoint ${which}` })
+    } catch (error) {
+      if (!(error instanceof MalformedNoteError)) throw error
+      this.#note({ problem: `the checkpoint ${which} does not hold: ${error.message}` })
+    }
+    return undefined
+  }
+
+  #compareTile({ level, index, hashes }: Tile): void {
+    const name = `${level}/${index}`
+    const published = this.#published.tiles.get(name)
+    const count = hashes.length / hashBytes
+    // Beyond what was published there is nothing to compare with.
+    if (this.#tree.size > this.#published.size) return
+    if (!published) return this.#note({ problem: `tile ${name} is missing` })
+    this.#tilesCompared++
+    if (this.#isForked) return
+    if (published.hashes !== count || !published.digest.equals(sha256(hashes)))
+      this.#note({ problem: `tile ${name} is not what its ${count} hashes make it` })
+  }
+
+  /** A key that a trusted one has announced is trusted from there on. */
+  #trustNext(event: StoredEvent): void {
+    const { note } = event.data as { readonly note: string }
+    try {
+      this.#trusted.push(noteVerifier(announcedKey(note, this.#trusted)))
+    } catch (error) {
+      if (!(error instanceof MalformedNoteError)) throw error
+      this.#note({ leaf: this.#tree.size, problem: `${nameOf(event)} does not hold: ${error.message}` })
+    }
+  }
+
+  #parsed(note: string, what: string): PublishedCheckpoint | undefined {
+    try {
+      return { size: parseCheckpoint(parseNote(note).text).size, note }
     } catch (error) {
       if (!(error instanceof MalformedNoteError)) throw error
       this.#note({ problem: `${what} does not hold: ${error.message}` })
-      return []
-    }
-  }
-
-  #compareRoots(): void {
-    for (let next = this.#checkpoints[this.#next]; next?.size === this.#tree.size;) {
-      if (!next.root.equals(this.#tree.root()))
-        this.#note({ problem: `the first ${next.size} events are not those of the checkpoint over them` })
-      next = this.#checkpoints[++this.#next]
+      return undefined
     }
   }
 
   /** One event too many or too few moves all that follow: that is told once. */
   #tell(leaf: number, event: StoredEvent, commitment: Buffer): void {
-    const { commitments } = this.#published
-    const name = `event ${event.id} (${event.type}, ${event.stream} revision ${event.revision})`
+    const name = nameOf(event)
     if (this.#isShifted) return
-    const elsewhere = commitments.findIndex((one) => one.equals(commitment))
-    if (elsewhere < 0) return this.#note({ leaf, problem: `${name} is not what was notarised` })
+    this.#isForked = true
+    const elsewhere = this.#leaves.nearby(commitment)
+    if (elsewhere === undefined) return this.#note({ leaf, problem: `${name} is not what was notarised` })
     this.#isShifted = Math.abs(elsewhere - leaf) === 1
     this.#note({ leaf, problem: `${name} was notarised as leaf ${elsewhere}, and stands as leaf ${leaf}` })
+  }
+
+  #fork(finding: TreeFinding): void {
+    if (!this.#isForked) this.#note(finding)
+    this.#isForked = true
   }
 
   #note(finding: TreeFinding): void {
     if (this.findings.length < findingsMax) this.findings.push(finding)
   }
+}
+
+function nameOf({ id, type, stream, revision }: StoredEvent): string {
+  return `event ${id} (${type}, ${stream} revision ${revision})`
 }

@@ -66,6 +66,11 @@ interface Place {
   readonly owner: Owner
 }
 
+/** Months of a book that are closed, or opened again. */
+function isBoundary(event: RecordedEvent): event is RecordedEvent<{ before: string }> {
+  return event.type === 'BookClosed' || event.type === 'BookReopened'
+}
+
 class LogAudit {
   readonly violations = new Violations()
   readonly effects = new EffectsAudit(this.violations.note)
@@ -78,12 +83,14 @@ class LogAudit {
     this.#events++
     this.#checkStream(event)
     if (event.category !== ledger) return this.effects.event(event)
+    let book = this.books.get(event.id)
+    if (!book) this.books.set(event.id, (book = new BookAudit(event.id, this.violations.note)))
+    if (isBoundary(event)) return book.moveBoundary(event.data.before)
+    if (event.type === 'EntryRefused') return this.effects.refused(event as RecordedEvent<EntryData>)
     // That an entry has this shape is a part of what is checked, by using it.
     const entry = event as RecordedEvent<EntryData>
     this.#entries++
     this.effects.entry(entry)
-    let book = this.books.get(event.id)
-    if (!book) this.books.set(event.id, (book = new BookAudit(event.id, this.violations.note)))
     book.apply(entry)
   }
 
@@ -133,7 +140,8 @@ async function checkCorrections(
     from += events.length
     for (const { data } of events) {
       const original = data as EntryData
-      const correction = wanted.get(original.entryId)
+      // What closes a book is no entry.
+      const correction = original.entryId === undefined ? undefined : wanted.get(original.entryId)
       if (!correction || isDeepStrictEqual(sides(original, false), sides(correction, true))) continue
       violations.note('L6', `entry ${correction.entryId} of ${id} does not mirror ${original.entryId}`)
     }

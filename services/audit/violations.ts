@@ -9,6 +9,7 @@ export const rules = {
   L6: 'a correction mirrors one earlier entry, once',
   L7: 'what only passes through is gone within 24 hours',
   L8: 'sandbox books never meet live books',
+  L9: 'nothing is booked into a month that is closed',
   payouts: 'a payout is sent at most once, and only with its money held',
   effects: 'each event has its entry in the book, and each entry its event',
 } as const

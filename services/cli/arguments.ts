@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { identity } from '../../packages/contract/identity.ts'
 import { idPrefixes } from '../../packages/domain/index.ts'
 
-/** How an option or an argument is read; what cannot be read is refused with the name of the option. */
+/** How options and arguments are parsed; an invalid one is refused with the name of the option. */
 
 export function count(most: number): (text: string) => number {
   return (text) => {
@@ -49,7 +49,7 @@ export function word<const Words extends readonly string[]>(words: Words): (text
   }
 }
 
-/** A command of a group; each prints JSON when it is asked to. */
+/** A command of a group; each prints JSON on request. */
 export function commandOf(group: Command, usage: string, description: string): Command {
   return group.command(usage).description(description).option('--json', 'print JSON')
 }

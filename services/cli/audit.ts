@@ -1,31 +1,49 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { readBackup, type SavedHistory } from '../../infra/backup/read.ts'
-import { noteVerifier } from '../../infra/transparency/signed-note.ts'
+import { MalformedNoteError } from '../../infra/transparency/signed-note.ts'
+import { rotateLogKey } from '../../infra/postgres/transparency/log-keys.ts'
+import { logKey, logKeyId } from '../../packages/domain/log-keys/log-key.ts'
+import { withRuntime } from './dependencies.ts'
 import { deciders } from '../../packages/domain/index.ts'
 import type { EventStore, StoredEvent } from '../../packages/kernel/ports.ts'
-import { commandOf } from './arguments.ts'
+import type { PublishedLog } from '../../infra/transparency/published-log.ts'
 import { publishedLog } from '../audit/published-log.ts'
+import { remoteLog, RemoteLogError } from '../audit/remote-log.ts'
+import { hashesOf } from '../../infra/transparency/tiles.ts'
 import { TreeAudit, type TreeFinding } from '../audit/tree-audit.ts'
 import { verifyLog, type Verified } from '../audit/verify.ts'
+import { verifyReceiptFile } from './audit-receipt.ts'
+import { commandOf } from './arguments.ts'
 import { CommandFailedError, exitCodes } from './failure.ts'
 import { counted, grouped, print, progress, type Printing } from './output.ts'
 
 export function addAudit(program: Command): void {
   const audit = program.command('audit').description('proofs over the log, checked without its database')
-  commandOf(audit, 'verify <backup>', 'check every event of a backup against what the log has signed')
+  commandOf(
+    audit,
+    'verify [place]',
+    'check a backup, event by event, or a running service at https://…, against what the log has signed',
+  )
     .option('--since <file>', 'a checkpoint that you noted before: the log must go on from it')
-    .option('--key <verifier key>', 'trust this key alone, and not those that the backup brings along')
+    .option('--receipt <file>', 'check this receipt, with nothing but the keys of --key')
+    .option('--key <verifier keys>', 'trust these keys alone, and not those that the log brings along')
     .option('--note <file>', 'write the newest checkpoint here, for the next time')
     .addHelpText(
       'after',
       '\nExample:\n  ./ikw audit verify /backups/2026-11 --since last.txt --note last.txt\n',
     )
     .action(verify)
+  commandOf(
+    audit,
+    'rotate-key',
+    'sign the log with a new key from now on, announced in the log by the old one',
+  ).action(rotateKey)
 }
 
 interface VerifyOptions extends Printing {
   readonly since?: string
+  readonly receipt?: string
   readonly key?: string
   readonly note?: string
 }
@@ -35,26 +53,84 @@ interface Audited {
   readonly unsigned: number
   readonly root: string
   readonly findings: readonly TreeFinding[]
-  readonly books: Verified
+  /** Left out where no events are shown. */
+  readonly books?: Verified
+  readonly checkpoint: string | undefined
 }
 
-async function verify(directory: string, options: VerifyOptions): Promise<void> {
+async function verify(place: string | undefined, options: VerifyOptions): Promise<void> {
+  const { json } = options
+  const printing = { ...(json && { json }) }
+  const keys = options.key?.split(/\s+/).filter((key) => key !== '')
+  if (options.receipt !== undefined)
+    return verifyReceiptFile({ ...printing, text: textIn(options.receipt, '--receipt'), keys: keys ?? [] })
+  if (place === undefined)
+    throw new CommandFailedError('What is to be checked? A backup, https://… or --receipt <file>.')
+  const noted = options.since === undefined ? undefined : textIn(options.since, '--since')
+  const audited = await auditOf(place, { keys, noted }).catch((error: unknown) => {
+    // It comes from outside: what cannot be read is said, and is no fault of this program.
+    if (error instanceof MalformedNoteError || error instanceof RemoteLogError)
+      throw new CommandFailedError(`Nothing was checked: ${error.message}.`)
+    throw error
+  })
+  const { checkpoint, ...shown } = audited
+  print(shown, options, () => auditText(audited))
+  if (problemsOf(audited).length > 0) process.exitCode = exitCodes.found
+  else if (options.note !== undefined) keep(options.note, checkpoint)
+}
+
+interface Trust {
+  readonly keys: readonly string[] | undefined
+  readonly noted: string | undefined
+}
+
+function auditOf(place: string, trust: Trust): Promise<Audited> {
+  return /^https?:\/\//.test(place) ? auditService(place, trust) : auditBackup(place, trust)
+}
+
+async function auditBackup(directory: string, trust: Trust): Promise<Audited> {
   const saved = readBackup(directory)
   if (!saved)
     throw new CommandFailedError(`There is no whole backup in ${directory}: its manifest.json is missing.`)
-  if (options.since !== undefined && !existsSync(options.since))
-    throw new CommandFailedError(`${options.since} is not there: --since names a file with a checkpoint.`)
   const published = await publishedLog(saved)
-  const trusted = options.key === undefined ? published.verifiers : [noteVerifier(options.key)]
-  const noted = options.since === undefined ? undefined : readFileSync(options.since, 'utf8')
-  const tree = new TreeAudit({ ...published, verifiers: trusted }, noted)
+  const tree = treeAudit(published, trust)
   const books = await auditBooks(saved, tree)
-  const unsigned = tree.end()
+  const result = await treeResult(tree, published)
+  const { events } = saved.manifest
+  const told = `the backup has ${result.events} events, and its manifest.json tells of ${events}`
+  const findings = result.events === events ? result.findings : [...result.findings, { problem: told }]
+  return { ...result, findings, books }
+}
+
+/** Only the tree is public: whether its leaves are right is for those to say who have the events. */
+async function auditService(url: string, trust: Trust): Promise<Audited> {
+  const published = await remoteLog(url)
+  const tree = treeAudit(published, trust)
+  const bar = progress('verifying')
+  try {
+    for await (const { commitments } of published.bundles()) {
+      for (const commitment of hashesOf(commitments)) await tree.add(commitment)
+      bar.show(tree.size, published.size)
+    }
+  } finally {
+    bar.end()
+  }
+  return treeResult(tree, published)
+}
+
+function treeAudit(published: PublishedLog, { keys, noted }: Trust): TreeAudit {
+  return new TreeAudit(published, {
+    ...(keys && { keys }),
+    ...(noted !== undefined && { noted }),
+  })
+}
+
+async function treeResult(tree: TreeAudit, published: PublishedLog) {
+  const unsigned = await tree.end()
+  let checkpoint: string | undefined
+  for await (const { note } of published.checkpoints()) checkpoint = note
   const { size: events, findings } = tree
-  const audited: Audited = { events, unsigned, root: tree.root().toString('base64'), findings, books }
-  print(audited, options, () => auditText(audited))
-  if (findings.length + books.violations.length > 0) process.exitCode = exitCodes.found
-  else if (options.note !== undefined) keep(options.note, published.checkpoints.at(-1))
+  return { events, unsigned, root: tree.root().toString('base64'), findings, checkpoint }
 }
 
 /** Events are read once: each goes into the tree, and then into the books. */
@@ -62,19 +138,21 @@ async function auditBooks({ source, manifest }: SavedHistory, tree: TreeAudit): 
   const bar = progress('verifying')
   const readOn = async function* (after: number) {
     for await (const events of source.pages(after, Infinity)) {
-      for (const event of events) tree.apply(event)
+      await tree.apply(events)
       yield events
     }
   }
   const store: Pick<EventStore, 'readOn' | 'readStream' | 'head' | 'irregularities'> = {
     readOn,
     readStream: (stream, from, limit = Infinity) => eventsOf(source, { stream, from, limit }),
-    head: async () => manifest.position,
+    // Also what stands behind the end that the manifest tells of.
+    head: async () => Infinity,
     irregularities: async () => [],
   }
   try {
     const now = new Date(manifest.at)
-    return await verifyLog({ store, deciders, policiesThrough: 0, now, onProgress: bar.show })
+    const onProgress = (position: number) => bar.show(position, manifest.position)
+    return await verifyLog({ store, deciders, policiesThrough: 0, now, onProgress })
   } finally {
     bar.end()
   }
@@ -99,24 +177,48 @@ async function eventsOf(
   return found.slice(0, Math.min(found.length, limit))
 }
 
+function textIn(file: string, option: string): string {
+  if (existsSync(file)) return readFileSync(file, 'utf8')
+  throw new CommandFailedError(`${file} is not there: ${option} names a file.`)
+}
+
 function keep(file: string, checkpoint: string | undefined): void {
   if (checkpoint === undefined) throw new CommandFailedError('The log has signed no checkpoint yet.')
   writeFileSync(file, checkpoint)
 }
 
-function auditText({ events, unsigned, root, findings, books }: Audited): string {
-  const problems = [
+async function rotateKey(options: Printing): Promise<void> {
+  const key = await withRuntime(({ postgres: { pool }, dependencies: { vault, executor, newId } }) =>
+    rotateLogKey({ pool, vault }, async (note) => {
+      const envelope = { platform: true, actor: 'cli', correlation: newId() } as const
+      const command = { type: 'AnnounceLogKey', data: { note } } as const
+      return (await executor.send(logKey, logKeyId, command, envelope)).position
+    }),
+  )
+  print({ key }, options, () => `The log is signed with a new key from now on. Tell its witnesses:\n${key}`)
+}
+
+function problemsOf({ findings, books }: Audited): readonly string[] {
+  return [
     ...findings.map(({ leaf, problem }) => (leaf === undefined ? problem : `leaf ${leaf}: ${problem}`)),
-    ...books.violations.map(({ rule, problem }) => `${rule}: ${problem}`),
+    ...(books?.violations ?? []).map(({ rule, problem }) => `${rule}: ${problem}`),
   ]
+}
+
+function auditText(audited: Audited): string {
+  const { events, unsigned, root, books } = audited
+  const problems = problemsOf(audited)
+  const fine = books
+    ? 'Every event is what was signed, and the books agree with themselves.'
+    : 'The tree is what was signed. Its events are not public: a backup shows whether its leaves are theirs.'
   const verdict =
     problems.length === 0
-      ? 'Every event is what was signed, and the books agree with themselves.'
+      ? fine
       : `${counted(problems.length, 'finding')}:\n${problems.map((problem) => `  ${problem}`).join('\n')}`
   const open = unsigned === 0 ? '' : `, the last ${unsigned} not signed yet`
   return [
     `${counted(events, 'event')}${open}; root ${root}`,
-    `${grouped(books.entries)} journal entries in ${counted(books.books, 'book')}`,
+    ...(books ? [`${grouped(books.entries)} journal entries in ${counted(books.books, 'book')}`] : []),
     verdict,
   ].join('\n')
 }

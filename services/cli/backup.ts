@@ -10,7 +10,7 @@ import { keptHistory } from '../../infra/postgres/history/history.ts'
 import { withoutLeaders } from '../../infra/postgres/consumers/leader.ts'
 import { commandOf } from './arguments.ts'
 import { CommandFailedError } from './failure.ts'
-import { copyVisibly, fillStore } from './fill-store.ts'
+import { copyWithProgress, fillStore } from './fill-store.ts'
 import { comparisonText, digestText } from './history-report.ts'
 import { withRuntime } from './dependencies.ts'
 import { print, progress, type Printing } from './output.ts'
@@ -80,9 +80,9 @@ async function restoreAlone(
 
 const notEmpty = 'A service has run on this database: restore into an empty one.'
 
-/** The world has gone on since the backup: whatever is in the log may have been begun outside. */
+/** The world has gone on since the backup: everything in the log may have been started outside. */
 async function fill(target: HistoryTarget, { manifest, source, bookkeeping }: SavedHistory, pool: Pool) {
-  const restored = await copyVisibly('restoring', source, target)
+  const restored = await copyWithProgress('restoring', source, target)
   if (restored.source.sha256 !== manifest.sha256) {
     throw new CommandFailedError(
       'The backup is damaged: its events are not those that its manifest.json tells of.',

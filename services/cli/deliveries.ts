@@ -13,7 +13,7 @@ import { CommandFailedError } from './failure.ts'
 import { withRuntime } from './dependencies.ts'
 import { print, table, type Printing } from './output.ts'
 
-/** UUIDs, as options are read. */
+/** UUIDs, as options take them. */
 interface Chosen extends Printing {
   readonly endpoint?: string
   readonly event?: string

@@ -7,14 +7,14 @@ import { CommandFailedError } from './failure.ts'
 
 /**
  * Opens what the service works with, from the same settings. The embedded server is shared with a running
- * service, or started for as long as this takes.
+ * service, or started for the duration of the command.
  */
 export async function withRuntime<Result>(work: (runtime: Runtime) => Promise<Result>): Promise<Result> {
-  // Whoever sits before a terminal is told at once what is not there.
+  // Somebody at a terminal is told at once what is missing.
   const configuration = { ...readConfiguration(), startWaitSeconds: 0 }
   requireDatabase(configuration)
   requireMasterKey(configuration)
-  // Every adapter comes with its libraries, which take longer to load than a mistyped command is worth.
+  // Every adapter loads its libraries, which takes longer than a mistyped command is worth.
   const { openRuntime } = await import('../composition/dependencies.ts')
   const runtime = await openRuntime(configuration)
   try {
@@ -26,7 +26,7 @@ export async function withRuntime<Result>(work: (runtime: Runtime) => Promise<Re
 
 const hint = 'start the service once with `make run`, or set DATA_DIR to its data directory'
 
-/** Opening would make what is missing: a new database where nobody wants it. */
+/** Opening would create what is missing: a new database where nobody wants one. */
 function requireDatabase({ dataDirectory, postgresUrl }: Configuration): void {
   if (postgresUrl === undefined) requireEmbedded(dataDirectory, `${hint}, or POSTGRES_URL to its database`)
 }
@@ -36,7 +36,7 @@ export function requireEmbedded(dataDirectory: string, whatToDo = hint): void {
   throw new CommandFailedError(`There is no database in ${dataDirectory}: ${whatToDo}.`)
 }
 
-/** The same for the key: secrets that another one has sealed would be lost without a word. */
+/** The same for the master key: secrets sealed with another one would be lost without a word. */
 export function requireMasterKey({ dataDirectory, masterKey }: Configuration): void {
   if (masterKey !== undefined || existsSync(join(dataDirectory, 'master.key'))) return
   throw new CommandFailedError(
@@ -44,7 +44,7 @@ export function requireMasterKey({ dataDirectory, masterKey }: Configuration): v
   )
 }
 
-/** What the first start of the service has written down. */
+/** What the first start of the service has written. */
 export function readCredentials({ dataDirectory }: Configuration): Credentials {
   const file = join(dataDirectory, 'credentials.json')
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Credentials

@@ -9,7 +9,7 @@ import { withoutLeaders } from '../../infra/postgres/consumers/leader.ts'
 import { inReadTransaction } from '../../infra/postgres/client/read-transaction.ts'
 import { commandOf } from './arguments.ts'
 import { CommandFailedError } from './failure.ts'
-import { copyVisibly, fillStore } from './fill-store.ts'
+import { copyWithProgress, fillStore } from './fill-store.ts'
 import { comparisonText } from './history-report.ts'
 import { counted, type Printing } from './output.ts'
 import { databaseName, databaseOf, isEventStoreDb, storeName, type StoreName, type Stores } from './stores.ts'
@@ -51,13 +51,13 @@ async function copy(options: CopyOptions): Promise<void> {
   await fillStore(filling, options)
 }
 
-/** From where to where: two logs, and the databases beside them. */
+/** From and to: two logs, and the databases beside them. */
 interface Move {
   readonly from: StoreName
   readonly to: StoreName
   readonly fromBooks: StoreName
   readonly toBooks: StoreName
-  /** The target has another database than the source, so that bookkeeping has to move too. */
+  /** The target has a database of its own, so bookkeeping has to move too. */
   readonly hasOwnBooks: boolean
 }
 
@@ -89,11 +89,11 @@ interface Books {
   readonly toBooks: Postgres
 }
 
-/** Bookkeeping goes last: a target without it is not complete, and no service starts on it. */
+/** Bookkeeping goes last: without it a target is incomplete, and no service starts on it. */
 async function copyInto(stores: Stores, move: Move, { fromBooks, toBooks }: Books): Promise<Copied> {
   const { store, id } = await stores.source(move.from, fromBooks)
   const target = await stores.target(move.to, toBooks)
-  const copied = await copyVisibly('copying  ', { id, ...historyOf(store) }, target)
+  const copied = await copyWithProgress('copying  ', { id, ...historyOf(store) }, target)
   if (!agrees(copied)) return copied
   if (move.hasOwnBooks) {
     await inReadTransaction(fromBooks.pool, (moment) =>

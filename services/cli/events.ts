@@ -66,7 +66,7 @@ interface Found {
   readonly stored: readonly StoredEvent[]
 }
 
-/** What merchants were told and what moved their balance have ids too: each stands for one event. */
+/** Webhook events and balance transactions have ids too: each stands for one event. */
 async function eventsOf(runtime: Runtime, name: string): Promise<Found> {
   const { store } = runtime.dependencies
   const [, kind] = /^(txn|evt)_/i.exec(name) ?? []
@@ -78,12 +78,12 @@ async function eventsOf(runtime: Runtime, name: string): Promise<Found> {
   const position = await positionOf(runtime, kind.toLowerCase(), id)
   const [event] = position === undefined ? [] : await store.readAll(position - 1, 1)
   if (!event) throw new CommandFailedError(`There is no ${name}.`)
-  // An entry is one of many of its book; of anything else all that happened is of interest.
+  // A journal entry is one of many in its book; of anything else the whole history is of interest.
   const isEntry = categoryOf(event.stream) === book.category
   return { stream: event.stream, stored: isEntry ? [event] : await store.readStream(event.stream, 0) }
 }
 
-/** Of the event that a movement or something told stands for. */
+/** The event behind a balance transaction or webhook event. */
 async function positionOf(
   { postgres, dependencies }: Runtime,
   kind: string,

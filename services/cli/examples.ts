@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 
-/** How each command is used, by its name; what stands here is tried by a test. */
+/** Examples of each command by its name; a test runs them. */
 export const examples: Readonly<Record<string, readonly string[]>> = {
   'keys create': [
     'keys create --name "Shop" --scopes payments.read,payments.write --environment sandbox',
@@ -25,12 +25,32 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'events digest': ['events digest'],
   'events copy': ["events copy --from embedded --to 'esdb://localhost:2113?tls=false'"],
   'ledger replay': ['ledger replay'],
+  'transfers create': [
+    'transfers create --from 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e --to 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0f ' +
+      '--amount 5000 --currency XOF --key 2026-17 --by awa --reason "Paid into the wrong account"',
+  ],
+  'transfers show': ['transfers show 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e'],
+  'ledger explain': [
+    'ledger explain 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e.live.XOF merchant.available',
+    'ledger explain 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e.live.XOF merchant.reserved --as-of 2026-11-01 --known-at 2026-11-02',
+  ],
   'ledger verify': ['ledger verify', 'ledger verify --json'],
   'projections status': ['projections status'],
   'projections rebuild': ['projections rebuild payouts', 'projections rebuild --all'],
   'parked list': ['parked list'],
   'parked retry': ['parked retry', 'parked retry payout-01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e'],
   'export journal': ['export journal --from 2026-01-01 --to 2026-02-01 --format csv'],
+  'export month': ['export month 2026-10 --directory out', 'export month 2026-10 --sandbox --directory out'],
+  'export day': ['export day 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e.live.XOF 2026-10-15 --directory out'],
+  'period close': ['period close 2026-10', 'period close 2026-10 --sandbox --json'],
+  'period reopen': ['period reopen 2026-10 --by awa --reason "An invoice was missing"'],
+  reconcile: [
+    'reconcile --rail mobile_money.SN.wave --statement wave-2026-10-15.csv',
+    'reconcile --rail card --currency XOF --statement card.csv --map reference=order_ref,amount=montant,time=date --decimal ,',
+  ],
+  'finance grant': ['finance grant awa'],
+  'finance revoke': ['finance revoke awa'],
+  'finance connect': ['finance connect awa'],
   backup: ['backup /backups/2026-02-01'],
   restore: ['DATA_DIR=.data-restored ./ikw restore /backups/2026-02-01'],
   'audit verify': ['audit verify /backups/2026-02-01'],
@@ -81,7 +101,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Puts examples below the help of each command: those above, else its own usage. */
+/** Adds examples to the help of each command: those above, otherwise its usage. */
 export function addExamples(command: Command, path: readonly string[] = []): void {
   for (const child of command.commands) addExamples(child, [...path, child.name()])
   if (command.commands.length > 0) return

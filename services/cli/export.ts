@@ -5,7 +5,9 @@ import type { Command } from 'commander'
 import { stringify } from 'csv-stringify'
 import { exportedColumns, exportedPostings, type Period } from '../../infra/postgres/finance/export.ts'
 import { inReadTransaction, type ReadTransaction } from '../../infra/postgres/client/read-transaction.ts'
+import { csvOptions } from '../../infra/exports/csv.ts'
 import { time, word } from './arguments.ts'
+import { addMonthExports } from './export-month.ts'
 import { withRuntime } from './dependencies.ts'
 import { upToDate, whileProjecting } from './projecting.ts'
 
@@ -20,6 +22,7 @@ interface JournalOptions {
 
 export function addExport(program: Command): void {
   const exports = program.command('export').description('files for finance')
+  addMonthExports(exports)
   exports
     .command('journal')
     .description('the journal of a period, one line per posting: finance.postings of docs/finance.md')
@@ -61,7 +64,7 @@ async function* counted(
 }
 
 function toCsv(): Transform {
-  return stringify({ header: true, columns: [...exportedColumns] })
+  return stringify({ ...csvOptions, header: true, columns: [...exportedColumns] })
 }
 
 /** One row per line, so that a file of any size can be read line by line. */
@@ -79,7 +82,7 @@ function toJsonArray(): Transform {
   })
 }
 
-/** Standard output stays open for what is written after. */
+/** Standard output stays open for what follows. */
 function destination(output: string | undefined): Writable {
   if (output !== undefined) return createWriteStream(output, { mode: 0o600 })
   return new Writable({ write: (chunk: Buffer, _encoding, done) => void process.stdout.write(chunk, done) })

@@ -1,12 +1,12 @@
-/** What the caller can put right: it is said in one sentence, and the exit code is 2. */
+/** An error the user can fix: told in one sentence, with exit code 2. */
 export class CommandFailedError extends Error {
   override readonly name = 'CommandFailedError'
 }
 
-/** What a command ends with. */
+/** Exit codes. */
 export const exitCodes = {
   /** Differences or violations were found. */
   found: 1,
-  /** Nothing was done: wrong arguments, or something that is needed is not there. */
+  /** Nothing was done: invalid arguments, or something required is missing. */
   cannot: 2,
 } as const

@@ -13,16 +13,21 @@ import { print, progress, type Printing } from './output.ts'
 import { buildReadModels } from './projecting.ts'
 import { Stores } from './stores.ts'
 
-/** What a command fills a store with, and what comes of it. */
+/** What a store is filled with, and the result. */
 export interface Filling {
   readonly configuration: Configuration
   readonly fill: (stores: Stores) => Promise<Copied>
   readonly textOf: (copied: Copied) => string
-  /** Of a service that would run on what was filled; undefined when its read models are there already. */
+  /**
+   * Settings of a service that would run on the filled store; undefined when its read models exist already.
+   */
   readonly runsOn: Configuration | undefined
 }
 
-/** Fills a store and tells whether both sides agree; what can be made from the log is made, not copied. */
+/**
+ * Fills a store and reports whether both sides agree; what can be derived from the log is rebuilt, not
+ * copied.
+ */
 export async function fillStore(
   { configuration, fill, textOf, runsOn }: Filling,
   options: Printing,
@@ -48,8 +53,8 @@ async function build(configuration: Configuration): Promise<void> {
   await buildReadModels(runtime).finally(() => runtime.close())
 }
 
-/** Copies a history and shows how far it has come. */
-export async function copyVisibly(
+/** Copies a history and shows progress. */
+export async function copyWithProgress(
   label: string,
   source: HistorySource,
   target: HistoryTarget,

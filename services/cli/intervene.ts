@@ -8,22 +8,22 @@ import { CommandFailedError } from './failure.ts'
 import { print } from './output.ts'
 import type { Signed } from './signed.ts'
 
-/** One act of support on one resource. */
+/** One intervention of support on one resource. */
 export interface Act {
   /** As the command line spells it. */
   readonly action: string
   readonly id: string
-  /** How people write its id. */
+  /** Its public id. */
   readonly subject: string
   readonly owner: MerchantOwner
   readonly money: { readonly amount: number; readonly currency: string } | null
-  /** In this order; each is harmless when it is sent again. */
+  /** Commands in order; each is harmless when repeated. */
   readonly orders: readonly PolicyCommand[]
-  /** Beside the commands. */
+  /** Parameters beside the commands. */
   readonly also?: () => Promise<void>
 }
 
-/** Signs the act, and carries it out when it has the names that it takes. */
+/** Signs the intervention, and carries it out once it has enough names. */
 export async function intervene(runtime: Runtime, act: Act, options: Signed): Promise<void> {
   const { action, id, subject, owner, money, orders } = act
   const { executor, newId } = runtime.dependencies
@@ -46,7 +46,7 @@ function sentence({ action, subject }: Act, status: Intervention['status']): str
   return `${action} ${subject}: proposed. It takes a second name: the same command with another --by approves it.`
 }
 
-/** What is refused is said in one sentence. */
+/** A refusal is told in one sentence. */
 async function told<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work

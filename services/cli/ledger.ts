@@ -11,6 +11,7 @@ import { verifyLog, type Verified } from '../audit/verify.ts'
 import { rules, type Rule, type Violation } from '../audit/violations.ts'
 import { exitCodes } from './failure.ts'
 import { withRuntime } from './dependencies.ts'
+import { addExplain } from './explain.ts'
 import { addReversal } from './reversal.ts'
 import { counted, grouped, print, progress, table, type Printing } from './output.ts'
 
@@ -26,6 +27,7 @@ export function addLedger(program: Command): void {
     'verify',
     'check the rules of double entry over the whole log, with arithmetic of its own',
   ).action(verify)
+  addExplain(ledger)
   addReversal(ledger)
 }
 

@@ -4,7 +4,7 @@ import { exitCodes } from './failure.ts'
 import { printableLines } from './printable.ts'
 import { programOf } from './program.ts'
 
-// Whoever reads only the first lines (`ikw … | head`) has seen enough.
+// A reader who closes the pipe early (`ikw … | head`) has seen enough.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) =>
   process.exit(code === 'EPIPE' ? 0 : exitCodes.cannot),
 )
@@ -15,7 +15,7 @@ try {
   process.exitCode = codeOf(error)
 }
 
-/** Commander has said what is wrong with the arguments; everything else is said here in one sentence. */
+/** Commander reports invalid arguments; every other error is told here in one sentence. */
 function codeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.cannot
   const message = error instanceof Error ? error.message : String(error)

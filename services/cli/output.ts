@@ -5,16 +5,16 @@ export interface Printing {
   readonly json?: true
 }
 
-/** Machines get the value as JSON, people get text. */
+/** JSON for machines, text for people. */
 export function print(value: unknown, { json }: Printing, text: () => string): void {
   const shown = json ? JSON.stringify(value, undefined, 2) : text()
-  // Of what is in a table or in JSON, nothing is left to spell out: this is for sentences.
+  // Escapes control characters in sentences; tables and JSON do so themselves.
   process.stdout.write(`${printableLines(shown)}\n`)
 }
 
 type Cell = string | number | boolean | null | undefined
 
-/** Columns under their names; numbers stand at the right. */
+/** Columns with headers; numbers are right-aligned. */
 export function table(rows: readonly Readonly<Record<string, Cell>>[], whenEmpty: string): string {
   const [first] = rows
   if (!first) return whenEmpty
@@ -53,7 +53,7 @@ export interface Progress {
   end(): void
 }
 
-/** A bar on standard error while somebody watches; nothing in a pipe. */
+/** A progress bar on standard error if it is a terminal; nothing in a pipe. */
 export function progress(label: string): Progress {
   if (!process.stderr.isTTY) return { show: () => undefined, end: () => undefined }
   const bar = new SingleBar({

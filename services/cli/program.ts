@@ -7,15 +7,19 @@ import { addDemo } from './demo/demo.ts'
 import { addEvents } from './events.ts'
 import { addExport } from './export.ts'
 import { addExamples } from './examples.ts'
+import { addFinance } from './finance.ts'
 import { addKeys } from './keys.ts'
 import { addLedger } from './ledger.ts'
 import { addMerchants } from './merchants.ts'
 import { addParked } from './parked.ts'
 import { addWitness } from './witness.ts'
 import { version } from './version.ts'
+import { addPeriod } from './period.ts'
 import { addProjections } from './projections.ts'
+import { addReconcile } from './reconcile.ts'
 import { addSecrets } from './secrets.ts'
 import { addSupport } from './support.ts'
+import { addTransfers } from './transfers.ts'
 
 /** The command line with all its commands. */
 export function programOf(): Command {
@@ -35,8 +39,12 @@ export function programOf(): Command {
     addParked,
     addCases,
     addSupport,
+    addTransfers,
     addMerchants,
     addExport,
+    addFinance,
+    addPeriod,
+    addReconcile,
     addBackup,
     addAudit,
     addWitness,

@@ -3,7 +3,7 @@ import { runProjector } from '../projector/service.ts'
 import { CommandFailedError } from './failure.ts'
 import { progress } from './output.ts'
 
-/** Where no service runs, the projector runs here while the work takes: one process leads it. */
+/** Where no service runs, this process runs the projector while the work takes: only one leads. */
 export async function whileProjecting<Result>(
   runtime: Runtime,
   work: () => Promise<Result>,
@@ -18,7 +18,7 @@ export async function whileProjecting<Result>(
 
 const patienceMs = 60_000
 
-/** Waits until the read models show all that is in the log now; answers its position. */
+/** Waits until the read models reflect the log's current head; returns its position. */
 export async function upToDate({ dependencies: { store, reads } }: Runtime): Promise<number> {
   const head = await store.head()
   if (await reads.reached(head, patienceMs)) return head
@@ -27,7 +27,7 @@ export async function upToDate({ dependencies: { store, reads } }: Runtime): Pro
   )
 }
 
-/** Makes all read models of a new database, however long it takes, as long as they get on. */
+/** Builds all read models of a new database, however long it takes, as long as they make progress. */
 export function buildReadModels(runtime: Runtime): Promise<void> {
   const { store, reads } = runtime.dependencies
   return whileProjecting(runtime, async () => {

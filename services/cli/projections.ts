@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { inReadTransaction } from '../../infra/postgres/client/read-transaction.ts'
-import { publications, wantRebuild } from '../../infra/postgres/read-models/publication.ts'
+import { publications, requestNewGeneration } from '../../infra/postgres/read-models/publication.ts'
 import { builtUpTo, publishedTables } from '../../infra/postgres/read-models/published-tables.ts'
 import type { ReadModel } from '../../packages/kernel/projection.ts'
 import { readModels } from '../../projections/index.ts'
@@ -75,7 +75,7 @@ async function requestRebuild(
   { postgres: { pool } }: Runtime,
   models: readonly ReadModel[],
 ): Promise<readonly Wanted[]> {
-  for (const model of models) await wantRebuild(pool, model)
+  for (const model of models) await requestNewGeneration(pool, model)
   const shown = await publications(pool)
   return models.map((model) => ({ model, generation: shown.get(model.name)!.wanted }))
 }

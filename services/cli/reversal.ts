@@ -6,20 +6,25 @@ import { book } from '../../packages/domain/ledger/book.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { findEntry } from '../composition/journal-entries.ts'
-import { commandOf, idOf } from './arguments.ts'
+import { commandOf, idOf, time } from './arguments.ts'
 import { withRuntime } from './dependencies.ts'
 import { CommandFailedError } from './failure.ts'
 import { intervene } from './intervene.ts'
 import { whileProjecting } from './projecting.ts'
 import { signed, type Signed } from './signed.ts'
 
+interface Reversing extends Signed {
+  readonly effectiveAt?: Date
+}
+
 export function addReversal(ledger: Command): void {
   signed(commandOf(ledger, 'reverse', 'correct an entry by its mirror image, once'))
     .argument('<entry>', 'id of the entry, or of its balance transaction', idOf('balance_transaction'))
-    .action((id: string, options: Signed) => withRuntime((runtime) => reverse(runtime, id, options)))
+    .option('--effective-at <time>', 'day or time from which it counts; now when left out', time)
+    .action((id: string, options: Reversing) => withRuntime((runtime) => reverse(runtime, id, options)))
 }
 
-async function reverse(runtime: Runtime, id: string, options: Signed): Promise<void> {
+async function reverse(runtime: Runtime, id: string, options: Reversing): Promise<void> {
   const byEntry = { column: 'entry', operator: '=', value: id } as const
   const entry = await whileProjecting(runtime, () => findEntry(runtime.dependencies, [byEntry]))
   if (!entry) throw new CommandFailedError(`There is no entry ${id} that was posted at once.`)
@@ -29,7 +34,9 @@ async function reverse(runtime: Runtime, id: string, options: Signed): Promise<v
   }
   const { merchant, livemode } = metadata
   const { amounts, currency } = data
-  const command = { type: 'ReverseEntry', data: { entry: data, description: options.reason } } as const
+  const effectiveAt = options.effectiveAt?.toISOString()
+  const details = { description: options.reason, ...(effectiveAt !== undefined && { effectiveAt }) }
+  const command = { type: 'ReverseEntry', data: { entry: data, ...details } } as const
   const act = {
     action: 'ledger reverse',
     id,

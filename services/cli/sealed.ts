@@ -24,12 +24,12 @@ import { answerContext } from '../api/kinds/sealed-answers.ts'
 import { indexKeyOwner } from '../composition/blind-index.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 
-/** Something in use whose secrets are sealed. */
+/** Something in use that contains sealed secrets. */
 export interface Uses {
   readonly kind: 'endpoint' | 'answer' | 'personal key' | 'index key' | 'log key'
   /** Ids of the master keys that open its secrets. */
   readonly keys: ReadonlySet<string>
-  /** Seals them with the master key of now. */
+  /** Seals them with the current master key. */
   readonly reseal: () => Promise<void>
 }
 
@@ -38,8 +38,8 @@ type Row = DocumentRow & { readonly state: WebhookEndpoint }
 const rowsPerPage = 100
 
 /**
- * Everything in use that a master key seals: secrets of endpoints, answers that show one, the keys that
- * personal data in events is sealed with, and those that sign the log.
+ * Everything in use that a master key seals: endpoints' secrets, stored answers that show one, keys of
+ * personal fields in events, and the log's signing keys.
  */
 export class Sealed {
   readonly #opened: Runtime

@@ -42,7 +42,7 @@ async function status(runtime: Runtime, options: Printing): Promise<void> {
   print(shown, options, () => table(shown, ''))
 }
 
-/** A rotation that was interrupted is completed; it needs no other key. */
+/** An interrupted rotation is completed; it needs no other key. */
 async function rotate(runtime: Runtime, options: Printing): Promise<void> {
   const { dataDirectory, masterKey } = runtime.configuration
   const isUnderWay = staleOf(await sealedNow(runtime), keysOf(runtime).current).length > 0
@@ -89,7 +89,7 @@ function staleOf(uses: readonly Uses[], current: string): readonly Uses[] {
   return uses.filter(({ keys }) => [...keys].some((key) => key !== current))
 }
 
-/** As long as a process that knows the older key only seals something with it, there is more to do. */
+/** As long as a process that knows only the older key keeps sealing with it, there is more to do. */
 async function reseal(runtime: Runtime): Promise<number> {
   let resealed = 0
   for (;;) {
@@ -100,7 +100,7 @@ async function reseal(runtime: Runtime): Promise<number> {
   }
 }
 
-/** Of endpoints, the read model says which there are. */
+/** All endpoints, according to the read model. */
 async function sealedNow(runtime: Runtime): Promise<readonly Uses[]> {
   await whileProjecting(runtime, () => upToDate(runtime))
   return new Sealed(runtime).uses()

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import type { Printing } from './output.ts'
 
-/** Who did it and why: both stand in the events of what support does. */
+/** Name and reason, recorded in the events of what support does. */
 export interface Signed extends Printing {
   readonly by: string
   readonly reason: string

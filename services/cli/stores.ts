@@ -28,15 +28,15 @@ export function databaseName(text: string): StoreName {
 
 export const isEventStoreDb = (name: StoreName): boolean => eventStoreDb.test(name)
 
-/** The database that the settings name. */
+/** The database named by the settings. */
 export function databaseOf({ postgresUrl }: Configuration): StoreName {
   return postgresUrl ?? 'embedded'
 }
 
-/** What is open at the moment; each database once. */
+/** What is currently open; each database once. */
 export class Stores {
   readonly #dataDirectory: string
-  /** Of streams on an EventStoreDB. */
+  /** Categories of streams on an EventStoreDB. */
   readonly #prefix: string
   readonly #databases = new Map<StoreName, Promise<Postgres>>()
   readonly #closing: (() => Promise<void>)[] = []
@@ -46,7 +46,7 @@ export class Stores {
     this.#prefix = eventStorePrefix
   }
 
-  /** One that has been there before. */
+  /** One that has been used before. */
   async existing(name: StoreName): Promise<Postgres> {
     if (name === 'embedded') requireEmbedded(this.#dataDirectory)
     return this.database(name)

@@ -1,8 +1,6 @@
 import type { Command } from 'commander'
 import { publicId } from '../../packages/contract/identity.ts'
 import { idPrefixes } from '../../packages/domain/index.ts'
-import { bookId } from '../../packages/domain/ledger/accounts.ts'
-import { book } from '../../packages/domain/ledger/book.ts'
 import { failPayment } from '../../packages/domain/payment-intents/operator-answer.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import { created, type CreatedIntent } from '../../packages/domain/payment-intents/state.ts'
@@ -22,7 +20,7 @@ import { CommandFailedError } from './failure.ts'
 import { intervene } from './intervene.ts'
 import { signed, type Signed } from './signed.ts'
 
-/** What support may do to a resource: the commands, in this order, each harmless when it is sent again. */
+/** What support may do to a resource: commands in order, each harmless when repeated. */
 interface Verb<Resource> {
   readonly does: string
   readonly orders: (id: string, resource: Resource, reason: string) => readonly PolicyCommand[]
@@ -34,7 +32,7 @@ interface Kind<Resource> {
   readonly group: string
   readonly about: string
   readonly named: 'payout' | 'refund' | 'payment_intent'
-  /** Throws what is refused of an unknown id. */
+  /** Throws the refusal of an unknown id. */
   readonly read: (runtime: Runtime, id: string) => Promise<Resource>
   readonly moneyOf: (resource: Resource) => { readonly amount: number; readonly currency: string }
   readonly verbs: Readonly<Record<string, Verb<Resource>>>
@@ -71,22 +69,8 @@ const payouts: Kind<RequestedPayout> = {
   },
 }
 
-function settle(id: string, { status, money, ...owner }: RequestedPayout): readonly PolicyCommand[] {
-  if (status !== 'failed') return [to(payout, id, { type: 'SettlePayout', data: {} })]
-  const { amount, fee, currency, source, rail } = money
-  const entry = {
-    template: 'payout.paid_late',
-    subject: { type: 'payout', id },
-    amount,
-    fee,
-    source,
-    rail,
-  } as const
-  const books = bookId(owner.merchant, owner.livemode, currency)
-  return [
-    to(book, books, { type: 'PostEntry', data: entry }),
-    to(payout, id, { type: 'SettleLatePayout', data: {} }),
-  ]
+function settle(id: string, { status }: RequestedPayout): readonly PolicyCommand[] {
+  return [to(payout, id, { type: status === 'failed' ? 'ChargePayout' : 'SettlePayout', data: {} })]
 }
 
 async function resend(
@@ -111,8 +95,10 @@ const refunds: Kind<RequestedRefund> = {
   moneyOf: ({ amount, currency }) => ({ amount, currency }),
   verbs: {
     settle: {
-      does: 'the provider has paid it back',
-      orders: (id) => [to(refund, id, { type: 'SettleRefund', data: {} })],
+      does: 'the provider has paid it back; one that failed here is charged',
+      orders: (id, { status }) => {
+        return [to(refund, id, { type: status === 'failed' ? 'ChargeRefund' : 'SettleRefund', data: {} })]
+      },
     },
     fail: {
       does: 'the provider has not paid it back and never will: its amount is given back',

@@ -76,14 +76,14 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return text
 }
 
-/** The key is made once; who loses it is another witness. */
+/** The key is created once; a witness that loses it is another witness. */
 function seedIn(directory: string): Buffer {
   const file = join(directory, 'seed')
   if (!existsSync(file)) writeFileSync(file, randomBytes(32).toString('base64'), { mode: 0o600, flush: true })
   return Buffer.from(readFileSync(file, 'utf8'), 'base64')
 }
 
-/** One file a log. Requests for a log follow each other, so that no tree is seen twice with two ends. */
+/** One file per log. Requests for one log are serialised, so that no tree is seen with two different ends. */
 function logsIn(directory: string, keys: readonly string[]): WitnessLogs {
   const verifiers = keys.flatMap((lines) => lines.split(/\s+/).filter((key) => key !== '')).map(verifierOf)
   const turns = new Map<string, Promise<unknown>>()
@@ -121,7 +121,7 @@ function seenIn(file: string): Seen | undefined {
   return { size, root: Buffer.from(root, 'base64') }
 }
 
-/** It is on the disk before the signature is anywhere else. */
+/** It is on disk before the signature leaves this process. */
 function write(file: string, seen: object): void {
   writeFileSync(`${file}.new`, JSON.stringify(seen), { flush: true })
   renameSync(`${file}.new`, file)

@@ -6,11 +6,11 @@ import { keepHistory, keptHistory, type KeptHistory } from '../../infra/postgres
 import type { EventStore } from '../../packages/kernel/ports.ts'
 
 /** A node of an EventStoreDB cluster may not know yet what its leader has told a consumer. */
-const patience = { tries: 5, everyMs: 1_000 }
+const retries = { tries: 5, everyMs: 1_000 }
 
 /**
- * A log and the database beside it belong to one history. Throws a sentence when they do not: a checkpoint of
- * another history would repeat payouts and webhooks, or leave them out (docs/decisions/0008).
+ * Throws a sentence unless the log and the database beside it belong to one history: a checkpoint of another
+ * history would repeat or skip payouts and webhooks (docs/decisions/0008).
  */
 export async function assertSameHistory(pool: pg.Pool, store: EventStore | EventStoreDb): Promise<void> {
   const kept = await keptHistory(pool)
@@ -35,12 +35,12 @@ async function agreeWith(store: EventStoreDb, { kept, pool }: Kept): Promise<voi
 }
 
 async function expectReached({ reached }: KeptHistory, store: EventStore): Promise<void> {
-  let left = 'history' in store ? patience.tries : 0
+  let left = 'history' in store ? retries.tries : 0
   for (; reached > 0; left--) {
     const head = await store.head()
     if (head >= reached) return
     if (left === 0) throw new ConfigurationError(endsBefore(head, reached))
-    await pause(patience.everyMs)
+    await pause(retries.everyMs)
   }
 }
 

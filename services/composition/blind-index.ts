@@ -10,12 +10,12 @@ interface Parts {
   readonly newId: NewId
 }
 
-/** Nobody's: it is no merchant's key. */
+/** No merchant's key: a subject of its own. */
 export const indexKeyOwner = { merchant: indexKeyId, livemode: false }
 
 /**
- * The key lies in the log, sealed by the master key, so it comes along wherever the log is copied, and stays
- * the same when the master key is rotated. The first who needs it makes it.
+ * The key is in the log, sealed by the master key, so it travels with every copy of the log and stays the
+ * same when the master key is rotated. The first process that needs it creates it.
  */
 export function openBlindIndex({ executor, vault, newId }: Parts): BlindIndex {
   let key: Promise<string> | undefined

@@ -12,12 +12,12 @@ import type { Runtime } from './dependencies.ts'
 import { tracedBus } from './traced.ts'
 import { waitForEngine } from './wait-for-engine.ts'
 
-/** The bus that its settings name; in process only where all who use it are in this process. */
+/** The bus named by the settings; in-process only where all its users are in this process. */
 export async function openBus(
   runtime: Runtime,
   { isShared }: { readonly isShared: boolean },
 ): Promise<EventBus> {
-  const { configuration, postgres, dependencies, health } = runtime
+  const { configuration, dependencies, health } = runtime
   const { kafkaBrokers: brokers } = configuration
   const { tracing } = dependencies
   const traced = (bus: EventBus) => (tracing ? tracedBus(bus, tracing) : bus)

@@ -1,4 +1,4 @@
-/** However many ask, one reads, and what it has read serves all for a while. A failure serves nobody else. */
+/** Concurrent callers share one read, whose result is reused for a while. Failures are not cached. */
 export function cached<Value>(read: () => Promise<Value>, forMs: number): () => Promise<Value> {
   let known: Promise<Value> | undefined
   return () => {

@@ -15,6 +15,7 @@ import { migrate } from '../../infra/postgres/migrate.ts'
 import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
 import { postgresPublicEvents } from '../../infra/postgres/webhooks/public-events.ts'
 import { PostgresReadStore } from '../../infra/postgres/read-models/read-store.ts'
+import { logProofs } from '../../infra/postgres/transparency/log-proofs.ts'
 import { SubjectKeys } from '../../infra/postgres/privacy/subject-keys.ts'
 import { SandboxOperations } from '../../infra/postgres/sandbox-operations.ts'
 import { postgresSnapshots } from '../../infra/postgres/snapshots.ts'
@@ -48,7 +49,7 @@ import { waitForEngine } from './wait-for-engine.ts'
 export interface Runtime {
   readonly configuration: Configuration
   readonly postgres: Postgres
-  /** The events as they are stored: what is personal is sealed. */
+  /** Events as stored: personal fields are sealed. */
   readonly asStored: EventStore
   readonly snapshots: Snapshots
   readonly dependencies: Dependencies
@@ -59,20 +60,20 @@ export interface Runtime {
 const smtpTimeoutMs = 10_000
 
 export interface RuntimeOptions {
-  /** Another clock than the machine's, for tests. */
+  /** A clock other than the machine's, for tests. */
   readonly clock?: Clock
-  /** Which service this process is, for those who follow traces. */
+  /** Which service this process is, for traces. */
   readonly service?: string
   /**
-   * The simulated operators take what live keys ask for: for tests and benchmarks, which say so in code. No
-   * setting does, so that no live payment is ever simulated by mistake.
+   * Lets the simulated operators serve live keys: for tests and benchmarks, which say so in code. No setting
+   * does, so that no live payment is ever simulated by mistake.
    */
   readonly simulatesLive?: boolean
-  /** Rails that are asked before the simulated operators. */
+  /** Rails that take precedence over the simulated operators. */
   readonly rails?: readonly RailEntry[]
 }
 
-/** Opens every adapter; a dependency that is missing is one sentence that says what to set. */
+/** Opens every adapter; a missing dependency is one sentence that says what to set. */
 export async function openRuntime(
   configuration: Configuration,
   options: RuntimeOptions = {},
@@ -128,7 +129,7 @@ async function openData(configuration: Configuration, { postgres, log }: Base): 
   }
 }
 
-/** What the store stands on. */
+/** The engines that the store depends on. */
 interface Base {
   readonly postgres: Postgres
   readonly log: Log
@@ -141,7 +142,7 @@ interface Adapters {
   readonly mailer: Mailer
   readonly operators: SandboxBook
   readonly log: Log
-  /** Everybody's time. */
+  /** Real time. */
   readonly now: () => Date
   readonly tracing: Tracing | undefined
   readonly simulatesLive: boolean
@@ -177,6 +178,7 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
     opaque: opaqueNumbers(masterKeys),
     vault,
     personalKeys,
+    logProofs: logProofs({ pool, store: adapters.store, keys: personalKeys }),
     mailer,
     clock,
     movedClocks,
@@ -188,7 +190,7 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
   }
 }
 
-/** How the executor says no. */
+/** How the executor refuses. */
 const executorRefusals = {
   notFound: () => new Refusal('resource_must_exist'),
   changedMeanwhile: () => new Refusal('resource_must_not_have_changed', { retryAfterSeconds: 1 }),
@@ -201,12 +203,14 @@ async function openStore(
   { postgres: { url }, log }: Base,
 ): Promise<EventStore | EventStoreDb> {
   if (eventStoreUrl === undefined) return openEmbeddedStore({ url, onLogWentBack: endProcess })
-  // Its client takes long to load, so only who uses it waits for it.
+  // Its client takes long to load, so it is loaded only when used.
   const { openEventStoreDb } = await import('../../infra/event-store/eventstoredb/store.ts')
   return openEventStoreDb({ url: eventStoreUrl, prefix, log, ...ownStreams })
 }
 
-/** Sandbox has the simulated operators; a live operator is another entry here, with an adapter of its own. */
+/**
+ * The sandbox has the simulated operators; a live operator is another entry here, with an adapter of its own.
+ */
 function openRails({ baseUrl }: Configuration, adapters: Adapters) {
   const { operators, log, now: clock, simulatesLive, rails } = adapters
   const sandboxRail = new SimulatedOperators({
@@ -232,7 +236,7 @@ function openMailer({ smtpUrl, mailFrom, dataDirectory }: Configuration): Mailer
   return fileMailer({ directory: join(dataDirectory, 'mail'), from: mailFrom })
 }
 
-/** Whoever watches over it starts it again, and it goes on from what is stored. */
+/** Its supervisor restarts it, and it resumes from what is stored. */
 function endProcess(error: Error): never {
   process.stderr.write(`${error.message}\n`)
   process.exit(1)

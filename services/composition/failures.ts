@@ -5,8 +5,8 @@ import { RailTimeoutError, RailUnavailableError } from '../../packages/kernel/ra
 import { LeadershipLostError } from '../../infra/postgres/consumers/fence.ts'
 
 /**
- * True for what is known to pass: it may work when it is tried again. Everything else is wrong with the event
- * or the code, and trying again would only keep the others waiting.
+ * True for failures known to be transient: a retry may work. Everything else is a fault of the event or the
+ * code, and retrying would only delay others.
  */
 export function isPassing(error: unknown): boolean {
   if (error instanceof Refusal) return refusals[error.reason][2]
@@ -26,24 +26,24 @@ const passingErrors = [
 
 /**
  * CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, INTERNAL, UNAVAILABLE: what
- * EventStoreDB answers while a connection breaks, it is full, or its leader changes.
+ * EventStoreDB returns while a connection breaks, it is overloaded, or its leader changes.
  */
 const passingGrpcCodes: readonly unknown[] = [1, 2, 4, 8, 10, 13, 14]
 
-/** True when an engine cannot be reached, shuts down or is silent: nothing is wrong with what was asked. */
+/** True when an engine cannot be reached, is shutting down or is silent: the request itself was fine. */
 export function isAway(error: unknown): boolean {
   if (error instanceof StoreAwayError) return true
   const { code, message = '' } = error as { code?: unknown; message?: string }
   return (typeof code === 'string' && awayCode.test(code)) || awayMessage.test(message)
 }
 
-/** Of Postgres: no connection, no room for one more, operator intervention. Of the network: no way. */
+/** PostgreSQL: connection failures, too many connections, operator intervention. Network: unreachable. */
 const awayCode = new RegExp(
   '^(08...|53300|57P0.|ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|' +
     'EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EMFILE|ENFILE|' +
     'UND_ERR_(CONNECT_TIMEOUT|HEADERS_TIMEOUT|BODY_TIMEOUT|SOCKET))$',
 )
 
-/** What the clients of Postgres and of EventStoreDB and its adapter say without a code. */
+/** Errors of the PostgreSQL and EventStoreDB clients that have no code. */
 const awayMessage =
   /Connection terminated|connection error|timeout exceeded when trying to connect|timeout expired|Query read timeout|^14 UNAVAILABLE|^4 DEADLINE_EXCEEDED|gave no answer within/

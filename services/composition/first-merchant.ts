@@ -8,6 +8,7 @@ import { book } from '../../packages/domain/ledger/book.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import type { Envelope } from '../../packages/kernel/envelope.ts'
+import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import { DamagedStreamError } from '../../packages/kernel/ports.ts'
 
 export interface Credentials {
@@ -16,13 +17,12 @@ export interface Credentials {
   readonly live_key: string
 }
 
-/** Domain model, section 4: smallest units granted to a new merchant in sandbox. */
+/** Domain model, section 4: play money in minor units, granted to a new merchant in the sandbox. */
 const sandboxGrant = { amount: 1_000_000, currency: 'XOF' }
 
 /**
- * The first start makes a merchant, writes its credentials where only their owner can read them, and grants
- * play money. The file is written first: a crash in between is repaired by the next start, which issues the
- * same keys again.
+ * The first start creates a merchant, writes its credentials where only their owner can read them, and grants
+ * play money. The file is written first: after a crash in between, the next start issues the same keys again.
  */
 export async function firstMerchant(dependencies: Dependencies, dataDirectory: string): Promise<Credentials> {
   const file = join(dataDirectory, 'credentials.json')
@@ -48,7 +48,7 @@ export async function firstMerchant(dependencies: Dependencies, dataDirectory: s
   return credentials
 }
 
-/** A damaged stream is damage of that stream: it gets nothing more, and everything else starts. */
+/** A damaged stream is confined to that stream: it gets nothing more, and everything else starts. */
 async function unlessDamaged({ log }: Dependencies, step: () => Promise<unknown>): Promise<void> {
   try {
     await step()
@@ -69,12 +69,16 @@ function writeCredentials(file: string, merchantId: string): void {
   renameSync(`${file}.new`, file)
 }
 
-/** 32 random bytes behind a prefix that tells kind and environment. */
+/** 32 random bytes after a prefix that tells kind and environment. */
 export function newSecret(prefix: 'ik_test_' | 'ik_live_' | 'ik_app_test_' | 'ik_app_live_'): string {
   return prefix + randomBytes(32).toString('base64url')
 }
 
-async function issueKey({ executor }: Dependencies, secret: string, envelope: Envelope): Promise<void> {
+async function issueKey(
+  { executor }: Dependencies,
+  secret: string,
+  envelope: Envelope<MerchantOwner>,
+): Promise<void> {
   const hash = createHash('sha256').update(secret).digest('hex')
   const data = {
     hash,
@@ -87,10 +91,10 @@ async function issueKey({ executor }: Dependencies, secret: string, envelope: En
   await executor.send(apiKey, apiKeyId(hash), { type: 'IssueApiKey', data }, envelope)
 }
 
-async function grant({ executor, store }: Dependencies, envelope: Envelope): Promise<void> {
+async function grant({ executor, store }: Dependencies, envelope: Envelope<MerchantOwner>): Promise<void> {
   const { merchant: id, livemode } = envelope
   const books = streamName(book.category, bookId(id, livemode, sandboxGrant.currency))
-  // The ledger remembers the newest requests only, so an old grant is known by the book's being there.
+  // The ledger remembers only recent requests, so an old grant is recognised by the existence of its book.
   if ((await store.readStream(books, 0, 1)).length > 0) return
   const subject = { type: 'merchant', id }
   const data = { template: 'sandbox.topup' as const, subject, amount: sandboxGrant.amount }

@@ -8,6 +8,12 @@ export interface Dependency {
   readonly ping: () => Promise<unknown>
 }
 
+/** Reasons, each a sentence, for which somebody must come; none when all is well. */
+export interface Alarm {
+  readonly name: string
+  readonly read: () => Promise<readonly string[]>
+}
+
 export interface HealthAnswer {
   readonly status: number
   readonly contentType: string
@@ -18,17 +24,18 @@ export interface HealthAnswer {
 export type HealthAnswers = Readonly<Record<string, () => Promise<HealthAnswer>>>
 
 const pingTimeoutMs = 2_000
-/** However often somebody asks, the engines and the database are asked this often. */
+/** However often health is requested, engines and database are asked only this often. */
 const readinessKeptMs = 250
 const metricsKeptMs = 1_000
 
-/** What a process says of itself: `/healthz` it lives, `/readyz` it can work, `/metrics` for Prometheus. */
+/** Health of a process: `/healthz` it is alive, `/readyz` it can work, `/metrics` for Prometheus. */
 export class Health {
   readonly metrics = new Metrics()
-  /** What this process stands for as a leader, and whether it leads. */
+  /** The roles that this process is a candidate for, and whether it leads. */
   readonly leads = new Map<string, boolean>()
   readonly #dependencies: Dependency[] = []
   readonly #facts: (() => Promise<object>)[] = []
+  readonly #alarms: Alarm[] = []
   #isStopping = false
 
   constructor() {
@@ -40,9 +47,14 @@ export class Health {
     this.#dependencies.push(dependency)
   }
 
-  /** Facts that are shown beside the dependencies, as long as these are up. */
+  /** Facts shown beside the dependencies while these are up. */
   tell(facts: () => Promise<object>): void {
     this.#facts.push(facts)
+  }
+
+  /** Something that people must look at, though this process can work: it is ready for balancers only. */
+  alarm(alarm: Alarm): void {
+    this.#alarms.push(alarm)
   }
 
   /** From now on this process is not ready. */
@@ -50,7 +62,7 @@ export class Health {
     this.#isStopping = true
   }
 
-  /** For those who run it: on HEALTH_PORT, which strangers do not reach. */
+  /** Detailed answers for operators: on HEALTH_PORT, which strangers cannot reach. */
   readonly answers: HealthAnswers = {
     '/healthz': async () => living,
     '/readyz': () => this.#readiness(),
@@ -59,7 +71,7 @@ export class Health {
     }, metricsKeptMs),
   }
 
-  /** For balancers and anybody else: that it lives, and whether it is ready. */
+  /** For load balancers and everybody else: alive, and ready or not. */
   readonly publicAnswers: HealthAnswers = {
     '/healthz': async () => living,
     '/readyz': async () => readiness(this.#status((await this.#checks()).isUp)),
@@ -72,6 +84,12 @@ export class Health {
 
   readonly #told = cached(() => Promise.all(this.#facts.map((tell) => tell().catch(untold))), readinessKeptMs)
 
+  readonly #alarming = cached(async () => {
+    const read = async ({ name, read }: Alarm) => [name, await read().catch(() => [])] as const
+    const all = await Promise.all(this.#alarms.map(read))
+    return Object.fromEntries(all.filter(([, reasons]) => reasons.length > 0))
+  }, readinessKeptMs)
+
   #status(isUp: boolean): ReadinessStatus {
     if (this.#isStopping) return 'stopping'
     return isUp ? 'ready' : 'not ready'
@@ -80,7 +98,9 @@ export class Health {
   async #readiness(): Promise<HealthAnswer> {
     const { checks, isUp } = await this.#checks()
     const facts = isUp ? await this.#told() : []
-    return readiness(this.#status(isUp), {
+    const alarms = isUp ? await this.#alarming() : {}
+    return readiness(this.#status(isUp && Object.keys(alarms).length === 0), {
+      ...(Object.keys(alarms).length > 0 && { alarms }),
       dependencies: Object.fromEntries(checks.map(({ name, ...result }) => [name, result])),
       ...(this.leads.size > 0 && { leads: Object.fromEntries(this.leads) }),
       ...Object.assign({}, ...facts),

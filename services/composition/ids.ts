@@ -7,8 +7,8 @@ const saltsPerDraw = 256
 const sequenceEnd = 2 ** 32
 
 /**
- * Makes UUIDs of version 7 that rise within this process. Random bytes are drawn for many ids at once: a draw
- * of its own for each took a twentieth of the time of a request.
+ * Makes UUIDs of version 7 that increase within this process. Random bytes are drawn for many ids at once: a
+ * separate draw for each took a twentieth of a request's time.
  */
 export function risingIds(): () => string {
   const drawn = new Uint8Array(idsPerDraw * bytesPerId)

@@ -3,7 +3,7 @@ import { lead, type LeaderName, type LeaderTerm } from '../../infra/postgres/con
 import type { Subscription } from '../../packages/kernel/ports.ts'
 import type { Runtime } from './dependencies.ts'
 
-/** Runs in one process at a time, whichever is elected; the others stand by and take over. */
+/** Runs in one process at a time, the elected one; the others stand by and take over. */
 export function leading(
   { postgres: { pool }, configuration: { instance }, health, dependencies: { log } }: Runtime,
   name: LeaderName,
@@ -18,7 +18,7 @@ export function leading(
       if (!term.signal.aborted) await once(term.signal, 'abort')
       await running.close()
     } catch (error) {
-      // Mostly the database is away: the next election starts over.
+      // Usually the database is down: the next election starts over.
       log.warn({ name, error }, 'leading failed, and is tried again')
     } finally {
       if (health.leads.get(name)) log.info({ leader: name }, 'leads no more')

@@ -5,20 +5,24 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ConfigurationError } from '../../infra/configuration.ts'
 import type { Health } from './health.ts'
 
-/** So long kept connections are told with each answer that they end; then those that only wait are closed. */
+/**
+ * For this long, keep-alive connections are told with each answer that they end; then idle ones are closed.
+ */
 const partingMs = 250
-/** Many may connect at once; Linux makes those wait for seconds who find no place (at most its somaxconn). */
+/**
+ * Many may connect at once; beyond this backlog Linux makes clients wait for seconds (capped by somaxconn).
+ */
 const connectionsWaitingMax = 4_096
 /** Longer than any request may take. */
 const closingMsMax = 20_000
 
 export interface Listening {
   readonly port: number
-  /** Stops accepting; resolves when what is in flight is answered. */
+  /** Stops accepting; resolves when all requests in flight are answered. */
   close(): Promise<void>
 }
 
-/** Listens on a port, any free one for 0; the setting that it comes from is named when it is taken. */
+/** Listens on a port, any free one for 0; if it is taken, the error names the setting. */
 export function listen(server: Server, port: number, setting: 'PORT' | 'HEALTH_PORT'): Promise<Listening> {
   const connections = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
@@ -32,7 +36,7 @@ export function listen(server: Server, port: number, setting: 'PORT' | 'HEALTH_P
         isTaken ? new ConfigurationError(`port ${port} is in use: set ${setting} to another one`) : error,
       )
     })
-    // Any free port is one that nobody has let through to the outside: this machine alone reaches it.
+    // Nobody has opened a random port to the outside, so only this machine needs to reach it.
     const isOwn = port === 0 && setting === 'HEALTH_PORT'
     server.listen({ port, backlog: connectionsWaitingMax, ...(isOwn && { host: '127.0.0.1' }) }, () =>
       resolve({ port: (server.address() as AddressInfo).port, close: () => close(server, connections) }),
@@ -41,9 +45,9 @@ export function listen(server: Server, port: number, setting: 'PORT' | 'HEALTH_P
 }
 
 /**
- * Requests in flight are answered. A connection that is closed while its client sends the next request loses
- * that request, so busy clients first hear that it ends. Node checks no time-outs from here on, so silence is
- * ended here.
+ * Requests in flight are answered. Closing a connection while its client sends the next request would lose
+ * that request, so busy clients are told first. Node applies no time-outs from here on, so silent clients are
+ * disconnected here.
  */
 async function close(server: Server, connections: ReadonlySet<Socket>): Promise<void> {
   server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'))
@@ -66,7 +70,7 @@ export function serveHealth(health: Health, port: number): Promise<Listening> {
   return listen(createServer(healthOr(health, nothing)), port, 'HEALTH_PORT')
 }
 
-/** Answers for its health, and leaves everything else to another listener. */
+/** Answers health requests and passes everything else to another listener. */
 export function healthOr(health: Health, others: RequestListener): RequestListener {
   return (request, response) => {
     const answer = request.method === 'GET' ? health.answers[request.url ?? ''] : undefined

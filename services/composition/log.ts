@@ -3,7 +3,7 @@ import pretty from 'pino-pretty'
 import type { Configuration } from '../../infra/configuration.ts'
 import type { Log } from '../../packages/kernel/ports.ts'
 
-/** Phone numbers, accounts and credentials are kept out of logs here, not where something is logged. */
+/** Phone numbers, accounts and credentials are redacted here, not at each log call. */
 const redacted = [
   '*.msisdn',
   '*.accountNumber',
@@ -19,8 +19,8 @@ const flushEveryMs = 1_000
 const bufferBytes = 4_096
 
 /**
- * The log of this process, on its standard error: for people at a terminal, else as JSON. Lines are written
- * together, at the latest after a second; with a warning they are written before anything else happens.
+ * This process's log on standard error: readable text on a terminal, otherwise JSON. Lines are buffered for
+ * up to a second; a warning flushes them before anything else happens.
  */
 export function openLog({ logLevel, logFormat, instance }: Configuration): Log {
   const options: LoggerOptions = {

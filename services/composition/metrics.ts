@@ -20,7 +20,7 @@ export class Metrics {
     this.#durations.observe({ operation, status }, durationMs / 1000)
   }
 
-  /** A number that is asked for when the metrics are read; it is left out when it cannot be had. */
+  /** A gauge that is read on each scrape; left out when its value cannot be obtained. */
   gauge(name: string, help: string, read: () => Promise<number> | number): void {
     this.#registry.removeSingleMetric(name)
     const gauge: Gauge = new Gauge({
@@ -38,7 +38,7 @@ export class Metrics {
     })
   }
 
-  /** A number that only grows, counted elsewhere. Registered again, the new one is read. */
+  /** A counter kept elsewhere. Registering it again replaces its source. */
   counter(name: string, help: string, read: () => number): void {
     this.#registry.removeSingleMetric(name)
     const counter: Counter = new Counter({
@@ -67,7 +67,7 @@ export class Metrics {
     })
   }
 
-  /** Numbers that only grow, told apart by several labels. */
+  /** Counters with several labels. */
   counters(name: string, help: string, { labels, read }: Counted): void {
     this.#registry.removeSingleMetric(name)
     const counter: Counter = new Counter({
@@ -86,7 +86,7 @@ export class Metrics {
     return this.#registry.contentType
   }
 
-  /** The same numbers for another reader than Prometheus. */
+  /** The same numbers for a reader other than Prometheus. */
   scrape(): ReturnType<Registry['getMetricsAsJSON']> {
     return this.#registry.getMetricsAsJSON()
   }
@@ -98,7 +98,7 @@ export class Metrics {
 
 export interface Labelled {
   readonly label: string
-  /** Numbers by the value of the label. */
+  /** Values by the label's value. */
   readonly read: () => Promise<Readonly<Record<string, number>>>
 }
 

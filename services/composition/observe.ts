@@ -1,4 +1,5 @@
 import { listParked } from '../../infra/postgres/consumers/parked.ts'
+import { auditFindings } from '../../infra/postgres/transparency/audit-findings.ts'
 import { backlog } from '../../infra/postgres/consumers/backlog.ts'
 import type { Postgres } from '../../infra/postgres/client/connect.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
@@ -6,16 +7,13 @@ import { cached } from './cached.ts'
 import { openCases } from './open-cases.ts'
 import type { Health } from './health.ts'
 
-/** No fault of this process, which stays ready: all else works. */
+/** Not a failure of this process, which stays ready: everything else works. */
 const noLiveRail = 'no live provider is configured: live payments, payouts and refunds are refused'
 
-/** Counting what waits reads a part of it, so it is not done anew for each number and each who asks. */
+/** Counting the backlog reads part of it, so the result is shared by all metrics and readers for a while. */
 const backlogKeptMs = 2_000
 
-/**
- * What every process of the service knows of the whole: what it stands on, how far it is, and what is set
- * aside.
- */
+/** What every process of the service knows about the whole: dependencies, progress, and what is parked. */
 export function observe(health: Health, { dependencies, postgres: { pool } }: Observed): void {
   const { metrics } = health
   const waiting = cached(() => backlog(pool), backlogKeptMs)
@@ -50,6 +48,7 @@ export function observe(health: Health, { dependencies, postgres: { pool } }: Ob
     read: async () => (await waiting()).parked,
   })
   observeCases(health, dependencies)
+  observeAudit(health, pool)
   const pending = async () => (await waiting()).deliveriesPending
   metrics.gauge('webhook_deliveries_pending', 'Webhook deliveries to be made; counted up to 100,000', pending)
 }
@@ -63,6 +62,19 @@ function observeCases({ metrics }: Health, { reads, clock }: Dependencies): void
   metrics.gauge('case_age_seconds', 'Age of the oldest open case; 0 when none is open', async () => {
     return (await open()).oldestSeconds
   })
+}
+
+/** What the auditor has found is known to every process. */
+function observeAudit(health: Health, pool: Postgres['pool']): void {
+  const found = cached(() => auditFindings(pool), backlogKeptMs)
+  health.alarm({ name: 'audit', read: async () => (await found()).map(({ problem }) => problem) })
+  health.metrics.gauge(
+    'audit_findings',
+    'What the log, the books or the read models show that was not signed',
+    async () => {
+      return (await found()).length
+    },
+  )
 }
 
 interface Observed {

@@ -7,7 +7,7 @@ interface OpenCases {
   readonly oldestSeconds: number
 }
 
-/** How many cases of each kind are open, and how long the oldest of all has been. */
+/** How many cases of each kind are open, and the age of the oldest. */
 export async function openCases(reads: ReadStore, now: Date): Promise<OpenCases> {
   const byKind: Record<string, number> = {}
   let oldest = now.getTime()

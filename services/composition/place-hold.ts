@@ -1,10 +1,11 @@
 import { Refusal } from '../../packages/contract/refusals.ts'
-import type { PlaceHold } from '../../packages/domain/ledger/book.ts'
+import type { PlaceHold } from '../../packages/domain/ledger/commands.ts'
 import type { EventStore } from '../../packages/kernel/ports.ts'
 
 /**
- * Holds money for a stream that was found empty. A book that has forgotten too many ends since then cannot
- * tell whether this hold is among them: then the stream is looked at again, and what has begun holds nothing.
+ * Holds money for a stream that was found empty. A book that has forgotten too many ended holds since then
+ * cannot tell whether this hold is one of them: then the stream is read again, and nothing is held if it has
+ * begun.
  */
 export async function placeHold(
   store: Pick<EventStore, 'head' | 'readStream'>,

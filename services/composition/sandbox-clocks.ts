@@ -4,14 +4,15 @@ import {
   type SandboxClock,
 } from '../../packages/domain/sandbox-clocks/sandbox-clock.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
-import { foldStored } from '../../packages/kernel/history.ts'
+import { foldStored, recordedEvent } from '../../packages/kernel/history.ts'
 import type { MovedClocks } from '../../packages/kernel/moved-clocks.ts'
-import type { MerchantOwner } from '../../packages/kernel/owner.ts'
+import type { MerchantOwner, Owner } from '../../packages/kernel/owner.ts'
 import {
   noStream,
   type Clock,
   type EventStore,
   type Log,
+  type StoredEvent,
   type Subscription,
 } from '../../packages/kernel/ports.ts'
 import type { DocumentRow, ReadStore } from '../../packages/kernel/read-ports.ts'
@@ -24,19 +25,19 @@ interface Moved {
 interface Parts {
   readonly store: EventStore
   readonly reads: ReadStore
-  /** Everybody's time. */
+  /** Real time. */
   readonly now: () => Date
   readonly log: Log
 }
 
 const rowsPerPage = 1_000
-/** So late this process may learn that a merchant has moved its clock for the first time. */
+/** How late this process may learn that a merchant has moved its clock for the first time. */
 const looksEveryMs = 10
 
 /**
- * The time of each merchant in the sandbox. A merchant who has ever moved the clock is looked up before each
- * decision, so that all processes decide by the same time; for all others a process only needs to know that
- * there is nothing to look up, and follows the log for it.
+ * Each merchant's sandbox time. A merchant that has ever moved the clock is looked up before each decision,
+ * so that all processes decide by the same time; for all others a process only needs to know that there is
+ * nothing to look up, and follows the log for that.
  */
 export class SandboxClocks implements MovedClocks {
   readonly #parts: Parts
@@ -50,14 +51,13 @@ export class SandboxClocks implements MovedClocks {
 
   readonly clock: Clock = (owner) => {
     const now = this.#parts.now()
-    const moved = owner && !owner.livemode ? this.#moved.get(owner.merchant) : undefined
+    const moved = owner && isSandbox(owner) ? this.#moved.get(owner.merchant) : undefined
     return moved ? new Date(now.getTime() + moved.aheadMs) : now
   }
 
-  readonly known = (owner: MerchantOwner): Promise<void> | undefined => {
-    const { merchant, livemode } = owner
-    if (livemode || (this.#isFollowing && !this.#moved.has(merchant))) return undefined
-    return this.#look(merchant)
+  readonly known = (owner: Owner): Promise<void> | undefined => {
+    if (!isSandbox(owner) || (this.#isFollowing && !this.#moved.has(owner.merchant))) return undefined
+    return this.#look(owner.merchant)
   }
 
   ahead(): readonly { readonly merchant: string; readonly now: Date }[] {
@@ -97,14 +97,14 @@ export class SandboxClocks implements MovedClocks {
       everyMs: looksEveryMs,
       onError: (error) => log.warn({ error }, 'sandbox clocks are looked up again'),
       handle: async (events) => {
-        await Promise.all(events.map(({ metadata }) => this.#look(metadata.merchant)))
+        await Promise.all(events.map((event) => this.#look(merchantOf(event))))
       },
     })
     this.#isFollowing = true
     return subscription
   }
 
-  /** All that the read model knows, and where it stands. */
+  /** Everything the read model knows, with its position. */
   async #load(): Promise<number> {
     let reached: number | undefined
     for (let after = 0; ;) {
@@ -122,4 +122,13 @@ export class SandboxClocks implements MovedClocks {
       after = rows.at(-1)!.created
     }
   }
+}
+
+/** Nobody else's time moves. */
+function isSandbox(owner: Owner): owner is MerchantOwner {
+  return 'merchant' in owner && !owner.livemode
+}
+
+function merchantOf(event: StoredEvent): string {
+  return recordedEvent(sandboxClock, event).metadata.merchant
 }

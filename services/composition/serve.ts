@@ -5,18 +5,18 @@ import { openRuntime, type Runtime } from './dependencies.ts'
 import { serveHealth } from './listen.ts'
 
 export interface Served extends Subscription {
-  /** Where it serves others; left out, it has nothing but its health to serve. */
+  /** Its port; left out, it serves only its health. */
   readonly port?: number
 }
 
-/** By itself V8 collects a heap that has grown fast only when it has grown to its fourfold. */
+/** V8 by itself collects a quickly grown heap only at four times its size. */
 const heapGrowingPercent = 100
 
-/** Runs one service as a process of its own, until SIGTERM or SIGINT. */
+/** Runs one service as a process of its own until SIGTERM or SIGINT. */
 export function serve(name: string, start: (runtime: Runtime) => Promise<Served>): Promise<void> {
   return run(async (configuration) => {
-    // Whoever started this process has said it once for all.
-    if (!process.send) warnOfOddities(configuration, { isApart: true })
+    // Its supervisor has announced it once for all.
+    if (!process.send) warnOfLimitations(configuration, { isApart: true })
     const runtime = await openRuntime(configuration, { service: name })
     if (name === 'api') warnOfMissingRails(runtime)
     return orClose(runtime, async () => {
@@ -34,7 +34,7 @@ export function serve(name: string, start: (runtime: Runtime) => Promise<Served>
   })
 }
 
-/** What does not start leaves nothing open: an embedded server would outlive it. */
+/** A failed start leaves nothing open: an embedded server would outlive it. */
 export async function orClose<Result>(
   runtime: { close(): Promise<void> },
   start: () => Promise<Result>,
@@ -48,8 +48,8 @@ export async function orClose<Result>(
 }
 
 /**
- * Starts something that answers how to stop it, and stops it when this process is asked to end or whoever
- * started it is gone. What cannot be started is one sentence.
+ * Starts something that returns a stop function, and stops it when this process is told to end or its parent
+ * is gone. A failed start is one sentence.
  */
 export async function run(
   start: (configuration: Configuration) => Promise<() => Promise<void>>,
@@ -71,23 +71,23 @@ function fail(error: unknown): void {
   process.exit(1)
 }
 
-/** What works, but not everywhere: said at the start, so that nobody has to find out. */
-export function warnOfOddities(configuration: Configuration, options: OddityOptions): void {
+/** What works only in part: said at the start, so that nobody has to find out. */
+export function warnOfLimitations(configuration: Configuration, options: LimitationOptions): void {
   for (const oddity of oddities(configuration, options)) process.stderr.write(`${oddity}\n`)
 }
 
-/** Without a live rail, live keys can do nothing that moves money. */
+/** Without a live rail, live keys cannot do anything that moves money. */
 export function warnOfMissingRails({ dependencies }: Runtime): void {
   if (dependencies.rail.serves({ livemode: true })) return
   process.stderr.write('No live provider is configured: live payments, payouts and refunds are refused\n')
 }
 
-export interface OddityOptions {
-  /** Other processes do a part of the work. */
+export interface LimitationOptions {
+  /** Other processes do part of the work. */
   readonly isApart: boolean
 }
 
-function oddities(configuration: Configuration, { isApart }: OddityOptions): readonly string[] {
+function oddities(configuration: Configuration, { isApart }: LimitationOptions): readonly string[] {
   const { postgresUrl, eventStoreUrl, kafkaBrokers, masterKey, dataDirectory } = configuration
   const isDistributed = isApart || eventStoreUrl !== undefined || kafkaBrokers !== undefined
   const found: string[] = []

@@ -6,14 +6,14 @@ import type { EventStore, NewEvent } from '../../packages/kernel/ports.ts'
 import type { PaymentRails } from '../../packages/kernel/rail-ports.ts'
 import type { Span, Tracing } from '../../packages/kernel/trace-ports.ts'
 
-/*
- * The ports and the executor as they are where somebody listens to traces. Where nobody does, nothing here is
- * used. What causes what stands in the metadata of events, so a trace goes on in whatever process reads them.
+/**
+ * Ports and executor with tracing. Without a collector nothing here is used. Causes are stored in events'
+ * metadata, so a trace continues in whatever process reads them.
  */
 
 const linksMax = 100
 
-/** Each command is a span, and what it decides carries that span on. */
+/** Each command is a span, and its events carry that span on. */
 export class TracedExecutor extends Executor {
   readonly #store: EventStore
   readonly #tracing: Tracing
@@ -49,7 +49,7 @@ export class TracedExecutor extends Executor {
     }
   }
 
-  /** The command, and around it the policy that orders it. */
+  /** The command, and around it the policy that sends it. */
   #begin(
     name: string,
     { envelope: { cause, actor } }: PendingCommand,
@@ -62,7 +62,9 @@ export class TracedExecutor extends Executor {
     return [this.#tracing.begin(command), policy]
   }
 
-  /** Operators and clocks carry no trace: what they report belongs to the one that the stream began with. */
+  /**
+   * Operators and clocks carry no trace: what they report belongs to the trace that the stream began with.
+   */
   async #origin(stream: string, { envelope }: PendingCommand): Promise<string | undefined> {
     if (envelope.actor !== 'rail' && envelope.actor !== 'timer') return undefined
     const [first] = await this.#store.readStream(stream, 0, 1)
@@ -91,7 +93,7 @@ export function tracedStore(store: EventStore, tracing: Tracing): EventStore {
   }
 }
 
-/** A traced store for one consumer of the log, each of whose batches is a span of its own. */
+/** A traced store for one consumer of the log, with a span per batch. */
 export function tracedBatches(store: EventStore, tracing: Tracing, name: string): EventStore {
   return {
     ...store,
@@ -113,7 +115,7 @@ export function tracedBatches(store: EventStore, tracing: Tracing, name: string)
   }
 }
 
-/** Calls of operators belong to whatever makes them; what operators report begins outside of any trace. */
+/** Calls to operators belong to their caller's span; what operators report starts a new trace. */
 export function tracedRail(rail: PaymentRails, tracing: Tracing): PaymentRails {
   const call = <Result>(name: string, reference: string, work: () => Promise<Result>) => {
     const attributes = { 'ikw.reference': reference }
@@ -128,7 +130,7 @@ export function tracedRail(rail: PaymentRails, tracing: Tracing): PaymentRails {
   }
 }
 
-/** Publishing an event is a span, which whoever consumes it goes on with. */
+/** Publishing an event is a span, which its consumer continues. */
 export function tracedBus(bus: EventBus, tracing: Tracing): EventBus {
   return {
     async publish(events) {

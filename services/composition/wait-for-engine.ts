@@ -5,8 +5,8 @@ import { isAway } from './failures.ts'
 const everyMs = 250
 
 /**
- * Opens an engine as soon as it is there. What is there and says no, for example to a password, is not waited
- * for. Throws its sentence when the time is over.
+ * Opens an engine as soon as it is up. One that is up and refuses, for example a password, is not waited for.
+ * When time runs out, throws its sentence.
  */
 export async function waitForEngine<Engine>(
   open: () => Promise<Engine>,
@@ -30,7 +30,7 @@ function isComing(error: unknown): error is Error {
   return error instanceof Error && (isAway(error) || isAway(error.cause ?? error) || isKafkaAway(error.cause))
 }
 
-/** Its client wraps what happened in errors of its own; who is not let in says so by name. */
+/** The client wraps the original error; a missing permission is reported by name. */
 function isKafkaAway(cause: unknown): boolean {
   const { name = '' } = (cause ?? {}) as { readonly name?: string }
   return name.startsWith('KafkaJS') && !/SASL|Authentication|Authorization/.test(name)

@@ -14,11 +14,11 @@ export interface ListedEndpoint {
   /** Position of its registration in the log. */
   readonly created: number
   readonly state: RegisteredWebhookEndpoint
-  /** Why its stream cannot be read to the end: `state` is from before. Missing where it can. */
+  /** Why its stream cannot be read to the end: `state` is older. Missing where it can. */
   readonly fault?: unknown
 }
 
-/** An event in the stream of one endpoint that this version of the service cannot read. */
+/** An event of one endpoint's stream that this version of the service cannot read. */
 export class UnreadableEndpointError extends Error {
   override readonly name = 'UnreadableEndpointError'
 
@@ -36,8 +36,8 @@ const pageSize = 100
 const tailSize = 1_000
 
 /**
- * The endpoints of an owner that get deliveries, as they are now, however far the read model is behind. One
- * that cannot be read is as it was before the event that cannot, and takes none of the others with it.
+ * An owner's endpoints that receive deliveries, as they are now, however far the read model is behind. An
+ * unreadable one keeps its last readable state and affects none of the others.
  */
 export async function enabledEndpoints(
   sources: Sources,
@@ -45,7 +45,7 @@ export async function enabledEndpoints(
 ): Promise<readonly ListedEndpoint[]> {
   const { ids, position } = await readModelOf(sources, owner)
   for (const id of await changedBehind(sources, owner, position)) ids.add(id)
-  // From their streams: the read model goes on behind a stream that it has set aside.
+  // From their streams: the read model moves on past a stream that it has parked.
   const found = await Promise.all([...ids].map((id) => readFaulty(sources, owner, id)))
   return found.filter(isEnabled).sort((one, other) => one.created - other.created)
 }
@@ -114,18 +114,27 @@ async function readModelOf({ reads }: Sources, owner: MerchantOwner) {
   }
 }
 
-/** Ids of endpoints of this owner about which the log has more to say than the read model. */
+/** Ids of this owner's endpoints for which the log is ahead of the read model. */
 async function changedBehind(
   { store }: Sources,
   owner: MerchantOwner,
   position: number,
 ): Promise<ReadonlySet<string>> {
   const changed = new Set<string>()
+  for await (const { stream, metadata } of endpointEventsAfter(store, position))
+    if (owns(metadata, owner)) changed.add(parseStreamName(stream).id)
+  return changed
+}
+
+/** What has happened to endpoints, of all owners, after a position of the log. */
+export async function* endpointEventsAfter(
+  store: EventStore,
+  position: number,
+): AsyncGenerator<StoredEvent, void> {
   for (let after = position; ;) {
     const events = await store.readAll(after, tailSize, { categories: [webhookEndpoint.category] })
-    for (const { stream, metadata } of events)
-      if (owns(metadata, owner)) changed.add(parseStreamName(stream).id)
-    if (events.length < tailSize) return changed
+    yield* events
+    if (events.length < tailSize) return
     after = events.at(-1)!.position
   }
 }

@@ -5,18 +5,18 @@ import type { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 
 export interface ChildOptions {
-  /** Stands before each line that it says. */
+  /** Prefixed to each line of its output. */
   readonly name: string
   readonly file: string
   readonly environment: NodeJS.ProcessEnv
 }
 
 const restartMs = { first: 500, most: 30_000 }
-/** Who has run for so long has started well: its next end is a new trouble. */
+/** A process that has run this long started well: its next end counts as a new problem. */
 const steadyMs = 60_000
 const stopTimeoutMs = 30_000
 
-/** A process that is started again when it ends by itself. */
+/** A process that is restarted when it ends on its own. */
 export class Child {
   readonly #options: ChildOptions
   readonly #stopping = new AbortController()
@@ -28,7 +28,7 @@ export class Child {
     this.#running = this.#keepRunning()
   }
 
-  /** Asks it to end, and ends it when it does not. */
+  /** Asks it to end, and kills it when it does not. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#process?.kill('SIGTERM')
@@ -51,7 +51,7 @@ export class Child {
     }
   }
 
-  /** Answers how it ended. It hears when its parent is gone, by the end of its channel. */
+  /** Reports how it ended. It notices its parent's end by the closing of its channel. */
   async #run(): Promise<string> {
     const { file, environment } = this.#options
     const parameters = [...process.execArgv, file]

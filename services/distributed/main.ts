@@ -4,7 +4,7 @@ import { environmentWith, type Configuration } from '../../infra/configuration.t
 import { startBroker } from '../../infra/kafka/broker.ts'
 import { firstMerchant } from '../composition/first-merchant.ts'
 import { openRuntime, type Runtime } from '../composition/dependencies.ts'
-import { run, warnOfOddities } from '../composition/serve.ts'
+import { run, warnOfLimitations } from '../composition/serve.ts'
 import { Child } from './child.ts'
 
 const services = ['api', 'processes', 'projector', 'relay', 'notary', 'webhooks'] as const
@@ -12,9 +12,9 @@ type Service = (typeof services)[number]
 
 const kafkaPort = 9092
 
-/** Every service apart, on this machine: what settings leave out is started or found here. */
+/** All services as separate processes on this machine: engines not set are started or found here. */
 await run(async (configuration) => {
-  warnOfOddities(configuration, { isApart: true })
+  warnOfLimitations(configuration, { isApart: true })
   const kafka = await findKafka(configuration)
   const runtime = await openRuntime(configuration)
   const credentials = await firstMerchant(runtime.dependencies, configuration.dataDirectory)
@@ -29,7 +29,7 @@ await run(async (configuration) => {
 
 interface Kafka {
   readonly brokers: string
-  /** Ends a broker that was started here. */
+  /** Stops a broker that was started here. */
   stop(): Promise<void>
 }
 
@@ -45,7 +45,7 @@ function copiesOf(service: Service, { configuration, postgres }: Runtime, broker
   return Array.from({ length: configuration.copies }, (_, index) => {
     const name = configuration.copies === 1 ? service : `${service} ${index + 1}`
     const port = configuration.port === 0 ? 0 : configuration.port + index
-    // Copies of the API listen one after the other; the others answer for their health on any free port.
+    // Copies of the API listen on consecutive ports; other services answer health requests on any free port.
     const ports = { PORT: String(service === 'api' ? port : configuration.port), HEALTH_PORT: '0' }
     const bases = { BASE_URL: configuration.baseUrl, INSTANCE: name.replace(' ', '-') }
     const places = { POSTGRES_URL: postgres.url, KAFKA_BROKERS: brokers }
@@ -57,7 +57,7 @@ function copiesOf(service: Service, { configuration, postgres }: Runtime, broker
   })
 }
 
-/** As this file: compiled or not. */
+/** Like this file: compiled or not. */
 function fileOf(service: Service): string {
   return fileURLToPath(new URL(`../${service}/serve${import.meta.url.slice(-3)}`, import.meta.url))
 }

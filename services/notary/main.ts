@@ -1,3 +1,4 @@
+import type { LogSigners } from '../../infra/postgres/transparency/log-keys.ts'
 import type { KeptCheckpoint, OpenTree, TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
 import { checkpointText } from '../../infra/transparency/checkpoint.ts'
 import { commitmentOf } from '../../infra/transparency/commitment.ts'
@@ -12,13 +13,13 @@ const everyMs = 500
 export interface NotaryOptions {
   readonly store: EventStore
   readonly trees: TreeStore
-  readonly signer: NoteSigner
+  readonly signers: LogSigners
   readonly log: Log
 }
 
 /**
- * Puts a leaf for each event of the log into the tree and signs its root. It follows the log like any
- * consumer; tiles, leaves and checkpoint are written together, so whatever was signed can be proved.
+ * Adds a leaf to the tree for each event of the log, and signs its root. It follows the log like any
+ * consumer; tiles, leaves and checkpoint are written together, so everything signed can be proved.
  */
 export async function startNotary(options: NotaryOptions): Promise<Subscription> {
   const { store, trees, log } = options
@@ -32,11 +33,12 @@ export async function startNotary(options: NotaryOptions): Promise<Subscription>
       const { tree, position } = (open ??= await trees.open())
       const news = events.filter((event) => event.position > position)
       if (news.length === 0) return
-      // What fails may have been written: the tree is read again before the next try.
+      // A failed write may have been committed: the tree is read again before the next try.
       open = undefined
       const leaves = news.map((event) => leafOf(event))
       for (const { commitment } of leaves) tree.add(leafHash(commitment))
-      const checkpoint = signed(tree, leaves.at(-1)!.position, options.signer)
+      const through = leaves.at(-1)!.position
+      const checkpoint = signed(tree, through, await options.signers(position, through))
       await trees.grow({ leaves, tiles: tree.takeTiles(), checkpoint })
       open = { tree, position: checkpoint.position }
     },
@@ -47,9 +49,14 @@ function leafOf(event: StoredEvent) {
   return { commitment: commitmentOf(event), position: event.position }
 }
 
-function signed(tree: OpenTree['tree'], position: number, signer: NoteSigner): KeptCheckpoint {
+function signed(tree: OpenTree['tree'], position: number, signers: readonly NoteSigner[]): KeptCheckpoint {
   const { size } = tree
   const root = tree.root()
-  const text = checkpointText({ origin: signer.name, size, root })
-  return { size, root, position, note: writeNote({ text, signatures: [signer.sign(text)] }) }
+  const text = checkpointText({ origin: signers[0]!.name, size, root })
+  return {
+    size,
+    root,
+    position,
+    note: writeNote({ text, signatures: signers.map((signer) => signer.sign(text)) }),
+  }
 }

@@ -1,4 +1,4 @@
-import { currentSigner } from '../../infra/postgres/transparency/log-keys.ts'
+import { logSigners } from '../../infra/postgres/transparency/log-keys.ts'
 import { TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
 import type { Runtime } from '../composition/dependencies.ts'
@@ -6,15 +6,15 @@ import { leading } from '../composition/leading.ts'
 import { startNotary } from './main.ts'
 import { followWitnesses } from './witnesses.ts'
 
-/** Notarises the log while this process is the notary, and stands by while another is. */
+/** Notarises the log while this process leads, and stands by while another does. */
 export function runNotary(runtime: Runtime): Subscription {
-  // What is promised is what is stored: it stays true when somebody is forgotten.
+  // Commitments are to stored, sealed events: they stay valid when a person is erased.
   const { postgres, configuration, dependencies, asStored: store } = runtime
   const { pool } = postgres
   const { log, vault } = dependencies
   return leading(runtime, 'notary', async ({ fence }) => {
-    const signer = await currentSigner({ pool, vault, fence, baseUrl: configuration.baseUrl })
-    const notary = await startNotary({ store, log, signer, trees: new TreeStore(pool, fence) })
+    const signers = await logSigners({ pool, vault, fence, baseUrl: configuration.baseUrl })
+    const notary = await startNotary({ store, log, signers, trees: new TreeStore(pool, fence) })
     const witnesses = followWitnesses({ witnesses: configuration.witnesses, pool, fence, log })
     return { close: async () => void (await Promise.all([notary.close(), witnesses.close()])) }
   })

@@ -16,9 +16,9 @@ import {
 } from '../../infra/transparency/signed-note.ts'
 import type { Log, Subscription } from '../../packages/kernel/ports.ts'
 
-/** Somebody who vouches that the log only grows. */
+/** A witness that vouches that the log only grows. */
 export interface Witness {
-  /** Where `add-checkpoint` is. */
+  /** URL of its `add-checkpoint`. */
   readonly url: string
   readonly verifierKey: string
 }
@@ -34,7 +34,7 @@ const everyMs = 1_000
 const timeoutMs = 10_000
 const backOffMs = { first: 2_000, most: 60_000 }
 
-/** Shows each witness the newest checkpoint. One that is away costs the others nothing. */
+/** Sends each witness the newest checkpoint. One that is down does not affect the others. */
 export function followWitnesses(options: WitnessesOptions): Subscription {
   const stop = new AbortController()
   const all = options.witnesses.map((witness) => new Submission(witness, options).run(stop.signal))
@@ -49,7 +49,7 @@ class Submission {
   readonly #options: WitnessesOptions
   readonly #witness: Witness
   readonly #verifier: NoteVerifier
-  /** What the witness has seen, as far as is known: 0 until it says otherwise. */
+  /** The size that the witness has seen, as far as known: 0 until it says otherwise. */
   #seen = 0
 
   constructor(witness: Witness, options: WitnessesOptions) {
@@ -80,7 +80,7 @@ class Submission {
     }
   }
 
-  /** What it has seen last is asked by being wrong about it. */
+  /** A wrong size makes it answer with the one it has seen last. */
   async #submit(checkpoint: KeptCheckpoint, signal: AbortSignal): Promise<void> {
     let answer = await this.#post(checkpoint, signal)
     if (answer.status === 409) {
@@ -110,14 +110,14 @@ class Submission {
       method: 'POST',
       body: `old ${this.#seen}\n${lines}\n${note}`,
       redirect: 'error',
-      // Not AbortSignal.any: in Node 20 what only it refers to is collected.
+      // Not AbortSignal.any: in Node 20 a signal that only it refers to is garbage-collected.
       signal: AbortSignal.timeout(timeoutMs),
     })
     signal.throwIfAborted()
     return { status: response.status, body: await response.text() }
   }
 
-  /** Only a signature by the key of the settings counts. */
+  /** Only a signature by the configured key counts. */
   async #keep({ size, note }: KeptCheckpoint, body: string): Promise<void> {
     const { text } = parseNote(note)
     const line = body

@@ -4,17 +4,17 @@ import type { PolicyCommand } from '../../packages/kernel/policy.ts'
 import { isPassing } from '../composition/failures.ts'
 import type { Tools } from './process.ts'
 
-/** Of one stream; all of them or none. */
+/** Commands to one stream; all or none. */
 type Orders = readonly [PolicyCommand, ...PolicyCommand[]]
 
 interface Attempt {
   readonly owner: MerchantOwner
   readonly tools: Tools
-  /** Opened when the command is refused, with why. */
+  /** Opened when the command is refused, with the reason. */
   readonly otherwise: (why: string) => PolicyCommand
 }
 
-/** Moves money to where it is by an operator's word; false when that is refused, and people decide. */
+/** Moves money to where an operator says it is; false when that is refused, and people decide. */
 export async function tryOrOpenCase(orders: Orders, attempt: Attempt): Promise<boolean> {
   const { owner, tools, otherwise } = attempt
   try {

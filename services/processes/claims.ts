@@ -1,6 +1,7 @@
 import { claim, type Claim } from '../../packages/domain/claims/claim.ts'
 import type { AnyDecider } from '../../packages/kernel/decider.ts'
 import { readState } from '../../packages/kernel/history.ts'
+import { ownerOf, type Owner } from '../../packages/kernel/owner.ts'
 import { to, type PolicyCommand } from '../../packages/kernel/policy.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import type { Process, Tools } from './process.ts'
@@ -10,7 +11,7 @@ type Hold = Exclude<Claim, { status: 'free' }>
 /** How one kind of stream takes claims, for those that a crash left held. */
 export interface ClaimTaker {
   readonly decider: AnyDecider
-  /** After it the stream has taken what was held, or never will: a request still under way is refused. */
+  /** After it the stream has taken what was held, or never will: a request still in progress is refused. */
   readonly abandon: (id: string, hold: { readonly claim: string; readonly hold: string }) => PolicyCommand
   /** Whether the stream has taken it. */
   readonly has: (state: never, hold: { readonly claim: string; readonly hold: string }) => boolean
@@ -25,17 +26,18 @@ export function claimProcess(takers: readonly ClaimTaker[]): Process {
 }
 
 async function settle(
-  { subject: id, merchant, livemode }: DueTimer,
+  timer: DueTimer<Owner>,
   takers: ReadonlyMap<string, ClaimTaker>,
   tools: Tools,
 ): Promise<undefined> {
+  const { subject: id } = timer
   const state = await readState(tools.dependencies.store, claim, id)
   if (state.status !== 'held') return
   const taker = takers.get(state.holder.category)
   if (!taker) throw new Error(`nobody knows how ${state.holder.category} takes claims`)
   const isTaken = await isTakenBy(taker, { id, state }, tools)
   const type = isTaken ? 'KeepClaim' : 'FreeClaim'
-  await tools.send(to(claim, id, { type, data: { hold: state.hold } }), { merchant, livemode }, 'timer')
+  await tools.send(to(claim, id, { type, data: { hold: state.hold } }), ownerOf(timer), 'timer')
 }
 
 interface HeldClaim {
@@ -45,8 +47,7 @@ interface HeldClaim {
 
 async function isTakenBy(taker: ClaimTaker, { id, state }: HeldClaim, tools: Tools): Promise<boolean> {
   const hold = { claim: id, hold: state.hold }
-  const { merchant, livemode } = state.holder
-  await tools.send(taker.abandon(state.holder.id, hold), { merchant, livemode }, 'timer')
+  await tools.send(taker.abandon(state.holder.id, hold), state.holder.owner, 'timer')
   const now: unknown = await readState(tools.dependencies.store, taker.decider, state.holder.id)
   return taker.has(now as never, hold)
 }

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LeadershipLostError } from '../../infra/postgres/consumers/fence.ts'
+import { ownerText, type Owner } from '../../packages/kernel/owner.ts'
 import type { Clock, Log } from '../../packages/kernel/ports.ts'
 import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
 import { isPassing } from '../composition/failures.ts'
@@ -10,12 +11,11 @@ const lookEveryMs = 200
 const perLook = 1_000
 const atOnce = 128
 /**
- * A timer that has done its work is gone once the read model has seen the event; until then it is not run
- * again.
+ * A timer whose work is done disappears once the read model has seen the event; it is not run again before.
  */
 const settleMs = 5_000
 const passingFailureMs = 2_000
-/** A timer whose work throws is looked at by people; it is not given up meanwhile. */
+/** A timer whose work throws is for people to look at; it keeps being retried meanwhile. */
 const failureMs = 10 * 60_000
 
 export interface TimerRunnerOptions {
@@ -27,24 +27,24 @@ export interface TimerRunnerOptions {
   readonly assertLeading: () => void
 }
 
-/** Later than this is worth a line: nobody led, or there is more due than one leader runs. */
+/** A greater delay is logged: nobody led, or more timers are due than one leader can run. */
 const lateMsShown = 5_000
 
-/** Runs what is due until the signal aborts. */
+/** Runs due timers until the signal aborts. */
 export async function runTimers(options: TimerRunnerOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     let count = 0
     try {
       count = await runDue(options)
     } catch (error) {
-      // Whoever leads now goes on with them, and this process is about to stop.
+      // The new leader continues with them, and this process is about to stop.
       if (!(error instanceof LeadershipLostError)) options.log.warn({ error }, 'timers are tried again')
     }
     if (count < perLook) await pause(lookEveryMs, undefined, { signal }).catch(() => undefined)
   }
 }
 
-/** Runs what is due now; answers how many timers that were. */
+/** Runs due timers; returns how many. */
 export async function runDue(options: TimerRunnerOptions): Promise<number> {
   const { timers, processes, tools } = options
   const { clock, movedClocks } = tools.dependencies
@@ -52,13 +52,14 @@ export async function runDue(options: TimerRunnerOptions): Promise<number> {
   const ahead = movedClocks.ahead()
   const due = await timers.due(clock(), perLook, { kinds, ahead })
   const moved = new Set(ahead.map(({ merchant }) => merchant))
-  const isMoved = ({ merchant, livemode }: DueTimer) => !livemode && moved.has(merchant)
+  const isMoved = (timer: DueTimer<Owner>) =>
+    'merchant' in timer && !timer.livemode && moved.has(timer.merchant)
   const noted: Promise<void>[] = []
   await forEach([...lanesOf(due, isMoved)], atOnce, async (lane) => {
     for (const timer of lane) {
       const timing = isMoved(timer) ? inTimeOf(timer, options) : options
       const until = await run(timing, timer)
-      // The next one need not wait for it, so that attempts are written many at a time.
+      // The next one need not wait for it, so that many attempts are written at a time.
       const note = timers.postpone(timer, until)
       note.catch(() => undefined)
       noted.push(note)
@@ -69,16 +70,16 @@ export async function runDue(options: TimerRunnerOptions): Promise<number> {
 }
 
 /**
- * What concerns the same thing runs one after the other, as it fell due. So does all of a merchant whose
- * clock was moved, since much falls due at once then that would have been days apart.
+ * Timers of one subject run one after the other, in due order. So do all of a merchant whose clock was moved,
+ * because many then fall due at once that would have been days apart.
  */
 function lanesOf(
-  due: readonly DueTimer[],
-  isMoved: (timer: DueTimer) => boolean,
-): Iterable<readonly DueTimer[]> {
-  const lanes = new Map<string, DueTimer[]>()
+  due: readonly DueTimer<Owner>[],
+  isMoved: (timer: DueTimer<Owner>) => boolean,
+): Iterable<readonly DueTimer<Owner>[]> {
+  const lanes = new Map<string, DueTimer<Owner>[]>()
   for (const timer of due) {
-    const key = isMoved(timer) ? timer.merchant : timer.subject.split('.', 1)[0]!
+    const key = isMoved(timer) ? ownerText(timer) : timer.subject.split('.', 1)[0]!
     const lane = lanes.get(key)
     if (lane) lane.push(timer)
     else lanes.set(key, [timer])
@@ -86,8 +87,8 @@ function lanesOf(
   return lanes.values()
 }
 
-/** Answers when it is to be run again, unless an event removes it before. */
-async function run(options: TimerRunnerOptions, timer: DueTimer): Promise<Date> {
+/** Returns when it is to run again, unless an event removes it first. */
+async function run(options: TimerRunnerOptions, timer: DueTimer<Owner>): Promise<Date> {
   const { processes, tools, log, assertLeading } = options
   assertLeading()
   const lateMs = tools.dependencies.clock().getTime() - Date.parse(timer.dueAt)
@@ -107,10 +108,10 @@ async function run(options: TimerRunnerOptions, timer: DueTimer): Promise<Date> 
   }
 }
 
-/** To the work of this timer it is as late as to its merchant. */
-function inTimeOf({ merchant, livemode }: DueTimer, options: TimerRunnerOptions): TimerRunnerOptions {
+/** The timer's work sees the merchant's time. */
+function inTimeOf(timer: DueTimer<Owner>, options: TimerRunnerOptions): TimerRunnerOptions {
   const { tools } = options
   const { dependencies } = tools
-  const clock: Clock = (owner) => dependencies.clock(owner ?? { merchant, livemode })
+  const clock: Clock = (owner) => dependencies.clock(owner ?? timer)
   return { ...options, tools: { ...tools, dependencies: { ...dependencies, clock } } }
 }

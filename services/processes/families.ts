@@ -5,7 +5,7 @@ import type { Process } from './process.ts'
 import { refundProcess } from './refunds.ts'
 import { holdProcess } from './unclaimed-holds.ts'
 
-/** What each family does without being asked. */
+/** What each family does on its own. */
 export const processes: readonly Process[] = [
   claimProcess([]),
   holdProcess,

@@ -17,17 +17,17 @@ import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import type { Reaction, Tools } from './process.ts'
-import { pursueRefund } from './rail-refund.ts'
+import { reconcileRefund } from './rail-refund.ts'
 
 const askedEveryMs = 5 * 60_000
 
-/** Money that arrived when its intent was over. */
+/** Money that arrived after its intent had ended. */
 export interface LatePayment extends MerchantOwner {
   readonly paymentIntent: string
   readonly operationId: string
 }
 
-/** What arrived when its intent was over is given back by itself. */
+/** Such money is returned automatically. */
 export async function giveBackLatePayment({ event, mayHaveRun, tools }: Reaction): Promise<void> {
   const { id, data, metadata } = event as RecordedEvent<
     PaymentIntentEvents['PaymentIntentLateSuccessRecorded']
@@ -38,7 +38,7 @@ export async function giveBackLatePayment({ event, mayHaveRun, tools }: Reaction
   await giveBack(payment, { reference, amount, currency, method, isFirstTry: !mayHaveRun, tools })
 }
 
-/** What the provider did not say at once is asked until the money is back, or is asked for anew. */
+/** A return without an immediate answer is followed up until the money is back, or is requested anew. */
 export async function askLateRefund(timer: DueTimer, tools: Tools): Promise<Date | undefined> {
   const { subject, merchant, livemode } = timer
   const [id = '', operationId = ''] = subject.split('.')
@@ -63,11 +63,11 @@ async function giveBack(payment: LatePayment, errand: LateRefund): Promise<void>
   const { merchant, livemode } = payment
   const { reference, amount: amountMinor, currency, method, isFirstTry, tools } = errand
   const request = { reference, kind: 'refund', merchant, livemode, amountMinor, currency, method } as const
-  const state = await pursueRefund(tools.dependencies.rail, request, isFirstTry)
+  const state = await reconcileRefund(tools.dependencies.rail, request, isFirstTry)
   if (state) await reportLateRefund(state, { ...payment, reference }, tools)
 }
 
-/** Tells the intent what the provider says of one try to give late money back. */
+/** Tells the intent the provider's result of one attempt to return late money. */
 export async function reportLateRefund(
   state: RailState,
   payment: LatePayment & { readonly reference: string },

@@ -4,10 +4,8 @@ import type { LeaderTerm } from '../../infra/postgres/consumers/leader.ts'
 import { pollRetryRequests, ParkedEvents, type Retry } from '../../infra/postgres/consumers/parked.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
 import type { AnyDecider } from '../../packages/kernel/decider.ts'
-import type { PolicyCommand } from '../../packages/kernel/policy.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
 import type { Timers } from '../../packages/kernel/read-ports.ts'
-import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import { runTimers } from './due-timers.ts'
 import type { AnyPolicy } from '../../packages/kernel/policy.ts'
 import { PolicyRunner } from './policies.ts'
@@ -24,7 +22,7 @@ export interface ProcessesOptions {
   readonly policies: readonly AnyPolicy[]
   readonly processes: readonly Process[]
   readonly timers: Timers
-  /** Of the one process that may do this. */
+  /** The fence of the one process that may do this. */
   readonly term?: Pick<LeaderTerm, 'fence' | 'assertLeading'>
 }
 
@@ -83,7 +81,7 @@ async function followLog(options: ProcessesOptions, doing: Doing): Promise<Follo
   return { subscriptions: [following, reacting], retries: [retryOrders, retryReactions] }
 }
 
-/** Sends what policies order about every event of the log, from the checkpoint on. */
+/** Sends the commands of policies for every event of the log after the checkpoint. */
 export async function subscribePolicies(
   { store, log }: Dependencies,
   checkpoints: Pick<Checkpoints, 'load' | 'save'>,

@@ -4,7 +4,7 @@ import { waitingTimers, type WaitingTimers } from '../../infra/postgres/waiting-
 import { cached } from '../composition/cached.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 
-/** Alerts on them wait for minutes, so they need not be newer than a scrape. */
+/** Alerts on them take minutes, so they need not be newer than a scrape. */
 const keptMs = 10_000
 
 type Measure = Exclude<keyof WaitingTimers, 'livemode'>
@@ -22,7 +22,7 @@ const measures: Readonly<Record<Measure, readonly [name: string, help: string]>>
   payoutsDelayed: ['payouts_delayed', 'Payouts under way that are later than expected; up to 100,000'],
 }
 
-/** What those on duty must know of money that waits, and of what is to be done by schedule. */
+/** What operators must know about waiting money, and about scheduled tasks. */
 export function observeMoney({ health: { metrics }, postgres: { pool }, dependencies }: Runtime): void {
   const { clock } = dependencies
   const waiting = cached(() => waitingTimers(pool, clock()), keptMs)

@@ -5,7 +5,7 @@ import type { Tools } from './process.ts'
 const waitMs = 1_000
 
 /**
- * What a reference that a provider knows stands for. Throws when it is not known yet: the provider calls
+ * The operation behind a reference that a provider knows. Throws when it is not known yet: the provider calls
  * again.
  */
 export async function operationOf(reference: string, { dependencies }: Tools): Promise<OperationRow> {

@@ -1,4 +1,5 @@
-import { payout, type PayoutEvents } from '../../packages/domain/payouts/payout.ts'
+import type { PayoutEvents } from '../../packages/domain/payouts/events.ts'
+import { payout } from '../../packages/domain/payouts/payout.ts'
 import { recordedEvent } from '../../packages/kernel/history.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import type { EventStore, Log, Subscription } from '../../packages/kernel/ports.ts'
@@ -8,7 +9,7 @@ const outcomes: Readonly<Record<string, string>> = { PayoutPaid: 'paid', PayoutF
 const batchSize = 2_000
 const everyMs = 1_000
 
-/** How payouts end, by the way of their money: counted from now on. */
+/** Results of payouts, by rail: counted from now on. */
 export class PayoutOutcomes {
   readonly #counts = new Map<string, { readonly labels: Readonly<Record<string, string>>; value: number }>()
 

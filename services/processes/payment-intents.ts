@@ -48,7 +48,7 @@ export const paymentIntentProcess: Process = {
 
 /** Domain model 4: operators are asked at steps of 30 s. */
 const askedEveryMs = 30_000
-/** Inferred: what is still open when its time is up is asked less often. */
+/** Inferred: what is still open after its expiry is asked for less often. */
 const askedLateEveryMs = 5 * 60_000
 const releasedEveryMs = 3_600_000
 
@@ -61,7 +61,7 @@ async function onRailCallback(
   const order = to(paymentIntent, id, commandAfter(reference, result))
   const { state } = await tools.send(order, owner, 'rail')
   if (result.state !== 'failed' && result.state !== 'returned') return
-  // The executor erases the types of deciders: it is the intent that the command was sent to.
+  // The executor erases the types of deciders: this is the intent that the command was sent to.
   const intent = created(state as PaymentIntent)
   if (recordOf(intent, reference))
     await contradict(intent, { id, operationId: reference, word: result.state }, tools)
@@ -73,7 +73,9 @@ interface Denial {
   readonly word: 'failed' | 'returned'
 }
 
-/** Callbacks overtake each other, so a word against the record counts if the provider still says so. */
+/**
+ * Callbacks overtake each other, so a statement against the record counts only if the provider repeats it.
+ */
 async function contradict(intent: CreatedIntent, denial: Denial, tools: Tools): Promise<void> {
   const { id, operationId } = denial
   const { merchant, livemode } = intent
@@ -85,7 +87,9 @@ async function contradict(intent: CreatedIntent, denial: Denial, tools: Tools): 
   await tools.send(to(paymentIntent, id, { type: 'ContradictPayment', data }), { merchant, livemode }, 'rail')
 }
 
-/** The payment never was, or is no more: the entry that booked it is reversed, if the money is there. */
+/**
+ * The payment never happened, or was taken back: the entry that booked it is reversed if the money is there.
+ */
 async function takeBack({ event, tools }: Reaction): Promise<void> {
   const { id, data, metadata } = event as RecordedEvent<
     PaymentIntentEvents['PaymentIntentResultContradicted']
@@ -112,15 +116,12 @@ async function takeBack({ event, tools }: Reaction): Promise<void> {
   )
 }
 
-/**
- * The lease of a confirmation is over and its answer never came: the provider is asked before anything is
- * tried again.
- */
+/** A confirmation's lease has expired without an answer: the provider is asked before anything is retried. */
 async function breakLock({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<Date | undefined> {
   const intent = await readState(tools.dependencies.store, paymentIntent, subject)
   if (intent.status === 'none' || !isLocked(intent)) return undefined
   const { operationId, leaseUntil } = intent.attempts.at(-1)!
-  // The timer may be that of an attempt before: who holds the lock now may still be about to submit.
+  // The timer may belong to an earlier attempt: the current holder of the lock may be about to submit.
   const end = new Date(leaseUntil)
   if (tools.dependencies.clock() < end) return end
   const state = await statusOf(tools.dependencies.rail, intent, operationId)
@@ -131,8 +132,8 @@ async function breakLock({ subject, merchant, livemode }: DueTimer, tools: Tools
 }
 
 /**
- * Asks for what the payer does not finish, in case a callback was lost. Inferred: what has run out fails as
- * soon as the operator does not call it pending any more; until then it may still be paid.
+ * Asks about what the payer does not finish, in case a callback was lost. Inferred: an expired payment fails
+ * as soon as the operator no longer calls it pending; until then it may still be paid.
  */
 async function askStatus({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<Date | undefined> {
   const intent = await readState(tools.dependencies.store, paymentIntent, subject)
@@ -148,8 +149,8 @@ async function askStatus({ subject, merchant, livemode }: DueTimer, tools: Tools
 }
 
 /**
- * The payer may have paid a moment before the intent was canceled: without the callback of such a payment its
- * money would stay at the operator.
+ * The payer may have paid a moment before the intent was canceled: if the callback of such a payment is lost,
+ * its money would stay at the operator.
  */
 async function askWhetherPaid({ event, tools }: Reaction): Promise<void> {
   const { id, data, metadata } = event as RecordedEvent<PaymentIntentEvents['PaymentIntentCanceled']>
@@ -161,7 +162,7 @@ const hourMs = 3_600_000
 const askedCanceledAfterMs = [2 * 60_000, 5 * 60_000, 15 * 60_000, 60 * 60_000]
 const canceledEscalatedAfterMs = 72 * hourMs
 
-/** Asks again until the operator says what came of it, for three days; then it is a case. */
+/** Asks again until the operator knows the result, for three days; then it becomes a case. */
 async function askCanceled(timer: DueTimer, tools: Tools): Promise<Date | undefined> {
   const { subject, merchant, livemode } = timer
   const owner = { merchant, livemode }
@@ -179,7 +180,7 @@ async function askCanceled(timer: DueTimer, tools: Tools): Promise<Date | undefi
 
 type Canceled = Extract<CreatedIntent, { status: 'canceled' }>
 
-/** The intent while nobody knows what came of its last confirmation. */
+/** The intent while the result of its last confirmation is unknown. */
 async function settleCancellation(
   id: string,
   owner: MerchantOwner,
@@ -207,8 +208,7 @@ function isFinal(state: RailState | undefined): state is RailState {
 }
 
 /**
- * Nothing was taken, and nobody is about to: the operator knows nothing of it, or the payer never came to its
- * page.
+ * Nothing was taken, and nothing will be: the operator does not know it, or the payer never reached its page.
  */
 function isDenied(state: RailState | undefined): boolean {
   return state?.state === 'never_received' || state?.state === 'redirect'
@@ -233,7 +233,7 @@ async function statusOf(
   })
 }
 
-/** Money from cards becomes available; what refunds hold meanwhile is looked at again. */
+/** Money from cards becomes available; what refunds hold at that time is checked again. */
 async function release({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<Date> {
   const [payment = '', currency = ''] = subject.split('.')
   const order = to(book, bookId(merchant, livemode, currency), { type: 'ReleasePayment', data: { payment } })

@@ -1,18 +1,10 @@
 import { Refusal } from '../../packages/contract/refusals.ts'
 import type { Destination } from '../../packages/domain/payouts/destination-request.ts'
 import { failureOf } from '../../packages/domain/payouts/failure.ts'
-import { about, openCase, sumOf } from '../../packages/domain/cases/policies.ts'
-import { bookId } from '../../packages/domain/ledger/accounts.ts'
-import { book } from '../../packages/domain/ledger/book.ts'
 import type { Word } from '../../packages/domain/payouts/contradictions.ts'
 import type { PayoutMoney } from '../../packages/domain/payouts/money.ts'
-import {
-  payout,
-  requested,
-  type DelayReason,
-  type PayoutCommands,
-  type PayoutEvents,
-} from '../../packages/domain/payouts/payout.ts'
+import type { DelayReason, PayoutEvents } from '../../packages/domain/payouts/events.ts'
+import { payout, requested, type PayoutCommands } from '../../packages/domain/payouts/payout.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
@@ -24,7 +16,6 @@ import {
   type RailState,
 } from '../../packages/kernel/rail-ports.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
-import { tryOrOpenCase } from './cases.ts'
 import type { Reaction, Tools } from './process.ts'
 
 /** A payout on its way to an operator. */
@@ -40,7 +31,10 @@ export interface Reconciliation {
   readonly tools: Tools
 }
 
-/** Learns what became of a payout, submits it if the operator surely has not got it; why it would be late. */
+/**
+ * Finds out a payout's result, and submits it if the operator certainly does not have it; the reason why it
+ * would be late.
+ */
 export async function reconcile(disbursement: Disbursement, pursuit: Reconciliation): Promise<DelayReason> {
   const { isFirstTry, tools } = pursuit
   const { rail } = tools.dependencies
@@ -56,8 +50,8 @@ export async function reconcile(disbursement: Disbursement, pursuit: Reconciliat
 type RailAnswer = RailState | 'silent' | 'down'
 
 /**
- * What the operator says; `silent` when nobody knows the outcome, `down` when surely nothing has happened. A
- * payout is never submitted a second time but after the operator has guaranteed that it has not got it.
+ * The operator's answer; `silent` when the outcome is unknown, `down` when certainly nothing has happened. A
+ * payout is submitted a second time only after the operator has guaranteed that it does not have it.
  */
 async function queryOrSubmit(
   rail: PaymentRail,
@@ -83,7 +77,7 @@ function requestOf({ id, merchant, livemode, money, destination }: Disbursement)
 
 type Target = Pick<Disbursement, 'id' | 'merchant' | 'livemode'>
 
-/** Tells the payout what the operator says of it. */
+/** Records the operator's statement about the payout. */
 export async function report(result: RailState, target: Target, tools: Tools): Promise<void> {
   const { id, merchant, livemode } = target
   for (const { command, word } of claims(result)) {
@@ -96,7 +90,9 @@ export async function report(result: RailState, target: Target, tools: Tools): P
   }
 }
 
-/** Callbacks overtake each other, so a word against the record counts if the operator still says so. */
+/**
+ * Callbacks overtake each other, so a statement against the record counts only if the operator repeats it.
+ */
 async function contradict(claimed: Word, target: Target, tools: Tools): Promise<void> {
   const { id, merchant, livemode } = target
   const said = await statusNow(id, { merchant, livemode }, tools)
@@ -114,32 +110,11 @@ async function statusNow(
   return dependencies.rail.status(id, { livemode, method })
 }
 
-/** The payout arrived although it had failed here: what was given back is charged again, if it is there. */
-export async function chargeAgain({ event, tools }: Reaction): Promise<void> {
-  const { id, data, metadata } = event as RecordedEvent<PayoutEvents['PayoutResultContradicted']>
-  if (data.remedy !== 'charge') return
+/** What the operator said while a payout was charged again was no news then: now it may be. */
+export async function askAgain({ event, tools }: Reaction): Promise<void> {
+  const { id, metadata } = event as RecordedEvent<PayoutEvents['PayoutPaidLate']>
   const { merchant, livemode } = metadata
-  const { amount, fee, currency, source, rail } = data.money
-  const entry = {
-    template: 'payout.paid_late',
-    subject: { type: 'payout', id },
-    amount,
-    fee,
-    source,
-    rail,
-  } as const
-  const otherwise = (why: string) => {
-    const reason = `The payout has failed here, the operator has paid it, and it cannot be charged again: ${why}`
-    return openCase(
-      { ...about('payout_contradicted', 'payout', id), reason, money: sumOf(data.money) },
-      'paid',
-    )
-  }
   const owner = { merchant, livemode }
-  const order = to(book, bookId(merchant, livemode, currency), { type: 'PostEntry', data: entry })
-  if (!(await tryOrOpenCase([order], { owner, tools, otherwise }))) return
-  await tools.send(to(payout, id, { type: 'SettleLatePayout', data: {} }), owner, 'rail')
-  // What the operator said in between was no news then: now it may be.
   await report(await statusNow(id, owner, tools), { id, ...owner }, tools)
 }
 
@@ -151,7 +126,7 @@ interface Claim {
 function claims(result: RailState): readonly Claim[] {
   const paid: Claim = { command: { type: 'SettlePayout', data: {} }, word: 'paid' }
   if (result.state === 'succeeded') return [paid]
-  // Callbacks come in any order, and what came back had arrived before.
+  // Callbacks come in any order, and what came back must have arrived before.
   const returned: Claim = { command: { type: 'ReturnPayout', data: {} }, word: 'returned' }
   if (result.state === 'returned') return [paid, returned]
   if (result.state !== 'failed') return []

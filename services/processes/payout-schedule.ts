@@ -20,8 +20,8 @@ import { placeHold } from '../composition/place-hold.ts'
 import type { Tools } from './process.ts'
 
 /**
- * Pays a merchant what is available, to the default destination, once for each run that is due: also for
- * those that were missed, one after the other.
+ * Pays out a merchant's available balance to the default destination, once per due run: missed ones too, one
+ * after the other.
  */
 export async function payScheduled(timer: DueTimer, tools: Tools): Promise<undefined> {
   const owner = { merchant: timer.merchant, livemode: timer.livemode }
@@ -44,7 +44,7 @@ interface Payday {
 
 type Result = { readonly payout: string } | { readonly skipped: string }
 
-/** A destination that cannot be used today, or too little money: then nothing is paid until the next run. */
+/** The destination cannot be used today, or there is too little money: nothing is paid until the next run. */
 async function runOnce(id: string, { timer, settings, tools }: Payday): Promise<Result> {
   const { dependencies } = tools
   const { merchant, livemode } = timer
@@ -95,7 +95,7 @@ async function agreeOnTerms(id: string, { timer, settings, tools }: Payday): Pro
   const takes = { currency: saved.currency, pointer: '/default_destination_id' }
   const wanted = { merchant, currency, destination, takes }
   const held = state.holds[id]?.amounts
-  // A first try that was cut short has left its hold: what it held is what is paid.
+  // An interrupted first try has left its hold: the amount held is what is paid.
   if (held) return agreeTerms({ ...wanted, amount: held.amount }, now)
   const available = balanceOf(state, merchantAvailable)
   return agreeScheduled(keptMinimum(settings, currency, own), { ...wanted, available }, now)
@@ -109,12 +109,12 @@ async function merchantNow(dependencies: Dependencies, id: string) {
 
 async function settingsNow({ dependencies }: Tools, id: string): Promise<PayoutSettings> {
   const { state } = await dependencies.executor.sendAll(payoutSettings, id, [])
-  // The executor erases the types of deciders; without commands it answers the state as it is.
+  // The executor erases the types of deciders; without commands it returns the current state.
   return state as PayoutSettings
 }
 
 async function bookNow(dependencies: Dependencies, id: string): Promise<Book> {
   const { state } = await dependencies.executor.sendAll(book, id, [])
-  // The executor erases the types of deciders; without commands it answers the state of the book as it is.
+  // The executor erases the types of deciders; without commands it returns the book's current state.
   return state as Book
 }

@@ -1,22 +1,16 @@
 import { Refusal } from '../../packages/contract/refusals.ts'
-import {
-  payout,
-  requested,
-  type DelayReason,
-  type Payout,
-  type RequestedPayout,
-} from '../../packages/domain/payouts/payout.ts'
+import type { DelayReason } from '../../packages/domain/payouts/events.ts'
+import { payout, requested, type Payout, type RequestedPayout } from '../../packages/domain/payouts/payout.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { RailCallback } from '../../packages/kernel/rail-ports.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
-import type { RecordedEvent } from '../../packages/kernel/projection.ts'
-import { chargeAgain, reconcile, report, type Disbursement } from './payout-rail.ts'
+import { askAgain, reconcile, report, type Disbursement } from './payout-rail.ts'
 import { payScheduled } from './payout-schedule.ts'
 import type { Process, Reaction, Tools } from './process.ts'
 
 export const payoutProcess: Process = {
-  reactions: { PayoutSent: submit, PayoutResultContradicted: chargeAgain },
+  reactions: { PayoutSent: submit, PayoutPaidLate: askAgain },
   timers: {
     payout_status: askStatus,
     payout_late: markDelayed,
@@ -25,9 +19,9 @@ export const payoutProcess: Process = {
   callbacks: { disbursement: onRailCallback },
 }
 
-/** What the operator does not say when it is told of a payout, the timer `payout_status` asks for. */
+/** When the operator does not give a result on submission, the timer `payout_status` asks for it. */
 async function submit({ event, mayHaveRun, tools }: Reaction): Promise<void> {
-  // Mostly this process has just sent it, and still knows where the money goes.
+  // Usually this process has just sent it and still knows the destination.
   const { executor, store } = tools.dependencies
   const { state } = executor.remembered(payout, event.id) ?? {
     state: await readState(store, payout, event.id),
@@ -43,12 +37,15 @@ async function onRailCallback(
     await report(result, { id: reference, merchant, livemode }, tools)
   } catch (error) {
     if (!(error instanceof Refusal) || error.reason !== 'resource_must_exist') throw error
-    // An operator that speaks of a payout which we do not have would only say it again.
+    // An operator that reports a payout unknown to us would only repeat itself.
     tools.dependencies.log.error({ reference, result }, 'an operator reports an unknown payout')
   }
 }
 
-/** Domain model 4: the operator is asked so long after the sending, then hourly, after three days daily. */
+/**
+ * Domain model 4: the operator is asked at these times after sending, then hourly, and daily after three
+ * days.
+ */
 const askedAfterMs = [30_000, 2 * 60_000, 5 * 60_000, 15 * 60_000, 60 * 60_000]
 const hourMs = 3_600_000
 const escalatedAfterMs = 72 * hourMs
@@ -58,7 +55,7 @@ async function askStatus({ subject, merchant, livemode }: DueTimer, tools: Tools
   if (state.status !== 'in_transit') return undefined
   const reason = await reconcile(disbursement(subject, state), { isFirstTry: false, tools })
   const owner = { merchant, livemode }
-  // Mostly it is not late: there is no reason to revise, and no second look at its stream.
+  // Usually it is not late: then there is nothing to revise, and its stream is not read again.
   if (state.delay) {
     const order = to(payout, subject, { type: 'ReviseDelayReason', data: { reason } })
     await tools.send(order, owner, 'timer')

@@ -3,12 +3,13 @@ import { categoryOf, streamName, type AnyDecider } from '../../packages/kernel/d
 import type { Executor } from '../../packages/kernel/execute.ts'
 import type { PendingCommand } from '../../packages/kernel/executor-options.ts'
 import { recordedEvent } from '../../packages/kernel/history.ts'
+import { ownerOf, ownerText, type Owner } from '../../packages/kernel/owner.ts'
 import type { AnyPolicy, PolicyCommand } from '../../packages/kernel/policy.ts'
 import type { Log, StoredEvent } from '../../packages/kernel/ports.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import { isPassing } from '../composition/failures.ts'
 
-/** An order with the event that caused it. */
+/** A policy's command with the event that caused it. */
 interface CausedCommand {
   readonly order: PolicyCommand
   readonly target: string
@@ -25,16 +26,17 @@ export interface PolicyRunnerOptions {
 }
 
 /**
- * Sends what policies order. The orders of one stream go in the order of their causes and in one write, those
- * of different streams side by side. A stream that refuses an order is parked together with all later orders
- * for it, so that their order is kept: the ledger recognises repeats by the position of their cause
- * (docs/decisions/0004). That is also why appends need no fence: what a deposed runner orders, its successor
- * orders too, and only the first has effects. A policy that throws is parked for the owner of its event:
- * which streams it would have named is not known, so all of this owner's later events wait behind.
+ * Sends the commands of policies. Those for one stream go in order of their causes and in one write, those
+ * for different streams concurrently. A stream that refuses a command is parked together with all later
+ * commands for it, so that their order is kept: the ledger recognises repeats by the position of their cause
+ * (docs/decisions/0004). That is also why appends need no fence: a deposed runner and its successor send the
+ * same commands, and only the first has effects. A policy that throws is parked for the owner it would have
+ * sent commands for: for which streams is unknown, so all later events about this owner wait behind it. If
+ * even the owner is unknown, all later events of the policy wait.
  */
 export class PolicyRunner {
   readonly #options: PolicyRunnerOptions
-  /** By the type of event that they follow. */
+  /** By the type of event they follow. */
   readonly #followers = new Map<string, AnyPolicy[]>()
 
   constructor(options: PolicyRunnerOptions) {
@@ -50,9 +52,9 @@ export class PolicyRunner {
     const byTarget = new Map<string, CausedCommand[]>()
     for (const event of events) {
       for (const policy of this.#followers.get(event.type) ?? []) {
-        const key = parkingOf(policy, event)
-        const { parked } = this.#options
-        if (parked.has(key) && (await parked.parkBehind(key, [placeOf(event)]))) continue
+        const key = this.#parkingOf(policy, event)
+        if (await this.#waitsBehind(policy.name, event)) continue
+        if (await this.#waitsBehind(key, event)) continue
         try {
           for (const caused of this.#orders(policy, event)) collect(byTarget, caused)
         } catch (error) {
@@ -63,15 +65,43 @@ export class PolicyRunner {
     await Promise.all([...byTarget].map(([target, orders]) => this.#send(target, orders)))
   }
 
-  /** Tries a parked event again: for a stream, or for a policy; throws when it fails again. */
+  /** Retries a parked event, for a stream or for a policy; throws when it fails again. */
   async retry(key: string, events: readonly StoredEvent[]): Promise<void> {
     for (const event of events) {
       for (const policy of this.#followers.get(event.type) ?? []) {
-        const isParked = this.#options.parked.has(parkingOf(policy, event))
-        if (key === parkingOf(policy, event)) await this.#retryPolicy(policy, event)
-        else if (!isParked) await this.#retryTarget(key, this.#orders(policy, event))
+        const own = this.#parkingOf(policy, event)
+        const { parked } = this.#options
+        if (key === own) await this.#retryPolicy(policy, event)
+        else if (key === policy.name) await this.#retryWhole(own, policy, event)
+        else if (!parked.has(own) && !parked.has(policy.name))
+          await this.#retryTarget(key, this.#orders(policy, event))
       }
     }
+  }
+
+  /** What is known of its owner now may have to wait for that owner's earlier events. */
+  async #retryWhole(key: string, policy: AnyPolicy, event: StoredEvent): Promise<void> {
+    if (!(await this.#waitsBehind(key, event))) await this.#retryPolicy(policy, event)
+  }
+
+  async #waitsBehind(key: string, event: StoredEvent): Promise<boolean> {
+    const { parked } = this.#options
+    return parked.has(key) && (await parked.parkBehind(key, [placeOf(event)]))
+  }
+
+  /** What a policy that throws is parked by. */
+  #parkingOf(policy: AnyPolicy, event: StoredEvent): string {
+    try {
+      return `${policy.name} of ${parkedName(this.#ownerOf(policy, event))}`
+    } catch {
+      return policy.name
+    }
+  }
+
+  #ownerOf({ owner }: AnyPolicy, event: StoredEvent): Owner {
+    if (!owner) return event.metadata
+    const decider = this.#options.deciders.get(categoryOf(event.stream))
+    return decider ? owner(recordedEvent(decider, event) as RecordedEvent<never>) : event.metadata
   }
 
   async #retryPolicy(policy: AnyPolicy, event: StoredEvent): Promise<void> {
@@ -91,21 +121,23 @@ export class PolicyRunner {
     await parked.park(key, [placeOf(event)], String(error))
   }
 
-  #orders({ name, on }: AnyPolicy, event: StoredEvent): readonly CausedCommand[] {
+  #orders(policy: AnyPolicy, event: StoredEvent): readonly CausedCommand[] {
     const decider = this.#options.deciders.get(categoryOf(event.stream))
     if (!decider) return []
     const known = recordedEvent(decider, event)
+    const { name, on, owner = () => event.metadata } = policy
+    const whose = owner(known as RecordedEvent<never>)
     const seen = new Map<string, number>()
     return on[event.type]!(known).map((order) => {
       const target = streamName(order.decider.category, order.id)
       const nth = seen.get(target) ?? 0
       seen.set(target, nth + 1)
-      // Two orders of one cause for one stream are two effects, told apart by their place.
+      // Two commands of one cause for one stream are two effects, distinguished by their index.
       return {
         order,
         target,
         event,
-        pending: pendingCommandOf(order, known, nth === 0 ? name : `${name}/${nth}`),
+        pending: pendingCommandOf(order, known, { whose, policy: nth === 0 ? name : `${name}/${nth}` }),
       }
     })
   }
@@ -148,9 +180,8 @@ function collect(byTarget: Map<string, CausedCommand[]>, caused: CausedCommand):
   else byTarget.set(caused.target, [caused])
 }
 
-/** What a policy that throws is parked by. */
-function parkingOf({ name }: AnyPolicy, { metadata: { merchant, livemode } }: StoredEvent): string {
-  return `${name} of ${merchant}.${livemode ? 'live' : 'test'}`
+function parkedName(owner: Owner): string {
+  return 'merchant' in owner ? `${owner.merchant}.${owner.livemode ? 'live' : 'test'}` : ownerText(owner)
 }
 
 function placeOf({ stream, revision, position, id, type }: StoredEvent): ParkedEvent {
@@ -160,18 +191,14 @@ function placeOf({ stream, revision, position, id, type }: StoredEvent): ParkedE
 function pendingCommandOf(
   { command }: PolicyCommand,
   { eventId, position, metadata }: RecordedEvent,
-  policy: string,
+  { whose, policy }: { readonly whose: Owner; readonly policy: string },
 ): PendingCommand {
-  const { merchant, livemode, correlation, traceparent } = metadata
-  return {
-    command,
-    envelope: {
-      merchant,
-      livemode,
-      actor: `policy:${policy}`,
-      correlation,
-      ...(traceparent && { traceparent }),
-      cause: { policy, position, event: eventId },
-    },
-  }
+  const { correlation, traceparent } = metadata
+  const envelope = Object.assign(ownerOf(whose), {
+    actor: `policy:${policy}`,
+    correlation,
+    ...(traceparent && { traceparent }),
+    cause: { policy, position, event: eventId },
+  })
+  return { command, envelope }
 }

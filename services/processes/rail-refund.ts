@@ -7,10 +7,10 @@ import {
 } from '../../packages/kernel/rail-ports.ts'
 
 /**
- * Finds out what became of a refund, and submits it if the provider surely has not got it. `undefined`:
- * nobody knows, or the provider does nothing now; it is asked again later.
+ * Finds out a refund's result, and submits it if the provider certainly does not have it. `undefined`: the
+ * result is unknown, or the provider does nothing now; it is asked again later.
  */
-export async function pursueRefund(
+export async function reconcileRefund(
   rail: PaymentRail,
   request: RailRequest,
   isFirstTry: boolean,

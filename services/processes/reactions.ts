@@ -20,15 +20,15 @@ export interface ReactionRunnerOptions {
   readonly parked: Pick<ParkedEvents, 'has' | 'park' | 'parkBehind'>
   readonly tools: Tools
   readonly log: Log
-  /** Throws when another process may be leading: what is to be done is then that one's work. */
+  /** Throws when another process may be leading: the work is then that process's. */
   readonly assertLeading: () => void
 }
 
 /**
- * Does what events cause in the outside world, at least once. Before a batch is begun it is noted how far it
- * goes: events up to there may have run before a crash or under another leader, and are handed over with that
- * warning. A leader that is deposed between `assertLeading` and its call submits what its successor submits
- * too: it is the same reference, which a rail executes at most once.
+ * Does what events cause in the outside world, at least once. Before each batch, its end is recorded: events
+ * up to there may have run before a crash or under another leader, and are handed over with that warning. A
+ * leader deposed between `assertLeading` and its call submits what its successor submits too: the same
+ * reference, which a rail executes at most once.
  */
 export async function startReactions(options: ReactionRunnerOptions): Promise<Subscription> {
   const { store, checkpoints, log } = options
@@ -91,7 +91,7 @@ async function react(options: ReactionRunnerOptions, { event, work, attempted }:
   }
 }
 
-/** Tries a parked event again. */
+/** Retries a parked event. */
 export async function retryReaction(
   options: ReactionRunnerOptions,
   { stream, revision }: ParkedPlace,
@@ -104,7 +104,7 @@ export async function retryReaction(
   for (const reaction of work.get(known.type) ?? []) await reaction({ event: known, mayHaveRun: true, tools })
 }
 
-/** Works on several items at a time; rejects with the first failure after all that were begun have ended. */
+/** Works on several items at a time; rejects with the first failure after all started ones have ended. */
 export async function forEach<Item>(
   items: readonly Item[],
   limit: number,

@@ -1,9 +1,5 @@
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
-import { reservedShares } from '../../packages/domain/payment-intents/refund-shares.ts'
 import { created, lateOperationOf } from '../../packages/domain/payment-intents/state.ts'
-import { about, openCase, sumOf } from '../../packages/domain/cases/policies.ts'
-import { bookId } from '../../packages/domain/ledger/accounts.ts'
-import { book } from '../../packages/domain/ledger/book.ts'
 import type { Word } from '../../packages/domain/refunds/contradictions.ts'
 import {
   refund,
@@ -21,14 +17,13 @@ import type { RailCallback, RailRequest, RailState } from '../../packages/kernel
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
-import { tryOrOpenCase } from './cases.ts'
 import { reportLateRefund } from './late-refunds.ts'
 import { operationOf } from './operations.ts'
 import type { Process, Reaction, Tools } from './process.ts'
-import { pursueRefund } from './rail-refund.ts'
+import { reconcileRefund } from './rail-refund.ts'
 
 export const refundProcess: Process = {
-  reactions: { RefundRequested: submit, RefundResultContradicted: chargeAgain },
+  reactions: { RefundRequested: submit },
   timers: { refund_status: askStatus, refund_unrequested: release },
   callbacks: { refund: onRailCallback },
 }
@@ -37,7 +32,7 @@ async function submit({ event, mayHaveRun, tools }: Reaction): Promise<void> {
   const { id, data, metadata } = event as RecordedEvent<RefundEvents['RefundRequested']>
   const { merchant, livemode } = metadata
   const asked = requestOf(id, { merchant, livemode, ...data })
-  const state = await pursueRefund(tools.dependencies.rail, asked, !mayHaveRun)
+  const state = await reconcileRefund(tools.dependencies.rail, asked, !mayHaveRun)
   if (state) await report(id, state, { owner: { merchant, livemode }, tools })
 }
 
@@ -55,8 +50,8 @@ async function onRailCallback(
 }
 
 /**
- * Domain model 4: the operator is asked at these times after the request, then hourly, and daily once people
- * look at it.
+ * Domain model 4: the operator is asked at these times after the request, then hourly, and daily once it is
+ * with support.
  */
 const askedAfterMs = [30_000, 2 * 60_000, 5 * 60_000, 15 * 60_000, 60 * 60_000]
 const hourMs = 3_600_000
@@ -66,7 +61,7 @@ async function askStatus({ subject, merchant, livemode }: DueTimer, tools: Tools
   const asked = await readState(tools.dependencies.store, refund, subject)
   if (asked.status !== 'pending') return undefined
   const owner = { merchant, livemode }
-  const state = await pursueRefund(tools.dependencies.rail, requestOf(subject, asked), false)
+  const state = await reconcileRefund(tools.dependencies.rail, requestOf(subject, asked), false)
   if (state) await report(subject, state, { owner, tools })
   const now = tools.dependencies.clock().getTime()
   const requestedAt = Date.parse(asked.createdAt)
@@ -81,8 +76,9 @@ function nextAsked(requestedAt: number, now: number): Date {
 }
 
 /**
- * A part of a payment was reserved, and no refund of this payment came of it: the request was cut short, or
- * its key was another's. The refund's own stream decides who was first; what it has not claimed is released.
+ * Part of a payment was reserved, but no refund of this payment followed: the request was interrupted, or its
+ * key was used for another one. The refund's own stream decides who was first; what it has not claimed is
+ * released.
  */
 async function release({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {
   const [id = '', intent = ''] = subject.split('.')
@@ -117,42 +113,14 @@ function wordOf({ state }: RailState): Word | undefined {
   return state === 'succeeded' || state === 'failed' || state === 'returned' ? state : undefined
 }
 
-/** Callbacks overtake each other, so a word against the record counts if the provider still says so. */
+/**
+ * Callbacks overtake each other, so a statement against the record counts only if the provider repeats it.
+ */
 async function contradict(id: string, claimed: Word, { owner, tools }: Listener): Promise<void> {
   const { livemode, method } = requested(await readState(tools.dependencies.store, refund, id))
   const word = wordOf(await tools.dependencies.rail.status(id, { livemode, method }))
   const data = { word: word ?? claimed, isConfirmed: word !== undefined }
   await tools.send(to(refund, id, { type: 'ContradictRefund', data }), owner, 'rail')
-}
-
-/** The payer has the money although the refund had failed: it is reserved and charged, if it is there. */
-async function chargeAgain({ event, tools }: Reaction): Promise<void> {
-  const { id, data, metadata } = event as RecordedEvent<RefundEvents['RefundResultContradicted']>
-  if (data.remedy !== 'charge') return
-  const { merchant, livemode } = metadata
-  const owner = { merchant, livemode }
-  const otherwise = (fact: string) => (why: string) => {
-    const reason = `The refund has failed here, the provider has paid it, and it cannot be ${fact}: ${why}`
-    return openCase({ ...about('refund_contradicted', 'refund', id), reason, money: sumOf(data) }, fact)
-  }
-  const share = { refund: id, amount: data.amount }
-  const reserve = to(paymentIntent, data.paymentIntent, { type: 'ReserveRefund', data: share })
-  const done = to(paymentIntent, data.paymentIntent, { type: 'RecordRefund', data: { refund: id } })
-  const isCounted = await tryOrOpenCase([reserve, done], { owner, tools, otherwise: otherwise('reserved') })
-  if (!isCounted) return
-  const { amount, currency, rail } = data
-  const paid = await readState(tools.dependencies.store, paymentIntent, data.paymentIntent)
-  const shares = reservedShares(paid, id)
-  const entry = {
-    template: 'refund.paid_late',
-    subject: { type: 'refund', id },
-    amount,
-    rail,
-    shares,
-  } as const
-  const charge = to(book, bookId(merchant, livemode, currency), { type: 'PostEntry', data: entry })
-  await tryOrOpenCase([charge], { owner, tools, otherwise: otherwise('charged') })
-  await tools.send(to(refund, id, { type: 'SettleLateRefund', data: {} }), owner, 'rail')
 }
 
 function commandAfter(state: RailState): Message<RefundCommands> | undefined {

@@ -8,9 +8,7 @@ import { startProcesses } from './main.ts'
 import { observeMoney } from './metrics.ts'
 import { PayoutOutcomes } from './outcomes.ts'
 
-/**
- * Runs policies, reactions and timers while this process is elected for them, and stands by while another is.
- */
+/** Runs policies, reactions and timers while this process leads, and stands by while another does. */
 export function runProcesses(runtime: Runtime): Subscription {
   const {
     postgres: { pool },

@@ -7,19 +7,19 @@ import type { Envelope } from '../../packages/kernel/envelope.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import type { Process, Tools } from './process.ts'
 
-/** Money that was held for a request which came to nothing, or which another request outran. */
+/** Money that was held for a request that came to nothing, or that lost a race against another one. */
 export const holdProcess: Process = { timers: { hold_unclaimed: giveBackUnclaimed } }
 
 /**
  * The stream that the hold was placed for decides who was first, the request or this. Once it has decided it
- * never claims this hold any more, so the hold is given back, and its end removes the timer.
+ * never claims this hold, so the money is given back, and the end of the hold removes the timer.
  */
 async function giveBackUnclaimed(timer: DueTimer, { dependencies }: Tools): Promise<undefined> {
   const [holdId = '', currency = ''] = timer.subject.split('.')
   const { merchant, livemode } = timer
   const { executor, store, newId } = dependencies
   const id = bookId(merchant, livemode, currency)
-  // The executor erases the types of deciders; without commands it answers the state of the book as it is.
+  // The executor erases the types of deciders; without commands it returns the book's current state.
   const { holds } = (await executor.sendAll(book, id, [])).state as Book
   const hold = holds[holdId]
   if (!hold) return

@@ -13,7 +13,7 @@ import type { ReadModel } from '../../packages/kernel/projection.ts'
 
 const batchSize = 5_000
 const spanMaxDefault = 40_000
-/** What a list may lag behind while events keep coming. */
+/** How far a list may lag behind while events keep coming. */
 const everyMs = 50
 const pollEveryMs = 500
 
@@ -22,18 +22,18 @@ export interface ProjectorServiceOptions {
   readonly store: EventStore
   readonly models: readonly ReadModel[]
   readonly deciders: readonly AnyDecider[]
-  /** SQL of the views which stand on read models: publishing a read model drops them, so it runs again. */
+  /** SQL of the views that depend on read models: publishing a read model drops them, so it runs again. */
   readonly dependents: string
   readonly log: Log
-  /** Of the one projector that may write. */
+  /** The fence of the one projector that may write. */
   readonly fence?: Fence
-  /** Events that are written at once where read models are built anew. */
+  /** Events written at once while read models are rebuilt. */
   readonly spanMax?: number
 }
 
 /**
- * Keeps every read model at the end of the log, and builds those whose version or generation has changed
- * beside the old ones.
+ * Keeps every read model up to date with the log, and rebuilds those whose version or generation has changed
+ * beside the published ones.
  */
 export async function startProjector(options: ProjectorServiceOptions): Promise<Subscription> {
   const service = new ProjectorService(options)
@@ -60,7 +60,7 @@ class ProjectorService {
     const shown = await publications(pool)
     for (const model of models) {
       const published = shown.get(model.name)
-      // A table of another version was folded by other code: it stands still until the new one is built
+      // A table of another version was folded by other code: it stays as it is until the new one is built
       // beside it.
       if (published?.version !== model.version) continue
       this.#live.set(model.name, await this.#projector.open(model, published.generation))
@@ -97,7 +97,7 @@ class ProjectorService {
     return result
   }
 
-  /** Does what the command line asked for: rebuild this read model, retry that parked stream. */
+  /** Carries out requests of the command line: rebuild a read model, retry a parked stream. */
   async #background(): Promise<void> {
     while (!this.#closed) {
       await this.#try(() => this.#rebuildAll())
@@ -106,7 +106,7 @@ class ProjectorService {
     }
   }
 
-  /** One kind of work that fails does not keep the other from its turn. */
+  /** A failure of one kind of work does not keep the others from their turn. */
   async #try(work: () => Promise<void>): Promise<void> {
     try {
       await work()
@@ -120,7 +120,7 @@ class ProjectorService {
     if (this.#rebuilding.size > 0) await this.#rebuild([...this.#rebuilding.values()])
   }
 
-  /** Looks until it finds no more: a rebuild of all read models is asked for one by one. */
+  /** Repeats until it finds no more: a rebuild of all read models is requested one by one. */
   async #findRebuilds(): Promise<void> {
     for (;;) {
       const shown = await publications(this.#options.pool)
@@ -134,10 +134,7 @@ class ProjectorService {
     }
   }
 
-  /**
-   * Reads the log once for all that is built anew; the last steps are gone while the live read models stand
-   * still.
-   */
+  /** Reads the log once for everything that is rebuilt; for its last steps the live read models pause. */
   async #rebuild(tracks: readonly ProjectionCursor[]): Promise<void> {
     await this.#catchUp(tracks)
     if (!this.#closed) await this.#projector.finish(tracks)
@@ -153,7 +150,7 @@ class ProjectorService {
     this.#rebuilding.delete(track.model.name)
   }
 
-  /** What PostgreSQL does not take for one of its rows is gone through page by page, which finds the row. */
+  /** A batch with a row that PostgreSQL refuses is repeated page by page, which finds the row. */
   async #catchUp(tracks: readonly ProjectionCursor[]): Promise<void> {
     for (;;) {
       try {
@@ -165,7 +162,7 @@ class ProjectorService {
     }
   }
 
-  /** As far as one span may go. */
+  /** How far one batch may go. */
   async #applyPages(tracks: readonly ProjectionCursor[]): Promise<void> {
     const { store, spanMax = spanMaxDefault } = this.#options
     await this.#projector.locate(tracks)
@@ -178,7 +175,7 @@ class ProjectorService {
     }
   }
 
-  /** While a span is written, the next one is read and folded. */
+  /** While a batch is written, the next one is read and folded. */
   async #followLog(tracks: readonly ProjectionCursor[]): Promise<void> {
     let writing: Promise<void> | undefined
     try {
@@ -199,7 +196,7 @@ class ProjectorService {
     }
   }
 
-  /** Answers how far the span goes; `undefined` at the end of the log, or when there is no time left. */
+  /** Returns how far the batch goes; `undefined` at the head of the log, or when there is no time left. */
   async #fill(
     span: ProjectionBatch,
     log: AsyncIterator<readonly StoredEvent[]>,
@@ -222,7 +219,7 @@ class ProjectorService {
     for (const { consumer, stream } of await takeRetryRequests(pool, fence)) {
       const track = [...this.#live.values()].find(({ table }) => table.name === consumer)
       const unparked = track && this.#exclusively(() => this.#projector.unpark(track, stream))
-      // Wishes are taken once: a stream that fails again must not take those of the others with it.
+      // Requests are taken once: a stream that fails again must not use up those of the others.
       await unparked?.catch((error: unknown) =>
         this.#options.log.warn({ consumer, stream, error }, 'stays parked'),
       )
@@ -244,11 +241,11 @@ function leastPosition(tracks: readonly ProjectionCursor[]): number {
   return Math.min(...tracks.map(({ position }) => position))
 }
 
-/** The generation that is to take the place of the one that is shown, if any is. */
+/** The generation that is to replace the published one, if any. */
 function wantedGeneration(model: ReadModel, published: Published | undefined): number | undefined {
   if (!published) return undefined
   const { version, generation, wanted } = published
-  // A newer program runs beside this one: its table is not built down again.
+  // A newer version runs beside this one: its table is not rebuilt backwards.
   if (version > model.version) return undefined
   const next = version === model.version ? wanted : generation + 1
   return next === generation ? undefined : next

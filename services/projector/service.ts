@@ -7,7 +7,7 @@ import { leading } from '../composition/leading.ts'
 import { tracedBatches } from '../composition/traced.ts'
 import { startProjector } from './main.ts'
 
-/** Keeps the read models while this process is the projector, and stands by while another is. */
+/** Keeps the read models while this process leads, and stands by while another does. */
 export function runProjector(runtime: Runtime): Subscription {
   const {
     postgres: { pool },

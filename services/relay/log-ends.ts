@@ -7,7 +7,7 @@ import type { UnnumberedEvent } from '../../infra/postgres/webhooks/event-feed.t
 const end =
   /^(?:payout\.(?:paid|failed|canceled)|payment_intent\.(?:succeeded|payment_failed|canceled)|refund\.(?:succeeded|failed))$/
 
-/** One line for each payout, payment and refund that has ended, by the ids that merchants know. */
+/** One line for each payout, payment and refund that has ended, with the ids that merchants know. */
 export function logEnds(log: Log, events: readonly UnnumberedEvent[]): void {
   for (const { id, type, resource, merchant, livemode } of events) {
     if (!end.test(type)) continue

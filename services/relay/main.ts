@@ -21,14 +21,14 @@ export interface RelayOptions {
   readonly bus: EventBus
   readonly sources: readonly PublicSource[]
   readonly log: Log
-  /** Of the one relay that may write. */
+  /** The fence of the one relay that may write. */
   readonly fence?: Fence
 }
 
 /**
- * Event store -> public events -> bus. Public events are numbered and kept before they are
- * published, and the checkpoint moves when the bus has them: a crash in between publishes the same events,
- * with the same ids, again. So does a relay that is deposed in between; whoever consumes them knows them.
+ * Event store -> public events -> bus. Public events are numbered and stored before they are published, and
+ * the checkpoint moves once the bus has them: after a crash in between the same events are published again,
+ * with the same ids. A deposed relay does the same; consumers recognise repeats.
  */
 export async function startRelay(options: RelayOptions): Promise<Subscription> {
   const { pool, store, sources, log, fence, snapshots } = options
@@ -71,7 +71,7 @@ interface Telling {
   readonly bus: EventBus
 }
 
-/** Numbers are given when events are told: one that was parked comes behind those told meanwhile. */
+/** Sequences are assigned when events are told: one that was parked follows those told meanwhile. */
 async function tell({ feed, bus }: Telling, rendered: readonly UnnumberedEvent[]): Promise<void> {
   if (rendered.length > 0) await bus.publish(await feed.keep(rendered))
 }

@@ -30,8 +30,8 @@ export class Renderer {
   }
 
   /**
-   * Loads at once what the events go on from and is not in memory: one after the other, a relay that is
-   * behind would stay behind. What cannot be loaded is found out again by `render`, for its event alone.
+   * Preloads what is not cached in one go: one by one, a relay that is behind would stay behind. What cannot
+   * be loaded is found out again by `render`, for its event alone.
    */
   async prepare(events: readonly StoredEvent[]): Promise<void> {
     const first = new Map<string, StoredEvent>()
@@ -59,7 +59,7 @@ export class Renderer {
     return publicEvent({ source, event, type, data })
   }
 
-  /** To be called when the checkpoint has moved past everything that was rendered. */
+  /** Call it when the checkpoint has moved past everything that was rendered. */
   keepSnapshots(): Promise<void> {
     return this.#states.keepSnapshots()
   }

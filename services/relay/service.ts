@@ -5,7 +5,7 @@ import { leading } from '../composition/leading.ts'
 import { startRelay } from './main.ts'
 import { publicSources } from '../../packages/domain/index.ts'
 
-/** Publishes while this process is the relay, and stands by while another is. */
+/** Publishes while this process leads, and stands by while another does. */
 export function runRelay(runtime: Runtime, bus: EventBus): Subscription {
   const {
     postgres: { pool },

@@ -17,25 +17,25 @@ interface Known {
 export interface StatesOptions {
   readonly store: EventStore
   readonly snapshots: Snapshots
-  /** Streams whose state is kept in memory. */
+  /** Streams whose state is cached. */
   readonly statesMax?: number
 }
 
 const statesMaxDefault = 5_000
-/** A relay that starts again reads at most so many events of a stream, and those of its last batch. */
+/** A restarted relay reads at most this many events of a stream, plus those of its last batch. */
 const snapshotEvery = 1_000
-/** An answer of the event store that takes longer than its time-out never comes. */
+/** An event store answer that exceeds its time-out never arrives. */
 const pageSize = 5_000
 
 /**
- * What streams were when their events happened. The executor's snapshots are of streams as they are: a relay
- * that is behind them keeps its own, none of which is ahead of its checkpoint.
+ * The states of streams when their events happened. The executor's snapshots are of current states: a lagging
+ * relay keeps its own, none of which is ahead of its checkpoint.
  */
 export class StatesBehind {
   readonly #store: EventStore
   readonly #snapshots: Snapshots
   readonly #known: LRUCache<string, Known>
-  /** Streams that have gone far beyond their snapshot. */
+  /** Streams that have moved far beyond their snapshot. */
   readonly #due = new Set<string>()
 
   constructor({ store, snapshots, statesMax = statesMaxDefault }: StatesOptions) {
@@ -48,7 +48,7 @@ export class StatesBehind {
     return revision === noStream || this.#known.get(stream)?.revision === revision
   }
 
-  /** The state after the event, when the state before it is in memory. */
+  /** The state after the event, when the state before it is cached. */
   follow(decider: AnyDecider, event: RecordedEvent): unknown {
     const { stream, revision } = event
     const known = revision === 0 ? unborn(decider) : this.#known.get(stream)
@@ -59,7 +59,7 @@ export class StatesBehind {
     return known.state
   }
 
-  /** Reads what is not in memory, from the nearest snapshot on and piece by piece. */
+  /** Reads what is not cached, from the nearest snapshot on and in pieces. */
   async at(decider: AnyDecider, { stream, revision }: Place): Promise<unknown> {
     const [general, own] = await Promise.all([
       snapshotOf(this.#snapshots, decider, stream),
@@ -68,7 +68,7 @@ export class StatesBehind {
     const start = [this.#known.get(stream), own, general]
       .filter((one) => one !== undefined && one.revision <= revision)
       .reduce((nearest, one) => (one!.revision > (nearest?.revision ?? noStream) ? one : nearest), undefined)
-    // States may change in place: when reading fails half-way, this one is of no revision any more.
+    // States may be modified in place: when reading fails midway, this one belongs to no revision any more.
     this.#known.delete(stream)
     let state = start ? start.state : decider.initial()
     for (let from = (start?.revision ?? noStream) + 1; from <= revision;) {
@@ -82,7 +82,7 @@ export class StatesBehind {
     return state
   }
 
-  /** To be called when the checkpoint has moved past everything that was followed. */
+  /** Call it when the checkpoint has moved past everything that was followed. */
   async keepSnapshots(): Promise<void> {
     for (const stream of this.#due) {
       const known = this.#known.peek(stream)
@@ -105,7 +105,7 @@ function unborn(decider: AnyDecider): Known {
   return { decider, state: decider.initial(), revision: noStream, kept: noStream }
 }
 
-/** Beside the snapshot that the executor keeps of the same stream. */
+/** Stored beside the executor's snapshot of the same stream. */
 function ownName(stream: string): string {
   return `relay/${stream}`
 }

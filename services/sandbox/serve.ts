@@ -8,10 +8,10 @@ import { openLog } from '../composition/log.ts'
 import { healthOr, listen } from '../composition/listen.ts'
 import { orClose, run } from '../composition/serve.ts'
 
-/** Longer than its clients keep a connection: none of their calls meets one that is just being closed. */
+/** Longer than its clients keep a connection: none of their calls hits one that is just being closed. */
 const keepAliveTimeoutMs = 65_000
 
-/** The simulated operators apart, with a database of their own; SANDBOX_URL names this process. */
+/** The simulated operators as a separate process, with a database of their own; SANDBOX_URL names it. */
 await run(async (configuration) => {
   const { postgresUrl: url, dataDirectory, port } = configuration
   const log = openLog(configuration)

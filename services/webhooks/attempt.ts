@@ -3,6 +3,7 @@ import type { Call, Egress } from '../../infra/http/egress.ts'
 import type { CallAnswer } from '../../infra/http/exchange.ts'
 import type { Attempted, Delivery } from '../../infra/postgres/webhooks/deliveries.ts'
 import { publicId } from '../../packages/contract/identity.ts'
+import { ownerText } from '../../packages/kernel/owner.ts'
 import type { Clock, Log } from '../../packages/kernel/ports.ts'
 import { UnreadableEndpointError } from '../composition/webhook-endpoints.ts'
 import type { Directory, Endpoint } from './directory.ts'
@@ -20,7 +21,7 @@ export interface AttemptTools {
 }
 
 /**
- * Sends one delivery once and says what became of it and what follows; `undefined` when the service stops
+ * Makes one attempt at a delivery and returns its result and consequences; `undefined` when the service stops
  * before it was sent.
  */
 export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<Attempted | undefined> {
@@ -47,7 +48,7 @@ export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<
   const { status, dueAt, consequence } = outcome(endpoint, answer.status, end)
   if (status === 'failed') logGivenUp(delivery, { attempts, httpStatus: answer.status }, tools.log)
   const body = answer.body.replaceAll('\0', '')
-  // Written out: objects that others are spread into cost as much as signing does.
+  // Written out: spreading other objects into these costs as much as signing.
   return {
     id: delivery.id,
     status,
@@ -82,7 +83,7 @@ const recovered: Outcome = { ...succeeded, consequence: { kind: 'recovered' } }
 const failed: Outcome = { status: 'failed', dueAt: null, consequence: null }
 const exhausted: Outcome = { ...failed, consequence: { kind: 'exhausted' } }
 
-/** What follows from an attempt whose answer had this status; null when there was none. */
+/** What follows from an attempt answered with this status; null when there was no answer. */
 function outcome(
   { state }: Endpoint,
   status: number | null,
@@ -93,7 +94,7 @@ function outcome(
   }
   // Inferred: 410 Gone says that nobody will ever listen there again.
   if (status === 410) return { ...failed, consequence: { kind: 'gone', url: state.url } }
-  // Inferred: a replay is tried once, for it was asked for by somebody who can ask again.
+  // Inferred: a replay is tried once, because whoever asked for it can ask again.
   if (isReplay) return failed
   const dueAt = retryDueAt(at, attempts, chance())
   if (dueAt) return { status: 'pending', dueAt, consequence: null }
@@ -102,7 +103,7 @@ function outcome(
 
 const findTries = { most: 3, everyMs: 1_000 }
 
-/** Rejects when the endpoint cannot be looked up now; its place is another delivery's then. */
+/** Rejects when the endpoint cannot be looked up now; another delivery then takes its place. */
 async function find(
   delivery: Delivery,
   { directory, log, stopping }: AttemptTools,
@@ -127,7 +128,7 @@ function postponed(
   error: unknown,
   { clock, log }: AttemptTools,
 ): Attempted {
-  // Of an endpoint that cannot be read, the directory has said so once.
+  // The directory has already reported an unreadable endpoint once.
   if (!(error instanceof UnreadableEndpointError))
     log.error({ error, endpoint }, 'a delivery cannot be made, and is made later')
   const at = clock()
@@ -136,11 +137,8 @@ function postponed(
   return { id, status: 'pending', attempts, dueAt, at, httpStatus: null, answer, consequence: null }
 }
 
-function callTo(
-  { state, keys }: Endpoint,
-  { event, payload, replay, traceparent }: Delivery,
-  at: Date,
-): Call {
+function callTo({ state, keys }: Endpoint, delivery: Delivery, at: Date): Call {
+  const { event, payload, replay, traceparent } = delivery
   const valid = keys()
     .filter(({ until }) => until > at.getTime())
     .map(({ key }) => key)
@@ -156,10 +154,10 @@ function callTo(
     'webhook-replay': replay === null ? undefined : 'true',
     traceparent: traceparent ?? undefined,
   }
-  return { url: state.url, headers, body: payload }
+  return { url: state.url, owner: ownerText(delivery), headers, body: payload }
 }
 
-/** The network's own codes (`ECONNREFUSED`) tell a merchant more than a message does. */
+/** Network codes (`ECONNREFUSED`) tell a merchant more than a message does. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name

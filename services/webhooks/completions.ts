@@ -3,20 +3,20 @@ import type { Attempted } from '../../infra/postgres/webhooks/deliveries.ts'
 import type { Log } from '../../packages/kernel/ports.ts'
 
 export interface CompletionsOptions {
-  /** Writes a batch; what was written before is passed over, so a batch may be written again. */
+  /** Writes a batch; rows written before are skipped, so a batch may be repeated. */
   readonly write: (batch: readonly Attempted[]) => Promise<void>
   readonly onWritten: (batch: readonly Attempted[]) => void
   readonly log: Log
 }
 
 const batchMax = 1_000
-/** Beyond so many unwritten ones, those who add more wait. */
+/** With this many results unwritten, callers that add more have to wait. */
 const unwrittenMax = 2_000
 const retryMs = { first: 100, most: 5_000 }
 
 /**
- * Ends of attempts on their way to Postgres: what comes while a batch is being written goes with the next
- * one.
+ * Results of attempts on their way to Postgres: those that arrive while a batch is being written form the
+ * next one.
  */
 export class Completions {
   readonly #options: CompletionsOptions
@@ -29,21 +29,21 @@ export class Completions {
     this.#options = options
   }
 
-  /** Answers what to wait for when writing does not keep up. */
+  /** Returns a promise to wait for when writing does not keep up. */
   add(attempted: Attempted): Promise<void> | undefined {
     this.#next.push(attempted)
     if (this.#writing.length === 0) this.#written = this.#write()
     return this.#next.length > unwrittenMax ? this.#written : undefined
   }
 
-  /** Ids whose end is not written yet. */
+  /** Ids whose result is not written yet. */
   held(): readonly number[] {
     return [...this.#writing, ...this.#next].map(({ id }) => id)
   }
 
   /**
-   * Writes what is left. While Postgres is away that cannot be done: those deliveries are made again when the
-   * lease has run out.
+   * Writes what is left. While Postgres is down that fails: those deliveries are repeated after the lease has
+   * expired.
    */
   async close(): Promise<void> {
     this.#closing = true
@@ -59,7 +59,7 @@ export class Completions {
     }
   }
 
-  /** An end that is lost is an attempt made twice, so it is written until it is there. */
+  /** A lost result means a repeated attempt, so writing is retried until it succeeds. */
   async #untilWritten(batch: readonly Attempted[]): Promise<void> {
     for (let delayMs = retryMs.first; ; delayMs = Math.min(2 * delayMs, retryMs.most)) {
       try {

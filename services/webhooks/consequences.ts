@@ -20,7 +20,7 @@ export interface ConsequenceTools {
   readonly deliveries: Pick<Deliveries, 'consequences'>
   readonly executor: Pick<Executor, 'send'>
   readonly mailer: Mailer
-  /** Where a merchant gets mail; `undefined` when it has given no address. */
+  /** A merchant's mail address; `undefined` when it has given none. */
   readonly addressOf: (merchant: string) => Promise<string | undefined>
   readonly clock: Clock
   readonly log: Log
@@ -28,12 +28,12 @@ export interface ConsequenceTools {
 
 const batchMax = 100
 const retryMs = { first: 5_000, most: 3_600_000 }
-/** Two days: then the mail is given up, for the endpoint shows its status all the same. */
+/** After two days the mail is given up: the endpoint shows its status anyway. */
 const mailTriesMax = 57
 
 /**
- * Tells endpoints what their deliveries came to, and merchants what they should know of it. Each is settled
- * by itself: what fails is tried again later and keeps no other waiting.
+ * Tells endpoints the results of their deliveries, and merchants what they should know about them. Each is
+ * settled on its own: a failure is retried later and delays no other.
  */
 export async function carryOutConsequences(worker: string, tools: ConsequenceTools): Promise<void> {
   for (;;) {
@@ -52,7 +52,7 @@ interface Group {
 }
 
 /**
- * A thousand deliveries that recovered an endpoint recovered it once. Which of them exhausted or ended it
+ * A thousand deliveries that recovered an endpoint recovered it once. Which delivery exhausted or ended it
  * decides about the mail.
  */
 function withoutRepeats(pending: readonly PendingConsequence[]): readonly Group[] {
@@ -87,7 +87,7 @@ class Round {
     }
   }
 
-  /** A refused address is the end of its mail alone. Without the mail server, none of the others is tried. */
+  /** A refused address ends its own mail only. Without the mail server, none of the others is tried. */
   async sendMails(): Promise<void> {
     let failure: unknown
     for (const { group, mail } of this.#mails) {
@@ -106,7 +106,7 @@ class Round {
     }
   }
 
-  /** Answers the mail that the merchant is to get, if any. */
+  /** Returns the mail to the merchant, if any. */
   async #tell({ endpoint, event, merchant, livemode, consequence }: PendingConsequence) {
     const { executor, addressOf } = this.#tools
     const { state } = await executor.send(webhookEndpoint, endpoint, commandOf(consequence, event), {
@@ -154,8 +154,8 @@ function commandOf(
 }
 
 /**
- * Only the event that turned the endpoint is written about: whoever comes second finds it turned because of
- * another one, and after a crash it is still because of this one.
+ * The mail names only the event that changed the endpoint: a second event finds it changed by another one,
+ * and after a crash it is still this one.
  */
 function mailAbout(state: WebhookEndpoint, event: string): Omit<Mail, 'to'> | undefined {
   if (state.status === 'failing' && state.event === event) return failingMail(state)

@@ -1,5 +1,6 @@
 import type { Deliveries, Delivery, NewDelivery } from '../../infra/postgres/webhooks/deliveries.ts'
 import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
+import { ownerText } from '../../packages/kernel/owner.ts'
 import type { Clock, Log, NewId } from '../../packages/kernel/ports.ts'
 import type { Completions } from './completions.ts'
 import type { EndpointQueues } from './endpoint-queues.ts'
@@ -24,14 +25,14 @@ const addMax = 1_000
 const claimMax = 500
 
 /**
- * All that takes deliveries in hand, one step after the other: what Postgres gave first comes first into the
- * lanes. What is in hand is this process's alone, as long as it renews its lease.
+ * Everything that claims deliveries, one step after the other: what Postgres returns first enters the queues
+ * first. Claimed deliveries are this process's alone, as long as it renews its lease.
  */
 export class DeliveryClaims {
   readonly #options: HandsOptions
   #worker: string
   #turn: Promise<unknown> = Promise.resolve()
-  /** A step failed, so there may be rows in hand that this process does not know of. */
+  /** A step failed, so rows may be claimed that this process does not know of. */
   #uncertain = false
   #after = ''
   /** Endpoints that may have deliveries waiting in Postgres. */
@@ -42,7 +43,7 @@ export class DeliveryClaims {
     this.#worker = options.newId()
   }
 
-  /** Takes the lease, before anything is taken in hand. */
+  /** Takes the lease, before anything is claimed. */
   begin(): Promise<void> {
     return this.#options.deliveries.begin(this.#worker, this.#leaseEnd())
   }
@@ -51,7 +52,7 @@ export class DeliveryClaims {
     return this.#worker
   }
 
-  /** Writes down deliveries and takes those in hand that can be sent at once; the others can be claimed. */
+  /** Inserts deliveries and claims those that can be sent at once; the others can be claimed later. */
   async add(matches: readonly Match[]): Promise<void> {
     for (let start = 0; start < matches.length; start += addMax) {
       const some = matches.slice(start, start + addMax)
@@ -59,18 +60,20 @@ export class DeliveryClaims {
     }
   }
 
-  /** Whether a claim is worth it now. What waits for endpoints that take nothing is not asked for again. */
+  /**
+   * Whether a claim is worthwhile now. What waits for endpoints that accept nothing is not asked for again.
+   */
   get canClaim(): boolean {
     const { lanes } = this.#options
     for (const endpoint of this.#left) if (lanes.room(endpoint) > 0) return true
     return false
   }
 
-  /** Takes in hand what is due; true when all endpoints have had their turn, or there is no room. */
+  /** Claims what is due; true when all endpoints have had their turn, or there is no room. */
   claim(): Promise<boolean> {
     return this.#step(async () => {
       const { deliveries, lanes, clock } = this.#options
-      const limit = Math.min(claimMax, lanes.roomAtOnce)
+      const limit = Math.min(claimMax, lanes.roomOfAll)
       if (limit <= 0) return true
       const rooms = { rooms: lanes.rooms(), roomDefault: lanes.roomDefault }
       const { deliveries: claimed, after } = await deliveries.claim(this.#worker, {
@@ -89,13 +92,13 @@ export class DeliveryClaims {
     })
   }
 
-  /** To be called several times during a lease. */
+  /** Call it several times within a lease. */
   renewLease(): Promise<void> {
     return this.#step(async () => {
       const { deliveries, clock, lanes, log } = this.#options
       const known = lanes.isStopped ? undefined : this.#known()
       if (await deliveries.renewLease(this.#worker, { now: clock(), until: this.#leaseEnd(), known })) return
-      // Others may have these rows in hand by now; a new name keeps this process from writing to them.
+      // Others may have claimed these rows by now; a new name keeps this process from writing to them.
       log.warn({ worker: this.#worker }, 'the lease on webhook deliveries had run out')
       lanes.forgetWaiting()
       this.#worker = this.#options.newId()
@@ -103,7 +106,7 @@ export class DeliveryClaims {
     })
   }
 
-  /** Gives everything back, so that others need not wait for the end of the lease. */
+  /** Releases everything, so that others need not wait for the lease to expire. */
   end(): Promise<void> {
     return this.#step(() => this.#options.deliveries.end(this.#worker))
   }
@@ -120,26 +123,29 @@ export class DeliveryClaims {
     const rows = matches.map((match, index) => newDelivery(match, wanted[index] === true))
     const ids = await deliveries.add(this.#worker, clock(), rows)
     for (const match of matches) {
-      const id = ids.get(match.endpoint + match.event.id)
-      if (id === undefined) this.#left.add(match.endpoint)
-      else lanes.add(freshDelivery(id, match))
+      const { endpoint, event } = match
+      const id = ids.get(endpoint + event.id)
+      if (id !== undefined) {
+        lanes.add(freshDelivery(id, match))
+        continue
+      }
+      this.#left.add(endpoint)
+      lanes.know(endpoint, event)
     }
   }
 
-  /** Once there is no room for one delivery of an endpoint, there is none for those behind it. */
+  /** When there is no room for one delivery of an endpoint, there is none for later ones. */
   #wanted(matches: readonly Match[]): readonly boolean[] {
     const { lanes } = this.#options
-    const coming = new Map<string, number>()
-    const full = new Set<string>()
-    let comingInAll = 0
-    return matches.map(({ endpoint }) => {
-      const own = coming.get(endpoint) ?? 0
-      if (full.has(endpoint) || lanes.room(endpoint, comingInAll) <= own) {
-        full.add(endpoint)
-        return false
-      }
-      coming.set(endpoint, own + 1)
-      comingInAll++
+    const chosen = new Map<string, number>()
+    let chosenInAll = 0
+    return matches.map(({ endpoint, event }) => {
+      const owner = ownerText(event)
+      const [own, ofOwner] = [chosen.get(endpoint) ?? 0, chosen.get(owner) ?? 0]
+      if (lanes.roomOfAll <= chosenInAll) return false
+      if (lanes.roomOf(owner) <= ofOwner || lanes.room(endpoint) <= own) return false
+      chosen.set(endpoint, own + 1).set(owner, ofOwner + 1)
+      chosenInAll++
       return true
     })
   }

@@ -1,11 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import { publicId } from '../../packages/contract/identity.ts'
 import { secretContext, webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
-import { ownerOf, type MerchantOwner } from '../../packages/kernel/owner.ts'
+import { ownerText, ownerOf, type MerchantOwner } from '../../packages/kernel/owner.ts'
 import type { Clock, EventStore, Log, Subscription, Vault } from '../../packages/kernel/ports.ts'
 import type { ReadStore } from '../../packages/kernel/read-ports.ts'
 import {
   enabledEndpoints,
+  endpointEventsAfter,
   readEndpoint,
   UnreadableEndpointError,
   type ListedEndpoint,
@@ -13,7 +14,7 @@ import {
 import { signingKey, type SigningKey } from './signature.ts'
 
 export interface Endpoint extends ListedEndpoint {
-  /** Opened when they are needed: a secret that cannot be opened is the trouble of its endpoint alone. */
+  /** Opened on demand: a secret that cannot be opened affects its endpoint alone. */
   readonly keys: () => readonly TimedKey[]
 }
 
@@ -29,7 +30,7 @@ export interface DirectoryOptions {
   readonly vault: Vault
   readonly clock: Clock
   readonly log: Log
-  /** Merchants and environments whose endpoints are kept in memory. */
+  /** Owners whose endpoints are cached. */
   readonly ownersMax: number
 }
 
@@ -37,21 +38,21 @@ interface Kept {
   readonly loading: Promise<readonly Endpoint[]>
   /** Missing until they are loaded. */
   endpoints?: readonly Endpoint[]
-  /** Milliseconds since 1970; missing where it is good until something changes. */
+  /** Milliseconds since 1970; missing where it is valid until something changes. */
   until?: number
 }
 
-/** What cannot be read is looked at again: it is mended by a newer version, or by hand. */
+/** Unreadable endpoints are looked at again: a newer version, or a person, mends them. */
 const unreadableMs = 60_000
 
-/** The enabled endpoints of each merchant and environment, kept in memory until one of them changes. */
+/** The enabled endpoints of each merchant and environment, cached until one of them changes. */
 export class Directory {
   readonly #options: DirectoryOptions
   readonly #owners: LRUCache<string, Kept>
   #subscription: Subscription | undefined
-  /** Everything kept in memory is at least as new as this position of the log. */
+  /** Everything cached is at least as new as this position of the log. */
   #position = 0
-  /** Endpoints that cannot be read, with the key of their owner. */
+  /** Unreadable endpoints, with the key of their owner. */
   readonly #unreadable = new Map<string, string>()
 
   constructor(options: DirectoryOptions) {
@@ -62,29 +63,39 @@ export class Directory {
   /** Begins to follow changes; nothing may be asked before. */
   async open(): Promise<void> {
     const { store, log } = this.#options
-    // Whatever is loaded from now on is at least as new as this; what is newer is followed.
+    // Whatever is loaded from now on is at least as new as this; anything newer is followed.
     this.#position = await store.head()
     this.#subscription = store.subscribe({
       categories: [webhookEndpoint.category],
       after: this.#position,
       batchSize: 1_000,
       handle: async (batch, through) => {
-        for (const { metadata } of batch) this.#owners.delete(keyOf(metadata))
-        this.#position = through
+        for (const { metadata } of batch) this.#owners.delete(ownerText(metadata))
+        this.#advance(through)
       },
       onError: (error) => log.warn({ error }, 'following webhook endpoints failed and is repeated'),
     })
   }
 
-  /** The enabled endpoints as they were at a position of the log, or later. */
-  async at(owner: MerchantOwner, position: number): Promise<readonly Endpoint[]> {
-    // What is in memory may be older than the position until the subscription has got there too.
-    return this.#position < position ? this.#load(owner) : this.#kept(owner)
+  /**
+   * To be called before endpoints are asked for as they were at a position of the log, or later: what has
+   * changed up to there, and the subscription has not told yet, is read, for all owners at once.
+   */
+  async reach(position: number): Promise<void> {
+    if (this.#position >= position) return
+    for await (const { metadata } of endpointEventsAfter(this.#options.store, this.#position))
+      this.#owners.delete(ownerText(metadata))
+    this.#advance(position)
+  }
+
+  /** The enabled endpoints of an owner. */
+  enabled(owner: MerchantOwner): Promise<readonly Endpoint[]> {
+    return this.#kept(owner)
   }
 
   /**
-   * One endpoint as it is now, enabled or not; `undefined` when this owner has none of that id. Rejects with
-   * UnreadableEndpointError.
+   * One endpoint as it is now, enabled or not; `undefined` when this owner has none with that id. Rejects
+   * with UnreadableEndpointError.
    */
   async find(owner: MerchantOwner, id: string): Promise<Endpoint | undefined> {
     const enabled = (await this.#kept(owner)).find((endpoint) => endpoint.id === id)
@@ -96,11 +107,11 @@ export class Directory {
 
   /** An enabled endpoint without waiting: `undefined` also where it has to be loaded or cannot be read. */
   known(owner: MerchantOwner, id: string): Endpoint | undefined {
-    const endpoints = this.#owners.get(keyOf(owner))?.endpoints
+    const endpoints = this.#owners.get(ownerText(owner))?.endpoints
     return endpoints?.find((endpoint) => endpoint.id === id && endpoint.fault === undefined)
   }
 
-  /** How many enabled endpoints cannot be read: their deliveries are written down and wait. */
+  /** How many enabled endpoints cannot be read: their deliveries are stored and wait. */
   get unreadable(): number {
     return this.#unreadable.size
   }
@@ -109,9 +120,13 @@ export class Directory {
     await this.#subscription?.close()
   }
 
+  #advance(through: number): void {
+    this.#position = Math.max(this.#position, through)
+  }
+
   /** A load that a change overtakes has been deleted from memory before it ends, so nothing old stays. */
   #kept(owner: MerchantOwner): Promise<readonly Endpoint[]> {
-    const key = keyOf(owner)
+    const key = ownerText(owner)
     const known = this.#owners.get(key)
     if (known && !(known.until! <= this.#options.clock().getTime())) return known.loading
     const kept: Kept = { loading: this.#load(owner) }
@@ -131,11 +146,11 @@ export class Directory {
 
   async #load(owner: MerchantOwner): Promise<readonly Endpoint[]> {
     const listed = await enabledEndpoints(this.#options, ownerOf(owner))
-    this.#noteUnreadable(keyOf(owner), listed)
+    this.#noteUnreadable(ownerText(owner), listed)
     return listed.map((one) => this.#endpoint(one))
   }
 
-  /** Said once, when it begins: every delivery of the endpoint would say it again. */
+  /** Logged once, when it starts: every delivery of the endpoint would repeat it. */
   #noteUnreadable(owner: string, listed: readonly ListedEndpoint[]): void {
     const faults = listed.filter(({ fault }) => fault !== undefined)
     const ids = new Set(faults.map(({ id }) => id))
@@ -162,8 +177,4 @@ export class Directory {
       return { key: signingKey(this.#options.vault.open(sealed, secretContext(id))), until }
     })
   }
-}
-
-function keyOf({ merchant, livemode }: MerchantOwner): string {
-  return `${merchant}.${livemode}`
 }

@@ -1,24 +1,25 @@
 import { matches } from '../../packages/contract/webhook-types.ts'
 import { webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
-import type { MerchantOwner } from '../../packages/kernel/owner.ts'
+import { ownerText, type MerchantOwner } from '../../packages/kernel/owner.ts'
 import type { Directory, Endpoint } from './directory.ts'
 import type { Match } from './delivery-claims.ts'
 
-/** Which endpoints get which of these events: as the endpoints stood at the newest of them, or later. */
+/** Which endpoints receive which of these events: by the endpoints as of the newest of them, or later. */
 export async function matchEndpoints(
   directory: Directory,
   events: readonly PublicEvent[],
 ): Promise<readonly Match[]> {
-  const keys = events.map(ownerKey)
+  const keys = events.map(ownerText)
   const owners = new Map<string, MerchantOwner>()
   let position = 0
   for (const [index, event] of events.entries()) {
     owners.set(keys[index]!, event)
     position = Math.max(position, event.position)
   }
+  await directory.reach(position)
   const found = await Promise.all(
-    [...owners].map(async ([key, owner]) => [key, await directory.at(owner, position)] as const),
+    [...owners].map(async ([key, owner]) => [key, await directory.enabled(owner)] as const),
   )
   const endpoints = new Map(found)
   const matched: Match[] = []
@@ -33,12 +34,8 @@ export async function matchEndpoints(
 function gets({ id, created, state }: Endpoint, { type, position, resource }: PublicEvent): boolean {
   if (created > position) return false
   const isItself = resource === `${webhookEndpoint.category}/${id}`
-  // Domain model 6: that an endpoint is failing is told to the others.
+  // Domain model 6: the other endpoints are told that an endpoint is failing.
   if (type === 'webhook_endpoint.failing' && isItself) return false
   if (type === 'webhook_endpoint.test') return isItself
   return matches(state.enabledEvents, type)
-}
-
-function ownerKey({ merchant, livemode }: MerchantOwner): string {
-  return `${merchant}.${livemode}`
 }

@@ -36,18 +36,18 @@ export interface WebhookOptions {
   readonly executor: Pick<Executor, 'send'>
   readonly vault: Vault
   readonly mailer: Mailer
-  /** Where a merchant gets mail; `undefined` when it has given no address. */
+  /** A merchant's mail address; `undefined` when it has given none. */
   readonly addressOf: (merchant: string) => Promise<string | undefined>
   readonly egress: Egress
   readonly clock: Clock
   readonly newId: NewId
   readonly log: Log
-  /** Left out where nobody listens to traces. */
+  /** Left out where no traces are collected. */
   readonly tracing?: Tracing
   readonly limits?: Partial<WebhookLimits>
-  /** Is given what can be asked at any time. */
+  /** Receives functions that can be asked at any time. */
   readonly observe?: (gauges: WebhookGauges) => void
-  /** Spreads retries; from 0 to below 1. */
+  /** Jitter of retries; from 0 to below 1. */
   readonly chance?: () => number
 }
 
@@ -63,9 +63,9 @@ export interface WebhookLimits {
   readonly inFlightMax: number
   readonly heldMax: number
   readonly ownersMax: number
-  /** A process that was killed gives its deliveries back after this time. */
+  /** After this time, deliveries of a killed process are released. */
   readonly leaseMs: number
-  /** How late a retry may be, beside the time it takes. */
+  /** How late a retry may start. */
   readonly pollMs: number
 }
 
@@ -78,7 +78,9 @@ const defaultLimits: WebhookLimits = {
   pollMs: 500,
 }
 
-/** Sends public events to the endpoints that are enabled for them, until one accepts or its schedule ends. */
+/**
+ * Sends public events to the endpoints that are enabled for them, until one is accepted or its schedule ends.
+ */
 export async function startWebhooks(options: WebhookOptions): Promise<Subscription> {
   const service = new WebhookService(options, { ...defaultLimits, ...options.limits })
   await service.open()
@@ -146,7 +148,7 @@ class WebhookService implements Subscription {
     this.#subscriptions = [await this.#subscribeReplays(), await this.#subscribeEvents()]
   }
 
-  /** Lets attempts under way end and gives everything else back. */
+  /** Lets attempts in flight end and releases everything else. */
   async close(): Promise<void> {
     this.#stopping.abort()
     const idle = this.#lanes.stop()
@@ -158,9 +160,7 @@ class WebhookService implements Subscription {
     await this.#hands.end()
   }
 
-  /**
-   * The batch is acknowledged when its deliveries are written down; what comes again is written down once.
-   */
+  /** The batch is acknowledged when its deliveries are stored; repeats are stored once. */
   #subscribeEvents(): Promise<Subscription> {
     return this.#options.bus.subscribe('webhooks', async (events: readonly PublicEvent[]) => {
       if (events.length === 0) return
@@ -201,7 +201,7 @@ class WebhookService implements Subscription {
     this.#routines.replays?.wake()
   }
 
-  /** Round after round, as long as there is room and something to take. */
+  /** Round after round, as long as there is room and something to claim. */
   async #claim(): Promise<void> {
     for (let roundEnded = false; !roundEnded && !this.#stopping.signal.aborted;)
       roundEnded = await this.#hands.claim()

@@ -19,7 +19,7 @@ export interface ReplayTools {
 
 type RequestedReplay = Exclude<WebhookReplay, { status: 'none' }>
 
-/** Of one merchant and environment, so many are under way: what else it asked for waits, and nobody else. */
+/** This many of one merchant and environment run at a time: its other ones wait, and nobody else does. */
 const openPerOwnerMax = 20
 const replaysPerTurn = 100
 const retryMs = { first: 5_000, most: 3_600_000 }
@@ -31,11 +31,11 @@ interface Failure {
   readonly until: number
 }
 
-/** Plans the replays that were asked for, and completes those whose deliveries were all tried. */
+/** Plans requested replays, and completes those whose deliveries were all tried. */
 export class ReplayRunner {
   readonly #tools: ReplayTools
   readonly #directory: Directory
-  /** What failed is tried again later, and keeps nothing else waiting. */
+  /** A failure is retried later and delays nothing else. */
   readonly #failures = new LRUCache<string, Failure>({ max: failuresKept })
   /** Ended a moment ago: the read model may still show them as running. */
   readonly #ended = new LRUCache<string, true>({ max: replaysPerTurn * 10 })
@@ -59,7 +59,7 @@ export class ReplayRunner {
     }
   }
 
-  /** Ids that are not to be looked at now. */
+  /** Ids to leave out for now. */
   #setAside(): readonly string[] {
     const now = this.#tools.clock().getTime()
     const waiting = [...this.#failures.entries()].filter(([, { until }]) => until > now)
@@ -99,15 +99,17 @@ export class ReplayRunner {
     this.#ended.set(id, true)
   }
 
-  /** What is to be sent again, as the endpoints are now. */
+  /** What is to be sent again, by the endpoints as they are now. */
   async #scope(replay: OpenReplay): Promise<ReplayPlan['what']> {
     const { event, endpoint, at } = replay.state as RequestedReplay
     const owner = ownerOf(replay)
     if (event !== null && endpoint !== null) return { event, endpoints: [endpoint] }
     if (event !== null) {
       const type = (await this.#tools.publicEvents.find(event, owner))?.type
-      const endpoints = await this.#directory.at(owner, replay.created)
-      const enabled = endpoints.filter((one) => type !== undefined && isEnabledFor(one.state, type))
+      await this.#directory.reach(replay.created)
+      const enabled = (await this.#directory.enabled(owner)).filter(
+        (one) => type !== undefined && isEnabledFor(one.state, type),
+      )
       return { event, endpoints: enabled.map(({ id }) => id) }
     }
     const asked = await this.#directory.find(owner, endpoint!)

@@ -8,10 +8,7 @@ export interface RoutineOptions {
   readonly log: Log
 }
 
-/**
- * Work that is done from time to time, and at once when somebody knows that there is some. What fails is done
- * again.
- */
+/** Work done periodically, and at once when some is announced. Failures are retried. */
 export class Routine {
   readonly #options: RoutineOptions
   readonly #stopped: Promise<void>
@@ -29,7 +26,7 @@ export class Routine {
     this.#endPause()
   }
 
-  /** Resolves when what is running has ended. */
+  /** Resolves when the current run has ended. */
   stop(): Promise<void> {
     this.#stopping = true
     this.#endPause()

@@ -17,11 +17,11 @@ export const webhookCalls = {
   connectTimeoutMs: 5_000,
   timeoutMs: 15_000,
   answerBytesMax: 4_096,
-  originsMax: 1_000,
-  connectionsPerOriginMax: 128,
+  poolsMax: 1_000,
+  connectionsPerPoolMax: 128,
 }
 
-/** Delivers beside any number of others: each delivery is in one process's hands. */
+/** Delivers beside any number of others: each delivery is claimed by one process. */
 export async function runWebhooks(
   { postgres, dependencies, configuration, health }: Runtime,
   bus: EventBus,

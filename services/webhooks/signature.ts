@@ -1,16 +1,16 @@
 import { createHmac, createSecretKey, type Hmac, type KeyObject } from 'node:crypto'
 
-/** Inferred: a secret is `whsec_` and base64, as Standard Webhooks has it. */
+/** Inferred: a secret is `whsec_` and base64, as in Standard Webhooks. */
 const prefix = 'whsec_'
 
 /**
- * One secret, ready to sign in both schemes: key objects are made once, because making them costs more than
- * signing.
+ * One secret, ready to sign in both schemes: key objects are created once, because creating them costs more
+ * than signing.
  */
 export interface SigningKey {
-  /** Standard Webhooks: the bytes that the secret spells in base64. */
+  /** Standard Webhooks: the bytes that the secret encodes in base64. */
   readonly bytes: KeyObject
-  /** Ikw-Signature: the secret as it is written. */
+  /** Ikw-Signature: the secret as text. */
   readonly text: KeyObject
 }
 
@@ -37,8 +37,8 @@ export interface SignatureHeaders {
 }
 
 /**
- * Inferred: Standard Webhooks, and beside it a scheme that needs no base64. Each header carries one signature
- * per key.
+ * Inferred: Standard Webhooks, and beside it a scheme that needs no base64. Each header has one signature per
+ * key.
  */
 export function signatureHeaders(keys: readonly SigningKey[], { id, at, body }: Signed): SignatureHeaders {
   const seconds = Math.floor(at.getTime() / 1_000)

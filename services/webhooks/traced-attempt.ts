@@ -3,8 +3,8 @@ import type { Tracing } from '../../packages/kernel/trace-ports.ts'
 import { attempt, type AttemptTools } from './attempt.ts'
 
 /**
- * An attempt as a span of the trace of its event, which the webhook carries on. A replay was asked for by
- * somebody else, perhaps months later: it only refers to that trace.
+ * An attempt as a span of its event's trace, which the webhook carries on. A replay was requested by somebody
+ * else, perhaps months later: it only links to that trace.
  */
 export function tracedAttempt(
   delivery: Delivery,

@@ -55,9 +55,9 @@ for (const [what, [text, status, code]] of Object.entries(requests)) {
 }
 
 t.test('a client that is too slow is told so and cut off', async (t) => {
-  const patience = { headersMs: 100, requestMs: 200, checkEveryMs: 50 }
+  const clientTimeouts = { headersMs: 100, requestMs: 200, checkEveryMs: 50 }
   const { runtime } = service.service
-  const impatient = await startApi({ runtime, patience })
+  const impatient = await startApi({ runtime, clientTimeouts })
   t.teardown(() => impatient.close())
   const slow = {
     'within its headers': 'GET /healthz HTTP/1.1\r\nHost: ',

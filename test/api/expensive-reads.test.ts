@@ -4,6 +4,7 @@ import { publications } from '../../infra/postgres/read-models/publication.ts'
 import { ShareExhaustedError } from '../../packages/kernel/read-ports.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { otherMerchantsKey } from '../support/credentials.ts'
+import { lawOver } from '../support/law.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { startService, type Answer } from '../support/service.ts'
 
@@ -53,15 +54,14 @@ t.test('shares take turns, and none waits without end', async (t) => {
   const results = await Promise.allSettled(many)
   const refused = results.filter(({ status }) => status === 'rejected')
   t.not(refused.length, 0)
-  for (const { reason } of refused as PromiseRejectedResult[]) t.type(reason, ShareExhaustedError)
+  await lawOver(t, refused as PromiseRejectedResult[], ({ reason }) => t.type(reason, ShareExhaustedError))
 })
 
 t.test('what lists search in has an index that finds parts of texts', async (t) => {
   const { service } = await startService(t)
   const { pool } = service.runtime.postgres
   const searching = routes.filter(({ search }) => search)
-  t.not(searching.length, 0)
-  for (const { operation, from, search } of searching) {
+  await lawOver(t, searching, async ({ operation, from, search }) => {
     const { version, generation } = (await publications(pool)).get(from!.name)!
     const { rows } = await pool.query<{ indexdef: string }>(
       'select indexdef from pg_indexes where schemaname = $1 and tablename = $2',
@@ -72,5 +72,5 @@ t.test('what lists search in has an index that finds parts of texts', async (t) 
       rows.some(({ indexdef }) => indexdef.endsWith(definition)),
       operation,
     )
-  }
+  })
 })

@@ -57,7 +57,7 @@ t.test('a missing, a malformed and an unknown credential are three sentences', a
     return body.detail
   }
   t.match(await said(), /^No credential/)
-  t.match(await said('Bearer nonsense'), /^Authorization is not/)
+  t.match(await said('Bearer nonsense'), /^Authorization must be/)
   t.match(await said(`Bearer ik_test_${'a'.repeat(43)}`), /^No such credential/)
 })
 

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import t, { type Test } from 'tap'
 import { Script } from '../support/child-process.ts'
 import { eventually } from '../support/eventually.ts'
+import { lawOver } from '../support/law.ts'
 import type { Offered } from '../support/offer-process.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { serviceProcess } from '../support/service-process.ts'
@@ -107,7 +108,7 @@ t.test('three times what it can take is refused in part, and all that it took is
     'what was taken is there, once',
   )
   t.strictSame([...(await traces(pool, flood.refused))], [], 'what was refused has left no trace')
-  for (const now of seen) {
+  await lawOver(t, seen, (now) => {
     t.ok(now.http_requests_in_flight <= inFlightMax, `${now.http_requests_in_flight} in flight`)
     t.ok(now.http_requests_in_flight_limit <= inFlightMax)
     t.ok(
@@ -115,7 +116,7 @@ t.test('three times what it can take is refused in part, and all that it took is
       `${now.postgres_connections_waiting} wait for Postgres`,
     )
     t.ok(now.webhook_deliveries_held <= 20_000, `${now.webhook_deliveries_held} deliveries in memory`)
-  }
+  })
 
   const headers = { 'idempotency-key': flood.refused[0]! }
   t.equal(

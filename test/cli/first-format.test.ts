@@ -2,6 +2,7 @@ import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { ikw } from '../support/cli.ts'
+import { lawOver } from '../support/law.ts'
 import { MovingMerchant } from '../support/movable-service.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { root } from '../support/root.ts'
@@ -23,8 +24,9 @@ t.test('a history of the first format is restored, verified, replayed and goes o
   ])
     t.match(await ikw(settings, ...command), { code: 0, stderr: '' }, command.join(' '))
   await merchant.start(places)
-  for (const [path, body] of Object.entries(shown))
+  await lawOver(t, Object.entries(shown), async ([path, body]) => {
     t.match(await merchant.get(path), { status: 200, body: essence(body) }, path)
+  })
   await merchant.pay()
   await merchant.endPayout(await merchant.requestPayout(), 'paid')
   const { store, reads } = merchant.service.runtime.dependencies

@@ -7,6 +7,7 @@ import t from 'tap'
 import { examples } from '../../services/cli/examples.ts'
 import { programOf } from '../../services/cli/program.ts'
 import { openCommandLine, settingsOf } from '../support/cli.ts'
+import { lawOver } from '../support/law.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
 import { root } from '../support/root.ts'
 
@@ -41,13 +42,12 @@ t.test('the help of every command ends with examples that it would take', async 
     [],
     'no example of what is not there',
   )
-  for (const [name, command] of commands) {
+  await lawOver(t, commands, async ([name, command]) => {
     let help = ''
     command.configureOutput({ writeOut: (text) => (help += text) })
     command.outputHelp()
     const shown = help.split('Examples:\n')[1]!.trim().split('\n')
-    t.not(shown.length, 0, name)
-    for (const line of shown) {
+    await lawOver(t, shown, (line) => {
       const words = line.replace(/^.*\.\/ikw /, '')
       t.ok(words.startsWith(name), line)
       const options = [...words.matchAll(/ (--[a-z-]+)/g)].map(([, option]) => option)
@@ -57,8 +57,8 @@ t.test('the help of every command ends with examples that it would take', async 
         [],
         line,
       )
-    }
-  }
+    })
+  })
 })
 
 t.test('ikw runs from any directory, and says which version it is', async (t) => {

@@ -12,7 +12,6 @@ import { nodeArguments } from '../support/child-process.ts'
 import { ikw, jsonOf, type Run, type Settings } from '../support/cli.ts'
 import { Follower, ids, misplaced, newEvents, newStream } from '../support/event-store-samples.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
-import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 
 interface Copied {

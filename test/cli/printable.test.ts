@@ -3,6 +3,7 @@ import t from 'tap'
 import { printable, printableLines } from '../../services/cli/printable.ts'
 import { table } from '../../services/cli/output.ts'
 import { openCommandLine } from '../support/cli.ts'
+import { lawOver } from '../support/law.ts'
 
 // Each command is a process of its own.
 t.setTimeout(240_000)
@@ -45,7 +46,9 @@ t.test("an endpoint's answer moves nothing on the terminal of who lists deliveri
     run('events', 'show', 'payout-\u001b[2J'),
     run('keys', 'revoke', '\u009b2J'),
   ])
-  for (const { stdout, stderr } of listings) t.notMatch((stdout + stderr).replaceAll('\n', ''), obeyed)
+  await lawOver(t, listings, ({ stdout, stderr }) =>
+    t.notMatch((stdout + stderr).replaceAll('\n', ''), obeyed),
+  )
   const [, json] = listings
   const found = JSON.parse(json!.stdout) as { last_answer: string | null }[]
   t.ok(

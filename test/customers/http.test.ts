@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { identity } from '../../packages/contract/identity.ts'
-import { customer, customerIdOf } from '../../packages/domain/customers/customer.ts'
+import {
+  contactName,
+  customer,
+  guessableContactId,
+  type CustomerCommands,
+} from '../../packages/domain/customers/customer.ts'
+import type { Message } from '../../packages/kernel/decider.ts'
+import { lawOver } from '../support/law.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 type Body = Record<string, unknown>
@@ -60,25 +67,65 @@ t.test('who is met by the address and by the number at once is found by both', a
       const { customer_email, customer_phone } = contacts()
       const ways = [{ customer_email }, { customer_email, customer_phone }, { customer_phone }]
       const named = await Promise.all(ways.map(customerOf))
-      for (const id of named) t.match(await shown(id), { object: 'customer', id })
+      await lawOver(t, named, async (id) => {
+        t.match(await shown(id), { object: 'customer', id })
+      })
     }),
   )
 })
 
+const ownerOf = () => ({ merchant: service.service.credentials.merchant_id, livemode: false })
+
+/** What this version, and what an earlier one, makes of a contact. */
+const idsOf: Readonly<Record<string, (contact: string) => Promise<string>>> = {
+  'this version': (contact) =>
+    service.service.runtime.dependencies.blindIndex(contactName(ownerOf(), contact)),
+  'an earlier version': async (contact) => guessableContactId(ownerOf(), contact),
+}
+
+async function send(id: string, command: Message<CustomerCommands>): Promise<void> {
+  const envelope = { ...ownerOf(), actor: 'test', correlation: 'test' }
+  await service.service.runtime.dependencies.executor.send(customer, id, command, envelope)
+}
+
 t.test('what a crash left between two contacts is finished by whoever comes next', async (t) => {
+  const idOf = idsOf['this version']!
   for (const way of ['customer_phone', 'customer_email'] as const) {
     const contact = contacts()
-    const owner = { merchant: service.service.credentials.merchant_id, livemode: false }
-    const byEmail = customerIdOf(owner, contact.customer_email)
-    const byPhone = customerIdOf(owner, contact.customer_phone)
-    const command = { type: 'LinkContact', data: { customer: byEmail } } as const
-    const envelope = { ...owner, actor: 'test', correlation: 'test' }
-    await service.service.runtime.dependencies.executor.send(customer, byPhone, command, envelope)
+    const byEmail = await idOf(contact.customer_email)
+    await send(await idOf(contact.customer_phone), { type: 'LinkContact', data: { customer: byEmail } })
     const id = await customerOf({ [way]: contact[way] })
     t.equal(identity(id, 'cus'), byEmail)
     t.equal(await customerOf(contact), id)
     t.match(await shown(id), { object: 'customer', id })
   }
+})
+
+t.test('the id of a customer cannot be computed from a contact', async (t) => {
+  const { customer_email } = contacts()
+  const id = await customerOf({ customer_email })
+  t.not(identity(id, 'cus'), guessableContactId(ownerOf(), customer_email))
+  t.equal(await customerOf({ customer_email: customer_email.toUpperCase() }), id)
+})
+
+t.test('a customer of an earlier version is found by each contact, and by new ones', async (t) => {
+  const idOf = idsOf['an earlier version']!
+  const { customer_email, customer_phone } = contacts()
+  const known = await idOf(customer_email)
+  const data = { email: customer_email, phone: null, currency: 'XOF' }
+  await send(known, { type: 'CreateCustomer', data })
+  const id = await customerOf({ customer_email })
+  t.equal(identity(id, 'cus'), known)
+  t.equal(await customerOf({ customer_phone, customer_email }), id)
+
+  const other = contacts()
+  const first = await idOf(other.customer_email)
+  await send(await idOf(other.customer_phone), { type: 'LinkContact', data: { customer: first } })
+  await send(first, { type: 'CreateCustomer', data: { ...data, email: other.customer_email } })
+  t.equal(identity(await customerOf({ customer_phone: other.customer_phone }), 'cus'), first)
+  const both = { customer_email: contacts().customer_email, customer_phone: other.customer_phone }
+  t.equal(identity(await customerOf(both), 'cus'), first, 'a new address leads to who has the number')
+  t.equal(identity(await customerOf({ customer_email: both.customer_email }), 'cus'), first)
 })
 
 t.test('an address that comes later is added to a customer who has none', async (t) => {
@@ -91,13 +138,12 @@ t.test('an address that comes later is added to a customer who has none', async 
 })
 
 t.test('a customer whose only contact led to itself is one again', async (t) => {
-  const { customer_email } = contacts()
-  const owner = { merchant: service.service.credentials.merchant_id, livemode: false }
-  const id = customerIdOf(owner, customer_email)
-  const command = { type: 'LinkContact', data: { customer: id } } as const
-  const envelope = { ...owner, actor: 'test', correlation: 'test' }
-  await service.service.runtime.dependencies.executor.send(customer, id, command, envelope)
-  const named = await customerOf({ customer_email })
-  t.equal(identity(named, 'cus'), id)
-  t.match(await shown(named), { object: 'customer', email: customer_email })
+  await lawOver(t, Object.entries(idsOf), async ([version, idOf]) => {
+    const { customer_email } = contacts()
+    const id = await idOf(customer_email)
+    await send(id, { type: 'LinkContact', data: { customer: id } })
+    const named = await customerOf({ customer_email })
+    t.equal(identity(named, 'cus'), id, version)
+    t.match(await shown(named), { object: 'customer', email: customer_email })
+  })
 })

@@ -1,11 +1,12 @@
 import { Metadata, status } from '@grpc/grpc-js'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { openEventStoreDb } from '../../infra/event-store/eventstoredb/store.ts'
 import { noStream } from '../../packages/kernel/ports.ts'
 import { Follower, ids, newCategory, newEvent, newEvents, newStream } from '../support/event-store-samples.ts'
 import { eventStoreSuite } from '../support/event-store-suite.ts'
 import type { AppendFault } from '../support/eventstoredb-peer/peer.ts'
 import { appendUntilKnown, newGate, peerAndStore, untilItWorks } from '../support/eventstoredb.ts'
+import { lawOver } from '../support/law.ts'
 
 t.setTimeout(180_000)
 
@@ -31,11 +32,11 @@ t.test('given appends in flight, when the connection breaks, then all outcomes a
     appends.map(() => ({ status: 'rejected', reason: unknown })),
   )
   gate.open()
-  for (const { stream, events } of appends) {
+  await lawOver(t, appends, async ({ stream, events }) => {
     const { revision } = await appendUntilKnown(store, stream, { events })
     t.equal(revision, 2)
     t.same(ids(await store.readStream(stream, 0)), ids(events))
-  }
+  })
 })
 
 const refused = (code: status, details: string, written: boolean): AppendFault => ({
@@ -245,28 +246,3 @@ t.test(
     t.equal(former.peer.appends, 1)
   },
 )
-
-t.test('when no server answers at the url, then one sentence says so without the password', async (t) => {
-  const { peer } = await peerAndStore(t)
-  await peer.line.close()
-  const { host } = new URL(peer.url)
-  const message = await refusalToOpen(t, `esdb://admin:secret@${host}?tls=false`)
-  t.match(message, new RegExp(`^EventStoreDB at ${host} cannot be reached: .+$`))
-  t.notMatch(message, /secret/)
-})
-
-t.test('when a url is malformed, then one sentence says so without the password', async (t) => {
-  const examples = 'esdb://host:2113?tls=false or esdb+discover://host:2113'
-  const withPassword = ['esdb://admin:secret@host:port', 'esdb://admin:secret@host?tls=maybe']
-  for (const url of ['', 'postgres://localhost', 'esdb://', ...withPassword]) {
-    const message = await refusalToOpen(t, url)
-    t.ok(message.startsWith(`the url of EventStoreDB must look like ${examples}: `), message)
-    t.notMatch(message, /secret|\n/)
-  }
-})
-
-async function refusalToOpen(t: Test, url: string): Promise<string> {
-  const failure = await openEventStoreDb({ url }).catch((error: unknown) => error)
-  t.ok(failure instanceof Error)
-  return failure instanceof Error ? failure.message : ''
-}

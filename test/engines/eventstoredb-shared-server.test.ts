@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
+import { ownerText } from '../../packages/kernel/owner.ts'
 import { noStream } from '../../packages/kernel/ports.ts'
 import { ikw } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
@@ -65,7 +66,7 @@ t.test('two houses with prefixes of their own see nothing of each other', async 
   }
   const owners = async ({ merchant }: typeof first) => {
     const events = await merchant.service.runtime.dependencies.store.readAll(0, 10_000)
-    return new Set(events.map(({ metadata }) => metadata.merchant))
+    return new Set(events.map(({ metadata }) => ownerText(metadata)))
   }
   const ids = [await owners(first), await owners(second)]
   t.ok(ids.every(({ size }) => size > 0))

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path'
 import t from 'tap'
 import { connectPostgres } from '../../infra/postgres/client/connect.ts'
-import { healSymlinks } from '../../infra/postgres/server/binaries.ts'
+import { restoreSymlinks } from '../../infra/postgres/server/binaries.ts'
 import { startEmbeddedPostgres } from '../../infra/postgres/server/embedded.ts'
 import { Script } from '../support/child-process.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
@@ -112,10 +112,10 @@ t.test('symlinks that npm left out are made', async (t) => {
   writeFileSync(join(directory, 'native', 'pg-symlinks.json'), JSON.stringify(links))
   writeFileSync(join(directory, 'native', 'lib', 'libpq.so.5.18'), 'library')
   writeFileSync(join(directory, 'native', 'lib', 'libpq.so.5'), 'already there')
-  await healSymlinks(directory)
+  await restoreSymlinks(directory)
   t.equal(readlinkSync(join(directory, 'native', 'lib', 'libpq.so')), 'libpq.so.5.18')
   t.ok(lstatSync(join(directory, 'native', 'lib', 'libpq.so.5')).isFile())
-  await t.resolves(healSymlinks(directory))
+  await t.resolves(restoreSymlinks(directory))
 })
 
 t.test('a server that cannot be reached is named in one sentence without its password', async (t) => {

@@ -11,6 +11,7 @@ import {
 } from './faults.ts'
 import { run } from './run.ts'
 import { complaintsOf, tableOf } from './table.ts'
+import { lawOver } from '../support/law.ts'
 
 /** A short form of `make test-distributed`. What takes longest to be given up by others comes first. */
 const faults = [
@@ -33,8 +34,8 @@ t.test('services apart lose and double nothing while they and their engines fail
   const report = await run({ seed, faults })
   for (const line of tableOf(report.rows).split('\n')) t.comment(line)
   t.strictSame(complaintsOf(report), [])
-  for (const { fault, injected, acknowledged } of report.rows) {
+  await lawOver(t, report.rows, ({ fault, injected, acknowledged }) => {
     t.ok(injected > 0, `${fault}: ${injected} times`)
     t.ok(acknowledged > 0, `${fault}: ${acknowledged} acknowledged`)
-  }
+  })
 })

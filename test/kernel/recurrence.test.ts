@@ -86,7 +86,7 @@ const recurrences = fc.record({
   timeZone: fc.constantFrom(...zones),
 })
 
-t.test('any chopping of time gives the same runs, each once and in order', async (t) => {
+t.test('any chopping of time gives the same runs, each once and in order', async () => {
   const property = fc.property(
     recurrences,
     fc.array(fc.integer({ min: 0, max: 2 * yearMs }), { maxLength: 20 }),
@@ -108,7 +108,7 @@ t.test('any chopping of time gives the same runs, each once and in order', async
   fc.assert(property, { numRuns: 300 })
 })
 
-t.test('every run shows the wall clock of the anchor, but where the zone skips it', async (t) => {
+t.test('every run shows the wall clock of the anchor, but where the zone skips it', async () => {
   const property = fc.property(recurrences, (recurrence) => {
     const shown = new Intl.DateTimeFormat('en-GB', { timeZone: recurrence.timeZone, timeStyle: 'medium' })
     const first = shown.format(new Date(recurrence.anchor))
@@ -122,7 +122,7 @@ t.test('every run shows the wall clock of the anchor, but where the zone skips i
 
 t.test(
   'a run never falls on an earlier day of the month than its anchor or the end of the month',
-  async (t) => {
+  async () => {
     const property = fc.property(
       recurrences.filter(({ unit }) => unit === 'month'),
       (recurrence) => {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
+import { lawOver } from '../support/law.ts'
 import { root } from '../support/root.ts'
 
 const layers = [
@@ -52,7 +53,10 @@ const homes: Readonly<Record<string, RegExp>> = {
   kafkajs: /^infra\/event-bus\//,
   '@eventstore/db-client': /^infra\/event-store\//,
   commander: /^services\/cli\//,
-  'temporal-polyfill': /^packages\/kernel\/recurrence/,
+  'temporal-polyfill': /^packages\/kernel\/(recurrence|calendar)/,
+  'csv-parse': /^infra\/statements\//,
+  'csv-stringify': /^(infra\/exports|services\/cli)\//,
+  xmlbuilder2: /^infra\/exports\//,
   '@opentelemetry/api': /^infra\/telemetry\//,
   '@opentelemetry/sdk-node': /^infra\/telemetry\//,
   '@opentelemetry/exporter-metrics-otlp-proto': /^infra\/telemetry\//,
@@ -112,90 +116,98 @@ const packageOf = (from: string) =>
     .join('/')
 const ours = (from: string) => from.startsWith('.')
 
+/** What goes to production. */
+const shipped = sources.filter(({ layer }) => layer !== 'test' && layer !== 'bench')
+const ofServices = sources.filter(({ layer }) => layer === 'services')
+const ofTheDomain = sources.filter(({ layer }) => layer === 'packages/domain')
+
+/** Imports of our own files, each with the file that it names. */
+const ownImports = (files: readonly Source[]) =>
+  files.flatMap((file) =>
+    file.imports
+      .filter(({ from }) => ours(from))
+      .map(({ from, typeOnly }) => ({ file, from, typeOnly, target: targetOf(file, from) })),
+  )
+
 t.test('a layer imports only the layers below it', async (t) => {
-  for (const file of sources) {
-    for (const { from } of file.imports.filter((one) => ours(one.from))) {
-      const target = layerOf(targetOf(file, from))
-      t.ok(
-        target === file.layer || (target && mayImport[file.layer].includes(target)),
-        `${file.path} may import ${from}`,
-      )
-    }
-  }
+  await lawOver(t, ownImports(sources), ({ file, from, target }) => {
+    const layer = layerOf(target)
+    const isBelow = layer && mayImport[file.layer].includes(layer)
+    t.ok(layer === file.layer || isBelow, `${file.path} may import ${from}`)
+  })
 })
 
 t.test('families of the domain meet in policies and timers only, and all may know the ledger', async (t) => {
   const familyOf = (path: string) => path.split('/')[2]
-  for (const file of sources.filter(({ layer }) => layer === 'packages/domain')) {
-    for (const { from } of file.imports.filter((one) => ours(one.from))) {
-      const target = targetOf(file, from)
-      if (!target.startsWith('packages/domain/')) continue
-      const meets = /\/(policies|timers)\.ts$|^packages\/domain\/index\.ts$/.test(file.path)
-      const allowed = [familyOf(file.path), 'ledger'].includes(familyOf(target)) || meets
-      t.ok(allowed, `${file.path} may import ${target}`)
-    }
-  }
+  const within = ownImports(ofTheDomain).filter(({ target }) => target.startsWith('packages/domain/'))
+  await lawOver(t, within, ({ file, target }) => {
+    const meets = /\/(policies|timers)\.ts$|^packages\/domain\/index\.ts$/.test(file.path)
+    const allowed = [familyOf(file.path), 'ledger'].includes(familyOf(target)) || meets
+    t.ok(allowed, `${file.path} may import ${target}`)
+  })
 })
 
 t.test(
   'services do not import each other; the whole, its tools and the composition root put them together',
   async (t) => {
-    const serviceOf = (path: string) => path.split('/')[1]
-    const shared = ['composition', 'audit']
-    for (const file of sources.filter(({ layer }) => layer === 'services')) {
-      const own = serviceOf(file.path)
-      if (own === 'all-in-one' || own === 'cli') continue
-      for (const { from } of file.imports.filter((one) => ours(one.from))) {
-        const target = targetOf(file, from)
-        if (!target.startsWith('services/')) continue
-        t.ok([own, ...shared].includes(serviceOf(target)), `${file.path} may import ${target}`)
-      }
-    }
+    const serviceOf = (path: string) => path.split('/')[1]!
+    const apart = ofServices.filter(({ path }) => !['all-in-one', 'cli'].includes(serviceOf(path)))
+    const within = ownImports(apart).filter(({ target }) => target.startsWith('services/'))
+    await lawOver(t, within, ({ file, target }) => {
+      const allowed = [serviceOf(file.path), 'composition', 'audit']
+      t.ok(allowed.includes(serviceOf(target)), `${file.path} may import ${target}`)
+    })
   },
 )
 
 t.test('a library is seen from its home only', async (t) => {
-  for (const file of sources.filter(({ layer }) => layer !== 'test' && layer !== 'bench')) {
-    for (const { from, typeOnly } of file.imports.filter((one) => !ours(one.from))) {
-      const home = homes[packageOf(from)]
-      // A pool that is handed on has a type; only its home does anything with it.
-      if (home && !(typeOnly && from === 'pg')) t.match(file.path, home, `${file.path} may use ${from}`)
-      const allowed = pure[file.layer]
-      if (allowed) t.match(from, allowed, `${file.path} may use ${from}`)
-    }
-  }
+  const foreign = shipped.flatMap((file) =>
+    file.imports.filter(({ from }) => !ours(from)).map((one) => ({ file, ...one })),
+  )
+  await lawOver(t, foreign, ({ file, from, typeOnly }) => {
+    const home = homes[packageOf(from)]
+    // A pool that is handed on has a type; only its home does anything with it.
+    if (home && !(typeOnly && from === 'pg')) t.match(file.path, home, `${file.path} may use ${from}`)
+    const allowed = pure[file.layer]
+    if (allowed) t.match(from, allowed, `${file.path} may use ${from}`)
+  })
 })
 
 t.test('what takes long to load is loaded by those who want it', async (t) => {
   const late = ['infra/telemetry/opentelemetry.ts', 'infra/event-store/eventstoredb/store.ts']
-  for (const file of sources.filter(({ layer }) => layer === 'services')) {
-    for (const { from, typeOnly } of file.imports.filter((one) => ours(one.from)))
-      t.ok(typeOnly || !late.includes(targetOf(file, from)), `${file.path} may import ${from}`)
-  }
+  await lawOver(t, late, (path) =>
+    t.ok(
+      sources.some((file) => file.path === path),
+      path,
+    ),
+  )
+  await lawOver(t, ownImports(ofServices), ({ file, from, typeOnly, target }) =>
+    t.ok(typeOnly || !late.includes(target), `${file.path} may import ${from}`),
+  )
 })
 
 t.test(
   'the environment is read in one file, and packages and projections know neither clock nor chance',
   async (t) => {
-    for (const { path, layer, text } of sources.filter(
-      (one) => one.layer !== 'test' && one.layer !== 'bench',
-    )) {
-      if (path !== 'infra/configuration.ts')
-        t.notMatch(text, /process\.env/, `${path} leaves the environment alone`)
-      if (!layer.startsWith('packages') && layer !== 'projections') continue
+    await lawOver(t, shipped, ({ path, text }) => {
+      if (path === 'infra/configuration.ts') return
+      t.notMatch(text, /process\.env/, `${path} leaves the environment alone`)
+    })
+    const thinking = shipped.filter(({ layer }) => layer.startsWith('packages') || layer === 'projections')
+    await lawOver(t, thinking, ({ path, text }) =>
       t.notMatch(
         text,
         /new Date\(\)|Date\.now\(|Temporal\.Now|Math\.random\(|randomUUID\(|setTimeout\(/,
         `${path} is pure`,
-      )
-    }
+      ),
+    )
   },
 )
 
 t.test('owners are compared in one place', async (t) => {
   const comparison = /\b(merchant|livemode)\b\s*[!=]==|[!=]==\s*[\w.]+\.(merchant|livemode)\b/
-  for (const { path, layer, text } of sources.filter((one) => one.layer !== 'test' && one.layer !== 'bench'))
-    if (path !== 'packages/kernel/owner.ts') t.notMatch(text, comparison, `${path} (${layer}) asks owns()`)
+  const others = shipped.filter(({ path }) => path !== 'packages/kernel/owner.ts')
+  await lawOver(t, others, ({ path, text }) => t.notMatch(text, comparison, `${path} asks owns()`))
 })
 
 t.test('imports have no cycles, and neither have those of types', async (t) => {
@@ -216,11 +228,13 @@ t.test('imports have no cycles, and neither have those of types', async (t) => {
     done.add(path)
     return undefined
   }
-  for (const path of graph.keys()) t.equal(visit(path, [])?.join(' -> '), undefined, `${path} is in no cycle`)
+  await lawOver(t, graph.keys(), (path) =>
+    t.equal(visit(path, [])?.join(' -> '), undefined, `${path} is in no cycle`),
+  )
 })
 
 t.test('limits are visible: 110 columns, 300 lines a file, 40 lines a function, 4 parameters', async (t) => {
-  for (const { path, text, tree, layer } of sources) {
+  await lawOver(t, sources, ({ path, text, tree, layer }) => {
     const lines = text.trimEnd().split('\n')
     t.ok(lines.length <= linesOfFileMax, `${path} has ${lines.length} lines`)
     const texts = textLines(tree)
@@ -228,15 +242,15 @@ t.test('limits are visible: 110 columns, 300 lines a file, 40 lines a function, 
     t.equal(wide, -1, `${path}:${wide + 1} is too wide`)
     // A test is a list of facts, however many its scenario has.
     if (layer !== 'test') visitFunctions(tree, (problem) => t.fail(`${path}: ${problem}`))
-  }
+  })
 })
 
 t.test('names say something: no utils, helpers, common, types or misc; no default exports', async (t) => {
-  for (const { path, tree } of sources) {
+  await lawOver(t, sources, ({ path, tree }) => {
     t.notMatch(path, /\/(utils?|helpers?|common|types|misc)\.ts$/)
     const exported = tree.statements.find((statement) => ts.isExportAssignment(statement))
     t.notOk(exported, `${path} has no default export`)
-  }
+  })
 })
 
 const columnsMax = 110

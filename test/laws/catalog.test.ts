@@ -13,6 +13,7 @@ import { currencyExponent } from '../../packages/contract/currencies.ts'
 import { admitPayment, admitPaymentMethod, admitPayout } from '../../packages/contract/eligibility.ts'
 import { Refusal, type RefusalName } from '../../packages/contract/refusals.ts'
 import { magicCardTokens, magicNumbers, magicValueOf } from '../../packages/contract/sandbox.ts'
+import { lawOver } from '../support/law.ts'
 
 type Expected = readonly [RefusalName, pointer: string, message: string]
 type MobileMoney = { type: 'mobile_money'; country: string; operator: string; msisdn: string }
@@ -42,9 +43,9 @@ t.test('seven of the 249 countries of ISO 3166-1 are supported', async (t) => {
 })
 
 t.test('every country has a currency of ISO 4217, or none', async (t) => {
-  for (const { code, currency, currencyExponent: exponent } of geography) {
+  await lawOver(t, geography, ({ code, currency, currencyExponent: exponent }) => {
     t.ok(currency === null || (currencyExponent(currency) !== undefined && exponent !== null), code)
-  }
+  })
 })
 
 t.test('currencies have the exponent of ISO 4217', async (t) => {
@@ -90,7 +91,7 @@ t.test('an alias of another country, and an operator of another country, is not 
 })
 
 t.test('a number fits its own country only', async (t) => {
-  for (const { country, msisdnExample } of markets) {
+  await lawOver(t, markets, ({ country, msisdnExample }) => {
     const fitting = markets.filter((other) => msisdnFits(other.country, msisdnExample))
     t.same(
       fitting.map((other) => other.country),
@@ -99,7 +100,7 @@ t.test('a number fits its own country only', async (t) => {
     t.notOk(msisdnFits(country, `${msisdnExample}0`), 'one digit more')
     t.notOk(msisdnFits(country, msisdnExample.slice(0, -1)), 'one digit less')
     t.notOk(msisdnFits(country, msisdnExample.slice(1)), 'without the plus')
-  }
+  })
 })
 
 t.test('a country is paid in its own currency and in those of cards', async (t) => {
@@ -279,11 +280,11 @@ for (const [what, [changes, destination, expected]] of Object.entries(refusedPay
 }
 
 t.test('magic values are the last four digits of a number or account, or a whole card token', async (t) => {
-  for (const row of magicNumbers) {
+  await lawOver(t, magicNumbers, (row) => {
     t.equal(magicValueOf({ ...wave, msisdn: `+22177000${row.value}` }), row)
     t.equal(magicValueOf({ ...bank, accountNumber: `SN08${row.value}` }), row)
-  }
-  for (const row of magicCardTokens) t.equal(magicValueOf({ type: 'card', token: row.value }), row)
+  })
+  await lawOver(t, magicCardTokens, (row) => t.equal(magicValueOf({ type: 'card', token: row.value }), row))
   t.equal(magicValueOf({ ...wave, msisdn: '+221770001234' }), undefined)
 })
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { readConfiguration } from '../../infra/configuration.ts'
+import { lawOver } from '../support/law.ts'
 import { root } from '../support/root.ts'
 import { startService } from '../support/service.ts'
 
@@ -45,10 +46,10 @@ t.test('the composition has every service and every engine, and nothing else', a
 })
 
 t.test('every image has a version', async (t) => {
-  for (const [name, { image }] of Object.entries(services)) t.match(image, /:v?\d+\.\d+[^:]*$/, name)
+  await lawOver(t, Object.entries(services), ([name, { image }]) => t.match(image, /:v?\d+\.\d+[^:]*$/, name))
   const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base)
   t.equal(bases.length, 2)
-  for (const base of bases) t.match(base, /^node:2[2-9]\.\d+\.\d+/)
+  await lawOver(t, bases, (base) => t.match(base, /^node:2[2-9]\.\d+\.\d+/))
   const { version } = JSON.parse(read('package.json')) as { readonly version: string }
   for (const name of [...ours, 'setup']) t.equal(serviceOf(name).image, `ikw-payments:${version}`)
   const pom = /<kafka.version>(.+)<\/kafka.version>/.exec(read('infra/kafka/pom.xml'))?.[1]
@@ -100,9 +101,8 @@ t.test('an engine is where the services look for it, and only this machine reach
   t.equal(postgresUrl, `postgres://${user}:${password}@postgres:5432/${database}`)
   t.equal(serviceOf('kafka').environment!['KAFKA_ADVERTISED_LISTENERS'], `PLAINTEXT://${kafkaBrokers![0]}`)
   t.equal(serviceOf('eventstore').environment!['EVENTSTORE_RUN_PROJECTIONS'], 'None')
-  for (const [name, { ports = [] }] of Object.entries(services)) {
-    for (const port of ports) t.match(port, /^127\.0\.0\.1:(\d+):\1$/, `${name} ${port}`)
-  }
+  const ports = Object.values(services).flatMap((service) => service.ports ?? [])
+  await lawOver(t, ports, (port) => t.match(port, /^127\.0\.0\.1:(\d+):\1$/, port))
 })
 
 t.test(
@@ -126,14 +126,15 @@ t.test(
 )
 
 t.test('what is named is there: volumes and files', async (t) => {
-  for (const { volumes = [] } of Object.values(services)) {
-    for (const [from = ''] of volumes.map((volume) => volume.split(':'))) {
-      if (from.startsWith('./')) t.ok(read(join('infra', from)).length > 0, from)
-      else t.ok(from in composed.volumes, from)
-    }
-  }
-  for (const [, from] of dockerfile.matchAll(/^COPY ([a-z]\S*) /gm))
-    t.match(read('infra/Dockerfile.dockerignore'), `!${from}`)
+  const volumes = Object.values(services).flatMap((service) => service.volumes ?? [])
+  await lawOver(t, volumes, (volume) => {
+    const [from = ''] = volume.split(':')
+    if (from.startsWith('./')) t.ok(read(join('infra', from)).length > 0, from)
+    else t.ok(from in composed.volumes, from)
+  })
+  await lawOver(t, dockerfile.matchAll(/^COPY ([a-z]\S*) /gm), ([, from]) =>
+    t.match(read('infra/Dockerfile.dockerignore'), `!${from}`),
+  )
 })
 
 t.test('Prometheus asks every service where it answers', async (t) => {
@@ -144,13 +145,10 @@ t.test('Prometheus asks every service where it answers', async (t) => {
     }[]
   }
   t.same(jobs.map(({ job_name: name }) => name).sort(), ours)
-  for (const {
-    job_name: name,
-    dns_sd_configs: [from],
-  } of jobs) {
+  await lawOver(t, jobs, ({ job_name: name, dns_sd_configs: [from] }) => {
     const { HEALTH_PORT: port } = serviceOf(name).environment!
     t.same({ names: from!.names, port: String(from!.port) }, { names: [name], port })
-  }
+  })
 })
 
 interface Board {
@@ -190,7 +188,7 @@ t.test('board and alerts ask for metrics that exist, and Prometheus knows the al
   const { groups } = parse(read('infra/alerts.yml')) as Alerts
   const shown = panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const))
   const rules = groups.flatMap((group) => group.rules.map(({ alert, expr }) => [alert, expr] as const))
-  for (const [name, expression] of [...shown, ...rules]) {
+  await lawOver(t, [...shown, ...rules], ([name, expression]) => {
     const named = metricsIn(expression)
     t.ok(named.length > 0, name)
     t.same(
@@ -198,10 +196,10 @@ t.test('board and alerts ask for metrics that exist, and Prometheus knows the al
       [],
       name,
     )
-  }
+  })
   const { rule_files: files } = parse(read('infra/prometheus.yml')) as { readonly rule_files: string[] }
   const mounted = serviceOf('prometheus').volumes!
-  for (const file of files) t.ok(mounted.includes(`./${file}:/etc/prometheus/${file}:ro`), file)
+  await lawOver(t, files, (file) => t.ok(mounted.includes(`./${file}:/etc/prometheus/${file}:ro`), file))
   const told = [...read('docs/operations.md').matchAll(/^### (\w+)$/gm)].map(([, alert]) => alert)
   t.same(
     told,
@@ -221,13 +219,12 @@ t.test('every alert says where to read what to do, and NoLeader also when nothin
     }[]
   }
   const rules = groups.flatMap((group) => group.rules)
-  t.not(rules.length, 0)
-  for (const { alert, annotations } of rules) {
+  await lawOver(t, rules, ({ alert, annotations }) => {
     const page = `{{ $externalLabels.runbooks }}/operations.md#${alert.toLowerCase()}`
     t.equal(annotations['runbook_url'], page, alert)
     t.match(read('docs/operations.md'), new RegExp(`^### ${alert}$`, 'm'))
     t.ok(annotations['summary'], alert)
-  }
+  })
   const labels = parse(read('infra/prometheus.yml')) as { global: { external_labels: { runbooks: string } } }
   t.ok(labels.global.external_labels.runbooks)
   const { expr } = rules.find(({ alert }) => alert === 'NoLeader')!

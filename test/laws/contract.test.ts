@@ -5,10 +5,12 @@ import { examplesOf } from '../../packages/contract/openapi/operation.ts'
 import { partsOf } from '../../packages/contract/openapi/names.ts'
 import { Problem } from '../../packages/contract/problem.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
+import type { Scope } from '../../packages/contract/scopes.ts'
 import { scopes } from '../../packages/domain/index.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { issueKey, otherMerchantsKey } from '../support/credentials.ts'
 import { changesOf, type Change } from '../support/faulty-bodies.ts'
+import { lawOver } from '../support/law.ts'
 import { namesResource, sample, unknownSample, type Sample } from '../support/samples.ts'
 import { schemaFaults } from '../support/schema-faults.ts'
 import { startService, type Answer, type CallOptions, type TestService } from '../support/service.ts'
@@ -38,36 +40,40 @@ function isRefused(t: Test, answer: Answer, [status, code, what]: readonly [numb
 }
 
 t.test('no credential, no entry', async (t) => {
-  for (const route of guarded) {
+  await lawOver(t, guarded, async (route) => {
     isRefused(t, await send(route, unknownSample(route), { key: '' }), [401, 'IKW-AUTH-001', route.operation])
-  }
+  })
 })
 
 t.test('a credential without the scope of the operation is refused', async (t) => {
-  for (const scope of scopes) {
-    const key = await issueKey(service, { scopes: scopes.filter((other) => other !== scope) })
-    for (const route of guarded.filter((one) => one.scope === scope)) {
-      isRefused(t, await send(route, unknownSample(route), { key }), [403, 'IKW-AUTHZ-001', route.operation])
-    }
-  }
+  const keys = await keysOf((scope) => scopes.filter((other) => other !== scope))
+  await lawOver(t, guarded, async (route) => {
+    const key = keys.get(route.scope)!
+    isRefused(t, await send(route, unknownSample(route), { key }), [403, 'IKW-AUTHZ-001', route.operation])
+  })
 })
 
 t.test('the scope of the operation is all that a credential needs', async (t) => {
-  for (const scope of scopes) {
-    const key = await issueKey(service, { scopes: [scope] })
-    for (const route of guarded.filter((one) => one.scope === scope)) {
-      const { status } = await send(route, unknownSample(route), { key })
-      t.notOk([401, 403].includes(status), `${route.operation} answers ${status}`)
-    }
-  }
+  const keys = await keysOf((scope) => [scope])
+  await lawOver(t, guarded, async (route) => {
+    const { status } = await send(route, unknownSample(route), { key: keys.get(route.scope)! })
+    t.notOk([401, 403].includes(status), `${route.operation} answers ${status}`)
+  })
 })
+
+/** A key for each scope. */
+async function keysOf(granted: (scope: Scope) => readonly Scope[]): Promise<ReadonlyMap<string, string>> {
+  const keys = new Map<string, string>()
+  for (const scope of scopes) keys.set(scope, await issueKey(service, { scopes: granted(scope) }))
+  return keys
+}
 
 t.test('what belongs to another merchant or the other environment is not there', async (t) => {
   const keys = {
     'another merchant': await otherMerchantsKey(service),
     'the other environment': service.liveKey,
   }
-  for (const route of guarded.filter(namesResource)) {
+  await lawOver(t, guarded.filter(namesResource), async (route) => {
     const own = await sample(service, route)
     for (const [whose, key] of Object.entries(keys)) {
       isRefused(t, await send(route, own, { key }), [
@@ -76,13 +82,14 @@ t.test('what belongs to another merchant or the other environment is not there',
         `${route.operation} with the key of ${whose}`,
       ])
     }
-  }
+  })
 })
 
 t.test('an unknown id is not found', async (t) => {
-  for (const route of routes.filter(({ operation }) => operation.includes('{'))) {
-    isRefused(t, await send(route, unknownSample(route)), [404, 'IKW-RES-001', route.operation])
-  }
+  const naming = routes.filter(({ operation }) => operation.includes('{'))
+  await lawOver(t, naming, async (route) =>
+    isRefused(t, await send(route, unknownSample(route)), [404, 'IKW-RES-001', route.operation]),
+  )
 })
 
 t.test('a required field that is missing is named', async (t) => {
@@ -98,76 +105,76 @@ t.test('a field that is not known is named', async (t) => {
 })
 
 async function everyChangeIsNamed(t: Test, kind: Change['kind']): Promise<void> {
-  let tried = 0
-  for (const route of withBody) {
+  const faulty = withBody.flatMap((route) => {
     const right = unknownSample(route)
-    for (const { body, pointer } of changesOf(route.body!, right.body!).filter(
-      (change) => change.kind === kind,
-    )) {
-      const answer = await send(route, { ...right, body })
-      const what = `${route.operation} ${pointer}`
-      isRefused(t, answer, [400, 'IKW-REQ-001', what])
-      const { errors } = answer.body as { errors?: readonly { pointer: string }[] }
-      t.ok(
-        errors?.some((error) => error.pointer === pointer),
-        `${what} is named`,
-      )
-      tried++
-    }
-  }
-  t.not(tried, 0)
+    const changes = changesOf(route.body!, right.body!).filter((change) => change.kind === kind)
+    return changes.map((change) => ({ route, right, ...change }))
+  })
+  await lawOver(t, faulty, async ({ route, right, body, pointer }) => {
+    const answer = await send(route, { ...right, body })
+    const what = `${route.operation} ${pointer}`
+    isRefused(t, answer, [400, 'IKW-REQ-001', what])
+    const { errors } = answer.body as { errors?: readonly { pointer: string }[] }
+    t.ok(
+      errors?.some((error) => error.pointer === pointer),
+      `${what} is named`,
+    )
+  })
 }
 
 t.test('a body is refused where none is taken', async (t) => {
-  for (const route of writes.filter(({ body }) => body === undefined)) {
+  const bodiless = writes.filter(({ body }) => body === undefined)
+  await lawOver(t, bodiless, async (route) => {
     const { path } = unknownSample(route)
     isRefused(t, await send(route, { path, body: { surprise: 1 } }), [400, 'IKW-REQ-001', route.operation])
-  }
+  })
 })
 
 t.test('a query parameter that is not known is named', async (t) => {
-  for (const route of routes) {
+  await lawOver(t, routes, async (route) => {
     const { path, body } = unknownSample(route)
     const answer = await send(route, { path: `${path}?surprise=1`, ...(body && { body }) })
     isRefused(t, answer, [400, 'IKW-REQ-001', route.operation])
     t.match(answer.body, { param: 'query:/surprise' }, route.operation)
-  }
+  })
 })
 
 t.test('a query parameter of a wrong type is named', async (t) => {
-  for (const route of routes) {
+  const numbers = routes.flatMap((route) => {
     const query = route.kind === 'list' ? listQuery(route) : route.query
-    const numbers = Object.entries(query?.properties ?? {}).filter(([, { type }]) => type === 'integer')
-    for (const [name] of numbers) {
-      const answer = await send(route, { path: `${unknownSample(route).path}?${name}=many` })
-      isRefused(t, answer, [400, 'IKW-REQ-001', `${route.operation} ${name}`])
-      t.match(answer.body, { param: `query:/${name}` }, route.operation)
-    }
-  }
+    const fields = Object.entries(query?.properties ?? {}).filter(([, { type }]) => type === 'integer')
+    return fields.map(([name]) => ({ route, name }))
+  })
+  await lawOver(t, numbers, async ({ route, name }) => {
+    const answer = await send(route, { path: `${unknownSample(route).path}?${name}=many` })
+    isRefused(t, answer, [400, 'IKW-REQ-001', `${route.operation} ${name}`])
+    t.match(answer.body, { param: `query:/${name}` }, route.operation)
+  })
 })
 
 t.test('the answer has the status and exactly the fields that the documentation says', async (t) => {
-  for (const route of routes) {
+  await lawOver(t, routes, async (route) => {
     const answer = await send(route, await sample(service, route))
     t.equal(answer.status, statusOf(route), `${route.operation} ${JSON.stringify(answer.body)}`)
     t.strictSame(schemaFaults(answerOf(route), answer.body), [], route.operation)
     t.ok(answer.headers.get('ikw-request-id'), route.operation)
-  }
+  })
 })
 
 t.test('what is created says where it is', async (t) => {
-  for (const route of routes.filter((one) => statusOf(one) === 201)) {
+  const creating = routes.filter((one) => statusOf(one) === 201)
+  await lawOver(t, creating, async (route) => {
     const { headers, body } = await send(route, await sample(service, route))
     const location = String(headers.get('location'))
     t.match(location, new RegExp(`/${String(body['id'])}$`), route.operation)
     t.match(await service.get(location), { status: 200, body: { id: body['id'] } }, location)
-  }
+  })
 })
 
 t.test(
   'the same idempotency key twice is the same answer, and another request under it is refused',
   async (t) => {
-    for (const route of writes) {
+    await lawOver(t, writes, async (route) => {
       const first = await sample(service, route)
       const options = { headers: { 'idempotency-key': randomUUID() } }
       const answer = await send(route, first, options)
@@ -178,7 +185,7 @@ t.test(
       t.equal(again.headers.get('idempotent-replayed'), 'true', route.operation)
       const other = await otherRequest(route, first)
       isRefused(t, await send(route, other, options), [409, 'IKW-REQ-003', route.operation])
-    }
+    })
   },
 )
 
@@ -192,7 +199,7 @@ async function otherRequest(route: AnyRoute, { path, body }: Sample): Promise<Sa
 
 t.test('a try whose answer was lost after its effect is answered by the next one', async (t) => {
   const { pool } = service.service.runtime.postgres
-  for (const route of writes) {
+  await lawOver(t, writes, async (route) => {
     const first = await sample(service, route)
     const key = randomUUID()
     const options = { headers: { 'idempotency-key': key } }
@@ -207,7 +214,7 @@ t.test('a try whose answer was lost after its effect is answered by the next one
     t.equal(again.status, answer.status, route.operation)
     if (!ofTheMoment.includes(route.operation)) t.strictSame(again.body, answer.body, route.operation)
     t.strictSame(await eventsOf(key), before, `${route.operation} has no second effect`)
-  }
+  })
 })
 
 /** They answer how things stand when they are asked. */

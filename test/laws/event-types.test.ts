@@ -2,15 +2,16 @@ import t from 'tap'
 import { deciders } from '../../packages/domain/index.ts'
 import { stored, upcast } from '../../packages/kernel/event-types.ts'
 import { record, Type } from '../../packages/contract/vocabulary.ts'
+import { lawOver } from '../support/law.ts'
 
 t.test('every event of a decider is declared and can be applied', async (t) => {
-  for (const { category, events, evolve } of deciders) {
+  await lawOver(t, deciders, ({ category, events, evolve }) => {
     t.strictSame(
       Object.keys(events).sort(),
       Object.keys(evolve).sort(),
       `${category} declares what it applies`,
     )
-  }
+  })
 })
 
 t.test('the name of an event belongs to one kind of stream', async (t) => {
@@ -19,7 +20,7 @@ t.test('the name of an event belongs to one kind of stream', async (t) => {
 })
 
 t.test('the name of a category has no hyphen, which ends it in the name of a stream', async (t) => {
-  for (const { category } of deciders) t.match(category, /^[a-z_]+$/)
+  await lawOver(t, deciders, ({ category }) => t.match(category, /^[a-z_]+$/))
 })
 
 t.test('data of an older version is brought up to the newest, step by step', async (t) => {

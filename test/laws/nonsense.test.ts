@@ -3,6 +3,7 @@ import fc, { type Arbitrary } from 'fast-check'
 import t from 'tap'
 import { Problem } from '../../packages/contract/problem.ts'
 import { startApi } from '../../services/api/main.ts'
+import { lawOver } from '../support/law.ts'
 import { Values, type Schema } from '../support/schema-arbitrary.ts'
 import { schemaFaults } from '../support/schema-faults.ts'
 import { startService, type Answer, type TestService } from '../support/service.ts'
@@ -51,18 +52,19 @@ interface Nonsense {
 
 t.test('whatever is sent to an operation, the answer is one that its documentation names', async (t) => {
   const values = new Values(document.components.schemas)
-  for (const [path, methods] of Object.entries(document.paths)) {
-    for (const [method, operation] of Object.entries(methods)) {
-      const property = fc.asyncProperty(requests(values, path, operation), async (request) => {
-        const answer = await service.call(method.toUpperCase(), request.path, request.body, {
-          headers: request.headers,
-        })
-        const fault = faultOf(answer, operation)
-        if (fault) throw new Error(`${fault}: ${JSON.stringify(answer.body)}`)
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  )
+  await lawOver(t, operations, async ({ path, method, operation }) => {
+    const property = fc.asyncProperty(requests(values, path, operation), async (request) => {
+      const answer = await service.call(method.toUpperCase(), request.path, request.body, {
+        headers: request.headers,
       })
-      await t.resolves(fc.assert(property, { numRuns: runsPerOperation }), `${method.toUpperCase()} ${path}`)
-    }
-  }
+      const fault = faultOf(answer, operation)
+      if (fault) throw new Error(`${fault}: ${JSON.stringify(answer.body)}`)
+    })
+    await t.resolves(fc.assert(property, { numRuns: runsPerOperation }), `${method.toUpperCase()} ${path}`)
+  })
 })
 
 function faultOf({ status, headers, body }: Answer, operation: Described): string | undefined {

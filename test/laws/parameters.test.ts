@@ -4,6 +4,7 @@ import { partsOf } from '../../packages/contract/openapi/names.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import type { TSchema } from '../../packages/contract/vocabulary.ts'
 import { routes } from '../../services/api/routes/index.ts'
+import { lawOver } from '../support/law.ts'
 import { unknownSample } from '../support/samples.ts'
 import { startService, type Answer, type TestService } from '../support/service.ts'
 
@@ -60,15 +61,14 @@ const times = [
 
 t.test('a time that no calendar has is refused by name, and any other is understood', async (t) => {
   const timed = parameters.filter(({ schema }) => schema['format'] === 'date-time')
-  t.not(timed.length, 0)
-  for (const parameter of timed) {
+  await lawOver(t, timed, async (parameter) => {
     const where = `${parameter.route.operation} ${parameter.name}`
     for (const value of neverTimes) {
       const expected = { status: 400, body: { code: 'IKW-REQ-001', param: `query:/${parameter.name}` } }
       t.match(await ask(parameter, value), expected, `${where} ${value}`)
     }
     for (const value of times) t.equal((await ask(parameter, value)).status, 200, `${where} ${value}`)
-  }
+  })
 })
 
 const neverIntegers = [
@@ -90,8 +90,7 @@ const neverIntegers = [
 
 t.test('a number is written in one way', async (t) => {
   const numbers = parameters.filter(({ schema }) => schema['type'] === 'integer')
-  t.not(numbers.length, 0)
-  for (const parameter of numbers) {
+  await lawOver(t, numbers, async (parameter) => {
     for (const value of neverIntegers) {
       const expected = { status: 400, body: { code: 'IKW-REQ-001', param: `query:/${parameter.name}` } }
       t.match(
@@ -101,16 +100,16 @@ t.test('a number is written in one way', async (t) => {
       )
     }
     t.not((await ask(parameter, '5')).status, 400, parameter.route.operation)
-  }
+  })
 })
 
 t.test('a path is spelled as the table spells it', async (t) => {
-  for (const route of routes) {
+  await lawOver(t, routes, async (route) => {
     const { path, body } = unknownSample(route)
     const [, first = '', second = '', ...rest] = path.split('/')
     const shouted = `/${[first.toUpperCase(), second.toUpperCase(), ...rest].join('/')}`
     t.match(await service.call(partsOf(route).method, shouted, body), { status: 404 }, shouted)
-  }
+  })
 })
 
 const intent = { amount: 5_000, currency: 'XOF', transaction_country: 'SN' }

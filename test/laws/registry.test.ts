@@ -7,6 +7,7 @@ import type { AnyRoute } from '../../packages/contract/routes.ts'
 import { readModels } from '../../projections/index.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { processes } from '../../services/processes/families.ts'
+import { lawOver } from '../support/law.ts'
 import { compiled, root } from '../support/root.ts'
 
 // A family is registered once per layer. What follows from the registers needs no place of its own; what was
@@ -48,50 +49,51 @@ const isProcess = ({ name, value }: Exported) => /Process$/.test(name) && isReco
 
 t.test('every family of the domain is in the list', async (t) => {
   const listed = families.map(({ name }) => name)
-  for (const folder of folders)
-    t.ok(listed.includes(folder), `add the family of ${domain}/${folder}/index.ts to ${domain}/index.ts`)
+  await lawOver(t, folders, (folder) =>
+    t.ok(listed.includes(folder), `add the family of ${domain}/${folder}/index.ts to ${domain}/index.ts`),
+  )
   t.strictSame(listed.toSorted(), folders.toSorted())
 })
 
 t.test('every kind of stream is one of its family', async (t) => {
   const found = (await Promise.all(folders.map((folder) => exportsOf(`${domain}/${folder}`)))).flat()
   const kinds = found.filter(({ value }) => isDecider(value))
-  t.not(kinds.length, 0)
-  for (const { file, name, value } of kinds)
-    t.ok(deciders.includes(value as never), `add ${name} of ${file} to the streams of its family`)
+  await lawOver(t, kinds, ({ file, name, value }) =>
+    t.ok(deciders.includes(value as never), `add ${name} of ${file} to the streams of its family`),
+  )
   t.equal(new Set(deciders.map(({ category }) => category)).size, deciders.length, 'each has its category')
 })
 
 t.test('every read model is in the list', async (t) => {
   const found = (await exportsOf('projections')).filter(({ value }) => isReadModel(value))
-  t.not(found.length, 0)
-  for (const { file, name, value } of found)
-    t.ok(readModels.includes(value as never), `add ${name} of ${file} to projections/index.ts`)
+  await lawOver(t, found, ({ file, name, value }) =>
+    t.ok(readModels.includes(value as never), `add ${name} of ${file} to projections/index.ts`),
+  )
 })
 
 t.test('every endpoint is in the table', async (t) => {
   const folder = 'services/api/routes'
-  const found = (await exportsOf(folder)).filter(({ value }) => isRows(value))
-  t.not(found.length, 0)
-  for (const { file, name, value } of found) {
-    for (const row of value as readonly AnyRoute[])
-      t.ok(routes.includes(row), `add ${name} of ${file} to ${folder}/index.ts`)
-  }
-  for (const { operation, section } of routes) t.ok(section, `${operation} stands in a section`)
+  const found = (await exportsOf(folder)).flatMap(({ value, ...place }) =>
+    isRows(value) ? value.map((row) => ({ row, ...place })) : [],
+  )
+  await lawOver(t, found, ({ row, file, name }) =>
+    t.ok(routes.includes(row), `add ${name} of ${file} to ${folder}/index.ts`),
+  )
+  await lawOver(t, routes, ({ operation, section }) => t.ok(section, `${operation} stands in a section`))
 })
 
 t.test('every process is in the list', async (t) => {
   const found = (await exportsOf('services/processes')).filter(isProcess)
-  t.not(found.length, 0)
-  for (const { file, name, value } of found)
-    t.ok(processes.includes(value as never), `add ${name} of ${file} to services/processes/families.ts`)
+  await lawOver(t, found, ({ file, name, value }) =>
+    t.ok(processes.includes(value as never), `add ${name} of ${file} to services/processes/families.ts`),
+  )
 })
 
 const isKind = (kind: string) =>
   kind === 'text' || kind in idPrefixes || deciders.some(({ category }) => category === kind)
 
 t.test('what a row uses is registered', async (t) => {
-  for (const { operation, scope, params = {}, decider, creates, from } of routes) {
+  await lawOver(t, routes, ({ operation, scope, params = {}, decider, creates, from }) => {
     t.ok(scope === 'public' || scopes.includes(scope), `${operation}: a family declares the scope ${scope}`)
     const named = [...operation.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
     t.strictSame(
@@ -99,12 +101,18 @@ t.test('what a row uses is registered', async (t) => {
       named.toSorted(),
       `${operation}: params says what each names`,
     )
-    for (const kind of Object.values(params).flat())
-      t.ok(isKind(kind), `${operation}: a family declares the ids of a ${kind}, or streams named so`)
     for (const one of [decider, creates?.decider])
       t.ok(!one || deciders.includes(one), `${operation}: a family lists the stream ${one?.category}`)
     t.ok(!from || readModels.includes(from), `${operation}: projections/index.ts lists ${from?.name}`)
-  }
+  })
+  const kinds = routes.flatMap(({ operation, params = {} }) =>
+    Object.values(params)
+      .flat()
+      .map((kind) => ({ operation, kind })),
+  )
+  await lawOver(t, kinds, ({ operation, kind }) =>
+    t.ok(isKind(kind), `${operation}: a family declares the ids of a ${kind}, or streams named so`),
+  )
 })
 
 t.test('a public id has a prefix that its family declares', async (t) => {
@@ -120,16 +128,14 @@ t.test('a public id has a prefix that its family declares', async (t) => {
     /\bbase\('\w+', '\w+'/g,
     /\bidentity\([^'\n]+(?:'\w+'\][^'\n]*)?(?:, '\w+')+\)/g,
   ]
-  let used = 0
-  for (const file of sources) {
+  const used = sources.flatMap((file) => {
     const text = readFileSync(join(root, file), 'utf8')
-    for (const [call] of calls.flatMap((pattern) => [...text.matchAll(pattern)])) {
-      const prefix = call.split("'").at(-2)!
-      t.ok(prefixes.includes(prefix), `${file} says ${call}: a family declares ${prefix} in its ids`)
-      used++
-    }
-  }
-  t.not(used, 0)
+    return calls.flatMap((pattern) => [...text.matchAll(pattern)]).map(([call]) => ({ file, call }))
+  })
+  await lawOver(t, used, ({ file, call }) => {
+    const prefix = call.split("'").at(-2)!
+    t.ok(prefixes.includes(prefix), `${file} says ${call}: a family declares ${prefix} in its ids`)
+  })
 })
 
 t.test('for every timer that an event starts somebody does the work', async (t) => {
@@ -140,19 +146,19 @@ t.test('for every timer that an event starts somebody does the work', async (t) 
     const text = readFileSync(join(root, file), 'utf8')
     return [...text.matchAll(/\b(?:start|ask)\('(\w+)'/g)].map(([, kind]) => ({ file, kind: kind! }))
   })
-  t.not(started.length, 0)
-  for (const { file, kind } of started)
+  await lawOver(t, started, ({ file, kind }) =>
     t.ok(
       worked.includes(kind),
       `${file} starts ${kind}: a process in services/processes has it in its timers`,
-    )
+    ),
+  )
 })
 
 t.test('a public event tells of a resource, and every type says what it means', async (t) => {
-  for (const [type, meaning] of Object.entries(webhookTypes)) {
+  await lawOver(t, Object.entries(webhookTypes), ([type, meaning]) => {
     t.match(type, /^[a-z_]+\.[a-z_]+$/)
     t.match(meaning, /^[A-Z].*\.$/, type)
-  }
+  })
   const types = families.flatMap((family) =>
     (family.publicEvents ?? []).flatMap((source) => Object.keys(source.types)),
   )

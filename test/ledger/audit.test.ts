@@ -84,6 +84,10 @@ const forgeries: Readonly<Record<string, readonly [rule: string, sql: string]>> 
     'L8',
     `update events set stream = replace(stream, '.test.', '.live.') where stream like 'ledger-%'`,
   ],
+  'an entry in a month that is closed': [
+    'L9',
+    `update events set type = 'BookClosed', data = '{"before": "2999-01-01T00:00:00.000Z"}' where ${topUp}`,
+  ],
   'an event that is gone': ['log', `delete from events where type = 'PayoutSent'`],
   'a payout that is sent twice': ['payouts', retype('PayoutPaid', 'PayoutSent')],
   'a payout without a hold': ['payouts', retype('HoldPlaced', 'EntryPosted')],

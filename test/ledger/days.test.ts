@@ -1,24 +1,28 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { revisionParts, stretchOf, type BalanceDay } from '../../packages/domain/balances/days.ts'
+import { cellOf, planOf, revisionParts, type Cell, type Moment } from '../../packages/domain/balances/days.ts'
 
-/** Entries of a book in the order of its stream: when each was effective, by clocks that differ. */
-const history = fc.array(
-  fc.record({ day: fc.integer({ min: 1, max: 6 }), hour: fc.integer({ min: 0, max: 3 }) }),
-  {
-    maxLength: 12,
-  },
-)
-const nameOf = (day: number) => `2026-01-0${day}`
+/** Events of a book in the order of its stream: when each was written and counts, by clocks that differ. */
+const time = fc.record({ day: fc.integer({ min: 1, max: 6 }), hour: fc.integer({ min: 0, max: 3 }) })
+const history = fc.array(fc.record({ written: time, effective: time }), { maxLength: 12 })
+const moment = fc.record({ asOf: time, knownAt: time }, { requiredKeys: [] })
+
+const spelled = ({ day, hour }: { day: number; hour: number }) => `2026-01-0${day}T0${hour}:00:00.000Z`
+
+interface Event {
+  readonly at: string
+  readonly effectiveAt: string
+}
 
 /** What the read model makes of them. */
-function rowsOf(days: readonly number[]): readonly BalanceDay[] {
-  const rows = new Map<number, BalanceDay>()
-  for (const [revision, day] of days.entries()) {
+function cellsOf(events: readonly Event[]): readonly Cell[] {
+  const cells = new Map<string, Cell>()
+  for (const [revision, { at, effectiveAt }] of events.entries()) {
+    const cell = cellOf(at, effectiveAt)
     const parts = revisionParts(revision)
-    const known = rows.get(day)
-    rows.set(day, {
-      day: nameOf(day),
+    const known = cells.get(cell)
+    cells.set(cell, {
+      cell,
       available: (known?.available ?? 0) + 10 ** revision,
       pending: 0,
       reserved: 0,
@@ -27,37 +31,59 @@ function rowsOf(days: readonly number[]): readonly BalanceDay[] {
       revision_rests: (known?.revision_rests ?? 0) + parts.revision_rests,
     })
   }
-  return [...rows.values()].sort((one, other) => (one.day < other.day ? -1 : 1))
+  return [...cells.values()].sort((one, other) => (one.cell < other.cell ? -1 : 1))
 }
 
-t.test('the balance of a time counts what was effective by then, whatever the order of the log', async () => {
-  const property = fc.property(
-    history,
-    fc.nat(12),
-    fc.integer({ min: 1, max: 7 }),
-    (entries, behind, day) => {
-      const projected = entries.slice(0, Math.max(0, entries.length - behind))
-      const { start, end, total } = stretchOf(rowsOf(projected.map((entry) => entry.day)), nameOf(day))
-      if (total !== projected.length || start.entries > end || end > total) throw new Error('out of bounds')
-      for (const hour of [0, 1, 2, 3]) {
-        const isBy = (entry: { day: number; hour: number }) => entry.day * 10 + entry.hour <= day * 10 + hour
-        const read = (_: unknown, revision: number) => {
-          return (revision >= start.entries && revision < end) || revision >= total
-        }
-        const counted = entries.map((entry, revision) =>
-          read(entry, revision) && isBy(entry) ? 10 ** revision : 0,
-        )
-        const found = counted.reduce((sum, amount) => sum + amount, start.sum.available)
-        const wanted = entries.reduce((sum, entry, revision) => sum + (isBy(entry) ? 10 ** revision : 0), 0)
-        if (found !== wanted) throw new Error(`${found} is not ${wanted}`)
+/** Each event has a digit of its own. */
+function naive(events: readonly Event[], { asOf = '9', knownAt = '9' }: Moment): number {
+  const cut = events.findIndex(({ at }) => at > knownAt)
+  const known = cut < 0 ? events : events.slice(0, cut)
+  return known.reduce((sum, { effectiveAt }, revision) => sum + (effectiveAt <= asOf ? 10 ** revision : 0), 0)
+}
+
+t.test('what counts at a time, and what was known at one, whatever the clocks said', async () => {
+  const property = fc.property(history, fc.nat(12), moment, (raw, behind, asked) => {
+    const events = raw.map(({ written, effective }) => ({
+      at: spelled(written),
+      effectiveAt: spelled(effective),
+    }))
+    const { asOf = undefined, knownAt = undefined } = {
+      ...(asked.asOf && { asOf: spelled(asked.asOf) }),
+      ...(asked.knownAt && { knownAt: spelled(asked.knownAt) }),
+    }
+    const cells = cellsOf(events.slice(0, Math.max(0, events.length - behind)))
+    const { whole, read } = planOf(cells, { asOf, knownAt })
+    let found = cells.reduce((sum, { cell, available }) => sum + (whole.has(cell) ? available : 0), 0)
+    reading: for (const { from, to } of read) {
+      for (const [index, { at, effectiveAt }] of events.slice(from, to).entries()) {
+        if (knownAt !== undefined && at > knownAt) break reading
+        if (asOf === undefined || effectiveAt <= asOf) found += 10 ** (from + index)
       }
-    },
-  )
-  fc.assert(property, { numRuns: 5_000 })
+    }
+    const wanted = naive(events, { asOf, knownAt })
+    if (found !== wanted) throw new Error(`${found} is not ${wanted}`)
+  })
+  fc.assert(property, { numRuns: 10_000 })
 })
 
-t.test('days in their order are not read', async (t) => {
-  const days = [1, 1, 2, 2, 2, 3]
-  t.match(stretchOf(rowsOf(days), nameOf(2)), { start: { entries: 2 }, end: 5, total: 6 })
-  t.match(stretchOf(rowsOf(days), nameOf(7)), { start: { entries: 6 }, end: 6 })
+t.test('days in their order are not read, but the one that is asked about', async (t) => {
+  const days = [1, 1, 2, 2, 2, 3, 4].map((day) => ({ day, hour: 0 }))
+  const cells = cellsOf(days.map((day) => ({ at: spelled(day), effectiveAt: spelled(day) })))
+  const rest = { from: 7, to: Number.POSITIVE_INFINITY }
+  const asOf = '2026-01-02T12:00:00.000Z'
+  t.strictSame(planOf(cells, { asOf }).read, [{ from: 2, to: 5 }, rest])
+  t.strictSame(planOf(cells, { knownAt: asOf }).read, [{ from: 2, to: 5 }])
+  t.strictSame(planOf(cells, { asOf: '2026-02-01T00:00:00.000Z' }).read, [rest])
+})
+
+t.test('one late entry makes nobody read more than the days that it touches', async (t) => {
+  const days = [1, 2, 3, 4, 5].map((day) => spelled({ day, hour: 0 }))
+  const events = days.map((at) => ({ at, effectiveAt: at }))
+  const late = { at: days[3]!, effectiveAt: days[0]! }
+  const cells = cellsOf([...events.slice(0, 4), late, ...events.slice(4)])
+  const { read } = planOf(cells, { asOf: '2026-01-02T12:00:00.000Z' })
+  t.strictSame(read, [
+    { from: 1, to: 2 },
+    { from: 6, to: Number.POSITIVE_INFINITY },
+  ])
 })

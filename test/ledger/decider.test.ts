@@ -1,10 +1,12 @@
 import t from 'tap'
 import { derivedId } from '../../packages/contract/identity.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
-import { book, type PostEntry } from '../../packages/domain/ledger/book.ts'
+import { book } from '../../packages/domain/ledger/book.ts'
+import type { PostEntry } from '../../packages/domain/ledger/commands.ts'
 import { balances } from '../../packages/domain/ledger/state.ts'
-import { decide, evolve, type Context } from '../../packages/kernel/decider.ts'
+import { decide, type Context } from '../../packages/kernel/decider.ts'
 import {
+  entriesOf,
   advance,
   after,
   type Command,
@@ -32,7 +34,7 @@ import {
   topup,
   wave,
 } from '../support/ledger-commands.ts'
-import { fold, scenarios, stampOf } from '../support/scenarios.ts'
+import { fold, scenarios } from '../support/scenarios.ts'
 
 // Refusals and repeats
 
@@ -176,7 +178,7 @@ scenarios(
 
 /** What a command decides for a policy. */
 function caused(command: Command, position: number): readonly Event[] {
-  return decide(book, command, book.initial(), { ...context, cause: { ...cause, position } })
+  return entriesOf(command, book.initial(), { ...context, cause: { ...cause, position } })
 }
 
 t.test('the causes of each policy are counted apart', async (t) => {

@@ -20,7 +20,6 @@ import {
   release,
   settle,
   toppedUp,
-  topup,
   wave,
 } from '../support/ledger-commands.ts'
 

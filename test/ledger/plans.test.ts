@@ -18,6 +18,7 @@ import {
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { eventually } from '../support/eventually.ts'
+import { lawOver } from '../support/law.ts'
 import { orange, startPayments } from '../support/payments.ts'
 
 const customer = '0190a1b2-0000-7000-8000-0000000000c1'
@@ -52,10 +53,10 @@ t.test('every purpose has a plan that is stored', async (t) => {
     contribution: wholePlan('contribution', account('campaign', customer), 100),
     order: { ...plainPlan(100), template: 'order.paid' },
   }
-  for (const type of purposeTypes) {
+  await lawOver(t, purposeTypes, (type) => {
     const plan = plans[type] ?? plainPlan(100)
     t.doesNotThrow(() => admitPlan(plan, { type, id: customer }, 100), type)
-  }
+  })
 })
 
 const shares = fc.array(fc.integer({ min: 1, max: 1_000 }), { minLength: 1, maxLength: 5 }).map((amounts) => {

@@ -2,28 +2,15 @@ import fc from 'fast-check'
 import t from 'tap'
 import { Refusal, type RefusalName } from '../../packages/contract/refusals.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
-import type { HoldPart } from '../../packages/domain/ledger/events.ts'
+import type { Entry, HoldPart } from '../../packages/domain/ledger/events.ts'
 import { amountsOf, pendingOf } from '../../packages/domain/ledger/holds.ts'
 import type { Book } from '../../packages/domain/ledger/state.ts'
 import { entryTemplates, holdTemplates, moves } from '../../packages/domain/ledger/templates.ts'
-import { decide, evolve } from '../../packages/kernel/decider.ts'
+import { evolve } from '../../packages/kernel/decider.ts'
+import { entriesOf } from '../support/ledger-commands.ts'
 import { fold, stampOf } from '../support/scenarios.ts'
-import { kinds, type Choice } from '../support/ledger-choices.ts'
+import { choices, type Choice } from '../support/ledger-choices.ts'
 import { Notes, type Event, type Sent } from '../support/ledger-model.ts'
-
-const choices: fc.Arbitrary<Choice[]> = fc.array(
-  fc.record({
-    kind: fc.constantFrom(...kinds),
-    pick: fc.nat(60),
-    amount: fc.oneof(
-      { weight: 8, arbitrary: fc.integer({ min: 1, max: 200 }) },
-      { weight: 1, arbitrary: fc.constantFrom(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 150) },
-    ),
-    fee: fc.integer({ min: 0, max: 20 }),
-    byPolicy: fc.boolean(),
-  }),
-  { minLength: 1, maxLength: 30, size: 'max' },
-)
 
 const templates = [
   ...Object.keys(entryTemplates),
@@ -37,7 +24,7 @@ type Answer = readonly Event[] | RefusalName | 'bug'
 
 function answer({ command, context }: Sent, state: Book): Answer {
   try {
-    return decide(book, command, state, context)
+    return entriesOf(command, state, context)
   } catch (error) {
     return error instanceof Refusal ? error.reason : 'bug'
   }
@@ -84,6 +71,8 @@ function checkAnswer(answered: Answer, { sent, choice: { kind }, notes, state }:
   const isDone = kind === 'repeat' && command.type !== 'ReleasePayment'
   if (isDone) same(answered, [], 'what was accepted decides nothing again')
   if (answered === 'bug') check(mayBeBug(sent, notes), `${command.type} is no bug`)
+  if (command.type === 'PostEntry' && command.data.isRefusable)
+    check(typeof answered !== 'string' || answered === 'bug', 'what may be refused is an event then')
   if (command.type === 'PlaceHold' && command.data.template === 'payout.hold' && kind === 'payout') {
     const { amount, fee } = amountsOf(command.data.parts)
     const isCovered = (state.balances['merchant.available'] ?? 0) >= amount + fee
@@ -91,7 +80,11 @@ function checkAnswer(answered: Answer, { sent, choice: { kind }, notes, state }:
     check(isCovered !== isRefused, 'a payout is refused exactly when it is not covered')
   }
   if (typeof answered === 'string') return
-  for (const { data } of answered) {
+  for (const { type, data } of answered) {
+    if (type === 'EntryRefused') {
+      check(answered.length === 1, 'what is refused moves nothing')
+      continue
+    }
     let sum = 0
     for (const { side, amount } of data.postings) sum += side === 'debit' ? amount : -amount
     check(sum === 0 && data.postings.length >= 2, `${data.template} balances`)
@@ -153,6 +146,7 @@ function checkHolds({ balances, holds, openHolds }: Book, notes: Notes): void {
   const entries = new Set<string>()
   for (const event of notes.events) {
     const { type, data } = event
+    if (type === 'EntryRefused') continue
     check(!entries.has(data.entryId), 'entry ids are unique')
     entries.add(data.entryId)
     if (type !== 'HoldPosted' && type !== 'HoldVoided') continue
@@ -173,12 +167,12 @@ function taken(parts: readonly HoldPart[]) {
   return [...sums]
 }
 
-function earned({ postings }: Event['data']): number {
+function earned({ postings }: Entry): number {
   const fees = postings.filter(({ account }) => account.startsWith('revenue.'))
   return fees.reduce((sum, { amount }) => sum + amount, 0)
 }
 
-function moved({ postings }: Event['data'], side: 'debit' | 'credit') {
+function moved({ postings }: Entry, side: 'debit' | 'credit') {
   return postings.filter((posting) => posting.side === side).map(({ account, amount }) => [account, amount])
 }
 
@@ -210,9 +204,14 @@ function choice(kind: Choice['kind'], pick: number, amount: number): Choice {
 
 t.test('no sequence of commands breaks a law of the ledger', async (t) => {
   const written = new Set<string>()
+  let refused = 0
   const property = fc.property(choices, (sequence) => {
-    for (const { data } of play(sequence)) written.add(data.template)
+    for (const { type, data } of play(sequence)) {
+      if (type === 'EntryRefused') refused++
+      else written.add(data.template)
+    }
   })
   fc.assert(property, { numRuns: 3_000, examples: [[everyMove]] })
   t.strictSame([...written].sort(), [...new Set(templates)].sort(), 'every template was played')
+  t.ok(refused > 100, `${refused} entries were refused`)
 })

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { derivedId } from '../../packages/contract/identity.ts'
 import { Recent, type KeptRecent } from '../../packages/domain/ledger/recent.ts'
+import { lawOver } from '../support/law.ts'
 
 const namespace = '00000000-0000-7000-8000-00000000000a'
 const id = (number: number) => derivedId(namespace, String(number))
@@ -42,11 +43,11 @@ t.test('ids that differ in one digit are two', async (t) => {
   const one = '01234567-89ab-7def-8123-456789abcdef'
   recent.remember(one, 1)
   t.equal(recent.recall(one), 1)
-  for (const [index, digit] of [...one].entries()) {
-    if (digit === '-') continue
+  await lawOver(t, [...one].entries(), ([index, digit]) => {
+    if (digit === '-') return
     const other = `${one.slice(0, index)}${digit === 'f' ? '0' : 'f'}${one.slice(index + 1)}`
     t.equal(recent.recall(other), undefined, other)
-  }
+  })
 })
 
 t.test('what was never remembered is not found, and an id has to be one', async (t) => {

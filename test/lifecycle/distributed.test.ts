@@ -4,9 +4,10 @@ import type pg from 'pg'
 import t, { type Test } from 'tap'
 import type { Credentials } from '../../services/composition/first-merchant.ts'
 import type { Broker } from '../../infra/kafka/broker.ts'
-import { listen, type Heard } from '../../services/cli/demo/listener.ts'
+import { listen, type ReceivedWebhook } from '../../services/cli/demo/listener.ts'
 import { eventually as soon } from '../support/eventually.ts'
 import { startTestBroker } from '../support/kafka.ts'
+import { lawOver } from '../support/law.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { clientOf, type MerchantClient } from '../support/service.ts'
 import { ServiceApart, type ServiceName } from '../support/service-apart.ts'
@@ -62,7 +63,7 @@ const clients = await Promise.all(
 const [first, second] = clients as [MerchantClient, MerchantClient]
 
 const heard = (resource: string, type: string) =>
-  listener.heard.filter((one: Heard) => {
+  listener.heard.filter((one: ReceivedWebhook) => {
     return one.resource === resource && one.type === type
   })
 
@@ -181,11 +182,11 @@ t.test('a leader that sleeps while another is elected writes nothing when it wak
       (leads) => !leads,
     )
   await payOut(second)
-  for (const { name, instance } of sleepers) {
+  await lawOver(t, sleepers, async ({ name, instance }) => {
     const { since } = elected.find((one) => one.name === name)!
     const text = 'select what from audit where who = $1 and at >= $2'
     t.same((await pool.query(text, [instance, since])).rows, [], `${instance} has written nothing`)
-  }
+  })
   const others = await pool.query('select distinct who from audit where not (who = any($1))', [
     sleepers.map(({ instance }) => instance),
   ])
@@ -215,7 +216,7 @@ t.test('every process stops when it is asked to', async (t) => {
     all.map(({ instance }) => [instance, 0]),
   )
   // Processes that take live money say at their start that there is none to be had.
-  for (const { instance, errors } of all) t.match(errors, /^(No live provider [^\n]+\n)?$/, instance)
+  await lawOver(t, all, ({ instance, errors }) => t.match(errors, /^(No live provider [^\n]+\n)?$/, instance))
 })
 
 /** Who has written what leaders write, and when. */

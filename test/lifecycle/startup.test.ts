@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
+import { testCertificate } from '../support/certificate.ts'
 import { eventually } from '../support/eventually.ts'
 import { notReady } from '../support/eventstoredb-peer/failures.ts'
+import { Log } from '../support/eventstoredb-peer/log.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { ServiceApart, type ServiceName } from '../support/service-apart.ts'
@@ -22,9 +24,10 @@ t.teardown(() => taken.close())
 const { port } = taken.address() as AddressInfo
 const { url } = await testDatabase(t)
 
-const denying = await EventStoreDbPeer.start()
-t.teardown(() => denying.stop())
-denying.denyAll()
+const certificate = testCertificate(temporaryDirectory(t))
+const eventStore = await EventStoreDbPeer.start(new Log(), certificate)
+t.teardown(() => eventStore.stop())
+eventStore.letInOnly({ name: 'ikw', password: 'secret', lacks: ['read $all'] })
 const missing = new URL(url)
 missing.pathname = '/no_such_thing'
 
@@ -52,8 +55,13 @@ const troubles: Readonly<Record<string, Trouble>> = {
   },
   'an event store whose $all may not be read, however long the wait': {
     service: 'processes',
-    settings: { EVENTSTORE_URL: denying.url, START_WAIT_SECONDS: '60' },
-    says: /^\$all, streams and their metadata must be readable for the user of EVENTSTORE_URL[^\n]+\n$/,
+    settings: { EVENTSTORE_URL: eventStore.urlOf('ikw', 'secret'), START_WAIT_SECONDS: '300' },
+    says: /^\$all may not be read by the user of EVENTSTORE_URL: see [^\n]+\n$/,
+  },
+  'an event store with another password, however long the wait': {
+    service: 'processes',
+    settings: { EVENTSTORE_URL: eventStore.urlOf('ikw', 'wrong'), START_WAIT_SECONDS: '300' },
+    says: /^EventStoreDB does not accept the user or the password of EVENTSTORE_URL\n$/,
   },
   'a database that is not on its server, however long the wait': {
     service: 'projector',

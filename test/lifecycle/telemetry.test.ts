@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { eventually } from '../support/eventually.ts'
+import { lawOver } from '../support/law.ts'
 import { OtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { serviceProcess } from '../support/service-process.ts'
@@ -94,11 +95,11 @@ t.test('a payout is one trace, from the request to the webhook', async (t) => {
     'every parent is there',
   )
 
-  for (const { type, traceparent } of heard) {
+  await lawOver(t, heard, ({ type, traceparent }) => {
     const [, trace, parent] = traceparent.split('-')
     t.equal(trace, traceId, `the webhook ${type} carries the trace on`)
     t.equal(spans.find(({ spanId }) => spanId === parent)?.name, 'deliver')
-  }
+  })
   const linked = receiver.spans.filter(({ name }) => name === 'project').flatMap(({ links }) => links)
   t.ok(
     linked.some((link) => link.traceId === traceId),

@@ -6,6 +6,7 @@ import { readState } from '../../packages/kernel/history.ts'
 import { startApi } from '../../services/api/main.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
 import { eventually } from '../support/eventually.ts'
+import { lawOver } from '../support/law.ts'
 import { card, intentsPath, orange, startPayments, type Body, type Payments } from '../support/payments.ts'
 
 let payments: Payments
@@ -200,7 +201,7 @@ t.test('of 200 confirmations at once over two processes, one reaches the provide
     }),
   )
   const final = await payments.shown(intent)
-  for (const { status, body } of answers) {
+  await lawOver(t, answers, ({ status, body }) => {
     if (status === 200) t.equal(body['operation_id'], final['operation_id'])
     else
       t.match(
@@ -210,7 +211,7 @@ t.test('of 200 confirmations at once over two processes, one reaches the provide
           body: { code: 'IKW-RES-003', retryable: true, message: lockMessage },
         },
       )
-  }
+  })
   const operation = identity(String(final['operation_id']), 'op')
   const calls = 'select calls from sandbox_operations where reference = $1'
   const { rows } = await postgres.pool.query(calls, [operation])

@@ -12,7 +12,7 @@ import { context, scenarios } from '../support/scenarios.ts'
 type Event = Message<PaymentIntentEvents>
 type Command = Message<PaymentIntentCommands>
 
-const { id, merchant, livemode } = context
+const { id } = context
 const at = '2026-01-01T12:00:00.000Z'
 const operationId = derivedId(id, 'confirmation 1')
 const secondOperationId = derivedId(id, 'confirmation 2')

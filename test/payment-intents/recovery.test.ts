@@ -5,7 +5,7 @@ import { SimulatedOperators } from '../../infra/rails/sandbox.ts'
 import { derivedId, identity } from '../../packages/contract/identity.ts'
 import { Refusal } from '../../packages/contract/refusals.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
-import { bookId, merchantAvailable } from '../../packages/domain/ledger/accounts.ts'
+import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { balances } from '../../packages/domain/ledger/state.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
@@ -153,7 +153,7 @@ function asking(id: string, dependencies: Dependencies) {
   const body = { payment_method: byOrange }
   const envelope = { ...owner(), actor: 'test', correlation: 'test' }
   const caller = { ...owner(), actor: 'test', credential: 'api_key', scopes: ['*'] } as const
-  const parts = { dependencies, caller, envelope, id, path: '', params: { id }, target: id, query: {}, body }
+  const parts = { dependencies, caller, envelope, id, subject: id, path: '', params: { id }, query: {}, body }
   const request = new HttpRequest({ ...parts, minPosition: undefined, lastWritten: 0, ifRevision: undefined })
   return request as Parameters<typeof confirmPaymentIntent>[0]
 }

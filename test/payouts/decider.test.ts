@@ -16,7 +16,6 @@ import {
   mine,
   savedBank,
   late,
-  lateAt,
   requestedFrom,
 } from '../support/payouts.ts'
 import { context, scenarios } from '../support/scenarios.ts'
@@ -189,6 +188,59 @@ scenarios(payout, {
         data: { recorded: 'paid', word: 'failed', remedy: 'case', money },
       },
     ],
+  },
+  'a failed payout that has arrived after all is charged again': {
+    given: [requested, sent, failed],
+    when: { type: 'ContradictResult', data: { word: 'paid', isConfirmed: true } },
+    then: [
+      {
+        type: 'PayoutResultContradicted',
+        data: { recorded: 'failed', word: 'paid', remedy: 'charge', money },
+      },
+      { type: 'PayoutChargeRequested', data: { money } },
+    ],
+  },
+  'a person may say that a failed payout was paid': {
+    given: [requested, sent, failed],
+    when: { type: 'ChargePayout', data: {} },
+    then: [{ type: 'PayoutChargeRequested', data: { money } }],
+  },
+  'a payout that is being charged is not charged twice': {
+    given: [requested, sent, failed, { type: 'PayoutChargeRequested', data: { money } }],
+    when: { type: 'ChargePayout', data: {} },
+    then: [],
+  },
+  'a charge that was refused may be asked for again': {
+    given: [
+      requested,
+      sent,
+      failed,
+      { type: 'PayoutChargeRequested', data: { money } },
+      { type: 'PayoutChargeRefused', data: { money, reason: 'Too little' } },
+    ],
+    when: { type: 'ChargePayout', data: {} },
+    then: [{ type: 'PayoutChargeRequested', data: { money } }],
+  },
+  'a charge is refused once': {
+    given: [requested, sent, failed, { type: 'PayoutChargeRequested', data: { money } }],
+    when: { type: 'RefuseCharge', data: { reason: 'Too little' } },
+    then: [{ type: 'PayoutChargeRefused', data: { money, reason: 'Too little' } }],
+  },
+  'a payout that came back is not charged again': {
+    given: [requested, sent, paid, { type: 'PayoutReturned', data: { money } }],
+    when: { type: 'ChargePayout', data: {} },
+    then: 'resource_state_must_allow_it',
+  },
+  'a payout that was charged late is paid, and is charged no more': {
+    given: [
+      requested,
+      sent,
+      failed,
+      { type: 'PayoutChargeRequested', data: { money } },
+      { type: 'PayoutPaidLate', data: { money } },
+    ],
+    when: { type: 'ChargePayout', data: {} },
+    then: [],
   },
   'a payout of unknown outcome is escalated once': {
     given: [requested, sent],

@@ -7,6 +7,7 @@ import { startApi } from '../../services/api/main.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
 import { otherMerchantsKey } from '../support/credentials.ts'
 import { eventually } from '../support/eventually.ts'
+import { lawOver } from '../support/law.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { clientOf, type MerchantClient } from '../support/service.ts'
 
@@ -44,7 +45,7 @@ async function shownTime(of: MerchantClient = client, key = of.sandboxKey): Prom
 
 async function runsMade(): Promise<readonly Run[]> {
   const { store } = service.runtime.dependencies
-  const id = payoutSettingsId(service.credentials.merchant_id, false)
+  const id = payoutSettingsId({ merchant: service.credentials.merchant_id, livemode: false })
   const events = await store.readStream(streamName(payoutSettings.category, id), 0)
   return events.flatMap(({ type, data }) => (type === 'ScheduledPayoutRun' ? [data as Run] : []))
 }
@@ -72,8 +73,9 @@ t.test(
     const times = runs.map(({ dueAt }) => Date.parse(dueAt))
     t.ok(times.length >= 12)
     t.ok(times[0]! > begun && times[0]! <= begun + 7 * dayMs, 'from the first one on')
-    for (const [index, time] of times.entries())
-      t.equal(time, times[0]! + index * 7 * dayMs, `run ${index} follows the one before`)
+    await lawOver(t, times.entries(), ([index, time]) =>
+      t.equal(time, times[0]! + index * 7 * dayMs, `run ${index} follows the one before`),
+    )
     const { body } = await client.get(`/api/v1/payouts/${runs[0]!.payout}`)
     t.ok(Number(body['created']) * 1_000 > begun + 19 * dayMs, 'resources show the moved time')
     const listed = () => client.get<{ total_count: number }>('/api/v1/merchant/payouts?limit=1')

@@ -34,7 +34,7 @@ async function startAt(t: Test, time: string) {
   })
   const client = clientOf({ port: api.port, credentials })
   const merchant = credentials.merchant_id
-  const id = payoutSettingsId(merchant, false)
+  const id = payoutSettingsId({ merchant, livemode: false })
   const stream = streamName(payoutSettings.category, id)
   const runsMade = async () => {
     const events = await dependencies.store.readStream(stream, 0)

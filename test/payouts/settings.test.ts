@@ -116,7 +116,8 @@ scenarios(payoutSettings, {
 })
 
 t.test('a merchant has settings of its own in each environment', async (t) => {
-  t.not(payoutSettingsId(owner.merchant, true), payoutSettingsId(owner.merchant, false))
+  const idIn = (livemode: boolean) => payoutSettingsId({ merchant: owner.merchant, livemode })
+  t.not(idIn(true), idIn(false))
 })
 
 t.test('the same destination of a merchant is the same stream, whoever is called its holder', async (t) => {

@@ -119,7 +119,7 @@ t.test('settings of the first format go on with the newest run that was due', as
   t.strictSame(duePayoutRuns(after, later('07').now), [run('06'), run('07')])
 })
 
-t.test('whenever settings change and runs are made, each run comes once and in order', async (t) => {
+t.test('whenever settings change and runs are made, each run comes once and in order', async () => {
   const change = fc.constantFrom('daily' as const, 'weekly' as const, 'monthly' as const)
   const step = fc.record({
     hours: fc.integer({ min: 1, max: 40 * 24 }),

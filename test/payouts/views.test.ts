@@ -1,6 +1,7 @@
 import t from 'tap'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
-import { payout, type PayoutEvents } from '../../packages/domain/payouts/payout.ts'
+import type { PayoutEvents } from '../../packages/domain/payouts/events.ts'
+import { payout } from '../../packages/domain/payouts/payout.ts'
 import { payoutPolicies } from '../../packages/domain/payouts/policies.ts'
 import { payouts } from '../../packages/domain/payouts/index.ts'
 import { viewPayout } from '../../packages/domain/payouts/resource.ts'

@@ -1,15 +1,13 @@
 import { Type } from '../../packages/contract/vocabulary.ts'
 import t, { type Test } from 'tap'
-import { readConfiguration } from '../../infra/configuration.ts'
 import { InProcessBus } from '../../infra/event-bus/in-process.ts'
 import { requestRetry } from '../../infra/postgres/consumers/parked.ts'
-import { publishMissing, wantRebuild } from '../../infra/postgres/read-models/publication.ts'
+import { publishMissing, requestNewGeneration } from '../../infra/postgres/read-models/publication.ts'
 import { PostgresTimers } from '../../infra/postgres/timers.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import type { AnyPolicy } from '../../packages/kernel/policy.ts'
 import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
 import type { ReadModel } from '../../packages/kernel/projection.ts'
-import { openRuntime, type Runtime } from '../../services/composition/dependencies.ts'
 import { startProcesses } from '../../services/processes/main.ts'
 import { startProjector } from '../../services/projector/main.ts'
 import { startRelay } from '../../services/relay/main.ts'
@@ -25,35 +23,7 @@ import {
   type TallyEvents,
 } from '../support/diary.ts'
 import { eventually } from '../support/eventually.ts'
-import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
-
-interface Parts {
-  readonly runtime: Runtime
-}
-
-async function openParts(t: Test): Promise<Parts> {
-  const { url: POSTGRES_URL } = await testDatabase(t)
-  const settings = { PORT: '0', DATA_DIR: temporaryDirectory(t), LOG_LEVEL: 'silent', POSTGRES_URL }
-  const runtime = await openRuntime(readConfiguration(settings))
-  t.teardown(async () => {
-    poisoned.clear()
-    await runtime.close()
-  })
-  return { runtime }
-}
-
-async function take({ runtime }: Parts, id: string, numbers: readonly number[]): Promise<void> {
-  const { executor } = runtime.dependencies
-  const envelope = { merchant: id, livemode: false, actor: 'test', correlation: 'test' }
-  for (const number of numbers)
-    await executor.sendAll(diary, id, [{ command: { type: 'TakeNote', data: { number } }, envelope }])
-}
-
-async function parkedStreams({ runtime }: Parts): Promise<readonly string[]> {
-  const { body } = await runtime.health.answers['/readyz']!()
-  const { parked } = JSON.parse(body) as { parked: { consumer: string; stream: string }[] }
-  return parked.map(({ consumer, stream }) => `${consumer} | ${stream}`)
-}
+import { openParts, parkedStreams, take, type Parts } from '../support/parking.ts'
 
 interface Consumer {
   readonly name: string
@@ -238,7 +208,7 @@ t.test('a row that PostgreSQL refuses parks its stream while read models are bui
     (now) => now.length === 3,
   )
   poisoned.add(ill)
-  await wantRebuild(pool, notesOutOfRange)
+  await requestNewGeneration(pool, notesOutOfRange)
   const shown = await eventually(
     () => parkedStreams(parts),
     (streams) => streams.length > 0,

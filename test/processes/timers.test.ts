@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { v7 } from 'uuid'
 import { PostgresTimers } from '../../infra/postgres/timers.ts'
 import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
+import type { Owner } from '../../packages/kernel/owner.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import { readModels } from '../../projections/index.ts'
 import { runDue, type TimerRunnerOptions } from '../../services/processes/due-timers.ts'
@@ -28,9 +29,13 @@ async function set(pool: pg.Pool, dueAt: Readonly<Record<string, number>>): Prom
   }
 }
 
-const idsOf = (timers: readonly DueTimer[]) => timers.map(({ id }) => id)
+const idsOf = (timers: readonly DueTimer<Owner>[]) => timers.map(({ id }) => id)
 
-async function postponeAll(timers: PostgresTimers, due: readonly DueTimer[], seconds: number): Promise<void> {
+async function postponeAll(
+  timers: PostgresTimers,
+  due: readonly DueTimer<Owner>[],
+  seconds: number,
+): Promise<void> {
   await Promise.all(due.map((timer) => timers.postpone(timer, at(seconds))))
 }
 
@@ -134,7 +139,7 @@ t.test('a timer of a kind that nobody here knows is left alone, and the others a
   await set(pool, Object.fromEntries([...others, 'newer'].map((name) => [name, name === 'newer' ? 0 : 1])))
   await pool.query("update read.timers set kind = 'of a newer version' where id = 'newer'")
   const run: string[] = []
-  const work = async ({ id }: DueTimer) => {
+  const work = async ({ id }: DueTimer<Owner>) => {
     run.push(id)
     return undefined
   }

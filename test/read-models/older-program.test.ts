@@ -1,5 +1,9 @@
 import t from 'tap'
-import { publishMissing, publications, wantRebuild } from '../../infra/postgres/read-models/publication.ts'
+import {
+  publishMissing,
+  publications,
+  requestNewGeneration,
+} from '../../infra/postgres/read-models/publication.ts'
 import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
 import { deciders } from '../../packages/domain/index.ts'
 import type { ReadModel } from '../../packages/kernel/projection.ts'
@@ -29,7 +33,7 @@ t.test("a program that is older leaves a newer one's table alone, and keeps the 
   const before = await shown(webhookEndpoints.name)
   const older = await project(models)
   t.teardown(() => older.close())
-  await wantRebuild(pool, webhookReplays)
+  await requestNewGeneration(pool, webhookReplays)
   await eventually(
     () => shown(webhookReplays.name),
     (published) => published?.generation === 2,

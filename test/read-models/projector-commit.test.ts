@@ -2,7 +2,11 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { planByKey } from '../../infra/postgres/client/prepared-statements.ts'
 import { Projector } from '../../infra/postgres/read-models/projector.ts'
-import { publications, publishMissing, wantRebuild } from '../../infra/postgres/read-models/publication.ts'
+import {
+  publications,
+  publishMissing,
+  requestNewGeneration,
+} from '../../infra/postgres/read-models/publication.ts'
 import { readInPages } from '../../packages/kernel/pages.ts'
 import type { EventStore } from '../../packages/kernel/ports.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
@@ -103,7 +107,7 @@ t.test('a rebuild that fails is tried again when nobody works on it any more', a
   await publishMissing(pool, models, '')
   await runtime.process().send(book, id, topUp('first', 100), envelope)
   await runtime.process().send(book, id, topUp('second', 20), envelope)
-  for (const model of models) await wantRebuild(pool, model)
+  for (const model of models) await requestNewGeneration(pool, model)
   const told: string[] = []
   const tell = (what: string) => void told.push(what)
   const { store, failure } = failingSecond(runtime.store, tell)

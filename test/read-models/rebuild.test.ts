@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { financeViews } from '../../infra/postgres/finance/finance.ts'
 import { tableOf } from '../../infra/postgres/read-models/tables.ts'
 import { totalsOf } from '../../infra/postgres/read-models/totals.ts'
-import { publications, wantRebuild } from '../../infra/postgres/read-models/publication.ts'
+import { publications, requestNewGeneration } from '../../infra/postgres/read-models/publication.ts'
 import type { EventStore } from '../../packages/kernel/ports.ts'
 import type { ReadModel } from '../../packages/kernel/projection.ts'
 import { balances } from '../../projections/balances.ts'
@@ -105,8 +105,8 @@ t.test(
     const create = async () => (await client.post('/api/v1/payouts', payout)).body
     const known = await Promise.all(Array.from({ length: 20 }, create))
     gate.close()
-    await wantRebuild(pool, payouts)
-    await wantRebuild(pool, balances)
+    await requestNewGeneration(pool, payouts)
+    await requestNewGeneration(pool, balances)
     const meanwhile = await create()
     const listed = await client.get<{ data: object[] }>('/api/v1/merchant/payouts?limit=100')
     t.equal(listed.body.data.length, 21, 'the old table goes on meanwhile')
@@ -199,7 +199,7 @@ t.test('a rebuild that is cut short goes on where it was', async (t) => {
   await client.get('/api/v1/merchant/payouts')
   const before = await rows('payouts')
   gate.close()
-  await wantRebuild(pool, payouts)
+  await requestNewGeneration(pool, payouts)
   await eventually(
     () => tables(pool),
     (names) => names.includes('payouts_v1_2'),
@@ -261,7 +261,7 @@ t.test('a rebuild drops a table before its totals, as lists read them', async (t
   const reader = await pool.connect()
   t.teardown(() => reader.release(true))
   await reader.query(`begin; lock table ${totals} in access share mode`)
-  await wantRebuild(pool, payouts)
+  await requestNewGeneration(pool, payouts)
   const waiting = await eventually(
     async () => (await locks(pool, totals)).find(({ granted }) => !granted),
     (found) => found !== undefined,

@@ -15,6 +15,7 @@ const failed: Event = {
   type: 'RefundFailed',
   data: { ...money, code: 'could_not_process', message: 'No' },
 }
+const chargeRequested: Event = { type: 'RefundChargeRequested', data: { ...money, attempt: 1 } }
 const abandoned: Event = { type: 'RefundAbandoned', data: { paymentIntent } }
 
 scenarios(refund, {
@@ -55,6 +56,45 @@ scenarios(refund, {
         data: { ...money, shares, message: 'The money came back from the payer' },
       },
     ],
+  },
+  'a failed refund that the payer has after all is charged': {
+    given: [requested, failed],
+    when: { type: 'ContradictRefund', data: { word: 'succeeded', isConfirmed: true } },
+    then: [
+      {
+        type: 'RefundResultContradicted',
+        data: { ...money, recorded: 'failed', word: 'succeeded', remedy: 'charge' },
+      },
+      { type: 'RefundChargeRequested', data: { ...money, attempt: 1 } },
+    ],
+  },
+  'a refund that is being charged is not charged twice': {
+    given: [requested, failed, chargeRequested],
+    when: { type: 'ChargeRefund', data: {} },
+    then: [],
+  },
+  'a person may ask again for a charge that was refused': {
+    given: [
+      requested,
+      failed,
+      chargeRequested,
+      { type: 'RefundChargeRefused', data: { ...money, reason: 'Too little' } },
+    ],
+    when: { type: 'ChargeRefund', data: {} },
+    then: [{ type: 'RefundChargeRequested', data: { ...money, attempt: 2 } }],
+  },
+  'what the balance alone does not cover is refunded all the same': {
+    given: [requested, failed, chargeRequested],
+    when: { type: 'RefuseCharge', data: { reason: 'Too little', isCounted: true } },
+    then: [
+      { type: 'RefundChargeRefused', data: { ...money, reason: 'Too little' } },
+      { type: 'RefundPaidLate', data: money },
+    ],
+  },
+  'what the payment does not cover stays failed': {
+    given: [requested, failed, chargeRequested],
+    when: { type: 'RefuseCharge', data: { reason: 'Too little', isCounted: false } },
+    then: [{ type: 'RefundChargeRefused', data: { ...money, reason: 'Too little' } }],
   },
   'a refund that nobody requested in time is abandoned': {
     when: { type: 'AbandonRefund', data: { paymentIntent } },

@@ -1,3 +1,4 @@
+import { ownerText } from '../../packages/kernel/owner.ts'
 import type { Answer, AnswerKey, Answers } from '../../packages/kernel/read-ports.ts'
 import type { Life, Scheduler } from './scheduler.ts'
 
@@ -55,6 +56,6 @@ export class SimulatedAnswers {
   }
 }
 
-function nameOf({ merchant, livemode, operation, key }: AnswerKey): string {
-  return `${merchant} ${livemode} ${operation} ${key}`
+function nameOf(answer: AnswerKey): string {
+  return `${ownerText(answer)} ${answer.operation} ${answer.key}`
 }

@@ -2,7 +2,7 @@ import type { Caller } from '../../packages/contract/callers.ts'
 import type { AnyRoute, Dependencies } from '../../packages/contract/routes.ts'
 import { answer } from '../../services/api/http/answer.ts'
 import { keyOf } from '../../services/api/kinds/idempotency.ts'
-import { targetOf } from '../../services/api/kinds/prefixes.ts'
+import { subjectOf } from '../../services/api/kinds/prefixes.ts'
 import { HttpRequest } from '../../services/api/http/request.ts'
 import { balanceRoutes } from '../../services/api/routes/balances.ts'
 import { paymentIntentRoutes } from '../../services/api/routes/payment-intents.ts'
@@ -36,12 +36,13 @@ export async function ask(
   const route = routes.get(operation)
   if (!route) throw new Error(`${operation} is no operation`)
   const isRead = operation.startsWith('GET ')
-  const keyed = isRead ? undefined : keyOf(route, { header: key, caller, params, body })
+  const keyed = isRead
+    ? undefined
+    : keyOf(route, { header: key, caller, owner: ownerOf(caller), params, body })
   const correlation = dependencies.newId()
   const request = new HttpRequest({
     dependencies,
     params,
-    target: targetOf(route, caller, params),
     body,
     caller,
     envelope: {
@@ -51,6 +52,7 @@ export async function ask(
       ...(keyed && { idempotencyKey: keyed.answerKey.key, fingerprint: keyed.fingerprint }),
     },
     id: keyed?.id ?? dependencies.newId(),
+    subject: subjectOf(route, caller, params),
     path: operation,
     query: {},
     minPosition: undefined,

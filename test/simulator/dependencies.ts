@@ -55,6 +55,7 @@ export function dependenciesOf(world: Surroundings, life: Life): Dependencies {
     vault: { seal: unused, open: unused },
     opaque: { seal: unused, open: unused },
     personalKeys: { destroy: unused },
+    logProofs: { indexOf: async () => undefined, receiptOf: unused },
     blindIndex: unused,
     mailer: { send: unused },
   }

@@ -58,7 +58,7 @@ async function answer(at: Connection, { text, values }: Statement, writes: Write
     return result([{ position: database.checkpoints.get(String(values[0])) ?? 0 }])
   }
   if (text.startsWith('select distinct stream from parked')) return result([])
-  if (/^select id, .* from read\./.test(text)) return documents(at, { text, values })
+  if (/^select "id", .* from read\./.test(text)) return documents(at, { text, values })
   if (text.startsWith('update checkpoints set position')) return moveCheckpoints(at, values, writes!)
   if (text.startsWith('insert into parked')) {
     at.stage.violate('R7', `the projector parks ${values.slice(0, 3).join(' ')}: ${values.at(-1)}`)
@@ -104,7 +104,7 @@ function documents({ stage, database, life }: Connection, { text, values }: Stat
   })
 }
 
-async function commit({ stage, database, life, fence }: Connection, writes: readonly Write[]) {
+async function commit({ stage, life, fence }: Connection, writes: readonly Write[]) {
   if (writes.length === 0) return result([])
   const { random, faults } = stage.scheduler
   const fate = random.chance(faults.brokenWrite) ? random.pick(['before', 'after'] as const) : 'done'

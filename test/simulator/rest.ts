@@ -4,10 +4,13 @@ import { Projector } from '../../infra/postgres/read-models/projector.ts'
 import type { CreatedIntent, PaymentIntent } from '../../packages/domain/payment-intents/state.ts'
 import { lateRefundIdOf } from '../../packages/domain/payment-intents/state.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
-import type { Payout, PayoutEvents } from '../../packages/domain/payouts/payout.ts'
+import type { PayoutEvents } from '../../packages/domain/payouts/events.ts'
+import type { Payout } from '../../packages/domain/payouts/payout.ts'
 import type { Refund } from '../../packages/domain/refunds/refund.ts'
 import { parseStreamName } from '../../packages/kernel/decider.ts'
 import { foldStored } from '../../packages/kernel/history.ts'
+import type { MerchantOwner } from '../../packages/kernel/owner.ts'
+import type { EventMetadata } from '../../packages/kernel/ports.ts'
 import { readModels } from '../../projections/index.ts'
 import { deciders, publicSources } from '../../packages/domain/index.ts'
 import { Renderer } from '../../services/relay/render.ts'
@@ -145,7 +148,7 @@ function playedMinor({ rail, log }: World, name: string): number {
   for (const [reference, { request, state }] of rail.operations) {
     const [requested] = log.streams.get(`payout-${reference}`) ?? []
     if (request || state.state !== 'succeeded' || !requested) continue
-    const { merchant, livemode } = requested.metadata
+    const { merchant, livemode } = requested.metadata as EventMetadata<MerchantOwner>
     const { money } = requested.data as PayoutEvents['PayoutRequested']
     if (bookId(merchant, livemode, money.currency) === name) total += money.amount
   }

@@ -14,7 +14,7 @@ const lookEveryMs = 500
 
 class Backend {
   readonly port: number
-  /** It keeps its connections, as balancers do: an end of one that is in use would be seen by a client. */
+  /** It keeps its connections, as balancers do: a client would notice the end of one in use. */
   readonly agent = new Agent({ keepAlive: true })
   isIn = false
 
@@ -30,8 +30,8 @@ class Backend {
 }
 
 /**
- * A balancer in front of several processes, as simple as they come: it takes out who is not ready or refuses
- * a connection, tries another only after a refused connection, and answers 502 for everything else.
+ * A simple balancer in front of several processes: it takes out those that are not ready or refuse a
+ * connection, retries elsewhere only after a refused connection, and answers 502 for everything else.
  */
 export class Balancer {
   readonly #backends: readonly Backend[]
@@ -52,7 +52,7 @@ export class Balancer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** Ports of those that get requests. */
+  /** Ports of the processes that receive requests. */
   get inside(): readonly number[] {
     return this.#backends.filter(({ isIn }) => isIn).map(({ port }) => port)
   }

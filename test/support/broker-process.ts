@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process'
 import { startBroker, type Broker, type BrokerOptions } from '../../infra/kafka/broker.ts'
 import { brokerJars } from './root.ts'
 
-/** A real broker that ends with this process, also when that is killed. */
+/** A real broker that ends with this process, even when that is killed. */
 export async function brokerProcess(options: Omit<BrokerOptions, 'jars'>): Promise<Broker> {
   const started = await startBroker({ ...options, jars: brokerJars })
   endWithUs(started.pid)
   return started
 }
 
-/** Who is killed tears nothing down, but its pipe is closed. */
+/** A killed process cleans up nothing, but its pipe is closed. */
 function endWithUs(pid: number): void {
   const script = 'read _; kill "$1"'
   const watch = spawn('sh', ['-c', script, 'sh', String(pid)], {

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 
 export interface TestCertificate {
   readonly certificateFile: string
-  /** The private key and behind it the certificate. */
+  /** The private key, followed by the certificate. */
   readonly keyStoreFile: string
 }
 
-/** A certificate of this machine that nobody trusts who is not told to. */
+/** A self-signed certificate, trusted only by those who are told to. */
 export function testCertificate(directory: string): TestCertificate {
   const keyFile = join(directory, 'key.pem')
   const certificateFile = join(directory, 'certificate.pem')
@@ -16,7 +16,14 @@ export function testCertificate(directory: string): TestCertificate {
     'openssl',
     [
       ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost'],
-      ...['-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', keyFile, '-out', certificateFile],
+      ...[
+        '-addext',
+        'subjectAltName=IP:127.0.0.1,DNS:localhost',
+        '-keyout',
+        keyFile,
+        '-out',
+        certificateFile,
+      ],
     ],
     { stdio: 'ignore' },
   )

@@ -1,6 +1,9 @@
 import type pg from 'pg'
 
-/** Every posting of the journal, with what it adds to its account: debits raise assets, credits all else. */
+/**
+ * Every posting of the journal, with what it adds to its account: debits raise assets, credits everything
+ * else.
+ */
 const postings = `
   select event.stream as book, event.position, event.type, event.data, posting->>'account' as account,
     posting->>'side' as side, (posting->>'amount')::bigint as amount,
@@ -13,8 +16,8 @@ const postings = `
 const ends = `('PayoutPaid', 'PayoutFailed', 'PayoutCanceled')`
 
 /**
- * What must be true of a log and of the operators' book, as queries that find what breaks it. They share
- * nothing with the service but the stored events.
+ * What must be true of a log and of the simulated operators' records, as queries that find violations. They
+ * share nothing with the service except the stored events.
  */
 export const laws: Readonly<Record<string, string>> = {
   'the revisions of a stream are counted from 0': `
@@ -103,7 +106,7 @@ export const laws: Readonly<Record<string, string>> = {
   'nothing is parked': 'select consumer, type, error from parked',
 }
 
-/** Every law that is broken, with the first rows that break it. */
+/** Every violated law, with the first rows that violate it. */
 export async function brokenLaws(pool: pg.Pool): Promise<Readonly<Record<string, readonly object[]>>> {
   const broken: Record<string, readonly object[]> = {}
   for (const [law, query] of Object.entries(laws)) {

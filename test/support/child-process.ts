@@ -8,8 +8,8 @@ import type { Test } from 'tap'
 const extension = import.meta.url.slice(-3)
 
 /**
- * What Node needs to run a file of this project, and to load others before it, all named from this directory
- * without their extension.
+ * Node's arguments to run a file of this project and to preload others, all relative to this directory and
+ * without extension.
  */
 export function nodeArguments(name: string, ...before: readonly string[]): readonly string[] {
   const url = (file: string) => new URL(file + extension, import.meta.url)
@@ -17,7 +17,7 @@ export function nodeArguments(name: string, ...before: readonly string[]): reado
   return [...loader, ...before.flatMap((file) => ['--import', url(file).href]), fileURLToPath(url(name))]
 }
 
-/** A script of this directory that runs as a process of its own, until it ends or the test does. */
+/** A script of this directory as a process of its own, until it or the test ends. */
 export class Script {
   readonly #child: ChildProcess
   readonly #lines: AsyncIterator<string>
@@ -32,7 +32,7 @@ export class Script {
     t.teardown(() => this.kill())
   }
 
-  /** The next line that it writes. */
+  /** The next line of its output. */
   async line(): Promise<string> {
     const { value, done } = await this.#lines.next()
     if (done) throw new Error('the script ended without a word')

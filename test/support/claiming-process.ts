@@ -4,7 +4,7 @@ import { claiming } from '../../services/api/kinds/claims.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
 import { seller } from './sellers.ts'
 
-/** Like an API process: many sellers at once want one name after the other. It tells who has got it. */
+/** Like an API process: many sellers at once want one name after the other. Prints who got each. */
 const [environment = '', merchant = '', names = '', times = ''] = process.argv.slice(2)
 const { dependencies } = await openRuntime(
   readConfiguration(JSON.parse(environment) as Record<string, string>),
@@ -18,7 +18,7 @@ async function open(name: string): Promise<string> {
     { kind: 'seller_external_id', value: name, refusal: 'resource_must_not_exist_yet' } as const,
   ]
   const take = async (held: readonly { readonly claim: string; readonly hold: string }[]) => {
-    // Long enough for the sweeper to come in between, now and then.
+    // Long enough for the sweeper to run in between now and then.
     if (Math.random() < 0.5) await pause(Math.random() * 1_000)
     return executor.send(seller, id, { type: 'OpenSeller', data: { held } }, envelope)
   }

@@ -14,12 +14,12 @@ export interface Run {
 
 export type Settings = Readonly<Record<string, string>>
 
-/** Compiled or not, the command line runs as these tests do. */
+/** The command line runs as these tests do, compiled or not. */
 const isCompiled = import.meta.url.endsWith('.js')
 const program = fileURLToPath(new URL(`../../services/cli/main.${isCompiled ? 'js' : 'ts'}`, import.meta.url))
 const loader = isCompiled ? [] : ['--import', 'tsx']
 
-/** Runs `ikw` as a process of its own, with these settings and nothing else of the environment. */
+/** Runs `ikw` as a process of its own, with these settings and nothing else in its environment. */
 export async function ikw(settings: Settings, ...parameters: readonly string[]): Promise<Run> {
   const options = { env: { PATH: process.env['PATH'], LOG_LEVEL: 'error', ...settings } }
   const child = spawn(process.execPath, [...loader, program, ...parameters], {
@@ -49,7 +49,7 @@ export function jsonOf<Value>({ code, stdout, stderr }: Run): Value {
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** The one service of a test file, what has happened in it, and its command line. */
+/** The service of a test file, its history so far, and its command line. */
 export interface CommandLine {
   readonly service: TestService
   readonly history: History

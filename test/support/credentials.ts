@@ -5,11 +5,11 @@ import { newSecret } from '../../services/composition/first-merchant.ts'
 import type { TestService } from './service.ts'
 
 export interface KeyOptions {
-  /** Left out: the service's first merchant. */
+  /** Default: the service's first merchant. */
   readonly merchantId?: string
   readonly livemode?: boolean
   readonly scopes: readonly string[]
-  /** Address blocks that may use it; left out: all. */
+  /** CIDR blocks that may use it; default: all. */
   readonly addresses?: readonly string[]
   readonly expiresAt?: string
 }
@@ -23,7 +23,7 @@ function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
 }
 
-/** A key of its own for one test. */
+/** A key for one test. */
 export async function issueKey(
   { service }: TestService,
   { merchantId, livemode = false, scopes, addresses = [], expiresAt }: KeyOptions,
@@ -53,7 +53,7 @@ export async function issueKey(
   return secret
 }
 
-/** A sandbox key of another merchant, which may do everything. */
+/** A sandbox key of another merchant, with all scopes. */
 export async function otherMerchantsKey(
   service: TestService,
   merchantId: string = randomUUID(),

@@ -1,4 +1,4 @@
-/** Whoever ends what was begun, in the opposite order: a test, or a run outside of one. */
+/** Runs clean-up in reverse order: of a test, or of a run outside of one. */
 export interface Ending {
   teardown(end: () => unknown): void
 }
@@ -10,7 +10,7 @@ export class Ends implements Ending {
     this.#ends.push(end)
   }
 
-  /** Whoever fails to end does not keep the others: the first failure is thrown when all are through. */
+  /** A failing clean-up does not stop the others: the first failure is thrown at the end. */
   async run(): Promise<void> {
     const failures: unknown[] = []
     for (const end of this.#ends.splice(0).reverse()) {

@@ -4,13 +4,13 @@ import type { EventBus, PublicEvent } from '../../packages/kernel/message-ports.
 import { eventually } from './eventually.ts'
 
 export interface BusSuite {
-  /** One more process on the same bus, with nothing in common but the bus; a bus in process has only one. */
+  /** Another process on the same bus, sharing nothing but the bus; an in-process bus has only one. */
   readonly open: (t: Test) => Promise<EventBus>
 }
 
 const merchant = randomUUID()
 let sequence = 0
-/** A broker that starts again and waits for dead consumers takes its time. */
+/** A restarting broker that waits for dead consumers takes its time. */
 const patienceMs = 240_000
 
 export function publicEvent(resource: string): PublicEvent {
@@ -19,21 +19,21 @@ export function publicEvent(resource: string): PublicEvent {
   const payload = JSON.stringify({ id, data: { note: `é ${resource}` } })
   const place = { sequence, position: 1_000 + sequence }
   const event = { id, type: 'payout.paid', merchant, livemode: false, resource, ...place, payload }
-  // Some are traced, and that is kept as well.
+  // Some are traced, which must be preserved too.
   const span = id.slice(-16)
   return sequence % 2 === 0 ? event : { ...event, traceparent: `00-${id.slice(4)}-${span}-01` }
 }
 
-/** Events of several resources, one after the other in turn. */
+/** Events of several resources in turns. */
 export function eventsOf(resources: number, each: number): PublicEvent[] {
   const names = Array.from({ length: resources }, () => `payout/${randomUUID()}`)
   return Array.from({ length: each }, () => names.map(publicEvent)).flat()
 }
 
-/** A group that nobody else uses. */
+/** A group of its own. */
 export const newGroup = () => `group-${randomUUID()}`
 
-/** Publishes as the relay does: until the bus keeps it. */
+/** Publishes as the relay does: until the bus has stored it. */
 export function publish(bus: EventBus, events: readonly PublicEvent[]): Promise<unknown> {
   return eventually(
     () =>
@@ -46,7 +46,7 @@ export function publish(bus: EventBus, events: readonly PublicEvent[]): Promise<
   )
 }
 
-/** What consumers got of the events that one test has published, without what came twice. */
+/** What consumers received of one test's events, without duplicates. */
 export class Inbox {
   readonly #wanted: ReadonlySet<string>
   readonly #byId = new Map<string, PublicEvent>()
@@ -55,7 +55,7 @@ export class Inbox {
     this.#wanted = new Set(wanted.map(({ id }) => id))
   }
 
-  /** Of the others of the topic, earlier tests have told. */
+  /** The topic contains events of earlier tests as well. */
   take(events: readonly PublicEvent[]): PublicEvent[] {
     const mine = events.filter(({ id }) => this.#wanted.has(id))
     for (const event of mine) if (!this.#byId.has(event.id)) this.#byId.set(event.id, event)
@@ -80,7 +80,7 @@ const byResource = (events: readonly PublicEvent[]) => {
   return resources.map((resource) => events.filter((event) => event.resource === resource))
 }
 
-/** What every event bus promises. */
+/** What every event bus must do. */
 export function eventBusSuite(t: Test, { open }: BusSuite): void {
   t.test('events arrive as they were published, those of one resource in their order', async (t) => {
     const bus = await open(t)

@@ -2,7 +2,7 @@ import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
 import { noStream } from '../../packages/kernel/ports.ts'
 import { newEvent, newStream } from './event-store-samples.ts'
 
-/** A process of its own that appends to streams of one category: 50 streams at once, 40 events each. */
+/** A process that appends to streams of one category: 50 streams at once, 40 events each. */
 const [url = '', category = ''] = process.argv.slice(2)
 const store = await openEmbeddedStore({ url })
 await Promise.all(

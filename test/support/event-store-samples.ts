@@ -11,7 +11,7 @@ import type {
 
 type FollowerOptions = Omit<SubscriptionOptions, 'handle'> & Partial<SubscriptionOptions>
 
-/** A category that no other run of the suite uses: it may run on a server that others use too. */
+/** A category that no other run of the suite uses: the server may be shared. */
 export function newCategory(): string {
   return `suite${randomUUID().replaceAll('-', '')}`
 }
@@ -43,9 +43,7 @@ export function ids(events: readonly { readonly id: string }[]): readonly string
   return events.map(({ id }) => id)
 }
 
-/**
- * Events that do not stand behind all earlier ones of the log, or not behind the one before in their stream.
- */
+/** Events that are out of order in the log or within their stream. */
 export function misplaced(events: readonly StoredEvent[]): readonly StoredEvent[] {
   const next = new Map<string, number>()
   let last = 0
@@ -57,11 +55,11 @@ export function misplaced(events: readonly StoredEvent[]): readonly StoredEvent[
   })
 }
 
-/** A subscription from now on to one category, with all that it was handed. */
+/** A subscription to one category from now on, with everything it has received. */
 export class Follower {
   readonly events: StoredEvent[] = []
   readonly batches: (readonly StoredEvent[])[] = []
-  /** The position up to which nothing was left out. */
+  /** The position up to which everything was handed over. */
   through = 0
   readonly #subscription: Subscription
   readonly #wakers = new Set<() => void>()

@@ -176,7 +176,7 @@ async function closeTests(suite: Test, store: EventStore): Promise<void> {
   )
 }
 
-/** Of one that has followed the store for a moment: whoever leads again and again has many. */
+/** Subscriptions of somebody who follows the store briefly: a leader elected again and again has many. */
 async function finishedConsumer(store: EventStore): Promise<WeakRef<object>> {
   const category = newCategory()
   const follower = new Follower(store, { after: await store.head(), batchSize: 10, categories: [category] })
@@ -186,7 +186,7 @@ async function finishedConsumer(store: EventStore): Promise<WeakRef<object>> {
   return new WeakRef(follower)
 }
 
-/** V8's collector, which Node shows only to those that ask for it. */
+/** V8's garbage collector, which Node exposes only on request. */
 function collector(): () => void {
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc') as () => void

@@ -8,8 +8,8 @@ import { subscriptionTests } from './event-store-subscriptions.ts'
 export type OpenStore = (t: Test) => Promise<EventStore>
 
 /**
- * What every event store must do. It may run on a server that others use: it takes nothing away, and counts
- * only events in categories of its own.
+ * What every event store must do. The server may be shared: the suite removes nothing, and counts only events
+ * in categories of its own.
  */
 export function eventStoreSuite(name: string, open: OpenStore): void {
   void t.test(name, async (suite) => {

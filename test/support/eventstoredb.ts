@@ -10,12 +10,14 @@ export interface PeerAndStore {
   readonly store: EventStore
 }
 
-/** A server that can be made to fail, and a store on it. Both are gone when the test ends. */
+/** A server that can be made to fail, and a store on it. Both end with the test. */
 export async function peerAndStore(t: Test, options: StoreOptions = {}): Promise<PeerAndStore> {
   const peer = await EventStoreDbPeer.start()
   t.teardown(() => peer.stop())
   const store = await openEventStoreDb({ url: peer.url, ...options })
   t.teardown(() => store.close())
+  // That which looks for the right to write.
+  peer.appends = 0
   return { peer, store }
 }
 
@@ -30,7 +32,7 @@ export function newGate(): Gate {
   return { runtime, open }
 }
 
-/** As whoever appends does it: the same events again until the outcome is known. */
+/** As every appender does: the same events again until the outcome is known. */
 export function appendUntilKnown(
   store: EventStore,
   stream: string,

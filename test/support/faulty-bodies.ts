@@ -9,7 +9,7 @@ export interface Change {
   readonly body: Body
 }
 
-/** Every body that is one fault away from a right one, in every object that the right one holds. */
+/** Every body that is one fault away from a valid one, at every depth. */
 export function changesOf(schema: TSchema, right: Body): Change[] {
   return changesAt(schema, right, { pointer: '', wrap: (body) => body })
 }

@@ -25,7 +25,7 @@ const orange = { country: 'SN', operator: 'orange_money', msisdn: '+221770000000
 const byPhone = { type: 'mobile_money', mobile_money: orange }
 const byCard = { type: 'card', card: { token: 'tok_visa' } }
 
-/** Some of everything that moves money, made over HTTP: paid, failed, refunded and under way. */
+/** Some of everything that moves money, made over HTTP: paid, failed, refunded and in progress. */
 export async function makeHistory(service: TestService): Promise<History> {
   const deafEndpoint = await registerDeafEndpoint(service)
   const [paidPayout, failedPayout] = await Promise.all([played(service, 'paid'), played(service, 'failed')])
@@ -80,7 +80,7 @@ async function pay(service: TestService, method: typeof byPhone | typeof byCard)
   return String(id)
 }
 
-/** A server of the merchant's that takes no webhook. */
+/** A merchant's server that accepts no webhook. */
 async function registerDeafEndpoint(service: TestService): Promise<string> {
   const server = createServer((_, response) => void response.writeHead(500).end('no'))
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))

@@ -6,15 +6,15 @@ import { temporaryDirectory } from './postgres.ts'
 let broker: Promise<Broker> | undefined
 
 /**
- * The address of a real broker: the one that `IKW_TEST_KAFKA` names, or one that is started once for this
- * test file. A machine without Java and Maven cannot run it, and the test fails with a sentence that says so.
+ * The address of a real broker: the one in `IKW_TEST_KAFKA`, or one started once for this test file. Without
+ * Java and Maven the test fails with a sentence that says so.
  */
 export async function testBroker(): Promise<string> {
   const given = process.env['IKW_TEST_KAFKA']
   return given ?? (await (broker ??= startTestBroker(file))).address
 }
 
-/** A broker of its own, for a test that ends it. */
+/** A broker of its own, for a test that stops it. */
 export async function startTestBroker(
   t: Test,
   directory = temporaryDirectory(t),

@@ -1,11 +1,12 @@
-import type { BookCommands } from '../../packages/domain/ledger/book.ts'
+import fc from 'fast-check'
+import type { BookCommands } from '../../packages/domain/ledger/commands.ts'
 import type { Subject } from '../../packages/domain/ledger/events.ts'
 import { moves } from '../../packages/domain/ledger/templates.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
 
-export type Command = Message<BookCommands>
+export type Command = Message<Omit<BookCommands, 'CloseBook' | 'ReopenBook'>>
 
-/** One random choice; what it means depends on what has happened before. */
+/** One random choice; its meaning depends on what has happened before. */
 export interface Choice {
   readonly kind: (typeof kinds)[number]
   readonly pick: number
@@ -49,6 +50,20 @@ export const kinds = [
   'stranger',
   'other amount',
 ] as const
+
+export const choices: fc.Arbitrary<Choice[]> = fc.array(
+  fc.record({
+    kind: fc.constantFrom(...kinds),
+    pick: fc.nat(60),
+    amount: fc.oneof(
+      { weight: 8, arbitrary: fc.integer({ min: 1, max: 200 }) },
+      { weight: 1, arbitrary: fc.constantFrom(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 150) },
+    ),
+    fee: fc.integer({ min: 0, max: 20 }),
+    byPolicy: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 30, size: 'max' },
+)
 
 export const causedAlways: readonly string[] = [
   'payment',

@@ -1,6 +1,7 @@
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
-import { book, type BookCommands, type PlaceHold, type PostEntry } from '../../packages/domain/ledger/book.ts'
-import type { HoldPart, LedgerEvents } from '../../packages/domain/ledger/events.ts'
+import { book } from '../../packages/domain/ledger/book.ts'
+import type { BookCommands, PlaceHold, PostEntry } from '../../packages/domain/ledger/commands.ts'
+import type { EntryEvents, HoldPart, LedgerEvents } from '../../packages/domain/ledger/events.ts'
 import type { Book } from '../../packages/domain/ledger/state.ts'
 import { decide, evolve, type Context, type Message } from '../../packages/kernel/decider.ts'
 import { context as anyContext, fold, stampOf } from './scenarios.ts'
@@ -15,8 +16,14 @@ export const payment = { type: 'payment', id: '0190a1b2-0000-7000-8000-000000000
 export const payout = { type: 'payout', id: '0190a1b2-0000-7000-8000-000000000012' }
 export const refund = { type: 'refund', id: '0190a1b2-0000-7000-8000-000000000013' }
 
-export type Command = Message<BookCommands>
-export type Event = Message<LedgerEvents>
+/** What moves money; closing a book moves none. */
+export type Command = Message<Omit<BookCommands, 'CloseBook' | 'ReopenBook'>>
+export type Event = Message<EntryEvents>
+
+/** What a command that moves money decides. */
+export function entriesOf(command: Command, state: Book, by: Context): readonly Event[] {
+  return decide(book, command, state, by) as readonly Event[]
+}
 
 // Commands
 
@@ -47,7 +54,7 @@ interface OnePart extends Pick<PlaceHold, 'template' | 'subject'> {
   readonly payment?: string
 }
 
-/** A hold of one part, whose owner is what it is for. */
+/** A hold of one part, owned by its subject. */
 export function holdOf({ template, subject, amount, fee = 0, ...more }: OnePart): PlaceHold {
   const { source = 'merchant.available', rail = wave, payment } = more
   const feeAccount = fee > 0 ? 'revenue.payout_fees' : null
@@ -69,11 +76,11 @@ export const settle = (holdId: string): Command => ({ type: 'PostHold', data: { 
 export const giveBack = (holdId: string): Command => ({ type: 'VoidHold', data: { holdId } })
 export const release: Command = { type: 'ReleasePayment', data: { payment: payment.id } }
 
-/** The history that these commands make. */
+/** The history that results from these commands. */
 export function after(...commands: readonly Command[]): Event[] {
   const state = book.initial()
   return commands.flatMap((command) => {
-    const events = decide(book, command, state, context)
+    const events = entriesOf(command, state, context)
     for (const event of events) evolve(book, state, event, stampOf(context))
     return events
   })

@@ -1,6 +1,6 @@
 import { derivedId } from '../../packages/contract/identity.ts'
 import { bookId, merchantAvailable } from '../../packages/domain/ledger/accounts.ts'
-import type { HoldPart, LedgerEvents } from '../../packages/domain/ledger/events.ts'
+import type { EntryEvents, HoldPart, LedgerEvents } from '../../packages/domain/ledger/events.ts'
 import type { Context, Message } from '../../packages/kernel/decider.ts'
 import {
   accounts,
@@ -23,14 +23,14 @@ import {
 import { holdOf } from './ledger-commands.ts'
 import { context } from './scenarios.ts'
 
-export type Event = Message<LedgerEvents>
+export type Event = Message<EntryEvents & Pick<LedgerEvents, 'EntryRefused'>>
 
 export interface Sent {
   readonly command: Command
   readonly context: Context
 }
 
-/** A hold as a person would note it down, beside the book. */
+/** A hold as a person would record it, beside the book. */
 export interface NotedHold {
   readonly placed: LedgerEvents['HoldPlaced']
   /** Of each part. */
@@ -48,14 +48,14 @@ export class Notes {
   readonly sent: Sent[] = []
   readonly events: Event[] = []
   readonly holds = new Map<string, NotedHold>()
-  /** Payments by card. */
+  /** Card payments. */
   readonly payments: string[] = []
-  /** Debits less credits of each account. */
+  /** Debits less credits, by account. */
   readonly debits = new Map<string, number>()
   #ids = 0
   #position = 0
 
-  /** Makes a command of a choice; `undefined` when there is nothing that it could be about. */
+  /** Turns a choice into a command; `undefined` when there is nothing it could be about. */
   next(choice: Choice): Sent | undefined {
     const { kind, pick, byPolicy } = choice
     const command = this.#command(choice)
@@ -65,13 +65,14 @@ export class Notes {
     const isCaused = causedAlways.includes(kind) || (byPolicy && !causedNever.includes(kind))
     if (!isCaused) return { command, context: bookContext }
     const cause = { policy: pick % 2 === 0 ? 'even' : 'odd', position: ++this.#position }
-    return { command, context: { ...bookContext, cause } }
+    return { command: pick % 3 === 0 ? refusable(command) : command, context: { ...bookContext, cause } }
   }
 
   note(sent: Sent, events: readonly Event[]): void {
     this.sent.push(sent)
     for (const event of events) {
       this.events.push(event)
+      if (event.type === 'EntryRefused') continue
       for (const { account, side, amount } of event.data.postings) {
         this.debits.set(account, (this.debits.get(account) ?? 0) + (side === 'debit' ? amount : -amount))
       }
@@ -84,7 +85,7 @@ export class Notes {
 
   #noteHold(event: Event): void {
     const { type, data } = event
-    if (type === 'EntryPosted') return
+    if (type === 'EntryPosted' || type === 'EntryRefused') return
     const { holdId } = data
     if (type === 'HoldPlaced') {
       const status = new Map(data.parts.map(({ id }) => [id, 'placed' as const]))
@@ -160,7 +161,7 @@ export class Notes {
   }
 
   #entry(kind: 'topup' | 'payment' | 'card' | 'late' | 'late refund', { pick, ...choice }: Choice): Command {
-    // Few ids, so that the same one comes again with the same amount and with another.
+    // Few ids, so that the same one recurs with the same amount and with another.
     const topup = { type: 'topup', id: derivedId(context.id, `topup ${pick % 3}`) }
     const { amount } = choice
     if (kind === 'topup') return post({ template: 'sandbox.topup', subject: topup, amount })
@@ -241,7 +242,7 @@ export class Notes {
     return { type: commandOf[kind], data }
   }
 
-  /** What an operator says of money whose hold has ended otherwise. */
+  /** What an operator says about money whose hold has ended differently. */
   #lateWord(pick: number): Command | undefined {
     const over = [...this.holds.values()].filter((hold) => {
       return this.openParts(hold).length === 0 && hold.placed.parts.length === 1 && !hold.returned
@@ -275,6 +276,12 @@ export class Notes {
   #subject(type: string) {
     return { type, id: derivedId(context.id, String(++this.#ids)) }
   }
+}
+
+/** What is not covered is an event then, and no refusal. */
+function refusable(command: Command): Command {
+  if (command.type !== 'PostEntry') return command
+  return { type: 'PostEntry', data: { ...command.data, isRefusable: true } }
 }
 
 export function isOpen(status: PartStatus | undefined): boolean {

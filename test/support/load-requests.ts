@@ -1,4 +1,4 @@
-/** What merchants ask for under load: bodies that make the simulated operators behave in all their ways. */
+/** What merchants request under load: bodies that make the simulated operators behave in all their ways. */
 
 export type Resource = 'payout' | 'payment_intent' | 'confirmation' | 'refund'
 
@@ -8,9 +8,9 @@ export interface Asking {
   readonly body: object
 }
 
-/** Soon, wrong number, refused late, silent, pending, down, returned, said twice, waiting; a bank. */
+/** Soon, wrong number, refused late, silent, pending, down, returned, repeated, waiting; a bank. */
 export const everyRecipient = ['0001', '0002', '0003', '0004', '0005', '0006', '0007', '0008', '0000', 'bank']
-/** Those that end within seconds by a callback: paid, failed, said twice; a bank, at once. */
+/** Those that end within seconds by a callback: paid, failed, repeated; a bank, at once. */
 export const quickRecipients = ['0001', '0001', '0002', '0008', 'bank']
 export const everyPayer = [
   '0001',

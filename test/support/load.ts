@@ -21,20 +21,20 @@ export interface LoadMerchant {
   readonly servers: number
 }
 
-/** One request, sent with the same key until it was answered, or until nobody wanted to know any more. */
+/** One request, sent with the same key until it was answered or given up. */
 export interface Asked extends Asking {
   readonly merchant: string
   readonly key: string
-  /** What was going on when it was sent first. */
+  /** The fault in progress when it was first sent. */
   readonly stage: string
   tries: number
-  /** Left out: it was never answered, so nobody may count on anything. */
+  /** Left out: never answered, so nothing may be assumed about it. */
   answer?: { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
 }
 
 export type Answered = Asked & Required<Pick<Asked, 'answer'>>
 
-/** The part of all units that each kind has. What is left over are duels. */
+/** The share of each kind of unit; the rest are duels. */
 export interface Mix {
   readonly payouts: number
   readonly payments: number
@@ -44,7 +44,7 @@ export interface Mix {
 export interface LoadOptions {
   readonly random: () => number
   readonly merchants: readonly LoadMerchant[]
-  /** Where the API listens now, one address for each of its processes; requests wait while there is none. */
+  /** Current addresses of the API's processes; requests wait while there is none. */
   readonly addresses: () => readonly string[]
   readonly mix: Mix
   readonly recipients?: readonly string[]
@@ -54,9 +54,9 @@ export interface LoadOptions {
 
 const timeoutMs = 4_000
 const betweenTriesMs = 20
-/** So many confirmations of one intent go to the API at once, spread over its processes. */
+/** Concurrent confirmations of one intent, spread over the API's processes. */
 const duelists = 6
-/** More than any balance but that of a merchant with many servers. */
+/** More than any balance except that of a merchant with many servers. */
 const uncovered = { amount: 1_999_999, part: 0.1 }
 
 /** Merchants' servers: each sends one request after the other, and repeats what was not answered. */
@@ -81,19 +81,19 @@ export class Load {
     this.#workers = servers.map((merchant) => this.#work(merchant))
   }
 
-  /** Resolves when so many more requests are answered. */
+  /** Resolves when this many more requests are answered. */
   async answers(count: number): Promise<void> {
     const through = this.#answered + count
     while (this.#answered < through && !this.#stopped) await pause(1)
   }
 
-  /** Whatever is not answered by then stays so, until `finish`. */
+  /** What is not answered by then stays so, until `finish`. */
   async stop(): Promise<void> {
     this.#stopped = true
     await Promise.all(this.#workers)
   }
 
-  /** Sends again what has not been answered, until it is. */
+  /** Resends what has not been answered, until it is. */
   async finish(): Promise<void> {
     this.#stopped = false
     this.#isFinishing = true
@@ -107,7 +107,7 @@ export class Load {
     )
   }
 
-  /** Sends a request as it was sent before, with its key. */
+  /** Resends a request exactly, with its key. */
   async repeat(asked: Asked): Promise<NonNullable<Asked['answer']>> {
     const answer = await this.#ask(asked)
     if (!answer) throw new Error(`${asked.path} was not answered`)
@@ -148,7 +148,7 @@ export class Load {
     if (id) await this.#insist(this.#note(merchant, refundOf(id)))
   }
 
-  /** Confirmations of one intent at once: at most one of them may have an effect. */
+  /** Concurrent confirmations of one intent: at most one of them may have an effect. */
   async #duel(merchant: LoadMerchant): Promise<void> {
     const { random, payers = everyPayer } = this.#options
     const id = await this.#intent(merchant)
@@ -170,7 +170,9 @@ export class Load {
     return asked
   }
 
-  /** Sends it until it is answered. A lock that a first try has left behind lasts a minute: nobody waits. */
+  /**
+   * Sends it until it is answered. A lock left behind by a first try lasts a minute: nobody waits for that.
+   */
   async #insist(asked: Asked): Promise<void> {
     while (!this.#stopped) {
       const status = await this.#send(asked)
@@ -180,8 +182,8 @@ export class Load {
   }
 
   /**
-   * Sends it once; what is worth another try is no answer, but for a confirmation that is refused at its
-   * first try: a later one may speak of an earlier one.
+   * Sends it once; a retryable answer counts as none, except for a confirmation refused at its first try: a
+   * later one may be about an earlier one.
    */
   async #send(asked: Asked): Promise<number | undefined> {
     const answer = await this.#ask(asked)
@@ -195,7 +197,7 @@ export class Load {
     return status
   }
 
-  /** To one process of the API after the other; `undefined` when none has answered. */
+  /** To the API's processes in turn; `undefined` when none has answered. */
   async #ask(asked: Asked): Promise<Asked['answer']> {
     const addresses = this.#options.addresses()
     if (addresses.length === 0) return undefined

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { temporaryDirectory } from './postgres.ts'
 
-/** Stands before a server on a unix socket, and can cut a connection just when the server has answered. */
+/** In front of a server on a Unix socket; can cut a connection just when the server has answered. */
 export class LossyProxy {
   readonly #url: URL
   readonly #directory: string
@@ -22,7 +22,7 @@ export class LossyProxy {
     })
   }
 
-  /** The connection string that leads through here. */
+  /** The connection string that leads through the proxy. */
   async listen(): Promise<string> {
     this.#server.listen(join(this.#directory, '.s.PGSQL.5432'))
     await once(this.#server, 'listening')

@@ -22,11 +22,11 @@ const order = { amount: 5_000, currency: 'XOF', destination }
 const payer = { country: 'SN', operator: 'orange_money', msisdn: '+221770000000' }
 
 /**
- * A merchant whose service moves from one place to another; it writes down each webhook that it gets. Made
- * after its databases, because it stops before they are gone.
+ * A merchant whose service moves from one place to another; it records each webhook that it receives. Created
+ * after its databases, because it must stop before they are gone.
  */
 export class MovingMerchant {
-  /** Webhooks in the order in which they came. */
+  /** Webhooks in order of arrival. */
   readonly requests: Heard[] = []
   readonly dataDirectory: string
   readonly #test: Test
@@ -64,7 +64,7 @@ export class MovingMerchant {
     return this.requests.map(({ headers }) => headers['webhook-id']!)
   }
 
-  /** Answers every webhook with 204; answers the secret that they are signed with. */
+  /** Answers every webhook with 204; returns the secret that signs them. */
   async listen(): Promise<string> {
     const server = createServer((request, response) => {
       void text(request).then((body) => {
@@ -114,7 +114,7 @@ export class MovingMerchant {
     )
   }
 
-  /** Until everything that follows from what has happened has happened too. */
+  /** Until everything that follows from the history has happened too. */
   async settled(): Promise<void> {
     const { postgres, dependencies } = this.service.runtime
     await eventually(
@@ -131,7 +131,7 @@ export class MovingMerchant {
     )
   }
 
-  /** How often the operators were told of each operation, and how often they have moved its money. */
+  /** How often the operators were called for each operation, and how often they have moved its money. */
   async operators(): Promise<Readonly<Record<string, string>>> {
     const { rows } = await this.service.runtime.postgres.pool.query<{ reference: string; told: string }>(
       `select reference, calls || ' calls, ' || executions || ' executions' as told from sandbox_operations`,

@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { decode, encode, type Answer } from 'dns-packet'
 import type { Test } from 'tap'
 
-/** Addresses of a name; a family that is missing has none, `silent` is never answered. */
+/** Addresses of a name; a missing family has none, `silent` is never answered. */
 export type Names = Readonly<
   Record<string, { readonly A?: readonly string[]; readonly AAAA?: readonly string[] | 'silent' } | 'silent'>
 >
 
-/** A name server on this machine. Names that it does not know do not exist. */
+/** A DNS server on this machine. Names it does not know do not exist. */
 export async function nameServer(t: Test, names: Names) {
   const asked: string[] = []
   const socket = createSocket('udp4', (message, from) => {

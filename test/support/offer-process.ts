@@ -1,9 +1,9 @@
 import { Connection } from '../../bench/support/connection.ts'
 
 /**
- * Merchants who ask for payment intents: a process of its own, which prints what came of it as one line.
- * Parameters: port, API key, seconds, connections, and how many requests begin in a second, whatever the
- * answers do; 0: each connection waits for its answer.
+ * Merchants who create payment intents: a process that prints the result as one line. Parameters: port, API
+ * key, seconds, connections, and requests started per second whatever the answers do; 0: each connection
+ * waits for its answer.
  */
 const [port = '', apiKey = '', seconds = '', connections = '', perSecond = ''] = process.argv.slice(2)
 
@@ -15,7 +15,7 @@ export interface Offered {
   /** Any other end. */
   readonly others: readonly string[]
   readonly perSecond: number
-  /** From the moment at which a request was due to its answer. */
+  /** From the moment a request was due to its answer. */
   readonly p50Ms: number
   readonly p99Ms: number
 }
@@ -49,7 +49,7 @@ const offered: Offered = {
 }
 process.stdout.write(`${JSON.stringify(offered)}\n`)
 
-/** Some at a time: those for whom the system has no place would wait for seconds, and be counted as slow. */
+/** Some at a time: those the system has no place for would wait for seconds and be counted as slow. */
 async function connectAll(): Promise<void> {
   while (free.length < Number(connections)) {
     const some = Array.from({ length: connectedAtOnce }, () => new Connection(Number(port)))

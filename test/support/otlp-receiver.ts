@@ -33,12 +33,12 @@ type SentSpan = Pick<ReceivedSpan, 'traceId' | 'spanId' | 'name'> & {
   readonly links?: ReceivedSpan['links']
 }
 
-/** A collector as the OTLP specification describes it: traces as JSON, metrics as they come. */
+/** A collector as the OTLP specification describes it: traces as JSON, metrics as they arrive. */
 export class OtlpReceiver {
   readonly spans: ReceivedSpan[] = []
-  /** Texts stand in protobuf as they are, so names can be looked for. */
+  /** Protobuf stores texts unencoded, so names can be searched for. */
   metrics = ''
-  /** All that has ever come. */
+  /** Everything that ever arrived. */
   everything = ''
   readonly #server = createServer((request, response) => {
     void buffer(request).then((body) => {

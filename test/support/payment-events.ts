@@ -5,7 +5,7 @@ import type { Message } from '../../packages/kernel/decider.ts'
 type Happening = Message<PaymentIntentEvents>
 type Succeeded = PaymentIntentEvents['PaymentIntentSucceeded']
 
-/** A payment that is for itself, and goes to the merchant. */
+/** A plain payment, which goes to the merchant. */
 export function paidFor(data: Omit<Succeeded, 'purpose' | 'template' | 'credits'>): Happening {
   const credits = [{ account: 'merchant.available', amount: data.amount - data.fee } as const]
   const posted = { purpose: plainPurpose, template: 'payment.succeeded', credits } as const

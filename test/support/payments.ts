@@ -6,12 +6,12 @@ export type Body = Record<string, unknown>
 export const order = { amount: 5_000, currency: 'xof', transaction_country: 'sn' }
 export const intentsPath = '/api/v1/payment-intents'
 
-/** A service, and what tests of payments ask of it. Each test looks only at what it has made itself. */
+/** A service, and what tests of payments need from it. Each test looks only at what it has made itself. */
 export interface Payments extends TestService {
   create(change?: object): Promise<Body>
   confirm(intent: Body, body?: object): Promise<Answer>
   cancel(intent: Body): Promise<Answer>
-  /** Plays the operator. */
+  /** Decides the operator's answer. */
   play(intent: Body, status: string, more?: object): Promise<Answer>
   shown(intent: Body): Promise<Body>
 }

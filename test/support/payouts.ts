@@ -1,4 +1,4 @@
-import type { PayoutEvents } from '../../packages/domain/payouts/payout.ts'
+import type { PayoutEvents } from '../../packages/domain/payouts/events.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
 import { context } from './scenarios.ts'
 

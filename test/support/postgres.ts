@@ -16,8 +16,8 @@ export interface TestDatabase {
 let server: Promise<Postgres> | undefined
 
 /**
- * A fresh database whose migrations have run, gone when the test ends: on the server that `IKW_TEST_POSTGRES`
- * names, or on one that is started once for this test file.
+ * A fresh, migrated database, dropped when the test ends: on the server in `IKW_TEST_POSTGRES`, or on one
+ * started once for this test file.
  */
 export async function testDatabase(t: Test): Promise<TestDatabase> {
   const { pool, url: serverUrl } = await (server ??= startServer())
@@ -32,7 +32,7 @@ export async function testDatabase(t: Test): Promise<TestDatabase> {
   return { url: database.url, pool: database.pool, reads: database.reads }
 }
 
-/** A directory that is gone when the test ends. */
+/** A directory that is removed when the test ends. */
 export function temporaryDirectory(t: Test): string {
   const directory = mkdtempSync(join(tmpdir(), 'ikw-test-'))
   t.teardown(() => rmSync(directory, { recursive: true, force: true }))

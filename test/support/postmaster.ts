@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * As a crash of the machine would: the server of a data directory, which outlives the processes that use it.
+ * Like a crash of the machine: kills the server of a data directory, which outlives the processes that use
+ * it.
  */
 export function killPostgres(dataDirectory: string): boolean {
   const file = join(dataDirectory, 'postgres/postmaster.pid')

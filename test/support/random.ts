@@ -1,4 +1,4 @@
-/** Numbers from 0 to below 1 that are the same for the same seed (mulberry32). */
+/** Numbers from 0 to below 1, reproducible by seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed
   return () => {

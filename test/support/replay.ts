@@ -9,10 +9,7 @@ import type { Runtime } from '../../services/composition/dependencies.ts'
 const generation = 1_000_000
 const batchSize = 5_000
 
-/**
- * Rows in which a read model differs from what the whole log makes of it, by read model; none when they are
- * equal.
- */
+/** Rows in which a read model differs from what the whole log makes of it, by read model; none when equal. */
 export async function replayDifferences(
   { postgres: { pool }, dependencies }: Runtime,
   models: readonly ReadModel[],
@@ -40,7 +37,7 @@ export async function replayDifferences(
   return differences
 }
 
-/** Rows that can be compared, whatever the order of their keys. */
+/** Comparable rows, in any key order. */
 function rowsOf(table: string): string {
   return `select to_jsonb(r) as row from ${table} r`
 }

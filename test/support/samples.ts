@@ -33,19 +33,21 @@ const naming: Readonly<Record<string, (service: TestService) => Promise<Body>>> 
   }),
 }
 
-/** Operations that take nothing twice, or that would have the service call somewhere else. */
+/**
+ * Operations that cannot be repeated with the same body, or that would make the service call somewhere else.
+ */
 const own: Readonly<Record<string, () => Body>> = {
   'POST /api/v1/merchant/settings/payouts/destinations': () => ({ ...account, account_number: randomUUID() }),
   'POST /api/test/clock': () => ({ advance_seconds: 1 }),
   'POST /api/v1/webhook-endpoints': () => ({ url: nowhere(), enabled_events: ['payout.failed'] }),
 }
 
-/** An address on this machine where nobody listens. */
+/** An address on this machine where nothing listens. */
 const nowhere = () => `http://127.0.0.1:9/${randomUUID()}`
 
 const account = { type: 'bank', bank_code: 'CI093', account_name: 'Awa Koné' }
 
-/** Makes one resource of each family over HTTP, and answers its id. */
+/** Creates one resource of each family over HTTP, and returns its id. */
 const made = {
   async replay(service: TestService) {
     return idOf(service, '/api/v1/webhook-replays', { event_id: await anEvent(service) })
@@ -97,11 +99,13 @@ const made = {
   },
 }
 
-/** No magic number: it waits until its operator is played. */
+/** No magic number: it waits for the operator's answer. */
 const waiting = { type: 'mobile_money', country: 'CI', operator: 'orange_money', msisdn: '+2250700000042' }
 const payment = { amount: 5000, currency: 'XOF', transaction_country: 'CI' }
 
-/** How a resource is made that no request of the table makes by itself, by the object that a path names. */
+/**
+ * How to create a resource that no request of the table creates by itself, by the object that a path names.
+ */
 const makers: Readonly<Record<string, (service: TestService) => Promise<string>>> = {
   payout: made.payout,
   payment_intent: made.intent,
@@ -116,7 +120,7 @@ const makers: Readonly<Record<string, (service: TestService) => Promise<string>>
   text: made.key,
 }
 
-/** Makes a resource and answers its id: what has no maker is made by the row that creates it. */
+/** Creates a resource and returns its id: without a maker of its own, by the row that creates it. */
 export async function makeResource(service: TestService, kind: string): Promise<string> {
   const known = makers[kind]
   if (known) return known(service)
@@ -125,7 +129,7 @@ export async function makeResource(service: TestService, kind: string): Promise<
   return idOf(service, partsOf(creator).path, usualBody(creator)!)
 }
 
-/** More samples change an endpoint than one environment has places for. */
+/** More samples modify an endpoint than one environment has slots for. */
 async function makeRoom({ service: { runtime, credentials } }: TestService): Promise<void> {
   const { executor, store } = runtime.dependencies
   const owner = { merchant: credentials.merchant_id, livemode: false }
@@ -153,7 +157,7 @@ export async function sample(service: TestService, route: AnyRoute): Promise<Sam
   return { path: filled, ...(body && { body }) }
 }
 
-/** A request that is right in form, and names what does not exist. */
+/** A well-formed request that names what does not exist. */
 export function unknownSample(route: AnyRoute): Sample {
   const path = partsOf(route).path.replaceAll(/\{\w+\}/g, () => randomUUID())
   const body = usualBody(route)

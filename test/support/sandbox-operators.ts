@@ -43,11 +43,11 @@ export function request(kind: RailRequest['kind'], method: RailMethod): RailRequ
 
 export interface OpenedBook {
   readonly book: SandboxBook
-  /** Where it is written. */
+  /** The database it is stored in. */
   readonly pool: pg.Pool
 }
 
-/** Runs the same tests on a book in this process and on one that is reached over HTTP. */
+/** Runs the same tests on records in this process and on ones reached over HTTP. */
 export function onEachBook(tests: (t: Test, runtime: OpenedBook) => void): void {
   const inProcess = async (_: Test, pool: pg.Pool) => new SandboxOperations(pool)
   for (const [where, open] of Object.entries({ 'in this process': inProcess, 'over HTTP': bookApart })) {
@@ -67,7 +67,7 @@ async function bookApart(t: Test, pool: pg.Pool): Promise<HttpSandboxBook> {
   return book
 }
 
-/** A book on Postgres behind a server, as `npm run start:sandbox` has it. */
+/** Records in Postgres behind a server, as `npm run start:sandbox` has them. */
 export async function serverOf(t: Test, pool: pg.Pool): Promise<{ readonly url: string }> {
   const server = createServer(serveBook(new SandboxOperations(pool), () => undefined)).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -75,7 +75,7 @@ export async function serverOf(t: Test, pool: pg.Pool): Promise<{ readonly url: 
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
-/** Simulated operators with a clock of their own, and all that they have called back about. */
+/** Simulated operators with a clock of their own, and all callbacks they have made. */
 export function operators(t: Test, book: SandboxBook, options: Partial<SandboxOptions> = {}) {
   let now = new Date('2026-01-01T12:00:00Z')
   const clock = () => now
@@ -98,7 +98,7 @@ export interface BookedOperation {
   readonly merchant: string | null
 }
 
-/** What stands in the operators' book. */
+/** What the operators have recorded. */
 export async function booked(pool: pg.Pool, reference: string): Promise<BookedOperation | undefined> {
   const { rows } = await pool.query<BookedOperation>(
     `select calls, executions, callbacks_owed as "callbacksOwed", amount, merchant
@@ -108,7 +108,7 @@ export async function booked(pool: pg.Pool, reference: string): Promise<BookedOp
   return rows[0]
 }
 
-/** How many callbacks the operators still owe, of all operations. */
+/** How many callbacks the operators still owe, over all operations. */
 export async function owedCallbacks(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
     'select coalesce(sum(callbacks_owed), 0) as count from sandbox_operations',

@@ -19,7 +19,7 @@ export interface Schema {
   readonly format?: string
 }
 
-/** Values that get past the form and meet the rules behind it. No number is magic, no address is outside. */
+/** Values that pass validation and reach the rules behind it. No number is magic, no address is outside. */
 const known: Readonly<Record<string, readonly unknown[]>> = {
   amount: [1, 500, 5_000, Number.MAX_SAFE_INTEGER],
   currency: ['XOF', 'xaf', 'USD', 'CDF'],
@@ -38,7 +38,7 @@ const known: Readonly<Record<string, readonly unknown[]>> = {
   enabled_events: [['*'], ['payout.*'], ['payout.paid'], []],
 }
 
-/** Everything that is surely wrong somewhere. */
+/** Values that are invalid somewhere for certain. */
 const nonsense: Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(
     null,
@@ -69,7 +69,7 @@ export class Values {
     this.#components = components
   }
 
-  /** Mostly right values of a schema, sometimes nonsense, at every depth. */
+  /** Mostly valid values of a schema, sometimes nonsense, at every depth. */
   of(schema: Schema, name = ''): Arbitrary<unknown> {
     const right = this.#right(this.#resolved(schema), name)
     const pool = known[name]

@@ -6,6 +6,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
   readonly items?: Schema
   readonly minItems?: number
+  readonly maxItems?: number
   readonly minimum?: number
   readonly minLength?: number
   readonly pattern?: string
@@ -16,7 +17,7 @@ const byFormat: Readonly<Record<string, string>> = {
   'date-time': '2026-01-01T12:00:00.000Z',
   uuid: '0190a1b2-0000-7000-8000-000000000001',
 }
-/** Texts that most patterns of ours take. */
+/** Texts that most of our patterns accept. */
 const texts = [
   'XOF',
   'SN',
@@ -27,7 +28,7 @@ const texts = [
   byFormat['uuid']!,
 ]
 
-/** A value that a schema takes: the first of each choice, and every field that may be there. */
+/** A value that a schema accepts: the first of each choice, and every optional field. */
 export function schemaExample(schema: object): unknown {
   const { type, enum: values, anyOf, properties, items, ...rules } = schema as Schema
   if (rules.const !== undefined) return rules.const
@@ -39,7 +40,9 @@ export function schemaExample(schema: object): unknown {
         Object.entries(properties ?? {}).map(([name, field]) => [name, schemaExample(field)]),
       )
     case 'array':
-      return Array.from({ length: rules.minItems ?? 1 }, () => schemaExample(items ?? {}))
+      return Array.from({ length: rules.minItems ?? Math.min(1, rules.maxItems ?? 1) }, () =>
+        schemaExample(items ?? {}),
+      )
     case 'integer':
     case 'number':
       return Math.max(1, rules.minimum ?? 1)

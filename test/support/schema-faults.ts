@@ -7,7 +7,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true })
 const addFormats = formats as unknown as (ajv: Ajv2020) => void
 addFormats(ajv)
 
-/** Where a value is not as its schema says; an empty list for a right one. */
+/** Where a value does not match its schema; an empty list for a valid one. */
 export function schemaFaults(schema: TSchema, value: unknown): readonly unknown[] {
   ajv.validate(schema, value)
   return ajv.errors ?? []

@@ -1,11 +1,11 @@
 import { eventually } from './eventually.ts'
 import type { PaymentRail, RailCallback, RailRequest, RailState } from '../../packages/kernel/rail-ports.ts'
 
-/** An operator that says what the test says, also against what it has said before. */
+/** An operator that says what the test says, even against what it has said before. */
 export class ScriptedRail implements PaymentRail {
   readonly requests: RailRequest[] = []
   readonly #states = new Map<string, RailState>()
-  /** What a submission is answered. */
+  /** The answer to a submission. */
   answer: (request: RailRequest) => RailState = () => ({ state: 'pending' })
   #handle: ((callback: RailCallback) => Promise<void>) | undefined
 
@@ -25,12 +25,12 @@ export class ScriptedRail implements PaymentRail {
     return { close: async () => undefined }
   }
 
-  /** What it says from now on when it is asked. */
+  /** Its answer to queries from now on. */
   set(reference: string, result: RailState): void {
     this.#states.set(reference, result)
   }
 
-  /** Reports as a callback; what it answers when asked stays as it is, unless it is set. */
+  /** Reports as a callback; its answer to queries stays as it is, unless set. */
   async report(reference: string, result: RailState): Promise<void> {
     const request = await this.submitted(({ reference: each }) => each === reference)
     const { kind, merchant, livemode } = request
@@ -41,14 +41,14 @@ export class ScriptedRail implements PaymentRail {
     await this.#handle!({ reference, kind, merchant, livemode, result })
   }
 
-  /** Says it as a callback, and from now on when it is asked. */
+  /** Says it as a callback, and from now on when queried. */
   async say(reference: string, result: RailState): Promise<void> {
     await this.submitted(({ reference: each }) => each === reference)
     this.set(reference, result)
     await this.report(reference, result)
   }
 
-  /** The first request of this kind, when it has come. */
+  /** The first request of this kind, once it has arrived. */
   async submitted(isMeant: (request: RailRequest) => boolean): Promise<RailRequest> {
     const found = await eventually(
       async () => this.requests.find(isMeant),

@@ -16,13 +16,13 @@ export interface Readiness {
 }
 
 export interface ApartOptions {
-  /** Whether somebody else watches over it, who has told what is odd. */
+  /** Whether a supervisor has already announced what is unusual. */
   readonly isSupervised?: boolean
-  /** Another file than the service's own, named from this directory without its extension. */
+  /** A file other than the service's own, relative to this directory and without its extension. */
   readonly file?: string
 }
 
-/** One service as its operators start it: a process of its own. */
+/** One service as operators start it: a process of its own. */
 export class ServiceApart {
   readonly name: ServiceName
   readonly instance: string
@@ -30,7 +30,7 @@ export class ServiceApart {
   readonly ended: Promise<number | null>
   readonly #child: ChildProcess
   readonly #port: Promise<number>
-  /** The API answers for its health on a port of its own. */
+  /** The API answers health requests on a port of its own. */
   readonly #healthPort: Promise<number>
   #output = ''
   #errors = ''
@@ -47,7 +47,7 @@ export class ServiceApart {
     const env = { PATH, JAVA_HOME, HOME, ...environment }
     const own = `../../services/${name}/${name === 'distributed' ? 'main' : 'serve'}`
     const parameters = nodeArguments(options.file ?? own)
-    // A channel that ends with the test, so that nothing survives a test that is killed.
+    // A channel that ends with the test, so that nothing survives a killed test.
     const channel = options.isSupervised === false ? 'ignore' : 'ipc'
     this.#child = spawn(process.execPath, [...parameters], {
       env,
@@ -67,7 +67,7 @@ export class ServiceApart {
     })
     this.#port = told.then(([, port]) => Number(port))
     this.#healthPort = told.then(([, port, healthPort = port]) => Number(healthPort))
-    // Whoever asks for the port is told; nobody asks for that of a service which only sets up.
+    // Whoever asks for the port is told; a service that only sets up has none.
     for (const port of [this.#port, this.#healthPort]) port.catch(() => undefined)
     t.teardown(() => this.end('SIGKILL'))
   }
@@ -80,7 +80,7 @@ export class ServiceApart {
     return this.#errors
   }
 
-  /** The port that it says it serves; rejects when it ends instead. */
+  /** The port that it prints; rejects when it exits instead. */
   port(): Promise<number> {
     return this.#port
   }
@@ -90,7 +90,7 @@ export class ServiceApart {
     return { status: response.status, body: (await response.json()) as Readiness['body'] }
   }
 
-  /** As a leader of what it is named after. */
+  /** As the leader of the role it is named after. */
   async leads(): Promise<boolean> {
     return (await this.readiness()).body.leads?.[this.name] ?? false
   }

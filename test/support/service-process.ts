@@ -12,11 +12,11 @@ export interface Ending {
   /** Null when a signal has ended it. */
   readonly code: number | null
   readonly output: string
-  /** What it has logged and said of its end. */
+  /** Its log, and what it printed at its end. */
   readonly errors: string
 }
 
-/** The service as its users start it: a process of its own, on embedded parts in a data directory. */
+/** The service as its users start it: a process of its own, on embedded engines in a data directory. */
 export class ServiceProcess {
   readonly ended: Promise<Ending>
   readonly #child: ChildProcess
@@ -37,12 +37,12 @@ export class ServiceProcess {
     }))
   }
 
-  /** What it has logged and said of failures until now. */
+  /** Its log and failures so far. */
   get errors(): string {
     return this.#errors
   }
 
-  /** Waits until it takes requests; throws when it ends instead. */
+  /** Waits until it accepts requests; throws when it exits instead. */
   async ready(dataDirectory: string): Promise<MerchantClient> {
     let ending: Ending | undefined
     void this.ended.then((known) => (ending = known))
@@ -67,7 +67,7 @@ function credentialsIn(dataDirectory: string): Credentials {
   return JSON.parse(readFileSync(join(dataDirectory, 'credentials.json'), 'utf8')) as Credentials
 }
 
-/** Starts the service; whatever is left of it when the test ends is killed. */
+/** Starts the service; what is left of it when the test ends is killed. */
 export async function serviceProcess(
   t: Test,
   dataDirectory: string,

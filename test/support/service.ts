@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
-import { startService as start, type RunningService } from '../../services/all-in-one/start.ts'
-import type { RuntimeOptions } from '../../services/composition/dependencies.ts'
+import {
+  startService as start,
+  type RunningService,
+  type ServiceOptions,
+} from '../../services/all-in-one/start.ts'
 import { testDatabase } from './postgres.ts'
 
 export interface Answer<Body = Record<string, unknown>> {
@@ -18,12 +21,12 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The means to talk to a service as a merchant does. */
+/** Talks to a service as a merchant does. */
 export interface MerchantClient {
   readonly url: string
   readonly sandboxKey: string
   readonly liveKey: string
-  /** What the process says of itself on the port for those who run it. */
+  /** What the process reports on its operators' port. */
   health<Body = Record<string, unknown>>(path: string): Promise<Answer<Body>>
   get<Body = Record<string, unknown>>(path: string, options?: CallOptions): Promise<Answer<Body>>
   post<Body = Record<string, unknown>>(
@@ -39,7 +42,7 @@ export interface MerchantClient {
   ): Promise<Answer<Body>>
 }
 
-/** A whole service on embedded parts and a database of its own. */
+/** A whole service on embedded engines and a database of its own. */
 export interface TestService extends MerchantClient {
   readonly service: RunningService
 }
@@ -48,7 +51,7 @@ export interface TestService extends MerchantClient {
 export async function startService(
   t: Test,
   environment: Readonly<Record<string, string>> = {},
-  options: RuntimeOptions = {},
+  options: ServiceOptions = {},
 ): Promise<TestService> {
   const { url: postgresUrl } = await testDatabase(t)
   const dataDirectory = mkdtempSync(join(tmpdir(), 'ikw-test-'))
@@ -61,7 +64,7 @@ export async function startService(
     LOG_LEVEL: 'error',
     ...environment,
   })
-  // Live keys behave as sandbox ones here, but in the test that says otherwise.
+  // Live keys behave like sandbox ones here, except in the test that says otherwise.
   const service = await start(configuration, { simulatesLive: true, ...options })
   t.teardown(async () => {
     await service.close()
@@ -70,7 +73,7 @@ export async function startService(
   return { ...clientOf(service), service }
 }
 
-/** The environment header goes along with the key, unless the test says otherwise. */
+/** The environment header goes with the key, unless the test says otherwise. */
 export function clientOf({
   port,
   healthPort = 0,

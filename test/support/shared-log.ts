@@ -23,7 +23,7 @@ export const hold = (name: string, amount: number) => {
   return { type: 'PlaceHold', data: holdOf({ template: 'payout.hold', subject, amount }) } as const
 }
 
-/** A log in memory and its snapshots, and processes that share them. */
+/** A log in memory with snapshots, and processes that share them. */
 export function openLog() {
   let ids = 0
   const newId = () => `00000000-0000-7000-8000-${String(++ids).padStart(12, '0')}`
@@ -32,7 +32,7 @@ export function openLog() {
   const log = new SimulatedLog(stage, () => undefined)
   const store = new SimulatedStore(log, stage, nobody)
   const snapshots = simulatedSnapshots()
-  /** What it appends goes to the store, or to whatever stands before it. */
+  /** Its appends go to the store, or to whatever is put in front of it. */
   const process = (append?: EventStore['append']) => {
     return new Executor({
       store: append ? Object.assign(new SimulatedStore(log, stage, nobody), { append }) : store,

@@ -14,7 +14,7 @@ export interface StoredFormat {
 
 const file = join(root, 'test/fixtures/stored-formats.ndjson')
 
-/** One format a line, so that those who add some at the same time meet in no line. */
+/** One format per line, so that concurrent additions do not conflict. */
 export function readFormats(): readonly StoredFormat[] {
   if (!existsSync(file)) return []
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
@@ -25,7 +25,7 @@ export function declaredTypes(): ReadonlyMap<string, EventType> {
   return new Map(deciders.flatMap(({ events }) => Object.entries(events)))
 }
 
-/** The schema as JSON has it, without what is only said about it: how it is told, and what is sealed. */
+/** The schema as JSON, without annotations for documentation or sealing. */
 export function plain(schema: unknown): unknown {
   return JSON.parse(JSON.stringify(schema), (name, value: unknown) => {
     const isSaid = (name === 'description' && typeof value === 'string') || name.startsWith('x-')
@@ -33,7 +33,7 @@ export function plain(schema: unknown): unknown {
   })
 }
 
-/** Adds formats that are declared and not recorded. One that is recorded never changes. */
+/** Adds declared formats that are not recorded yet. A recorded one never changes. */
 export function recordFormats(exampleOf: (type: string, declared: EventType) => object): void {
   const formats = new Map(readFormats().map((format) => [nameOf(format), format]))
   for (const [type, declared] of declaredTypes()) {

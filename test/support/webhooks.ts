@@ -36,7 +36,7 @@ import { testDatabase } from './postgres.ts'
 export const minuteMs = 60_000
 const masterKeys = { current: randomBytes(32), older: [] }
 
-/** Waits for something that happens on its own; the test's own time-out is the only clock. */
+/** Waits for what happens on its own; the test's own time-out is the only clock. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await pause(5)
 }
@@ -53,7 +53,7 @@ export async function receiver(t: Test) {
   const underWay = new Map<string, number>()
   const self = {
     received,
-    /** Most requests that were open at once, by path. */
+    /** The most requests open at once, by path. */
     mostAtOnce: new Map<string, number>(),
     answer: (_: Received, response: ServerResponse): void => void response.end(),
     url: '',
@@ -110,7 +110,7 @@ async function openBase() {
   return { pool, reads, store, models, deliveries }
 }
 
-/** All that deliveries need, real, for a merchant of its own; its clock stands until a test moves it. */
+/** Everything that deliveries need, for a merchant of its own; only the test moves its clock. */
 export async function webhookFixture() {
   const { pool, reads, store, models, deliveries } = await (base ??= openBase())
   await pool.query('truncate deliveries, webhook_workers, webhook_replay_plans')
@@ -148,7 +148,7 @@ export interface ServiceOptions {
   readonly chance?: number
   readonly log?: Log
   readonly observe?: (gauges: WebhookGauges) => void
-  /** Left out: every mail is kept in `mails`. */
+  /** Default: every mail is kept in `mails`. */
   readonly mailer?: Mailer
 }
 
@@ -164,8 +164,8 @@ export async function webhookService(
     connectTimeoutMs: 5_000,
     timeoutMs: 15_000,
     answerBytesMax: 4_096,
-    originsMax: 100,
-    connectionsPerOriginMax: 100,
+    poolsMax: 100,
+    connectionsPerPoolMax: 100,
     ...egress,
   })
   const service = await startWebhooks({
@@ -271,13 +271,13 @@ export async function published(fixture: WebhookFixture, options: EventOptions =
 }
 
 export interface DeliveryRow {
+  readonly merchant: string
   readonly endpoint: string
   readonly event: string
   readonly status: string
   readonly attempts: number
   readonly due_at: string | null
   readonly worker: string | null
-  readonly replay: string | null
   readonly last_status: number | null
   readonly last_answer: string | null
 }
@@ -286,7 +286,7 @@ export async function deliveryRows({ pool }: WebhookFixture): Promise<readonly D
   return (await pool.query<DeliveryRow>('select * from deliveries order by id')).rows
 }
 
-/** Nothing is in hand and nothing is due: what is pending waits for its time. */
+/** Nothing is claimed and nothing is due: what is pending waits for its time. */
 export async function settled(fixture: WebhookFixture): Promise<void> {
   await until(async () => {
     const rows = await deliveryRows(fixture)

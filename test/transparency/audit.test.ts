@@ -55,6 +55,28 @@ const tamperings: Readonly<Record<string, { readonly change: Change; readonly sa
   },
 }
 
+/** The first byte that is written in hex becomes another. */
+const flipped = (line: string) =>
+  line.replace(/\\\\x(..)/, (_, byte: string) => `\\\\x${byte === '00' ? '01' : '00'}`)
+
+/** What is done to the first row of a table of the tree. */
+const treeTamperings: Readonly<
+  Record<string, { table: string; change: (line: string) => readonly string[]; says: RegExp }>
+> = {
+  'a tile': {
+    table: 'log_tiles',
+    change: (line) => [flipped(line)],
+    says: /^tile 0\/0 is not what its \d+ hashes make it$/,
+  },
+  'a tile removed': { table: 'log_tiles', change: () => [], says: /^tile 0\/0 is missing$/ },
+  'a leaf': { table: 'log_bundles', change: (line) => [flipped(line)], says: /^event \S+ .* is not what/ },
+  'the root of a checkpoint': {
+    table: 'log_checkpoints',
+    change: (line) => [line.replace(/\\n[\w+/]{43}=\\n/, `\\n${'A'.repeat(43)}=\\n`)],
+    says: /^the checkpoint over \d+ events does not hold: the signature of \S+ does not hold$/,
+  },
+}
+
 t.test('an auditor with a backup and an old checkpoint', async (t) => {
   const { run, service } = await openCommandLine()
   const directory = temporaryDirectory(t)
@@ -91,28 +113,63 @@ t.test('an auditor with a backup and an old checkpoint', async (t) => {
     t.match((await standalone(backup, noted)).stdout, /Everything is what was signed/)
   })
 
+  /** A copy of the backup of which one file is changed line by line. */
+  const changed = (what: string, name: string, change: (lines: readonly string[]) => readonly string[]) => {
+    const copy = join(directory, what.replaceAll(' ', '-'))
+    mkdirSync(copy)
+    for (const file of ['manifest.json', 'bookkeeping.ndjson.gz', 'events.ndjson.gz'])
+      copyFileSync(join(backup, file), join(copy, file))
+    const lines = gunzipSync(readFileSync(join(backup, name)))
+      .toString()
+      .trimEnd()
+      .split('\n')
+    const text = change(lines).map((line) => `${line}\n`)
+    writeFileSync(join(copy, name), gzipSync(text.join('')))
+    return copy
+  }
+
   for (const [what, { change, says }] of Object.entries(tamperings)) {
     await t.test(`names ${what}`, async (t) => {
-      const changed = join(directory, what.replaceAll(' ', '-'))
-      mkdirSync(changed)
-      for (const file of ['manifest.json', 'bookkeeping.ndjson.gz'])
-        copyFileSync(join(backup, file), join(changed, file))
-      const lines = gunzipSync(readFileSync(join(backup, 'events.ndjson.gz')))
-        .toString()
-        .trimEnd()
-        .split('\n')
-      const events = change(lines.map((line) => JSON.parse(line) as StoredEvent))
-      const text = events.map((event) => `${JSON.stringify(event)}\n`).join('')
-      writeFileSync(join(changed, 'events.ndjson.gz'), gzipSync(text))
-      const { code, report } = await verify(changed)
+      const copy = changed(what, 'events.ndjson.gz', (lines) =>
+        change(lines.map((line) => JSON.parse(line) as StoredEvent)).map((event) => JSON.stringify(event)),
+      )
+      const { code, report } = await verify(copy)
       t.equal(code, 1)
-      await t.rejects(standalone(changed), /Command failed/)
+      await t.rejects(standalone(copy), /Command failed/)
       t.ok(
         report.findings.some(({ problem }) => says.test(problem)),
         JSON.stringify(report.findings[0]),
       )
     })
   }
+
+  for (const [what, { table, change, says }] of Object.entries(treeTamperings)) {
+    await t.test(`names ${what}`, async (t) => {
+      const copy = changed(what, 'bookkeeping.ndjson.gz', (lines) => {
+        const first = lines.findIndex((line) => line.startsWith(`${table} `))
+        return lines.toSpliced(first, 1, ...change(lines[first]!))
+      })
+      const { code, report } = await verify(copy)
+      t.equal(code, 1)
+      t.match(report.findings[0]?.problem, says)
+    })
+  }
+
+  await t.test('reads rows of an older backup, which are in no order', async (t) => {
+    const copy = changed('no order', 'bookkeeping.ndjson.gz', (lines) => lines.toReversed())
+    const { code, report } = await verify(copy)
+    t.equal(code, 0, JSON.stringify(report.findings))
+  })
+
+  await t.test('checks the tree that a service shows, with nothing but its address', async (t) => {
+    const { code, report } = await verify(service.url, '--since', noted)
+    t.strictSame([code, report.findings], [0, []])
+    const other = join(directory, 'other-story.txt')
+    writeFileSync(other, readFileSync(noted, 'utf8').replace(/\n.{44}\n/, `\n${'A'.repeat(43)}=\n`))
+    t.equal((await verify(service.url, '--since', other)).code, 1)
+    const nobody = await run('audit', 'verify', 'http://127.0.0.1:1')
+    t.match(nobody, { code: 2, stderr: /^Nothing was checked: .* cannot be read: .*\n$/ })
+  })
 
   await t.test('refuses a checkpoint of another story, and a key that has signed nothing', async (t) => {
     const forged = join(directory, 'forged.txt')

@@ -76,7 +76,7 @@ const sizes = fc
   .map((list) => [...new Set(list)].sort((a, b) => a - b))
   .filter(({ length }) => length > 1)
 
-t.test('every leaf is proved in every tree, and every tree in those after it', async (t) => {
+t.test('every leaf is proved in every tree, and every tree in those after it', async () => {
   await fc.assert(
     fc.asyncProperty(sizes, fc.double({ min: 0, max: 0.999, noNaN: true }), async (sizes, part) => {
       const { read } = grown(sizes)

@@ -12,7 +12,7 @@ import { viewWebhookEndpoint, viewWebhookReplay } from '../../packages/domain/we
 import type { Message } from '../../packages/kernel/decider.ts'
 import { context, fold, scenarios, type Past } from '../support/scenarios.ts'
 
-const { id, merchant, livemode } = context
+const { id } = context
 const at = '2026-01-01T12:00:00.000Z'
 const url = 'https://shop.example/hooks'
 

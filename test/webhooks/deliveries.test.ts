@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { v7 } from 'uuid'
 import { secretContext, webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import { lawOver } from '../support/law.ts'
 import {
   command,
   deliveryRows,
@@ -12,7 +13,6 @@ import {
   register,
   secretFor,
   settled,
-  until,
   webhookFixture,
   webhookService,
   type Received,
@@ -179,13 +179,13 @@ t.test('signing secrets stand nowhere in the clear', async (t) => {
     select format('%I.%I', table_schema, table_name) as name from information_schema.tables
     where table_type = 'BASE TABLE' and table_schema in ('public', 'read')`)
   const bare = secretFor(id).slice('whsec_'.length)
-  for (const { name } of tables.rows) {
+  await lawOver(t, tables.rows, async ({ name }) => {
     const { rows } = await fixture.pool.query(
       `select from ${name} as row where row::text like '%whsec_%' or strpos(row::text, $1) > 0`,
       [bare],
     )
     t.equal(rows.length, 0, name)
-  }
+  })
   t.equal(
     (await fixture.pool.query(`select from events where strpos(data::text, right($1, 4)) > 0`, [bare])).rows
       .length,

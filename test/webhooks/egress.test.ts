@@ -9,8 +9,8 @@ const limits = {
   connectTimeoutMs: 5_000,
   timeoutMs: 15_000,
   answerBytesMax: 4_096,
-  originsMax: 8,
-  connectionsPerOriginMax: 4,
+  poolsMax: 8,
+  connectionsPerPoolMax: 4,
 }
 const here = addressBlocks(['127.0.0.1/32'])
 
@@ -29,6 +29,10 @@ function pools(t: Test, options: Partial<EgressOptions> = {}) {
   const egress = guardedPools({ allow: [], ...limits, ...options })
   t.teardown(() => egress.close())
   return egress
+}
+
+function callTo(url: string, owner = 'shop') {
+  return { url, owner, headers: {}, body: '{}' }
 }
 
 /** A resolver that knows one name, which has other addresses at every look-up. */
@@ -56,7 +60,7 @@ t.test('a name that leads inside is not called, whatever form the address has', 
     '64:ff9b::7f00:1',
   ]) {
     const egress = pools(t, { lookup: answersInTurn(address).lookup })
-    const call = egress.post({ url: `http://hook.example:${port}/`, headers: {}, body: '{}' })
+    const call = egress.post(callTo(`http://hook.example:${port}/`))
     await t.rejects(call, { name: 'AddressRefusedError' }, address)
   }
   t.strictSame(requests, [])
@@ -68,18 +72,14 @@ t.test('one inner address among several public ones is enough to refuse a name',
       { address: '8.8.8.8', family: 4 },
       { address: '127.0.0.1', family: 4 },
     ])
-  const call = pools(t, { lookup }).post({ url: 'http://hook.example/', headers: {}, body: '{}' })
+  const call = pools(t, { lookup }).post(callTo('http://hook.example/'))
   await t.rejects(call, { name: 'AddressRefusedError' })
 })
 
 t.test('an inner address in the URL itself is not called', async (t) => {
   const { requests, port } = await sink(t, (_, response) => response.end())
   for (const host of ['127.0.0.1', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', 'localhost']) {
-    await t.rejects(
-      pools(t).post({ url: `http://${host}:${port}/`, headers: {}, body: '' }),
-      { name: 'AddressRefusedError' },
-      host,
-    )
+    await t.rejects(pools(t).post(callTo(`http://${host}:${port}/`)), { name: 'AddressRefusedError' }, host)
   }
   t.strictSame(requests, [])
 })
@@ -91,11 +91,11 @@ t.test(
     const inner = await sink(t, (_, response) => response.end('inner'), '127.0.0.2')
     const { lookup, asked } = answersInTurn('127.0.0.1', '127.0.0.2')
     const egress = pools(t, { allow: here, lookup })
-    const call = { url: `http://hook.example:${outer.port}/`, headers: {}, body: '{}' }
+    const call = callTo(`http://hook.example:${outer.port}/`)
     t.strictSame(await egress.post(call), { status: 200, body: 'outer' })
     await t.rejects(egress.post(call), new AddressRefusedError('hook.example'))
     await t.rejects(
-      egress.post({ ...call, url: `http://hook.example:${inner.port}/` }),
+      egress.post(callTo(`http://hook.example:${inner.port}/`)),
       new AddressRefusedError('hook.example'),
     )
     t.strictSame(
@@ -112,11 +112,7 @@ t.test('a redirect is an answer like any other and is never followed', async (t)
   const outer = await sink(t, (_, response) =>
     response.writeHead(302, { location: `http://127.0.0.1:${inner.port}/` }).end('moved'),
   )
-  const answer = await pools(t, { allow: here }).post({
-    url: `http://127.0.0.1:${outer.port}/a?b=c`,
-    headers: {},
-    body: '{}',
-  })
+  const answer = await pools(t, { allow: here }).post(callTo(`http://127.0.0.1:${outer.port}/a?b=c`))
   t.strictSame(answer, { status: 302, body: 'moved' })
   t.strictSame(outer.requests, ['POST /a?b=c'])
   t.strictSame(inner.requests, [])
@@ -128,11 +124,7 @@ t.test('only the first 4 kB of an answer are read, also when it never ends', asy
     response.on('drain', pour).on('error', () => response.destroy())
     pour()
   })
-  const answer = await pools(t, { allow: here }).post({
-    url: `http://127.0.0.1:${port}/`,
-    headers: {},
-    body: '',
-  })
+  const answer = await pools(t, { allow: here }).post(callTo(`http://127.0.0.1:${port}/`))
   t.strictSame(answer, { status: 200, body: 'x'.repeat(4_096) })
 })
 
@@ -141,14 +133,14 @@ t.test('an endpoint that does not answer, or not to the end, is given up', async
   const dripping = await sink(t, (_, response) => void response.write('a'))
   const egress = pools(t, { allow: here, timeoutMs: 50 })
   for (const { port } of [silent, dripping]) {
-    const call = egress.post({ url: `http://127.0.0.1:${port}/`, headers: {}, body: '' })
+    const call = egress.post(callTo(`http://127.0.0.1:${port}/`))
     await t.rejects(call, new CallTimedOutError('no answer in 50 ms'))
   }
 })
 
 t.test('connections are kept for few origins only', async (t) => {
   const closed: number[] = []
-  const egress = pools(t, { allow: here, originsMax: 2 })
+  const egress = pools(t, { allow: here, poolsMax: 2 })
   const sinks = await Promise.all(
     [0, 1, 2].map((number) =>
       sink(t, (request, response) => {
@@ -157,7 +149,18 @@ t.test('connections are kept for few origins only', async (t) => {
       }),
     ),
   )
-  for (const { port } of sinks) await egress.post({ url: `http://127.0.0.1:${port}/`, headers: {}, body: '' })
+  for (const { port } of sinks) await egress.post(callTo(`http://127.0.0.1:${port}/`))
   while (closed.length === 0) await new Promise(setImmediate)
   t.strictSame(closed, [0], 'the origin that was not used for the longest time has gone')
+})
+
+t.test('who keeps all connections to an origin keeps nobody else from it', async (t) => {
+  const { requests, port } = await sink(t, ({ url }, response) => void (url === '/good' && response.end()))
+  const egress = pools(t, { allow: here, connectionsPerPoolMax: 2 })
+  const hanging = [0, 1, 2].map((number) =>
+    egress.post(callTo(`http://127.0.0.1:${port}/${number}`, 'other')),
+  )
+  for (const call of hanging) call.catch(() => undefined)
+  t.equal((await egress.post(callTo(`http://127.0.0.1:${port}/good`))).status, 200)
+  t.ok(requests.length <= 3, 'two that hang, and the one that was answered')
 })

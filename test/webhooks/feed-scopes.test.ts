@@ -5,6 +5,7 @@ import { publicId } from '../../packages/contract/identity.ts'
 import { publicSources, readScopes, scopes, webhookTypes } from '../../packages/domain/index.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { issueKey, otherMerchantsKey } from '../support/credentials.ts'
+import { lawOver } from '../support/law.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 interface Page {
@@ -56,15 +57,18 @@ async function walk(key: string, limit: number): Promise<readonly string[]> {
 
 t.test('a public event takes the scope by which its resource is read', async (t) => {
   t.strictSame([...readScopes.keys()], types)
-  for (const { resource, scope } of publicSources) {
+  await lawOver(t, publicSources, ({ resource, scope }) => {
     t.ok(reading.includes(scope), `${scope} is declared by a family`)
     const rows = routes.filter(({ operation, ...row }) => {
       const names = 'params' in row ? [row.params?.['id']].flat() : []
       return /^GET .*\{id\}$/.test(operation) && names.includes(resource)
     })
     t.ok(rows.length > 0 || resource === 'balance', `${resource} can be read`)
-    for (const row of rows) t.equal(row.scope, scope, `${row.operation} reads ${resource}`)
-  }
+    t.ok(
+      rows.every((row) => row.scope === scope),
+      `${resource} is read with ${scope}`,
+    )
+  })
 })
 
 t.test('whoever may read everything sees every event', async (t) => {
@@ -74,21 +78,21 @@ t.test('whoever may read everything sees every event', async (t) => {
   )
 })
 
-for (const scope of reading) {
+await lawOver(t, reading, (scope) => {
   t.test(`the feed shows ${scope} what it may see, without gaps, and nothing else`, async (t) => {
     const key = await issueKey(service, { merchantId: merchant, scopes: ['webhooks.read', scope] })
     const maySee = (type: string) => ['webhooks.read', scope].includes(readScopes.get(type)!)
     const visible = told.filter(({ type }) => maySee(type)).map(({ id }) => id)
     for (const limit of [1, 7, 100]) t.strictSame(await walk(key, limit), visible, `${limit} a page`)
-    for (const { id, type } of told.slice(0, types.length)) {
+    await lawOver(t, told.slice(0, types.length), async ({ id, type }) => {
       const status = maySee(type) ? 200 : 404
       for (const path of [`/api/v1/events/${id}`, `/api/v1/events/${id}/deliveries`])
         t.equal((await service.get(path, { key })).status, status, `${path} of ${type}`)
       const filtered = await service.get(`/api/v1/events?types[]=${type}`, { key })
       t.equal(filtered.status, maySee(type) ? 200 : 403, `asking for ${type}`)
-    }
+    })
   })
-}
+})
 
 t.test('a caller goes on behind an event that it may not see', async (t) => {
   const key = await issueKey(service, { merchantId: merchant, scopes: ['webhooks.read', 'customers.read'] })

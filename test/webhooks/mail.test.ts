@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { fileMailer } from '../../infra/mail/files.ts'
 import { smtpMailer } from '../../infra/mail/smtp.ts'
+import { lawOver } from '../support/law.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
 
 const mail = { to: 'awa@shop.example', subject: 'Clé perdue', text: 'Votre clé a été remplacée.\nÀ bientôt' }
@@ -14,7 +15,7 @@ t.test('without a mail server each mail is a file that a mail program opens', as
   await Promise.all([mailer.send(mail), mailer.send(mail)])
   const names = readdirSync(directory)
   t.equal(names.length, 2)
-  for (const name of names) {
+  await lawOver(t, names, (name) => {
     t.match(name, /^[^.].*\.eml$/)
     const text = readFileSync(join(directory, name), 'utf8')
     t.match(
@@ -22,7 +23,7 @@ t.test('without a mail server each mail is a file that a mail program opens', as
       /^From: payments@example\.com\r\nTo: awa@shop\.example\r\nSubject: =\?UTF-8\?Q\?Cl=C3=A9_perdue\?=\r\n/,
     )
     t.match(text, /\r\n\r\nVotre cl=C3=A9 a/)
-  }
+  })
 })
 
 /** Speaks as much SMTP as one mail needs. */

@@ -16,13 +16,14 @@ async function world(t: Test, names: Names) {
     connectTimeoutMs: 5_000,
     timeoutMs: 15_000,
     answerBytesMax: 4_096,
-    originsMax: 100,
-    connectionsPerOriginMax: 4,
+    poolsMax: 100,
+    connectionsPerPoolMax: 4,
     lookup: dnsLookup({ timeoutMs: 400, tries: 1, servers: [server.address] }),
   })
   t.teardown(() => egress.close())
   const { port } = shop.address() as AddressInfo
-  const post = (name: string) => egress.post({ url: `http://${name}:${port}/`, headers: {}, body: '{}' })
+  const post = (name: string) =>
+    egress.post({ url: `http://${name}:${port}/`, owner: name, headers: {}, body: '{}' })
   return { post, asked: server.asked }
 }
 

@@ -1,7 +1,7 @@
 import { OutcomeUnknownError } from '../../../packages/kernel/ports.ts'
 import type { AppendAnswer, AppendOutcome, AppendRequest } from './append-messages.ts'
 import type { AppendCall, Calls } from './calls.ts'
-import { timedOut, wasRefused, whileAway } from './errors.ts'
+import { timedOut, wasRefused, retryWhileAway } from './errors.ts'
 
 interface Pending {
   readonly stream: string
@@ -56,7 +56,7 @@ export class AppendLane {
         hasAnswered = true
         settle(pending, answer)
       }
-      const call = await whileAway(() => this.#calls.openAppends(onAnswer))
+      const call = await retryWhileAway(() => this.#calls.openAppends(onAnswer))
       const over = (error: unknown) => {
         this.#opening = undefined
         const isRefused = !hasAnswered && wasRefused(error)

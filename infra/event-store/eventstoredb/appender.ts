@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   DamagedStreamError,
   OutcomeUnknownError,
@@ -9,7 +10,7 @@ import {
 import { AppendLane } from './append-lane.ts'
 import type { ProposedEvent } from './append-messages.ts'
 import type { Calls } from './calls.ts'
-import { EventStoreRightsError, isRefusal } from './errors.ts'
+import { isRefusal, rightMissing } from './errors.ts'
 import { proposedEvents, safePosition } from './events.ts'
 import type { History } from './history.ts'
 import type { IntactStreams } from './intact-streams.ts'
@@ -40,6 +41,9 @@ const inFlightMax = 10_000
 const deadlineMs = 60_000
 /** A larger message breaks the call, and the appends of others with it. */
 const bytesMax = 8 * 1024 * 1024
+
+/** No stream has so many events. */
+const unreachedRevision = 2 ** 48
 
 /** Appends of one process. One append's failure is never taken for another's. */
 export class Appender {
@@ -83,6 +87,18 @@ export class Appender {
     if (outcome.kind === 'written') return outcome
     if (outcome.type === 'WrongExpectedVersion') return undefined
     throw failure(onServer, outcome)
+  }
+
+  /** Throws when the user may not write: an append that can only be a conflict adds nothing. */
+  async requireRight(): Promise<void> {
+    const { names } = this.#options
+    const event = { id: randomUUID(), type: 'Probe', data: '{}', metadata: '{}' }
+    try {
+      await this.write(names.onServer(names.history), unreachedRevision, [event])
+    } catch (error) {
+      // Nothing can have been written; whoever starts waits for a server that is away.
+      throw error instanceof OutcomeUnknownError ? error.cause : error
+    }
   }
 
   /** Waits for the answers to all accepted appends, or until they time out. */
@@ -137,8 +153,7 @@ function requireSmall(stream: string, events: readonly ProposedEvent[]): void {
 function failure(onServer: string, { type, message }: { readonly type: string; readonly message: string }) {
   if (type === 'StreamDeleted')
     return new DamagedStreamError({ stream: onServer, problem: 'was deleted for ever' })
-  if (type === 'AccessDenied')
-    return new EventStoreRightsError(`the user of EVENTSTORE_URL must be allowed to write to ${onServer}`)
+  if (type === 'AccessDenied') return rightMissing('streams may not be written to by')
   if (isRefusal(type))
     return new Error(`EventStoreDB does not take an append to ${onServer}: ${type} ${message}`)
   return new OutcomeUnknownError(onServer, new Error(`${type} ${message}`))

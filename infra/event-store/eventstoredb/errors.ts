@@ -31,6 +31,12 @@ export class EventStoreRightsError extends StoreAwayError {
   }
 }
 
+/** `what` is a sentence as far as the user who may not do it. */
+export function rightMissing(what: string, cause?: unknown): EventStoreRightsError {
+  const sentence = `${what} the user of EVENTSTORE_URL: see "Rights of the user" in docs/operations.md`
+  return new EventStoreRightsError(sentence, cause)
+}
+
 export function isOfType(error: unknown, type: ErrorType): boolean {
   return error instanceof Error && isCommandError(error) && error.type === type
 }
@@ -69,7 +75,7 @@ function codeOf(error: unknown): unknown {
 }
 
 /** Retries a read, which is harmless, while a cluster changes its leader. */
-export async function whileAway<Result>(read: () => Promise<Result>): Promise<Result> {
+export async function retryWhileAway<Result>(read: () => Promise<Result>): Promise<Result> {
   const since = performance.now()
   for (let delayMs = repeatMs.first; ; delayMs = Math.min(2 * delayMs, repeatMs.most)) {
     try {

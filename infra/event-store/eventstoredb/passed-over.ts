@@ -23,12 +23,12 @@ export class PassedOver {
   add(stream: string, event: Pick<ServerEvent, 'type' | 'id'>): void {
     this.count++
     if (this.#streams.has(stream) || this.#streams.size >= streamsMax) return
-    const problem = event.type === tombstone ? 'was deleted for ever' : strange(event)
+    const problem = event.type === tombstone ? 'was deleted for ever' : foreignEventProblem(event)
     this.#streams.set(stream, problem)
     this.#log?.warn({ stream, type: event.type, id: event.id }, `passed over: ${stream} ${problem}`)
   }
 }
 
-export function strange({ type, id }: Pick<ServerEvent, 'type' | 'id'>): string {
+export function foreignEventProblem({ type, id }: Pick<ServerEvent, 'type' | 'id'>): string {
   return `holds the event ${id} of type ${type}, which this service has not written`
 }

@@ -12,20 +12,20 @@ import {
   isForbidden,
   isOfType,
   isUnauthenticated,
-  whileAway,
+  rightMissing,
+  retryWhileAway,
   within,
 } from './errors.ts'
 import { storedEvent } from './events.ts'
 import type { History } from './history.ts'
-import { strange, type PassedOver } from './passed-over.ts'
+import { foreignEventProblem, type PassedOver } from './passed-over.ts'
 import type { ReadAnswer, ServerEvent } from './read-messages.ts'
 import { readLog, readNewest, readStream, type LogPage } from './requests.ts'
-import { oddityOf } from './stream-metadata.ts'
+import { irregularityOf } from './stream-metadata.ts'
 import type { NameFilter, StreamNames } from './stream-names.ts'
 
 /** The client lets a read wait for ever. */
-const logTimeoutMs = 30_000
-const streamTimeoutMs = 10_000
+const timeoutsMs = { $all: 30_000, streams: 10_000, 'metadata of streams': 10_000 }
 const pingTimeoutMs = 2_000
 const eventsPerPage = 5_000
 const everything = Number.MAX_SAFE_INTEGER
@@ -65,7 +65,7 @@ export class Reader {
   ): Promise<readonly ServerEvent[] | undefined> {
     const request = readStream({ stream: this.#options.names.onServer(stream), from, count })
     try {
-      return await this.#read(request, streamTimeoutMs)
+      return await this.#read(request, 'streams')
     } catch (error) {
       if (!isOfType(error, ErrorType.STREAM_DELETED)) throw error
       throw new DamagedStreamError({ stream, problem: 'was deleted for ever' })
@@ -76,7 +76,7 @@ export class Reader {
   async metadataOf(stream: string): Promise<Uint8Array | undefined> {
     const request = readNewest(this.#options.names.metadataOnServer(stream))
     try {
-      return (await this.#read(request, streamTimeoutMs))?.[0]?.data
+      return (await this.#read(request, 'metadata of streams'))?.[0]?.data
     } catch (error) {
       // The metadata of a tombstoned stream is gone with it.
       if (isOfType(error, ErrorType.STREAM_DELETED))
@@ -134,12 +134,12 @@ export class Reader {
       const stream = names.oursByMetadata(onServer)
       if (stream !== undefined) newest.set(stream, data)
     }
-    return [...newest].flatMap(([stream, metadata]) => oddityOf(stream, metadata) ?? [])
+    return [...newest].flatMap(([stream, metadata]) => irregularityOf(stream, metadata) ?? [])
   }
 
   async ping(): Promise<void> {
     const request = readLog({ from: 'end', count: 1, backwards: true })
-    await within(pingTimeoutMs, this.#once(request, pingTimeoutMs)).catch(explained)
+    await within(pingTimeoutMs, this.#once(request, pingTimeoutMs)).catch(explained('$all'))
   }
 
   /** One of our events; undefined, and counted, for what others have written into our streams. */
@@ -155,7 +155,7 @@ export class Reader {
       throw new DamagedStreamError({ stream, problem })
     }
     const stored = this.stored(event)
-    if (!stored) throw new DamagedStreamError({ stream, problem: strange(event) })
+    if (!stored) throw new DamagedStreamError({ stream, problem: foreignEventProblem(event) })
     return stored
   }
 
@@ -169,11 +169,12 @@ export class Reader {
   }
 
   async #page(page: LogPage): Promise<readonly ServerEvent[]> {
-    return (await this.#read(readLog(page), logTimeoutMs)) ?? []
+    return (await this.#read(readLog(page), '$all')) ?? []
   }
 
-  #read(request: ReadReq, timeoutMs: number): Promise<readonly ServerEvent[] | undefined> {
-    return whileAway(() => within(timeoutMs, this.#once(request, timeoutMs))).catch(explained)
+  #read(request: ReadReq, what: keyof typeof timeoutsMs): Promise<readonly ServerEvent[] | undefined> {
+    const timeoutMs = timeoutsMs[what]
+    return retryWhileAway(() => within(timeoutMs, this.#once(request, timeoutMs))).catch(explained(what))
   }
 
   async #once(request: ReadReq, timeoutMs: number): Promise<readonly ServerEvent[] | undefined> {
@@ -188,12 +189,12 @@ export class Reader {
 }
 
 const notAccepted = 'EventStoreDB does not accept the user or the password of EVENTSTORE_URL'
-const notAllowed =
-  '$all, streams and their metadata must be readable for the user of EVENTSTORE_URL: ' +
-  'see "Rights of the user" in docs/operations.md'
 
-function explained(error: unknown): never {
-  if (isUnauthenticated(error)) throw new EventStoreRightsError(notAccepted, error)
-  if (isForbidden(error)) throw new EventStoreRightsError(notAllowed, error)
-  throw error
+/** Of an error that says that this must not be read. */
+function explained(what: string) {
+  return (error: unknown): never => {
+    if (isUnauthenticated(error)) throw new EventStoreRightsError(notAccepted, error)
+    if (isForbidden(error)) throw rightMissing(`${what} may not be read by`, error)
+    throw error
+  }
 }

@@ -51,10 +51,10 @@ const notesMax = 10_000_000
 /** The event store on an EventStoreDB server or cluster, 23.10 or later. Throws when it cannot be reached. */
 export async function openEventStoreDb(options: EventStoreDbOptions): Promise<EventStoreDb> {
   const client = clientFor(options.url)
-  const store = assemble(partsOf(new Calls(client), options), () => disconnect(client))
+  const parts = partsOf(new Calls(client), options)
+  const store = assemble(parts, () => disconnect(client))
   try {
-    await store.ping()
-    await store.history.load()
+    await requireRights(parts)
     return store
   } catch (error) {
     await store.close()
@@ -62,6 +62,14 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     const message = `EventStoreDB at ${hostsOf(options.url)} cannot be reached: ${messageOf(error)}`
     throw new Error(message, { cause: isAway(error) ? new StoreAwayError(error) : error })
   }
+}
+
+/** What the user may not do is said at the start, and not to the first merchant who needs it. */
+async function requireRights({ names, history, reader, appender }: Parts): Promise<void> {
+  await reader.ping()
+  await history.load()
+  await reader.metadataOf(names.history)
+  await appender.requireRight()
 }
 
 type Parts = ReturnType<typeof partsOf>

@@ -15,7 +15,7 @@ export function hiddenBy(metadata: Uint8Array): string | undefined {
 }
 
 /** The same for audits, which report anything unusual: our streams need no metadata. */
-export function oddityOf(stream: string, metadata: Uint8Array): Irregularity | undefined {
+export function irregularityOf(stream: string, metadata: Uint8Array): Irregularity | undefined {
   const problem = hiddenBy(metadata)
   if (problem !== undefined) return { stream, problem }
   const names = Object.keys(fields(metadata))

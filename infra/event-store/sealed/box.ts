@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, hash, type KeyObject } from 'node:crypto'
 
 const algorithm = 'aes-256-gcm'
 const nonceBytes = 12
@@ -35,4 +35,15 @@ export function open(key: KeyObject, box: string, { salt, id }: Place): string {
 
 function nonceOf(salt: string): Buffer {
   return Buffer.from(salt, 'base64url').subarray(0, nonceBytes)
+}
+
+/** A secret of one event: to know it opens nothing, and without the key nobody can guess it. */
+export function blindOf(key: KeyObject, salt: string): string {
+  return createHmac('sha256', key).update('receipt').update(salt, 'base64url').digest('base64url')
+}
+
+/** What a box is known by to those who are shown its content: the digest of it and the blind. */
+export function digestOf(content: string, blind: string): string {
+  const bytes = Buffer.concat([Buffer.from(blind, 'base64url'), Buffer.from(content)])
+  return hash('sha256', bytes, 'buffer').toString('base64url')
 }

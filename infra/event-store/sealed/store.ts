@@ -5,7 +5,7 @@ import { ownedBy } from '../../../packages/kernel/owner.ts'
 import { erased, join, part } from '../../../packages/kernel/personal.ts'
 import type { EventStore, NewEvent, StoredEvent } from '../../../packages/kernel/ports.ts'
 import type { SubjectKey, SubjectKeys } from '../../postgres/privacy/subject-keys.ts'
-import { open, seal } from './box.ts'
+import { blindOf, digestOf, open, seal } from './box.ts'
 
 export interface SealingOptions {
   /** All stored event types. */
@@ -69,7 +69,8 @@ function sealedEvent(event: NewEvent, data: object, { key: { id, key }, content 
   const { salt } = event.metadata
   if (salt === undefined) throw new Error(`the event ${event.id} has no salt`)
   const box = seal(key, content, { salt, id: event.id.toLowerCase() })
-  return { ...event, data, metadata: { ...event.metadata, sealed: { key: id, box } } }
+  const digest = digestOf(content, blindOf(key, salt))
+  return { ...event, data, metadata: { ...event.metadata, sealed: { key: id, box, digest } } }
 }
 
 /** Already opened. */

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { LeadershipLostError, fenceOf, type Fence } from './fence.ts'
 
 /** Roles that one process holds at a time. */
-export const leaders = ['projector', 'processes', 'relay', 'notary'] as const
+export const leaders = ['projector', 'processes', 'relay', 'notary', 'auditor'] as const
 export type LeaderName = (typeof leaders)[number]
 
 export interface Candidate {

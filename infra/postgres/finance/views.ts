@@ -34,7 +34,15 @@ const entryColumns: readonly Column[] = [
   ['occurred_at', 'occurred_at', 'When it was written'],
 ]
 
-const oneRowPerEntry = `from read.journal group by ${entryColumns.map((_, index) => index + 1).join(', ')}`
+/** Added later, so it stands behind the columns of each view. */
+const belongsTo: Column = [
+  'belongs_to',
+  'belongs_to',
+  'When it would have counted if that month had not been closed; null for all others',
+]
+
+const oneRowPerEntry = `from read.journal
+  group by ${entryColumns.map((_, index) => index + 1).join(', ')}, belongs_to`
 
 const journal: FinanceView = {
   name: 'journal',
@@ -43,6 +51,7 @@ const journal: FinanceView = {
     ...entryColumns,
     ['amount', `sum(amount) filter (where side = 'debit')`, 'Sum of its debits, or credits, in minor units'],
     ['postings', 'count(*)', 'How many postings it has'],
+    belongsTo,
   ],
   from: oneRowPerEntry,
 }
@@ -63,6 +72,7 @@ export const postings: FinanceView = {
     ['debit', debit, 'Minor units; 0 for a credit'],
     ['credit', credit, 'Minor units; 0 for a debit'],
     ['balance_effect', effect, 'What it adds to the balance of its account, in minor units with its sign'],
+    belongsTo,
   ],
   from: 'from read.journal',
 }
@@ -89,6 +99,49 @@ const balancesDaily: FinanceView = {
     select (effective_at at time zone 'UTC')::date as day, merchant, livemode, currency, book, account,
       class, sum(${debit}) as debits, sum(${credit}) as credits, sum(${effect}) as movement
     from read.journal group by 1, 2, 3, 4, 5, 6, 7
+  ) days`,
+}
+
+const trialBalance: FinanceView = {
+  name: 'trial_balance',
+  comment: 'One row per book and account, as of now. Debit and credit balances of a book are equal.',
+  columns: [
+    ...owner,
+    ['book', 'book', 'Ledger book: merchant, environment and currency'],
+    ['account', 'account', 'Account code'],
+    ['account_class', 'class', 'asset, liability or revenue'],
+    ['debits', 'debits', 'Sum of all debits in minor units'],
+    ['credits', 'credits', 'Sum of all credits in minor units'],
+    ['debit_balance', 'greatest(debits - credits, 0)', 'Where debits are more: by how much'],
+    ['credit_balance', 'greatest(credits - debits, 0)', 'Where credits are more: by how much'],
+  ],
+  from: `from (
+    select merchant, livemode, currency, book, account, class, sum(${debit}) as debits, sum(${credit}) as credits
+    from read.journal group by 1, 2, 3, 4, 5, 6
+  ) accounts`,
+}
+
+const providerDay = `(effective_at at time zone 'UTC')::date`
+
+const settlements: FinanceView = {
+  name: 'settlements',
+  comment:
+    'One row per operator, currency and UTC day with movements, over all merchants: what the operator owes ' +
+    'us of the day, or we owe it.',
+  columns: [
+    ['day', 'day', 'UTC day of effective_at'],
+    ['environment', environment, 'live or sandbox; sandbox holds play money'],
+    ['currency', 'currency', 'ISO 4217'],
+    ['rail', 'rail', 'Operator: mobile_money.SN.wave, card, bank.XOF'],
+    ['collected', 'collected', 'What came in on its account with us, in minor units'],
+    ['paid_out', 'paid_out', 'What went out, in minor units'],
+    ['net', 'collected - paid_out', 'What the operator has to settle; negative where we have to'],
+    ['movements', 'movements', 'How many postings'],
+  ],
+  from: `from (
+    select ${providerDay} as day, livemode, currency, substr(account, 10) as rail,
+      sum(${debit}) as collected, sum(${credit}) as paid_out, count(*) as movements
+    from read.journal where account like 'provider:%' group by 1, 2, 3, 4
   ) days`,
 }
 
@@ -131,6 +184,7 @@ const payouts: FinanceView = {
     ['created_at', 'created_at', 'When it was requested'],
     ['paid_at', `(state ->> 'paidAt')::timestamptz`, 'When the beneficiary had it, even if it came back'],
     ['failure_code', `state #>> '{failure,code}'`, 'Why it failed; returned when it came back'],
+    ['operator_reference', 'id', 'By which the operator knows it (UUID)'],
   ],
   from: 'from read.payouts where shown',
 }
@@ -161,8 +215,68 @@ const payments: FinanceView = {
     ['created_at', 'created_at', 'When the intent was created'],
     ['succeeded_at', 'succeeded_at', 'When it was paid'],
     ['available_on', `(state #>> '{payment,availableOn}')::timestamptz`, 'When the merchant may pay it out'],
+    ['operator_reference', `state #>> '{payment,operationId}'`, 'By which the operator knows it (UUID)'],
   ],
   from: 'from read.payments where shown',
+}
+
+const refunds: FinanceView = {
+  name: 'refunds',
+  comment: 'One row per refund, without what identifies whom it goes to.',
+  columns: [
+    ['refund_id', publicId('re'), 'Public id'],
+    ['subject_id', 'id', 'The same as UUID: subject_id of its entries'],
+    ['merchant', 'merchant', 'Id of the merchant (UUID)'],
+    ['environment', environment, 'live or sandbox; sandbox holds play money'],
+    ['currency', `state ->> 'currency'`, 'ISO 4217'],
+    ['status', 'status', 'pending, succeeded or failed'],
+    ['amount', `(state ->> 'amount')::bigint`, 'What goes back, in minor units'],
+    ['rail', `state ->> 'rail'`, 'Way of the money: mobile_money.SN.wave, card'],
+    ['payment_intent', 'payment_intent', 'Intent of the payment (UUID): subject_id of finance.payments'],
+    ['reason', `state ->> 'reason'`, 'duplicate, fraudulent, requested_by_customer; mostly null'],
+    ['created_at', 'created_at', 'When it was requested'],
+    ['failure_code', `state #>> '{failure,code}'`, 'Why it failed'],
+    ['operator_reference', 'id', 'By which the operator knows it (UUID)'],
+  ],
+  from: 'from read.refunds where shown',
+}
+
+const reconciliation: FinanceView = {
+  name: 'reconciliation',
+  comment: "One row per line of an operator's statement, and per entry of ours that it lacks.",
+  columns: [
+    ['statement_id', 'statement', 'Id of the statement (UUID)'],
+    ['item', 'item', 'Order of the findings of a statement'],
+    ['rail', 'rail', 'Operator: mobile_money.SN.wave, card, bank.XOF'],
+    ['environment', 'environment', 'live or sandbox; sandbox holds play money'],
+    ['currency', 'currency', 'ISO 4217'],
+    [
+      'finding',
+      'kind',
+      'matched, differs_in_amount, differs_in_fee, differs_in_day, double, only_there, only_here, settled_before',
+    ],
+    ['line', 'line', 'Line of the file behind its header; null for what only we have'],
+    ['operator_reference', 'reference', 'By which the operator knows it (UUID); empty where it gave none'],
+    [
+      'line_amount',
+      'line_amount',
+      'What the operator says, in minor units; negative for money that went out',
+    ],
+    ['line_fee', 'line_fee', 'What the operator took for it, in minor units'],
+    ['line_at', 'line_at', 'When, as the operator says'],
+    ['entry_id', 'entry', 'Our journal entry (UUID); null for what only the operator has'],
+    ['book', 'book', 'Its book'],
+    ['entry_amount', 'entry_amount', 'What it moved on the account of the operator, in minor units'],
+    ['entry_at', 'entry_at', 'When it counts'],
+    [
+      'drift',
+      `coalesce(line_amount - line_fee, 0) - case when is_within then entry_amount else 0 end`,
+      'What it explains of what the operator says less what the books say, in minor units',
+    ],
+    ['imported_at', 'imported_at', 'When the statement was imported'],
+    ['digest', 'digest', 'SHA-256 of the file'],
+  ],
+  from: 'from read.reconciliation join read.statements on statements.id = reconciliation.statement',
 }
 
 /** In the order of docs/finance.md. */
@@ -170,7 +284,11 @@ export const financeViewTable: readonly FinanceView[] = [
   journal,
   postings,
   balancesDaily,
+  trialBalance,
   payouts,
   payments,
+  refunds,
   fees,
+  settlements,
+  reconciliation,
 ]

@@ -20,13 +20,19 @@ export const bookkeeping = [
   { name: 'subject_keys', where: 'true' },
   // The simulated operators' data: a sandbox continues where it was.
   { name: 'sandbox_operations', where: 'true' },
-  // The Merkle tree of the log, against which others hold proofs.
-  { name: 'log_keys', where: 'true' },
-  { name: 'log_tiles', where: 'true' },
-  { name: 'log_bundles', where: 'true' },
-  { name: 'log_checkpoints', where: 'true' },
+  // The Merkle tree of the log, against which others hold proofs; in order, so that auditors can stream it.
+  { name: 'log_keys', where: 'true', order: 'id' },
+  { name: 'log_tiles', where: 'true', order: 'level, index' },
+  { name: 'log_bundles', where: 'true', order: 'index' },
+  { name: 'log_checkpoints', where: 'true', order: 'size' },
   { name: 'log_cosignatures', where: 'true' },
-] as const
+] as const satisfies readonly KeptTable[]
+
+interface KeptTable {
+  readonly name: string
+  readonly where: string
+  readonly order?: string
+}
 
 export interface KeptRows {
   readonly table: string
@@ -38,8 +44,9 @@ export type Bookkeeping = AsyncIterable<KeptRows>
 
 /** All of it as of one moment. */
 export async function* readBookkeeping(moment: ReadTransaction): AsyncGenerator<KeptRows, void> {
-  for (const { name, where } of bookkeeping) {
-    const query = `select row_to_json(kept)::text as row from ${name} kept where ${where}`
+  for (const { name, where, order } of bookkeeping as readonly KeptTable[]) {
+    const sorted = order === undefined ? '' : ` order by ${order}`
+    const query = `select row_to_json(kept)::text as row from ${name} kept where ${where}${sorted}`
     for await (const rows of moment.batches<{ row: string }>(query)) {
       yield { table: name, rows: rows.map(({ row }) => row) }
     }

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { asMerchant } from '../../../packages/kernel/owner.ts'
 import type {
   Answer,
   AnswerKey,
@@ -118,15 +119,16 @@ export class PostgresAnswers implements Answers {
     if (this.#isRenewing) return
     this.#isRenewing = true
     const keys = [...this.#inHand.values()]
-    const columns = (['merchant', 'livemode', 'operation', 'key'] as const).map((name) =>
-      keys.map((key) => key[name]),
-    )
+    const rows = keys.map(values)
+    const columns = [0, 1, 2, 3].map((column) => rows.map((row) => row[column]))
     // What cannot be renewed now is renewed next time, or carried out by another process as well.
     await this.#pool.query(renewStatement, columns).catch(() => undefined)
     this.#isRenewing = false
   }
 }
 
-function values({ merchant, livemode, operation, key }: AnswerKey): (string | boolean)[] {
+function values(answer: AnswerKey): (string | boolean)[] {
+  const { merchant, livemode } = asMerchant(answer)
+  const { operation, key } = answer
   return [merchant, livemode, operation, key]
 }

@@ -1,4 +1,4 @@
-import type { Change, Row, Value } from '../../../packages/kernel/projection.ts'
+import type { Change, Row } from '../../../packages/kernel/projection.ts'
 import { CopyRows } from '../client/copy-rows.ts'
 import { addToRows, patchRows, removeRows, upsertRows, type Table } from './tables.ts'
 import type { KeyBloomFilter } from '../idempotency/key-bloom-filter.ts'

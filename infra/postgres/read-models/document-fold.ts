@@ -1,14 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import { evolve, parseStreamName } from '../../../packages/kernel/decider.ts'
+import { ownerOf, type Owner } from '../../../packages/kernel/owner.ts'
 import type { Documents, RecordedEvent, Row } from '../../../packages/kernel/projection.ts'
 
 /** A stream's state as stored in its table. */
-export interface StoredDocument {
+export type StoredDocument = Owner & {
   readonly id: string
   readonly state: unknown
   readonly revision: number
-  readonly merchant: string
-  readonly livemode: boolean
   readonly created: number
   readonly created_at: string
 }
@@ -16,8 +15,7 @@ export interface StoredDocument {
 /** A stream's state as the read model knows it. */
 interface FoldedDocument {
   readonly id: string
-  readonly merchant: string
-  readonly livemode: boolean
+  readonly owner: Owner
   readonly created: number
   readonly created_at: string
   state: unknown
@@ -78,7 +76,7 @@ export class DocumentFold {
     }
     if (missing.size === 0) return
     for (const stored of await this.#load([...missing])) {
-      this.#loaded.set(stored.id, { ...stored, position: 0, columns: undefined, isStored: true })
+      this.#loaded.set(stored.id, known(stored))
     }
   }
 
@@ -125,13 +123,12 @@ export class DocumentFold {
   }
 }
 
-function begin({ id, position, metadata: { merchant, livemode, at } }: RecordedEvent): FoldedDocument {
+function begin({ id, position, metadata }: RecordedEvent): FoldedDocument {
   return {
     id,
-    merchant,
-    livemode,
+    owner: ownerOf(metadata),
     created: position,
-    created_at: at,
+    created_at: metadata.at,
     state: undefined,
     revision: 0,
     position,
@@ -140,14 +137,18 @@ function begin({ id, position, metadata: { merchant, livemode, at } }: RecordedE
   }
 }
 
+function known(stored: StoredDocument): FoldedDocument {
+  const { id, state, revision, created, created_at } = stored
+  const read = { id, owner: ownerOf(stored), state, revision, created, created_at }
+  return { ...read, position: 0, columns: undefined, isStored: true }
+}
+
 /** A stream that is not shown has a row too: later events are folded onto its state. */
 function rowOf(known: FoldedDocument): Row {
-  const { id, merchant, livemode, created, created_at, revision, position, state, columns } = known
+  const { id, owner, created, created_at, revision, position, state, columns } = known
   const shown = columns !== undefined
   const row = {
     id,
-    merchant,
-    livemode,
     created,
     created_at,
     revision,
@@ -155,5 +156,5 @@ function rowOf(known: FoldedDocument): Row {
     state: state as object,
     shown,
   }
-  return Object.assign(row, columns)
+  return Object.assign(row, 'platform' in owner ? undefined : owner, columns)
 }

@@ -90,8 +90,8 @@ function totalOf(
 ): string {
   const columns = hasTotals ? totalColumns(model) : undefined
   const isShown = ({ column, value }: Where) => column === 'shown' && value === true
-  const isKept = ({ column }: Where) => columns?.includes(column)
-  if (!where.some(isShown) || !where.every((one) => isShown(one) || isKept(one)))
+  const isKept = ({ column }: Where) => columns!.includes(column)
+  if (!columns || !where.some(isShown) || !where.every((one) => isShown(one) || isKept(one)))
     return `(select count(*) from ${table} ${matching(conditions)})`
   const kept = conditions.filter((_, index) => !isShown(where[index]!))
   return `(select coalesce(sum(rows), 0) from ${totalsOf({ name: table })} ${matching(kept)})`

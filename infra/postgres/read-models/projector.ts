@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { AnyDecider } from '../../../packages/kernel/decider.ts'
 import type { EventStore, Log, StoredEvent } from '../../../packages/kernel/ports.ts'
-import type { ReadModel } from '../../../packages/kernel/projection.ts'
+import type { Documents, ReadModel } from '../../../packages/kernel/projection.ts'
 import { settleAll } from '../client/settle-all.ts'
 import { DocumentFold, type StoredDocument } from './document-fold.ts'
 import { isDataFailure } from '../client/failures.ts'
@@ -9,7 +9,7 @@ import { fenced, type Fence } from '../consumers/fence.ts'
 import { planByKey, prepared } from '../client/prepared-statements.ts'
 import { ProjectionBatch, type PartWrite } from './projection-batch.ts'
 import type { ProjectionCursor } from './projection-cursor.ts'
-import { createIndexes, createTable, tableOf, type Table } from './tables.ts'
+import { createIndexes, createTable, selectDocument, tableOf, type Table } from './tables.ts'
 import { createTotals } from './totals.ts'
 import { KeyBloomFilter } from '../idempotency/key-bloom-filter.ts'
 
@@ -39,8 +39,7 @@ const finishingLanes = 2
 
 /**
  * The first reader of rows marks them as committed. With page checksums PostgreSQL then writes each page to
- * its WAL, and compressing them takes as long as building the indexes. Not every user may change that
- * setting.
+ * its WAL, and compressing them takes as long as the indexes. Not every user may change that setting.
  */
 const toMakeIndexes = `
   set local maintenance_work_mem = '256MB';
@@ -66,8 +65,7 @@ export class Projector {
     const { pool, fence } = this.#options
     const table = tableOf(model, generation)
     await fenced(pool, fence, (connection) => begin(connection, table))
-    const documents = (ids: readonly string[]) => this.#documents(table, ids)
-    const fold = model.kind === 'documents' ? new DocumentFold(model, documents, statesMax) : undefined
+    const fold = model.kind === 'documents' ? this.#foldOf(model, table, statesMax) : undefined
     const found = { parked: new Set<string>(), written: undefined, position: 0, isUnsure: true }
     const track: ProjectionCursor = { model, generation, table, fold, ...found }
     await this.#find(track)
@@ -151,9 +149,7 @@ export class Projector {
     for (const track of tracks) track.isUnsure = true
   }
 
-  /**
-   * Writes a batch and moves its cursors' checkpoints to `through`. The next batch may be folded meanwhile.
-   */
+  /** Writes a batch and moves its cursors' checkpoints to `through`; the next may be folded meanwhile. */
   async write(span: ProjectionBatch, through: number): Promise<void> {
     const parts = behind(span, through)
     if (parts.length > 0) await this.#write(parts, through)
@@ -256,12 +252,12 @@ export class Projector {
     return new ProjectionBatch(tracks, { deciders: this.#deciders, log: this.#options.log })
   }
 
-  async #documents(table: Table, ids: readonly string[]): Promise<readonly StoredDocument[]> {
-    const { rows } = await this.#options.pool.query<StoredDocument>(
-      `select id, merchant, livemode, created, created_at, revision, state from ${table.name} where id = any($1)`,
-      [ids],
-    )
-    return rows
+  #foldOf(model: Documents<never>, { name }: Table, statesMax?: number): DocumentFold {
+    const columns = selectDocument(model, 'id', 'created', 'created_at', 'revision', 'state')
+    const text = `${columns} from ${name} where id = any($1)`
+    const load = async (ids: readonly string[]) =>
+      (await this.#options.pool.query<StoredDocument>(text, [ids])).rows
+    return new DocumentFold(model, load, statesMax)
   }
 }
 

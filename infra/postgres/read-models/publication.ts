@@ -58,7 +58,7 @@ async function publishFirst(connection: pg.ClientBase, model: ReadModel): Promis
 }
 
 /** Asks the active projector to rebuild a read model beside the published one. */
-export async function wantRebuild(pool: pg.Pool, model: ReadModel): Promise<void> {
+export async function requestNewGeneration(pool: pg.Pool, model: ReadModel): Promise<void> {
   await pool.query(`update ${readSchema}.published set wanted = generation + 1 where name = $1`, [model.name])
 }
 

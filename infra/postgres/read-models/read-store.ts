@@ -1,18 +1,21 @@
 import type pg from 'pg'
+import type { Owner } from '../../../packages/kernel/owner.ts'
 import type { DocumentRow, Page, PageQuery, ReadStore } from '../../../packages/kernel/read-ports.ts'
-import type { ReadModel } from '../../../packages/kernel/projection.ts'
+import type { Documents, ReadModel } from '../../../packages/kernel/projection.ts'
 import type { Postgres } from '../client/connect.ts'
 import { pageOf, pageStatement, sourceOf, type PageRow, type Source } from './pages.ts'
 import type { SharedReads } from '../client/shared-reads.ts'
 import { prepared } from '../client/prepared-statements.ts'
 import { publications } from './publication.ts'
 import { Batcher } from '../client/batcher.ts'
+import { selectDocument } from './tables.ts'
 import { totalsOf } from './totals.ts'
 
 const pollEveryMs = 5
 const sourcesKeptMs = 1_000
 const undefinedTable = '42P01'
 
+type DocumentReads = Batcher<string, DocumentRow<Owner> | undefined>
 type Sources = ReadonlyMap<string, Source>
 
 /** Read models in Postgres. Concurrent reads of single rows share one query. */
@@ -21,7 +24,7 @@ export class PostgresReadStore implements ReadStore {
   readonly #reads: SharedReads
   readonly #models: readonly ReadModel[]
   /** By table. */
-  readonly #documentReads = new Map<string, Batcher<string, DocumentRow | undefined>>()
+  readonly #documentReads = new Map<string, DocumentReads>()
   #sources: Promise<Sources> | undefined
   /** What every read model has reached. */
   #reached = 0
@@ -35,12 +38,12 @@ export class PostgresReadStore implements ReadStore {
     this.#models = models
   }
 
-  async document(name: string, id: string): Promise<DocumentRow | undefined> {
+  async document(name: string, id: string): Promise<DocumentRow<Owner> | undefined> {
     const source = (await this.#currentSources()).get(name)
     // A table folded by other code is not understood here: its streams are read from their first event.
-    if (!source || source.isOther) return undefined
+    if (!source || source.isOther || source.model.kind !== 'documents') return undefined
     try {
-      return await this.#documentsOf(source.table).enqueue(id)
+      return await this.#documentsOf(source.model, source.table).enqueue(id)
     } catch (error) {
       this.#expectDropped(error)
       return undefined
@@ -106,13 +109,14 @@ export class PostgresReadStore implements ReadStore {
     return pageOf(query, (await this.#pool.query<PageRow<Row>>(statement)).rows)
   }
 
-  #documentsOf(table: string): Batcher<string, DocumentRow | undefined> {
+  #documentsOf(model: Documents<never>, table: string): DocumentReads {
     const known = this.#documentReads.get(table)
     if (known) return known
-    const text = `select id, merchant, livemode, created, revision, position, state from ${table} where id = any($1)`
+    const columns = selectDocument(model, 'id', 'created', 'revision', 'position', 'state')
+    const text = `${columns} from ${table} where id = any($1)`
     const reads = new Batcher(async (ids: readonly string[]) => {
       const query = { name: `documents ${table}`, text, values: [ids] }
-      const { rows } = await this.#pool.query<DocumentRow>(query)
+      const { rows } = await this.#pool.query<DocumentRow<Owner>>(query)
       const found = new Map(rows.map((row) => [row.id, row]))
       return ids.map((id) => found.get(id))
     })

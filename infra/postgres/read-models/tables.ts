@@ -1,19 +1,40 @@
-import type { Columns, ReadModel } from '../../../packages/kernel/projection.ts'
+import type { OwnerKind } from '../../../packages/kernel/owner.ts'
+import type { Columns, Documents, ReadModel } from '../../../packages/kernel/projection.ts'
 
 /** Read models live in a schema of their own: dropping it loses nothing. */
 export const readSchema = 'read'
 
 /** Columns that each row of a documents read model has beside the declared ones. */
-const documentColumns: Columns = {
+const documentColumns = (owner: Columns): Columns => ({
   id: 'text',
-  merchant: 'text',
-  livemode: 'boolean',
+  ...owner,
   created: 'bigint',
   created_at: 'timestamptz',
   shown: 'boolean',
   revision: 'integer',
   position: 'bigint',
   state: 'json',
+})
+
+const ownerColumns: Readonly<Record<OwnerKind, Columns>> = {
+  merchant: { merchant: 'text', livemode: 'boolean' },
+  organization: { organization: 'text' },
+  user: { user: 'text' },
+  platform: {},
+}
+
+/** The columns that say whose a row is. */
+export function ownerColumnsOf({ decider: { owners = ['merchant'] }, name }: Documents<never>): Columns {
+  const [owner, other] = owners
+  if (!owner || other) throw new Error(`${name} would need columns for owners of several kinds`)
+  return ownerColumns[owner]
+}
+
+/** What a stream's state and its place in the log are read by, with whose it is. */
+export function selectDocument(model: Documents<never>, ...columns: readonly string[]): string {
+  const [owner] = model.decider.owners ?? []
+  const whose = owner === 'platform' ? 'true as platform' : quoted(Object.keys(ownerColumnsOf(model)))
+  return `select ${quoted(columns)}, ${whose}`
 }
 
 /** A read model's table: `payouts_v2_1` (version 2, generation 1) behind the view `payouts`. */
@@ -29,7 +50,7 @@ export function tableOf(model: ReadModel, generation: number): Table {
   return {
     name: `${readSchema}.${model.name}_v${model.version}_${generation}`,
     view: `${readSchema}.${model.name}`,
-    columns: documents ? { ...documentColumns, ...model.columns } : model.columns,
+    columns: documents ? { ...documentColumns(ownerColumnsOf(model)), ...model.columns } : model.columns,
     key: documents ? ['id'] : model.key,
   }
 }
@@ -50,14 +71,15 @@ export function columnOf({ columns }: Pick<Table, 'columns'>, column: string): s
 
 /** The statements that create all other indexes. Filling a table first takes half the time. */
 export function createIndexes(model: ReadModel, { name }: Table): readonly string[] {
-  const listed = ['merchant', 'livemode', 'shown', 'created']
-  const indexes = model.kind === 'documents' ? [listed, ...model.indexes] : model.indexes
+  const owner = model.kind === 'documents' ? Object.keys(ownerColumnsOf(model)) : []
+  const indexes =
+    model.kind === 'documents' ? [[...owner, 'shown', 'created'], ...model.indexes] : model.indexes
   const growing = model.kind === 'projection' ? (model.monotonic ?? []) : []
   const searched = model.kind === 'documents' ? (model.searched ?? []) : []
   return [
     ...indexes.map((index) => createIndex(name, index, `(${quoted(index)})`)),
     ...searched.map((column) =>
-      createIndex(name, [column], `using gin (merchant, "${column}" gin_trgm_ops)`),
+      createIndex(name, [column], `using gin (${quoted([...owner.slice(0, 1), column])} gin_trgm_ops)`),
     ),
     ...growing.map((column) => createIndex(name, [column], `using brin ("${column}") ${stretches}`)),
   ]

@@ -1,6 +1,6 @@
 import type { ReadModel } from '../../../packages/kernel/projection.ts'
 import type { ReadTransaction } from '../client/read-transaction.ts'
-import { columnOf, quoted, type Table } from './tables.ts'
+import { columnOf, ownerColumnsOf, quoted, type Table } from './tables.ts'
 
 /**
  * How many rows a read model shows, by owner and by the columns its lists filter by. Triggers maintain them,
@@ -13,7 +13,7 @@ export function totalsOf({ name }: Pick<Table, 'name'>): string {
 /** The columns that totals are kept for; `undefined` for a read model without totals. */
 export function totalColumns(model: ReadModel): readonly string[] | undefined {
   if (model.kind !== 'documents' || !model.countedBy) return undefined
-  return ['merchant', 'livemode', ...model.countedBy]
+  return [...Object.keys(ownerColumnsOf(model)), ...model.countedBy]
 }
 
 /** The statements that count a table's rows and keep counting. They may be run again. */

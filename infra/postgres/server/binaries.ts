@@ -9,7 +9,7 @@ export interface Binaries {
 /** PostgreSQL's programs as npm installed them for this platform, ready to run. */
 export async function embeddedBinaries(): Promise<Binaries> {
   const binaries = await platformBinaries()
-  await healSymlinks(resolve(binaries.postgres, '../../..'))
+  await restoreSymlinks(resolve(binaries.postgres, '../../..'))
   return binaries
 }
 
@@ -28,7 +28,7 @@ async function platformBinaries(): Promise<Binaries> {
  * npm packages cannot contain symlinks, so the package creates its own in a postinstall script, which npm may
  * have skipped. Without them the server does not find its libraries.
  */
-export async function healSymlinks(packageDirectory: string): Promise<void> {
+export async function restoreSymlinks(packageDirectory: string): Promise<void> {
   const text = await readFile(resolve(packageDirectory, 'native/pg-symlinks.json'), 'utf8')
   const links: readonly { readonly source: string; readonly target: string }[] = JSON.parse(text)
   for (const { source, target } of links) {

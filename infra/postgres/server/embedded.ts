@@ -15,9 +15,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Guest, isPassing } from './guest.ts'
 import {
   clusterVersion,
-  disownStaleLock,
+  neutralizeStaleLock,
   hasCluster,
-  lastWords,
+  logTail,
   openLog,
   prepareHome,
   runningServer,
@@ -172,7 +172,7 @@ class Launch {
     const { cluster, socketDirectory, binaries, user } = this.#home
     const options = Object.entries({ ...settings, unix_socket_directories: socketDirectory })
     const parameters = ['-D', cluster, ...options.flatMap(([name, value]) => ['-c', `${name}=${value}`])]
-    disownStaleLock(this.#home)
+    neutralizeStaleLock(this.#home)
     const log = openLog(this.#home)
     const child = user.run(binaries.postgres, parameters, { detached: true, stdio: ['ignore', log, log] })
     closeSync(log)
@@ -198,5 +198,5 @@ async function stop(home: Home, guest: Guest): Promise<void> {
 }
 
 function complaint(home: Home, what: string): Error {
-  return new Error(`PostgreSQL in ${home.cluster} ${what}: ${lastWords(home)}`)
+  return new Error(`PostgreSQL in ${home.cluster} ${what}: ${logTail(home)}`)
 }

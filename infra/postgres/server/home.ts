@@ -81,7 +81,7 @@ export function openLog({ log, user }: Home): number {
   return file
 }
 
-export function lastWords({ log }: Home): string {
+export function logTail({ log }: Home): string {
   return readIfThere(log).trimEnd().split('\n').slice(-3).join(' ')
 }
 
@@ -90,7 +90,7 @@ export function lastWords({ log }: Home): string {
  * or, after a container restart, a stranger. It never takes its own parent for one, and that is us; its other
  * safeguards stay in force.
  */
-export function disownStaleLock(home: Home): void {
+export function neutralizeStaleLock(home: Home): void {
   const [pid, ...rest] = readIfThere(lockFile(home)).split('\n')
   if (!pid || !lives(Number(pid)) || !isStranger(Number(pid))) return
   writeFileSync(lockFile(home), [process.pid, ...rest].join('\n'))

@@ -16,7 +16,7 @@ export interface NewLeaf {
   readonly position: number
 }
 
-export interface Growth {
+export interface TreeGrowth {
   readonly leaves: readonly NewLeaf[]
   readonly tiles: readonly Tile[]
   readonly checkpoint: KeptCheckpoint
@@ -59,7 +59,7 @@ export class TreeStore {
     return tile
   }
 
-  async grow({ leaves, tiles, checkpoint }: Growth): Promise<void> {
+  async grow({ leaves, tiles, checkpoint }: TreeGrowth): Promise<void> {
     const bundles = bundlesOf(leaves, checkpoint.size - leaves.length)
     const { size, root, note, position } = checkpoint
     await fenced(this.#pool, this.#fence, async (connection) => {
@@ -152,12 +152,24 @@ export async function readLeaves(
   return leaves.length === width ? leaves : undefined
 }
 
-/** The leaf of the event at a log position; `undefined` while it has none. */
-export async function leafAt(pool: pg.Pool, position: number): Promise<number | undefined> {
-  const { rows } = await pool.query<{ leaf: number | null }>(
-    `select index * ${tileWidth} + array_position(positions, $1::bigint) - 1 as leaf
-     from log_bundles where first_position <= $1 order by first_position desc limit 1`,
-    [position],
-  )
-  return rows[0]?.leaf ?? undefined
+/** The leaf of the event at each log position; `undefined` while it has none. */
+export async function leavesAt(
+  pool: pg.Pool,
+  positions: readonly number[],
+): Promise<readonly (number | undefined)[]> {
+  const { rows } = await pool.query<{ leaf: number | null }>({
+    name: 'leaves at',
+    text: leavesAtText,
+    values: [positions],
+  })
+  return rows.map(({ leaf }) => leaf ?? undefined)
 }
+
+const leavesAtText = `
+  select bundle.index * ${tileWidth} + array_position(bundle.positions, asked.position) - 1 as leaf
+  from unnest($1::bigint[]) with ordinality as asked (position, place)
+  left join lateral (
+    select index, positions from log_bundles
+    where first_position <= asked.position order by first_position desc limit 1
+  ) as bundle on true
+  order by asked.place`

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import type { PublicEvent } from '../../../packages/kernel/message-ports.ts'
-import type { MerchantOwner } from '../../../packages/kernel/owner.ts'
+import { ownerText, type MerchantOwner } from '../../../packages/kernel/owner.ts'
 import { fenced, type Fence } from '../consumers/fence.ts'
 import { keepPublicEvents, type DatedPublicEvent } from './public-events.ts'
 
@@ -79,7 +79,7 @@ export class EventFeed {
   async #number(connection: pg.ClientBase, events: readonly UnnumberedEvent[]): Promise<DatedPublicEvent[]> {
     await this.#load(connection, events)
     return events.map((event) => {
-      const key = keyOf(event)
+      const key = ownerText(event)
       const sequence = this.#newest.get(key)! + 1
       this.#newest.set(key, sequence)
       return { ...event, sequence, payload: event.payload(sequence) }
@@ -88,7 +88,7 @@ export class EventFeed {
 
   async #load(connection: pg.ClientBase, events: readonly MerchantOwner[]): Promise<void> {
     const missing = new Map<string, MerchantOwner>()
-    for (const event of events) if (!this.#newest.has(keyOf(event))) missing.set(keyOf(event), event)
+    for (const event of events) if (!this.#newest.has(ownerText(event))) missing.set(ownerText(event), event)
     if (missing.size === 0) return
     const owners = [...missing.values()]
     const { rows } = await connection.query<MerchantOwner & { newest: number }>({
@@ -100,10 +100,6 @@ export class EventFeed {
         from unnest($1::uuid[], $2::boolean[]) as owner (merchant, livemode)`,
       values: [owners.map(({ merchant }) => merchant), owners.map(({ livemode }) => livemode)],
     })
-    for (const row of rows) this.#newest.set(keyOf(row), row.newest)
+    for (const row of rows) this.#newest.set(ownerText(row), row.newest)
   }
-}
-
-function keyOf({ merchant, livemode }: MerchantOwner): string {
-  return `${merchant}.${livemode}`
 }

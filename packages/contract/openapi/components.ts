@@ -156,6 +156,10 @@ const responseHeaders: Json = {
     schema: text,
   },
   ETag: { description: 'Revision of the resource; see `If-Match`', schema: text },
+  'Ikw-Log-Index': {
+    description: 'Of its last event in the log, once that is signed; `/api/v1/audit/receipts/{id}` proves it',
+    schema: count,
+  },
   'Idempotent-Replayed': {
     description: '`true` when this is the answer of an earlier request with the same key',
     schema: { type: 'string', const: 'true' },

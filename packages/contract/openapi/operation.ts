@@ -154,12 +154,14 @@ export function examplesOf({ examples }: AnyRoute, body: TSchema): NamedExamples
 
 function success(route: AnyRoute, schemas: NamedSchemas): Json {
   const status = statusOf(route)
+  const isCurrent = route.kind === 'show' && route.from?.kind === 'documents'
   const isWrite = !route.operation.startsWith('GET ')
   const named = [
     'Ikw-Request-Id',
     ...(status === 201 ? ['Location'] : []),
     ...(isWrite ? ['Idempotent-Replayed'] : []),
-    ...(takesIfMatch(route) || (route.kind === 'show' && route.from?.kind === 'documents') ? ['ETag'] : []),
+    ...(takesIfMatch(route) || isCurrent ? ['ETag'] : []),
+    ...(isCurrent ? ['Ikw-Log-Index'] : []),
     ...(route.scope === 'public' ? [] : ['Ledger-Position']),
     ...(!takesCredentials(route)
       ? []

@@ -44,7 +44,7 @@ no end.
 ## Changes
 
 \`PATCH\` changes the fields that it names and leaves the others alone. Null clears a field that may be null; for
-others it is refused. In \`metadata\`, keys are added or replaced one by one, a key whose value is null or an
+others it is refused. An empty text is no value in \`metadata\`. In a change, its keys are added or replaced one by one, a key whose value is null or an
 empty text is removed, and null in place of the whole removes all. Send the \`ETag\` of what you have read as
 \`If-Match\`, where an operation takes it, and a change is refused when somebody else has made one since.
 

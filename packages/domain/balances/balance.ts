@@ -10,6 +10,7 @@ import {
   type Static,
 } from '../../contract/vocabulary.ts'
 import type { Balances } from '../ledger/state.ts'
+import type { Moment } from './days.ts'
 
 const Amounts = Type.Array(record({ amount: SignedMinor, currency: Currency }))
 
@@ -20,23 +21,37 @@ export const BalanceResource = record({
   pending: Amounts,
   reserved: Amounts,
   as_of: Timestamp,
+  known_at: optional(Timestamp),
 })
 
 export type BalanceView = Static<typeof BalanceResource>
 
-export const BalanceQuery = record({ currency: optional(Currency), as_of: optional(Timestamp) })
+/** The two times of whatever is counted: when it counts, and when it was known. */
+export const MomentQuery = { as_of: optional(Timestamp), known_at: optional(Timestamp) }
+
+export const BalanceQuery = record({ currency: optional(Currency), ...MomentQuery })
+
+export function momentOf({ as_of, known_at }: { as_of?: string; known_at?: string }): Moment {
+  return {
+    asOf: as_of && new Date(as_of).toISOString(),
+    knownAt: known_at && new Date(known_at).toISOString(),
+  }
+}
 
 export const TopUpRequest = record({ amount: AmountMinor, currency: Currency })
 
 /** The balance of one book. */
 export interface CurrencyBalance extends Balances {
   readonly currency: string
-  readonly position: number
 }
 
 export function viewBalance(
   balances: readonly CurrencyBalance[],
-  { livemode, asOf }: { readonly livemode: boolean; readonly asOf: string },
+  {
+    livemode,
+    asOf,
+    knownAt,
+  }: { readonly livemode: boolean; readonly asOf: string; readonly knownAt?: string },
 ): BalanceView {
   const sorted = balances.toSorted((one, other) => (one.currency < other.currency ? -1 : 1))
   return {
@@ -46,6 +61,7 @@ export function viewBalance(
     pending: sorted.map(({ pending, currency }) => ({ amount: pending, currency })),
     reserved: sorted.map(({ reserved, currency }) => ({ amount: reserved, currency })),
     as_of: asOf,
+    ...(knownAt !== undefined && { known_at: knownAt }),
   }
 }
 

@@ -15,6 +15,14 @@ const balancesAlone: typeof book.evolve = {
   HoldAdvanced: afterPostings,
   HoldPosted: afterPostings,
   HoldVoided: afterPostings,
+  EntryRefused: unchanged,
+  BookClosed: unchanged,
+  BookReopened: unchanged,
+}
+
+/** What is no entry moves nothing. */
+function unchanged(book: Book): Book {
+  return book
 }
 
 const inWebhook = lowerCurrencies(BalanceResource)
@@ -34,10 +42,10 @@ const told: PublicSource = {
     return availableTemplates.includes(template) ? 'balance.available' : undefined
   },
   data: inWebhook.schema,
-  view: (id, state: Book, { position, metadata }: RecordedEvent) => {
+  view: (id, state: Book, { metadata }: RecordedEvent) => {
     const { currency } = parseBookId(id)
     const owner = { livemode: metadata.livemode, asOf: metadata.at }
-    return inWebhook.lower(viewBalance([{ ...balancesOf(state), currency, position }], owner))
+    return inWebhook.lower(viewBalance([{ ...balancesOf(state), currency }], owner))
   },
 }
 

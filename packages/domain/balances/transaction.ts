@@ -71,7 +71,7 @@ const typeOf: Readonly<Partial<Record<Template, TransactionType>>> = {
   'order.refund_hold': 'order_refund',
   'order.refund_fail': 'order_refund_failure',
   'settlement.recovery': 'settlement_recovery',
-  'transfer.in': 'seller_settlement',
+  'transfer.in': 'transfer',
   'transfer.out': 'transfer',
   'transfer.back': 'transfer',
   'sandbox.topup': 'topup',

@@ -1,6 +1,6 @@
 import { policy, to, type PolicyCommand } from '../../kernel/policy.ts'
 import type { PaymentIntentEvents } from '../payment-intents/events.ts'
-import type { PayoutEvents } from '../payouts/payout.ts'
+import type { PayoutEvents } from '../payouts/events.ts'
 import type { RefundEvents } from '../refunds/refund.ts'
 import { caseIdOf, supportCase, type CaseCommands, type CaseKind } from './case.ts'
 
@@ -34,6 +34,14 @@ const opening = policy<PayoutEvents & RefundEvents & PaymentIntentEvents>('case_
     if (remedy !== 'case') return []
     const reason = `The payout is ${recorded} here, and the operator says that it is ${word}`
     return [openCase({ ...about('payout_contradicted', 'payout', id), reason, money: sumOf(money) }, word)]
+  },
+  PayoutChargeRefused: ({ id, eventId, data: { money, reason: why } }) => {
+    const reason = `The payout has failed here, the operator has paid it, and it cannot be charged again: ${why}`
+    return [openCase({ ...about('payout_contradicted', 'payout', id), reason, money: sumOf(money) }, eventId)]
+  },
+  RefundChargeRefused: ({ id, eventId, data }) => {
+    const reason = `The refund has failed here, the provider has paid it, and it cannot be charged: ${data.reason}`
+    return [openCase({ ...about('refund_contradicted', 'refund', id), reason, money: sumOf(data) }, eventId)]
   },
   RefundResultContradicted: ({ id, data }) => {
     if (data.remedy !== 'case') return []

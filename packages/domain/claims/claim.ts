@@ -1,12 +1,12 @@
 import { record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
-import type { MerchantOwner } from '../../kernel/owner.ts'
+import { ownerOf, ownerText, type Owner } from '../../kernel/owner.ts'
 
 // Kinds
 
 interface ClaimKind {
-  /** `platform`: one holder anywhere. `owner`: one per merchant and environment. */
+  /** `platform`: one holder anywhere. `owner`: one for each owner. */
   readonly scope: 'platform' | 'owner'
   /** Maps spellings of the same value to one. */
   readonly normalise: (value: string) => string
@@ -27,18 +27,16 @@ export const claimKinds = {
 
 export type ClaimKindName = keyof typeof claimKinds
 
-/** Owned by nobody: what is unique across merchants. */
-const platform: MerchantOwner = { merchant: '00000000-0000-0000-0000-000000000000', livemode: false }
-
-/** Who owns a claim's stream. */
-export function claimOwner(kind: ClaimKindName, { merchant, livemode }: MerchantOwner): MerchantOwner {
-  return claimKinds[kind].scope === 'platform' ? platform : { merchant, livemode }
+/** Whose stream a claim is. */
+export function claimOwner(kind: ClaimKindName, owner: Owner): Owner {
+  return claimKinds[kind].scope === 'platform' ? { platform: true } : ownerOf(owner)
 }
 
 /** What the name of a claim's stream is derived from; used only in a form that does not reveal it. */
-export function claimedName(kind: ClaimKindName, value: string, owner: MerchantOwner): string {
-  const { merchant, livemode } = claimOwner(kind, owner)
-  return JSON.stringify(['claim', kind, merchant, livemode, claimKinds[kind].normalise(value)])
+export function claimedName(kind: ClaimKindName, value: string, owner: Owner): string {
+  const whose = claimOwner(kind, owner)
+  const scope = 'merchant' in whose ? [whose.merchant, whose.livemode] : [ownerText(whose)]
+  return JSON.stringify(['claim', kind, ...scope, claimKinds[kind].normalise(value)])
 }
 
 // Events
@@ -47,14 +45,26 @@ export function claimedName(kind: ClaimKindName, value: string, owner: MerchantO
 const Holder = record({
   category: Type.String(),
   id: Type.String(),
-  merchant: Type.String(),
-  livemode: Type.Boolean(),
+  owner: Type.Union([
+    record({ merchant: Type.String(), livemode: Type.Boolean() }),
+    record({ organization: Type.String() }),
+    record({ user: Type.String() }),
+    record({ platform: Type.Literal(true) }),
+  ]),
 })
 
 export const claimEvents = {
-  ClaimHeld: stored(1, record({ kind: Type.String(), holder: Holder, hold: Uuid, until: Timestamp })),
+  ClaimHeld: stored(2, record({ kind: Type.String(), holder: Holder, hold: Uuid, until: Timestamp }), {
+    1: withHoldersOwner,
+  }),
   ClaimKept: stored(1, record({ hold: Uuid })),
   ClaimFreed: stored(1, record({ hold: Uuid })),
+}
+
+/** Only merchants' streams held anything. */
+function withHoldersOwner({ holder, ...held }: Record<string, never>): object {
+  const { merchant, livemode, ...stream } = holder as unknown as Record<string, unknown>
+  return { ...held, holder: { ...stream, owner: { merchant, livemode } } }
 }
 
 export type ClaimEvents = EventsOf<typeof claimEvents>
@@ -74,8 +84,9 @@ export type ClaimCommands = {
   FreeClaim: { hold: string }
 }
 
-export const claim: Decider<Claim, ClaimCommands, ClaimEvents> = {
+export const claim: Decider<Claim, ClaimCommands, ClaimEvents, Owner> = {
   category: 'claim',
+  owners: ['merchant', 'organization', 'user', 'platform'],
   events: claimEvents,
   initial: () => ({ status: 'free' }),
 

@@ -83,12 +83,18 @@ function existing(state: Customer): Extract<Customer, { status: 'active' }> {
   return state
 }
 
+/**
+ * What the id of a contact's stream is derived from, in a form that does not reveal it. A customer's id
+ * follows from the contact by which the customer was first met, so that two concurrent requests create one.
+ * E-mail addresses are compared case-insensitively.
+ */
+export function contactName({ merchant, livemode }: MerchantOwner, contact: string): string {
+  return JSON.stringify(['customer', merchant, livemode, contact.toLowerCase()])
+}
+
 const contacts = 'd0a7a5a3-54f0-5c1e-8f4e-0b8b0f6d2c11'
 
-/**
- * A customer's id follows from the contact by which the customer was first met, so that two concurrent
- * requests create one. E-mail addresses are compared case-insensitively.
- */
-export function customerIdOf({ merchant, livemode }: MerchantOwner, contact: string): string {
+/** The id that an earlier version derived from a contact: whoever guesses the contact can compute it. */
+export function guessableContactId({ merchant, livemode }: MerchantOwner, contact: string): string {
   return derivedId(contacts, `${merchant} ${livemode} ${contact.toLowerCase()}`)
 }

@@ -64,6 +64,9 @@ export function provider(rail: string): AccountCode {
   return account('provider', rail)
 }
 
+/** What merchants' books have given each other; over all books together it is zero. */
+export const betweenBooks = provider('internal')
+
 export function classOf(code: AccountCode): AccountClass {
   const colon = code.indexOf(':')
   const classes: Record<string, AccountClass | undefined> = colon < 0 ? single : plural

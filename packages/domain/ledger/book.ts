@@ -1,10 +1,12 @@
 import { derivedId } from '../../contract/identity.ts'
-import { refuse } from '../../contract/refusals.ts'
+import { refuse, type Refusal } from '../../contract/refusals.ts'
 import type { Context, Decider } from '../../kernel/decider.ts'
 import { merchantAvailable, merchantPending, parseBookId } from './accounts.ts'
-import { ledgerEvents, type Entry, type HoldPart, type LedgerEvents, type Subject } from './events.ts'
+import type { BookCommands, PlaceHold, PostEntry } from './commands.ts'
+import { ledgerEvents, type Entry, type HoldPart, type LedgerEvents } from './events.ts'
 import {
   guardBalances,
+  guardFirstEntry,
   guardFirstHold,
   guardFreeAccounts,
   guardPlayMoney,
@@ -12,89 +14,57 @@ import {
   isRepeated,
   openParts,
   pendingAfter,
+  refusalOf,
   stamp,
+  type Stamped,
 } from './guards.ts'
 import { advanced, posted, voided } from './hold-steps.ts'
 import { amountsOf, pendingOf, placing, type Hold, type OpenPart } from './holds.ts'
 import { sum, type Posting } from './postings.ts'
 import {
   afterAdvancing,
+  afterClosing,
   afterEnding,
   afterEntry,
   afterPlacing,
+  afterRefusal,
   bookFrom,
   emptyBook,
   endOf,
   isApplied,
   type Book,
 } from './state.ts'
-import { entryTemplates, holdTemplates, type HoldTemplate, type PostedTemplate } from './templates.ts'
-
-/** What a template's postings need besides its purpose. */
-export type PostEntry = {
-  readonly [Name in PostedTemplate]: Parameters<(typeof entryTemplates)[Name]>[0] & {
-    readonly template: Name
-    readonly subject: Subject
-    readonly description?: string
-  }
-}[PostedTemplate]
-
-/** A hold has the id of its subject: one payout, one hold. */
-export interface PlaceHold {
-  readonly template: HoldTemplate
-  readonly subject: Subject
-  /** The stream that will claim the hold. If it has not within five minutes, the money is given back. */
-  readonly owner: string
-  readonly parts: readonly HoldPart[]
-  /** For a refund: what is still pending of this payment is taken before merchant.available. */
-  readonly payment?: string
-  readonly description?: string
-}
-
-/** Some parts of a hold; left out: all open ones. */
-interface NamedParts {
-  readonly holdId: string
-  readonly parts?: readonly string[]
-}
-
-export type BookCommands = {
-  PostEntry: PostEntry
-  /** payment.available: what refunds have left of a card payment. Sent until nothing is pending or held. */
-  ReleasePayment: { readonly payment: string }
-  /** reversal: an operator's correction of an earlier entry of this book. */
-  ReverseEntry: { readonly entry: LedgerEvents['EntryPosted']; readonly description?: string }
-  PlaceHold: PlaceHold
-  AdvanceHold: NamedParts
-  /** Holds of the first version do not know their rail. */
-  PostHold: NamedParts & { readonly rail?: string }
-  VoidHold: NamedParts
-  /** Voids a hold that its owner does not claim; one that has ended stays as it is. */
-  GiveBackHold: { readonly holdId: string }
-}
+import { entryTemplates, holdTemplates } from './templates.ts'
 
 /** Double entry for one merchant, environment and currency: the only place where money moves. */
 export const book: Decider<Book, BookCommands, LedgerEvents> = {
   category: 'ledger',
   events: ledgerEvents,
   initial: emptyBook,
-  snapshot: { version: 5, every: snapshotEvery, restored: bookFrom },
+  snapshot: { version: 6, every: snapshotEvery, restored: bookFrom },
 
   decide: {
     PostEntry(command, book, context) {
-      const { template, subject, amount, description } = command
+      const { template, subject, amount, effectiveAt, description, counterparty, notAmong = 0 } = command
       if ('source' in command) guardSource(command.source)
       if ('shares' in command) for (const { account } of command.shares) guardSource(account)
       const amounts = { amount, fee: 'fee' in command ? command.fee : 0 }
       const entryId = derivedId(subject.id, template)
-      const entry = stamp({ entryId, subject, amounts, postings: postingsOf(command) }, context)
+      const draft = { entryId, subject, amounts, postings: postingsOf(command), effectiveAt }
+      const entry = stamp(book, draft, context)
       if (isRepeated(book, entry)) return []
+      guardFirstEntry(book, notAmong, context)
       guardFreeAccounts(entry.postings)
-      guardBalances(book, entry.postings, { reason: 'account_must_cover_the_amount', entry })
+      const uncovered = { reason: 'account_must_cover_the_amount', entry } as const
+      const refusal = refusalOf(book, entry.postings, uncovered)
+      if (refusal && command.isRefusable && entry.cause) return [refused(command, entry, refusal)]
+      if (refusal) throw refusal
       if (template === 'sandbox.topup') guardPlayMoney(book, amount)
       const deferred = sum(entry.postings, 'credit', merchantPending)
       const data = {
         template,
         ...(description !== undefined && { description }),
+        ...(counterparty !== undefined && { counterparty }),
         ...('availableAt' in command && deferred > 0 && { availableAt: command.availableAt }),
         ...(deferred > 0 && pendingAfter(book, subject.id, deferred)),
         ...entry,
@@ -109,17 +79,18 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
       const entryId = derivedId(payment, releases === 0 ? template : `${template}.${releases + 1}`)
       const subject = { type: 'payment', id: payment }
       const postings = entryTemplates[template]({ amount })
-      const entry = stamp({ entryId, subject, amounts: { amount, fee: 0 }, postings }, context)
+      const entry = stamp(book, { entryId, subject, amounts: { amount, fee: 0 }, postings }, context)
       guardBalances(book, entry.postings)
       return [{ type: 'EntryPosted', data: { template, ...pendingAfter(book, payment, -amount), ...entry } }]
     },
 
-    ReverseEntry({ entry: mistake, description }, book, context) {
+    ReverseEntry({ entry: mistake, description, effectiveAt }, book, context) {
       const { entryId: reverses, subject, amounts, pending } = mistake
       if (book.reversed[reverses]) return []
       if (!isReversible(mistake, context)) throw new Error(`entry ${reverses} is not reversed here`)
       const postings = entryTemplates.reversal(mistake)
-      const entry = stamp({ entryId: derivedId(reverses, 'reversal'), subject, amounts, postings }, context)
+      const entryId = derivedId(reverses, 'reversal')
+      const entry = stamp(book, { entryId, subject, amounts, postings, effectiveAt }, context)
       const pendingTaken = sum(entry.postings, 'debit', merchantPending)
       const pendingNow = pending ? (book.pending[pending.payment]?.amount ?? 0) : 0
       if (pendingTaken > pendingNow) refuse('account_must_cover_the_amount')
@@ -146,7 +117,7 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
       const amounts = amountsOf(parts)
       if (!Number.isSafeInteger(amounts.amount + amounts.fee)) refuse(uncovered)
       const entryId = derivedId(subject.id, template)
-      const entry = stamp({ entryId, subject, amounts, postings: placing(parts) }, context)
+      const entry = stamp(book, { entryId, subject, amounts, postings: placing(parts) }, context)
       guardBalances(book, entry.postings, { reason: uncovered, entry })
       const data = {
         template,
@@ -188,14 +159,28 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
       const hold = book.holds[holdId]
       return hold ? proven(book, voided({ hold, parts: hold.parts, book, context })) : []
     },
+
+    CloseBook({ before }, { closedBefore }, { now }) {
+      if (closedBefore !== undefined && closedBefore >= before) return []
+      if (before > now.toISOString()) throw new Error(`${before} is not over`)
+      return [{ type: 'BookClosed', data: { before } }]
+    },
+
+    ReopenBook({ before }, { closedBefore }) {
+      if (closedBefore === undefined || closedBefore <= before) return []
+      return [{ type: 'BookReopened', data: { before } }]
+    },
   },
 
   evolve: {
     EntryPosted: afterEntry,
+    EntryRefused: afterRefusal,
     HoldPlaced: afterPlacing,
     HoldAdvanced: afterAdvancing,
     HoldPosted: (book, entry) => afterEnding(book, entry, 'posted'),
     HoldVoided: (book, entry) => afterEnding(book, entry, 'voided'),
+    BookClosed: afterClosing,
+    BookReopened: afterClosing,
   },
 }
 
@@ -221,6 +206,14 @@ function postingsOf(command: PostEntry): Posting[] {
   // Commands are typed by the table, so a template fits its parameters; TypeScript cannot follow that.
   const postings = entryTemplates[command.template] as (given: PostEntry) => Posting[]
   return postings(command)
+}
+
+/** A policy learns of it by an event, and parks no book. */
+function refused(command: PostEntry, entry: Stamped, { message: reason }: Refusal) {
+  const { entryId, subject, amounts, currency, cause } = entry
+  const { template, counterparty } = command
+  const of = { entryId, subject, template, amounts, currency, ...(counterparty && { counterparty }) }
+  return { type: 'EntryRefused', data: { ...of, reason, ...(cause && { cause }) } } as const
 }
 
 /** Releases and corrections are final: moving their money again takes a new entry of another kind. */

@@ -35,11 +35,17 @@ const entryFields = {
   postings: Type.Array(Posting, { minItems: 2 }),
   amounts: Amounts,
   currency: Currency,
+  /** When it counts. The log says when it was known: times do not grow along it. */
   effectiveAt: Timestamp,
+  /** When it would have counted if that month had not been closed by then. */
+  belongsTo: optional(Timestamp),
   description: optional(Type.String()),
   pending: optional(PendingPayment),
   cause: optional(CausedBy),
 }
+
+/** The book at the other end of a transfer. */
+const counterparty = optional(Type.String())
 
 /**
  * What a hold moves as one: from one account, by one rail, with one fee on top. A part that is only a fee has
@@ -67,22 +73,41 @@ function template<Names extends string>() {
 
 /** `parts` names those that took the step, and is left out where all did at once. */
 const holdStep = { holdId: Uuid, parts: optional(Type.Array(Type.String())) }
-const unchanged = { 1: (older: object) => older }
+/** What was added may be left out. */
+const same = (older: object) => older
+const unchanged = { 1: same, 2: same }
 
 export const ledgerEvents = {
   EntryPosted: stored(
-    1,
+    3,
     record({
       ...entryFields,
       template: template<EntryTemplate>(),
+      counterparty,
       /** When a card payment is to be released. */
       availableAt: optional(Timestamp),
       /** The entry that this one mirrors. */
       reverses: optional(Uuid),
     }),
+    { 1: same, 2: same },
+  ),
+  /** What a policy asked for and the book does not cover: nothing moves, and whoever asked learns of it. */
+  EntryRefused: stored(
+    1,
+    record({
+      entryId: Uuid,
+      subject: Subject,
+      template: template<EntryTemplate>(),
+      amounts: Amounts,
+      currency: Currency,
+      counterparty,
+      /** For people. */
+      reason: Type.String(),
+      cause: optional(CausedBy),
+    }),
   ),
   HoldPlaced: stored(
-    2,
+    3,
     record({
       ...entryFields,
       template: template<HoldTemplate>(),
@@ -93,27 +118,40 @@ export const ledgerEvents = {
       /** The payment that a refund is for. */
       payment: optional(Uuid),
     }),
-    { 1: placedInParts },
+    { 1: placedInParts, 2: same },
   ),
   HoldAdvanced: stored(
-    2,
+    3,
     record({ ...entryFields, template: template<AdvanceTemplate>(), ...holdStep }),
     unchanged,
   ),
   HoldPosted: stored(
-    2,
+    3,
     record({ ...entryFields, template: template<PostTemplate>(), ...holdStep }),
     unchanged,
   ),
   HoldVoided: stored(
-    2,
+    3,
     record({ ...entryFields, template: template<VoidTemplate>(), ...holdStep }),
     unchanged,
   ),
+  /** From now on no entry counts before this time: whatever comes late counts from it on. */
+  BookClosed: stored(1, record({ before: Timestamp })),
+  /** Entries may count from this time on again. */
+  BookReopened: stored(1, record({ before: Timestamp })),
 }
 
 export type LedgerEvents = EventsOf<typeof ledgerEvents>
-export type Entry = LedgerEvents[keyof LedgerEvents]
+/** All but what moves nothing. */
+export type EntryEvents = Omit<LedgerEvents, 'EntryRefused' | 'BookClosed' | 'BookReopened'>
+export type Entry = EntryEvents[keyof EntryEvents]
+
+const notices: readonly string[] = ['EntryRefused', 'BookClosed', 'BookReopened']
+
+/** Whether an event of a book is a journal entry. */
+export function isEntry<Event extends { readonly type: string }>(event: Event): boolean {
+  return !notices.includes(event.type)
+}
 
 /** The first version knew payouts from one source, and refunds from up to two without a fee. */
 function placedInParts(older: Record<string, never>): object {

@@ -1,4 +1,4 @@
-import { refuse, type RefusalName } from '../../contract/refusals.ts'
+import { Refusal, refuse, type RefusalName } from '../../contract/refusals.ts'
 import type { Context } from '../../kernel/decider.ts'
 import { owns } from '../../kernel/owner.ts'
 import {
@@ -16,18 +16,25 @@ import {
 import type { Entry } from './events.ts'
 import type { Hold, OpenPart, Outcome } from './holds.ts'
 import { balanced, effect, sum, type Posting } from './postings.ts'
+import { rememberedMax } from './recent.ts'
 import { balanceOf, endOf, isApplied, type Book } from './state.ts'
 
 /** A decision's part of an entry; book and context provide the rest. */
-type Draft = Pick<Entry, 'entryId' | 'subject' | 'amounts' | 'postings'>
-export type Stamped = Draft & Pick<Entry, 'currency' | 'effectiveAt' | 'cause'>
+type Draft = Pick<Entry, 'entryId' | 'subject' | 'amounts' | 'postings'> & {
+  /** Left out: now. */
+  readonly effectiveAt?: string | undefined
+}
+export type Stamped = Draft & Pick<Entry, 'currency' | 'effectiveAt' | 'belongsTo' | 'cause'>
 
 /**
  * L1 and L8: the entry balances, and belongs to its merchant's book and environment. Decisions spread it
  * after their own fields, because V8 copies an object at the start of a literal ten times slower.
  */
-export function stamp({ entryId, subject, amounts, postings }: Draft, context: Context): Stamped {
+export function stamp({ closedBefore }: Book, draft: Draft, context: Context): Stamped {
+  const { entryId, subject, amounts, postings } = draft
   const { id, livemode, now, cause } = context
+  const wanted = draft.effectiveAt ?? now.toISOString()
+  const isLate = closedBefore !== undefined && wanted < closedBefore
   const book = parseBookId(id)
   if (!owns(book, context)) throw new Error(`${id} is another merchant's book`)
   if (livemode && postings.some(({ account }) => account === sandboxFunding)) {
@@ -39,7 +46,8 @@ export function stamp({ entryId, subject, amounts, postings }: Draft, context: C
     amounts,
     postings: balanced(postings),
     currency: book.currency,
-    effectiveAt: now.toISOString(),
+    effectiveAt: isLate ? closedBefore : wanted,
+    ...(isLate && { belongsTo: wanted }),
     ...(cause && { cause }),
   }
 }
@@ -49,16 +57,29 @@ export function stamp({ entryId, subject, amounts, postings }: Draft, context: C
  * a name for the refusal the money is known to be there, so a shortage is a bug.
  */
 export function guardBalances(book: Book, postings: readonly Posting[], uncovered?: Uncovered): void {
+  const refusal = refusalOf(book, postings, uncovered)
+  if (refusal) throw refusal
+}
+
+export function refusalOf(
+  book: Book,
+  postings: readonly Posting[],
+  uncovered?: Uncovered,
+): Refusal | undefined {
   const after = new Map<AccountCode, number>()
   const balanceAfter = (account: AccountCode) => after.get(account) ?? balanceOf(book, account)
   for (const posting of postings) after.set(posting.account, balanceAfter(posting.account) + effect(posting))
   for (const [account, balance] of after) {
     if (balance >= 0 || mayGoBelowZero(account)) continue
-    if (uncovered) refuse(uncovered.reason, { detail: shortfall(balanceOf(book, account), uncovered.entry) })
+    if (uncovered) {
+      const detail = shortfall(balanceOf(book, account), uncovered.entry)
+      return new Refusal(uncovered.reason, { detail })
+    }
     throw new Error(`${account} would be at ${balance}`)
   }
   const reserved = balanceAfter(merchantReserved) + balanceAfter(clearingPayout)
-  if (![...after.values(), reserved].every(Number.isSafeInteger)) refuse('balance_must_stay_countable')
+  const areExact = [...after.values(), reserved].every(Number.isSafeInteger)
+  return areExact ? undefined : new Refusal('balance_must_stay_countable')
 }
 
 /** How an entry is refused that the balance does not cover. */
@@ -107,6 +128,14 @@ export function isRepeated(book: Book, { entryId, postings, cause }: Stamped): b
   if (total === undefined) return isApplied(book, cause)
   if (total !== sum(postings, 'debit')) throw new Error(`entry ${entryId} was posted with another amount`)
   return true
+}
+
+/**
+ * L5: an entry that a person asks for is posted once. It is not among the first `notAmong` of those in this
+ * book, so the later ones must still be remembered. Else whoever asks has to look for it first.
+ */
+export function guardFirstEntry(book: Book, notAmong: number, { cause }: Context): void {
+  if (!cause && book.requested - notAmong > rememberedMax) refuse('resource_must_not_have_changed')
 }
 
 /** What is pending or held of a payment after this much was added to it. */

@@ -69,7 +69,7 @@ interface StepEntry {
   readonly postings: Posting[]
 }
 
-function entryOf({ hold, context }: Stepping, { template, parts, postings }: StepEntry) {
+function entryOf({ hold, book, context }: Stepping, { template, parts, postings }: StepEntry) {
   const { subject: of, description, placed } = hold
   const isWhole = parts.length === placed
   const names = parts.map(({ id }) => id)
@@ -77,7 +77,7 @@ function entryOf({ hold, context }: Stepping, { template, parts, postings }: Ste
   const subject = type ? { type, id: names[0]! } : of
   // Each part takes each step once, so the parts' names identify the entry.
   const entryId = derivedId(subject.id, isWhole || type ? template : `${template} ${names.join(' ')}`)
-  const entry = stamp({ entryId, subject, amounts: amountsOf(parts), postings }, context)
+  const entry = stamp(book, { entryId, subject, amounts: amountsOf(parts), postings }, context)
   return {
     template: template as Template,
     holdId: of.id,

@@ -9,7 +9,7 @@ export interface KeptRecent {
 type Values = Uint8Array | Float64Array
 type NewValues = new (length: number) => Values
 
-const rememberedMax = 1_024
+export const rememberedMax = 1_024
 const placesAtFirst = 16
 /** Few growth steps, because freed buffers leave fragmented memory. */
 const growth = 8

@@ -36,7 +36,9 @@ export interface Book {
   readonly pending: Record<string, PendingPayment>
   /** Position of each policy's newest cause. */
   readonly causes: Record<string, number>
-  /** Total of each entry that no policy caused. */
+  /** How many entries people have asked for. */
+  requested: number
+  /** Totals of the newest of them. */
   readonly entries: Recent
   /** How the latest holds ended: see `ended`. */
   readonly endedHolds: Recent
@@ -44,6 +46,8 @@ export interface Book {
   endsForgotten: number
   /** Entries that a reversal has mirrored. Manual corrections are few, so all are kept. */
   readonly reversed: Record<string, true>
+  /** Nothing counts before this time any more; left out while no month is closed. */
+  closedBefore?: string
 }
 
 export function emptyBook(): Book {
@@ -54,6 +58,7 @@ export function emptyBook(): Book {
     openHolds: 0,
     pending: {},
     causes: {},
+    requested: 0,
     entries: new Recent(Float64Array),
     endedHolds: new Recent(Float64Array),
     endsForgotten: 0,
@@ -123,8 +128,20 @@ export function isApplied(book: Book, cause: Cause | undefined): boolean {
 
 export function afterEntry(book: Book, entry: LedgerEvents['EntryPosted']): Book {
   move(book, entry)
-  if (!entry.cause) book.entries.remember(entry.entryId, sum(entry.postings, 'debit'))
   if (entry.reverses) book.reversed[entry.reverses] = true
+  if (!isRequested(entry)) return book
+  book.requested++
+  book.entries.remember(entry.entryId, sum(entry.postings, 'debit'))
+  return book
+}
+
+/** Releases and corrections are recognised by what they are about, and what policies cause by its cause. */
+function isRequested({ cause, reverses, template }: LedgerEvents['EntryPosted']): boolean {
+  return !cause && reverses === undefined && template !== 'payment.available'
+}
+
+export function afterRefusal(book: Book, { cause }: LedgerEvents['EntryRefused']): Book {
+  if (cause) noteCause(book, cause)
   return book
 }
 
@@ -149,6 +166,11 @@ export function afterAdvancing(book: Book, entry: LedgerEvents['HoldAdvanced']):
   const { parts } = stepped(book, entry)
   move(book, entry)
   for (const part of parts) part.state = 'advanced'
+  return book
+}
+
+export function afterClosing(book: Book, { before }: LedgerEvents['BookClosed']): Book {
+  book.closedBefore = before
   return book
 }
 

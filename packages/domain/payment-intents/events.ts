@@ -161,6 +161,22 @@ export const paymentIntentEvents = {
   PaymentIntentRefundReleased: stored(2, record({ refund: Uuid }), { 1: withoutStamp }),
   /** It was refunded and the money came back: it may be refunded again. */
   PaymentIntentRefundReturned: stored(1, record({ refund: Uuid })),
+  /** A refund that had failed was paid after all: `shares` is what each account gives of it. */
+  PaymentIntentRefundCharged: stored(
+    1,
+    record({
+      refund: Uuid,
+      amount: AmountMinor,
+      currency: Currency,
+      rail: Type.String(),
+      shares: Type.Array(Share),
+    }),
+  ),
+  /** Too little is left of the payment. */
+  PaymentIntentRefundChargeRefused: stored(
+    1,
+    record({ refund: Uuid, attempt: Type.Integer({ minimum: 1 }), reason: Type.String() }),
+  ),
   PaymentIntentRefunded: stored(2, record({ refund: Uuid, amount: AmountMinor }), { 1: withoutStamp }),
 }
 

@@ -28,13 +28,13 @@ export function recordOf(intent: CreatedIntent, operationId: string): Contradict
   return intent.late.includes(operationId) ? 'late' : undefined
 }
 
-export function contradicted(intent: CreatedIntent, said: PaymentWord, now: Date): readonly Happening[] {
+export function contradicted(intent: CreatedIntent, said: PaymentWord): readonly Happening[] {
   const { operationId, word, isConfirmed } = said
   const recorded = recordOf(intent, operationId)
   if (!recorded || intent.contradictions.includes(`${operationId} ${word}`)) return []
   const isUntouched = intent.status !== 'succeeded' || Object.keys(intent.payment.refunds).length === 0
   const remedy = isConfirmed && isUntouched ? remedies[recorded] : 'case'
-  const money = collected(intent, attemptOf(intent, operationId), now)
+  const money = collected(intent, attemptOf(intent, operationId))
   return [{ type: 'PaymentIntentResultContradicted', data: { ...money, recorded, word, remedy } }]
 }
 
@@ -58,7 +58,7 @@ export function lateRefundFailed(
   if (isOver || reference !== lateRefundIdOf(operationId, failures)) return []
   const delayMs = retriedAfterMs[failures]
   const next = delayMs === undefined ? null : nextRefund(operationId, failures + 1, now.getTime() + delayMs)
-  const money = collected(intent, attemptOf(intent, operationId), now)
+  const money = collected(intent, attemptOf(intent, operationId))
   return [{ type: 'PaymentIntentLateRefundFailed', data: { ...money, refund: reference, message, next } }]
 }
 

@@ -1,4 +1,4 @@
-import type { MetadataChange } from '../../contract/metadata.ts'
+import { givenMetadata, type MetadataChange } from '../../contract/metadata.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -9,7 +9,7 @@ const reservedPrefixes: readonly string[] = ['country_context.', 'internal.', 't
 /** What is kept of a merchant's metadata: string values under keys that are not reserved for us. */
 export function businessMetadata(given: Given): Record<string, string> {
   const kept = ownEntries(given).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
-  return Object.fromEntries(kept)
+  return givenMetadata(Object.fromEntries(kept))
 }
 
 /** The same for a revision, in which null removes a key. */

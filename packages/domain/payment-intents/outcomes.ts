@@ -40,17 +40,17 @@ export function succeeded(intent: CreatedIntent, attempt: Attempt, now: Date): H
     attempt.method.type === 'card' && credits.some(({ account }) => account === merchantAvailable)
   const availableOn = isDeferred ? after(now, cardDelayMs) : now.toISOString()
   const posted = { fee, availableOn, purpose, template: plan.template, credits }
-  return { type: 'PaymentIntentSucceeded', data: Object.assign(posted, collected(intent, attempt, now)) }
+  return { type: 'PaymentIntentSucceeded', data: Object.assign(posted, collected(intent, attempt)) }
 }
 
-export function lateSuccess(intent: CreatedIntent, attempt: Attempt, now: Date): Happening {
+export function lateSuccess(intent: CreatedIntent, attempt: Attempt): Happening {
   const { method, operationId } = attempt
-  const data = { ...collected(intent, attempt, now), method, refund: lateRefundIdOf(operationId) }
+  const data = { ...collected(intent, attempt), method, refund: lateRefundIdOf(operationId) }
   return { type: 'PaymentIntentLateSuccessRecorded', data }
 }
 
 /** Money that the operator moved: what the book needs to know about it. */
-export function collected({ amount, currency }: CreatedIntent, { operationId, method }: Attempt, now: Date) {
+export function collected({ amount, currency }: CreatedIntent, { operationId, method }: Attempt) {
   return { operationId, amount, currency, rail: railOf(method) }
 }
 

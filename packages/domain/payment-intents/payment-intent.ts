@@ -11,11 +11,14 @@ import { businessMetadata, businessRevision } from './metadata.ts'
 import { contradicted, lateRefundFailed, recordOf, type PaymentWord } from './late-words.ts'
 import { actionRequired, collected, lateSuccess, leaseUntil, submitted, succeeded } from './outcomes.ts'
 import {
+  chargeShare,
   recordShare,
   refundedShare,
   releaseShare,
   reserveShare,
   returnShare,
+  withChargeRefused,
+  withoutShare,
   withShare,
 } from './refund-shares.ts'
 import {
@@ -64,6 +67,7 @@ export type PaymentIntentCommands = {
   ReleaseRefund: { refund: string }
   RecordRefund: { refund: string }
   ReturnRefund: { refund: string }
+  ChargeRefund: { refund: string; amount: number; attempt: number }
 }
 
 export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, PaymentIntentEvents> = {
@@ -121,7 +125,7 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       return [actionRequired(operationId, url, now)]
     },
 
-    AbortConfirmation({ operationId }, state, { now }) {
+    AbortConfirmation({ operationId }, state) {
       const intent = created(state)
       if (!isLocked(intent) || !isAwaiting(intent, operationId)) return []
       return [{ type: 'PaymentIntentConfirmationAborted', data: { operationId } }]
@@ -134,7 +138,7 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       const attempt = attemptOf(intent, operationId)
       if (intent.status === 'succeeded' && intent.payment.operationId === operationId) return []
       if (intent.late.includes(operationId)) return []
-      if (!isAwaiting(intent, operationId)) return [lateSuccess(intent, attempt, now)]
+      if (!isAwaiting(intent, operationId)) return [lateSuccess(intent, attempt)]
       return [...(isLocked(intent) ? [submitted(intent, now)] : []), succeeded(intent, attempt, now)]
     },
 
@@ -145,7 +149,7 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       return [...(isLocked(intent) ? [submitted(intent, now)] : []), { type: 'PaymentIntentFailed', data }]
     },
 
-    CancelIntent(_, state, { now }) {
+    CancelIntent(_, state) {
       const intent = created(state)
       const { status } = intent
       if (status === 'canceled') return []
@@ -159,22 +163,22 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       return [{ type: 'PaymentIntentCanceled', data: { operationId } }]
     },
 
-    RecordLateRefund({ operationId, reference }, state, { now }) {
+    RecordLateRefund({ operationId, reference }, state) {
       const intent = created(state)
       if (intent.lateRefunded.includes(operationId)) return []
       if (!intent.late.includes(operationId)) throw new Error(`operation ${operationId} was not paid late`)
-      const money = collected(intent, attemptOf(intent, operationId), now)
+      const money = collected(intent, attemptOf(intent, operationId))
       return [{ type: 'PaymentIntentLateSuccessRefunded', data: { ...money, refund: reference } }]
     },
 
     FailLateRefund: (refusal, state, { now }) => lateRefundFailed(created(state), refusal, now),
 
-    ContradictPayment: (said, state, { now }) => contradicted(created(state), said, now),
+    ContradictPayment: (said, state) => contradicted(created(state), said),
 
-    RecordPaymentReturn({ operationId }, state, { now }) {
+    RecordPaymentReturn({ operationId }, state) {
       const intent = created(state)
       if (recordOf(intent, operationId) !== 'succeeded') return []
-      const money = collected(intent, attemptOf(intent, operationId), now)
+      const money = collected(intent, attemptOf(intent, operationId))
       return [{ type: 'PaymentIntentPaymentReturned', data: money }]
     },
 
@@ -197,6 +201,7 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
     ReleaseRefund: ({ refund }, state) => releaseShare(state, refund),
     RecordRefund: ({ refund }, state) => recordShare(state, refund),
     ReturnRefund: ({ refund }, state) => returnShare(state, refund),
+    ChargeRefund: (charge, state) => chargeShare(state, charge),
   },
 
   evolve: {
@@ -255,8 +260,12 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
     PaymentIntentRefundReserved: (state, { refund, amount, shares }) => {
       return withShare(state, refund, { amount, shares, done: false })
     },
-    PaymentIntentRefundReleased: (state, { refund }) => withShare(state, refund, undefined),
-    PaymentIntentRefundReturned: (state, { refund }) => withShare(state, refund, undefined),
+    PaymentIntentRefundReleased: (state, { refund }) => withoutShare(state, refund),
+    PaymentIntentRefundReturned: (state, { refund }) => withoutShare(state, refund),
+    PaymentIntentRefundCharged: (state, { refund, amount, shares }) => {
+      return withShare(state, refund, { amount, shares, done: true })
+    },
+    PaymentIntentRefundChargeRefused: withChargeRefused,
     PaymentIntentRefunded: (state, { refund, amount }) => refundedShare(state, refund, amount),
   },
 }

@@ -2,7 +2,8 @@ import type { Message } from '../../kernel/decider.ts'
 import { policy, to } from '../../kernel/policy.ts'
 import type { RecordedEvent } from '../../kernel/projection.ts'
 import { bookId } from '../ledger/accounts.ts'
-import { book, type BookCommands, type PostEntry } from '../ledger/book.ts'
+import { book } from '../ledger/book.ts'
+import type { BookCommands, PostEntry } from '../ledger/commands.ts'
 import type { PaymentIntentEvents } from './events.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { refuse } from '../../contract/refusals.ts'
+import { Refusal, refuse } from '../../contract/refusals.ts'
 import type { Message } from '../../kernel/decider.ts'
 import type { PaymentIntentEvents } from './events.ts'
 import {
@@ -20,21 +20,52 @@ interface Asked {
 }
 
 export function reserveShare(state: PaymentIntent, { refund, amount }: Asked): readonly Happening[] {
-  const { payment, contradictions } = refundable(state)
+  const intent = refundable(state)
+  const { payment } = intent
   if (payment.refunds[refund]) return []
-  if (contradictions.some((each) => each.startsWith(payment.operationId))) {
-    refuse('payment_must_be_refundable', { detail: 'The provider denies that the payment has come in' })
-  }
-  const left = refundableMinor(payment)
-  if (left === 0) refuse('payment_must_be_refundable', { detail: 'Nothing is left of the payment' })
-  if (amount !== undefined && amount > left) {
-    refuse('refund_must_not_exceed_the_payment', {
-      detail: `${left} is left of the payment, not ${amount}`,
-    })
-  }
-  const taken = amount ?? left
+  const refusal = refusalOf(intent, amount)
+  if (refusal) throw refusal
+  const taken = amount ?? refundableMinor(payment)
   const data = { refund, amount: taken, shares: sharesOfRefund(payment, taken) }
   return [{ type: 'PaymentIntentRefundReserved', data }]
+}
+
+function refusalOf({ payment, contradictions }: PaidIntent, amount?: number): Refusal | undefined {
+  const refused = (detail: string) => new Refusal('payment_must_be_refundable', { detail })
+  if (contradictions.some((each) => each.startsWith(payment.operationId)))
+    return refused('The provider denies that the payment has come in')
+  const left = refundableMinor(payment)
+  if (left === 0) return refused('Nothing is left of the payment')
+  if (amount === undefined || amount <= left) return undefined
+  const detail = `${left} is left of the payment, not ${amount}`
+  return new Refusal('refund_must_not_exceed_the_payment', { detail })
+}
+
+interface Charge {
+  readonly refund: string
+  readonly amount: number
+  readonly attempt: number
+}
+
+/** A refund that had failed was paid after all: it is counted, or an event says why it cannot be. */
+export function chargeShare(state: PaymentIntent, charge: Charge): readonly Happening[] {
+  const { refund, amount, attempt } = charge
+  const intent = created(state)
+  if (attempt <= (intent.chargesRefused?.[refund] ?? 0)) return []
+  if (intent.status !== 'succeeded')
+    return [chargeRefused(charge, `An intent that is ${intent.status} has nothing to refund`)]
+  const { payment, currency } = intent
+  const reserved = payment.refunds[refund]
+  if (reserved?.done) return []
+  const refusal = reserved ? undefined : refusalOf(intent, amount)
+  if (refusal) return [chargeRefused(charge, refusal.message)]
+  const shares = [...(reserved?.shares ?? sharesOfRefund(payment, amount))]
+  const data = { refund, amount, currency, rail: payment.rail, shares }
+  return [{ type: 'PaymentIntentRefundCharged', data }]
+}
+
+function chargeRefused({ refund, attempt }: Charge, reason: string): Happening {
+  return { type: 'PaymentIntentRefundChargeRefused', data: { refund, attempt, reason } }
 }
 
 export function releaseShare(state: PaymentIntent, refund: string): readonly Happening[] {
@@ -44,11 +75,11 @@ export function releaseShare(state: PaymentIntent, refund: string): readonly Hap
 }
 
 export function recordShare(state: PaymentIntent, refund: string): readonly Happening[] {
-  const share = refundable(state).payment.refunds[refund]
+  const { refunds, ended = [] } = refundable(state).payment
+  const share = refunds[refund]
+  if (share?.done || (!share && ended.includes(refund))) return []
   if (!share) throw new Error(`refund ${refund} was not reserved`)
-  if (share.done) return []
-  const data = { refund, amount: share.amount }
-  return [{ type: 'PaymentIntentRefunded', data }]
+  return [{ type: 'PaymentIntentRefunded', data: { refund, amount: share.amount } }]
 }
 
 export function returnShare(state: PaymentIntent, refund: string): readonly Happening[] {
@@ -56,14 +87,9 @@ export function returnShare(state: PaymentIntent, refund: string): readonly Happ
   return [{ type: 'PaymentIntentRefundReturned', data: { refund } }]
 }
 
-/** What each account gives to a reserved refund. */
-export function reservedShares(state: PaymentIntent, refund: string): Share['shares'] {
-  const share = refundable(state).payment.refunds[refund]
-  if (!share) throw new Error(`refund ${refund} was not reserved`)
-  return share.shares
-}
+type PaidIntent = Extract<CreatedIntent, { status: 'succeeded' }>
 
-function refundable(state: PaymentIntent): Extract<CreatedIntent, { status: 'succeeded' }> {
+function refundable(state: PaymentIntent): PaidIntent {
   const intent = created(state)
   if (intent.status === 'succeeded') return intent
   return refuse('payment_must_be_refundable', {
@@ -73,11 +99,26 @@ function refundable(state: PaymentIntent): Extract<CreatedIntent, { status: 'suc
 
 type Share = Payment['refunds'][string]
 
-export function withShare(state: PaymentIntent, refund: string, share: Share | undefined): PaymentIntent {
+export function withShare(state: PaymentIntent, refund: string, share: Share): PaymentIntent {
   const intent = refundable(state)
-  const { [refund]: _, ...others } = intent.payment.refunds
-  const refunds = share ? { ...others, [refund]: share } : others
+  const refunds = { ...intent.payment.refunds, [refund]: share }
   return { ...intent, payment: { ...intent.payment, refunds } }
+}
+
+/** Nothing of the payment is reserved for it any more. */
+export function withoutShare(state: PaymentIntent, refund: string): PaymentIntent {
+  const { payment } = refundable(state)
+  const { [refund]: _, ...refunds } = payment.refunds
+  const ended = [...(payment.ended ?? []).filter((id) => id !== refund), refund]
+  return { ...refundable(state), payment: { ...payment, refunds, ended } }
+}
+
+export function withChargeRefused(
+  state: PaymentIntent,
+  { refund, attempt }: Pick<Charge, 'refund' | 'attempt'>,
+): PaymentIntent {
+  const intent = created(state)
+  return { ...intent, chargesRefused: { ...intent.chargesRefused, [refund]: attempt } }
 }
 
 /**

@@ -14,7 +14,6 @@ import {
   MetadataRevision,
   Msisdn,
   nullable,
-  optional,
   record,
   Timestamp,
   Type,

@@ -23,6 +23,8 @@ interface Details extends Terms {
   readonly lateRefundsFailed: readonly string[]
   /** Contradictions already recorded: `<operation> <result>`. */
   readonly contradictions: readonly string[]
+  /** By refund, the newest attempt to charge it late that was refused. */
+  readonly chargesRefused?: Readonly<Record<string, number>>
 }
 
 /** A refund in progress or done; failed ones are removed. */
@@ -42,6 +44,8 @@ export interface Payment {
   readonly availableOn: string
   readonly credits: readonly Share[]
   readonly refunds: Readonly<Record<string, RefundShare>>
+  /** Refunds that were given up or came back. */
+  readonly ended?: readonly string[]
 }
 
 interface Failure {

@@ -42,6 +42,11 @@ const steps: Readonly<Record<keyof PaymentIntentEvents, readonly [type: string, 
   PaymentIntentRefundReleased: ['refund_failed', 'A refund came to nothing'],
   PaymentIntentRefundReturned: ['refund_failed', 'A refund came back from the payer'],
   PaymentIntentRefunded: ['refunded', 'A refund was paid back to the payer'],
+  PaymentIntentRefundCharged: ['refunded', 'A refund that had failed was paid back after all'],
+  PaymentIntentRefundChargeRefused: [
+    'refund_not_counted',
+    'A refund that had failed was paid back after all, and more than is left of the payment',
+  ],
 }
 
 /** An intent's history in order; each entry has the status that the intent had afterwards. */

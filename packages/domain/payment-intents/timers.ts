@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../../kernel/projection.ts'
 import { start, stop, timerHandlers } from '../../kernel/timer.ts'
-import type { LedgerEvents } from '../ledger/events.ts'
+import type { Entry, LedgerEvents } from '../ledger/events.ts'
 import { claimed, claimWithinMs } from '../ledger/timers.ts'
 import type { RefundEvents } from '../refunds/refund.ts'
 import type { PaymentIntentEvents } from './events.ts'
@@ -73,7 +73,7 @@ function ask(kind: string, event: RecordedEvent) {
 }
 
 /** Nothing of a card payment is pending or held any more, so nothing remains to be released. */
-function released({ data: { pending, currency } }: RecordedEvent<LedgerEvents[keyof LedgerEvents]>) {
+function released({ data: { pending, currency } }: RecordedEvent<Entry>) {
   return pending?.left === 0 ? [stop('payment_available', timerSubject(pending.payment, currency))] : []
 }
 

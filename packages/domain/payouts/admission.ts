@@ -1,4 +1,5 @@
 import { admitPayout } from '../../contract/eligibility.ts'
+import { givenMetadata } from '../../contract/metadata.ts'
 import { Refusal, refuse } from '../../contract/refusals.ts'
 import type { Context } from '../../kernel/decider.ts'
 import type { Destination } from './destination-request.ts'
@@ -13,7 +14,8 @@ interface Requested {
 
 /** Spec, Payout: the payout engine sets two keys. It runs batches and sandbox bank payouts. */
 export function metadataOf(request: Requested, { livemode }: Pick<Context, 'livemode'>) {
-  const { batch, payoutMethod, destination, metadata = {} } = request
+  const { batch, payoutMethod, destination } = request
+  const metadata = givenMetadata(request.metadata ?? {})
   const isInlineBank = destination.type === 'bank' && !payoutMethod
   if (!batch && (livemode || !isInlineBank)) return metadata
   return { ...metadata, source: 'payout_engine', environment: livemode ? 'live' : 'sandbox' }

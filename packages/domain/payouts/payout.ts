@@ -1,78 +1,13 @@
 import { admitPayout } from '../../contract/eligibility.ts'
 import { refuse } from '../../contract/refusals.ts'
-import {
-  Currency,
-  literals,
-  Metadata,
-  nullable,
-  record,
-  Timestamp,
-  Type,
-  type Static,
-} from '../../contract/vocabulary.ts'
 import type { Decider, Stamp } from '../../kernel/decider.ts'
-import { holderOf } from '../../contract/subjects.ts'
-import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import { isStillEligible, metadataOf, notEligible, repeated } from './admission.ts'
 import { expectedBy } from './arrival.ts'
-import { payoutRemedy, Recorded, Remedy, Word } from './contradictions.ts'
-import { Destination } from './destination-request.ts'
-import { Failure } from './failure.ts'
-import { PayoutMoney } from './money.ts'
-
-/** Spec, Payout: delay_reason. */
-export const DelayReason = literals('operator_pending', 'operator_timeout', 'operator_down', 'unknown')
-
-export type DelayReason = Static<typeof DelayReason>
-
-// Events
-
-export const payoutEvents = {
-  PayoutRequested: sealedFor(
-    ({ destination }) => holderOf(destination),
-    stored(
-      2,
-      record({
-        money: PayoutMoney,
-        destination: Destination,
-        /** The saved destination that was named. */
-        payoutMethod: nullable(Type.String()),
-        batch: nullable(Type.String()),
-        metadata: Metadata,
-        expectedBy: Timestamp,
-      }),
-      { 1: withoutStamp },
-    ),
-  ),
-  /** Money was held for a request that never reached this stream, and never will. */
-  PayoutAbandoned: stored(2, record({ currency: Currency }), { 1: withoutStamp }),
-  /** The destination is only recorded with the request. */
-  PayoutSent: stored(2, record({ money: PayoutMoney }), {
-    1: ({ destination: _, ...older }) => withoutStamp(older),
-  }),
-  PayoutPaid: stored(2, record({ money: PayoutMoney }), { 1: withoutStamp }),
-  PayoutFailed: stored(2, record({ money: PayoutMoney, failure: Failure }), { 1: withoutStamp }),
-  PayoutCanceled: stored(2, record({ money: PayoutMoney, reason: Type.String() }), { 1: withoutStamp }),
-  PayoutReturned: stored(2, record({ money: PayoutMoney }), { 1: withoutStamp }),
-  PayoutDelayed: stored(2, record({ reason: DelayReason }), { 1: withoutStamp }),
-  PayoutDelayReasonRevised: stored(2, record({ reason: DelayReason }), { 1: withoutStamp }),
-  /** As recorded before remedies existed. */
-  PayoutContradicted: stored(2, record({ claim: Word }), { 1: withoutStamp }),
-  /** The operator contradicts the record. */
-  PayoutResultContradicted: stored(
-    1,
-    record({ recorded: Recorded, word: Word, remedy: Remedy, money: PayoutMoney }),
-  ),
-  /**
-   * It had failed and its money was given back, but it arrived after all: the merchant has been charged
-   * again.
-   */
-  PayoutPaidLate: stored(1, record({ money: PayoutMoney })),
-  /** Nobody has learned the outcome within three days: a case for support. */
-  PayoutEscalated: stored(2, record({}), { 1: withoutStamp }),
-}
-
-export type PayoutEvents = EventsOf<typeof payoutEvents>
+import { payoutRemedy, type Recorded, type Word } from './contradictions.ts'
+import type { Destination } from './destination-request.ts'
+import { payoutEvents, type DelayReason, type PayoutEvents } from './events.ts'
+import type { Failure } from './failure.ts'
+import type { PayoutMoney } from './money.ts'
 
 // State
 
@@ -86,8 +21,16 @@ export type RequestedPayout =
   | (Details & { readonly status: 'pending' | 'canceled' })
   | (Details & { readonly status: 'in_transit'; readonly sentAt: string })
   | (Details & { readonly status: 'paid'; readonly paidAt: string })
-  /** `paidAt` is null except for money that came back. */
-  | (Details & { readonly status: 'failed'; readonly failure: Failure; readonly paidAt: string | null })
+  | (Details & Failed)
+
+interface Failed {
+  readonly status: 'failed'
+  readonly failure: Failure
+  /** Null except for money that came back. */
+  readonly paidAt: string | null
+  /** It arrived after all, and the book is asked to charge it again. */
+  readonly charging?: boolean
+}
 
 export type Payout = { readonly status: 'none' } | { readonly status: 'abandoned' } | RequestedPayout
 
@@ -111,6 +54,9 @@ export type PayoutCommands = {
   ReviseDelayReason: { reason: DelayReason }
   /** Confirmed: the operator repeats it when asked. */
   ContradictResult: { word: Word; isConfirmed: boolean }
+  /** A person says that a payout that has failed here was paid. */
+  ChargePayout: object
+  RefuseCharge: { reason: string }
   SettleLatePayout: object
   EscalatePayout: object
 }
@@ -200,9 +146,20 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
       const remedy = isConfirmed ? rule : 'case'
       const data = { recorded, word, remedy, money }
       const contradicted = { type: 'PayoutResultContradicted', data } as const
-      return remedy === 'give_back'
-        ? [contradicted, { type: 'PayoutReturned', data: { money } }]
-        : [contradicted]
+      if (remedy === 'give_back') return [contradicted, { type: 'PayoutReturned', data: { money } }]
+      return remedy === 'charge' && !isCharging(state) ? [contradicted, chargeOf(money)] : [contradicted]
+    },
+
+    ChargePayout(_, state) {
+      const { status, money } = requested(state)
+      if (status === 'paid' || isCharging(state)) return []
+      if (recordOf(state) !== 'failed') refuseState(`A payout that is ${status} is not charged again`)
+      return [chargeOf(money)]
+    },
+
+    RefuseCharge({ reason }, state) {
+      const { money } = requested(state)
+      return isCharging(state) ? [{ type: 'PayoutChargeRefused', data: { money, reason } }] : []
     },
 
     SettleLatePayout(_, state) {
@@ -236,6 +193,8 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
     }),
     PayoutContradicted: (state, { claim }) => withWord(state, claim),
     PayoutResultContradicted: (state, { word }) => withWord(state, word),
+    PayoutChargeRequested: (state) => charging(state, true),
+    PayoutChargeRefused: (state) => charging(state, false),
     PayoutPaidLate: (state, _, { at }) => moved(state, { status: 'paid', paidAt: at }),
     PayoutEscalated: (state) => ({ ...requested(state), escalated: true }),
   },
@@ -243,6 +202,19 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
 
 function isReturnable(state: Payout, now: Date): boolean {
   return state.status === 'paid' && now.getTime() - Date.parse(state.paidAt) <= returnableMs
+}
+
+function chargeOf(money: PayoutMoney) {
+  return { type: 'PayoutChargeRequested', data: { money } } as const
+}
+
+function isCharging(state: Payout): boolean {
+  return state.status === 'failed' && state.charging === true
+}
+
+function charging(state: Payout, is: boolean): RequestedPayout {
+  const known = requested(state)
+  return known.status === 'failed' ? { ...known, charging: is } : known
 }
 
 function withWord(state: Payout, word: Word): RequestedPayout {

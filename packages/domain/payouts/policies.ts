@@ -2,10 +2,13 @@ import type { Message } from '../../kernel/decider.ts'
 import { policy, to } from '../../kernel/policy.ts'
 import type { RecordedEvent } from '../../kernel/projection.ts'
 import { bookId } from '../ledger/accounts.ts'
-import { book, type BookCommands } from '../ledger/book.ts'
+import { book } from '../ledger/book.ts'
+import type { BookCommands } from '../ledger/commands.ts'
+import type { LedgerEvents } from '../ledger/events.ts'
 import type { PayoutDestinationEvents } from './destination.ts'
 import type { PayoutMoney } from './money.ts'
-import { payout, type PayoutEvents } from './payout.ts'
+import type { PayoutEvents } from './events.ts'
+import { payout } from './payout.ts'
 import { payoutSettings, payoutSettingsId } from './settings.ts'
 
 /** A requested payout is sent. A reaction to PayoutSent tells the operator; a policy never does. */
@@ -27,6 +30,26 @@ const money = policy<PayoutEvents>('payout_money', {
     const data = { template: 'payout.return', subject, amount, fee, source, rail } as const
     return inBook(event, { type: 'PostEntry', data })
   },
+  PayoutChargeRequested: (event) => {
+    const { amount, fee, source, rail } = event.data.money
+    const subject = { type: 'payout', id: event.id }
+    const entry = { template: 'payout.paid_late', subject, amount, fee, source, rail } as const
+    return inBook(event, { type: 'PostEntry', data: { ...entry, isRefusable: true } })
+  },
+})
+
+/** What the book says of a payout that it was asked to charge again. */
+const charges = policy<LedgerEvents>('payout_charges', {
+  EntryPosted: ({ data: { template, subject } }) => {
+    return template === 'payout.paid_late'
+      ? [to(payout, subject.id, { type: 'SettleLatePayout', data: {} })]
+      : []
+  },
+  EntryRefused: ({ data: { template, subject, reason } }) => {
+    return template === 'payout.paid_late'
+      ? [to(payout, subject.id, { type: 'RefuseCharge', data: { reason } })]
+      : []
+  },
 })
 
 /** The settings follow changes of destinations, even when the request that asked for one was interrupted. */
@@ -42,12 +65,12 @@ const settings = policy<PayoutDestinationEvents>('payout_settings', {
   },
 })
 
-export const payoutPolicies = [sending, money, settings]
+export const payoutPolicies = [sending, money, charges, settings]
 
 function inBook({ metadata, data }: RecordedEvent<{ money: PayoutMoney }>, command: Message<BookCommands>) {
   return [to(book, bookId(metadata.merchant, metadata.livemode, data.money.currency), command)]
 }
 
 function settingsOf({ metadata }: RecordedEvent): string {
-  return payoutSettingsId(metadata.merchant, metadata.livemode)
+  return payoutSettingsId(metadata)
 }

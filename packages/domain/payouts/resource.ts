@@ -19,7 +19,8 @@ import {
   unixSeconds,
   type Static,
 } from '../../contract/vocabulary.ts'
-import { DelayReason, isUnderWay, type Payout } from './payout.ts'
+import { DelayReason } from './events.ts'
+import { isUnderWay, type Payout } from './payout.ts'
 import { destinationFields, InlineDestination, type Destination } from './destination-request.ts'
 import type { PayoutDestination } from './destination.ts'
 import { FailureCode, operatorFailureCodes } from './failure.ts'

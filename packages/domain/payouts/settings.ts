@@ -12,6 +12,7 @@ import {
 } from '../../contract/vocabulary.ts'
 import type { Context, Decider, Message } from '../../kernel/decider.ts'
 import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
+import type { MerchantOwner } from '../../kernel/owner.ts'
 import {
   duePayoutRun,
   duePayoutRuns,
@@ -149,7 +150,7 @@ export const payoutSettings: Decider<PayoutSettings, PayoutSettingsCommands, Pay
 const settingsIds = '5d1b4a1e-0a0c-5e0f-8d53-7c6f0d2b9e41'
 
 /** One stream per merchant and environment. */
-export function payoutSettingsId(merchant: string, livemode: boolean): string {
+export function payoutSettingsId({ merchant, livemode }: MerchantOwner): string {
   return derivedId(settingsIds, `${merchant} ${livemode}`)
 }
 

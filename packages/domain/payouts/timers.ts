@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '../../kernel/projection.ts'
 import { start, stop, timerHandlers } from '../../kernel/timer.ts'
 import { claimed } from '../ledger/timers.ts'
-import type { PayoutEvents } from './payout.ts'
+import type { PayoutEvents } from './events.ts'
 import type { PayoutSettingsEvents } from './settings.ts'
 
 /** Domain model 4: when an operator is first asked for a payout's result. */

@@ -1,4 +1,4 @@
-import { admitMetadata, metadataChange, type MetadataChange } from '../../contract/metadata.ts'
+import { admitMetadata, givenMetadata, metadataChange, type MetadataChange } from '../../contract/metadata.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { CountMinor, Currency, Metadata, nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
@@ -75,7 +75,7 @@ export const product: Decider<Product, ProductCommands, ProductEvents> = {
   decide: {
     CreateProduct({ active = true, ...given }, { status }) {
       if (status !== 'none') return []
-      const data = { ...blank, ...given, active }
+      const data = { ...blank, ...given, metadata: givenMetadata(given.metadata ?? {}), active }
       if (data.unit_amount !== null && data.currency === null) refuse('unit_amount_must_have_a_currency')
       return [{ type: 'ProductCreated', data }]
     },

@@ -2,9 +2,12 @@ import type { Message } from '../../kernel/decider.ts'
 import { policy, to } from '../../kernel/policy.ts'
 import type { RecordedEvent } from '../../kernel/projection.ts'
 import { bookId } from '../ledger/accounts.ts'
-import { book, type BookCommands } from '../ledger/book.ts'
+import { book } from '../ledger/book.ts'
+import type { BookCommands } from '../ledger/commands.ts'
+import type { LedgerEvents } from '../ledger/events.ts'
+import type { PaymentIntentEvents } from '../payment-intents/events.ts'
 import { paymentIntent } from '../payment-intents/payment-intent.ts'
-import type { RefundEvents } from './refund.ts'
+import { refund, type RefundEvents } from './refund.ts'
 
 /** A refund's hold ends with the refund: posted or voided, once. */
 const money = policy<RefundEvents>('refund_money', {
@@ -38,12 +41,43 @@ const paymentRefunds = policy<RefundEvents>('payment_refunds', {
   RefundReturned: ({ id, data }) => [
     to(paymentIntent, data.paymentIntent, { type: 'ReturnRefund', data: { refund: id } }),
   ],
+  RefundChargeRequested: ({ id, data: { paymentIntent: intent, amount, attempt } }) => [
+    to(paymentIntent, intent, { type: 'ChargeRefund', data: { refund: id, amount, attempt } }),
+  ],
   RefundAbandoned: ({ id, data: { paymentIntent: intent } }) => {
     return intent === null ? [] : [to(paymentIntent, intent, { type: 'ReleaseRefund', data: { refund: id } })]
   },
 })
 
-export const refundPolicies = [money, paymentRefunds]
+/** A refund that was paid after all: the payment says which accounts give it, then the book charges them. */
+const charges = policy<PaymentIntentEvents & LedgerEvents>('refund_charges', {
+  PaymentIntentRefundCharged: (event) => {
+    const { refund: id, amount, rail, shares } = event.data
+    const entry = {
+      template: 'refund.paid_late',
+      subject: { type: 'refund', id },
+      amount,
+      rail,
+      shares,
+    } as const
+    return inBook(event, { type: 'PostEntry', data: { ...entry, isRefusable: true } })
+  },
+  PaymentIntentRefundChargeRefused: ({ data: { refund: id, reason } }) => [
+    to(refund, id, { type: 'RefuseCharge', data: { reason, isCounted: false } }),
+  ],
+  EntryPosted: ({ data: { template, subject } }) => {
+    return template === 'refund.paid_late'
+      ? [to(refund, subject.id, { type: 'SettleLateRefund', data: {} })]
+      : []
+  },
+  EntryRefused: ({ data: { template, subject, reason } }) => {
+    return template === 'refund.paid_late'
+      ? [to(refund, subject.id, { type: 'RefuseCharge', data: { reason, isCounted: true } })]
+      : []
+  },
+})
+
+export const refundPolicies = [money, paymentRefunds, charges]
 
 function inBook(
   { metadata, data }: RecordedEvent<{ readonly currency: string }>,

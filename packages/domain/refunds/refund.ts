@@ -1,16 +1,7 @@
 import { refuse } from '../../contract/refusals.ts'
-import {
-  AmountMinor,
-  Currency,
-  literals,
-  nullable,
-  record,
-  Timestamp,
-  Type,
-  Uuid,
-} from '../../contract/vocabulary.ts'
+import { AmountMinor, Currency, literals, nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
 import { Recorded, refundRemedy, Remedy, Word } from './contradictions.ts'
-import type { Decider } from '../../kernel/decider.ts'
+import type { Decider, Message } from '../../kernel/decider.ts'
 import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import type { RailMethod } from '../../kernel/rail-ports.ts'
 import type { MerchantOwner } from '../../kernel/owner.ts'
@@ -64,7 +55,11 @@ export const refundEvents = {
   RefundResultContradicted: stored(1, record({ ...money, recorded: Recorded, word: Word, remedy: Remedy })),
   /** It had succeeded, and the money came back. */
   RefundReturned: stored(2, record({ ...money, shares, message: Type.String() }), { 1: fromAvailable }),
-  /** It had failed, and the payer has the money after all. */
+  /** It had failed, and the payer has the money after all: it is to be counted and charged. */
+  RefundChargeRequested: stored(1, record({ ...money, attempt: Type.Integer({ minimum: 1 }) })),
+  /** Too little is left of the payment, or of the balance. `reason` is for people. */
+  RefundChargeRefused: stored(1, record({ ...money, reason: Type.String() })),
+  /** It counts among what the payment has given back. */
   RefundPaidLate: stored(1, record(money)),
   /** Inferred: nobody has learned the outcome within three days: a case for support. */
   RefundEscalated: stored(2, record({}), { 1: withoutStamp }),
@@ -95,7 +90,14 @@ export type Refund =
   | { readonly status: 'none' }
   | { readonly status: 'abandoned' }
   | (Details & { readonly status: 'pending' | 'succeeded' })
-  | (Details & { readonly status: 'failed'; readonly failure: Failure })
+  | (Details & Failed)
+
+interface Failed {
+  readonly status: 'failed'
+  readonly failure: Failure
+  /** The payer has it after all: the newest attempt to charge it. */
+  readonly charge?: { readonly attempt: number; readonly isOpen: boolean }
+}
 
 export type RequestedRefund = Exclude<Refund, { status: 'none' | 'abandoned' }>
 
@@ -118,6 +120,10 @@ export type RefundCommands = {
   EscalateRefund: object
   /** Confirmed: the provider repeats it when asked. */
   ContradictRefund: { word: Word; isConfirmed: boolean }
+  /** A person says that a refund that has failed here was paid. */
+  ChargeRefund: object
+  /** Counted: only the balance does not cover it. */
+  RefuseCharge: { reason: string; isCounted: boolean }
   SettleLateRefund: object
 }
 
@@ -173,11 +179,25 @@ export const refund: Decider<Refund, RefundCommands, RefundEvents> = {
         type: 'RefundResultContradicted',
         data: { ...money, recorded, word, remedy },
       } as const
-      if (remedy !== 'give_back') return [contradicted]
+      if (remedy === 'case') return [contradicted]
+      if (remedy === 'charge') return [contradicted, ...charged(intended)]
       return [
         contradicted,
         { type: 'RefundReturned', data: { ...money, shares: intended.shares, message: cameBack } },
       ]
+    },
+
+    ChargeRefund(_, state) {
+      const intended = requested(state)
+      return intended.status === 'failed' ? charged(intended) : []
+    },
+
+    RefuseCharge({ reason, isCounted }, state) {
+      const intended = requested(state)
+      if (!isCharging(state)) return []
+      const money = moneyOf(intended)
+      const refused = { type: 'RefundChargeRefused', data: { ...money, reason } } as const
+      return isCounted ? [refused, { type: 'RefundPaidLate', data: money }] : [refused]
     },
 
     SettleLateRefund(_, state) {
@@ -213,8 +233,37 @@ export const refund: Decider<Refund, RefundCommands, RefundEvents> = {
       status: 'failed',
       failure: { code: 'returned', message },
     }),
-    RefundPaidLate: (state) => ({ ...requested(state), status: 'succeeded' }),
+    RefundChargeRequested: (state, { attempt }) => withCharge(state, { attempt, isOpen: true }),
+    RefundChargeRefused: (state) => withCharge(state, { attempt: attemptsOf(state), isOpen: false }),
+    RefundPaidLate: (state) => {
+      const { failure: _, charge: __, ...known } = failed(state)
+      return { ...known, status: 'succeeded' }
+    },
   },
+}
+
+function isCharging(state: Refund): boolean {
+  return state.status === 'failed' && state.charge?.isOpen === true
+}
+
+function attemptsOf(state: Refund): number {
+  return state.status === 'failed' ? (state.charge?.attempt ?? 0) : 0
+}
+
+function charged(intended: RequestedRefund): readonly Message<Pick<RefundEvents, 'RefundChargeRequested'>>[] {
+  if (isCharging(intended)) return []
+  const data = { ...moneyOf(intended), attempt: attemptsOf(intended) + 1 }
+  return [{ type: 'RefundChargeRequested', data }]
+}
+
+function withCharge(state: Refund, charge: NonNullable<Failed['charge']>): RequestedRefund {
+  return { ...failed(state), charge }
+}
+
+function failed(state: Refund): Details & Failed {
+  const known = requested(state)
+  if (known.status !== 'failed') throw new Error(`a refund that is ${known.status} is not charged late`)
+  return known
 }
 
 /** Whether it takes its money from this payment. */

@@ -1,154 +1,137 @@
 import { cardCurrencies, markets } from '../../../packages/contract/catalog.ts'
-import { refuseField } from '../../../packages/contract/refusals.ts'
+import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import {
+  momentOf,
   viewBalance,
   type BalanceQuery,
   type BalanceView,
   type CurrencyBalance,
   type TopUpRequest,
 } from '../../../packages/domain/balances/balance.ts'
-import { stretchOf, type BalanceDay } from '../../../packages/domain/balances/days.ts'
-import { movementOf, nothing, sumOf } from '../../../packages/domain/balances/movement.ts'
+import { cellsOf, planOf, sumOfCells, type Moment } from '../../../packages/domain/balances/days.ts'
+import {
+  viewExplanation,
+  type ExplainQuery,
+  type ExplanationView,
+} from '../../../packages/domain/balances/explanation.ts'
+import { movementOf, sumOf } from '../../../packages/domain/balances/movement.ts'
 import { bookId, type BookKey } from '../../../packages/domain/ledger/accounts.ts'
 import { book } from '../../../packages/domain/ledger/book.ts'
-import type { Entry } from '../../../packages/domain/ledger/events.ts'
-import type { Balances } from '../../../packages/domain/ledger/state.ts'
-import { streamName } from '../../../packages/kernel/decider.ts'
-import { recordedEvent } from '../../../packages/kernel/history.ts'
-import { equal } from '../../../packages/kernel/read-ports.ts'
-import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
-import { ownedBy, type MerchantOwner } from '../../../packages/kernel/owner.ts'
+import type { PostEntry } from '../../../packages/domain/ledger/commands.ts'
+import { isEntry } from '../../../packages/domain/ledger/events.ts'
+import { merchant } from '../../../packages/domain/merchants/merchant.ts'
+import { readState } from '../../../packages/kernel/history.ts'
+import { ownerOf, type MerchantOwner } from '../../../packages/kernel/owner.ts'
+import { postOnce } from '../../composition/post-once.ts'
 import { shareOf } from '../kinds/list-scope.ts'
-import { balanceDays, balances } from '../../../projections/balances.ts'
-
-const entriesAtOnce = 1_000
-/** Days of more than twenty years. */
-const daysMax = 8_000
+import { daysOf, entriesBy, eventsOf, summed } from '../../composition/book-history.ts'
+import { explainBalance } from '../../composition/explain-balance.ts'
 
 /** Every currency in which a book can exist. */
 const allCurrencies = [...new Set([...markets.map(({ currency }) => currency), ...cardCurrencies])]
 
-/** As it is now, or as it was: read models are only where the reading of the books themselves begins. */
+/** Now or in the past: read models only tell where reading the books themselves must begin. */
 export async function showBalance({
   caller,
   dependencies,
   query,
 }: Request<undefined, Static<typeof BalanceQuery>>): Promise<BalanceView> {
-  const asOf = query.as_of && new Date(query.as_of).toISOString()
   const currencies = query.currency ? [query.currency] : undefined
-  return balanceOf(dependencies, { ...caller, currencies, until: asOf })
+  return balanceOf(dependencies, { ...caller, currencies, ...momentOf(query) })
+}
+
+/** Sums and holds of one part of a balance; whatever does not add up is shown. */
+export async function explain({
+  caller,
+  dependencies,
+  query,
+}: Request<undefined, Static<typeof ExplainQuery>>): Promise<ExplanationView> {
+  const { account = 'available' } = query
+  const { merchant: id, livemode } = caller
+  const currency = query.currency ?? (await currencyOf(dependencies, id))
+  const moment = momentOf(query)
+  const found = await explainBalance(dependencies, {
+    book: { merchant: id, livemode, currency },
+    part: account,
+    share: shareOf(ownerOf(caller)),
+    ...moment,
+  })
+  const asOf = moment.asOf ?? dependencies.clock(caller).toISOString()
+  return viewExplanation(found, { livemode, currency, account, asOf, knownAt: moment.knownAt })
+}
+
+/** The currency in which the merchant was taken on. */
+async function currencyOf({ store }: Dependencies, id: string): Promise<string> {
+  const found = await readState(store, merchant, id)
+  if (found.status === 'none') refuse('resource_must_exist')
+  return found.currency
 }
 
 /** Sandbox only: play money. */
 export async function topUp(request: Request<Static<typeof TopUpRequest>>): Promise<BalanceView> {
-  const { caller, dependencies, id } = request
+  const { caller, dependencies } = request
   const { amount, currency } = request.body
   if (!allCurrencies.includes(currency)) {
     const message = `"${currency}" is none of ${allCurrencies.join(', ')}`
     refuseField('payment_must_be_eligible', '/currency', message)
   }
-  const entry = { template: 'sandbox.topup', subject: { type: 'topup', id }, amount } as const
-  await request.send(book, bookId(caller.merchant, false, currency), { type: 'PostEntry', data: entry })
-  return balanceOf(dependencies, { ...caller, currencies: undefined, until: undefined })
+  const entry = { template: 'sandbox.topup', subject: { type: 'topup', id: request.id }, amount } as const
+  const id = bookId(caller.merchant, false, currency)
+  const send = (data: PostEntry) => request.send(book, id, { type: 'PostEntry', data })
+  await postOnce(dependencies, { bookId: id, entry, send })
+  return balanceOf(dependencies, caller)
 }
 
-interface Question extends MerchantOwner {
+interface Question extends MerchantOwner, Moment {
   /** Left out: those that have a book. */
-  readonly currencies: readonly string[] | undefined
-  /** RFC 3339: the last moment that counts. Left out: now. */
-  readonly until: string | undefined
+  readonly currencies?: readonly string[] | undefined
 }
 
-async function balanceOf(dependencies: Dependencies, question: Question): Promise<BalanceView> {
-  const { merchant, livemode, currencies, until } = question
-  const asked = (currencies ?? allCurrencies).map((currency) => ({ merchant, livemode, currency, until }))
-  const found = await Promise.all(asked.map((each) => standOf(dependencies, each)))
-  const shown = currencies ? found : found.filter(({ position }) => position > 0)
-  return viewBalance(shown, { livemode, asOf: until ?? dependencies.clock(question).toISOString() })
-}
-
-interface Asked extends BookKey {
-  readonly until: string | undefined
-}
-
-async function standOf(dependencies: Dependencies, asked: Asked): Promise<CurrencyBalance> {
-  const { until, currency } = asked
-  if (until !== undefined) return standAt(dependencies, { ...asked, until })
-  const { sum, entries } = await summed(dependencies, asked)
-  let balance = sum
-  let position = 0
-  // The last counted entry is read once more for its position.
-  for await (const event of entriesOf(dependencies, asked, { from: Math.max(0, entries - 1) })) {
-    if (event.revision >= entries) balance = sumOf(balance, movementOf(event.data))
-    position = event.position
-  }
-  return { ...balance, position, currency }
-}
-
-/** Whole days from the read model, and what of the days around it was effective by then, entry by entry. */
-async function standAt(
-  dependencies: Dependencies,
-  asked: Asked & { readonly until: string },
-): Promise<CurrencyBalance> {
-  const { until, currency } = asked
-  const { start, end, total } = stretchOf(await daysOf(dependencies, asked), until.slice(0, 10))
-  const stretches = [{ from: Math.max(0, start.entries - 1), to: end }, { from: Math.max(end, total) }]
-  let balance = start.sum
-  let position = 0
-  for (const stretch of stretches) {
-    for await (const event of entriesOf(dependencies, asked, stretch)) {
-      const isNew = event.revision >= start.entries
-      if (isNew && event.data.effectiveAt > until) continue
-      if (isNew) balance = sumOf(balance, movementOf(event.data))
-      position = event.position
-    }
-  }
-  return { ...balance, position, currency }
-}
-
-interface Revisions {
-  readonly from: number
-  /** The first that is left out. */
-  readonly to?: number
-}
-
-async function* entriesOf(
-  { store }: Dependencies,
-  { merchant, livemode, currency }: BookKey,
-  asked: Revisions,
-) {
-  const stream = streamName(book.category, bookId(merchant, livemode, currency))
-  const { from, to = Number.POSITIVE_INFINITY } = asked
-  for (let next = from; next < to; next += entriesAtOnce) {
-    const limit = Math.min(entriesAtOnce, to - next)
-    const events = await store.readStream(stream, next, limit)
-    // Its own events, so their data is an entry: only the erasure in `recorded` hides it.
-    for (const event of events) yield recordedEvent(book, event) as RecordedEvent<Entry>
-    if (events.length < limit) return
-  }
-}
-
-interface Summed {
-  readonly sum: Balances
-  /** How many entries of the book are in the sum. */
+interface Standing extends CurrencyBalance {
+  /** How many events of the book are in it. */
   readonly entries: number
 }
 
-/** All that the read model has counted: the first entries of the book. */
-async function summed({ reads }: Dependencies, { currency, ...owner }: Asked): Promise<Summed> {
-  const where = equal({ ...ownedBy(owner), currency })
-  const query = { from: balances.name, where, order: 'currency', limit: 1 }
-  const { rows } = await reads.page<Balances & { readonly entries: number }>(query)
-  return { sum: rows.reduce<Balances>(sumOf, nothing), entries: rows[0]?.entries ?? 0 }
+async function balanceOf(dependencies: Dependencies, question: Question): Promise<BalanceView> {
+  const { merchant, livemode, currencies, asOf, knownAt } = question
+  const asked = (currencies ?? allCurrencies).map((currency) => ({
+    merchant,
+    livemode,
+    currency,
+    asOf,
+    knownAt,
+  }))
+  const found = await Promise.all(asked.map((each) => standOf(dependencies, each)))
+  const shown = currencies ? found : found.filter(({ entries }) => entries > 0)
+  const now = dependencies.clock(question).toISOString()
+  return viewBalance(shown, { livemode, asOf: asOf ?? now, ...(knownAt !== undefined && { knownAt }) })
 }
 
-async function daysOf(
-  { reads }: Dependencies,
-  { currency, ...owner }: Asked,
-): Promise<readonly BalanceDay[]> {
-  const where = equal({ ...ownedBy(owner), currency })
-  const query = { from: balanceDays.name, share: shareOf(owner), where, order: 'day', limit: daysMax }
-  return (await reads.page<BalanceDay>({ ...query, ascending: true })).rows
+interface Asked extends BookKey, Moment {}
+
+/** Read models are only where the reading of the book itself begins. */
+async function standOf(dependencies: Dependencies, asked: Asked): Promise<Standing> {
+  const { asOf, knownAt, ...key } = asked
+  if (asOf !== undefined || knownAt !== undefined) return standAt(dependencies, key, { asOf, knownAt })
+  const { sum, entries: counted } = await summed(dependencies, key)
+  let [balance, entries] = [sum, counted]
+  for await (const event of eventsOf(dependencies, key, { from: counted })) {
+    if (isEntry(event)) balance = sumOf(balance, movementOf(event.data))
+    entries++
+  }
+  return { ...balance, entries, currency: key.currency }
+}
+
+/** Whole days from the read model, and one by one what of the days around it counted or was known by then. */
+async function standAt(dependencies: Dependencies, key: BookKey, moment: Moment): Promise<Standing> {
+  const cells = cellsOf(await daysOf(dependencies, { book: key, share: shareOf(ownerOf(key)) }))
+  const plan = planOf(cells, moment)
+  let { entries, ...balance } = sumOfCells(cells, plan)
+  for await (const { data } of entriesBy(dependencies, key, { ...moment, plan })) {
+    balance = sumOf(balance, movementOf(data))
+    entries++
+  }
+  return { ...balance, entries, currency: key.currency }
 }

@@ -1,5 +1,10 @@
 import type { Request } from '../../../packages/contract/routes.ts'
-import { customer, customerIdOf } from '../../../packages/domain/customers/customer.ts'
+import {
+  contactName,
+  customer,
+  guessableContactId,
+  type Customer,
+} from '../../../packages/domain/customers/customer.ts'
 import { readState } from '../../../packages/kernel/history.ts'
 
 type Sender = Pick<Request, 'caller' | 'dependencies' | 'send'>
@@ -7,23 +12,23 @@ type Sender = Pick<Request, 'caller' | 'dependencies' | 'send'>
 export interface Contact {
   readonly email: string | null
   readonly phone: string | null
-  /** Of the payment by which the customer is met. */
+  /** The payment by which the customer is met. */
   readonly currency: string
 }
 
-/** Where a contact leads: to a customer, or to a stream that is to become one. */
+/** Where a contact leads: to a customer, or to a stream that is about to become one. */
 interface Lead {
   readonly id: string
   readonly isCustomer: boolean
-  /** Contacts that lead to each other only, as an earlier version could leave them. */
+  /** Contacts that only lead to each other, as an earlier version could leave them. */
   readonly inCircle?: true
 }
 
 /**
- * The customer with this e-mail address, else the one with this number, else a new one; `null` without any
- * contact. Whoever is answered exists. A stream decides once whether it is a customer or leads to one, and
- * only streams that are customers, or about to be made one, are led to; so each try finds more decided, and
- * what a crash left half done is finished by the next one who meets it.
+ * The customer with this e-mail address, else the one with this number, else a new one; `null` without a
+ * contact. The customer returned exists. A stream decides once whether it is a customer or leads to one, and
+ * contacts only lead to streams that are customers or about to be; so each attempt finds more decided, and
+ * whoever meets the customer next finishes what a crash left half done.
  */
 export async function findOrCreateCustomer(request: Sender, contact: Contact): Promise<string | null> {
   const { email, phone } = contact
@@ -42,16 +47,17 @@ async function byOne(request: Sender, contact: Contact): Promise<string | undefi
   return lead.isCustomer ? lead.id : create(request, lead, contact)
 }
 
-/** Mostly the address is known, and then nothing else is looked at. */
+/** Usually the address is known, and nothing else needs to be looked up. */
 async function byBoth(
   request: Sender,
   contact: Contact & { readonly email: string; readonly phone: string },
 ): Promise<string | undefined> {
-  const [address, number] = [contact.email, contact.phone].map((each) => customerIdOf(request.caller, each))
+  const address = await contactId(request, contact.email)
   const byAddress = await leadOf(request, contact.email)
   if (byAddress.isCustomer) return byAddress.id
   if (byAddress.id !== address || byAddress.inCircle)
     return create(request, byAddress, { ...contact, phone: null })
+  const number = await contactId(request, contact.phone)
   const byNumber = await leadOf(request, contact.phone)
   if (byNumber.id === address) return create(request, byAddress, contact)
   if (byNumber.id === number && !byNumber.isCustomer && !byNumber.inCircle)
@@ -65,8 +71,7 @@ async function byBoth(
 
 async function leadOf(request: Sender, contact: string): Promise<Lead> {
   const passed: string[] = []
-  for (let id = customerIdOf(request.caller, contact); ;) {
-    const state = await readState(request.dependencies.store, customer, id)
+  for (let { id, state } = await startOf(request, contact); ; state = await stateOf(request, id)) {
     if (state.status !== 'linked') return { id, isCustomer: state.status === 'active' }
     const circle = passed.includes(id) ? passed.slice(passed.indexOf(id)) : undefined
     if (circle) return { id: circle.sort()[0]!, isCustomer: false, inCircle: true }
@@ -75,7 +80,25 @@ async function leadOf(request: Sender, contact: string): Promise<Lead> {
   }
 }
 
-/** Adds what is not known of a customer who has come to be meanwhile. `undefined`: the stream leads on. */
+/** The contact's own stream, or the one that an earlier version began for it. */
+async function startOf(request: Sender, contact: string): Promise<{ id: string; state: Customer }> {
+  const id = await contactId(request, contact)
+  const state = await stateOf(request, id)
+  if (state.status !== 'none') return { id, state }
+  const earlier = guessableContactId(request.caller, contact)
+  const known = await stateOf(request, earlier)
+  return known.status === 'none' ? { id, state } : { id: earlier, state: known }
+}
+
+function contactId({ dependencies, caller }: Sender, contact: string): Promise<string> {
+  return dependencies.blindIndex(contactName(caller, contact))
+}
+
+function stateOf({ dependencies }: Sender, id: string): Promise<Customer> {
+  return readState(dependencies.store, customer, id)
+}
+
+/** Adds what is missing to a customer who was created meanwhile. `undefined`: the stream leads elsewhere. */
 async function create(request: Sender, lead: Lead, contact: Contact): Promise<string | undefined> {
   const { id, isCustomer, inCircle } = lead
   const data = { ...contact, ...(inCircle && { inCircle }) }

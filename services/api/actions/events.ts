@@ -48,8 +48,8 @@ export const EventResource = record({
 })
 
 /**
- * The events of the merchant in the order in which they are told: nothing ever appears before what was
- * already answered. A page is filled with what the caller may see, so the next one begins where it ends.
+ * The merchant's events in the order in which they are told: nothing ever appears before an event already
+ * returned. A page is filled with what the caller may see; the next one begins where it ends.
  */
 export async function feedItems(
   request: Request<undefined, Static<typeof FeedQuery>>,
@@ -116,7 +116,7 @@ async function findEvent({ caller, dependencies, params }: Request): Promise<Pub
   return event && maySee(caller, event.type) ? event : refuse('resource_must_exist')
 }
 
-/** Left out: all there are, and those that there were once. */
+/** Left out: all current and former ones. */
 function typesFor(caller: Caller, asked: readonly string[] | undefined): readonly string[] | undefined {
   const hidden = asked?.find((type) => !maySee(caller, type))
   if (hidden !== undefined) {
@@ -127,12 +127,12 @@ function typesFor(caller: Caller, asked: readonly string[] | undefined): readonl
   return [...readScopes.keys()].filter((type) => maySee(caller, type))
 }
 
-/** An event shows its resource, so it takes the scope by which that is read. */
+/** An event shows its resource, so it requires that resource's read scope. */
 function maySee(caller: Caller, type: string): boolean {
   return isGranted(caller, readScopes.get(type) ?? '*')
 }
 
-/** A place in the feed shows nothing, so a caller may go on behind what it cannot see. */
+/** A place in the feed reveals nothing, so a caller may continue after an event it cannot see. */
 
 async function sequenceOf(
   { caller, dependencies }: Pick<Request, 'caller' | 'dependencies'>,

@@ -52,7 +52,7 @@ export const FeeQuoteResource = record({
   expires_at: Timestamp,
 })
 
-/** Domain model 3. It is only information: what is charged is what holds when the operation is done. */
+/** Domain model 3. An estimate: the tariffs in force when the operation is done are charged. */
 const validMs = 15 * 60_000
 
 /** Nothing is stored. */

@@ -29,10 +29,10 @@ export const IdempotencyKeyResource = record({
 
 type Use = Static<typeof IdempotencyKeyResource>['uses'][number]
 
-/** What became of a key, in each operation of the table that it was used for. */
+/** What became of a key, in each operation that it was used for. */
 export function showIdempotencyKey(table: readonly AnyRoute[]) {
   const starting = table.flatMap((route) => {
-    // Twins share their keys: what the one started is found under the other.
+    // Twin operations share their keys: what one started is found under the other.
     const stream = route.twinOf === undefined ? startedStream(route) : undefined
     return stream ? [{ operation: route.operation, status: route.status ?? 201, ...stream }] : []
   })
@@ -64,7 +64,7 @@ export function showIdempotencyKey(table: readonly AnyRoute[]) {
   }
 }
 
-/** Whoever may do it, or read what it made. */
+/** A caller that may perform the operation, or read what it made. */
 function mayRead(caller: Caller, scope = ''): boolean {
   const own = 'scopes' in caller ? caller.scopes : []
   return ['*', scope, scope.replace(/write$/, 'read')].some((one) => own.includes(one))

@@ -39,7 +39,7 @@ type Confirmation = Request<Static<typeof ConfirmationRequest>>
 export async function prepareIntent(request: Creation): Promise<PaymentIntentCommands['CreateIntent']> {
   const { amount, currency, transaction_country, payer_country, rail_country, description, metadata } =
     request.body
-  // Nobody becomes a customer by a payment that cannot be.
+  // A payment that is impossible creates no customer.
   admitPayment({ country: transaction_country, currency, amountMinor: amount })
   requireRail(request.dependencies.rail, {
     livemode: request.caller.livemode,
@@ -57,7 +57,7 @@ export async function prepareIntent(request: Creation): Promise<PaymentIntentCom
   }
 }
 
-/** Inferred: a customer who is named is taken, whatever contact stands beside the name. */
+/** Inferred: a named customer is used, whatever contact is given beside it. */
 async function customerOf(request: Creation): Promise<string | null> {
   const { customer, customer_email, customer_phone, currency } = request.body
   if (customer) return knownCustomer(request, customer)
@@ -65,16 +65,16 @@ async function customerOf(request: Creation): Promise<string | null> {
   return findOrCreateCustomer(request, contact)
 }
 
-async function knownCustomer({ caller, dependencies }: Creation, text: string): Promise<string> {
+async function knownCustomer({ owner, dependencies }: Creation, text: string): Promise<string> {
   const id = identity(text, 'cus')
-  const state = id && ((await currentState({ caller, dependencies }, customers, id)) as Customer | undefined)
+  const state = id && ((await currentState({ owner, dependencies }, customers, id)) as Customer | undefined)
   if (id && state && state.status === 'active') return id
   return refuseField('customer_must_exist', '/customer', `"${text}" is not a customer`)
 }
 
 /**
- * Locks the intent before the provider is called, so that of all confirmations at most one calls it. When its
- * answer is lost, the lock stays until the provider has said what became of the call.
+ * Locks the intent before the provider is called, so that of all confirmations at most one calls it. When the
+ * provider's answer is lost, the lock stays until it has said what became of the call.
  */
 export async function confirmPaymentIntent(request: Confirmation): Promise<PaymentIntentView> {
   const id = request.params['id']!
@@ -95,11 +95,10 @@ export async function confirmPaymentIntent(request: Confirmation): Promise<Payme
 
 const neverReceived: RailState = { state: 'never_received' }
 
-/** Without a rail nothing is begun; what is under way or over is answered as ever. */
-async function unserved({ caller, dependencies }: Confirmation, id: string) {
+/** Without a rail nothing is begun; what is in progress or ended is answered as usual. */
+async function unserved({ owner, dependencies }: Confirmation, id: string) {
   // The read model's states are those of its decider.
-  const state = (await currentState({ caller, dependencies }, paymentIntents, id)) as
-    PaymentIntent | undefined
+  const state = (await currentState({ owner, dependencies }, paymentIntents, id)) as PaymentIntent | undefined
   if (!state) refuse('resource_must_exist')
   if (state.status === 'requires_payment_method') refuse('live_provider_must_be_configured')
   return { state, appended: 0 }
@@ -110,7 +109,7 @@ async function lock(request: Confirmation, id: string, data: PaymentIntentComman
     const once = { mustExist: true, onConflict: 'refuse' } as const
     return await request.send(paymentIntent, id, { type: 'ConfirmIntent', data }, once)
   } catch (error) {
-    // Spec, Errors: a lost race is refused like a lock that is held.
+    // Spec, Errors: a lost race is refused like a held lock.
     const isLostRace = error instanceof Refusal && error.reason === 'resource_must_not_have_changed'
     throw isLostRace ? new Refusal('confirmation_must_be_the_only_one', { retryAfterSeconds: 1 }) : error
   }
@@ -156,9 +155,7 @@ async function submit(
   }
 }
 
-/**
- * The history keeps the end of a card's token only; the whole of it goes from the request to the provider.
- */
+/** History keeps only the end of a card's token; the whole token goes from the request to the provider. */
 function payingMethod({ method }: Attempt, { payment_method }: Confirmation['body']): Attempt['method'] {
   return method.type === 'card' ? { ...method, token: payment_method.card!.token } : method
 }

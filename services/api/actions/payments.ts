@@ -26,7 +26,7 @@ export const TimelineQuery = record({
   cursor: optional(Type.String()),
 })
 
-type Asking = Pick<Request, 'caller' | 'dependencies' | 'params'>
+type Asking = Pick<Request, 'caller' | 'owner' | 'dependencies' | 'params'>
 
 type Beside = Pick<Static<typeof DetailedPayment>, 'timeline' | 'refunds'>
 
@@ -60,18 +60,18 @@ interface IntentHistory {
   readonly events: readonly RecordedEvent[]
 }
 
-/** An intent with all its events; those of other merchants and of the other environment do not exist. */
-async function historyOf({ caller, dependencies, params }: Asking): Promise<IntentHistory> {
+/** An intent with all its events; those of other merchants and the other environment do not exist here. */
+async function historyOf({ owner, dependencies, params }: Asking): Promise<IntentHistory> {
   const id = params['id']!
   const stored = await dependencies.store.readStream(streamName(paymentIntent.category, id), 0)
-  if (!stored[0] || !owns(stored[0].metadata, caller)) refuse('resource_must_exist')
+  if (!stored[0] || !owns(stored[0].metadata, owner)) refuse('resource_must_exist')
   return { id, events: stored.map((event) => recordedEvent(paymentIntent, event)) }
 }
 
 const refundsShownMax = 100
 const waitMs = 1_000
 
-/** The newest refunds of a payment, with those that were asked for a moment ago. */
+/** A payment's newest refunds, including those requested a moment ago. */
 async function refundsOf({ dependencies }: Asking, paymentIntentId: string): Promise<RefundView[]> {
   await dependencies.reads.reached(await dependencies.store.head(), waitMs, refunds.name)
   const { rows } = await dependencies.reads.page<{ id: string; state: Refund }>({

@@ -29,9 +29,8 @@ export async function makeDefault(
   { id, state }: Outcome<PayoutDestination>,
 ): Promise<void> {
   if (state.status === 'none' || !state.isDefault) return
-  const { merchant, livemode } = request.caller
   const command = { type: 'RevisePayoutSettings', data: { defaultDestination: id } } as const
-  await request.send(payoutSettings, payoutSettingsId(merchant, livemode), command, whole)
+  await request.send(payoutSettings, payoutSettingsId(request.caller), command, whole)
 }
 
 type Revision = PayoutSettingsCommands['RevisePayoutSettings']
@@ -57,7 +56,7 @@ export async function prepareRevision(
 
 type Asking = Pick<Request<unknown>, 'caller' | 'dependencies'>
 
-/** The default may still be in its safety delay: it is used when that is over. */
+/** The default may still be in its safety delay: it is used once that is over. */
 async function activeDestination({ caller, dependencies }: Asking, text: string): Promise<string> {
   const id = identity(text)
   const state = id && (await readState(dependencies.store, payoutDestination, id))

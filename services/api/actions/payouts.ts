@@ -40,7 +40,7 @@ export async function prepareMerchantPayout(request: Request<PayoutBody>): Promi
 }
 
 /**
- * Two streams, in this order: money is held first, so that an uncovered payout has left no trace. A crash in
+ * Two streams, in this order: money is held first, so that an uncovered payout leaves no trace. A crash in
  * between is repaired by the repeat with the same key, which holds nothing twice, or by `hold_unclaimed`.
  */
 async function holdMoney(request: Request<PayoutBody>, found: Target): Promise<Requested> {
@@ -86,14 +86,16 @@ async function savedTarget({ caller, dependencies }: Request<PayoutBody>, saved:
 }
 
 async function defaultTarget(request: Request<PayoutBody>): Promise<Target> {
-  const { merchant, livemode } = request.caller
-  const id = payoutSettingsId(merchant, livemode)
+  const id = payoutSettingsId(request.caller)
   const { defaultDestination } = await readState(request.dependencies.store, payoutSettings, id)
   if (defaultDestination) return savedTarget(request, defaultDestination)
   return refuseDestination('/destination', 'No destination is given, and there is no default destination')
 }
 
-/** Sandbox only: the merchant plays the operator. A payout that has ended otherwise stays as it is. */
+/**
+ * Sandbox only: the merchant decides the operator's answer. A payout that has ended differently stays as it
+ * is.
+ */
 export async function playOperator(request: Request<Static<typeof PayoutCallback>>): Promise<Created> {
   const { dependencies, body } = request
   const id = identity(body.payout_id, 'po') ?? refuse('resource_must_exist')
@@ -104,7 +106,7 @@ export async function playOperator(request: Request<Static<typeof PayoutCallback
   }
   const failure = failureOf(body.failure_code, body.failure_message)
   const result: RailState = body.status === 'paid' ? { state: 'succeeded' } : { state: 'failed', ...failure }
-  // The operator may have ended it by itself a moment ago: what it says counts.
+  // The operator may have ended it by itself a moment ago: then its answer counts.
   const said = await dependencies.sandboxRail.resolve(id, result)
   const { state } =
     said.state === 'failed'

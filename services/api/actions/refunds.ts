@@ -4,7 +4,8 @@ import { Refusal, refusals, refuse } from '../../../packages/contract/refusals.t
 import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import { bookId } from '../../../packages/domain/ledger/accounts.ts'
-import { book, type PlaceHold } from '../../../packages/domain/ledger/book.ts'
+import { book } from '../../../packages/domain/ledger/book.ts'
+import type { PlaceHold } from '../../../packages/domain/ledger/commands.ts'
 import type { Share } from '../../../packages/domain/ledger/plans.ts'
 import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
 import {
@@ -23,7 +24,7 @@ type Asking = Request<Static<typeof RefundRequest>>
 type PaidIntent = Extract<CreatedIntent, { status: 'succeeded' }>
 
 /**
- * Three streams, in this order: a part of the payment is reserved, money is held, the refund is requested. A
+ * Three streams, in this order: part of the payment is reserved, money is held, the refund is requested. A
  * crash in between is repaired by the repeat with the same key, or by the timers `refund_unrequested` and
  * `hold_unclaimed`.
  */
@@ -55,10 +56,10 @@ async function refundReserved(request: Asking, paid: PaidIntent): Promise<Refund
   return viewRefund(request.id, state) ?? refuse('resource_must_exist')
 }
 
-/** Money goes back by the rail that it came in by; one that is gone must leave nothing reserved. */
-async function requireRailBack({ caller, dependencies, params }: Asking): Promise<void> {
+/** Money returns by the rail it came in by; if that rail is gone, nothing may stay reserved. */
+async function requireRailBack({ caller, owner, dependencies, params }: Asking): Promise<void> {
   // The read model's states are those of its decider.
-  const state = (await currentState({ caller, dependencies }, paymentIntents, params['id']!)) as
+  const state = (await currentState({ owner, dependencies }, paymentIntents, params['id']!)) as
     PaymentIntent | undefined
   if (state?.status !== 'succeeded') return
   const { method } = attemptOf(state, state.payment.operationId)
@@ -96,8 +97,9 @@ async function hold(request: Asking, paid: PaidIntent, shares: readonly Share[])
 }
 
 /**
- * The same request may be further ahead in another process, so the refund's own stream decides: what it has
- * given up is never requested, and what was reserved for that, or by another request of its key, is free.
+ * The same request may be further ahead in another process, so the refund's own stream decides: a refund it
+ * has given up is never requested, and what was reserved for that, or by another request with its key, is
+ * freed.
  */
 async function giveUp(request: Asking): Promise<void> {
   const intent = request.params['id']!
@@ -112,8 +114,8 @@ const triesMax = 20
 const betweenTriesMs = 50
 
 /**
- * A payment that has just succeeded is in the book a moment later, so a balance that is too small is looked
- * at again.
+ * A payment that has just succeeded reaches the book a moment later, so an insufficient balance is checked
+ * again.
  */
 async function whileMoneyArrives(place: () => Promise<unknown>, sinceMs: number): Promise<void> {
   for (let tries = 1; ; tries++) {

@@ -12,7 +12,10 @@ import type { Outcome } from '../../../packages/kernel/executor-options.ts'
 type Asking = Pick<Request, 'caller' | 'dependencies'>
 type Move = SandboxClockCommands['MoveSandboxClock']
 
-/** The first time others have to learn that there is a clock to look up; they follow the log within this. */
+/**
+ * The first move is special: others must learn that there is a clock to look up, which they do within this
+ * time by following the log.
+ */
 const learnedWithinMs = 500
 
 export function realTime({ caller, dependencies }: Asking): Moment {

@@ -19,15 +19,15 @@ export const MobileMoneyCallback = record({
 
 type Asking = Request<Static<typeof MobileMoneyCallback>>
 
-/** Sandbox only: what the operator would say of a payment that waits. Saying it again changes nothing. */
+/** Sandbox only: decides the operator's answer to a waiting payment. Repeating it changes nothing. */
 export async function playCollection(request: Asking): Promise<PaymentIntentView> {
-  const { body, caller, dependencies } = request
+  const { body, owner, dependencies } = request
   const id = identity(body.payment_intent_id, 'pi') ?? refuse('resource_must_exist')
-  const intent = (await currentState({ caller, dependencies }, paymentIntents, id)) as
+  const intent = (await currentState({ owner, dependencies }, paymentIntents, id)) as
     PaymentIntent | undefined
   if (intent?.status === body.status) return seen(id, intent)
   const operationId = openOperation(intent)
-  // The operator may have ended it by itself a moment ago: what it says counts.
+  // The operator may have ended it by itself a moment ago: then its answer counts.
   const command = commandAfter(
     operationId,
     await dependencies.sandboxRail.resolve(operationId, resultOf(body)),

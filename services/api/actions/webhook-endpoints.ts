@@ -22,7 +22,7 @@ import { takeSlot } from './webhook-slots.ts'
 type Commands = WebhookEndpointCommands
 type Asking = Pick<Request, 'dependencies' | 'caller'>
 
-/** Inferred: the old secret signs for a day after a rotation. */
+/** Inferred: the old secret keeps signing for a day after a rotation. */
 const overlapSeconds = 86_400
 
 /** Spec, Webhook endpoints: the service does not contact the URL. */

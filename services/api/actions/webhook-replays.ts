@@ -13,7 +13,7 @@ type Asker = Pick<Request, 'dependencies' | 'caller'>
 
 /**
  * Spec, Events: a past event can be replayed to an endpoint. The webhook service does it; here it is only
- * asked for.
+ * requested.
  */
 export async function prepareReplay(
   request: Request<Static<typeof WebhookReplayRequest>>,
@@ -27,7 +27,7 @@ export async function prepareReplay(
   return { event: event?.id ?? null, endpoint: endpoint?.id ?? null, reason: body.reason ?? null, deliveries }
 }
 
-/** How many there are to send now; what is completed tells how many there were. */
+/** How many there are to send now; on completion the replay says how many there were. */
 async function countDeliveries(
   asker: Asker,
   event?: PublicEvent,

@@ -12,14 +12,14 @@ import { enabledEndpoints } from '../../composition/webhook-endpoints.ts'
 
 type Asker = Pick<Request, 'dependencies' | 'caller' | 'send'>
 
-/** Inferred: whoever turned an endpoint off a day ago needs its place for another one. */
+/** Inferred: a merchant that disabled an endpoint a day ago needs its slot for another one. */
 const disabledCountsMs = 86_400_000
-/** A request that took a place and has not registered its endpoint since has failed in between. */
+/** A request that took a slot long ago without registering its endpoint has failed in between. */
 const registrationMs = 5 * 60_000
 
 /**
- * Takes a place for an endpoint, once however often it is asked for. Places of endpoints that do not count
- * any more are freed when none is left; refuses when all are taken.
+ * Takes a slot for an endpoint, once however often it is requested. Slots of endpoints that no longer count
+ * are freed when none is left; refuses when all are taken.
  */
 export async function takeSlot(asker: Asker, endpoint: string): Promise<void> {
   const tried = new Set<RefusalName>()
@@ -42,7 +42,7 @@ const remedies: Readonly<Partial<Record<RefusalName, (asker: Asker) => Promise<u
   webhook_endpoints_must_not_be_too_many: freeUnused,
 }
 
-/** The first endpoint of all, or the first one since there are rosters. */
+/** The very first endpoint, or the first one since rosters exist. */
 async function openRoster(asker: Asker): Promise<void> {
   const endpoints = (await enabledEndpoints(asker.dependencies, asker.caller)).map(({ id }) => id)
   await send(asker, { type: 'OpenRoster', data: { endpoints } })

@@ -14,14 +14,14 @@ import { webhooksPage } from './webhooks.ts'
 const htmlType = 'text/html; charset=utf-8'
 const cssType = 'text/css; charset=utf-8'
 
-/** Nothing but our own stylesheet and images: these pages have no scripts. */
+/** Only our own stylesheet and images: these pages have no scripts. */
 const pagePolicy =
   "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; " +
   "frame-ancestors 'none'"
 
 /**
- * Redoc writes its styles into the page and searches in a worker that it makes from a blob. Scripts are only
- * our own files.
+ * Redoc writes styles into the page and searches in a worker created from a blob. All scripts are our own
+ * files.
  */
 const referencePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
@@ -34,7 +34,7 @@ interface Text {
   readonly make: () => string
 }
 
-/** The documentation of the table, made from the table. Everything comes from this process. */
+/** The documentation of the table, generated from the table. Everything is served by this process. */
 export function mountDocs(app: Express, routes: readonly AnyRoute[], baseUrl: string): void {
   const page = (make: () => string): Text => ({ type: htmlType, policy: pagePolicy, make })
   const file = (type: string, make: () => string): Text => ({ type, policy: pagePolicy, make })
@@ -61,7 +61,7 @@ interface Packed {
   readonly tag: string
 }
 
-/** Made once, then answered from memory, packed for who takes it; who has it already gets no body. */
+/** Rendered once, then served from memory, compressed where accepted; a matching ETag gets no body. */
 function serving({ type, policy, make }: Text) {
   let packed: Packed | undefined
   return (request: Request, response: Response) => {

@@ -20,7 +20,7 @@ const modules: Readonly<Record<string, string>> = {
   WEBHOOK: 'Webhooks',
 }
 
-/** Every refusal: what it means, whether a repeat may succeed, what to do, and where it is answered. */
+/** Every refusal: its meaning, whether a repeat may succeed, what to do, and which operations return it. */
 export function errorsPage(routes: readonly AnyRoute[]): string {
   const codes = grouped(Object.keys(refusals) as RefusalName[], (name) => refusals[name][1])
   const sections = grouped([...codes], ([code]) => code.split('-')[1]!)
@@ -58,7 +58,7 @@ function grouped<Item>(
   return groups
 }
 
-/** Where each refusal may be answered. `undefined`: everywhere. */
+/** Operations that may return each refusal. `undefined`: all of them. */
 function operationsOf(routes: readonly AnyRoute[]): (name: RefusalName) => readonly string[] | undefined {
   const answered = new Map<RefusalName, string[]>()
   for (const route of routes) {

@@ -9,7 +9,7 @@ export class Html {
 
 type Part = string | number | Html | readonly Html[] | false | undefined
 
-/** A template of HTML: everything put into it is escaped, unless it is HTML itself. */
+/** An HTML template: every value is escaped, unless it is HTML itself. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(texts.reduce((before, text, index) => before + shown(parts[index - 1]) + text))
 }

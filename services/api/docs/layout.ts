@@ -16,7 +16,7 @@ export interface Page {
   readonly content: Html
 }
 
-/** The bar with all pages. */
+/** The navigation bar. */
 export function bar(path: string): Html {
   const links = pages.map(
     ([address, name]) =>
@@ -32,7 +32,7 @@ export function bar(path: string): Html {
   </header>`
 }
 
-/** A whole page: the bar, the title, the content. */
+/** A complete page: navigation bar, title, content. */
 export function layout({ path, title, lead, content }: Page): string {
   return html`<!doctype html>
     <html lang="en">
@@ -55,7 +55,7 @@ export function layout({ path, title, lead, content }: Page): string {
     </html> `.text
 }
 
-/** A table with a head, which scrolls by itself where the screen is narrow. */
+/** A table with a header, which scrolls on its own on narrow screens. */
 export function table(head: readonly string[], rows: readonly (readonly Html[])[]): Html {
   return html`<div class="scroll">
     <table>

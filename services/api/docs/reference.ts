@@ -3,8 +3,7 @@ import { createRequire } from 'node:module'
 import { bar } from './layout.ts'
 
 /**
- * Redoc reads the document in the browser. Its theme is given as an attribute, because no script may stand in
- * the page.
+ * Redoc reads the document in the browser. Its theme is an attribute, because the page may contain no script.
  */
 const theme = {
   colors: { primary: { main: '#0b5f4b' }, text: { primary: '#1d1d1b' } },
@@ -46,7 +45,7 @@ The document itself is <a href="/openapi.json">/openapi.json</a>.</noscript>
 </html>
 `
 
-/** Redoc, as npm ships it, but for the one image that it would load from elsewhere. */
+/** Redoc as published on npm, except for the one image that it would load from elsewhere. */
 export function redocBundle(): string {
   const file = createRequire(import.meta.url).resolve('redoc/bundles/redoc.standalone.js')
   return readFileSync(file, 'utf8').replaceAll(

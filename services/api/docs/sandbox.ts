@@ -8,7 +8,7 @@ import {
 import { html, sentence, type Html } from './html.ts'
 import { code, layout, table } from './layout.ts'
 
-/** What the simulated operators do, and how to play them. */
+/** What the simulated operators do, and how to control them. */
 export function sandboxPage(baseUrl: string): string {
   return layout({
     path: '/docs/sandbox',

@@ -9,7 +9,7 @@ const cards = [
   ['/openapi.json', 'OpenAPI 3.1', 'The reference as a document, for generators and tools.'],
 ] as const
 
-/** What is found at the root. */
+/** The page at the root. */
 export function startPage(baseUrl: string): string {
   return layout({
     path: '/',

@@ -1,4 +1,4 @@
-/** The bar with all pages, which the reference has as well. */
+/** The navigation bar, which the reference has as well. */
 const bar = `
 .bar { position: sticky; top: 0; z-index: 1; background: var(--card); border-bottom: 1px solid var(--line); }
 .bar nav { max-width: 62rem; margin: 0 auto; padding: .65rem 1.25rem; display: flex; flex-wrap: wrap;
@@ -11,7 +11,7 @@ const bar = `
 .pages a[aria-current] { color: var(--text); box-shadow: 0 2px 0 var(--link); }
 `
 
-/** The one stylesheet: fonts of the system, light and dark by the reader's own choice. */
+/** The only stylesheet: system fonts, light or dark by the reader's preference. */
 export const style = `
 :root {
   color-scheme: light dark;

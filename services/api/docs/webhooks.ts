@@ -2,7 +2,7 @@ import { webhookTypes } from '../../../packages/domain/index.ts'
 import { html, sentence, type Html } from './html.ts'
 import { code, layout, table } from './layout.ts'
 
-/** Event types, and how to be sure that a delivery is ours. */
+/** Event types, and how to verify that a delivery is ours. */
 export function webhooksPage(): string {
   return layout({
     path: '/docs/webhooks',
@@ -101,7 +101,7 @@ export async function apply(event, database) {
       ' where applied.sequence < excluded.sequence',
     [object + '/' + id, event.sequence],
   )
-  // The same event again, or one that came too late: what is stored is newer.
+  // A repeat of the same event, or one that arrived late: what is stored is newer.
   return rowCount === 1
 }`
 

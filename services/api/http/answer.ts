@@ -12,11 +12,11 @@ export interface Asked {
   readonly route: AnyRoute
   readonly asked: HttpRequest
   readonly keyed: Keyed | undefined
-  /** Before the work is done, but not before it is answered again. */
+  /** Checked before work is done, but not before a stored answer is repeated. */
   readonly prepare?: () => Promise<void>
 }
 
-/** Carries out a request, or answers it as its first try was answered. */
+/** Carries out a request, or repeats the answer of its first try. */
 export async function answer(
   dependencies: Dependencies,
   { route, asked, keyed, prepare }: Asked,
@@ -47,6 +47,6 @@ export async function answer(
     if (answered) return answered
     throw error
   }
-  // The same request at the same moment may have been faster: then its answer is the answer of both.
+  // The same request may have been faster a moment ago: then both get its answer.
   return asked.hasStarted ? reply : ((await asBefore()) ?? reply)
 }

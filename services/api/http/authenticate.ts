@@ -12,10 +12,10 @@ import type { Clock, EventStore, Subscription } from '../../../packages/kernel/p
 import type { Authenticator, Presented } from './credentials.ts'
 
 const keysKept = 20_000
-/** So late this process may learn what has become of a key. */
+/** How late this process may learn that a key has changed. */
 const looksEveryMs = 10
-/** The name of a scheme may be written in any case; a key with other letters is another key. */
-/** Right or wrong. */
+/** The scheme's name is case-insensitive; the key is not. */
+/** Valid or not. */
 const form = /^Bearer ik_/i
 const format = /^Bearer (ik_(?:app_)?(?:test|live)_[A-Za-z0-9_-]{32,64})$/i
 
@@ -24,22 +24,22 @@ interface Credential {
   readonly key: Extract<ApiKey, { status: 'active' | 'revoked' }>
 }
 
-/** What a header has been found to stand for. */
+/** What a header was found to stand for. */
 interface KnownKey {
   readonly credential: Credential
   readonly merchant: Merchant
-  /** As of so many changes. */
+  /** As of this number of changes. */
   readonly changes: number
 }
 
 /**
- * API keys and app tokens. A key's stream is found by the key's own hash, so no read model stands between;
- * what is known is kept in memory and forgotten as soon as the stream goes on, in whatever process.
+ * API keys and app tokens. A key's stream is found by the key's own hash, without a read model; what is known
+ * is cached and dropped as soon as any process appends to that stream.
  */
 export class ApiKeys implements Authenticator {
   readonly #store: EventStore
   readonly #clock: Clock
-  /** By the header, which a client sends with each request. */
+  /** By header, which a client repeats with each request. */
   readonly #known = new LRUCache<string, KnownKey>({ max: keysKept })
   /** States of API keys and merchants by stream. */
   readonly #states = new LRUCache<string, ApiKey | Merchant>({ max: keysKept })
@@ -103,7 +103,7 @@ export class ApiKeys implements Authenticator {
     if (known) return known
     const changes = this.#changes
     const state = foldStored(decider, await this.#store.readStream(stream, 0)) as S
-    // A change that arrived meanwhile may be missing here: it must not be kept.
+    // A change that arrived meanwhile may be missing here: do not cache it.
     if (state.status !== 'none' && changes === this.#changes) this.#states.set(stream, state)
     return state
   }

@@ -8,8 +8,8 @@ import { parseJson } from './json-text.ts'
 export const bodyBytesMax = 256 * 1024
 
 /**
- * Reads a JSON body; `undefined` when there is none. Refuses what is too large, too slow, too deep, ambiguous
- * or not JSON.
+ * Reads a JSON body; `undefined` when there is none. Refuses one that is too large, too slow, too deep,
+ * ambiguous or not JSON.
  */
 export async function readBody(request: IncomingMessage, arrivalMs: number): Promise<unknown> {
   const declared = Number(request.headers['content-length'] ?? 0)

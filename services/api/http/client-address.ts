@@ -4,8 +4,8 @@ import proxyAddress from 'proxy-addr'
 export type ClientAddress = (request: IncomingMessage) => string | undefined
 
 /**
- * Whoever really asks: `X-Forwarded-For` is read from the right for as long as those who have written it are
- * trusted. What stands further left was written by anybody.
+ * The client's real address: `X-Forwarded-For` is read from the right as long as each proxy is trusted.
+ * Anybody could have written what is further left.
  */
 export function clientAddress(trustedProxies: readonly string[]): ClientAddress {
   if (trustedProxies.length === 0) return ({ socket }) => socket.remoteAddress

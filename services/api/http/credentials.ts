@@ -2,24 +2,24 @@ import { refuse } from '../../../packages/contract/refusals.ts'
 import { credentialsOf, type Caller, type Challenges } from '../../../packages/contract/callers.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 
-/** What a request shows of who sends it. */
+/** What a request shows of its sender. */
 export interface Presented {
   readonly authorization: string | undefined
   readonly address: string | undefined
-  /** Header Ikw-Environment: a user's session is for both. */
+  /** Header Ikw-Environment: a user session covers both environments. */
   readonly environment: string | undefined
 }
 
-/** Knows one kind of credential by its form. All are registered in `services/api/authenticators.ts`. */
+/** Recognises one kind of credential by its form. All are registered in `services/api/authenticators.ts`. */
 export interface Authenticator {
-  /** Whether this is one of them, right or wrong. */
+  /** Whether it is of this kind, valid or not. */
   recognises(authorization: string): boolean
-  /** Throws what is refused. */
+  /** Throws the refusal. */
   authenticate(presented: Presented): Promise<Caller>
   close?(): Promise<void>
 }
 
-/** Acts for no merchant, until its row says for whom. */
+/** Acts for no merchant until its row finds the owner. */
 const nobody: Caller = {
   credential: 'nobody',
   merchant: '00000000-0000-0000-0000-000000000000',
@@ -27,7 +27,7 @@ const nobody: Caller = {
   actor: 'public',
 }
 
-/** Who a request comes from, as far as its row takes such credentials. */
+/** Who a request comes from, as far as its row accepts such credentials. */
 export async function callerOf(
   authenticators: readonly Authenticator[],
   route: AnyRoute,
@@ -45,12 +45,12 @@ export async function callerOf(
   return caller
 }
 
-/** Until users can prove who they are, nothing that asks for it is done. */
+/** Until users can prove their identity, whatever requires that is refused. */
 export const noChallenges: Challenges = {
   consume: async () => refuse('challenge_must_be_verified'),
 }
 
-/** No kind of credential that is taken here is written so. */
+/** No accepted kind of credential has this form. */
 function refuseUnknown(authorization: string | undefined): never {
   return refuse(authorization ? 'credential_must_be_well_formed' : 'credential_must_be_given')
 }

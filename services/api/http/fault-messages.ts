@@ -5,7 +5,7 @@ import { formatMessages } from './input-formats.ts'
 type Params = Readonly<Record<string, unknown>>
 type Say = (params: Params, error: ErrorObject) => string
 
-/** By keyword: what is, and what was expected. A merchant's developer reads it, who knows no JSON Schema. */
+/** By keyword: what was received and what was expected, for merchants' developers who know no JSON Schema. */
 const sayings: Readonly<Record<string, Say>> = {
   required: () => 'is required',
   additionalProperties: ({ additionalProperty }, { parentSchema }) =>
@@ -31,12 +31,12 @@ const sayings: Readonly<Record<string, Say>> = {
     `must not have a key of ${[...String(propertyName)].length} characters`,
 }
 
-/** What is wrong with a field, in words that go on after its name. */
+/** What is wrong with a field, as the rest of a sentence that begins with its name. */
 export function faultMessage(error: ErrorObject): string {
   return sayings[error.keyword]?.(error.params as Params, error) ?? 'is not valid'
 }
 
-/** `; did you mean "currency"?`, when something known is near. */
+/** `; did you mean "currency"?`, when a known name is close. */
 export function suggestion(unknown: string, known: readonly string[]): string {
   if (known.length === 0) return ''
   const nearest = closest(unknown, known)
@@ -68,10 +68,10 @@ function oneOf(names: readonly string[]): string {
   return names.join(' or ')
 }
 
-/** A number that came as a text; longer ones may be of a card. */
+/** A number sent as a text; longer ones may be card numbers. */
 const harmless = /^(?:[-+\d.,]{1,12}|true|false|null|)$/
 
-/** What came, but for texts: a token or a number in the wrong field must not be repeated to anyone. */
+/** What was received, except texts: a token or number in the wrong field must not be repeated to anyone. */
 function shown(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'an object'

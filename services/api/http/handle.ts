@@ -4,8 +4,8 @@ import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Caller, Challenges } from '../../../packages/contract/callers.ts'
 import type { AnyRoute, Dependencies } from '../../../packages/contract/routes.ts'
 import type { Envelope } from '../../../packages/kernel/envelope.ts'
-import { pathParameters, targetOf, withKind } from '../kinds/prefixes.ts'
-import { ownerOf } from '../../../packages/kernel/owner.ts'
+import { pathParameters, subjectOf, withKind } from '../kinds/prefixes.ts'
+import { ownerOf, type MerchantOwner, type Owner } from '../../../packages/kernel/owner.ts'
 import { answer } from './answer.ts'
 import { requireScope } from './authenticate.ts'
 import { callerOf, type Authenticator } from './credentials.ts'
@@ -26,13 +26,13 @@ export interface Api {
   readonly rateLimit: RateLimit
   readonly requireEnvironmentHeader: boolean
   readonly writes: LastWrites
-  /** In which a body must have arrived. */
+  /** Time in which a body must have arrived. */
   readonly bodyArrivalMs: number
 }
 
 /**
- * Everything that every operation has in common, in the order in which a request is refused; then the kind of
- * row does its work.
+ * What all operations have in common, in the order in which requests are refused; then the row's kind does
+ * its work.
  */
 export async function handle(
   api: Api,
@@ -43,33 +43,44 @@ export async function handle(
   const admitted = await admit(api, route, request, response)
   checkAddress(request.url)
   const params = pathParameters(route, request.params as Record<string, string>)
-  const caller = await acting(api, admitted, { route, params })
+  const { caller, owner } = await acting(api, admitted, { route, params })
   const query = queryParameters(route, request)
   const body = await bodyOf(api, route, request)
   const header = request.headers['idempotency-key'] as string | undefined
-  const keyed = isRead(request) ? undefined : keyOf(route, { header, caller, params, body })
+  const keyed = isRead(request) ? undefined : keyOf(route, { header, caller, owner, params, body })
+  const { dependencies } = api
   const asked = new HttpRequest({
-    dependencies: api.dependencies,
+    dependencies,
     caller,
-    envelope: envelopeOf(caller, response, { keyed, asOf: api.dependencies.executor.position }),
-    id: keyed?.id ?? api.dependencies.newId(),
+    envelope: envelopeOf({ caller, owner }, response, { keyed, asOf: dependencies.executor.position }),
+    id: keyed?.id ?? dependencies.newId(),
     path: response.locals['path'] as string,
     params,
-    target: targetOf(route, caller, params),
     query,
     body,
     minPosition: minPosition(api, request),
-    lastWritten: api.writes.last(caller),
+    lastWritten: api.writes.last(owner),
+    subject: subjectOf(route, caller, params),
     ifRevision: ifRevision(route, request),
   })
   const prepare = () => challenged(api.challenges, route, asked)
-  const { dependencies } = api
   const reply = await answer(dependencies, { route, asked, keyed, prepare }).catch((error: unknown) => {
     throw withKind(route, params, error)
   })
   if (asked.revision !== undefined && !reply.replayed) response.setHeader('ETag', `"${asked.revision}"`)
+  await tellIndex(api, asked, response)
   if (route.scope !== 'public') await tellPosition(api, { asked, isRead: isRead(request), response })
   return reply
+}
+
+/** What is shown has a leaf in the log as soon as the notary has signed it: a receipt proves it. */
+async function tellIndex(
+  { dependencies }: Api,
+  { shown }: HttpRequest,
+  response: HttpResponse,
+): Promise<void> {
+  const index = shown === undefined ? undefined : await dependencies.logProofs.indexOf(shown)
+  if (index !== undefined) response.setHeader('Ikw-Log-Index', index)
 }
 
 interface Answered {
@@ -78,12 +89,12 @@ interface Answered {
   readonly response: HttpResponse
 }
 
-/** Every answer says what it shows at least, also one that has changed nothing or was given before. */
+/** Every answer says which position it reflects, even one that changed nothing or is a repeat. */
 async function tellPosition(api: Api, { asked, isRead, response }: Answered): Promise<void> {
   const { store, reads, opaque } = api.dependencies
   const known = Math.max(asked.lastWritten, reads.known)
   const least = asked.position || (isRead ? known || (await reads.position()) : await store.head())
-  if (!isRead) api.writes.note(asked.caller, least)
+  if (!isRead) api.writes.note(asked.owner, least)
   response.setHeader('Ledger-Position', opaque.seal(least, positionContext))
 }
 
@@ -95,22 +106,20 @@ function isRead({ method }: HttpRequestIn): boolean {
 }
 
 function envelopeOf(
-  { merchant, livemode, actor }: Caller,
+  { caller, owner }: Acting,
   { locals }: HttpResponse,
   { keyed, asOf }: { readonly keyed: Keyed | undefined; readonly asOf: number },
 ): Envelope {
   const request = locals['requestId'] as string
   const traceparent = locals['traceparent'] as string | undefined
-  return {
-    merchant,
-    livemode,
-    actor,
+  return Object.assign(ownerOf(owner), {
+    actor: caller.actor,
     correlation: request,
     request,
     asOf,
     ...(traceparent && { traceparent }),
     ...(keyed && { idempotencyKey: keyed.answerKey.key, fingerprint: keyed.fingerprint }),
-  }
+  })
 }
 
 async function admit(
@@ -140,13 +149,23 @@ interface Place {
   readonly params: Readonly<Record<string, string>>
 }
 
-/** Nobody acts for whoever owns what the path names. */
-async function acting({ dependencies }: Api, caller: Caller, { route, params }: Place): Promise<Caller> {
-  if (caller.credential !== 'nobody' || !route.actsFor) return caller
-  return { ...caller, ...ownerOf(await route.actsFor({ params, dependencies })) }
+interface Acting {
+  readonly caller: Caller
+  readonly owner: Owner
 }
 
-/** A challenge is consumed by the request that needs it, and not by repeats of that request. */
+/** A caller without an owner acts for the owner of what the path names, a user for whom the row says. */
+async function acting({ dependencies }: Api, caller: Caller, { route, params }: Place): Promise<Acting> {
+  if (caller.credential === 'user' && route.owner === 'user') return { caller, owner: { user: caller.user } }
+  if (caller.credential === 'user' && route.owner === 'organization')
+    return { caller, owner: { organization: caller.organization } }
+  const own = ownerOf(caller as MerchantOwner)
+  if (caller.credential !== 'nobody' || !route.actsFor) return { caller, owner: own }
+  const owner = ownerOf(await route.actsFor({ params, dependencies }))
+  return { caller: 'merchant' in owner ? { ...caller, ...owner } : caller, owner }
+}
+
+/** A challenge is consumed by the request that needs it, not by repeats of that request. */
 async function challenged(
   challenges: Challenges,
   route: AnyRoute,
@@ -187,7 +206,7 @@ function checkEnvironment(
   }
 }
 
-/** PostgreSQL cannot hold the character, so nothing can be named or found by it. */
+/** PostgreSQL cannot store this character, so nothing can have it in its name. */
 function checkAddress(url: string): void {
   if (url.includes('%00'))
     refuse('request_must_be_valid', { detail: 'The address must not contain the character U+0000' })
@@ -222,7 +241,7 @@ async function bodyOf(
   if (!route.body) {
     const isEmpty =
       body === undefined || body === null || (typeof body === 'object' && Object.keys(body).length === 0)
-    if (!isEmpty) refuseField('request_must_be_valid', '', 'Body is not taken here')
+    if (!isEmpty) refuseField('request_must_be_valid', '', 'Body is not accepted here')
     return undefined
   }
   const given = body ?? {}
@@ -230,16 +249,16 @@ async function bodyOf(
   return given
 }
 
-/** The revision that a change is bound to; `*` is any, and a change needs one anyway. */
+/** The revision that a change is bound to; `*` is any, but a change needs one anyway. */
 function ifRevision(route: AnyRoute, request: HttpRequestIn): number | undefined {
   const text = request.headers['if-match']
   if (text === undefined || isRead(request)) return undefined
-  const [, revision] = /^"(\d{1,15})"$/.exec(text) ?? []
+  const [, revision] = /^"(-1|\d{1,15})"$/.exec(text) ?? []
   if (takesIfMatch(route) && (text === '*' || revision !== undefined))
     return revision === undefined ? undefined : Number(revision)
   const why = takesIfMatch(route)
     ? 'If-Match must be an ETag that was answered'
-    : 'If-Match is not taken here'
+    : 'If-Match is not accepted here'
   return refuseField('request_must_be_valid', 'header:If-Match', why)
 }
 

@@ -1,7 +1,7 @@
 import type { Express } from 'express'
 import type { HealthAnswers } from '../../composition/health.ts'
 
-/** What this process says of itself to anybody. */
+/** What this process tells anybody about itself. */
 export function mountHealth(app: Express, answers: HealthAnswers): void {
   for (const [path, ask] of Object.entries(answers)) {
     app.get(path, async (_request, response) => {

@@ -5,12 +5,12 @@ import type { TSchema } from '../../../packages/contract/vocabulary.ts'
 const rfc3339 =
   /^(\d{4}-\d{2}-\d{2})[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 
-/** A moment in UTC with milliseconds; `undefined` for a text that names none which a database can hold. */
+/** A time in UTC with milliseconds; `undefined` for a text that is no time a database can store. */
 export function instantOf(text: string): string | undefined {
   const [, date] = rfc3339.exec(text) ?? []
   if (date === undefined || !isDate(date)) return undefined
   const instant = new Date(Date.parse(text.toUpperCase())).toISOString()
-  // The offset may lead out of the years that are written with four digits.
+  // The offset may lead out of four-digit years.
   return instant.length === 24 && !instant.startsWith('0000') ? instant : undefined
 }
 
@@ -24,7 +24,7 @@ function isUrl(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text) && URL.canParse(text) && new URL(text).port !== '0'
 }
 
-/** Stricter than JSON Schema's own, so that what is let in means the same to everything behind. */
+/** Stricter than JSON Schema's own formats, so that what is accepted means the same to everything behind. */
 export const inputFormats: Readonly<Record<string, (text: string) => boolean>> = {
   'date-time': (text) => instantOf(text) !== undefined,
   date: isDate,
@@ -32,7 +32,7 @@ export const inputFormats: Readonly<Record<string, (text: string) => boolean>> =
   country: (code) => countryOf(code) !== undefined,
 }
 
-/** What is wrong with a text that is none of its format. */
+/** What is wrong with a text that does not have its format. */
 export const formatMessages: Readonly<Record<string, string>> = {
   'date-time': 'must be a time as in RFC 3339, such as 2026-02-01T09:30:00Z',
   date: 'must be a day, such as 2026-02-01',
@@ -40,7 +40,7 @@ export const formatMessages: Readonly<Record<string, string>> = {
   country: 'must be a country of ISO 3166-1, such as SN',
 }
 
-/** The same schema, in which each time is brought to UTC before it is checked. */
+/** The same schema, with each time converted to UTC before it is checked. */
 export function withInstants<Schema extends TSchema>(schema: Schema): Schema {
   return JSON.parse(JSON.stringify(schema), (_, value: unknown) => {
     const isInstant = (value as { format?: unknown } | null)?.format === 'date-time'
@@ -51,8 +51,8 @@ export function withInstants<Schema extends TSchema>(schema: Schema): Schema {
 type Values = Readonly<Record<string, unknown>>
 
 /**
- * Query parameters are texts. What spells an integer or a truth value in the one usual way becomes one, and
- * a set of values becomes a list; all else is left for the schema to refuse.
+ * Query parameters are texts. One that spells an integer or boolean in the usual way becomes one, and a
+ * repeatable parameter becomes a list; the rest is left for the schema to refuse.
  */
 export function typedQuery(schema: TSchema, query: Values): Record<string, unknown> {
   const properties = (schema as { properties?: Readonly<Record<string, TSchema>> }).properties ?? {}

@@ -4,7 +4,7 @@ const depthMax = 20
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Reads JSON; refuses what is too deep, ambiguous or would not be what was written. */
+/** Parses JSON; refuses what is too deep, ambiguous or would be changed by parsing. */
 export function parseJson(bytes: Buffer): unknown {
   let text: string
   let value: unknown
@@ -30,13 +30,13 @@ interface Level {
 const stringToken = /"(?:[^"\\]|\\.)*"/y
 const numberToken = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const numberCharactersMax = 100
-/** So many digits no parser rounds. */
+/** No parser rounds a number with this many digits. */
 const shortInteger = /^-?\d{1,15}$/
 
 /**
- * JSON.parse keeps the last of two equal names and follows any depth; a payment must not hang on which of two
- * amounts a parser prefers. The text is known to be JSON here, so strings, numbers and brackets are all
- * there is to see.
+ * JSON.parse keeps the last of two equal names and accepts any depth; a payment must not depend on which of
+ * two amounts a parser prefers. The text is known to be valid JSON, so only strings, numbers and brackets
+ * matter.
  */
 function checkStructure(text: string): void {
   const levels: Level[] = []
@@ -69,7 +69,7 @@ function checkStructure(text: string): void {
   }
 }
 
-/** What no database stores: it is refused here, so that it fails nowhere else. */
+/** What no database stores is refused here, so that it fails nowhere else. */
 function checkText(token: string): void {
   if (!token.includes('\\')) return
   if (token.includes('\\u0000'))
@@ -89,7 +89,7 @@ function addName({ names }: Level, name: string): void {
   names?.add(name)
 }
 
-/** 4999.9999999999999999 is 5000 to a parser: what was not written is not paid. */
+/** 4999.9999999999999999 parses as 5000: what was not written is not paid. */
 function checkNumber(token: string): void {
   if (shortInteger.test(token)) return
   if (token.length > numberCharactersMax)
@@ -98,7 +98,7 @@ function checkNumber(token: string): void {
     refuse('request_must_be_valid', { detail: `The number ${token} cannot be kept exactly` })
 }
 
-/** Digits and exponent, the same for all spellings of one number. */
+/** Digits and exponent, the same for all spellings of a number. */
 function decimalOf(text: string): string | undefined {
   const [, sign, whole, fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []

@@ -34,7 +34,7 @@ export function mountEnd(app: Express, api: Api): void {
   })
 }
 
-/** A row at a path: its own, or the legacy one. Both are the same operation, also for idempotency keys. */
+/** A row at a path: its own or the legacy one. Both are the same operation, for idempotency keys too. */
 interface MountedRow {
   readonly method: string
   readonly path: string
@@ -50,7 +50,7 @@ function placesOf(route: AnyRoute): MountedRow[] {
   return [{ method, path, route }, ...legacy]
 }
 
-/** One router per family, so that a request does not walk all patterns of the service. */
+/** One router per family, so that a request does not try all patterns of the service. */
 function byPrefix(routes: readonly AnyRoute[]): Map<string, MountedRow[]> {
   const families = new Map<string, MountedRow[]>()
   for (const place of routes.flatMap(placesOf)) {
@@ -98,7 +98,7 @@ function allowed(methods: readonly string[]): string {
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
 }
 
-/** Pages of others may ask what needs no credential; nobody puts an API key into a page. */
+/** Other sites' pages may call rows that need no credential; nobody puts an API key into a page. */
 function answerOptions(response: Response, here: readonly MountedRow[], allow: string): void {
   response.setHeader('Allow', allow)
   const open = here.filter(({ route }) => route.scope === 'public').map(({ method }) => method)
@@ -147,7 +147,7 @@ function fail({ dependencies }: Api, response: Response, error: unknown): void {
   const refusal = asRefusal(error)
   if (refusal !== error)
     dependencies.log.error({ error, request: response.locals['requestId'] as string }, 'request failed')
-  // A response that is not ended would be counted as being worked on for ever.
+  // A response that never ends would count as in flight for ever.
   if (response.headersSent) response.destroy().end()
   else respondRefusal(response, refusal)
 }
@@ -166,7 +166,7 @@ function begin({ dependencies }: Api) {
         {
           request: id,
           method: request.method,
-          // Without the query, which may look for a telephone number.
+          // Without the query, which may search for a phone number.
           path: response.locals['path'] as string,
           status: response.statusCode,
           durationMs,
@@ -179,9 +179,9 @@ function begin({ dependencies }: Api) {
 }
 
 /**
- * Express gives every request and response a new prototype, which makes V8 forget their shape: half of its
- * cost. Objects that are born with the application's own prototypes are left as they are. They must be
- * derived classes: for any other function V8 makes a new shape for each object.
+ * Express replaces the prototype of every request and response, which makes V8 forget their shape: half of
+ * its cost. Objects created with the application's own prototypes are left alone. They must be derived
+ * classes: for any other function V8 makes a new shape per object.
  */
 export function messageClasses(app: Express) {
   class ExpressRequest extends IncomingMessage {}

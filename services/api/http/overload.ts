@@ -4,37 +4,37 @@ import { Refusal } from '../../../packages/contract/refusals.ts'
 import type { Metrics } from '../../composition/metrics.ts'
 import { beginAnswer, endRefused } from './respond.ts'
 
-/** However late the event loop is, so many requests may be in flight: they keep a database busy. */
+/** However late the event loop is, this many requests may be in flight: enough to keep a database busy. */
 const limitLeast = 100
 const lookEveryMs = 100
 const resolutionMs = 10
-/** Requests wait in the event loop, unseen, several times as long as it is late. */
+/** Requests wait unseen in the event loop for several times its delay. */
 const lateMsMax = 20
 const shrink = 0.8
-/** After an overload the limit is back at its height in so many looks. */
+/** After an overload the limit recovers fully within this many checks. */
 const looksToRecover = 20
-/** Those who are sent away do not all come back in the same second. */
+/** Refused clients must not all come back in the same second. */
 const retryAfterSeconds = { least: 1, most: 3 }
 
 export interface OverloadOptions {
   readonly baseUrl: string
-  /** Requests in flight, at most. */
+  /** The most requests in flight. */
   readonly inFlightMax: number
   readonly metrics: Metrics
-  /** Paths that are always answered: how else would anybody learn what is wrong? */
+  /** Paths that are always answered: otherwise nobody could find out what is wrong. */
   readonly spared: ReadonlySet<string>
 }
 
 /**
  * Answers 503 before latency explodes. All that waits in this process waits for a request in flight, so their
- * number bounds every queue behind it. Their limit shrinks while the event loop is late, and grows again by
- * itself. Who is refused was not read: it left no trace and may be repeated.
+ * number bounds every queue behind it. The limit shrinks while the event loop is late, and recovers on its
+ * own. A refused request was not read: it left no trace and may be repeated.
  */
 export class Overload {
   readonly #options: OverloadOptions
   readonly #delay = monitorEventLoopDelay({ resolution: resolutionMs })
   readonly #timer: NodeJS.Timeout
-  /** Their clients have gone, but they are still worked on. */
+  /** Their clients have gone, but work on them continues. */
   readonly #abandoned = new Set<ServerResponse>()
   #inFlight = 0
   #limit: number
@@ -51,7 +51,7 @@ export class Overload {
     metrics.counter('http_requests_shed_total', 'Requests refused for overload', () => this.#shed)
   }
 
-  /** Lets through what can be taken. */
+  /** Admits what can be served. */
   guard(listener: RequestListener): RequestListener {
     const overload = this
     function left(this: ServerResponse): void {
@@ -61,7 +61,7 @@ export class Overload {
       if (!this.#options.spared.has(request.url ?? '')) {
         if (this.#inFlight >= this.#limit) return this.#refuse(request, response)
         this.#inFlight++
-        // Node 24 closes queued responses by itself as well.
+        // Node 24 also closes queued responses itself.
         response.once('close', left)
       }
       listener(request, response)
@@ -85,7 +85,7 @@ export class Overload {
       this.#inFlight--
     }
     const { inFlightMax } = this.#options
-    // Nothing is measured while nothing could run: then it is as late as can be.
+    // Nothing is measured while nothing could run: then it counts as maximally late.
     const lateMs = this.#delay.count === 0 ? Infinity : this.#delay.mean / 1e6 - resolutionMs
     this.#delay.reset()
     const limit = lateMs > lateMsMax ? this.#limit * shrink : this.#limit + inFlightMax / looksToRecover

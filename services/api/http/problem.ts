@@ -10,9 +10,9 @@ import { ReadTimeoutError, ShareExhaustedError } from '../../../packages/kernel/
 import { RailTimeoutError, RailUnavailableError } from '../../../packages/kernel/rail-ports.ts'
 import { isAway } from '../../composition/failures.ts'
 
-/** Where something was refused. */
+/** The request that was refused. */
 export interface ProblemContext {
-  /** Where the pages about the codes are. */
+  /** Base URL of the pages about codes. */
   readonly baseUrl: string
   readonly instance: string
   readonly requestId: string
@@ -37,7 +37,7 @@ export function problem(refusal: Refusal, place: ProblemContext): Problem {
 }
 
 /**
- * What a thrown error is to the outside. Everything that is not a refusal is a bug or a dependency that
+ * Maps a thrown error to what the client sees. Anything that is not a refusal is a bug, or a dependency that
  * failed.
  */
 export function asRefusal(error: unknown): Refusal {

@@ -2,13 +2,14 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * Node gives a pipelined response its socket only when its turn comes, and one that is still waiting when the
- * connection dies never emits `close` (before Node 24). Here it does: listen by `once`, and counts are right.
+ * Node assigns a pipelined response its socket only when its turn comes, and one still queued when the
+ * connection dies never emits `close` (before Node 24). This makes it do so: listen with `once` to count
+ * right.
  */
 export function closingQueuedResponses(listener: RequestListener): RequestListener {
   const queues = new WeakMap<Socket, Set<ServerResponse>>()
   return (request, response) => {
-    // Only a response that has to wait for its turn has no socket yet.
+    // Only a queued response has no socket yet.
     if (response.socket === null) enqueue(queues, request.socket, response)
     listener(request, response)
   }
@@ -28,7 +29,7 @@ function enqueue(
 function queueOf(socket: Socket): Set<ServerResponse> {
   const queue = new Set<ServerResponse>()
   socket.once('close', () => {
-    // The one whose turn it is has a socket, and hears of its end from Node.
+    // The response whose turn it is has a socket, and hears of its end from Node.
     for (const response of queue) if (response.socket === null) response.emit('close')
   })
   return queue

@@ -3,7 +3,9 @@ import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from 'rate-limit
 import type { Caller } from '../../../packages/contract/callers.ts'
 import { Refusal } from '../../../packages/contract/refusals.ts'
 
-/** Domain model, section 4: requests per second and key; twice as many at once. Inferred: `public`. */
+/**
+ * Domain model, section 4: requests per second and key, with twice as many in a burst. Inferred: `public`.
+ */
 const perSecond = { live: 100, sandbox: 25, public: 100 } as const
 const burstSeconds = 10
 
@@ -12,7 +14,7 @@ export type Limited = Pick<Caller, 'actor' | 'livemode'> | { readonly public: st
 
 export type RateLimit = (who: Limited, response: ServerResponse) => Promise<void>
 
-/** Counts a request of a key or an address, writes the headers, refuses what is above rate and burst. */
+/** Counts a request of a key or address, writes the headers, refuses what exceeds rate and burst. */
 export function rateLimits(on: boolean): RateLimit {
   if (!on) return async () => undefined
   const limiters = { live: limiter('live'), sandbox: limiter('sandbox'), public: limiter('public') }

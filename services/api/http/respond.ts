@@ -23,7 +23,7 @@ const securityHeaders = Object.entries({
 })
 const givenId = /^[\x21-\x7e]{1,128}$/
 
-/** Sets what every answer has; answers the request's id, its client's or a new one. */
+/** Sets what every answer has; returns the request's id, the client's or a new one. */
 export function beginAnswer({ headers }: IncomingMessage, response: ServerResponse): string {
   const given = headers['x-request-id'] ?? headers['ikw-request-id']
   const isGood = typeof given === 'string' && givenId.test(given)
@@ -33,14 +33,14 @@ export function beginAnswer({ headers }: IncomingMessage, response: ServerRespon
   return id
 }
 
-// Compiling is slow, so each serializer is compiled on its first use.
+// Compiling is slow, so each serialiser is compiled on first use.
 const serializers = new WeakMap<AnyRoute, (body: unknown) => string>()
 
 function serializer(route: AnyRoute): (body: unknown) => string {
   let serialize = serializers.get(route)
   if (!serialize) {
     const schema = answerOf(route)
-    // Both describe JSON Schema; the two libraries only name its keywords differently.
+    // Both describe JSON Schema; the libraries only name its keywords differently.
     serializers.set(route, (serialize = fastJson(schema as unknown as Parameters<typeof fastJson>[0])))
   }
   return serialize
@@ -74,13 +74,13 @@ export function endRefused(response: ServerResponse, refusal: Refusal, place: Pr
   if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', retryAfterSeconds)
   const challenge = challengeOf(body, response)
   if (challenge !== undefined) response.setHeader('WWW-Authenticate', challenge)
-  // What is left of a body that is too large or too slow is not read: the connection ends.
+  // The rest of a body that is too large or too slow is not read: the connection is closed.
   if (body.status === 413 || body.status === 408) response.setHeader('Connection', 'close')
   response.setHeader('Content-Type', 'application/problem+json; charset=utf-8')
   end(response, body.status, JSON.stringify(body))
 }
 
-/** RFC 6750, section 3: why a credential was not enough. */
+/** RFC 6750, section 3: why a credential was rejected. */
 function challengeOf({ status, code, message }: Problem, { req }: ServerResponse): string | undefined {
   const bearer = 'Bearer realm="ikw-payments"'
   if (status === 401 && req.headers.authorization === undefined) return bearer
@@ -90,7 +90,7 @@ function challengeOf({ status, code, message }: Problem, { req }: ServerResponse
 
 const [, scopeCode] = refusals.credential_must_have_the_scope
 
-/** Shorter answers fit into one packet as they are. */
+/** Shorter answers fit into one packet anyway. */
 const packedFrom = 1_024
 
 function endPacked(response: Response, status: number, text: string): void {

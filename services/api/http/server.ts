@@ -7,16 +7,20 @@ import { messageClasses } from './mount.ts'
 import { problem } from './problem.ts'
 import { closingQueuedResponses } from './queued-responses.ts'
 
-/** How long a client may take. */
-export interface Patience {
+/** Time limits for clients. */
+export interface ClientTimeouts {
   readonly headersMs: number
   /** The whole request. */
   readonly requestMs: number
-  /** So late a client that is too slow is noticed. */
+  /** How late a slow client is noticed. */
   readonly checkEveryMs: number
 }
 
-export const usualPatience: Patience = { headersMs: 10_000, requestMs: 15_000, checkEveryMs: 1_000 }
+export const defaultClientTimeouts: ClientTimeouts = {
+  headersMs: 10_000,
+  requestMs: 15_000,
+  checkEveryMs: 1_000,
+}
 
 const keepAliveTimeoutMs = 65_000
 const connectionsMax = 10_000
@@ -24,19 +28,19 @@ const connectionsMax = 10_000
 export interface ServerOptions {
   readonly app: Express
   readonly listener: RequestListener
-  readonly patience: Patience
+  readonly clientTimeouts: ClientTimeouts
   readonly baseUrl: string
 }
 
-/** A server that ends slow clients, and answers what is no HTTP as it answers everything else. */
-export function serverOf({ app, listener, patience, baseUrl }: ServerOptions): Server {
+/** A server that disconnects slow clients, and answers invalid HTTP as it answers everything else. */
+export function serverOf({ app, listener, clientTimeouts, baseUrl }: ServerOptions): Server {
   const server = createServer(
     {
       ...messageClasses(app),
       keepAliveTimeout: keepAliveTimeoutMs,
-      headersTimeout: patience.headersMs,
-      requestTimeout: patience.requestMs,
-      connectionsCheckingInterval: patience.checkEveryMs,
+      headersTimeout: clientTimeouts.headersMs,
+      requestTimeout: clientTimeouts.requestMs,
+      connectionsCheckingInterval: clientTimeouts.checkEveryMs,
     },
     closingQueuedResponses(listener),
   )
@@ -51,9 +55,9 @@ const refusals: Readonly<Record<string, RefusalName>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'body_must_arrive_in_time',
 }
 
-/** By itself Node answers a bare status line, in which a client's problem handling finds nothing. */
+/** Node itself would send a bare status line, which clients' problem handling cannot read. */
 function refuseConnection({ code = '' }: NodeJS.ErrnoException, socket: Duplex, baseUrl: string): void {
-  // Amid an answer nothing else can be said.
+  // In the middle of an answer nothing else can be sent.
   const { _httpMessage: answering } = socket as { _httpMessage?: { headersSent: boolean } }
   if (!socket.writable || answering?.headersSent) return void socket.destroy()
   const refusal = new Refusal(refusals[code] ?? 'request_must_be_http')

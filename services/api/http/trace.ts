@@ -2,8 +2,8 @@ import type { IncomingMessage, RequestListener } from 'node:http'
 import type { Tracing } from '../../../packages/kernel/trace-ports.ts'
 
 /**
- * Each request is a span: it goes on with the caller's trace, and whatever takes up the header goes on with
- * the span. Its row names it. Where nobody listens the listener stays as it is.
+ * Each request is a span: it continues the caller's trace, and what follows continues the span. Its row names
+ * it. Without a collector the listener stays as it is.
  */
 export function traced(listener: RequestListener, tracing: Tracing | undefined): RequestListener {
   if (!tracing) return listener
@@ -23,7 +23,7 @@ export function traced(listener: RequestListener, tracing: Tracing | undefined):
 
 const traceparent = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
-/** The trace that a request belongs to, if it names one. */
+/** The trace that a request names, if any. */
 export function traceparentOf({ headers }: IncomingMessage): string | undefined {
   const given = headers['traceparent']
   return typeof given === 'string' && traceparent.test(given) ? given : undefined

@@ -16,7 +16,7 @@ type Normalise = (text: string, schema: { readonly enum?: readonly (string | nul
 
 const fold = (text: string) => text.toLowerCase().replace(/[-_ ]/g, '')
 
-/** How input is brought to its canonical spelling before it is checked. */
+/** How input is normalised before it is checked. */
 const normalisations: Readonly<Record<string, Normalise>> = {
   upper: (text) => text.toUpperCase(),
   choice: (text, schema) =>
@@ -31,7 +31,7 @@ const aliases: FuncKeywordDefinition = {
   keyword: 'x-aliases',
   type: 'object',
   modifying: true,
-  // What is required is looked for under its own name.
+  // Required fields are looked for under their own name.
   before: 'maxProperties',
   compile: (known: Readonly<Record<string, string>>) => (value: Record<string, unknown>) => {
     for (const [alias, name] of Object.entries(known)) {
@@ -61,8 +61,8 @@ function newAjv(): Ajv2020 {
   ajv.addKeyword({
     keyword: 'x-normalize',
     modifying: true,
-    // Keywords of all types come before those of strings, so this one goes before `enum` and looks at the
-    // type itself.
+    // Keywords for all types run before those for strings, so this one runs before `enum` and checks the type
+    // itself.
     before: 'enum',
     compile: (name: string, schema) => (value: unknown, place?: DataValidationCxt) => {
       if (!place || typeof value !== 'string') return true
@@ -78,7 +78,7 @@ function newAjv(): Ajv2020 {
 
 const ajv = newAjv()
 
-// Compiling is slow, so each schema is compiled on its first use.
+// Compiling is slow, so each schema is compiled on first use.
 const compiled = new WeakMap<TSchema, ValidateFunction>()
 
 function validator(schema: TSchema): ValidateFunction {
@@ -87,15 +87,12 @@ function validator(schema: TSchema): ValidateFunction {
   return validate
 }
 
-/**
- * Checks a body and brings its values to their canonical spelling. Refuses with every fault, the first one
- * first.
- */
+/** Checks a body and normalises its values. Refuses with every fault, the first one first. */
 export function checkBody(schema: TSchema, body: unknown): void {
   check(validator(schema), body, '')
 }
 
-/** The same for query parameters, which arrive as texts; answers them with their types. */
+/** The same for query parameters, which arrive as texts; returns them with their types. */
 export function checkQuery(
   schema: TSchema,
   texts: Readonly<Record<string, unknown>>,
@@ -126,7 +123,7 @@ function fault(error: ErrorObject, place: '' | 'query:'): Fault {
   // A query parameter is one text, also where it holds several values.
   const at = place === 'query:' ? instancePath.replace(/(?<=.)\/.*$/, '') : instancePath
   const pointer = `${place}${at}${inner === undefined ? '' : `/${inner}`}`
-  // A body that is not there at all lacks everything.
+  // A missing body lacks every field.
   if (keyword === 'type' && data === undefined) return { pointer, code: 'required', message: 'is required' }
   const code = additionalProperty === undefined ? keyword : 'unknown'
   return { pointer, code, message: faultMessage(error) }

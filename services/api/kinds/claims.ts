@@ -8,17 +8,18 @@ import {
   type ClaimHolder,
   type ClaimKindName,
 } from '../../../packages/domain/claims/claim.ts'
-import type { Envelope } from '../../../packages/kernel/envelope.ts'
+import { actingFor, type Envelope } from '../../../packages/kernel/envelope.ts'
+import { ownerOf } from '../../../packages/kernel/owner.ts'
 
-/** What a holder must be the only one to have. */
+/** The value that a holder must have exclusively. */
 export interface WantedClaim {
   readonly kind: ClaimKindName
   readonly value: string
-  /** How it is refused when somebody else keeps it. */
+  /** How it is refused when somebody else has it. */
   readonly refusal: RefusalName
 }
 
-/** What is held: the holder keeps both in its events, to free the claim when it no longer needs it. */
+/** The holder stores both in its events, to free the claim when it no longer needs it. */
 export interface HeldClaim {
   readonly claim: string
   readonly hold: string
@@ -29,11 +30,11 @@ interface Asking {
   readonly envelope: Envelope
 }
 
-/** What a crash leaves held is kept or freed so much later. */
+/** After this long, what a crash left held is kept or freed. */
 const heldForMs = 15_000
 
 /**
- * Holds what is wanted, has the holder's stream take it, and keeps it: docs/claims.md. `take` appends to that
+ * Holds the value, has the holder's stream take it, and keeps it: docs/claims.md. `take` appends to that
  * stream; it is refused there once the sweeper has abandoned the hold.
  */
 export async function claiming<Result>(
@@ -48,7 +49,7 @@ export async function claiming<Result>(
     await sendAll(asking, 'KeepClaim', placed)
     return result
   } catch (error) {
-    // A refusal has written nothing. Of any other failure nobody knows, so the sweeper looks.
+    // A refusal has written nothing. After any other failure the outcome is unknown, so the sweeper checks.
     if (error instanceof Refusal) await sendAll(asking, 'FreeClaim', placed)
     throw error
   }
@@ -56,22 +57,21 @@ export async function claiming<Result>(
 
 interface Placed extends HeldClaim {
   readonly kind: ClaimKindName
-  /** False for what the holder has kept before. */
+  /** False for a value that the holder already had. */
   readonly isNew: boolean
 }
 
-/** Only the request that placed a hold goes on with it, so that it may free it again. */
+/** Only the request that placed a hold continues with it, so that it may free it again. */
 async function hold(
   { dependencies, envelope }: Asking,
   { category, id }: Pick<ClaimHolder, 'category' | 'id'>,
   { kind, value, refusal }: WantedClaim,
 ): Promise<Placed> {
   const { executor, blindIndex, newId } = dependencies
-  const { merchant, livemode } = envelope
-  const holder = { category, id, merchant, livemode }
+  const holder = { category, id, owner: ownerOf(envelope) }
   const stream = await blindIndex(claimedName(kind, value, envelope))
   const data = { kind, holder, hold: newId(), forMs: heldForMs }
-  const own = { ...envelope, ...claimOwner(kind, envelope) }
+  const own = actingFor(claimOwner(kind, envelope), envelope)
   const { state } = await executor.send(claim, stream, { type: 'HoldClaim', data }, own)
   if (state.status === 'free') throw new Error(`claim ${stream} is free after it was held`)
   const isNew = state.hold === data.hold
@@ -91,6 +91,6 @@ async function send(
   type: 'KeepClaim' | 'FreeClaim',
   { kind, claim: id, hold }: Placed,
 ): Promise<void> {
-  const own = { ...envelope, ...claimOwner(kind, envelope) }
+  const own = actingFor(claimOwner(kind, envelope), envelope)
   await dependencies.executor.send(claim, id, { type, data: { hold } }, own)
 }

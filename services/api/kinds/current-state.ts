@@ -6,39 +6,45 @@ import type { Documents } from '../../../packages/kernel/projection.ts'
 import type { AnyRequest } from '../http/request.ts'
 
 /**
- * The state of one stream as it is now: what memory or the read model knows, and what the stream has beyond
- * that, which is mostly nothing. `undefined` when there is none, or it is another merchant's or the other
- * environment's.
+ * The current state of one stream: what the cache or read model knows, plus what the stream has beyond that,
+ * which is usually nothing. `undefined` when there is none, or it belongs to another owner or the other
+ * environment.
  */
 export async function currentState(
-  request: Pick<AnyRequest, 'caller' | 'dependencies'>,
+  request: Pick<AnyRequest, 'owner' | 'dependencies'>,
   from: Documents<never>,
   id: string,
 ): Promise<unknown> {
   return (await currentDocument(request, from, id))?.state
 }
 
-/** The same with the revision that it has. */
+/** The same with its revision, and the log position of its last event where that is known. */
 export async function currentDocument(
-  { caller, dependencies }: Pick<AnyRequest, 'caller' | 'dependencies'>,
+  { owner, dependencies }: Pick<AnyRequest, 'owner' | 'dependencies'>,
   from: Documents<never>,
   id: string,
-): Promise<{ readonly state: unknown; readonly revision: number } | undefined> {
+): Promise<CurrentDocument | undefined> {
   const { decider } = from
   const known = dependencies.executor.remembered(decider, id) ?? (await documentOf(dependencies, from, id))
-  if (known && !owns(known.owner, caller)) return undefined
+  if (known && !owns(known.owner, owner)) return undefined
   const tail = await dependencies.store.readStream(
     streamName(decider.category, id),
     (known?.revision ?? noStream) + 1,
   )
-  if (!known && !(tail[0] && owns(tail[0].metadata, caller))) return undefined
-  const revision = tail.at(-1)?.revision ?? known!.revision
-  return { state: stateAfter(decider, tail, known?.state), revision }
+  if (!known && !(tail[0] && owns(tail[0].metadata, owner))) return undefined
+  const { revision, position } = tail.at(-1) ?? known!
+  return { state: stateAfter(decider, tail, known?.state), revision, position }
+}
+
+interface CurrentDocument {
+  readonly state: unknown
+  readonly revision: number
+  readonly position: number | undefined
 }
 
 async function documentOf(dependencies: AnyRequest['dependencies'], from: Documents<never>, id: string) {
   const row = await dependencies.reads.document(from.name, id)
-  return row && { state: row.state, revision: row.revision, owner: row }
+  return row && { state: row.state, revision: row.revision, position: row.position, owner: row }
 }
 
 function stateAfter(decider: AnyDecider, tail: readonly StoredEvent[], known: unknown): unknown {

@@ -2,21 +2,21 @@ import { refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import { ownerOf } from '../../../packages/kernel/owner.ts'
 
-type Asking = Pick<Request, 'caller' | 'dependencies'>
+type Asking = Pick<Request, 'owner' | 'dependencies'>
 
-/** A place in a list, for its owner and this list only. It stays where it is while new items arrive. */
-export function cursorAt({ caller, dependencies }: Asking, list: string, place: number): string {
-  return dependencies.opaque.seal(place, contextOf(caller, list))
+/** A place in a list, valid for its owner and this list only. It stays put while new items arrive. */
+export function cursorAt({ owner, dependencies }: Asking, list: string, place: number): string {
+  return dependencies.opaque.seal(place, contextOf(owner, list))
 }
 
-/** The place that a cursor stands for; refused when it is no cursor of this list. */
-export function placeOf({ caller, dependencies }: Asking, list: string, cursor: string): number {
+/** The place a cursor stands for; refused when it is not a cursor of this list. */
+export function placeOf({ owner, dependencies }: Asking, list: string, cursor: string): number {
   return (
-    dependencies.opaque.open(cursor, contextOf(caller, list)) ??
+    dependencies.opaque.open(cursor, contextOf(owner, list)) ??
     refuseField('request_must_be_valid', 'query:/cursor', 'cursor is none that this list has answered')
   )
 }
 
-function contextOf(caller: Request['caller'], list: string): string {
-  return JSON.stringify(['cursor', list, ownerOf(caller)])
+function contextOf(owner: Request['owner'], list: string): string {
+  return JSON.stringify(['cursor', list, ownerOf(owner)])
 }

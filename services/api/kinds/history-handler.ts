@@ -12,11 +12,11 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** Every event of one resource, oldest first, with what it changed in the resource as merchants see it. */
 export async function historyOf(route: AnyRoute, request: AnyRequest): Promise<Static<typeof History>> {
-  const { caller, dependencies, path, target } = request
+  const { owner, dependencies, path, subject } = request
   const { decider } = route.from as Documents<never>
-  const id = target!
+  const id = subject!
   const events = await dependencies.store.readStream(streamName(decider.category, id), 0)
-  if (!events[0] || !owns(events[0].metadata, caller)) refuse('resource_must_exist')
+  if (!events[0] || !owns(events[0].metadata, owner)) refuse('resource_must_exist')
   let state: unknown = decider.initial()
   let before: Fields = {}
   const data = events.map((stored): HistoryItem => {

@@ -8,47 +8,50 @@ import { streamName, type AnyDecider } from '../../../packages/kernel/decider.ts
 import { foldStored } from '../../../packages/kernel/history.ts'
 import type { EventStore, StoredEvent } from '../../../packages/kernel/ports.ts'
 import type { Answer, AnswerKey, Answers } from '../../../packages/kernel/read-ports.ts'
-import type { MerchantOwner } from '../../../packages/kernel/owner.ts'
+import { ownerText, type Owner } from '../../../packages/kernel/owner.ts'
 import type { Found } from './viewed.ts'
 
 const requests = '8e0b9a4c-63c5-5a1f-9d38-3c1a5d6f7b20'
 const visibleAscii = /^[\x21-\x7e]{1,255}$/
 
-/** A keyed request: the key, what it was used for, and the identity that follows from both. */
+/** A keyed request: the key, the operation it was used for, and the id that follows from both. */
 export interface Keyed {
   readonly answerKey: AnswerKey
   readonly fingerprint: string
-  /** The id is the idempotency key: the repeat meets the same stream, for ever. */
+  /** The id is derived from the key: a repeat meets the same stream, for ever. */
   readonly id: string
 }
 
 export interface KeyedRequest {
   readonly header: string | undefined
   readonly caller: Caller
+  readonly owner: Owner
   readonly params: Readonly<Record<string, string>>
   readonly body: unknown
 }
 
-/** Reads the key of a request, from its header or its body; `undefined` when it has none. */
-export function keyOf(route: AnyRoute, { header, caller, params, body }: KeyedRequest): Keyed | undefined {
+/** A request's key, from its header or body; `undefined` when it has none. */
+export function keyOf(
+  route: AnyRoute,
+  { header, caller, owner, params, body }: KeyedRequest,
+): Keyed | undefined {
   const key = givenKey(header, body)
   if (key === undefined) {
     if (route.idempotency === 'required in live' && caller.livemode)
       refuse('live_payout_must_have_an_idempotency_key')
     return undefined
   }
-  const { merchant, livemode } = caller
   const scope = scopeOf(route, caller, params)
   if (scope === undefined) return undefined
   const operation = keyedOperation(route) + scope
   const fingerprint = hash('sha256', canonicalize({ params, body: body ?? null })!)
-  const id = keyedId(caller, operation, key)
-  return { answerKey: { merchant, livemode, operation, key }, fingerprint, id }
+  const id = keyedId(owner, operation, key)
+  return { answerKey: { ...owner, operation, key }, fingerprint, id }
 }
 
 /**
- * What is added to the operation: a stranger's keys are of the token that the stranger knows. A stranger
- * without one has no keys, for others could guess them, and a credential is told once.
+ * Added to the operation: a stranger's keys are scoped by the token that only that stranger knows. Without a
+ * token there are no keys: others could guess them, and a credential is shown only once.
  */
 function scopeOf(
   route: AnyRoute,
@@ -60,14 +63,14 @@ function scopeOf(
   return token && !route.showsSecret ? ` ${hash('sha256', token)}` : undefined
 }
 
-/** Whoever asks twins with one key wants one thing. */
+/** A client that sends one key to both twin operations wants one thing. */
 export function keyedOperation({ operation, twinOf = operation }: AnyRoute): string {
   return twinOf
 }
 
-/** The identity of what a keyed request creates. */
-export function keyedId({ merchant, livemode }: MerchantOwner, operation: string, key: string): string {
-  return derivedId(requests, `${merchant} ${livemode} ${operation} ${key}`)
+/** The id of what a keyed request creates. */
+export function keyedId(owner: Owner, operation: string, key: string): string {
+  return derivedId(requests, `${ownerText(owner)} ${operation} ${key}`)
 }
 
 function givenKey(header: string | undefined, body: unknown): string | undefined {
@@ -90,7 +93,7 @@ function givenKey(header: string | undefined, body: unknown): string | undefined
   return header ?? field
 }
 
-/** The stream that a row starts with the request's own id, by which a repeat is recognised. */
+/** The stream that a row starts with the request's own id, which reveals a repeat. */
 export function startedStream(route: AnyRoute): StartedStream | undefined {
   if (route.creates) return route.creates
   if (route.kind !== 'create' || route.identity || route.showsSecret) return undefined
@@ -118,14 +121,14 @@ export async function startedBefore(
   const events = await store.readStream(streamName(decider.category, id), 0)
   if (events[0]?.metadata.idempotencyKey !== answerKey.key) return undefined
   if (events[0].metadata.fingerprint !== fingerprint) refuse('idempotency_key_must_be_for_one_request')
-  // Another request may have used the key as well, for what it did to the same stream later.
+  // Another request may also have used the key, for a later change of the same stream.
   const isOther = ({ metadata }: StoredEvent) =>
     metadata.idempotencyKey !== answerKey.key || metadata.fingerprint !== fingerprint
   const later = events.findIndex(isOther)
   return { id, state: foldStored(decider, later < 0 ? events : events.slice(0, later)) }
 }
 
-/** Carries out a keyed request that starts no stream of its own, or answers as its first try was answered. */
+/** Carries out a keyed request that starts no stream of its own, or repeats the answer of its first try. */
 export async function answeredOnce(
   answers: Answers,
   keyed: Keyed,
@@ -139,7 +142,7 @@ export async function answeredOnce(
   try {
     answer = await work(known.isResumed)
   } catch (error) {
-    // Refusals are not kept. What fails may have had its effect before.
+    // Refusals are not stored. A failure may have had its effect.
     const isRefused = error instanceof Refusal && refusals[error.reason][0] < 500
     await (isRefused ? answers.abandon(keyed.answerKey) : answers.release(keyed.answerKey))
     throw error

@@ -1,5 +1,6 @@
 import { refuse } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
+import { noStream } from '../../../packages/kernel/ports.ts'
 import { currentDocument } from './current-state.ts'
 import { historyOf } from './history-handler.ts'
 import { page } from './list-handler.ts'
@@ -26,10 +27,10 @@ export const kinds: Readonly<
 
   async change(route, request) {
     await requireOwnParent(route, request)
-    const id = request.target!
+    const id = request.subject!
     const command = await commandOf(route, request, id)
     const outcome = await request.send(route.decider!, id, command, {
-      mustExist: !route.own,
+      mustExist: !route.subject,
       isWhole: true,
     })
     await route.after?.(request, outcome as never)
@@ -40,12 +41,12 @@ export const kinds: Readonly<
     const from = route.from!
     if (from.kind === 'projection') return projectionRow(route, request, from)
     await requireOwnParent(route, request)
-    const id = request.target!
+    const id = request.subject!
     const current = await currentDocument(request, from, id)
-    if (!current && !route.own) refuse('resource_must_exist')
+    if (!current && !route.subject) refuse('resource_must_exist')
     const shown = await viewed(route, request, { id, state: current?.state ?? from.decider.initial() })
     if (shown === undefined) refuse('resource_must_exist')
-    if (current) request.read(current.revision)
+    request.read(current?.revision ?? noStream, current?.position)
     return shown
   },
 
@@ -67,14 +68,9 @@ export const kinds: Readonly<
 }
 
 async function commandOf(route: AnyRoute, request: AnyRequest, id: string) {
-  const { body = {}, caller, dependencies, params } = request
+  const { body = {}, owner, dependencies, params } = request
   if (route.prepare) return { type: route.command!, data: await route.prepare(request as never) }
-  const context = {
-    id,
-    merchant: caller.merchant,
-    livemode: caller.livemode,
-    now: dependencies.clock(caller),
-  }
-  const data = route.data ? route.data(body as never, context, params as never) : body
+  const context = { ...owner, id, now: dependencies.clock(owner) }
+  const data = route.data ? route.data(body as never, context as never, params as never) : body
   return { type: route.command!, data }
 }

@@ -28,7 +28,7 @@ export async function boundOf(route: AnyRoute, request: AnyRequest): Promise<Bou
 
 async function placeOfItem(
   route: AnyRoute,
-  { query, caller, dependencies }: AnyRequest,
+  { query, owner, dependencies }: AnyRequest,
   name: 'starting_after' | 'ending_before',
 ): Promise<number> {
   const id = itemId(route, String(query[name]))
@@ -36,8 +36,8 @@ async function placeOfItem(
   const order = route.order ?? 'created'
   const { rows } = await dependencies.reads.page<Record<string, number>>({
     from: route.from!.name,
-    share: shareOf(caller),
-    where: [named, ...owned(caller, route)],
+    share: shareOf(owner),
+    where: [named, ...owned(owner, route)],
     order,
     limit: 1,
   })

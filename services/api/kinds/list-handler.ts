@@ -13,9 +13,9 @@ const waitForOwnWritesMs = 1_000
 
 type ListQuery = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
-/** One page of a read model, newest first. It waits for what this process last wrote for the merchant. */
+/** One page of a read model, newest first. It waits for this process's last write for the owner. */
 export async function page(route: AnyRoute, request: AnyRequest): Promise<unknown> {
-  const { caller, dependencies } = request
+  const { owner, dependencies } = request
   const query = request.query as ListQuery
   const within = await requireParent(route, request)
   const { name } = route.from!
@@ -27,9 +27,9 @@ export async function page(route: AnyRoute, request: AnyRequest): Promise<unknow
   const isBackwards = bound?.operator === '>'
   const asked: PageQuery = {
     from: name,
-    share: shareOf(caller),
+    share: shareOf(owner),
     ...(route.from!.kind === 'documents' && { columns: ['id', 'state', order] }),
-    where: [...conditions(route, query), ...owned(caller, route), ...within],
+    where: [...conditions(route, query), ...owned(owner, route), ...within],
     bounds: bound ? [{ column: order, operator: bound.operator, value: bound.place }] : [],
     order,
     ascending: isBackwards,
@@ -40,7 +40,7 @@ export async function page(route: AnyRoute, request: AnyRequest): Promise<unknow
   const { rows, total, position } = await dependencies.reads.page<Shown>(asked)
   const shown = isBackwards ? rows.slice(0, limit).toReversed() : rows.slice(0, limit)
   request.showed(position)
-  // The item that a page ends before is itself behind the page.
+  // The item that ends a page is itself beyond the page.
   const last = Number(shown.at(-1)?.[order] ?? (bound ? bound.place + 1 : 0))
   const hasMore = isBackwards || rows.length > limit
   return {

@@ -20,7 +20,7 @@ export async function requireOwnParent(
 ): Promise<void> {
   if (!within) return
   if (from?.kind !== 'documents') throw new Error(`${operation}: \`within\` needs \`from\``)
-  const state = await currentState(request, from, request.target!)
+  const state = await currentState(request, from, request.subject!)
   const row = state === undefined ? undefined : from.row(state as never)
   if (row?.[within.column] !== request.params[within.param]) refuse('resource_must_exist')
 }

@@ -5,12 +5,12 @@ import { Refusal, refuse } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { idPrefixes } from '../../../packages/domain/index.ts'
 
-/** The prefixes that an id of these kinds may carry; a bare UUID is always one. */
+/** The prefixes that an id of these kinds may have; a bare UUID is always one. */
 function prefixesOf(kinds: readonly string[]): readonly string[] {
   return kinds.flatMap((kind) => idPrefixes[kind] ?? [])
 }
 
-/** Ids of the path become UUIDs, whatever their spelling; what can be no id of its kind cannot be found. */
+/** Converts path ids to UUIDs, whatever their spelling; an invalid id cannot be found. */
 export function pathParameters(
   { params: named = {} }: AnyRoute,
   given: Readonly<Record<string, string>>,
@@ -26,16 +26,16 @@ export function pathParameters(
   return params
 }
 
-/** The stream that a row names: the caller's own, `{id}`, or else what the path names last. */
-export function targetOf(
-  { own }: AnyRoute,
+/** The stream that a row is about: the caller's own, `{id}`, or else what the path names last. */
+export function subjectOf(
+  { subject }: AnyRoute,
   caller: Caller,
   params: Readonly<Record<string, string>>,
 ): string | undefined {
-  return own?.(caller) ?? params['id'] ?? Object.values(params).at(-1)
+  return subject?.(caller) ?? params['id'] ?? Object.values(params).at(-1)
 }
 
-/** Who is told only that something is not there hears what: the innermost that the path names. */
+/** A generic "not found" becomes one that names the kind: the innermost one in the path. */
 export function withKind(route: AnyRoute, params: Readonly<Record<string, string>>, error: unknown): unknown {
   if (!(error instanceof Refusal) || error.reason !== 'resource_must_exist' || error.details.detail)
     return error
@@ -52,7 +52,7 @@ export function noneOf(kinds: readonly string[], text: string): string {
   return `No ${kinds[0]!.replaceAll('_', ' ')} ${text.slice(0, 64)}`
 }
 
-/** The id of something in a list, as `starting_after` gives it. */
+/** The id of a list item, as `starting_after` gives it. */
 export function itemId({ returns }: AnyRoute, text: string): string | undefined {
   return identity(text, ...prefixesOf([objectName(returns) ?? '']))
 }

@@ -1,3 +1,4 @@
+import { asMerchant } from '../../../packages/kernel/owner.ts'
 import type { Vault } from '../../../packages/kernel/ports.ts'
 import type { AnswerKey, Answers } from '../../../packages/kernel/read-ports.ts'
 
@@ -6,13 +7,13 @@ interface SealedBody {
   readonly sealed: string
 }
 
-/** Keeps answers that show a secret encrypted. Only the id of what they are about stays readable. */
+/** Stores answers that show a secret encrypted. Only the id of their subject stays readable. */
 export function sealedAnswers(answers: Answers, vault: Vault): Answers {
   return {
     async begin(key, fingerprint) {
       const known = await answers.begin(key, fingerprint)
       if (known.state !== 'done') return known
-      // What stands under the key of such an operation was put there by `finish` below.
+      // What is stored under such an operation's key was put there by `finish` below.
       const { sealed } = known.answer.body as SealedBody
       const body: unknown = JSON.parse(vault.open(sealed, answerContext(key)))
       return { ...known, answer: { ...known.answer, body } }
@@ -28,7 +29,9 @@ export function sealedAnswers(answers: Answers, vault: Vault): Answers {
   }
 }
 
-/** What an answer is sealed for. */
-export function answerContext({ merchant, livemode, operation, key }: AnswerKey): string {
+/** What an answer's seal is bound to. */
+export function answerContext(answer: AnswerKey): string {
+  const { merchant, livemode } = asMerchant(answer)
+  const { operation, key } = answer
   return `answer/${merchant}/${livemode}/${operation}/${key}`
 }

@@ -1,18 +1,20 @@
 import { LRUCache } from 'lru-cache'
-import type { MerchantOwner } from '../../../packages/kernel/owner.ts'
+import { asMerchant, type Owner } from '../../../packages/kernel/owner.ts'
 
-const merchantsKept = 50_000
+const ownersKept = 50_000
 
-/** What this process last wrote for each merchant, so that the merchant's next list shows it. */
+/** This process's last write for each owner, so that the owner's next list reflects it. */
 export class LastWrites {
-  readonly #live = new LRUCache<string, number>({ max: merchantsKept })
-  readonly #sandbox = new LRUCache<string, number>({ max: merchantsKept })
+  readonly #live = new LRUCache<string, number>({ max: ownersKept })
+  readonly #sandbox = new LRUCache<string, number>({ max: ownersKept })
 
-  note({ merchant, livemode }: MerchantOwner, position: number): void {
+  note(owner: Owner, position: number): void {
+    const { merchant, livemode } = asMerchant(owner)
     this.#positions(livemode).set(merchant, position)
   }
 
-  last({ merchant, livemode }: MerchantOwner): number {
+  last(owner: Owner): number {
+    const { merchant, livemode } = asMerchant(owner)
     return this.#positions(livemode).get(merchant) ?? 0
   }
 

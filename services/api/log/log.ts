@@ -10,7 +10,7 @@ import {
 import { entryBundle, parseTilePath } from '../../../infra/transparency/tiles.ts'
 
 const textType = 'text/plain; charset=utf-8'
-/** What is complete never changes, and neither does the beginning of what is not. */
+/** What is complete never changes, and neither does a prefix of the rest. */
 const forEver = 'public, max-age=31536000, immutable'
 
 interface Found {
@@ -19,7 +19,7 @@ interface Found {
   readonly body: string | Buffer
 }
 
-/** The tree of the log for everybody, at C2SP's paths: it only says how many events there are. */
+/** The public Merkle tree of the log, at C2SP's paths: it only reveals how many events there are. */
 export function mountLog(app: Express, pool: pg.Pool): void {
   app.get(
     '/log/checkpoint',

@@ -18,8 +18,7 @@ const declined: RailState = { state: 'failed', code: 'payer_declined', message: 
 const waitMs = 1_000
 
 /**
- * Where simulated wallets and banks send the payer's browser: the payer decides here what the operator will
- * say.
+ * Where simulated wallets and banks send the payer's browser: here the payer decides the operator's answer.
  */
 export function mountSandboxPayer(app: Express, dependencies: Dependencies): void {
   app.get(`${path}/:reference`, async (request, response) => {
@@ -44,7 +43,7 @@ interface Play {
 
 async function play(dependencies: Dependencies, { request, response, result }: Play): Promise<void> {
   const { id, resource, merchant, status } = await openPayment(dependencies, request)
-  // A payer who presses twice is sent on to what the first press has done.
+  // A payer who presses twice is forwarded to the result of the first press.
   if (status === 'pending') {
     const command = commandAfter(id, await dependencies.sandboxRail.resolve(id, result))
     const envelope = { merchant, livemode: false, actor: 'rail', correlation: dependencies.newId() }

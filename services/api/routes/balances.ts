@@ -3,6 +3,7 @@ import { listRows, perform } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { Currency, SignedMinor, Timestamp } from '../../../packages/contract/vocabulary.ts'
 import { BalanceQuery, BalanceResource } from '../../../packages/domain/balances/balance.ts'
+import { ExplainQuery, ExplanationResource } from '../../../packages/domain/balances/explanation.ts'
 import {
   BalanceTransactionResource,
   TransactionType,
@@ -10,7 +11,7 @@ import {
   type TransactionRow,
 } from '../../../packages/domain/balances/transaction.ts'
 import { balanceTransactions } from '../../../projections/balances.ts'
-import { showBalance } from '../actions/balances.ts'
+import { explain, showBalance } from '../actions/balances.ts'
 
 const rows = [
   perform('GET /api/v1/balance', {
@@ -21,12 +22,21 @@ const rows = [
     action: showBalance,
   }),
 
+  perform('GET /api/v1/balance/explain', {
+    summary: 'What a balance consists of: sums by what moved it, and open holds one by one',
+    scope: 'balance.read',
+    inferred: true,
+    query: ExplainQuery,
+    returns: ExplanationResource,
+    action: explain,
+  }),
+
   listRows('GET /api/v1/balance-transactions', {
     summary: 'Every movement of the balance, newest first',
     scope: 'balance.read',
     from: balanceTransactions,
     returns: BalanceTransactionResource,
-    // The columns of the read model are the fields of the row: it is declared with them.
+    // The read model's columns are the row's fields, declared in one place.
     view: (row) => viewTransaction(row as unknown as TransactionRow),
     paging: 'cursor',
     order: 'position',

@@ -2,7 +2,7 @@ import { perform, type AnyRoute } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { IdempotencyKeyResource, showIdempotencyKey } from '../actions/idempotency-keys.ts'
 
-/** An addition of ours, for a client that has lost the answer of a keyed request. */
+/** An addition of ours, for clients that have lost the answer to a keyed request. */
 export function idempotencyKeyRoutes(table: readonly AnyRoute[]): readonly AnyRoute[] {
   const row = perform('GET /api/v1/idempotency-keys/{key}', {
     summary: 'What became of an idempotency key',

@@ -1,4 +1,5 @@
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
+import { auditRoutes } from './audit.ts'
 import { balanceRoutes } from './balances.ts'
 import { customerRoutes } from './customers.ts'
 import { eventRoutes } from './events.ts'
@@ -26,6 +27,7 @@ const table: readonly AnyRoute[] = [
   ...feeRoutes,
   ...webhookEndpointRoutes,
   ...eventRoutes,
+  ...auditRoutes,
   ...operationRoutes,
   ...geographyRoutes,
   ...testRoutes,

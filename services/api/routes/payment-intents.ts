@@ -60,6 +60,7 @@ const rows = [
 
   perform('POST /api/v1/payment-intents/{id}/confirm', {
     ...named,
+    isChange: true,
     summary: 'Start the payment at the provider; a state that cannot be confirmed is answered unchanged',
     scope: 'payments.write',
     body: ConfirmationRequest,

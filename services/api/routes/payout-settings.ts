@@ -1,4 +1,3 @@
-import type { Caller } from '../../../packages/contract/callers.ts'
 import { change, create, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import {
@@ -22,7 +21,7 @@ import { payoutDestinations, payoutSettingsDocuments } from '../../../projection
 import { besideSettings, makeDefault, prepareRevision } from '../actions/payout-settings.ts'
 
 const settings = {
-  own: ({ merchant, livemode }: Caller) => payoutSettingsId(merchant, livemode),
+  subject: payoutSettingsId,
   from: payoutSettingsDocuments,
   view: viewPayoutSettings,
   beside: besideSettings,

@@ -20,7 +20,7 @@ import { learnMove, prepareMove, realTime, timeOfMove } from '../actions/sandbox
 const clock = {
   environment: 'sandbox only',
   inferred: true,
-  own: ({ merchant }: Caller) => sandboxClockId(merchant),
+  subject: ({ merchant }: Caller) => sandboxClockId(merchant),
   from: sandboxClockDocuments,
   view: viewSandboxClock,
   returns: SandboxClockResource,

@@ -4,7 +4,7 @@ import { readConfiguration } from '../../../infra/configuration.ts'
 import type { Credentials } from '../../composition/first-merchant.ts'
 import { commandOf } from '../arguments.ts'
 import { postingsOf, postingsText } from './ledger.ts'
-import { listen, type Heard, type Listener } from './listener.ts'
+import { listen, type ReceivedWebhook, type Listener } from './listener.ts'
 import { Merchant } from './merchant.ts'
 import { CommandFailedError } from '../failure.ts'
 import { readCredentials, withRuntime } from '../dependencies.ts'
@@ -13,7 +13,7 @@ import { grouped, print, type Printing } from '../output.ts'
 const currency = 'XOF'
 const paid = 25_000
 const paidOut = 10_000
-/** Ends in digits that no magic number has: the operator waits for the test trigger. */
+/** Ends in digits that are no magic number: the operator waits for the test trigger. */
 const payer = { country: 'SN', operator: 'orange_money', msisdn: '+221770000000' }
 /** Ends in 0001: the operator pays by itself after two seconds. */
 const beneficiary = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '+221770000001' }
@@ -58,7 +58,7 @@ interface Story {
   readonly payment_intent: string
   readonly payout: string
   readonly balance: { readonly before: number; readonly after_payment: number; readonly after_payout: number }
-  readonly webhooks: readonly Heard[]
+  readonly webhooks: readonly ReceivedWebhook[]
 }
 
 async function tell(stage: Stage): Promise<Story> {
@@ -86,7 +86,10 @@ async function tell(stage: Stage): Promise<Story> {
   }
 }
 
-/** A service that calls no private address has no webhooks to show; the rest of the story is told anyway. */
+/**
+ * A service that may not call private addresses has no webhooks to show; the rest of the story is told
+ * anyway.
+ */
 async function hook({ merchant, listener, say }: Stage): Promise<string | undefined> {
   const request = { url: listener.url, enabled_events: hookedTypes }
   const { status, body } = await merchant.call('POST', '/api/v1/webhook-endpoints', request)
@@ -149,7 +152,7 @@ async function sendPayout({ merchant, say }: Stage): Promise<string> {
   return id
 }
 
-function bothOf(listener: Listener, resources: readonly string[]): readonly Heard[] | undefined {
+function bothOf(listener: Listener, resources: readonly string[]): readonly ReceivedWebhook[] | undefined {
   const heard = listener.heard.filter(({ resource }) => resources.includes(resource))
   return hookedTypes.every((type) => heard.some((each) => each.type === type)) ? heard : undefined
 }

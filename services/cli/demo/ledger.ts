@@ -26,7 +26,7 @@ export interface Asked {
 
 const eventsPerRead = 1_000
 
-/** The postings of some resources in the sandbox book, each with the balance of its account after it. */
+/** The postings of some resources in the sandbox book, each with its account's balance after it. */
 export async function postingsOf(
   { dependencies }: Runtime,
   { merchant, currency, resources }: Asked,

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 
-/** A webhook whose signature is right. */
-export interface Heard {
+/** A webhook with a valid signature. */
+export interface ReceivedWebhook {
   readonly event: string
   readonly type: string
   /** Id of the object that it is about. */
@@ -14,8 +14,8 @@ export interface Heard {
 
 export interface Listener {
   readonly url: string
-  readonly heard: readonly Heard[]
-  /** With which secret signatures are verified from now on. */
+  readonly heard: readonly ReceivedWebhook[]
+  /** The secret that verifies signatures from now on. */
   expect(secret: string): void
   close(): void
 }
@@ -25,9 +25,9 @@ interface Payload {
   readonly data: { readonly id: string }
 }
 
-/** A merchant's webhook endpoint on this machine. What is signed wrongly is answered 400 and not heard. */
+/** A merchant's webhook endpoint on this machine. An invalid signature is answered 400 and ignored. */
 export async function listen(): Promise<Listener> {
-  const heard: Heard[] = []
+  const heard: ReceivedWebhook[] = []
   let webhook: Webhook | undefined
   const server = createServer((request, response) => {
     void hear(request, webhook).then(
@@ -48,7 +48,7 @@ export async function listen(): Promise<Listener> {
   }
 }
 
-async function hear(request: IncomingMessage, webhook: Webhook | undefined): Promise<Heard> {
+async function hear(request: IncomingMessage, webhook: Webhook | undefined): Promise<ReceivedWebhook> {
   const body = await text(request)
   if (!webhook) throw new Error('nothing is expected yet')
   const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature']

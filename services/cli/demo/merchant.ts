@@ -19,7 +19,7 @@ export class Merchant {
     this.#key = key
   }
 
-  /** Throws CommandFailedError when no service is there, or when it does not know the key. */
+  /** Throws CommandFailedError when no service is running, or when it does not know the key. */
   async greet(): Promise<void> {
     await this.#fetch('GET', '/healthz')
     const { status } = await this.call('GET', '/api/v1/balance')

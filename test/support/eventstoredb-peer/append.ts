@@ -4,7 +4,7 @@ import { invalid, streamDeleted } from './failures.ts'
 import type { AppendOutcome, ProposedRecord, ProposedAppend } from './log.ts'
 import { appendAnswer, batchAnswer, proposedRecord, streamName } from './messages.ts'
 
-/** Rejects with the status that the call is to end with. */
+/** Rejects with the status with which the call should end. */
 export type Decide = (append: ProposedAppend) => Promise<AppendOutcome>
 export type AppendCall = ServerReadableStream<streams.AppendReq, streams.AppendResp>
 export type AnswerAppend = sendUnaryData<streams.AppendResp>
@@ -33,7 +33,7 @@ export function answerAppend(call: AppendCall, answer: AnswerAppend, decide: Dec
   })
 }
 
-/** Many appends on one call, whose answers come in any order. An error ends the call, and so all of them. */
+/** Many appends on one call, answered in any order. An error ends the call, and with it all of them. */
 export function answerBatchAppend(call: BatchAppendCall, decide: Decide): void {
   const begun = new Map<string, ProposedAppend>()
   call.on('error', () => undefined)

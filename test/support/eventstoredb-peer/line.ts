@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
-/** The wire between the clients and the server, which a test can cut. */
+/** The connection between clients and server, which a test can cut. */
 export class Line {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
@@ -20,7 +20,7 @@ export class Line {
     return this.#port
   }
 
-  /** The first time at any free port, later at the same one again. */
+  /** On any free port the first time, then always on that one. */
   async open(): Promise<void> {
     this.#server.listen(this.#port, '127.0.0.1')
     await once(this.#server, 'listening')
@@ -28,12 +28,12 @@ export class Line {
     this.#port = port
   }
 
-  /** Breaks all connections; new ones can be made. */
+  /** Breaks all connections; new ones are accepted. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  /** Breaks all connections and takes no new ones. */
+  /** Breaks all connections and accepts no new ones. */
   async close(): Promise<void> {
     const closed = once(this.#server, 'close')
     this.#server.close()

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 
-/** One event as the server keeps it: the bytes are the client's. */
+/** One event as the server stores it: the bytes are the client's. */
 export interface LogRecord {
   readonly stream: string
   readonly revision: number
-  /** Commit and prepare position: they are the same for every event that was appended through gRPC. */
+  /** Commit and prepare position: equal for every event appended through gRPC. */
   readonly position: number
   readonly id: string
   readonly type: string
@@ -31,16 +31,16 @@ export interface StreamMetadata {
   readonly $acl?: object
 }
 
-/** What a record takes on disk beside its bytes, more or less: it makes positions grow with gaps. */
+/** Roughly what a record takes on disk besides its bytes: it makes positions grow with gaps. */
 const recordOverhead = 97
 const noBytes = new Uint8Array(0)
-/** `$tb` of a stream that was deleted and may come again: the server writes the greatest number there is. */
+/** `$tb` of a soft-deleted stream: the server writes the greatest possible number. */
 const deletedBefore = '9223372036854775807'
 const greatestRevision = 2 ** 63
 
 interface Stream {
   readonly records: LogRecord[]
-  /** What is before this revision is hidden. */
+  /** Everything before this revision is hidden. */
   hiddenBefore: number
   maxCount: number
   isTombstoned: boolean
@@ -58,7 +58,7 @@ export class Log {
     if (stream.isTombstoned) return { outcome: 'stream deleted' }
     const last = stream.records.length - 1
     const isDeleted = stream.hiddenBefore === Infinity
-    // A stream that was deleted may be begun again, and its revisions go on.
+    // A soft-deleted stream may be started again, and its revisions continue.
     const isBegunAgain = isDeleted && expected === -1
     if (!isBegunAgain && expected > last) return wrong(last)
     if (!isBegunAgain && expected < last) return repeatedOrWrong(stream.records, expected, proposed)
@@ -69,7 +69,7 @@ export class Log {
     return written(stream.records.at(-1))
   }
 
-  /** What a reader sees of a stream. */
+  /** What readers see of a stream. */
   read(name: string): StreamRead {
     const stream = this.#streams.get(name)
     if (stream?.isTombstoned) return 'deleted'
@@ -83,7 +83,7 @@ export class Log {
     return this.#streams.get(name)?.records
   }
 
-  /** As an administrator does it. The events stay in the log until somebody scavenges. */
+  /** What an administrator can do. The events stay in the log until a scavenge. */
   setMetadata(name: string, metadata: StreamMetadata): void {
     const stream = this.#stream(name)
     const { $tb = 0, $maxCount = Infinity } = metadata
@@ -100,12 +100,12 @@ export class Log {
     this.#tell()
   }
 
-  /** The soft way: it looks as if it had never been, and may come again. */
+  /** Soft delete: the stream looks as if it had never existed, and may be started again. */
   delete(name: string): void {
     this.setMetadata(name, { $tb: deletedBefore })
   }
 
-  /** The hard way: nothing can be read from it or appended to it any more. */
+  /** Tombstone: nothing can be read from it or appended to it any more. */
   tombstone(name: string): void {
     this.#stream(name).isTombstoned = true
     const contentType = 'application/octet-stream'
@@ -114,7 +114,7 @@ export class Log {
     this.#tell()
   }
 
-  /** Records behind a position, oldest first. */
+  /** Records after a position, oldest first. */
   after(position: number, count: number): readonly LogRecord[] {
     let [low, high] = [0, this.records.length]
     while (low < high) {
@@ -162,7 +162,7 @@ export class Log {
   }
 }
 
-/** The same event ids at the same place are the same append; a part of them is not. */
+/** The same event ids in the same place are the same append; a part of them is not. */
 function repeatedOrWrong(
   stored: readonly LogRecord[],
   expected: number,

@@ -7,7 +7,7 @@ import status from '@eventstore/db-client/generated/status_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { AppendOutcome, LogRecord, ProposedRecord, ProposedAppend } from './log.ts'
 
-/** What the server says, and what it was asked, as messages of the EventStoreDB protocol. */
+/** The server's answers and requests as messages of the EventStoreDB protocol. */
 
 export function streamName(identifier: shared.StreamIdentifier | undefined): string {
   return Buffer.from(identifier?.getStreamName_asU8() ?? []).toString('utf8')
@@ -69,7 +69,7 @@ export function batchAnswer(
   return answer.setSuccess(success.setPosition(at))
 }
 
-/** Whatever a UUID was written as, the server answers it as two numbers. */
+/** However a UUID was written, the server returns it as two numbers. */
 function structured(uuid: shared.UUID | undefined): shared.UUID {
   const bytes = Buffer.from((uuid?.getString() ?? '').replaceAll('-', ''), 'hex')
   if (uuid?.hasStructured() || bytes.length !== 16) return uuid ?? new shared.UUID()
@@ -143,7 +143,7 @@ export function eventAnswer(record: LogRecord): streams.ReadResp {
   return new streams.ReadResp().setEvent(event)
 }
 
-/** That of a tombstone is the greatest there is, which no number of JavaScript is. */
+/** A tombstone's revision is the greatest 64-bit number, which JavaScript cannot represent. */
 function revisionOf({ revision }: LogRecord): string {
   return Number.isSafeInteger(revision) ? String(revision) : '9223372036854775807'
 }
@@ -168,7 +168,7 @@ export function caughtUpAnswer(): streams.ReadResp {
   return new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp())
 }
 
-/** Whether the filter of a request lets a record through. */
+/** Whether the filter of a request matches a record. */
 export function filterOf(options: streams.ReadReq.Options): (record: LogRecord) => boolean {
   const filter = options.getFilter()
   if (!filter) return () => true

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { Metadata, Server, ServerCredentials, type sendUnaryData } from '@grpc/grpc-js'
 import { GossipService } from '@eventstore/db-client/generated/gossip_grpc_pb.js'
 import type { ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js'
@@ -7,6 +8,7 @@ import { ServerFeaturesService } from '@eventstore/db-client/generated/serverfea
 import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type streams from '@eventstore/db-client/generated/streams_pb.js'
+import type { TestCertificate } from '../certificate.ts'
 import {
   answerAppend,
   answerBatchAppend,
@@ -15,20 +17,21 @@ import {
   type BatchAppendCall,
   type Decide,
 } from './append.ts'
-import { accessDenied, notLeader, type Failure } from './failures.ts'
+import { accessDenied, notLeader, unauthenticated, type Failure } from './failures.ts'
 import { Line } from './line.ts'
 import { Log, type AppendOutcome, type ProposedAppend } from './log.ts'
 import { featuresAnswer, gossipAnswer } from './messages.ts'
 import { answerRead, answerSubscription, subscriptionStart, type ReadCall } from './read.ts'
+import { isUser, rightToRead, type User } from './rights.ts'
 
 type AnswerGossip = sendUnaryData<ClusterInfo>
 type AnswerFeatures = sendUnaryData<SupportedMethods>
 
-/** What may go wrong with one append. */
+/** Faults that one append can meet. */
 export type AppendFault =
   /** The connection breaks after the events were written and before the answer. */
   | { readonly fault: 'answer lost' }
-  /** The events are written, and the answer is kept back, perhaps for ever. */
+  /** The events are written, and the answer is delayed, perhaps for ever. */
   | { readonly fault: 'answer late'; readonly until: Promise<void> }
   /** The events are written, and the answer does not say where. */
   | { readonly fault: 'position left out' }
@@ -40,50 +43,52 @@ export type AppendFault =
       readonly metadata?: Metadata
       readonly written: boolean
     }
-  /** The append itself is answered so, and nothing is written; others of the same call go on. */
+  /** This append is answered so and writes nothing; others of the same call continue. */
   | { readonly fault: 'not taken'; readonly type: string; readonly message: string }
   /** The server has forgotten that the append was repeated: it says that the stream is elsewhere. */
   | { readonly fault: 'called a conflict' }
 
-/** Speaks EventStoreDB 23.10 over real gRPC, keeps the log in memory, and fails when it is told to. */
+/** Speaks EventStoreDB 23.10's protocol over real gRPC, keeps the log in memory, and fails when told to. */
 export class EventStoreDbPeer {
   readonly log: Log
   readonly line: Line
   readonly #server: Server
+  readonly #certificate: TestCertificate | undefined
   readonly #subscriptions = new Set<ReadCall>()
   readonly #happened = new EventEmitter()
   readonly #faults: AppendFault[] = []
   readonly #batchAppends = new Set<BatchAppendCall>()
   #leaderPort: number | undefined
   #failure: Failure | undefined
-  #isAllDenied = false
-  /** Calls that this node did not carry out, because it was not ready or another node leads. */
+  #user: User | undefined
+  /** Calls refused because this node was not ready or another one leads. */
   callsRefused = 0
-  /** Reads that have come and were carried out, subscriptions among them. */
+  /** Reads received and carried out, subscriptions included. */
   reads = 0
-  /** Appends that have come, also those that were not answered. */
+  /** Appends received, including unanswered ones. */
   appends = 0
-  /** The positions behind which subscriptions were ever begun. */
+  /** The positions after which subscriptions were started. */
   readonly subscribedAfter: number[] = []
-  /** The checkpoints that subscriptions were sent. */
+  /** The checkpoints sent to subscriptions. */
   readonly checkpoints: number[] = []
-  /** How many events subscriptions were sent. */
+  /** Number of events sent to subscriptions. */
   eventsSent = 0
 
-  private constructor(server: Server, port: number, log: Log) {
+  private constructor(server: Server, { port, log, certificate }: PeerParts) {
     this.#server = server
+    this.#certificate = certificate
     this.log = log
     this.line = new Line(port)
   }
 
   /** Nodes of one cluster share a log. */
-  static async start(log = new Log()): Promise<EventStoreDbPeer> {
+  static async start(log = new Log(), certificate?: TestCertificate): Promise<EventStoreDbPeer> {
     const server = new Server({ 'grpc.max_receive_message_length': 17 * 1024 * 1024 })
     const port = await new Promise<number>((resolve, reject) => {
       const bound = (error: Error | null, port: number) => (error ? reject(error) : resolve(port))
-      server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), bound)
+      server.bindAsync('127.0.0.1:0', credentialsOf(certificate), bound)
     })
-    const peer = new EventStoreDbPeer(server, port, log)
+    const peer = new EventStoreDbPeer(server, { port, log, certificate })
     const decide = (append: ProposedAppend) => peer.#decide(append)
     server.addService(StreamsService, {
       append: (call: AppendCall, answer: AnswerAppend) => {
@@ -111,7 +116,13 @@ export class EventStoreDbPeer {
     return `esdb://127.0.0.1:${this.line.port}?tls=false`
   }
 
-  /** Another node leads from now on, at this port: whoever requires a leader is sent there. */
+  /** As somebody whom it asks for a password. */
+  urlOf(user: string, password: string): string {
+    const authority = encodeURIComponent(this.#certificate!.certificateFile)
+    return `esdb://${user}:${password}@localhost:${this.line.port}?tlsCaFile=${authority}`
+  }
+
+  /** Another node, on this port, leads from now on: calls that require a leader are redirected. */
   isLedBy(port: number): void {
     this.#leaderPort = port
     for (const call of this.#batchAppends) call.emit('error', notLeader(port))
@@ -129,9 +140,9 @@ export class EventStoreDbPeer {
     for (const call of [...this.#batchAppends, ...this.#subscriptions]) call.emit('error', failure)
   }
 
-  /** Calls that read $all are refused, as they are to users without a right to it. */
-  denyAll(): void {
-    this.#isAllDenied = true
+  /** Lets in nobody else; without it everybody may do everything, as on a server that runs insecure. */
+  letInOnly(user: User): void {
+    this.#user = user
   }
 
   /** The next append without a fault of its own meets this one. */
@@ -153,7 +164,7 @@ export class EventStoreDbPeer {
     while (!condition(this)) await once(this.#happened, 'change')
   }
 
-  /** What every server has from the start, and what its statistics add: none of it is for applications. */
+  /** What every server contains from the start, and its statistics: none of it is for applications. */
   writeSystemEvents(count: number): void {
     const stream = '$stats-127.0.0.1:2113'
     const [data, contentType] = [Buffer.from('{}'), 'application/json']
@@ -172,7 +183,9 @@ export class EventStoreDbPeer {
   #mayCarryOut(call: AppendCall | BatchAppendCall | ReadCall): boolean {
     const needsLeader = call.metadata.get('requires-leader').length > 0
     const leader = needsLeader ? this.#leaderPort : undefined
-    const failure = this.#failure ?? (leader === undefined ? undefined : notLeader(leader))
+    const isStranger = this.#user && !isUser(this.#user, call.metadata)
+    const failure =
+      (isStranger ? unauthenticated : this.#failure) ?? (leader === undefined ? undefined : notLeader(leader))
     if (failure) {
       this.callsRefused += 1
       call.emit('error', failure)
@@ -191,6 +204,8 @@ export class EventStoreDbPeer {
     const fault = this.#faults.shift()
     this.appends += 1
     this.#happened.emit('change')
+    if (this.#user?.lacks.includes('write'))
+      return { outcome: 'failed', type: 'AccessDenied', message: 'Access Denied' }
     if (fault?.fault === 'refused' && !fault.written) throw fault
     if (fault?.fault === 'not taken') return { ...fault, outcome: 'failed' }
     const outcome = this.log.append(stream, expected, events)
@@ -202,7 +217,7 @@ export class EventStoreDbPeer {
 
   async #read(call: ReadCall): Promise<void> {
     const options = call.request.getOptions()
-    if (this.#isAllDenied && options?.hasAll()) return void call.emit('error', accessDenied)
+    if (this.#user?.lacks.includes(rightToRead(options))) return void call.emit('error', accessDenied)
     this.reads += 1
     if (!options?.hasSubscription()) return answerRead(call, this.log)
     this.#subscriptions.add(call)
@@ -218,6 +233,19 @@ export class EventStoreDbPeer {
     if (sent.hasEvent()) this.eventsSent += 1
     this.#happened.emit('change')
   }
+}
+
+interface PeerParts {
+  readonly port: number
+  readonly log: Log
+  readonly certificate: TestCertificate | undefined
+}
+
+function credentialsOf(certificate: TestCertificate | undefined): ServerCredentials {
+  if (!certificate) return ServerCredentials.createInsecure()
+  const { certificateFile, keyStoreFile } = certificate
+  const pair = { cert_chain: readFileSync(certificateFile), private_key: readFileSync(keyStoreFile) }
+  return ServerCredentials.createSsl(null, [pair])
 }
 
 function distorted(outcome: AppendOutcome, fault: AppendFault | undefined): AppendOutcome {

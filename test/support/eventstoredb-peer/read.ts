@@ -20,7 +20,7 @@ export type OnSent = (message: streams.ReadResp) => void
 const pageSize = 32
 const backwards = 1
 
-/** A call that is answered. It waits for a client that reads more slowly than the server writes. */
+/** A call being answered. It waits for a client that reads more slowly than the server writes. */
 class Outlet {
   readonly #call: ReadCall
   readonly #onSent: OnSent
@@ -78,7 +78,7 @@ export async function answerRead(call: ReadCall, log: Log): Promise<void> {
   call.end()
 }
 
-/** So many events may wait for a subscriber that is live; the server cuts off who is slower. */
+/** Buffer of a live subscriber; the server cuts off slower ones. */
 const waitingMost = 64
 
 /** Answers a subscription to $all, which ends only when one of the two sides wants it to. */
@@ -129,7 +129,7 @@ function checkpointIntervalOf(options: streams.ReadReq.Options): number {
 
 type Records = readonly LogRecord[]
 
-/** What is hidden is left out: a read from revision 0 begins with what is there. */
+/** Hidden events are left out: a read from revision 0 begins with the first visible one. */
 function fromRevision(records: Records, options: streams.ReadReq.Options): Records {
   const ofStream = options.getStream()
   if (Number(options.getReadDirection()) === backwards) return records.toReversed()
@@ -137,7 +137,7 @@ function fromRevision(records: Records, options: streams.ReadReq.Options): Recor
   return records.filter(({ revision }) => revision >= from)
 }
 
-/** Forwards the record at the position is part of the answer, backwards it is not. */
+/** Reading forwards includes the record at the position, reading backwards does not. */
 function fromPosition(records: Records, options: streams.ReadReq.Options): Records {
   const start = options.getAll()?.getPosition()
   const from = start ? Number(start.getCommitPosition()) : undefined
@@ -147,7 +147,7 @@ function fromPosition(records: Records, options: streams.ReadReq.Options): Recor
   return records.filter(({ position }) => from === undefined || position >= from)
 }
 
-/** A subscription starts behind this position: -1 for the start of the log, whose first record is at 0. */
+/** A subscription starts after this position: -1 for the start of the log, whose first record is at 0. */
 export function subscriptionStart(call: ReadCall, log: Log): number {
   const all = optionsOf(call).getAll()
   if (all?.hasEnd()) return log.records.at(-1)?.position ?? -1

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { EventStoreDbPeer } from './peer.ts'
 
-/*
- * The server in a process of its own, so that what it costs is not taken for what its clients cost. Says
- * where it listens, and writes events when it is asked to.
+/**
+ * The server as a process of its own, so that its cost is not attributed to its clients. Prints where it
+ * listens, and writes events on request.
  */
 
 interface Wanted {

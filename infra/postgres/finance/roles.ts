@@ -1,0 +1,146 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { inTransaction } from '../client/transaction.ts'
+import { financeReader } from './finance.ts'
+
+export interface ReaderRole {
+  readonly name: string
+  /** Shown once: the server keeps a SCRAM verifier of it. */
+  readonly password: string
+  /** What this user may not forbid, as SQL for an administrator. Empty when all is done. */
+  readonly leftToDo: string
+}
+
+/** The name belongs to a role that is not a reader of ours. */
+export class RoleTakenError extends Error {
+  override readonly name = 'RoleTakenError'
+}
+
+const passwordBytes = 24
+
+/** What each session of a reader begins with. */
+const sessionSettings = {
+  default_transaction_read_only: 'on',
+  statement_timeout: '60s',
+  lock_timeout: '5s',
+  idle_in_transaction_session_timeout: '60s',
+  search_path: 'finance',
+}
+const connectionsMax = 10
+
+/** Makes a login that reads the views of finance and nothing else, or gives it another password. */
+export async function grantReader(pool: pg.Pool, name: string): Promise<ReaderRole> {
+  const password = randomBytes(passwordBytes).toString('base64url')
+  const role = pg.escapeIdentifier(name)
+  await inTransaction(pool, async (connection) => {
+    const { rows } = await connection.query<{ isReader: boolean }>(
+      `select exists (select from pg_auth_members m join pg_roles g on g.oid = m.roleid
+         where m.member = r.oid and g.rolname = $2) as "isReader" from pg_roles r where rolname = $1`,
+      [name, financeReader],
+    )
+    if (rows[0] && !rows[0].isReader) throw new RoleTakenError(`${name} is another role of this server`)
+    if (!rows[0]) await connection.query(`create role ${role} in role ${financeReader}`)
+    const rights = `login inherit nocreatedb nocreaterole connection limit ${connectionsMax}`
+    const verifier = pg.escapeLiteral(scramVerifier(password))
+    await connection.query(`alter role ${role} ${rights} password ${verifier}`)
+    for (const [setting, value] of Object.entries(sessionSettings))
+      await connection.query(`alter role ${role} set ${setting} = ${pg.escapeLiteral(value)}`)
+  })
+  return { name, password, leftToDo: (await closeToReaders(pool)) ? '' : closing }
+}
+
+/** Ends a reader and its sessions; false when there is none of this name. */
+export async function revokeReader(pool: pg.Pool, name: string): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `select from pg_auth_members m join pg_roles g on g.oid = m.roleid join pg_roles r on r.oid = m.member
+     where r.rolname = $1 and g.rolname = $2`,
+    [name, financeReader],
+  )
+  if (!rowCount) return false
+  const role = pg.escapeIdentifier(name)
+  await pool.query(`alter role ${role} nologin`)
+  await pool.query('select pg_terminate_backend(pid) from pg_stat_activity where usename = $1', [name])
+  await pool.query(`drop role ${role}`)
+  return true
+}
+
+/**
+ * What PostgreSQL lets everybody do in a database: temporary tables, large objects, and advisory locks, by
+ * which our processes choose their leaders. The service's own user keeps them.
+ */
+const closing = `do $closing$
+  declare function regprocedure;
+  begin
+    execute format('revoke temporary on database %I from public', current_database());
+    execute format('grant temporary on database %I to %I', current_database(), current_user);
+    for function in select oid::regprocedure from pg_proc where pronamespace = 'pg_catalog'::regnamespace
+      and (proname ~ '^lo_' or proname in ('loread', 'lowrite') or proname ~ '^pg_(try_)?advisory_')
+    loop
+      execute format('revoke execute on function %s from public', function);
+      execute format('grant execute on function %s to %I', function, current_user);
+    end loop;
+  end
+$closing$;`
+
+async function closeToReaders(pool: pg.Pool): Promise<boolean> {
+  const { rows } = await pool.query<{ open: boolean }>(
+    `select bool_or(has_function_privilege($1, oid, 'execute')) as open from pg_proc
+     where pronamespace = 'pg_catalog'::regnamespace and proname in ('lo_create', 'pg_advisory_lock')`,
+    [financeReader],
+  )
+  const temporary = `select has_database_privilege($1, current_database(), 'temporary') as open`
+  const { rows: mayBeTemporary } = await pool.query<{ open: boolean }>(temporary, [financeReader])
+  if (!rows[0]!.open && !mayBeTemporary[0]!.open) return true
+  try {
+    await pool.query(closing)
+    return true
+  } catch (error) {
+    if ((error as { code?: string }).code === '42501') return false
+    throw error
+  }
+}
+
+const iterations = 4_096
+const saltBytes = 16
+const keyBytes = 32
+
+/** As PostgreSQL keeps it, so that the password itself is in no statement and no log (RFC 5803). */
+export function scramVerifier(password: string, salt = randomBytes(saltBytes)): string {
+  const salted = pbkdf2Sync(password, salt, iterations, keyBytes, 'sha256')
+  const keyOf = (what: string) => createHmac('sha256', salted).update(what).digest()
+  const stored = createHash('sha256').update(keyOf('Client Key')).digest('base64')
+  const server = keyOf('Server Key').toString('base64')
+  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${stored}:${server}`
+}
+
+const accessComment = '# Readers of finance sign in with their password, and reach no other database.'
+
+/** The embedded server trusts whoever reaches its socket, but not readers: they show their password. */
+export async function askReadersForPassword(pool: pg.Pool, dataDirectory: string): Promise<void> {
+  const file = join(dataDirectory, 'postgres', 'pg_hba.conf')
+  const known = readFileSync(file, 'utf8')
+  if (known.startsWith(accessComment)) return
+  const { rows } = await pool.query<{ name: string }>('select current_database() as name')
+  const lines = [
+    accessComment,
+    `local "${rows[0]!.name}" +${financeReader} scram-sha-256`,
+    `local all +${financeReader} reject`,
+  ]
+  writeFileSync(file, `${lines.join('\n')}\n${known}`)
+  await pool.query('select pg_reload_conf()')
+}
+
+/** What `psql` takes to reach the views. `url` is that of the service; its user and password are left out. */
+export function psqlLine(url: string, name: string): string {
+  const { host, port, database } = new pg.Client({ connectionString: url })
+  const mode = /[?&]sslmode=([a-z-]+)/.exec(url)?.[1]
+  const parts = { host, port, dbname: database, user: name, ...(mode && { sslmode: mode }) }
+  const words = Object.entries(parts).map(([key, value]) => `${key}=${conninfo(String(value))}`)
+  return `psql "${words.join(' ')}"`
+}
+
+function conninfo(value: string): string {
+  return /^[\w./:@-]+$/.test(value) ? value : `'${value.replaceAll(/['\\]/g, '\\$&')}'`
+}

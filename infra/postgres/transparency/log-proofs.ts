@@ -1,0 +1,66 @@
+import { LRUCache } from 'lru-cache'
+import type pg from 'pg'
+import type { Disclosure, LogProofs, Receipt } from '../../../packages/kernel/log-ports.ts'
+import type { EventStore, StoredEvent } from '../../../packages/kernel/ports.ts'
+import { blindOf, open } from '../../event-store/sealed/box.ts'
+import { committedEvent } from '../../transparency/commitment.ts'
+import { TileProofs } from '../../transparency/proofs.ts'
+import { Batcher } from '../client/batcher.ts'
+import type { SubjectKeys } from '../privacy/subject-keys.ts'
+import { cosignatures, lastCheckpoint, leavesAt, readTile } from './tree-store.ts'
+
+export interface LogProofsOptions {
+  readonly pool: pg.Pool
+  /** Events as they are stored. */
+  readonly store: Pick<EventStore, 'readAll'>
+  readonly keys: Pick<SubjectKeys, 'forOpening'>
+}
+
+const leavesKept = 100_000
+
+/** Proofs from the tiles that the notary has written. */
+export function logProofs({ pool, store, keys }: LogProofsOptions): LogProofs {
+  // A leaf never moves.
+  const known = new LRUCache<number, number>({ max: leavesKept })
+  const looking = new Batcher<number, number | undefined>((positions) => leavesAt(pool, positions))
+
+  const indexOf = async (position: number) => {
+    const leaf = known.get(position) ?? (await looking.enqueue(position))
+    if (leaf !== undefined) known.set(position, leaf)
+    return leaf
+  }
+
+  return {
+    indexOf,
+    async receiptOf({ position }): Promise<Receipt | undefined> {
+      const index = await indexOf(position)
+      const checkpoint = await lastCheckpoint(pool)
+      if (index === undefined || !checkpoint) return undefined
+      const [event] = await store.readAll(position - 1, 1)
+      if (event?.position !== position) throw new Error(`the log has no event at position ${position}`)
+      const proofs = new TileProofs(checkpoint.size, async (name) => {
+        const tile = await readTile(pool, name)
+        if (!tile) throw new Error(`the tree of the log has no tile ${name.level}/${name.index}`)
+        return tile
+      })
+      const proof = await proofs.inclusion(index)
+      return {
+        event: committedEvent(event),
+        salt: event.metadata.salt ?? '',
+        personal: await disclosed(event, keys),
+        index,
+        proof: proof.map((hash) => hash.toString('base64')),
+        checkpoint: checkpoint.note + (await cosignatures(pool, checkpoint.size)).join(''),
+      }
+    },
+  }
+}
+
+async function disclosed(
+  { id, metadata: { sealed, salt = '' } }: StoredEvent,
+  keys: LogProofsOptions['keys'],
+): Promise<Disclosure | null> {
+  const key = sealed && (await keys.forOpening(sealed.key))
+  if (!key) return null
+  return { content: open(key, sealed.box, { salt, id }), blind: blindOf(key, salt) }
+}

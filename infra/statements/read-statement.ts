@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto'
+import { parse } from 'csv-parse/sync'
+import { AmountError, minorUnits, type DecimalMark } from './amounts.ts'
+
+/** A line of an operator's file, before anything is known of it. */
+export interface ReadLine {
+  /** 1 is the first behind the header. */
+  readonly number: number
+  readonly reference: string
+  readonly amount: number
+  readonly fee: number
+  readonly at: string
+}
+
+export interface ReadStatement {
+  /** SHA-256 of the file. */
+  readonly digest: string
+  readonly lines: readonly ReadLine[]
+}
+
+/** What a file cannot be read for; each problem names its line. */
+export class StatementError extends Error {
+  override readonly name = 'StatementError'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[], more = 0) {
+    super([...problems, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n'))
+    this.problems = problems
+  }
+}
+
+const fields = ['reference', 'amount', 'direction', 'credit', 'debit', 'fee', 'time', 'currency'] as const
+type Field = (typeof fields)[number]
+/** The column of each field, as the header of the file names it. */
+export type ColumnMap = Readonly<Partial<Record<Field, string>>>
+
+/** How operators call them, where nobody says. */
+const usual: Readonly<Record<Field, readonly string[]>> = {
+  reference: ['reference', 'ref', 'external_id', 'externalid', 'client_reference', 'merchant_reference'],
+  amount: ['amount', 'montant', 'net_amount'],
+  direction: ['direction', 'type', 'sens', 'cr/dr'],
+  credit: ['credit', 'crédit'],
+  debit: ['debit', 'débit'],
+  fee: ['fee', 'fees', 'frais', 'commission'],
+  time: ['time', 'date', 'timestamp', 'datetime', 'transaction_date', 'date_operation'],
+  currency: ['currency', 'devise', 'ccy'],
+}
+
+export interface StatementOptions {
+  readonly currency: string
+  /** Minor digits of the currency. */
+  readonly digits: number
+  readonly map: ColumnMap
+  readonly decimal: DecimalMark
+  /** The time at which clocks at the operator show this. */
+  readonly instantOf: (local: string) => string
+}
+
+const bytesMax = 300_000_000
+const problemsMax = 20
+
+/** Reads all of a file or nothing: one line that cannot be understood refuses the whole. */
+export function readStatement(bytes: Buffer, options: StatementOptions): ReadStatement {
+  if (bytes.length > bytesMax) throw new StatementError(['The file is larger than 300 MB: cut it into days.'])
+  const text = decoded(bytes)
+  const records = recordsOf(text)
+  const [header, ...rows] = records
+  if (!header || rows.length === 0) throw new StatementError(['The file has no lines.'])
+  const columns = columnsOf(header, options.map)
+  const problems: string[] = []
+  let wrong = 0
+  const lines = rows.map((row, index) => {
+    try {
+      return lineOf(index + 1, (field) => row[columns.get(field) ?? -1]?.trim() ?? '', options)
+    } catch (error) {
+      if (!(error instanceof AmountError || error instanceof StatementError)) throw error
+      if (wrong++ < problemsMax) problems.push(`Line ${index + 1}: ${error.message}`)
+      return undefined
+    }
+  })
+  if (wrong > 0) throw new StatementError(problems, wrong - problems.length)
+  const digest = createHash('sha256').update(bytes).digest('hex')
+  return { digest, lines: lines.filter((line) => line !== undefined) }
+}
+
+/** UTF-8, or UTF-16 that says so. */
+function decoded(bytes: Buffer): string {
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe
+  const text = new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes)
+  if (text.includes('\0')) throw new StatementError(['The file is no text: it has bytes of zero.'])
+  return text
+}
+
+function recordsOf(text: string): readonly (readonly string[])[] {
+  const [first = ''] = text.split('\n', 1)
+  const delimiters = [';', '\t', '|', ',']
+  const countOf = (mark: string) => first.split(mark).length
+  const delimiter = delimiters.reduce((best, mark) => (countOf(mark) > countOf(best) ? mark : best))
+  try {
+    return parse(text, { delimiter, skip_empty_lines: true, skip_records_with_empty_values: true })
+  } catch (error) {
+    throw new StatementError([`The file is no CSV: ${(error as Error).message}`])
+  }
+}
+
+function columnsOf(header: readonly string[], map: ColumnMap): ReadonlyMap<Field, number> {
+  const names = header.map((name) => name.trim().toLowerCase())
+  const columns = new Map<Field, number>()
+  for (const field of fields) {
+    const wanted = map[field]?.trim().toLowerCase()
+    const at =
+      wanted === undefined ? names.findIndex((name) => usual[field].includes(name)) : names.indexOf(wanted)
+    if (wanted !== undefined && at < 0)
+      throw new StatementError([`The header has no column "${map[field]}".`])
+    if (at >= 0) columns.set(field, at)
+  }
+  const hasAmount = columns.has('amount') || (columns.has('credit') && columns.has('debit'))
+  const missing = [...(hasAmount ? [] : ['amount']), ...(columns.has('time') ? [] : ['time'])]
+  if (missing.length === 0) return columns
+  const named = header.map((name) => `"${name.trim()}"`).join(', ')
+  throw new StatementError([
+    `No column is known as ${missing.join(' and ')} among ${named}: say --map ${missing[0]}=….`,
+  ])
+}
+
+type Cell = (field: Field) => string
+
+function lineOf(number: number, cell: Cell, options: StatementOptions): ReadLine {
+  const currency = cell('currency')
+  if (currency !== '' && currency.toUpperCase() !== options.currency)
+    throw new StatementError([`its currency is ${currency}, not ${options.currency}`])
+  const fee = cell('fee') === '' ? 0 : Math.abs(amountIn(cell('fee'), options))
+  return {
+    number,
+    reference: referenceOf(cell('reference')),
+    amount: signedAmount(cell, options),
+    fee,
+    at: timeOf(cell('time'), options),
+  }
+}
+
+function amountIn(text: string, { digits, decimal }: StatementOptions): number {
+  return minorUnits(text, digits, decimal)
+}
+
+const inward = /^(c|cr|credit|crédit|in|collection|payment|deposit|cashin)$/i
+const outward = /^(d|dr|debit|débit|out|disbursement|payout|refund|withdrawal|cashout)$/i
+
+/** Negative where money has left our account. */
+function signedAmount(cell: Cell, options: StatementOptions): number {
+  if (cell('amount') === '') {
+    if (cell('credit') === '' && cell('debit') === '') throw new StatementError(['it has no amount'])
+    const [credit, debit] = [cell('credit'), cell('debit')].map((text) =>
+      text === '' ? 0 : amountIn(text, options),
+    )
+    return credit! - Math.abs(debit!)
+  }
+  const amount = amountIn(cell('amount'), options)
+  const direction = cell('direction')
+  if (direction === '' || amount < 0) return amount
+  if (inward.test(direction)) return amount
+  if (outward.test(direction)) return 0 - amount
+  throw new StatementError([`"${direction}" is neither money in nor money out`])
+}
+
+const uuid = /^(?:[a-z]{2,8}_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/i
+
+/** However the operator spells what we gave it; what it makes up itself says nothing to us. */
+function referenceOf(text: string): string {
+  const groups = uuid.exec(text)?.slice(1)
+  return groups ? groups.join('-').toLowerCase() : ''
+}
+
+const zoned = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})$/
+const written = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?))?$/
+const spoken = /^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})(?:[T ,]+(\d{1,2}:\d{2}(?::\d{2})?))?$/
+
+/** ISO 8601, or day/month/year as it is written where we are; without a zone it is the operator's. */
+function timeOf(text: string, { instantOf }: StatementOptions): string {
+  const [, day, clock, zone] = zoned.exec(text) ?? []
+  if (zone !== undefined) return checked(text, new Date(`${day}T${clock}${zone}`))
+  const [, year, month, date, at = '12:00'] = written.exec(text) ?? reordered(spoken.exec(text)) ?? []
+  if (year === undefined) throw new StatementError([`"${text}" is no time`])
+  const local = `${year}-${month}-${date}T${at.padStart(5, '0')}`
+  // A day that is none (30 February) is found by being written back.
+  const shown = new Date(`${local}Z`)
+  if (Number.isNaN(shown.getTime()) || shown.getUTCDate() !== Number(date))
+    throw new StatementError([`"${text}" is no time`])
+  return checked(text, new Date(instantOf(local)))
+}
+
+function reordered(found: RegExpExecArray | null): readonly string[] | undefined {
+  if (!found) return undefined
+  const [whole = '', date = '', month = '', year = '', at = '12:00'] = found
+  return [whole, year, month.padStart(2, '0'), date.padStart(2, '0'), at.replace(/^(\d):/, '0$1:')]
+}
+
+function checked(text: string, time: Date): string {
+  if (Number.isNaN(time.getTime())) throw new StatementError([`"${text}" is no time`])
+  return time.toISOString()
+}

@@ -1,0 +1,31 @@
+/** A tile as it was published; its content is remembered by its digest. */
+export interface PublishedTile {
+  readonly hashes: number
+  readonly digest: Buffer
+}
+
+export interface PublishedCheckpoint {
+  readonly size: number
+  /** The signed note. */
+  readonly note: string
+}
+
+export interface PublishedBundle {
+  readonly index: number
+  /** Of 256 leaves, of fewer in the last one. */
+  readonly commitments: Buffer
+}
+
+/** What a log has published about itself. What grows fastest with the log is read piece by piece. */
+export interface PublishedLog {
+  /** Of the log, oldest first. */
+  readonly verifierKeys: readonly string[]
+  /** By `<level>/<index>`. */
+  readonly tiles: ReadonlyMap<string, PublishedTile>
+  /** How many leaves there are. */
+  readonly size: number
+  /** By growing size. */
+  checkpoints(): AsyncIterable<PublishedCheckpoint>
+  /** By growing index. */
+  bundles(): AsyncIterable<PublishedBundle>
+}

@@ -1,0 +1,71 @@
+import type { Receipt } from '../../packages/kernel/log-ports.ts'
+import { canonicalJson } from './canonical-json.ts'
+import { parseCheckpoint, type Checkpoint } from './checkpoint.ts'
+import { hashBytes, leafHash, sha256 } from './hashing.ts'
+import { isIncluded } from './proofs.ts'
+import { MalformedNoteError, parseNote, verifiedSigners, type NoteVerifier } from './signed-note.ts'
+
+export interface VerifiedReceipt {
+  readonly checkpoint: Checkpoint
+  /** What is sealed in the event, where the receipt shows it. */
+  readonly personal: unknown
+  /** Personal fields were sealed before receipts could prove them: what is shown of them is only said. */
+  readonly isUnproven: boolean
+}
+
+/** Throws MalformedNoteError with the reason when the receipt does not prove what it says. */
+export function verifyReceipt(receipt: Receipt, trusted: readonly NoteVerifier[]): VerifiedReceipt {
+  const { event, salt, index, proof, checkpoint: note } = receipt
+  const parsed = parseNote(note)
+  const checkpoint = parseCheckpoint(parsed.text)
+  if (!verifiedSigners(parsed, trusted).has(checkpoint.origin))
+    throw new MalformedNoteError('no key that you trust has signed its checkpoint')
+  const commitment = sha256(
+    Buffer.concat([Buffer.from(salt, 'base64url'), Buffer.from(canonicalJson(event))]),
+  )
+  const path = proof.map((hash) => Buffer.from(hash, 'base64'))
+  const isWhole = path.every(({ length }) => length === hashBytes)
+  const { size, root } = checkpoint
+  if (!isWhole || !isIncluded({ index, size, leaf: leafHash(commitment), proof: path, root }))
+    throw new MalformedNoteError(`its event is not leaf ${index} of the ${size} that were signed`)
+  return { checkpoint, ...shownIn(receipt) }
+}
+
+function shownIn({ event, personal }: Receipt): Pick<VerifiedReceipt, 'personal' | 'isUnproven'> {
+  if (personal === null) return { personal: undefined, isUnproven: false }
+  const { metadata } = event as { readonly metadata?: { readonly sealed?: { readonly digest?: string } } }
+  const digest = metadata?.sealed?.digest
+  const bytes = Buffer.concat([Buffer.from(personal.blind, 'base64url'), Buffer.from(personal.content)])
+  if (digest !== undefined && sha256(bytes).toString('base64url') !== digest)
+    throw new MalformedNoteError('the personal fields that it shows are not those of its event')
+  return { personal: JSON.parse(personal.content), isUnproven: digest === undefined }
+}
+
+/** From JSON that anybody may have written. Throws MalformedNoteError. */
+export function parseReceipt(text: string): Receipt {
+  const { event, salt, personal, index, proof, checkpoint } = asObject(text)
+  const isShown = (value: unknown): value is Receipt['personal'] =>
+    value === null || (isObject(value) && isText(value['content']) && isText(value['blind']))
+  const isProof = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText)
+  if (!isObject(event) || !isText(salt) || !isShown(personal) || !isProof(proof) || !isText(checkpoint))
+    throw new MalformedNoteError('it lacks a part of what docs/audit.md says')
+  if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0)
+    throw new MalformedNoteError('its index is no number of a leaf')
+  return { event, salt, personal, index, proof, checkpoint }
+}
+
+function asObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isObject(value)) return value
+  } catch {
+    // It is said below.
+  }
+  throw new MalformedNoteError('it is no JSON object')
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,5 @@
+import type { Family } from '../../contract/family.ts'
+import { period } from './period.ts'
+
+/** Months that are closed. */
+export const periods: Family = { name: 'periods', streams: [period] }

@@ -1,0 +1,173 @@
+import { createReadStream, createWriteStream, mkdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Command } from 'commander'
+import { bookId, parseBookId, type BookKey } from '../../packages/domain/ledger/accounts.ts'
+import { merchant as merchantDecider } from '../../packages/domain/merchants/merchant.ts'
+import { period, periodId, type ClosedBook, type Period } from '../../packages/domain/periods/period.ts'
+import { timeZoneOf } from '../../packages/contract/time-zones.ts'
+import { dayOf } from '../../packages/kernel/calendar.ts'
+import { readState } from '../../packages/kernel/history.ts'
+import { filesOf, movementsOf, type BookWindow, type WrittenFile } from '../composition/book-files.ts'
+import { digestOf, type Month } from '../composition/close-month.ts'
+import type { Runtime } from '../composition/dependencies.ts'
+import { commandOf } from './arguments.ts'
+import { withRuntime } from './dependencies.ts'
+import { CommandFailedError, exitCodes } from './failure.ts'
+import { counted, print, type Printing } from './output.ts'
+import { monthsOf, ofMonth, zone } from './period.ts'
+import { upToDate, whileProjecting } from './projecting.ts'
+
+interface Exported {
+  readonly file: string
+  readonly bytes: number
+  readonly sha256: string
+  /** Whether it is what was signed when the month was closed; null for what is open. */
+  readonly isAsClosed: boolean | null
+}
+
+type MonthOptions = Parameters<typeof monthsOf>[2] & { readonly directory: string }
+
+export function addMonthExports(exports: Command): void {
+  ofMonth(
+    commandOf(
+      exports,
+      'month',
+      'the files of a month, book by book; of a closed month always the same bytes',
+    ),
+  )
+    .requiredOption('--directory <directory>', 'where to write them')
+    .action((month: string, options: MonthOptions) =>
+      withRuntime((runtime) => exportMonth(runtime, month, options)),
+    )
+  commandOf(exports, 'day', "the files of one day of a book, in the merchant's time zone")
+    .argument('<book>', '<merchant>.<live|test>.<CUR>')
+    .argument('<day>', 'such as 2026-10-15')
+    .requiredOption('--directory <directory>', 'where to write them')
+    .option('--time-zone <zone>', "the merchant's country decides when left out", zone)
+    .action((book: string, day: string, options: DayOptions) =>
+      withRuntime((runtime) => exportDay(runtime, { book, day }, options)),
+    )
+}
+
+async function exportMonth(runtime: Runtime, name: string, options: MonthOptions): Promise<void> {
+  const written = await whileProjecting(runtime, async () => {
+    await upToDate(runtime)
+    const all: Exported[] = []
+    for (const month of await monthsOf(runtime, name, options))
+      all.push(...(await filesOfMonth(runtime, month, options)))
+    return all
+  })
+  report(written, options)
+}
+
+async function filesOfMonth(
+  { dependencies }: Runtime,
+  month: Month,
+  options: MonthOptions,
+): Promise<Exported[]> {
+  const { merchant, livemode } = month
+  const known: Period = await readState(dependencies.store, period, periodId(merchant, livemode, month.month))
+  const closed = known.status === 'closed' ? known : undefined
+  const { from, to, merchantName } = closed ?? month
+  const exported: Exported[] = []
+  for (const currency of closed ? closed.books.map((book) => book.currency) : month.currencies) {
+    const signed = closed?.books.find((book) => book.currency === currency)
+    const window = {
+      book: { merchant, livemode, currency },
+      from,
+      to,
+      merchantName,
+      before: signed?.before ?? Infinity,
+    }
+    exported.push(...(await writeBook(dependencies, window, { directory: options.directory, signed })))
+  }
+  return exported
+}
+
+interface DayOptions extends Printing {
+  readonly directory: string
+  readonly timeZone?: string
+}
+
+async function exportDay(
+  runtime: Runtime,
+  { book, day }: { book: string; day: string },
+  options: DayOptions,
+) {
+  const { dependencies } = runtime
+  const key = readBook(book)
+  const state = await readState(dependencies.store, merchantDecider, key.merchant)
+  if (state.status === 'none') throw new CommandFailedError(`There is no merchant ${key.merchant}.`)
+  const written = await whileProjecting(runtime, async () => {
+    await upToDate(runtime)
+    const window = {
+      ...readDay(day, options.timeZone ?? timeZoneOf(state.country)),
+      merchantName: state.name,
+    }
+    return writeBook(dependencies, { book: key, before: Infinity, ...window }, options)
+  })
+  report(written, options)
+}
+
+function readBook(text: string): BookKey {
+  try {
+    return parseBookId(text)
+  } catch {
+    throw new CommandFailedError(`${text} is not <merchant>.<live|test>.<CUR>.`)
+  }
+}
+
+function readDay(text: string, timeZone: string) {
+  try {
+    return dayOf(text, timeZone)
+  } catch {
+    throw new CommandFailedError(`${text} is not a day such as 2026-10-15.`)
+  }
+}
+
+interface Target {
+  readonly directory: string
+  readonly signed?: ClosedBook | undefined
+}
+
+async function writeBook(
+  stores: Runtime['dependencies'],
+  window: BookWindow,
+  { directory, signed }: Target,
+): Promise<readonly Exported[]> {
+  const { merchant, livemode, currency } = window.book
+  const place = join(directory, bookId(merchant, livemode, currency))
+  mkdirSync(place, { recursive: true, mode: 0o700 })
+  const exported: Exported[] = []
+  for (const file of filesOf(stores, window, await movementsOf(stores, window))) {
+    const path = join(place, file.name)
+    const { bytes, sha256 } = await writeFile(path, file)
+    const wanted = signed?.files.find(({ name }) => name === file.name)
+    exported.push({ file: path, bytes, sha256, isAsClosed: wanted ? wanted.sha256 === sha256 : null })
+  }
+  return exported
+}
+
+/** Under another name first, so that nobody takes a part of it for the whole. */
+async function writeFile(path: string, { content }: WrittenFile) {
+  const partial = `${path}.partial`
+  await pipeline(Readable.from(content), createWriteStream(partial, { mode: 0o600 }))
+  // Of what stands there, whatever was meant to be written.
+  const digest = await digestOf(createReadStream(partial, 'utf8'))
+  renameSync(partial, path)
+  return digest
+}
+
+function report(written: readonly Exported[], options: Printing): void {
+  const changed = written.filter(({ isAsClosed }) => isAsClosed === false)
+  print(written, options, () => {
+    const lines = written.map(({ sha256, file }) => `${sha256}  ${file}`)
+    const isOpen = written.some(({ isAsClosed }) => isAsClosed === null)
+    if (isOpen) lines.push('This is open: more may come.')
+    for (const { file } of changed) lines.push(`${file} is not what was signed when the month was closed.`)
+    return [counted(written.length, 'file'), ...lines].join('\n')
+  })
+  if (changed.length > 0) process.exitCode = exitCodes.found
+}

@@ -1,0 +1,92 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import { derivedId } from '../../packages/contract/identity.ts'
+import { merchantAvailable } from '../../packages/domain/ledger/accounts.ts'
+import { merchant } from '../../packages/domain/merchants/merchant.ts'
+import { requested, transfer, type Transfer } from '../../packages/domain/transfers/transfer.ts'
+import { readState } from '../../packages/kernel/history.ts'
+import { to } from '../../packages/kernel/policy.ts'
+import type { Runtime } from '../composition/dependencies.ts'
+import { commandOf, count, idOf } from './arguments.ts'
+import { withRuntime } from './dependencies.ts'
+import { CommandFailedError } from './failure.ts'
+import { intervene } from './intervene.ts'
+import { print, table, type Printing } from './output.ts'
+import { signed, type Signed } from './signed.ts'
+
+interface Creating extends Signed {
+  readonly from: string
+  readonly to: string
+  readonly amount: number
+  readonly currency: string
+  readonly key: string
+  readonly live?: true
+}
+
+export function addTransfers(program: Command): void {
+  const group = program.command('transfers').description("money from one merchant's balance to another's")
+  signed(commandOf(group, 'create', 'move money between two balances; large ones take two names'))
+    .requiredOption('--from <merchant>', 'who pays', idOf())
+    .requiredOption('--to <merchant>', 'who gets it', idOf())
+    .requiredOption('--amount <amount>', 'in the smallest unit', count(Number.MAX_SAFE_INTEGER))
+    .requiredOption('--currency <code>', 'ISO 4217', currencyCode)
+    .requiredOption('--key <text>', 'tells this transfer from others like it, such as an invoice number')
+    .option('--live', 'in the live environment instead of the sandbox')
+    .action((options: Creating) => withRuntime((runtime) => create(runtime, options)))
+  commandOf(group, 'show', 'where the money of a transfer is')
+    .argument('<transfer>', 'its id', idOf())
+    .action((id: string, options: Printing) => withRuntime((runtime) => show(runtime, id, options)))
+}
+
+async function create(runtime: Runtime, options: Creating): Promise<void> {
+  const { from, to: receiver, amount, currency, key, live, reason } = options
+  if (from === receiver) throw new CommandFailedError('A transfer is between two merchants.')
+  for (const id of [from, receiver]) await requireMerchant(runtime, id)
+  const livemode = live === true
+  // Whoever approves names the same transfer: another amount is another one.
+  const id = derivedId(from, `transfer ${livemode} ${receiver} ${amount} ${currency} ${key}`)
+  const data = {
+    amount,
+    currency,
+    from: { merchant: from, account: merchantAvailable },
+    to: { merchant: receiver, account: merchantAvailable },
+    description: reason,
+  } as const
+  const act = {
+    action: 'transfers create',
+    id,
+    subject: id,
+    owner: { merchant: from, livemode },
+    money: { amount, currency },
+    orders: [to(transfer, id, { type: 'RequestTransfer', data })],
+  }
+  await intervene(runtime, act, options)
+}
+
+async function requireMerchant({ dependencies }: Runtime, id: string): Promise<void> {
+  const { status } = await readState(dependencies.store, merchant, id)
+  if (status === 'none') throw new CommandFailedError(`There is no merchant ${id}.`)
+}
+
+async function show({ dependencies }: Runtime, id: string, options: Printing): Promise<void> {
+  const state: Transfer = await readState(dependencies.store, transfer, id)
+  if (state.status === 'none') throw new CommandFailedError(`There is no transfer ${id}.`)
+  const { from, to: receiver, amount, currency, status, livemode, createdAt } = requested(state)
+  const shown = {
+    id,
+    status,
+    amount,
+    currency,
+    environment: livemode ? 'live' : 'sandbox',
+    from: from.merchant,
+    to: receiver.merchant,
+    created: createdAt,
+    reason: 'reason' in state ? state.reason : null,
+  }
+  print(shown, options, () => table([shown], ''))
+}
+
+function currencyCode(text: string): string {
+  const upper = text.toUpperCase()
+  if (/^[A-Z]{3}$/.test(upper)) return upper
+  throw new InvalidArgumentError('It takes three letters.')
+}

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto'
+import canonicalize from 'canonicalize'
+import type { Postgres } from '../../infra/postgres/client/connect.ts'
+import { lastCheckpoint } from '../../infra/postgres/transparency/tree-store.ts'
+import { writeNote, type NoteSigner } from '../../infra/transparency/signed-note.ts'
+import { bookId, isOneOf, type BookKey } from '../../packages/domain/ledger/accounts.ts'
+import { book } from '../../packages/domain/ledger/book.ts'
+import {
+  Closing,
+  period,
+  periodId,
+  type ClosedBook,
+  type Period,
+} from '../../packages/domain/periods/period.ts'
+import type { Dependencies } from '../../packages/contract/routes.ts'
+import type { Window } from '../../packages/kernel/calendar.ts'
+import { streamName } from '../../packages/kernel/decider.ts'
+import type { MerchantOwner } from '../../packages/kernel/owner.ts'
+import { filesOf, movementsOf, type Movement } from './book-files.ts'
+
+export interface Month extends MerchantOwner, Window {
+  /** `2026-10`. */
+  readonly month: string
+  readonly timeZone: string
+  readonly merchantName: string
+  /** Currencies in which the merchant has a book. */
+  readonly currencies: readonly string[]
+  /** Who closes it. */
+  readonly actor: string
+}
+
+export interface Closer {
+  readonly dependencies: Dependencies
+  readonly pool: Postgres['pool']
+  readonly signer: NoteSigner
+  /** Waits until the log has signed what stands up to a position. */
+  readonly notarised: (position: number) => Promise<void>
+}
+
+/**
+ * Closes the books first, so that nothing can come into the month any more, then counts it and signs what was
+ * counted. Whoever is interrupted begins again: what is done decides nothing.
+ */
+export async function closeMonth(closer: Closer, month: Month): Promise<Period> {
+  const { dependencies, pool, signer, notarised } = closer
+  const { executor, newId, store, reads } = dependencies
+  const { merchant, livemode, actor, from, to, timeZone, merchantName } = month
+  const envelope = { merchant, livemode, actor, correlation: newId() }
+  const keys = month.currencies.map((currency) => ({ merchant, livemode, currency }))
+  for (const key of keys) {
+    const command = { type: 'CloseBook', data: { before: to } } as const
+    await executor.send(book, bookId(key.merchant, key.livemode, key.currency), command, envelope)
+  }
+  const head = await store.head()
+  await reads.reached(head, readModelsMs)
+  await notarised(head)
+  const books: ClosedBook[] = []
+  for (const key of keys) books.push(await closedBook(dependencies, key, month))
+  const { size, root } = (await lastCheckpoint(pool))!
+  const closing: Closing = { timeZone, from, to, books, checkpoint: { size, root: root.toString('base64') } }
+  const data = { ...closing, merchantName, note: noteOf(signer, month, closing) }
+  const id = periodId(merchant, livemode, month.month)
+  const { state } = await executor.send(period, id, { type: 'ClosePeriod', data }, envelope)
+  return state as Period
+}
+
+/** References of operators are looked up in them. */
+const readModelsMs = 60_000
+
+async function closedBook(stores: Dependencies, key: BookKey, month: Month): Promise<ClosedBook> {
+  const before = await lengthOf(stores, key)
+  const window = { book: key, merchantName: month.merchantName, from: month.from, to: month.to, before }
+  const movements = await movementsOf(stores, window)
+  const files = []
+  for (const { name, content } of filesOf(stores, window, movements))
+    files.push({ name, ...(await digestOf(content)) })
+  const { currency } = key
+  return { currency, before, entries: movements.entries, accounts: byKind(movements.accounts), files }
+}
+
+async function lengthOf({ store }: Dependencies, { merchant, livemode, currency }: BookKey): Promise<number> {
+  const stream = streamName(book.category, bookId(merchant, livemode, currency))
+  const pageSize = 1_000
+  for (let from = 0; ; from += pageSize) {
+    const { length } = await store.readStream(stream, from, pageSize)
+    if (length < pageSize) return from + length
+  }
+}
+
+/** SHA-256 in hexadecimal, and the length. */
+export async function digestOf(content: AsyncIterable<string>) {
+  const hash = createHash('sha256')
+  let bytes = 0
+  for await (const piece of content) {
+    hash.update(piece)
+    bytes += Buffer.byteLength(piece)
+  }
+  return { bytes, sha256: hash.digest('hex') }
+}
+
+/** Accounts that there may be many of: one for each customer, seller or contract. */
+const many = [
+  'wallet',
+  'escrow.held',
+  'escrow.disputed',
+  'campaign',
+  'seller.pending',
+  'seller.available',
+] as const
+
+/** An event must not grow with the number of customers: `balances.csv` has each of their accounts. */
+function byKind(accounts: readonly Movement[]): ClosedBook['accounts'] {
+  const lines = new Map<string, ClosedBook['accounts'][number]>()
+  for (const { account, opening, debits, credits, closing } of accounts) {
+    const name = isOneOf(account, many) ? `${account.slice(0, account.indexOf(':'))}:*` : account
+    const known = lines.get(name) ?? { account: name, opening: 0, debits: 0, credits: 0, closing: 0 }
+    lines.set(name, {
+      account: name,
+      opening: known.opening + opening,
+      debits: known.debits + debits,
+      credits: known.credits + credits,
+      closing: known.closing + closing,
+    })
+  }
+  return [...lines.values()]
+}
+
+/** What is signed: the month by its name, and the digest of all that was counted. */
+export function closingText(
+  origin: string,
+  { merchant, livemode, month }: Pick<Month, 'merchant' | 'livemode' | 'month'>,
+  closing: Closing,
+): string {
+  const digest = createHash('sha256').update(canonicalize(closing)!).digest('base64')
+  // Its first line is no name of a log, so nobody takes it for a checkpoint.
+  return `${origin}/periods\n${periodId(merchant, livemode, month)}\n${digest}\n`
+}
+
+function noteOf(signer: NoteSigner, month: Month, closing: Closing): string {
+  const text = closingText(signer.name, month, closing)
+  return writeNote({ text, signatures: [signer.sign(text)] })
+}

@@ -1,0 +1,133 @@
+import type { Postgres } from '../../infra/postgres/client/connect.ts'
+import { inReadTransaction } from '../../infra/postgres/client/read-transaction.ts'
+import {
+  providerMovement,
+  providerMovements,
+  settledEntries,
+  type MovementsAsked,
+} from '../../infra/postgres/finance/provider-movements.ts'
+import type { ReadStatement } from '../../infra/statements/read-statement.ts'
+import { derivedId } from '../../packages/contract/identity.ts'
+import type { Dependencies } from '../../packages/contract/routes.ts'
+import { compare, summaryOf } from '../../packages/domain/statements/compare.ts'
+import {
+  statement,
+  type Finding,
+  type OwnMovement,
+  type Reconciled,
+  type Statement,
+  type StatementEvents,
+} from '../../packages/domain/statements/statement.ts'
+import { dayOf, type ZoneClock } from '../../packages/kernel/calendar.ts'
+import type { Message } from '../../packages/kernel/decider.ts'
+import type { StatementCommands } from '../../packages/domain/statements/statement.ts'
+
+export interface Reconciling {
+  readonly dependencies: Dependencies
+  readonly pool: Postgres['pool']
+  readonly rail: string
+  readonly environment: 'live' | 'sandbox'
+  readonly currency: string
+  readonly read: ReadStatement
+  readonly clock: ZoneClock
+  readonly timeZone: string
+  readonly actor: string
+  /** What the operator says its account moved by in all; left out: the sum of its lines. */
+  readonly moved?: number | undefined
+  readonly onProgress: (done: number, of: number) => void
+}
+
+export interface ReconciledStatement {
+  readonly id: string
+  /** Somebody has imported this file before. */
+  readonly isRepeat: boolean
+  readonly imported: StatementEvents['StatementImported']
+  readonly result: Reconciled
+}
+
+type Imported = StatementEvents['StatementImported']
+
+const findingsAtOnce = 2_000
+const around = '3 days'
+
+/**
+ * Compares a statement with our account at the operator, and writes down each finding. It is compared with
+ * what stood in the log when it was imported, so whoever is interrupted goes on where it stopped.
+ */
+export async function reconcile(asked: Reconciling): Promise<ReconciledStatement> {
+  const { rail, environment, currency, read } = asked
+  const id = derivedId(namespace, `${rail} ${environment} ${currency} ${read.digest}`)
+  const send = sender(asked, id)
+  const begun = await send({ type: 'ImportStatement', data: await importedAs(asked) })
+  const { imported, result } = begun
+  if (!imported) throw new Error(`statement ${id} was not imported`)
+  if (result) return { id, isRepeat: true, imported, result }
+  const { findings, ours } = await findingsOf(asked, imported)
+  for (let from = begun.findings; from < findings.length; from += findingsAtOnce) {
+    const some = findings.slice(from, from + findingsAtOnce)
+    await send({ type: 'CompareLines', data: { from, findings: some } })
+    asked.onProgress(Math.min(findings.length, from + findingsAtOnce), findings.length)
+  }
+  const theirs = asked.moved ?? read.lines.reduce((sum, { amount, fee }) => sum + amount - fee, 0)
+  const { counts, explained } = summaryOf(findings)
+  const drift = theirs - ours
+  const unexplained = drift - Object.values(explained).reduce((sum, part) => sum + part, 0)
+  const ended = await send({
+    type: 'EndReconciliation',
+    data: { counts, theirs, ours, drift, explained, unexplained },
+  })
+  return { id, isRepeat: false, imported, result: ended.result! }
+}
+
+/** Ids of statements are derived from this. */
+const namespace = '6d1b3a52-71a5-5c0e-9b6f-2f1c9f2a8d41'
+
+function sender({ dependencies, actor }: Reconciling, id: string) {
+  const { executor, newId } = dependencies
+  const envelope = { platform: true, actor, correlation: newId() } as const
+  return async (command: Message<StatementCommands>): Promise<Statement> => {
+    const { state } = await executor.send(statement, id, command, envelope)
+    return state as Statement
+  }
+}
+
+/** The whole days of its lines, where the operator is. */
+async function importedAs({ dependencies, read, clock, timeZone, ...asked }: Reconciling): Promise<Imported> {
+  const days = read.lines.map(({ at }) => clock.dayOf(at))
+  let [first, last] = [days[0]!, days[0]!]
+  for (const day of days) {
+    if (day < first) first = day
+    if (day > last) last = day
+  }
+  const { rail, environment, currency } = asked
+  const window = { from: dayOf(first, timeZone).from, to: dayOf(last, timeZone).to }
+  const through = await dependencies.store.head()
+  return { rail, environment, currency, digest: read.digest, ...window, through, lines: read.lines.length }
+}
+
+interface Found {
+  readonly findings: readonly Finding[]
+  /** What our account moved by in the time of the statement. */
+  readonly ours: number
+}
+
+async function findingsOf({ pool, read, clock }: Reconciling, imported: Imported): Promise<Found> {
+  const { rail, environment, currency, from, to, through } = imported
+  const wanted: MovementsAsked = {
+    rail,
+    livemode: environment === 'live',
+    currency,
+    from,
+    to,
+    through,
+    around,
+  }
+  return inReadTransaction(pool, async (moment) => {
+    const own: OwnMovement[] = []
+    for await (const rows of providerMovements(moment, wanted)) own.push(...rows)
+    const settledBefore = await settledEntries(moment, { rail, environment, currency, before: through + 1 })
+    const ours = await providerMovement(moment, wanted)
+    const dayOf = (time: string) => clock.dayOf(time)
+    return { findings: compare({ lines: read.lines, own, settledBefore, dayOf }), ours }
+  })
+}

@@ -1,0 +1,139 @@
+import type pg from 'pg'
+import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
+import { keptLog } from '../../infra/postgres/transparency/kept-log.ts'
+import { TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
+import type { GrowingTree } from '../../infra/transparency/tree.ts'
+import { deciders } from '../../packages/domain/index.ts'
+import type { EventStore, StoredEvent } from '../../packages/kernel/ports.ts'
+import { readModels } from '../../projections/index.ts'
+import { compareReadModels } from '../audit/replay.ts'
+import { TreeAudit, type TreeFinding } from '../audit/tree-audit.ts'
+import { verifyLog } from '../audit/verify.ts'
+import { breathing, pacedStore, type Pace } from './paced.ts'
+
+export interface Audited {
+  readonly pool: pg.Pool
+  /** As the events are stored. */
+  readonly stored: EventStore
+  /** As they are read. */
+  readonly store: EventStore
+  /** Keys that only whoever has the master key can have put there. */
+  readonly verifierKeys: () => Promise<readonly string[]>
+  readonly now: () => Date
+}
+
+const eventsPerRead = 1_000
+
+/** Compares what was added to the log with what was signed of it, again and again. */
+export class NewEvents {
+  readonly #audited: Audited
+  #tree: GrowingTree | undefined
+  #position = 0
+
+  constructor(audited: Audited) {
+    this.#audited = audited
+  }
+
+  /** What is wrong with the events that were signed since last time. */
+  async look(): Promise<readonly string[]> {
+    const { pool, verifierKeys } = this.#audited
+    if (!this.#tree) {
+      const { tree, position } = await new TreeStore(pool).open()
+      this.#tree = tree
+      this.#position = position
+    }
+    const from = this.#tree.size
+    const edge = await keptLog({ pool, verifierKeys: await verifierKeys(), from })
+    const size = edge?.log.size ?? 0
+    if (size === from) return []
+    if (!edge || size < from) {
+      this.#tree = undefined
+      return [`the log had signed ${from} events, and its newest checkpoint is over ${size}`]
+    }
+    const audit = new TreeAudit(edge.log, { tree: this.#tree })
+    this.#tree = undefined
+    await this.#apply(audit, edge.log.size)
+    await audit.end()
+    // After a finding the published tree is gone on from: the rest of it may be right.
+    if (audit.findings.length === 0) this.#tree = audit.tree
+    else this.#position = 0
+    return audit.findings.map(sentenceOf)
+  }
+
+  async #apply(audit: TreeAudit, size: number): Promise<void> {
+    while (audit.size < size) {
+      const limit = Math.min(eventsPerRead, size - audit.size)
+      const events = await this.#audited.stored.readAll(this.#position, limit)
+      if (events.length === 0) return
+      await audit.apply(events)
+      this.#position = events.at(-1)!.position
+    }
+  }
+}
+
+/** Compares the whole log, as slowly as it may take, with its tree, the books and the read models. */
+export async function auditWholeLog(audited: Audited, pace: Pace): Promise<WholeAudit> {
+  const { pool, stored, verifierKeys, now } = audited
+  const edge = await keptLog({ pool, verifierKeys: await verifierKeys() })
+  const { position: policiesThrough } = await new Checkpoints(pool).load('policies')
+  const tree = edge && new TreeAudit(edge.log)
+  const slow = pacedStore(stored, pace)
+  const readOn = async function* (after: number) {
+    for await (const events of slow.readOn(after)) {
+      if (tree) await tree.apply(upTo(events, edge.log.size - tree.size))
+      yield events
+    }
+  }
+  const { violations, position } = await verifyLog({
+    store: { ...slow, readOn },
+    deciders,
+    policiesThrough,
+    now: now(),
+    onProgress: () => undefined,
+  })
+  await tree?.end()
+  const differences = await comparedReadModels(audited, pace).catch((error: unknown) => {
+    // Events that were changed may not be readable at all; that they were is the finding.
+    if (tree && tree.findings.length > 0 && !pace.signal.aborted) return []
+    throw error
+  })
+  const problems = [
+    ...(tree?.findings ?? []).map(sentenceOf),
+    // What only waits for too long is told by an alert of its own.
+    ...violations.filter(({ rule }) => rule !== 'L7').map(({ rule, problem }) => `${rule}: ${problem}`),
+    ...differences
+      .filter(({ isToldElsewhere }) => !isToldElsewhere)
+      .map(({ model, row, problem }) => `read model ${model} ${row}: ${problem}`),
+  ]
+  return { problems, position, events: tree?.size ?? 0 }
+}
+
+async function comparedReadModels({ pool, store }: Audited, pace: Pace) {
+  const { differences } = await compareReadModels({
+    pool,
+    store: pacedStore(store, pace),
+    models: readModels,
+    deciders,
+    rowsPerPass,
+    onProgress: () => undefined,
+    breathe: breathing(pace),
+  })
+  return differences
+}
+
+export interface WholeAudit {
+  readonly problems: readonly string[]
+  readonly position: number
+  readonly events: number
+}
+
+/** Of read models: fewer than by hand, since the service has other things to remember. */
+const rowsPerPass = 100_000
+
+function upTo(events: readonly StoredEvent[], count: number): readonly StoredEvent[] {
+  return events.length <= count ? events : events.slice(0, Math.max(0, count))
+}
+
+function sentenceOf({ leaf, problem }: TreeFinding): string {
+  return leaf === undefined ? problem : `leaf ${leaf}: ${problem}`
+}

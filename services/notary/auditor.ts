@@ -1,0 +1,106 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { AuditFindings } from '../../infra/postgres/transparency/audit-findings.ts'
+import { vouchedKeys } from '../../infra/postgres/transparency/log-keys.ts'
+import { noteUpkeep } from '../../infra/postgres/upkeep.ts'
+import type { LeaderTerm } from '../../infra/postgres/consumers/leader.ts'
+import type { Subscription } from '../../packages/kernel/ports.ts'
+import type { Runtime } from '../composition/dependencies.ts'
+import { leading } from '../composition/leading.ts'
+import { auditWholeLog, NewEvents, type Audited } from './audit-log.ts'
+
+export interface AuditorOptions {
+  readonly newEventsEveryMs: number
+  /** Before the whole log is looked at for the first time: a service that has just begun has other work. */
+  readonly wholeLogAfterMs: number
+  readonly wholeLogEveryMs: number
+  /** Part of the time of one processor that the whole log may take. */
+  readonly share: number
+}
+
+const usual: AuditorOptions = {
+  newEventsEveryMs: 2_000,
+  wholeLogAfterMs: 5 * 60_000,
+  wholeLogEveryMs: 86_400_000,
+  share: 0.05,
+}
+
+/**
+ * Reads again what was written, and compares it with what was signed and what is shown. What is wrong stands
+ * in `audit_findings`, from where every process tells it, until the whole log is found right again.
+ */
+export function runAuditor(runtime: Runtime, options: Partial<AuditorOptions> = {}): Subscription {
+  return leading(runtime, 'auditor', async (term) => {
+    const stop = new AbortController()
+    const auditor = new Auditor(runtime, term, { ...usual, ...options })
+    const loops = [auditor.newEvents(stop.signal), auditor.wholeLog(stop.signal)]
+    return {
+      close: async () => {
+        stop.abort()
+        await Promise.all(loops)
+      },
+    }
+  })
+}
+
+class Auditor {
+  readonly #runtime: Runtime
+  readonly #options: AuditorOptions
+  readonly #audited: Audited
+  readonly #findings: AuditFindings
+
+  constructor(runtime: Runtime, { fence }: LeaderTerm, options: AuditorOptions) {
+    const { postgres, asStored: stored, dependencies } = runtime
+    const { pool } = postgres
+    const { vault, store, clock: now } = dependencies
+    this.#runtime = runtime
+    this.#options = options
+    this.#findings = new AuditFindings(pool, fence)
+    this.#audited = { pool, stored, store, now, verifierKeys: () => vouchedKeys({ pool, vault }) }
+  }
+
+  newEvents(signal: AbortSignal): Promise<void> {
+    const newEvents = new NewEvents(this.#audited)
+    const { newEventsEveryMs: everyMs } = this.#options
+    return this.#again({ firstMs: everyMs, everyMs, signal }, async () => {
+      const problems = await newEvents.look()
+      if (problems.length > 0) await this.#findings.add(this.#told(problems), this.#audited.now())
+    })
+  }
+
+  wholeLog(signal: AbortSignal): Promise<void> {
+    const { wholeLogAfterMs: firstMs, wholeLogEveryMs: everyMs, share } = this.#options
+    return this.#again({ firstMs, everyMs, signal }, async () => {
+      const { now, pool } = this.#audited
+      const begun = now()
+      const { problems, position } = await auditWholeLog(this.#audited, { share, signal })
+      await this.#findings.replace(this.#told(problems), { begun, now: now() })
+      await noteUpkeep(pool, { task: 'audit', position, at: begun })
+    })
+  }
+
+  #told(problems: readonly string[]): readonly string[] {
+    for (const problem of problems)
+      this.#runtime.dependencies.log.error(
+        { problem },
+        'the log is not what was signed, or is shown otherwise',
+      )
+    return problems
+  }
+
+  /** What fails, mostly because the database is away, is done again after the usual time. */
+  async #again({ firstMs, everyMs, signal }: Schedule, work: () => Promise<void>): Promise<void> {
+    for (let waitMs = firstMs; ; waitMs = everyMs) {
+      await pause(waitMs, undefined, { signal }).catch(() => undefined)
+      if (signal.aborted) return
+      await work().catch((error: unknown) => {
+        if (!signal.aborted) this.#runtime.dependencies.log.warn({ error }, 'the audit is tried again')
+      })
+    }
+  }
+}
+
+interface Schedule {
+  readonly firstMs: number
+  readonly everyMs: number
+  readonly signal: AbortSignal
+}

@@ -1,0 +1,44 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { EventStore, StoredEvent } from '../../packages/kernel/ports.ts'
+
+export interface Pace {
+  /** Part of the time of one processor. */
+  readonly share: number
+  readonly signal: AbortSignal
+}
+
+/** As many as are worked on without letting others have the processor. */
+const eventsAtOnce = 200
+/** However long the work took. */
+const pauseMostMs = 1_000
+
+/** Pauses after each piece of work, for as long as keeps it within its share; rejects when it is to end. */
+export function breathing({ share, signal }: Pace): () => Promise<void> {
+  let started = performance.now()
+  return async () => {
+    const workedMs = performance.now() - started
+    await pause(Math.min(pauseMostMs, workedMs * (1 / share - 1)), undefined, { signal })
+    started = performance.now()
+  }
+}
+
+/** Reads the log so slowly that others hardly notice. */
+async function* paced(
+  events: AsyncIterable<readonly StoredEvent[]>,
+  pace: Pace,
+): AsyncGenerator<readonly StoredEvent[], void> {
+  const breathe = breathing(pace)
+  for await (const page of events) {
+    for (let at = 0; at < page.length; at += eventsAtOnce) {
+      yield page.slice(at, at + eventsAtOnce)
+      await breathe()
+    }
+  }
+}
+
+type Read = Pick<EventStore, 'readOn'>
+
+/** The same store, whose log is read at this pace. */
+export function pacedStore<Store extends Read>(store: Store, pace: Pace): Store {
+  return { ...store, readOn: (after: number) => paced(store.readOn(after), pace) }
+}

@@ -1,0 +1,81 @@
+import t from 'tap'
+import { currentSigner } from '../../infra/postgres/transparency/log-keys.ts'
+import { monthOf } from '../../packages/kernel/calendar.ts'
+import { Executor } from '../../packages/kernel/execute.ts'
+import { closeMonth } from '../../services/composition/close-month.ts'
+import { ikw, jsonOf, settingsOf } from '../support/cli.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+interface Closed {
+  readonly state: { readonly status: string; readonly from: string; readonly to: string }
+}
+
+let service: TestService
+const behindMs = Date.now() - Date.parse('2026-02-27T20:00:00.000Z')
+const wave = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '+221770000000' }
+const payout = { amount: 5_000, currency: 'XOF', destination: wave }
+
+t.before(async () => {
+  service = await startService(t, {}, { clock: () => new Date(Date.now() - behindMs) })
+})
+
+const runtime = () => service.service.runtime
+
+t.test('a closing that is cut off after the books were closed is finished by the next', async (t) => {
+  const { dependencies, postgres, configuration } = runtime()
+  const { pool } = postgres
+  const { merchant_id: merchant } = service.service.credentials
+  const days = monthOf('2026-02', 'UTC')
+  const { body: paid } = await service.post('/api/v1/payouts', payout)
+  const signer = await currentSigner({ pool, vault: dependencies.vault, baseUrl: configuration.baseUrl })
+  const cutOff = async () => Promise.reject(new Error('killed'))
+  const inMarch = { ...dependencies, executor: executorAt(days.to) }
+  const closing = closeMonth(
+    { dependencies: inMarch, pool, signer, notarised: cutOff },
+    {
+      merchant,
+      livemode: false,
+      month: '2026-02',
+      timeZone: 'UTC',
+      merchantName: 'Awa',
+      currencies: ['XOF'],
+      actor: 'test',
+      ...days,
+    },
+  )
+  await t.rejects(closing, /killed/)
+  await service.post('/api/test/payouts/callback', { payout_id: paid['id'], status: 'paid' })
+  const [found] = jsonOf<readonly Closed[]>(
+    await ikw(settingsOf(service), 'period', 'close', '2026-02', '--sandbox', '--json'),
+  )
+  t.match(found!.state, { status: 'closed', from: days.from, to: days.to })
+  const { store, reads } = dependencies
+  await reads.reached(await store.head(), 10_000)
+  const { rows } = await pool.query<{ template: string; effective_at: string }>(
+    `select template, effective_at from finance.journal
+     where subject_id = (select subject_id from finance.payouts where payout_id = $1) order by log_position`,
+    [paid['id']],
+  )
+  t.match(rows.at(-1), { template: 'payout.settle', effective_at: days.to })
+  t.match(rows[0], { template: 'payout.hold', effective_at: /^2026-02-27T/ })
+  t.match(await ikw(settingsOf(service), 'ledger', 'verify'), { code: 0 })
+})
+
+/** The executor of somebody for whom it is later. */
+function executorAt(now: string): Executor {
+  const { store, log, newId } = runtime().dependencies
+  const refuse = () => new Error('refused')
+  const refusals = { notFound: refuse, changedMeanwhile: refuse, otherRevision: refuse, overloaded: refuse }
+  const chance = { newId, newSalt: () => 'AAAAAAAAAAAAAAAAAAAAAA' }
+  const executing = {
+    store,
+    snapshots: runtime().snapshots,
+    clock: () => new Date(now),
+    ...chance,
+    log,
+    refuse: refusals,
+  }
+  return new Executor({ ...executing, pause: async () => undefined } as ConstructorParameters<
+    typeof Executor
+  >[0])
+}

@@ -1,0 +1,162 @@
+import t from 'tap'
+import { readConfiguration } from '../../infra/configuration.ts'
+import { PostgresReadStore } from '../../infra/postgres/read-models/read-store.ts'
+import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
+import { PostgresTimers } from '../../infra/postgres/timers.ts'
+import type { Caller } from '../../packages/contract/callers.ts'
+import type { AnyRoute, Dependencies } from '../../packages/contract/routes.ts'
+import { Refusal } from '../../packages/contract/refusals.ts'
+import { ownerOf, owns, type Owner, type OwnerKind } from '../../packages/kernel/owner.ts'
+import { HttpRequest } from '../../services/api/http/request.ts'
+import { keyedId } from '../../services/api/kinds/idempotency.ts'
+import { kinds } from '../../services/api/kinds/kinds.ts'
+import { openRuntime } from '../../services/composition/dependencies.ts'
+import { startProjector } from '../../services/projector/main.ts'
+import { eventually } from '../support/eventually.ts'
+import { lawOver } from '../support/law.ts'
+import { notebookOf, notebookTimers } from '../support/notebook.ts'
+import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
+
+const ownerKinds: readonly OwnerKind[] = ['merchant', 'organization', 'user', 'platform']
+const notebooks = new Map(ownerKinds.map((kind) => [kind, notebookOf(kind)]))
+const models = [...[...notebooks.values()].map(({ model }) => model), notebookTimers]
+
+let dependencies: Dependencies
+let timers: PostgresTimers
+
+/** Every kind of owner, and who else there is of the same kind. */
+let owners: readonly { readonly kind: OwnerKind; readonly own: Owner; readonly others: readonly Owner[] }[]
+
+t.before(async () => {
+  const { url: POSTGRES_URL } = await testDatabase(t)
+  const settings = { PORT: '0', DATA_DIR: temporaryDirectory(t), LOG_LEVEL: 'silent', POSTGRES_URL }
+  const runtime = await openRuntime(readConfiguration(settings))
+  const { pool, reads } = runtime.postgres
+  await publishMissing(pool, models, '')
+  const { store, log, newId } = runtime.dependencies
+  const deciders = [...notebooks.values()].map(({ decider }) => decider)
+  const projector = await startProjector({ pool, store, models, deciders, dependents: '', log })
+  t.teardown(async () => {
+    await projector.close()
+    await runtime.close()
+  })
+  dependencies = { ...runtime.dependencies, reads: new PostgresReadStore({ pool, reads }, models) }
+  timers = new PostgresTimers(pool)
+  const [merchant, organization, user] = [newId(), newId(), newId()]
+  owners = [
+    {
+      kind: 'merchant',
+      own: { merchant, livemode: false },
+      others: [
+        { merchant, livemode: true },
+        { merchant: newId(), livemode: false },
+      ],
+    },
+    { kind: 'organization', own: { organization }, others: [{ organization: newId() }] },
+    { kind: 'user', own: { user }, others: [{ user: newId() }] },
+    { kind: 'platform', own: { platform: true }, others: [] },
+  ]
+})
+
+function envelopeOf(owner: Owner) {
+  return { ...owner, actor: 'test', correlation: 'test' }
+}
+
+async function write(kind: OwnerKind, owner: Owner, id: string, text = 'first'): Promise<number> {
+  const command = { type: 'WritePage', data: { text } } as const
+  const { decider } = notebooks.get(kind)!
+  return (await dependencies.executor.send(decider, id, command, envelopeOf(owner))).position
+}
+
+/** What a row answers to somebody who acts for this owner. */
+async function ask(route: AnyRoute, owner: Owner, id = ''): Promise<unknown> {
+  const request = new HttpRequest({
+    dependencies,
+    caller: { credential: 'nobody' } as Caller,
+    envelope: envelopeOf(owner),
+    id,
+    path: '',
+    params: { id },
+    subject: id,
+    query: {},
+    body: undefined,
+    minPosition: await dependencies.store.head(),
+    lastWritten: 0,
+    ifRevision: undefined,
+  })
+  return kinds[route.kind](route, request)
+}
+
+const notFound = new Refusal('resource_must_exist')
+
+t.test('a stream belongs to an owner of the kind that its family names', async (t) => {
+  await lawOver(t, owners, async ({ kind }) => {
+    await lawOver(
+      t,
+      owners.filter((one) => one.kind !== kind),
+      async ({ kind: other, own }) => {
+        const id = dependencies.newId()
+        await t.rejects(
+          write(kind, own, id),
+          /no stream notebook_\w+ belongs to/,
+          `${kind} written as ${other}`,
+        )
+      },
+    )
+  })
+})
+
+t.test('what belongs to one owner is written, shown and listed for this owner alone', async (t) => {
+  await lawOver(t, owners, async ({ kind, own, others }) => {
+    const id = dependencies.newId()
+    await write(kind, own, id)
+    await write(kind, own, id, 'second')
+    const { rows } = notebooks.get(kind)!
+    t.match(await ask(rows.show, own, id), { id, texts: ['first', 'second'] }, `${kind}: shown`)
+    t.match(await ask(rows.history, own, id), { data: [{}, {}] }, `${kind}: history`)
+    t.match(await ask(rows.list, own), { data: [{ id, texts: ['first', 'second'] }], total_count: 1 })
+    // The platform is the only one of its kind.
+    const strangers = others.map(async (other) => {
+      await t.rejects(write(kind, other, id, 'third'), notFound, `${kind}: written by another`)
+      await t.rejects(ask(rows.show, other, id), notFound, `${kind}: shown to another`)
+      await t.rejects(ask(rows.history, other, id), notFound, `${kind}: history for another`)
+      t.match(await ask(rows.list, other), { data: [], total_count: 0 }, `${kind}: listed for another`)
+    })
+    await Promise.all(strangers)
+  })
+})
+
+t.test('a row of a read model says whose it is, and what becomes due, for whom', async (t) => {
+  await lawOver(t, owners, async ({ kind, own }) => {
+    const id = dependencies.newId()
+    const position = await write(kind, own, id)
+    t.ok(await dependencies.reads.reached(position, 10_000))
+    const row = await dependencies.reads.document(`notebooks_${kind}`, id)
+    t.strictSame(row && ownerOf(row), own, `${kind}: row`)
+    const due = await eventually(
+      () => timers.due(new Date('2028-01-01T00:00:00Z'), 100),
+      (found) => found.some(({ subject }) => subject === id),
+    )
+    const timer = due.find(({ subject }) => subject === id)!
+    t.strictSame(ownerOf(timer), own, `${kind}: timer`)
+  })
+})
+
+t.test('an idempotency key belongs to one owner', async (t) => {
+  const all = owners.flatMap(({ own, others }) => [own, ...others])
+  const operation = 'POST /test'
+  const ids = all.map((owner) => keyedId(owner, operation, 'key'))
+  t.equal(new Set(ids).size, all.length)
+  const { answers } = dependencies
+  await lawOver(t, all.entries(), async ([index, owner]) => {
+    const begun = await answers.begin({ ...owner, operation, key: 'key' }, `fingerprint ${index}`)
+    t.match(begun, { state: 'begun', isResumed: false })
+  })
+})
+
+t.test('owners are told apart, whatever else stands beside them', async (t) => {
+  const all = owners.flatMap(({ own, others }) => [own, ...others])
+  await lawOver(t, all, async (one) => {
+    await lawOver(t, all, (other) => t.equal(owns({ ...one }, { ...other }), one === other))
+  })
+})

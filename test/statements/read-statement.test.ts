@@ -1,0 +1,113 @@
+import t from 'tap'
+import { minorUnits } from '../../infra/statements/amounts.ts'
+import { readStatement, type StatementOptions } from '../../infra/statements/read-statement.ts'
+import { ZoneClock } from '../../packages/kernel/calendar.ts'
+
+const reference = '01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e'
+const clock = new ZoneClock('Africa/Douala')
+const options: StatementOptions = {
+  currency: 'XOF',
+  digits: 0,
+  map: {},
+  decimal: 'auto',
+  instantOf: (local) => clock.instantOf(local),
+}
+const read = (text: string | Buffer, special: Partial<StatementOptions> = {}) =>
+  readStatement(Buffer.from(text), { ...options, ...special }).lines
+
+t.test('amounts are read as people write them, to the last unit', (t) => {
+  const amounts: readonly (readonly [string, number, number])[] = [
+    ['5000', 0, 5_000],
+    ['-5 000', 0, -5_000],
+    ['5\u00a0000', 0, 5_000],
+    ['5\u202f000,00', 0, 5_000],
+    ['5.000', 0, 5_000],
+    ['1,234,567', 0, 1_234_567],
+    ['(250)', 0, -250],
+    ['250-', 0, -250],
+    ['+1.234,5', 2, 123_450],
+    ['1,234.50', 2, 123_450],
+    ["1'234.50", 2, 123_450],
+    ['0,07', 2, 7],
+    ['9007199254740991', 0, Number.MAX_SAFE_INTEGER],
+    ['12,3400', 2, 1_234],
+    ['-0', 0, 0],
+  ]
+  for (const [text, digits, minor] of amounts) t.equal(minorUnits(text, digits), minor, text)
+  t.equal(minorUnits('1.234', 2, ','), 123_400)
+  t.equal(minorUnits('1,234', 3, ','), 1_234)
+  for (const [text, digits] of [
+    ['12.50', 0],
+    ['1,234', 2],
+    ['1.2.3', 2],
+    ['12,34,567', 0],
+    ['abc', 0],
+    ['', 0],
+    ['1e5', 0],
+    ['=1+1', 0],
+    ['--5', 0],
+    ['9007199254740993', 0],
+    ['1.234,567.89', 2],
+    ['٥٠٠', 0],
+  ] as const)
+    t.throws(() => minorUnits(text, digits), { name: 'AmountError' }, text)
+  t.end()
+})
+
+t.test('the same lines are read from every kind of file', (t) => {
+  const line = { number: 1, reference, amount: -5_000, fee: 25, at: '2026-03-10T07:30:00.000Z' }
+  const hex = reference.replaceAll('-', '').toUpperCase()
+  const files: Readonly<Record<string, string | Buffer>> = {
+    'commas and ISO times': `reference,amount,fee,time\n${reference},-5000,25,2026-03-10T07:30:00Z\n`,
+    'a BOM, semicolons, CRLF and local times':
+      `\ufeffRéf;Montant;Frais;Date\r\n${hex};-5 000;25;10/03/2026 08:30\r\n`.replace('Réf', 'Ref'),
+    'tabs, a direction and quotes': `ref\ttype\tamount\tfee\tdate\n"po_${hex}"\tDebit\t"5.000,00"\t25\t2026-03-10 08:30:00\n`,
+    'two columns of amounts': `external_id,credit,debit,fees,timestamp\n${reference},,5000,-25,2026-03-10T08:30:00+01:00\n\n\n`,
+    'UTF-16': Buffer.from(
+      `\ufeffreference,amount,fee,time\n${reference},-5000,25,2026-03-10T07:30:00Z\n`,
+      'utf16le',
+    ),
+  }
+  for (const [what, text] of Object.entries(files)) t.same(read(text), [line], what)
+  const map = { reference: 'Our Ref', amount: 'Sum', time: 'When' }
+  t.match(read(`When,Sum,Our Ref\n2026-03-10,5000,${reference}\n`, { map }), [{ amount: 5_000, reference }])
+  t.match(
+    read(`reference,amount,time\nWAVE-17,5000,2026-03-10\n`),
+    [{ reference: '' }],
+    "an operator's own id says nothing to us",
+  )
+  t.end()
+})
+
+t.test('one line that cannot be understood refuses the whole file and is named', (t) => {
+  const header = 'reference,amount,currency,time\n'
+  const good = `${reference},5000,XOF,2026-03-10\n`
+  const poisoned: Readonly<Record<string, RegExp>> = {
+    [`${reference},12.50,XOF,2026-03-10\n`]: /Line 2: "12.50" has more than 0 decimals/,
+    [`${reference},5000,EUR,2026-03-10\n`]: /Line 2: its currency is EUR/,
+    [`${reference},5000,XOF,2026-02-30\n`]: /Line 2: "2026-02-30" is no time/,
+    [`${reference},5000,XOF,31/02/2026 25:00\n`]: /Line 2: .* is no time/,
+    [`${reference},,XOF,2026-03-10\n`]: /Line 2: it has no amount/,
+    [`${reference},5000,XOF\n`]: /no CSV/,
+    [`"${reference},5000,XOF,2026-03-10\n`]: /no CSV/,
+    'a\0b,5000,XOF,2026-03-10\n': /bytes of zero/,
+  }
+  for (const [line, message] of Object.entries(poisoned))
+    t.throws(() => read(header + good + line + good), { message }, JSON.stringify(line))
+  t.throws(() => read('reference,time\na,2026-03-10\n'), { message: /No column is known as amount/ })
+  t.throws(() => read(header), { message: /no lines/ })
+  t.throws(() => read(''), { message: /no lines/ })
+  t.throws(() => read(header + good, { map: { amount: 'Total' } }), { message: /no column "Total"/ })
+  const many = Array.from({ length: 100 }, () => `${reference},x,XOF,2026-03-10\n`).join('')
+  t.throws(() => read(header + many), { message: /Line 20: .*\n… and 80 more$/ })
+  t.end()
+})
+
+t.test('times are those of the clocks there, also when they change', (t) => {
+  const paris = new ZoneClock('Europe/Paris')
+  t.equal(paris.instantOf('2026-03-28T12:00'), '2026-03-28T11:00:00.000Z')
+  t.equal(paris.instantOf('2026-03-29T12:00'), '2026-03-29T10:00:00.000Z')
+  t.equal(paris.dayOf('2026-03-29T22:30:00.000Z'), '2026-03-30')
+  t.equal(clock.dayOf('2026-03-10T23:30:00.000Z'), '2026-03-11')
+  t.end()
+})

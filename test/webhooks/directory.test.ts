@@ -1,0 +1,67 @@
+import t, { type Test } from 'tap'
+import { v7 } from 'uuid'
+import type { EventStore } from '../../packages/kernel/ports.ts'
+import { Directory } from '../../services/webhooks/directory.ts'
+import { command, happened, register, webhookFixture, type WebhookFixture } from '../support/webhooks.ts'
+
+const url = 'https://shop.example/hooks'
+const ignore = () => undefined
+const log = { info: ignore, warn: ignore, error: ignore }
+
+/** A directory whose subscription has told nothing yet, and the streams that it has read. */
+async function lateDirectory(t: Test, fixture: WebhookFixture) {
+  const read: string[] = []
+  const store: EventStore = {
+    ...fixture.store,
+    subscribe: () => ({ close: async () => undefined }),
+    readStream: (stream, ...rest) => {
+      read.push(stream)
+      return fixture.store.readStream(stream, ...rest)
+    },
+  }
+  const directory = new Directory({ ...fixture, store, log, ownersMax: 10 })
+  await directory.open()
+  t.teardown(() => directory.close())
+  return { directory, read }
+}
+
+t.test(
+  'endpoints that have not changed are not read again for events ahead of the subscription',
+  async (t) => {
+    const fixture = await webhookFixture()
+    const id = await register(fixture, url)
+    const { directory, read } = await lateDirectory(t, fixture)
+    for (let count = 0; count < 3; count++) {
+      await directory.reach((await happened(fixture)).position)
+      t.match(await directory.enabled({ ...fixture, livemode: false }), [{ id }])
+    }
+    t.strictSame(read, [`webhook_endpoint-${id}`])
+  },
+)
+
+t.test('what the subscription has not told yet is known, of each owner that it concerns', async (t) => {
+  const fixture = await webhookFixture()
+  const [owner, other] = [v7(), v7()].map((merchant) => ({ ...fixture, merchant, livemode: false }))
+  const [changed, same] = [await register(owner!, url), await register(other!, url)]
+  const { directory, read } = await lateDirectory(t, fixture)
+  const enabledFor = async (one: typeof owner) => {
+    const endpoints = await directory.enabled(one!)
+    return endpoints.map(({ id, state }) => [id, state.enabledEvents])
+  }
+  t.strictSame(await enabledFor(owner), [[changed, ['*']]])
+  t.strictSame(await enabledFor(other), [[same, ['*']]])
+
+  const another = await register(owner!, url)
+  await command(owner!, changed, { type: 'ReviseEndpoint', data: { enabledEvents: ['payout.*'] } })
+  await directory.reach((await happened(fixture)).position)
+  t.strictSame(await enabledFor(owner), [
+    [changed, ['payout.*']],
+    [another, ['*']],
+  ])
+  t.strictSame(await enabledFor(other), [[same, ['*']]])
+  t.strictSame(read.filter((stream) => stream === `webhook_endpoint-${same}`).length, 1)
+
+  await command(owner!, changed, { type: 'ReviseEndpoint', data: { enabled: false } })
+  await directory.reach((await happened(fixture)).position)
+  t.strictSame(await enabledFor(owner), [[another, ['*']]])
+})
