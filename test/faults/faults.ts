@@ -15,6 +15,8 @@ export interface Fault {
 /** Requests that are answered between two faults, or while one lasts: there is always work in hand. */
 const answersBetween = 30
 const answersWhile = 60
+/** More than one process carries out before it dies. */
+const transfersAtOnce = 200
 /** Of a server that is late, so that somebody who starts has met it. */
 const refusedWhileLate = 40
 /** Longer than anybody waits. */
@@ -48,6 +50,20 @@ export function killed(service: Service, times = 2): Fault {
         const victim = await world.fleet.foremost(service)
         await victim.end('SIGKILL')
         await world.fleet.complete(service)
+      }),
+  }
+}
+
+/** Whoever carries money from one book to the other dies between two of its steps. */
+export function killedAmidTransfers(times = 3): Fault {
+  return {
+    name: 'transfers under way, processes killed',
+    inject: (world) =>
+      repeat(world, times, async () => {
+        const victim = await world.fleet.foremost('processes')
+        await world.transfers.ask(transfersAtOnce)
+        await victim.end('SIGKILL')
+        await world.fleet.complete('processes')
       }),
   }
 }

@@ -109,6 +109,28 @@ export const laws: Readonly<Record<string, Law>> = {
         select from events later where later.stream = requested.stream
           and later.type in ('PayoutPaid', 'PayoutFailed', 'PayoutCanceled'))`,
   },
+  'money that goes from one book to another arrives or comes back': {
+    kind: 'lost',
+    query: `select stream, account, sum(effect) as left from (${effects}) posted
+      where account like 'transfer.clearing:%' group by stream, account having sum(effect) <> 0`,
+  },
+  'what books have given each other adds up to nothing': {
+    kind: 'lost',
+    query: `select sum(effect) as left from (${effects}) posted
+      where account = 'provider:internal' having sum(effect) <> 0`,
+  },
+  'each step of a transfer is made once': {
+    kind: 'doubled',
+    query: `select data->'subject'->>'id' as transfer, data->>'template' as step from events
+      where type = 'EntryPosted' and data->>'template' like 'transfer.%' group by 1, 2 having count(*) > 1`,
+  },
+  'a transfer comes to its end': {
+    kind: 'lost',
+    query: `select pg_temp.stage_at(metadata->>'at') as stage, stream from events requested
+      where type = 'TransferRequested' and not exists (
+        select from events later where later.stream = requested.stream
+          and later.type in ('TransferSettled', 'TransferRefused', 'TransferReturned'))`,
+  },
   'merchants are told of all that happens': {
     kind: 'lost',
     query: `select pg_temp.stage_at(event.metadata->>'at') as stage, event.type, event.position

@@ -7,6 +7,7 @@ import {
   cutConfirmations,
   cutOff,
   killed,
+  killedAmidTransfers,
   killedBehindSilence,
   leaderChanged,
   lines,
@@ -29,6 +30,7 @@ const only = process.env['ONLY'] ?? ''
 const faults = [
   calm,
   ...services.map((service) => killed(service)),
+  killedAmidTransfers(),
   ...services.map((service) => stopped(service)),
   ...led.map((service) => wokenAlone(service)),
   ...lines.map((line) => cut(line)),
@@ -52,6 +54,7 @@ const faultsOnEventStoreDb = [
   cutConfirmations(6),
   slowNetwork('event store', 100),
   killed('api', 1),
+  killedAmidTransfers(1),
   stopped('processes'),
   postgresKilled(1),
 ]

@@ -22,6 +22,7 @@ import { Load, type LoadMerchant } from '../support/load.ts'
 import { Prober } from './prober.ts'
 import { FaultyProxy } from './proxy.ts'
 import { openSink, type Sink } from './sink.ts'
+import { Transfers } from './transfers.ts'
 
 /** A merchant's webhook endpoint as it was asked for. */
 export interface Hook {
@@ -44,6 +45,7 @@ export interface World {
   readonly load: Load
   readonly prober: Prober
   readonly sink: Sink
+  readonly transfers: Transfers
   readonly hooks: readonly Hook[]
 }
 
@@ -76,7 +78,13 @@ export async function openWorld(ending: Ending, options: WorldOptions): Promise<
     POSTGRES_URL: postgres.url,
     ...(history && { EVENTSTORE_URL: history.url }),
   }
-  const merchants = await register(await openRuntime(readConfiguration(settings)))
+  const runtime = await openRuntime(readConfiguration(settings))
+  ending.teardown(() => runtime.close())
+  const merchants = await register(runtime)
+  const transfers = new Transfers(
+    runtime,
+    merchants.map(({ id }) => id),
+  )
   await watchLeaders(postgres.pool)
   const rail = await FaultyProxy.listen(ending, { port: 0 })
   const places = { ...settings, KAFKA_BROKERS: broker.address, SANDBOX_URL: `http://127.0.0.1:${rail.port}` }
@@ -98,7 +106,8 @@ export async function openWorld(ending: Ending, options: WorldOptions): Promise<
   })
   const prober = new Prober(ending, { addresses: fleet.addresses, key: merchants[1]!.key })
   const operators = { pool: ledgerOfOperators.pool, proxy: rail }
-  return { postgres, ...(history && { history }), broker, operators, fleet, load, prober, sink, hooks }
+  const engines = { postgres, ...(history && { history }), broker, operators }
+  return { ...engines, fleet, load, prober, sink, transfers, hooks }
 }
 
 /** Merchants with their keys and play money, before any service runs. */
@@ -115,7 +124,6 @@ async function register(runtime: Runtime): Promise<readonly LoadMerchant[]> {
   const data = { template: 'sandbox.topup', subject, amount: hotGrant } as const
   const envelope = { merchant: id, livemode: false, actor: 'test', correlation: dependencies.newId() }
   await dependencies.executor.send(book, bookId(id, false, 'XOF'), { type: 'PostEntry', data }, envelope)
-  await runtime.close()
   return merchants
 }
 
