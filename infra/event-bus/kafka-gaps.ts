@@ -54,7 +54,10 @@ export class MissedMessages {
     if (handled) await this.#fill(partition, handled.position, firstOffset)
   }
 
-  /** Everything up to this offset is handled; `position` is that of the newest event, if there was any. */
+  /**
+   * Everything up to this offset is handled. `position` is that of the newest event among it; undefined when
+   * all of it was set aside as no event of ours.
+   */
   async onHandled(partition: number, lastOffset: string, position: number | undefined): Promise<void> {
     // Without any event of ours there is no place in the log to go on from.
     if (position === undefined && !this.#next.has(partition)) return

@@ -42,7 +42,7 @@ export class RecentEvents {
   #categories: readonly string[] | undefined = []
   /** Kept from the first time that a subscription reached the end of the log. */
   #kept: Kept | undefined
-  #reading: Promise<void> | undefined
+  #reading: Promise<boolean> | undefined
   /** Arrived while a page was being read, which may or may not contain it. */
   #meanwhile: Stretch[] = []
 
@@ -99,8 +99,8 @@ export class RecentEvents {
     return window
   }
 
-  /** Reads on, one page at a time; concurrent callers share the result. */
-  extend(): Promise<void> {
+  /** Reads on, one page at a time; concurrent callers share the result. True when there are more pages. */
+  extend(): Promise<boolean> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined
       this.#meanwhile = []
@@ -108,14 +108,15 @@ export class RecentEvents {
     return this.#reading
   }
 
-  async #read(): Promise<void> {
+  async #read(): Promise<boolean> {
     const kept = this.#kept
-    if (!kept) return
-    const { events, through } = await this.#pages.window(kept.through, readMax, this.filter)
+    if (!kept) return false
+    const { events, through, head } = await this.#pages.window(kept.through, readMax, this.filter)
     kept.events.push(...events)
     kept.through = Math.max(kept.through, through)
     for (const stretch of this.#meanwhile) this.#take(kept, stretch)
     forgetOld(kept)
+    return through < head
   }
 
   #take(kept: Kept, { base, pieces }: Stretch): void {

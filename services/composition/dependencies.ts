@@ -34,6 +34,7 @@ import type { Tracing } from '../../packages/kernel/trace-ports.ts'
 import { readModels } from '../../projections/index.ts'
 import { assertSameHistory } from './assert-same-history.ts'
 import { openBlindIndex } from './blind-index.ts'
+import { withDelays } from './consumer-delays.ts'
 import { Health } from './health.ts'
 import { randomSalts, risingIds } from './ids.ts'
 import { storedTypes } from '../../packages/domain/index.ts'
@@ -93,7 +94,7 @@ export async function openRuntime(
   const { tracing, ...telemetry } = await openTelemetry(configuration, health, `ikw-${service}`)
   const adapters = {
     postgres,
-    store,
+    store: withDelays(store, health.metrics),
     snapshots,
     mailer,
     operators,
@@ -205,7 +206,8 @@ async function openStore(
   if (eventStoreUrl === undefined) return openEmbeddedStore({ url, onLogWentBack: endProcess })
   // Its client takes long to load, so it is loaded only when used.
   const { openEventStoreDb } = await import('../../infra/event-store/eventstoredb/store.ts')
-  return openEventStoreDb({ url: eventStoreUrl, prefix, log, ...ownStreams })
+  const onLogWentBack = endProcess
+  return openEventStoreDb({ url: eventStoreUrl, prefix, log, onLogWentBack, ...ownStreams })
 }
 
 /**

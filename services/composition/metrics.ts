@@ -38,6 +38,12 @@ export class Metrics {
     })
   }
 
+  /** Durations and ages, counted by how long they are. Registered again, the new one is filled. */
+  histogram(name: string, help: string, buckets: number[]): Pick<Histogram, 'observe'> {
+    this.#registry.removeSingleMetric(name)
+    return new Histogram({ name, help, buckets, registers: [this.#registry] })
+  }
+
   /** A counter kept elsewhere. Registering it again replaces its source. */
   counter(name: string, help: string, read: () => number): void {
     this.#registry.removeSingleMetric(name)

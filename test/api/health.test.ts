@@ -1,5 +1,6 @@
 import t from 'tap'
 import { Health } from '../../services/composition/health.ts'
+import { eventually } from '../support/eventually.ts'
 import { startService } from '../support/service.ts'
 
 t.test('strangers learn whether the service is ready, and nothing else', async (t) => {
@@ -20,6 +21,14 @@ t.test('those who run it learn the rest on the port for health', async (t) => {
   const metrics = await client.health<string>('/metrics')
   t.match(metrics, { status: 200, body: /^webhook_deliveries_pending \d+$/m })
   t.equal((await client.health('/api/v1/balance')).status, 404)
+})
+
+t.test('they learn how far behind consumers are', async (t) => {
+  const client = await startService(t)
+  await eventually(
+    async () => String((await client.health<string>('/metrics')).body),
+    (text) => /^consumer_delay_seconds_count [1-9]\d*$/m.test(text),
+  )
 })
 
 t.test('however many ask at once, what a process stands on is asked once', async (t) => {

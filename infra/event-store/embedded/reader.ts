@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { EventMetadata, LogFilter, StoredEvent } from '../../../packages/kernel/ports.ts'
 import { Batcher } from '../../postgres/client/batcher.ts'
 import type { Window } from '../window.ts'
-import type { SeenLog } from './seen-log.ts'
+import type { SeenLog } from '../seen-log.ts'
 
 /**
  * The query's number and the columns of an event. Rows are arrays: the driver builds objects column by

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { connectionOptions, surviveBrokenConnections } from '../../postgres/client/connect.ts'
-import type { SeenLog } from './seen-log.ts'
+import type { SeenEvent, SeenLog } from '../seen-log.ts'
 
 /**
  * On a young table the planner prefers a full scan and sticks to it when the table has grown: the same append
@@ -27,7 +27,7 @@ export async function openWriteConnection(url: string, seen: SeenLog): Promise<p
   try {
     await client.connect()
     await client.query(plannerSettings)
-    await seen.require(client)
+    await seen.require((newest) => hasEvent(client, newest))
   } catch (error) {
     await client.end()
     throw error
@@ -38,10 +38,16 @@ export async function openWriteConnection(url: string, seen: SeenLog): Promise<p
 export function openReadPool(url: string, seen: SeenLog): pg.Pool {
   const onConnect = async (client: pg.ClientBase) => {
     await client.query(plannerSettings)
-    await seen.require(client)
+    await seen.require((newest) => hasEvent(client, newest))
   }
   const limits = { max: readersMax, query_timeout: queryTimeoutMs }
   const pool = new pg.Pool({ ...connectionOptions(url), ...limits, onConnect })
   surviveBrokenConnections(pool)
   return pool
+}
+
+async function hasEvent(client: pg.ClientBase, { position, id }: SeenEvent): Promise<boolean> {
+  const text = 'select id from events where position = $1'
+  const { rows } = await client.query<{ id: string }>(text, [position])
+  return rows[0]?.id === id
 }

@@ -3,7 +3,7 @@ import { storedEvents } from './batch.ts'
 import { copyLog } from './copy.ts'
 import { polledBell } from './head-poll.ts'
 import { Reader } from './reader.ts'
-import { SeenLog, type LogWentBackError } from './seen-log.ts'
+import { SeenLog, type LogWentBackError } from '../seen-log.ts'
 import { openReadPool } from './session.ts'
 import { Writer, type Placed } from './writer.ts'
 import { LogSubscription } from '../log-subscription.ts'
@@ -56,7 +56,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
 
 /** The parts that work together on one database. */
 function partsOf({ url, waitingMax = 50_000, onLogWentBack = fail }: EmbeddedStoreOptions) {
-  const seen = new SeenLog(onLogWentBack)
+  const seen = new SeenLog({ engine: 'PostgreSQL', onLost: onLogWentBack })
   const pool = openReadPool(url, seen)
   const reader = new Reader(pool, seen)
   const recent = new RecentEvents(reader)

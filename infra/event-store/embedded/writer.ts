@@ -11,7 +11,7 @@ import {
 import { Batch, columnsOf, type Append } from './batch.ts'
 import { RevisionCache } from './revision-cache.ts'
 import type { Reader } from './reader.ts'
-import type { SeenLog } from './seen-log.ts'
+import type { SeenLog } from '../seen-log.ts'
 import { openWriteConnection } from './session.ts'
 
 export interface WriterOptions {
@@ -159,7 +159,7 @@ export class Writer {
       } else {
         const revision = expected + events.length
         this.#known.note(stream, revision)
-        this.#options.seen.note({ position: through, id: events.at(-1)!.id })
+        this.#options.seen.note({ stream, revision, position: through, id: events.at(-1)!.id })
         written.push({ append, after, through })
         append.resolve({ revision, position: through })
       }

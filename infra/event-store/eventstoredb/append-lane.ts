@@ -14,7 +14,19 @@ interface Pending {
 interface OpenLane {
   readonly call: AppendCall
   readonly pending: Map<number, Pending>
+  readonly hasEnded: () => boolean
 }
+
+export interface AppendLaneOptions {
+  readonly calls: Pick<Calls, 'openAppends'>
+  /** Throws when the server has lost events that this process knows. */
+  readonly requireSameLog: () => Promise<void>
+  readonly onEnded: () => void
+  /** So long an append may take before its outcome counts as unknown. */
+  readonly timeoutMs: number
+}
+
+const callEnded = new Error('EventStoreDB has ended the call')
 
 export type AppendWithoutNumber = Omit<AppendRequest, 'number'>
 
@@ -23,49 +35,66 @@ export type AppendWithoutNumber = Omit<AppendRequest, 'number'>
  * and of no others; the next append opens another call. An answer that nobody waits for any more is dropped.
  */
 export class AppendLane {
-  readonly #calls: Pick<Calls, 'openAppends'>
-  readonly #timeoutMs: number
+  readonly #options: AppendLaneOptions
   #opening: Promise<OpenLane> | undefined
   #number = 0
 
-  constructor(calls: Pick<Calls, 'openAppends'>, timeoutMs: number) {
-    this.#calls = calls
-    this.#timeoutMs = timeoutMs
+  constructor(options: AppendLaneOptions) {
+    this.#options = options
   }
 
   /** Rejects with OutcomeUnknownError, or with StoreAwayError when nothing was sent. */
   async append(append: AppendWithoutNumber): Promise<AppendOutcome> {
-    const { call, pending } = await (this.#opening ??= this.#open())
+    const { call, pending, hasEnded } = await (this.#opening ??= this.#open())
+    if (hasEnded()) throw new OutcomeUnknownError(append.stream, callEnded)
     const number = ++this.#number
     return new Promise((resolve, reject) => {
       const { stream } = append
+      const { timeoutMs } = this.#options
       const timer = setTimeout(() => {
         pending.delete(number)
-        reject(new OutcomeUnknownError(stream, timedOut(this.#timeoutMs)))
-      }, this.#timeoutMs)
+        reject(new OutcomeUnknownError(stream, timedOut(timeoutMs)))
+      }, timeoutMs)
       pending.set(number, { stream, resolve, reject, timer })
       call.send({ ...append, number })
     })
   }
 
   async #open(): Promise<OpenLane> {
-    const pending = new Map<number, Pending>()
     try {
-      let hasAnswered = false
-      const onAnswer = (answer: AppendAnswer) => {
-        hasAnswered = true
-        settle(pending, answer)
-      }
-      const call = await retryWhileAway(() => this.#calls.openAppends(onAnswer))
-      const over = (error: unknown) => {
-        this.#opening = undefined
-        const isRefused = !hasAnswered && wasRefused(error)
-        fail(pending, (stream) => (isRefused ? error : new OutcomeUnknownError(stream, error)))
-      }
-      call.ended.then(() => over(new Error('EventStoreDB has ended the call')), over)
-      return { call, pending }
+      return await retryWhileAway(() => this.#begin())
     } catch (error) {
       this.#opening = undefined
+      throw error
+    }
+  }
+
+  async #begin(): Promise<OpenLane> {
+    const pending = new Map<number, Pending>()
+    let [hasAnswered, hasEnded] = [false, false]
+    const call = await this.#options.calls.openAppends((answer: AppendAnswer) => {
+      hasAnswered = true
+      settle(pending, answer)
+    })
+    await this.#sameLog(call)
+    const over = (error: unknown) => {
+      hasEnded = true
+      this.#options.onEnded()
+      this.#opening = undefined
+      const isRefused = !hasAnswered && wasRefused(error)
+      fail(pending, (stream) => (isRefused ? error : new OutcomeUnknownError(stream, error)))
+    }
+    call.ended.then(() => over(callEnded), over)
+    return { call, pending, hasEnded: () => hasEnded }
+  }
+
+  /** Who answers may be another server than before, or one that was restored. */
+  async #sameLog(call: AppendCall): Promise<void> {
+    const ended = call.ended.then(() => Promise.reject(callEnded))
+    try {
+      await Promise.race([this.#options.requireSameLog(), ended])
+    } catch (error) {
+      call.cancel()
       throw error
     }
   }

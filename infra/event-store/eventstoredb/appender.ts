@@ -15,6 +15,7 @@ import { proposedEvents, safePosition } from './events.ts'
 import type { History } from './history.ts'
 import type { IntactStreams } from './intact-streams.ts'
 import type { Reader } from './reader.ts'
+import type { SeenLog } from '../seen-log.ts'
 import type { StreamNames } from './stream-names.ts'
 
 export interface AppenderOptions {
@@ -23,7 +24,8 @@ export interface AppenderOptions {
   readonly history: Pick<History, 'positionOf'>
   readonly intact: IntactStreams
   /** To tell a repeated append from a conflict. */
-  readonly reader: Pick<Reader, 'ownedBy' | 'stored'>
+  readonly reader: Pick<Reader, 'ownedBy' | 'stored' | 'requireSameLog'>
+  readonly seen: SeenLog
   /** How long an append may take before its outcome counts as unknown. */
   readonly timeoutMs: number
   /** Writes to the socket once per turn of the event loop, with one message per lane. */
@@ -55,8 +57,14 @@ export class Appender {
 
   constructor(options: AppenderOptions) {
     this.#options = options
-    const { calls, timeoutMs, lanes } = options
-    this.#lanes = Array.from({ length: lanes }, () => new AppendLane(calls, timeoutMs))
+    const { calls, timeoutMs, lanes, seen, reader } = options
+    const lane = {
+      calls,
+      timeoutMs,
+      requireSameLog: () => reader.requireSameLog(),
+      onEnded: () => seen.doubt(),
+    }
+    this.#lanes = Array.from({ length: lanes }, () => new AppendLane(lane))
   }
 
   async append(stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> {
@@ -119,7 +127,9 @@ export class Appender {
       throw new DamagedStreamError({ stream, problem })
     }
     if (commit === undefined) return this.#readBack(stream, expected, events)
-    return { revision, position: history.positionOf(safePosition(commit)) }
+    const position = history.positionOf(safePosition(commit))
+    this.#options.seen.note({ stream, revision, position, id: events.at(-1)!.id })
+    return { revision, position }
   }
 
   /**

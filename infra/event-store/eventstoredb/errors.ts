@@ -14,7 +14,7 @@ const refusalCodes: readonly unknown[] = [3, 7, 12, 16]
 /** CANCELLED, DEADLINE_EXCEEDED, ABORTED (a time-out of the server), UNAVAILABLE. */
 const awayCodes: readonly unknown[] = [1, 4, 10, 14]
 /** What the client says without a code, and the server without one of these. */
-const awayMessage = /Failed to discover|NotReady|Not Ready|TooBusy|gave no answer within/
+const awayMessage = /Failed to discover|NotReady|Not Ready|TooBusy|gave no answer within|has ended the call/
 
 /** How long a read is retried when it meets a change of leader or a starting server. */
 const patienceMs = 2_000

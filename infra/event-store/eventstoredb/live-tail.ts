@@ -8,6 +8,7 @@ import type { History } from './history.ts'
 import type { ReadAnswer, ServerEvent } from './read-messages.ts'
 import type { Reader } from './reader.ts'
 import { followLog } from './requests.ts'
+import type { SeenLog } from '../seen-log.ts'
 import type { StreamNames } from './stream-names.ts'
 
 /** A filter drops what others write, so progress is asked for when nothing arrives. */
@@ -18,7 +19,8 @@ export interface LiveTailOptions {
   readonly calls: Pick<Calls, 'subscribe'>
   readonly names: StreamNames
   readonly history: Pick<History, 'commitBefore'>
-  readonly reader: Pick<Reader, 'head' | 'stored'>
+  readonly reader: Pick<Reader, 'head' | 'stored' | 'requireSameLog'>
+  readonly seen: SeenLog
   readonly recent: RecentEvents
 }
 
@@ -61,11 +63,14 @@ export class LiveTail {
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping
+    const { seen, reader } = this.#options
     for (let delayMs = retryMs.first; !signal.aborted;) {
       try {
+        await reader.requireSameLog()
         await this.#catchUp()
         const { error, hasCome } = await this.#follow()
         if (isCutOff(error)) this.timesCutOff++
+        else seen.doubt()
         if (hasCome) delayMs = retryMs.first
         if (hasCome || error === undefined) continue
       } catch (error) {
@@ -76,13 +81,12 @@ export class LiveTail {
     }
   }
 
-  /** Reads what is missing in memory. */
+  /** Reads what is missing in memory, as of now: what comes meanwhile the subscription brings. */
   async #catchUp(): Promise<void> {
     const { recent, reader } = this.#options
     if (recent.through === undefined) recent.beginAt(await reader.head())
-    for (let before = -1; recent.through !== undefined && recent.through > before;) {
-      before = recent.through
-      await recent.extend()
+    for (let hasMore = true; hasMore;) {
+      hasMore = await recent.extend()
       this.bell.advance(recent.through ?? 0)
     }
   }
@@ -120,9 +124,10 @@ export class LiveTail {
 
   /** Returns the position after which the next event follows. */
   #take(event: ServerEvent, base: number): number {
-    const { recent, reader } = this.#options
+    const { recent, reader, seen } = this.#options
     const stored = reader.stored(event)
     if (!stored || stored.position <= base) return base
+    seen.note(stored)
     const { stream, position } = stored
     const events = (): readonly StoredEvent[] => [stored]
     recent.add({ base, pieces: [{ stream, through: position, events }] })

@@ -19,9 +19,10 @@ import {
 import { storedEvent } from './events.ts'
 import type { History } from './history.ts'
 import { foreignEventProblem, type PassedOver } from './passed-over.ts'
+import type { SeenEvent, SeenLog } from '../seen-log.ts'
 import type { ReadAnswer, ServerEvent } from './read-messages.ts'
 import { readLog, readNewest, readStream, type LogPage } from './requests.ts'
-import { irregularityOf } from './stream-metadata.ts'
+import { hiddenBy, irregularityOf } from './stream-metadata.ts'
 import type { NameFilter, StreamNames } from './stream-names.ts'
 
 /** The client lets a read wait for ever. */
@@ -38,6 +39,7 @@ export interface ReaderOptions {
   readonly names: StreamNames
   readonly history: Pick<History, 'positionOf' | 'commitBefore'>
   readonly passedOver: PassedOver
+  readonly seen: SeenLog
 }
 
 /** Reads that end. Each is retried while a cluster changes its leader. */
@@ -51,6 +53,7 @@ export class Reader {
   /** Throws DamagedStreamError when part of it is missing, or somebody else has written to it. */
   async readStream(stream: string, from: number, limit = Infinity): Promise<Events> {
     if (limit <= 0 || stream === '') return []
+    await this.requireSameLog()
     const start = Math.max(0, from)
     const found = await this.ownedBy(stream, { from: start, count: Math.min(limit, everything) })
     if (found === undefined && start > 0)
@@ -86,10 +89,13 @@ export class Reader {
   }
 
   async window(after: number, limit: number, filter: LogFilter): Promise<Window> {
+    await this.requireSameLog()
     const head = await this.head()
     if (after >= head) return { events: [], through: after, head }
     const events = await this.readAll(after, limit, filter)
-    const last = events.at(-1)?.position ?? after
+    const newest = events.at(-1)
+    if (newest) this.#options.seen.note(newest)
+    const last = newest?.position ?? after
     const through = events.length < limit ? Math.max(head, last) : last
     return { events, through, head: Math.max(head, through) }
   }
@@ -135,6 +141,26 @@ export class Reader {
       if (stream !== undefined) newest.set(stream, data)
     }
     return [...newest].flatMap(([stream, metadata]) => irregularityOf(stream, metadata) ?? [])
+  }
+
+  /** Throws when the server has lost events that this process has seen. */
+  requireSameLog(): Promise<void> {
+    return this.#options.seen.requireIfInDoubt((newest) => this.#has(newest))
+  }
+
+  /** False when the log has lost this event; one that was hidden or deleted is still in it. */
+  async #has({ stream, revision, position, id }: SeenEvent): Promise<boolean> {
+    if ((await this.head()) < position) return false
+    try {
+      const [event] = (await this.ownedBy(stream, { from: revision, count: 1 })) ?? []
+      if (event?.revision === revision) return event.id === id
+      const metadata = await this.metadataOf(stream)
+      return metadata !== undefined && hiddenBy(metadata) !== undefined
+    } catch (error) {
+      // It cannot be read any more, for another reason.
+      if (error instanceof DamagedStreamError) return true
+      throw error
+    }
   }
 
   async ping(): Promise<void> {

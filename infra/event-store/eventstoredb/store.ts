@@ -14,6 +14,7 @@ import { IntactStreams } from './intact-streams.ts'
 import { LiveTail } from './live-tail.ts'
 import { PassedOver } from './passed-over.ts'
 import { Reader } from './reader.ts'
+import { SeenLog, type LogWentBackError } from '../seen-log.ts'
 import { StreamNames } from './stream-names.ts'
 
 export interface EventStoreDbOptions {
@@ -32,6 +33,8 @@ export interface EventStoreDbOptions {
   /** Calls that appends are spread over; with one, they are carried out in order of arrival. */
   readonly lanes?: number
   readonly log?: Pick<Log, 'warn'>
+  /** Called when the server has lost events that this process has seen. Left out: it throws. */
+  readonly onLogWentBack?: (error: LogWentBackError) => void
 }
 
 /** An event store that knows which history it holds. */
@@ -76,10 +79,11 @@ type Parts = ReturnType<typeof partsOf>
 
 /** The parts that work together over one client. */
 function partsOf(calls: Calls, options: EventStoreDbOptions) {
-  const { prefix = '', categories, shortLived = [], log } = options
+  const { prefix = '', categories, shortLived = [], log, onLogWentBack = fail } = options
   const { appendTimeoutMs: timeoutMs = 5_000, lanes = 4 } = options
   const names = new StreamNames({ prefix, categories })
   const passedOver = new PassedOver(log)
+  const seen = new SeenLog({ engine: 'EventStoreDB', onLost: onLogWentBack })
   const history: History = new History({
     read: async () => (await reader.ownedBy(names.history, { from: 0, count: notesMax })) ?? [],
     append: async (expected, event) => {
@@ -87,11 +91,11 @@ function partsOf(calls: Calls, options: EventStoreDbOptions) {
       throw new VersionConflictError(names.history, expected)
     },
   })
-  const reader = new Reader({ calls, names, history, passedOver })
+  const reader = new Reader({ calls, names, history, passedOver, seen })
   const intact = new IntactStreams({ metadataOf: (stream) => reader.metadataOf(stream), shortLived })
-  const appender = new Appender({ calls, names, history, intact, reader, timeoutMs, lanes })
+  const appender = new Appender({ calls, names, history, intact, reader, seen, timeoutMs, lanes })
   const recent = new RecentEvents(reader)
-  const tail = new LiveTail({ calls, names, history, reader, recent })
+  const tail = new LiveTail({ calls, names, history, reader, seen, recent })
   return { calls, names, passedOver, history, reader, intact, appender, recent, tail }
 }
 
@@ -133,4 +137,8 @@ function assemble(parts: Parts, disconnect: () => Promise<void>): EventStoreDb {
     calls.close()
     await disconnect()
   }
+}
+
+function fail(error: Error): never {
+  throw error
 }

@@ -14,6 +14,7 @@ import {
 } from '../../../packages/contract/vocabulary.ts'
 import { readScopes, webhookTypes } from '../../../packages/domain/index.ts'
 import type { PublicEvent } from '../../../packages/kernel/message-ports.ts'
+import { maySee, requireSight } from './event-sight.ts'
 
 export const FeedQuery = record({
   after: optional(
@@ -118,18 +119,9 @@ async function findEvent({ caller, dependencies, params }: Request): Promise<Pub
 
 /** Left out: all current and former ones. */
 function typesFor(caller: Caller, asked: readonly string[] | undefined): readonly string[] | undefined {
-  const hidden = asked?.find((type) => !maySee(caller, type))
-  if (hidden !== undefined) {
-    const detail = `Credential lacks the scope ${readScopes.get(hidden)} for ${hidden}`
-    refuse('credential_must_have_the_scope', { detail })
-  }
+  requireSight(caller, asked ?? [])
   if (asked || isGranted(caller, '*')) return asked
   return [...readScopes.keys()].filter((type) => maySee(caller, type))
-}
-
-/** An event shows its resource, so it requires that resource's read scope. */
-function maySee(caller: Caller, type: string): boolean {
-  return isGranted(caller, readScopes.get(type) ?? '*')
 }
 
 /** A place in the feed reveals nothing, so a caller may continue after an event it cannot see. */

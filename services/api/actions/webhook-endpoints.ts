@@ -15,8 +15,8 @@ import {
   type WebhookEndpoint,
   type WebhookEndpointCommands,
 } from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
-import { webhookEndpoints } from '../../../projections/webhook-endpoints.ts'
-import { currentState } from '../kinds/current-state.ts'
+import { readEndpoint } from '../../composition/webhook-endpoints.ts'
+import { requireSight } from './event-sight.ts'
 import { takeSlot } from './webhook-slots.ts'
 
 type Commands = WebhookEndpointCommands
@@ -33,6 +33,7 @@ export async function prepareRegistration(
   checkUrl(request, body.url)
   const enabledEvents = body.enabled_events ?? ['*']
   checkTypes(enabledEvents)
+  requireSight(request.caller, enabledEvents)
   await takeSlot(request, id)
   return { url: body.url, enabledEvents, ...newSecret(dependencies, id) }
 }
@@ -45,11 +46,24 @@ export async function prepareRevision(
   const id = request.params['id']!
   if (url !== undefined) checkUrl(request, url)
   checkTypes(enabledEvents)
+  await requireSightOfAll(request, id)
   if (enabled) {
-    if (!(await currentState(request, webhookEndpoints, id))) refuse('resource_must_exist')
+    if (!(await readEndpoint(request.dependencies, request.caller, id))) refuse('resource_must_exist')
     await takeSlot(request, id)
   }
   return { url, enabledEvents, enabled }
+}
+
+/** Whoever moves an endpoint elsewhere, or turns it on, must be allowed to see all that it will get. */
+async function requireSightOfAll(
+  { dependencies, caller, body }: Request<Static<typeof WebhookEndpointRevision>>,
+  id: string,
+): Promise<void> {
+  const { url, enabled, enabled_events: enabledEvents } = body
+  if (enabledEvents) return requireSight(caller, enabledEvents)
+  if (url === undefined && enabled !== true) return
+  const endpoint = await readEndpoint(dependencies, caller, id)
+  if (endpoint) requireSight(caller, endpoint.state.enabledEvents)
 }
 
 /** Spec, Webhook endpoints: the new secret signs future deliveries immediately. */

@@ -8,6 +8,7 @@ import type { WebhookReplayRequest } from '../../../packages/domain/webhook-endp
 import type { WebhookReplayCommands } from '../../../packages/domain/webhook-endpoints/webhook-replay.ts'
 import type { PublicEvent } from '../../../packages/kernel/message-ports.ts'
 import { enabledEndpoints, readEndpoint, type ListedEndpoint } from '../../composition/webhook-endpoints.ts'
+import { maySee } from './event-sight.ts'
 
 type Asker = Pick<Request, 'dependencies' | 'caller'>
 
@@ -54,7 +55,8 @@ async function countDeliveries(
 
 async function findEvent({ dependencies, caller }: Asker, text: string): Promise<PublicEvent> {
   const id = identity(text, 'evt') ?? refuse('resource_must_exist')
-  return (await dependencies.publicEvents.find(publicId('evt', id), caller)) ?? refuse('resource_must_exist')
+  const event = await dependencies.publicEvents.find(publicId('evt', id), caller)
+  return event && maySee(caller, event.type) ? event : refuse('resource_must_exist')
 }
 
 async function findEndpoint({ dependencies, caller }: Asker, text: string): Promise<ListedEndpoint> {

@@ -1,6 +1,5 @@
 import { Refusal, type RefusalName } from '../../../packages/contract/refusals.ts'
 import type { Request, SendOptions } from '../../../packages/contract/routes.ts'
-import { webhookEndpoint } from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import {
   webhookRoster,
   webhookRosterId,
@@ -8,7 +7,11 @@ import {
 } from '../../../packages/domain/webhook-endpoints/webhook-roster.ts'
 import type { Message } from '../../../packages/kernel/decider.ts'
 import { readState } from '../../../packages/kernel/history.ts'
-import { enabledEndpoints } from '../../composition/webhook-endpoints.ts'
+import {
+  enabledEndpoints,
+  readEndpoint,
+  UnreadableEndpointError,
+} from '../../composition/webhook-endpoints.ts'
 
 type Asker = Pick<Request, 'dependencies' | 'caller' | 'send'>
 
@@ -55,13 +58,21 @@ async function freeUnused(asker: Asker): Promise<void> {
   const now = dependencies.clock().getTime()
   const isUnused = await Promise.all(
     roster.slots.map(async ({ endpoint, takenAt }) => {
-      const state = await readState(dependencies.store, webhookEndpoint, endpoint)
-      if (state.status === 'none') return now - Date.parse(takenAt) > registrationMs
+      const registered = await readEndpoint(dependencies, caller, endpoint).catch(unlessUnreadable)
+      if (registered === 'unreadable') return false
+      if (!registered) return now - Date.parse(takenAt) > registrationMs
+      const { state } = registered
       return state.status === 'disabled' && now - Date.parse(state.disabledAt) >= disabledCountsMs
     }),
   )
   const endpoints = roster.slots.filter((_, index) => isUnused[index]).map(({ endpoint }) => endpoint)
   await send(asker, { type: 'FreeSlots', data: { endpoints } })
+}
+
+/** An endpoint that cannot be read may be in use, so it keeps its slot. */
+function unlessUnreadable(error: unknown): 'unreadable' {
+  if (error instanceof UnreadableEndpointError) return 'unreadable'
+  throw error
 }
 
 function send(asker: Asker, command: Message<WebhookRosterCommands>, options?: SendOptions) {

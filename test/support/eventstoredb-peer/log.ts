@@ -125,6 +125,14 @@ export class Log {
     return this.records.slice(low, low + count)
   }
 
+  /** As when an older backup is restored: what stands behind this position has never been. */
+  goBackTo(position: number): void {
+    const gone = this.records.filter((record) => record.position > position)
+    this.records.splice(this.records.length - gone.length)
+    for (const { stream } of gone) this.#streams.get(stream)?.records.pop()
+    this.#end = gone[0]?.position ?? this.#end
+  }
+
   /** The next record is written at this position. */
   skipTo(position: number): void {
     this.#end = position
