@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
+import { currencyExponent } from '../../packages/contract/currencies.ts'
 import { identity } from '../../packages/contract/identity.ts'
 import { idPrefixes } from '../../packages/domain/index.ts'
 
@@ -47,6 +48,13 @@ export function word<const Words extends readonly string[]>(words: Words): (text
     if (found) return found
     throw new InvalidArgumentError(`It must be one of ${words.join(', ')}.`)
   }
+}
+
+/** An ISO 4217 code, in any case. */
+export function currencyCode(text: string): string {
+  const code = text.toUpperCase()
+  if (currencyExponent(code) !== undefined) return code
+  throw new InvalidArgumentError('It must be a currency such as XOF.')
 }
 
 /** A command of a group; each prints JSON on request. */

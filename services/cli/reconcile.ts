@@ -9,7 +9,7 @@ import { findingKinds } from '../../packages/domain/statements/statement.ts'
 import { ZoneClock } from '../../packages/kernel/calendar.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { reconcile, type ReconciledStatement } from '../composition/reconcile.ts'
-import { word } from './arguments.ts'
+import { currencyCode, word } from './arguments.ts'
 import { withRuntime } from './dependencies.ts'
 import { CommandFailedError, exitCodes } from './failure.ts'
 import { grouped, print, progress, table, type Printing } from './output.ts'
@@ -67,12 +67,6 @@ function columns(text: string): ColumnMap {
   if (pairs.every(([field, column]) => field?.trim() && column?.trim()))
     return Object.fromEntries(pairs.map(([field, column]) => [field!.trim(), column!.trim()]))
   throw new InvalidArgumentError('It must be such as reference=ref,amount=montant,time=date.')
-}
-
-function currencyCode(text: string): string {
-  const code = text.toUpperCase()
-  if (currencyExponent(code) !== undefined) return code
-  throw new InvalidArgumentError('It must be a currency such as XOF.')
 }
 
 async function run(runtime: Runtime, options: Options): Promise<void> {

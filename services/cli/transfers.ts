@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander'
+import type { Command } from 'commander'
 import { derivedId } from '../../packages/contract/identity.ts'
 import { merchantAvailable } from '../../packages/domain/ledger/accounts.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
@@ -6,7 +6,7 @@ import { requested, transfer, type Transfer } from '../../packages/domain/transf
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { Runtime } from '../composition/dependencies.ts'
-import { commandOf, count, idOf } from './arguments.ts'
+import { commandOf, count, currencyCode, idOf } from './arguments.ts'
 import { withRuntime } from './dependencies.ts'
 import { CommandFailedError } from './failure.ts'
 import { intervene } from './intervene.ts'
@@ -83,10 +83,4 @@ async function show({ dependencies }: Runtime, id: string, options: Printing): P
     reason: 'reason' in state ? state.reason : null,
   }
   print(shown, options, () => table([shown], ''))
-}
-
-function currencyCode(text: string): string {
-  const upper = text.toUpperCase()
-  if (/^[A-Z]{3}$/.test(upper)) return upper
-  throw new InvalidArgumentError('It takes three letters.')
 }

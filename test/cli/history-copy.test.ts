@@ -175,6 +175,7 @@ t.test('every table is copied, rebuilt from the log, or belongs to running proce
     `select tablename as name from pg_tables where schemaname = 'public'`,
   )
   const others = [
+    'audit_findings',
     'events',
     'history',
     'leaders',
