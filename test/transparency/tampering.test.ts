@@ -243,7 +243,7 @@ t.test('a history that we write anew is refused by a witness, and by who kept a 
 
 t.test('a read model that says otherwise than the log is named, with the row', async (t) => {
   const { rows } = await query(
-    `select schemaname || '.' || tablename as name from pg_tables where tablename ~ '^payouts'`,
+    `select schemaname || '.' || tablename as name from pg_tables where tablename ~ '^payouts_v[0-9]+_[0-9]+$'`,
   )
   const table = (rows[0] as { name: string }).name
   await whileTampered({ tables: [table], sql: readModel.replace('%s', table), says: /./ }, async () => {
