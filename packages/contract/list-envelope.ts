@@ -13,16 +13,3 @@ export function listed<Item extends TSchema>(item: Item) {
     next_cursor: nullable(Type.String({ description: '`cursor` of the next page' })),
   })
 }
-
-export interface ListEnvelope<Item> {
-  object: 'list'
-  url: string
-  data: Item[]
-  has_more: boolean
-  next_cursor: string | null
-}
-
-/** Everything on one page. */
-export function onePage<Item>(url: string, data: Item[]): ListEnvelope<Item> {
-  return { object: 'list', url, data, has_more: false, next_cursor: null }
-}

@@ -53,8 +53,14 @@ export function refusalsOf(route: AnyRoute): readonly RefusalName[] {
   if (route.environment === 'required') names.push('environment_header_must_be_given')
   if (route.idempotency === 'required in live') names.push('live_payout_must_have_an_idempotency_key')
   if (takesIfMatch(route)) names.push('resource_must_be_as_it_was_seen')
-  if (path.includes('{')) names.push('resource_must_exist')
+  if (path.includes('{') || route.environment === 'sandbox only') names.push('resource_must_exist')
   if (route.kind === 'list') names.push('read_model_must_have_caught_up', 'read_must_not_take_too_long')
-  if (route.kind === 'perform' && method === 'GET') names.push('read_must_not_take_too_long')
+  if (method === 'GET' && looksFurther(route)) names.push('read_must_not_take_too_long')
   return [...new Set(names)].sort((one, other) => refusals[one][0] - refusals[other][0])
+}
+
+/** Whether it reads more than one stream and its row. */
+function looksFurther({ kind, beside, from }: AnyRoute): boolean {
+  if (kind === 'show') return beside !== undefined || from?.kind === 'projection'
+  return kind === 'perform' || kind === 'items'
 }

@@ -1,6 +1,6 @@
 import type { Static, TProperties } from '@sinclair/typebox'
 import { publicId } from './identity.ts'
-import { base, literals, record, Type, unixSeconds } from './vocabulary.ts'
+import { base, literals, record, Type, unixSeconds, type TSchema } from './vocabulary.ts'
 
 /** Fields of every state that is shown as it is stored. */
 interface Born {
@@ -42,4 +42,9 @@ export function deletion<Name extends string>(object: Name, prefix: string) {
   const schema = record({ id, object: literals(object), deleted: Type.Literal(true) })
   const view = (uuid: string) => ({ id: publicId(prefix, uuid), object, deleted: true as const })
   return { schema, view }
+}
+
+/** The resource's own `object`: `payout`. */
+export function objectName({ properties }: TSchema): string | undefined {
+  return (properties as { object?: { enum?: readonly string[] } } | undefined)?.object?.enum?.[0]
 }

@@ -147,7 +147,7 @@ function commandOf(
     case 'recovered':
       return { type: 'RecoverEndpoint', data: {} }
     case 'gone':
-      return { type: 'DisableEndpoint', data: { gone: { url: consequence.url, event } } }
+      return { type: 'DisableGoneEndpoint', data: { url: consequence.url, event } }
     case 'exhausted':
       return { type: 'MarkFailing', data: { event } }
   }

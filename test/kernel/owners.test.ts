@@ -77,6 +77,7 @@ async function ask(route: AnyRoute, owner: Owner, id = ''): Promise<unknown> {
     id,
     path: '',
     params: { id },
+    subject: id,
     query: {},
     body: undefined,
     minPosition: await dependencies.store.head(),

@@ -156,11 +156,11 @@ t.test("a saved destination must be the merchant's, be active and be past its sa
 t.test('settings show only the last four digits of a number', async (t) => {
   const settings = fold(payoutSettings, [revised({ defaultDestination: one })])
   const destinations = [{ id: one, state: fold(payoutDestination, [saved]) }]
-  const view = viewPayoutSettings({ ...owner, settings, currency: 'XOF', destinations })
+  const view = viewPayoutSettings('', settings, { ...owner, currency: 'XOF', destinations })
   t.match(view, { object: 'payout_settings', id: owner.merchant, default_destination_id: one })
   t.match(view.destinations, [{ id: one, msisdn: '****0000', is_default: true, account_number: null }])
   t.equal(
-    viewPayoutSettings({ ...owner, settings, currency: 'XOF', destinations: [] }).default_destination_id,
+    viewPayoutSettings('', settings, { ...owner, currency: 'XOF', destinations: [] }).default_destination_id,
     null,
   )
 })

@@ -2,6 +2,7 @@ import type { Caller } from '../../packages/contract/callers.ts'
 import type { AnyRoute, Dependencies } from '../../packages/contract/routes.ts'
 import { answer } from '../../services/api/http/answer.ts'
 import { keyOf } from '../../services/api/kinds/idempotency.ts'
+import { subjectOf } from '../../services/api/kinds/prefixes.ts'
 import { HttpRequest } from '../../services/api/http/request.ts'
 import { balanceRoutes } from '../../services/api/routes/balances.ts'
 import { paymentIntentRoutes } from '../../services/api/routes/payment-intents.ts'
@@ -51,7 +52,7 @@ export async function ask(
       ...(keyed && { idempotencyKey: keyed.answerKey.key, fingerprint: keyed.fingerprint }),
     },
     id: keyed?.id ?? dependencies.newId(),
-    subject: params['id'],
+    subject: subjectOf(route, caller, params),
     path: operation,
     query: {},
     minPosition: undefined,

@@ -52,7 +52,7 @@ function rowsOf(kind: OwnerKind, from: ReturnType<typeof documents<Notebook, nev
   const path = `/test/${kind}/notebooks` as const
   return {
     show: show(`GET ${path}/{id}`, { ...common, returns: Shown }) as unknown as AnyRoute,
-    history: history(`GET ${path}/{id}/history`, { ...common, shows: Shown }) as unknown as AnyRoute,
+    history: history(`GET ${path}/{id}/history`, { ...common, returns: Shown }) as unknown as AnyRoute,
     list: list(`GET ${path}`, { ...common, returns: Shown, paging: 'page' }) as unknown as AnyRoute,
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { examplesOf } from '../../packages/contract/openapi/operation.ts'
-import { objectName, partsOf } from '../../packages/contract/openapi/names.ts'
+import { partsOf } from '../../packages/contract/openapi/names.ts'
+import { objectName } from '../../packages/contract/resource.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { webhookRoster, webhookRosterId } from '../../packages/domain/webhook-endpoints/webhook-roster.ts'

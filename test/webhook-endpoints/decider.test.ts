@@ -82,32 +82,37 @@ scenarios(webhookEndpoint, {
   },
   'an active endpoint can be disabled': {
     given: [registered],
-    when: { type: 'DisableEndpoint', data: {} },
+    when: { type: 'ReviseEndpoint', data: { enabled: false } },
     then: [disabled],
   },
   'a failing endpoint can be disabled': {
     given: [registered, markedFailing],
-    when: { type: 'DisableEndpoint', data: {} },
+    when: { type: 'ReviseEndpoint', data: { enabled: false } },
     then: [disabled],
   },
   'an endpoint that answered 410 is disabled': {
     given: [registered],
-    when: { type: 'DisableEndpoint', data: { gone: { url, event: 'evt_1' } } },
+    when: { type: 'DisableGoneEndpoint', data: { url, event: 'evt_1' } },
     then: [gone],
   },
   'an endpoint whose address was changed meanwhile is not disabled by a 410 of the old address': {
     given: [registered, revised({ url: 'https://shop.example/other' })],
-    when: { type: 'DisableEndpoint', data: { gone: { url, event: 'evt_1' } } },
+    when: { type: 'DisableGoneEndpoint', data: { url, event: 'evt_1' } },
     then: [],
   },
   'a disabled endpoint can be enabled': {
     given: [registered, disabled],
-    when: { type: 'EnableEndpoint', data: {} },
+    when: { type: 'ReviseEndpoint', data: { enabled: true } },
     then: [enabled],
+  },
+  'an endpoint gets another URL and is turned on in one step': {
+    given: [registered, disabled],
+    when: { type: 'ReviseEndpoint', data: { url: 'https://shop.example/other', enabled: true } },
+    then: [revised({ url: 'https://shop.example/other' }), enabled],
   },
   'enabling a failing endpoint does not call it recovered': {
     given: [registered, markedFailing],
-    when: { type: 'EnableEndpoint', data: {} },
+    when: { type: 'ReviseEndpoint', data: { enabled: true } },
     then: [],
   },
   'the secret of a disabled endpoint can be rotated, and the old one goes on signing for a while': {

@@ -55,7 +55,7 @@ t.test('an event goes to every endpoint that is enabled for its type, once, and 
   await register(fixture, `${shop.url}/paid`, ['payout.paid', 'payout.failed'])
   await register(fixture, `${shop.url}/refunds`, ['refund.succeeded'])
   const off = await register(fixture, `${shop.url}/off`)
-  await command(fixture, off, { type: 'DisableEndpoint', data: {} })
+  await command(fixture, off, { type: 'ReviseEndpoint', data: { enabled: false } })
   const other = { ...fixture, merchant: v7() }
   await register(other, `${shop.url}/other`)
   await webhookService(t, fixture)
@@ -223,7 +223,9 @@ t.test(
       Array.from({ length: 120 }, (_, number) => register(fixture, `${shop.url}/${number}`)),
     )
     const off = ids.slice(0, 10)
-    await Promise.all(off.map((id) => command(fixture, id, { type: 'DisableEndpoint', data: {} })))
+    await Promise.all(
+      off.map((id) => command(fixture, id, { type: 'ReviseEndpoint', data: { enabled: false } })),
+    )
     await webhookService(t, fixture)
     await published(fixture)
     await settled(fixture)

@@ -61,7 +61,7 @@ t.test('what the subscription has not told yet is known, of each owner that it c
   t.strictSame(await enabledFor(other), [[same, ['*']]])
   t.strictSame(read.filter((stream) => stream === `webhook_endpoint-${same}`).length, 1)
 
-  await command(owner!, changed, { type: 'DisableEndpoint', data: {} })
+  await command(owner!, changed, { type: 'ReviseEndpoint', data: { enabled: false } })
   await directory.reach((await happened(fixture)).position)
   t.strictSame(await enabledFor(owner), [[another, ['*']]])
 })

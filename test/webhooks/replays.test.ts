@@ -105,9 +105,9 @@ t.test(
     const failed = await published(fixture)
     await published(fixture, { type: 'refund.succeeded' })
     await settled(fixture)
-    await command(fixture, id, { type: 'DisableEndpoint', data: {} })
+    await command(fixture, id, { type: 'ReviseEndpoint', data: { enabled: false } })
     const missed = await published(fixture)
-    await command(fixture, id, { type: 'EnableEndpoint', data: {} })
+    await command(fixture, id, { type: 'ReviseEndpoint', data: { enabled: true } })
     shop.answer = (_, response) => void response.end()
     t.match(await completed(fixture, await requestReplay(fixture, { endpoint: id })), {
       deliveries: 2,

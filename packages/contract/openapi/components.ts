@@ -1,11 +1,12 @@
 import { answerOf } from '../list-query.ts'
-import { isList, itemOf, objectName, operationId, ownerName, pascal, resourceName } from './names.ts'
+import { isList, itemOf, operationId, ownerName, pascal, resourceName } from './names.ts'
 import type { Shared } from './operation.ts'
 import { NamedSchemas, type Json } from './schemas.ts'
 import { securitySchemesOf } from './security.ts'
 import { nameEvents, webhookEvent, webhookParameters } from './webhooks.ts'
 import type { PublicSource } from '../public-events.ts'
 import { Problem } from '../problem.ts'
+import { objectName } from '../resource.ts'
 import type { AnyRoute } from '../routes.ts'
 import { vocabulary, type TSchema } from '../vocabulary.ts'
 

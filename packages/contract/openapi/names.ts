@@ -1,3 +1,4 @@
+import { objectName } from '../resource.ts'
 import type { AnyRoute } from '../routes.ts'
 import type { TSchema } from '../vocabulary.ts'
 
@@ -47,11 +48,6 @@ export function partsOf({ operation }: Pick<AnyRoute, 'operation'>): {
 
 export function isList({ kind, returns }: AnyRoute): boolean {
   return kind === 'list' || objectName(returns) === 'list'
-}
-
-/** The resource's own `object`: `payout`. */
-export function objectName({ properties }: TSchema): string | undefined {
-  return (properties as { object?: { enum?: readonly string[] } } | undefined)?.object?.enum?.[0]
 }
 
 /** What a list that an action makes itself is of. */

@@ -46,15 +46,17 @@ const consistencies: Readonly<Record<AnyRoute['kind'], string | undefined>> = {
   history: 'Always current, oldest first.',
   change: undefined,
   show: 'Always current.',
+  items: undefined,
   list: 'Shows what you wrote before through the same process; send `Min-Position` to be sure everywhere.',
   perform: undefined,
 }
 
 function describe(route: AnyRoute): string {
-  const { operation, kind, idempotency, page } = route
+  const { operation, kind, from, environment, idempotency, page } = route
   return [
     needOf(route),
-    consistencies[kind],
+    from?.kind === 'projection' && kind === 'show' ? undefined : consistencies[kind],
+    environment === 'sandbox only' && 'Not found in live.',
     idempotency && 'In live, `Idempotency-Key` is required, to prevent duplicate disbursements.',
     page && 'A browser that asks for `text/html` gets a page.',
     operation.includes('/api/v1/merchant/') && 'The legacy path without `/v1` is the same operation.',
@@ -152,13 +154,14 @@ export function examplesOf({ examples }: AnyRoute, body: TSchema): NamedExamples
 
 function success(route: AnyRoute, schemas: NamedSchemas): Json {
   const status = statusOf(route)
+  const isCurrent = route.kind === 'show' && route.from?.kind === 'documents'
   const isWrite = !route.operation.startsWith('GET ')
   const named = [
     'Ikw-Request-Id',
     ...(status === 201 ? ['Location'] : []),
     ...(isWrite ? ['Idempotent-Replayed'] : []),
-    ...(takesIfMatch(route) || route.kind === 'show' || route.subject ? ['ETag'] : []),
-    ...(route.kind === 'show' ? ['Ikw-Log-Index'] : []),
+    ...(takesIfMatch(route) || isCurrent ? ['ETag'] : []),
+    ...(isCurrent ? ['Ikw-Log-Index'] : []),
     ...(route.scope === 'public' ? [] : ['Ledger-Position']),
     ...(!takesCredentials(route)
       ? []
@@ -193,7 +196,7 @@ function curl(route: AnyRoute, { baseUrl, idPrefixes }: Shared): string {
   return [
     `curl ${method === 'GET' ? '' : `-X ${method} `}${baseUrl}${address}`,
     ...(!takesCredentials(route) ? [] : ['-H "Authorization: Bearer $IKW_API_KEY"']),
-    ...(route.environment ? ['-H "Ikw-Environment: sandbox"'] : []),
+    ...(route.environment === 'required' ? ['-H "Ikw-Environment: sandbox"'] : []),
     ...(method === 'GET' ? [] : ['-H "Idempotency-Key: order-1042"']),
     ...(body ? ['-H "Content-Type: application/json"', `-d '${body}'`] : []),
   ].join(' \\\n  ')

@@ -1,3 +1,4 @@
+import { marketOf } from '../../contract/catalog.ts'
 import { admitPayout } from '../../contract/eligibility.ts'
 import { derivedId } from '../../contract/identity.ts'
 import { refuse } from '../../contract/refusals.ts'
@@ -7,7 +8,7 @@ import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/eve
 import { owns, type MerchantOwner } from '../../kernel/owner.ts'
 import { personal } from '../../kernel/personal.ts'
 import { holderOf } from '../../contract/subjects.ts'
-import { Destination } from './destination-request.ts'
+import { Destination, readDestination, type DestinationRequest } from './destination-request.ts'
 
 // Events
 
@@ -100,6 +101,20 @@ export function destinationId({ merchant, livemode }: MerchantOwner, destination
       ? [destination.bankCode, destination.accountNumber]
       : [destination.country, destination.operator, destination.msisdn]
   return derivedId(destinationIds, JSON.stringify([merchant, livemode, destination.type, ...parts]))
+}
+
+interface SaveRequest extends DestinationRequest {
+  readonly label?: string | null
+  readonly is_default?: boolean | null
+}
+
+/** What a request to save a destination asks for. Mobile money is in its country's currency. */
+export function savedDestination(request: SaveRequest): PayoutDestinationCommands['SaveDestination'] {
+  const asked = readDestination(request, '')
+  const home = asked.type === 'mobile_money' ? (marketOf(asked.country)?.currency ?? '') : null
+  const currency = request.currency ?? home
+  const destination = admitSaved({ destination: asked, currency })
+  return { destination, currency, label: request.label ?? null, isDefault: request.is_default ?? false }
 }
 
 /** A destination that payouts can go to, with the operator's canonical name; refused otherwise. */

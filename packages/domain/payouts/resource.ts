@@ -212,18 +212,21 @@ export function viewDeletedDestination(id: string): Static<typeof DeletedPayoutD
   return { id, object: 'payout_destination', deleted: true }
 }
 
+/** What the settings are shown with. */
 export interface SettingsParts {
   readonly merchant: string
   readonly livemode: boolean
-  readonly settings: PayoutSettings
   /** The merchant's own currency, in which a minimum without a currency is. */
   readonly currency: string
   readonly destinations: readonly { readonly id: string; readonly state: PayoutDestination }[]
 }
 
 /** The settings with all saved destinations, whose numbers are masked. */
-export function viewPayoutSettings(parts: SettingsParts): Static<typeof PayoutSettingsResource> {
-  const { merchant, livemode, settings, currency, destinations } = parts
+export function viewPayoutSettings(
+  _: string,
+  settings: PayoutSettings,
+  { merchant, livemode, currency, destinations }: SettingsParts,
+): Static<typeof PayoutSettingsResource> {
   const { frequency, keepMinimumBalance, minimumBalance, defaultDestination, createdAt } = settings
   const isStillSaved = destinations.some(({ id }) => id === defaultDestination)
   return {

@@ -26,14 +26,17 @@ export const SandboxClockResource = record({
   }),
 })
 
-interface Shown {
+export interface Moment {
   readonly merchant: string
-  readonly state: SandboxClock
   /** Real time. */
   readonly now: Date
 }
 
-export function viewSandboxClock({ merchant, state, now }: Shown): Static<typeof SandboxClockResource> {
+export function viewSandboxClock(
+  _: string,
+  state: SandboxClock,
+  { merchant, now }: Moment,
+): Static<typeof SandboxClockResource> {
   return {
     id: merchant,
     object: 'test_clock',

@@ -114,6 +114,38 @@ export function viewWebhookEndpoint(
   }
 }
 
+/** The signing secret in full, and when it is shown. */
+export interface SecretAndNow {
+  readonly secret: string
+  readonly now: Date
+}
+
+export function viewNewWebhookEndpoint(
+  id: string,
+  state: WebhookEndpoint,
+  { secret, now }: SecretAndNow,
+): Static<typeof NewWebhookEndpointResource> | undefined {
+  const shown = viewWebhookEndpoint(id, state, now)
+  return shown && { ...shown, secret }
+}
+
+export function viewWebhookEndpointSecret(
+  id: string,
+  state: WebhookEndpoint,
+  { secret }: SecretAndNow,
+): Static<typeof WebhookEndpointSecretResource> | undefined {
+  if (state.status === 'none' || state.rotatedAt === null) return undefined
+  return {
+    id: publicId('we', id),
+    object: 'webhook_endpoint_secret',
+    livemode: state.livemode,
+    created: unixSeconds(state.registeredAt),
+    secret,
+    secret_last4: state.secret.last4,
+    secret_rotated_at: state.rotatedAt,
+  }
+}
+
 export function viewWebhookReplay(
   id: string,
   state: WebhookReplay,

@@ -1,6 +1,6 @@
 import { refuse } from '../../contract/refusals.ts'
 import { literals, nullable, record, Timestamp, Type } from '../../contract/vocabulary.ts'
-import type { Decider } from '../../kernel/decider.ts'
+import type { Decider, Message } from '../../kernel/decider.ts'
 import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 
 // Events. Secrets arrive sealed; only their last four characters are in the clear.
@@ -77,10 +77,13 @@ export type WebhookEndpointCommands = {
     sealedSecret: string
     secretLast4: string
   }
-  ReviseEndpoint: { url?: string | undefined; enabledEvents?: readonly string[] | undefined }
-  /** `gone`: the URL that answered this event with 410. It may have been replaced since. */
-  DisableEndpoint: { gone?: { url: string; event: string } }
-  EnableEndpoint: object
+  ReviseEndpoint: {
+    url?: string | undefined
+    enabledEvents?: readonly string[] | undefined
+    enabled?: boolean | undefined
+  }
+  /** The URL that answered this event with 410. It may have been replaced since. */
+  DisableGoneEndpoint: { url: string; event: string }
   RotateSecret: { sealedSecret: string; secretLast4: string; overlapSeconds: number }
   /** Secrets as currently sealed, and newly sealed. */
   ResealSecrets: { resealed: Readonly<Record<string, string>> }
@@ -102,26 +105,18 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
       return [{ type: 'WebhookEndpointRegistered', data }]
     },
 
-    ReviseEndpoint({ url, enabledEvents }, state) {
+    ReviseEndpoint({ url, enabledEvents, enabled }, state) {
       const current = registered(state)
       const next = { url: url ?? current.url, enabledEvents: [...(enabledEvents ?? current.enabledEvents)] }
-      if (next.url === current.url && sameList(next.enabledEvents, current.enabledEvents)) return []
-      return [{ type: 'WebhookEndpointRevised', data: next }]
+      const isSame = next.url === current.url && sameList(next.enabledEvents, current.enabledEvents)
+      const revised = isSame ? [] : [{ type: 'WebhookEndpointRevised', data: next } as const]
+      return [...revised, ...switched(current, enabled)]
     },
 
-    DisableEndpoint({ gone }, state) {
-      const { status, url } = registered(state)
-      if (status === 'disabled') return []
-      if (gone && gone.url !== url) return []
-      const why = gone
-        ? ({ reason: 'gone', event: gone.event } as const)
-        : ({ reason: 'merchant', event: null } as const)
-      return [{ type: 'WebhookEndpointDisabled', data: why }]
-    },
-
-    EnableEndpoint(_, state) {
-      if (registered(state).status !== 'disabled') return []
-      return [{ type: 'WebhookEndpointEnabled', data: {} }]
+    DisableGoneEndpoint({ url, event }, state) {
+      const current = registered(state)
+      if (current.status === 'disabled' || current.url !== url) return []
+      return [{ type: 'WebhookEndpointDisabled', data: { reason: 'gone', event } }]
     },
 
     RotateSecret({ sealedSecret, secretLast4, overlapSeconds }, state, { now }) {
@@ -195,6 +190,16 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
     WebhookEndpointRecovered: (state) => ({ ...details(state), status: 'active' }),
     WebhookEndpointTested: (state) => state,
   },
+}
+
+/** Turned on or off, where it is not so already. */
+function switched(
+  { status }: RegisteredWebhookEndpoint,
+  enabled: boolean | undefined,
+): readonly Message<WebhookEndpointEvents>[] {
+  if (enabled === undefined || enabled === (status !== 'disabled')) return []
+  if (enabled) return [{ type: 'WebhookEndpointEnabled', data: {} }]
+  return [{ type: 'WebhookEndpointDisabled', data: { reason: 'merchant', event: null } }]
 }
 
 /** What an endpoint's secrets are bound to: in another endpoint's history they do not open. */

@@ -1,7 +1,7 @@
 import { isGranted, type Caller } from '../../../packages/contract/callers.ts'
 import { identity, publicId } from '../../../packages/contract/identity.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
-import type { Request } from '../../../packages/contract/routes.ts'
+import type { Request, Slice } from '../../../packages/contract/routes.ts'
 import {
   literals,
   nullable,
@@ -48,22 +48,14 @@ export const EventResource = record({
   }),
 })
 
-export const Feed = record({
-  object: literals('list'),
-  url: Type.String(),
-  data: Type.Array(EventResource),
-  has_more: Type.Boolean(),
-  next_cursor: nullable(Type.String()),
-})
-
 /**
  * The merchant's events in the order in which they are told: nothing ever appears before an event already
  * returned. A page is filled with what the caller may see; the next one begins where it ends.
  */
-export async function listEvents(
+export async function feedItems(
   request: Request<undefined, Static<typeof FeedQuery>>,
-): Promise<Static<typeof Feed>> {
-  const { caller, query, dependencies, path } = request
+): Promise<Slice<Static<typeof EventResource>>> {
+  const { caller, query, dependencies } = request
   const { merchant, livemode } = caller
   const limit = query.limit ?? 10
   if (query.after !== undefined && query.cursor !== undefined)
@@ -78,42 +70,30 @@ export async function listEvents(
     limit: limit + 1,
   })
   const data = found.slice(0, limit).map(({ payload }) => JSON.parse(payload) as Static<typeof EventResource>)
-  return {
-    object: 'list',
-    url: path,
-    data,
-    has_more: found.length > limit,
-    next_cursor: data.at(-1)?.id ?? null,
-  }
+  return { data, hasMore: found.length > limit, next: data.at(-1)?.id ?? null }
 }
 
 export async function showEvent(request: Request): Promise<Static<typeof EventResource>> {
   return JSON.parse((await findEvent(request)).payload) as Static<typeof EventResource>
 }
 
-export const Deliveries = record({
-  object: literals('list'),
-  url: Type.String(),
-  data: Type.Array(
-    record({
-      object: literals('webhook_delivery'),
-      event_id: Type.String(),
-      webhook_endpoint_id: Type.String(),
-      status: literals('pending', 'succeeded', 'failed', 'skipped'),
-      attempts: Type.Integer({ minimum: 0, description: 'How often it was sent' }),
-      replay: Type.Boolean({ description: 'Sent because somebody asked for a replay' }),
-      next_attempt_at: nullable(Timestamp),
-      last_attempt_at: nullable(Timestamp),
-      last_status: nullable(Type.Integer({ description: 'HTTP status; null when no answer came' })),
-      last_answer: nullable(Type.String({ description: 'First 4 kB of the answer, or why there was none' })),
-    }),
-  ),
-  has_more: Type.Boolean(),
-  next_cursor: nullable(Type.String()),
+export const WebhookDeliveryResource = record({
+  object: literals('webhook_delivery'),
+  event_id: Type.String(),
+  webhook_endpoint_id: Type.String(),
+  status: literals('pending', 'succeeded', 'failed', 'skipped'),
+  attempts: Type.Integer({ minimum: 0, description: 'How often it was sent' }),
+  replay: Type.Boolean({ description: 'Sent because somebody asked for a replay' }),
+  next_attempt_at: nullable(Timestamp),
+  last_attempt_at: nullable(Timestamp),
+  last_status: nullable(Type.Integer({ description: 'HTTP status; null when no answer came' })),
+  last_answer: nullable(Type.String({ description: 'First 4 kB of the answer, or why there was none' })),
 })
 
-/** Where an event was sent, and each endpoint's last answer. */
-export async function listDeliveries(request: Request): Promise<Static<typeof Deliveries>> {
+/** Where an event was sent, and what each endpoint answered last. */
+export async function deliveryItems(
+  request: Request,
+): Promise<Slice<Static<typeof WebhookDeliveryResource>>> {
   const { id } = await findEvent(request)
   const found = await request.dependencies.publicEvents.deliveries(id, request.caller)
   const data = found.map((delivery) => ({
@@ -128,7 +108,7 @@ export async function listDeliveries(request: Request): Promise<Static<typeof De
     last_status: delivery.lastStatus,
     last_answer: delivery.lastAnswer,
   }))
-  return { object: 'list', url: request.path, data, has_more: false, next_cursor: null }
+  return { data }
 }
 
 async function findEvent({ caller, dependencies, params }: Request): Promise<PublicEvent> {

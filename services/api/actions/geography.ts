@@ -1,6 +1,5 @@
 import { geography, type CountryFacts } from '../../../packages/contract/catalog.ts'
-import { onePage, type ListEnvelope } from '../../../packages/contract/list-envelope.ts'
-import type { Request } from '../../../packages/contract/routes.ts'
+import type { Request, Slice } from '../../../packages/contract/routes.ts'
 import {
   literals,
   nullable,
@@ -30,14 +29,14 @@ type CountryView = Static<typeof CountryResource>
 
 type Asking = Request<undefined, Static<typeof CountryQuery>>
 
-export async function listCountries({ query }: Pick<Asking, 'query'>): Promise<ListEnvelope<CountryView>> {
+export async function listCountries({ query }: Pick<Asking, 'query'>): Promise<Slice<CountryView>> {
   const { search, supported } = query
   const text = search?.toLowerCase()
   const found = geography.filter((country) => {
     const isFound = !text || country.name.toLowerCase().includes(text) || country.code.toLowerCase() === text
     return isFound && (supported === undefined || country.supported === supported)
   })
-  return onePage('/api/v1/geography/countries', found.map(viewCountry))
+  return { data: found.map(viewCountry) }
 }
 
 function viewCountry(country: CountryFacts): CountryView {

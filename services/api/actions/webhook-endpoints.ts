@@ -1,77 +1,57 @@
 import { randomBytes } from 'node:crypto'
-import { publicId } from '../../../packages/contract/identity.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
+import type { Static } from '../../../packages/contract/vocabulary.ts'
 import { patternsOf } from '../../../packages/contract/webhook-types.ts'
 import { webhookTypes } from '../../../packages/domain/index.ts'
-import { unixSeconds, type Static } from '../../../packages/contract/vocabulary.ts'
-import {
-  viewWebhookEndpoint,
-  type NewWebhookEndpointResource,
-  type SecretRotation,
-  type WebhookEndpointRequest,
-  type WebhookEndpointResource,
-  type WebhookEndpointRevision,
-  type WebhookEndpointSecretResource,
+import type {
+  SecretAndNow,
+  SecretRotation,
+  WebhookEndpointRequest,
+  WebhookEndpointRevision,
 } from '../../../packages/domain/webhook-endpoints/resource.ts'
 import {
   secretContext,
-  webhookEndpoint,
+  type WebhookEndpoint,
+  type WebhookEndpointCommands,
 } from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import { readEndpoint } from '../../composition/webhook-endpoints.ts'
 import { requireSight } from './event-sight.ts'
 import { takeSlot } from './webhook-slots.ts'
 
-type Shown = Static<typeof WebhookEndpointResource>
+type Commands = WebhookEndpointCommands
+type Asking = Pick<Request, 'dependencies' | 'caller'>
 
 /** Inferred: the old secret keeps signing for a day after a rotation. */
 const overlapSeconds = 86_400
 
 /** Spec, Webhook endpoints: the service does not contact the URL. */
-export async function registerEndpoint(
+export async function prepareRegistration(
   request: Request<Static<typeof WebhookEndpointRequest>>,
-): Promise<Static<typeof NewWebhookEndpointResource>> {
+): Promise<Commands['RegisterEndpoint']> {
   const { body, dependencies, id } = request
   checkUrl(request, body.url)
   const enabledEvents = body.enabled_events ?? ['*']
   checkTypes(enabledEvents)
   requireSight(request.caller, enabledEvents)
   await takeSlot(request, id)
-  const data = { url: body.url, enabledEvents, ...newSecret(dependencies, id) }
-  const { state } = await request.send(
-    webhookEndpoint,
-    id,
-    { type: 'RegisterEndpoint', data },
-    { isNew: true },
-  )
-  const shown = viewWebhookEndpoint(id, state, dependencies.clock())
-  if (!shown || state.status === 'none') throw new Error(`endpoint ${id} was registered and is not there`)
-  // Read back, because an earlier try with the same key may have registered it with another secret.
-  return { ...shown, secret: dependencies.vault.open(state.secret.sealed, secretContext(id)) }
+  return { url: body.url, enabledEvents, ...newSecret(dependencies, id) }
 }
 
 /** Spec, Webhook endpoints: url, enabled_events and enabled, all optional. */
-export async function reviseEndpoint(
+export async function prepareRevision(
   request: Request<Static<typeof WebhookEndpointRevision>>,
-): Promise<Shown> {
-  const { dependencies, params } = request
+): Promise<Commands['ReviseEndpoint']> {
   const { url, enabled_events: enabledEvents, enabled } = request.body
-  const id = params['id'] ?? refuse('resource_must_exist')
+  const id = request.params['id']!
   if (url !== undefined) checkUrl(request, url)
   checkTypes(enabledEvents)
   await requireSightOfAll(request, id)
-  let { state } = await request.send(
-    webhookEndpoint,
-    id,
-    { type: 'ReviseEndpoint', data: { url, enabledEvents } },
-    { mustExist: true },
-  )
-  if (enabled !== undefined) {
-    if (enabled) await takeSlot(request, id)
-    const type = enabled ? 'EnableEndpoint' : 'DisableEndpoint'
-    state = (await request.send(webhookEndpoint, id, { type, data: {} }, { mustExist: true })).state
+  if (enabled) {
+    if (!(await readEndpoint(request.dependencies, request.caller, id))) refuse('resource_must_exist')
+    await takeSlot(request, id)
   }
-  return viewWebhookEndpoint(id, state, dependencies.clock()) ?? refuse('resource_must_exist')
+  return { url, enabledEvents, enabled }
 }
 
 /** Whoever moves an endpoint elsewhere, or turns it on, must be allowed to see all that it will get. */
@@ -87,29 +67,24 @@ async function requireSightOfAll(
 }
 
 /** Spec, Webhook endpoints: the new secret signs future deliveries immediately. */
-export async function rotateSecret(
-  request: Request<Static<typeof SecretRotation>>,
-): Promise<Static<typeof WebhookEndpointSecretResource>> {
-  const { dependencies, params, body } = request
-  const id = params['id'] ?? refuse('resource_must_exist')
-  const data = { ...newSecret(dependencies, id), overlapSeconds: body.expires_in ?? overlapSeconds }
-  const { state } = await request.send(
-    webhookEndpoint,
-    id,
-    { type: 'RotateSecret', data },
-    { mustExist: true, isWhole: true },
-  )
-  if (state.status === 'none' || state.rotatedAt === null)
-    throw new Error(`endpoint ${id} was rotated and is not`)
-  return {
-    id: publicId('we', id),
-    object: 'webhook_endpoint_secret',
-    livemode: state.livemode,
-    created: unixSeconds(state.registeredAt),
-    secret: dependencies.vault.open(state.secret.sealed, secretContext(id)),
-    secret_last4: state.secret.last4,
-    secret_rotated_at: state.rotatedAt,
-  }
+export async function prepareRotation({
+  dependencies,
+  params,
+  body,
+}: Request<Static<typeof SecretRotation>>): Promise<Commands['RotateSecret']> {
+  return { ...newSecret(dependencies, params['id']!), overlapSeconds: body.expires_in ?? overlapSeconds }
+}
+
+/** Whether an older secret still signs depends on when somebody looks. */
+export function now({ dependencies }: Asking): Date {
+  return dependencies.clock()
+}
+
+/** Read back, because a first try with the same key may have stored another secret. */
+export function secretAndNow(request: Asking, id: string, state: WebhookEndpoint): SecretAndNow {
+  if (state.status === 'none') throw new Error(`endpoint ${id} was registered and is not there`)
+  const secret = request.dependencies.vault.open(state.secret.sealed, secretContext(id))
+  return { secret, now: now(request) }
 }
 
 /** Inferred: `whsec_` and base64 of 32 random bytes. */

@@ -4,12 +4,8 @@ import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import { webhookTypes } from '../../../packages/domain/index.ts'
 import { isEnabledFor, missedBy } from '../../../packages/domain/webhook-endpoints/replay-scope.ts'
-import {
-  viewWebhookReplay,
-  type WebhookReplayRequest,
-  type WebhookReplayResource,
-} from '../../../packages/domain/webhook-endpoints/resource.ts'
-import { webhookReplay } from '../../../packages/domain/webhook-endpoints/webhook-replay.ts'
+import type { WebhookReplayRequest } from '../../../packages/domain/webhook-endpoints/resource.ts'
+import type { WebhookReplayCommands } from '../../../packages/domain/webhook-endpoints/webhook-replay.ts'
 import type { PublicEvent } from '../../../packages/kernel/message-ports.ts'
 import { enabledEndpoints, readEndpoint, type ListedEndpoint } from '../../composition/webhook-endpoints.ts'
 import { maySee } from './event-sight.ts'
@@ -20,23 +16,16 @@ type Asker = Pick<Request, 'dependencies' | 'caller'>
  * Spec, Events: a past event can be replayed to an endpoint. The webhook service does it; here it is only
  * requested.
  */
-export async function requestReplay(
+export async function prepareReplay(
   request: Request<Static<typeof WebhookReplayRequest>>,
-): Promise<Static<typeof WebhookReplayResource>> {
-  const { body, id } = request
+): Promise<WebhookReplayCommands['RequestReplay']> {
+  const { body } = request
   const event = body.event_id ? await findEvent(request, body.event_id) : undefined
   const endpoint = body.webhook_endpoint_id
     ? await findEndpoint(request, body.webhook_endpoint_id)
     : undefined
   const deliveries = await countDeliveries(request, event, endpoint)
-  const data = {
-    event: event?.id ?? null,
-    endpoint: endpoint?.id ?? null,
-    reason: body.reason ?? null,
-    deliveries,
-  }
-  const { state } = await request.send(webhookReplay, id, { type: 'RequestReplay', data }, { isNew: true })
-  return viewWebhookReplay(id, state) ?? refuse('resource_must_exist')
+  return { event: event?.id ?? null, endpoint: endpoint?.id ?? null, reason: body.reason ?? null, deliveries }
 }
 
 /** How many there are to send now; on completion the replay says how many there were. */

@@ -1,7 +1,9 @@
 import { statusOf } from '../../../packages/contract/list-query.ts'
+import { refuse } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute, Dependencies } from '../../../packages/contract/routes.ts'
-import { answeredByStream, answeredOnce, startedStream, type Keyed } from '../kinds/idempotency.ts'
+import { answeredOnce, startedBefore, startedStream, type Keyed } from '../kinds/idempotency.ts'
 import { kinds } from '../kinds/kinds.ts'
+import { viewed } from '../kinds/viewed.ts'
 import type { HttpRequest } from './request.ts'
 import type { Reply } from './respond.ts'
 import { sealedAnswers } from '../kinds/sealed-answers.ts'
@@ -22,6 +24,7 @@ export async function answer(
   const status = statusOf(route)
   const work = async (isResumed = false) => {
     if (isResumed) asked.resume()
+    if (route.environment === 'sandbox only' && asked.caller.livemode) refuse('resource_must_exist')
     await prepare?.()
     return { status, body: await kinds[route.kind](route, asked), replayed: false }
   }
@@ -30,7 +33,8 @@ export async function answer(
   const { answers, vault, store } = dependencies
   if (!started) return answeredOnce(route.showsSecret ? sealedAnswers(answers, vault) : answers, keyed, work)
   const asBefore = async (): Promise<Reply | undefined> => {
-    const body = await answeredByStream(keyed, { store, ...started })
+    const found = await startedBefore(keyed, { store, ...started })
+    const body = found && (await viewed(started, asked, found))
     return body === undefined ? undefined : { status, body, replayed: true }
   }
   const earlier = started.comesFirst?.(asked.body as never) ? undefined : await asBefore()

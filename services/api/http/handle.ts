@@ -4,7 +4,7 @@ import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Caller, Challenges } from '../../../packages/contract/callers.ts'
 import type { AnyRoute, Dependencies } from '../../../packages/contract/routes.ts'
 import type { Envelope } from '../../../packages/kernel/envelope.ts'
-import { pathParameters, withKind } from '../kinds/prefixes.ts'
+import { pathParameters, subjectOf, withKind } from '../kinds/prefixes.ts'
 import { ownerOf, type MerchantOwner, type Owner } from '../../../packages/kernel/owner.ts'
 import { answer } from './answer.ts'
 import { requireScope } from './authenticate.ts'
@@ -60,7 +60,7 @@ export async function handle(
     body,
     minPosition: minPosition(api, request),
     lastWritten: api.writes.last(owner),
-    subject: route.subject?.(caller) ?? params['id'],
+    subject: subjectOf(route, caller, params),
     ifRevision: ifRevision(route, request),
   })
   const prepare = () => challenged(api.challenges, route, asked)

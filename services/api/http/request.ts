@@ -8,6 +8,8 @@ import type { Caller } from '../../../packages/contract/callers.ts'
 
 /** A request of a kind of row known only at run time. */
 export interface AnyRequest extends Request<object | undefined, Readonly<Record<string, unknown>>> {
+  /** The id of the stream that the operation is about, if it is about one. */
+  readonly subject: string | undefined
   /** Header Min-Position: a list must reflect at least this position. */
   readonly minPosition: number | undefined
   /** This process's last write for the owner. */
@@ -17,8 +19,6 @@ export interface AnyRequest extends Request<object | undefined, Readonly<Record<
 }
 
 export interface RequestParts extends Omit<AnyRequest, 'owner' | 'position' | 'showed' | 'read' | 'send'> {
-  /** The id of the stream that the operation is about, if it is about one. */
-  readonly subject?: string | undefined
   /** The value of `If-Match`. */
   readonly ifRevision: number | undefined
 }
@@ -38,7 +38,7 @@ export class HttpRequest implements AnyRequest {
   #position = 0
   #hasStarted = false
   #isResumed = false
-  readonly #subject: string | undefined
+  readonly subject: string | undefined
   /** Only the first command is bound to it: what follows is this request's own. */
   #ifRevision: number | undefined
   #revision: number | undefined
@@ -56,7 +56,7 @@ export class HttpRequest implements AnyRequest {
     this.body = parts.body
     this.minPosition = parts.minPosition
     this.lastWritten = parts.lastWritten
-    this.#subject = parts.subject
+    this.subject = parts.subject
     this.#ifRevision = parts.ifRevision
   }
 
@@ -100,7 +100,7 @@ export class HttpRequest implements AnyRequest {
     options?: SendOptions,
   ) {
     const { isWhole, ...sending } = options ?? {}
-    const isSubject = id === this.#subject
+    const isSubject = id === this.subject
     const bound = isSubject && this.#ifRevision !== undefined ? { ifRevision: this.#ifRevision } : undefined
     const envelope = options || bound ? Object.assign({}, this.envelope, sending, bound) : this.envelope
     const earlier = isWhole && this.#isResumed ? await this.#earlier(decider, id) : undefined

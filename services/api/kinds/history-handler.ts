@@ -12,9 +12,9 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** Every event of one resource, oldest first, with what it changed in the resource as merchants see it. */
 export async function historyOf(route: AnyRoute, request: AnyRequest): Promise<Static<typeof History>> {
-  const { owner, params, dependencies, path } = request
+  const { owner, dependencies, path, subject } = request
   const { decider } = route.from as Documents<never>
-  const id = params['id']!
+  const id = subject!
   const events = await dependencies.store.readStream(streamName(decider.category, id), 0)
   if (!events[0] || !owns(events[0].metadata, owner)) refuse('resource_must_exist')
   let state: unknown = decider.initial()
@@ -22,7 +22,7 @@ export async function historyOf(route: AnyRoute, request: AnyRequest): Promise<S
   const data = events.map((stored): HistoryItem => {
     const { type, data: fact, metadata } = recordedEvent(decider, stored)
     state = evolve(decider, state, { type, data: fact }, metadata)
-    const shown = route.view!(...([id, state] as never)) as Fields | undefined
+    const shown = route.view!(...([id, state, new Date(metadata.at)] as never)) as Fields | undefined
     const after = structuredClone(shown ?? {})
     const changed = difference(before, after)
     before = after

@@ -4,11 +4,12 @@ import { derivedId } from '../../../packages/contract/identity.ts'
 import { Refusal, refusals, refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Caller } from '../../../packages/contract/callers.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
-import { streamName } from '../../../packages/kernel/decider.ts'
+import { streamName, type AnyDecider } from '../../../packages/kernel/decider.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
 import type { EventStore, StoredEvent } from '../../../packages/kernel/ports.ts'
 import type { Answer, AnswerKey, Answers } from '../../../packages/kernel/read-ports.ts'
 import { ownerText, type Owner } from '../../../packages/kernel/owner.ts'
+import type { Found } from './viewed.ts'
 
 const requests = '8e0b9a4c-63c5-5a1f-9d38-3c1a5d6f7b20'
 const visibleAscii = /^[\x21-\x7e]{1,255}$/
@@ -95,26 +96,28 @@ function givenKey(header: string | undefined, body: unknown): string | undefined
 /** The stream that a row starts with the request's own id, which reveals a repeat. */
 export function startedStream(route: AnyRoute): StartedStream | undefined {
   if (route.creates) return route.creates
-  if (route.kind !== 'create' || route.identity) return undefined
-  const view = route.view as (id: string, state: never) => unknown
-  return { decider: route.decider!, view, comesFirst: () => true }
+  if (route.kind !== 'create' || route.identity || route.showsSecret) return undefined
+  const { view, beside, prepare, comesFirst = () => prepare === undefined } = route
+  return { decider: route.decider!, view: view!, beside, comesFirst }
 }
 
-type StartedStream = NonNullable<AnyRoute['creates']>
+interface StartedStream extends Pick<AnyRoute, 'beside' | 'comesFirst'> {
+  readonly decider: AnyDecider
+  readonly view: NonNullable<AnyRoute['view']>
+}
 
-interface StreamAnswer extends Pick<StartedStream, 'decider' | 'view'> {
+interface StartedIn extends Pick<StartedStream, 'decider'> {
   readonly store: EventStore
 }
 
 /**
- * The answer to the first request with this key: the view of the stream as that request left it. `undefined`
- * when it has not started the stream. No answer is stored, so the stream can never be started twice, however
- * late the repeat.
+ * What the first request with this key has started, as that request left it; `undefined` when it has started
+ * nothing. No answer is stored, so the stream can never be started twice, however late the repeat.
  */
-export async function answeredByStream(
+export async function startedBefore(
   { answerKey, fingerprint, id }: Keyed,
-  { store, decider, view }: StreamAnswer,
-): Promise<unknown> {
+  { store, decider }: StartedIn,
+): Promise<Found | undefined> {
   const events = await store.readStream(streamName(decider.category, id), 0)
   if (events[0]?.metadata.idempotencyKey !== answerKey.key) return undefined
   if (events[0].metadata.fingerprint !== fingerprint) refuse('idempotency_key_must_be_for_one_request')
@@ -122,7 +125,7 @@ export async function answeredByStream(
   const isOther = ({ metadata }: StoredEvent) =>
     metadata.idempotencyKey !== answerKey.key || metadata.fingerprint !== fingerprint
   const later = events.findIndex(isOther)
-  return view(id, foldStored(decider, later < 0 ? events : events.slice(0, later)) as never)
+  return { id, state: foldStored(decider, later < 0 ? events : events.slice(0, later)) }
 }
 
 /** Carries out a keyed request that starts no stream of its own, or repeats the answer of its first try. */

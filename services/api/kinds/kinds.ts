@@ -1,9 +1,12 @@
 import { refuse } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
-import type { Documents } from '../../../packages/kernel/projection.ts'
+import { noStream } from '../../../packages/kernel/ports.ts'
 import { currentDocument } from './current-state.ts'
 import { historyOf } from './history-handler.ts'
 import { page } from './list-handler.ts'
+import { requireParent, requireOwnParent } from './parents.ts'
+import { projectionRow } from './row-handler.ts'
+import { viewed } from './viewed.ts'
 import type { AnyRequest } from '../http/request.ts'
 
 /** One short function carries out each kind of row. */
@@ -11,45 +14,63 @@ export const kinds: Readonly<
   Record<AnyRoute['kind'], (route: AnyRoute, request: AnyRequest) => Promise<unknown>>
 > = {
   async create(route, request) {
-    const decider = route.decider!
+    await requireParent(route, request)
     const id = route.identity?.((request.body ?? {}) as never, request.caller) ?? request.id
-    const command = commandOf(route, request, id)
-    const { state } = await request.send(decider, id, command, {
+    const command = await commandOf(route, request, id)
+    const outcome = await request.send(route.decider!, id, command, {
       mustBeNew: !route.identity,
       isWhole: true,
     })
-    return route.view!(...([id, state] as never))
+    await route.after?.(request, outcome as never)
+    return viewed(route, request, { id, state: outcome.state })
   },
 
   async change(route, request) {
-    const id = request.params['id']!
-    const { state } = await request.send(route.decider!, id, commandOf(route, request, id), {
-      mustExist: true,
+    await requireOwnParent(route, request)
+    const id = request.subject!
+    const command = await commandOf(route, request, id)
+    const outcome = await request.send(route.decider!, id, command, {
+      mustExist: !route.subject,
       isWhole: true,
     })
-    return route.view!(...([id, state] as never)) ?? refuse('resource_must_exist')
+    await route.after?.(request, outcome as never)
+    return (await viewed(route, request, { id, state: outcome.state })) ?? refuse('resource_must_exist')
   },
 
   async show(route, request) {
-    const id = request.params['id']!
-    const current = await currentDocument(request, route.from as Documents<never>, id)
-    const shown = current && route.view!(...([id, current.state] as never))
-    if (!shown) return refuse('resource_must_exist')
-    request.read(current.revision, current.position)
+    const from = route.from!
+    if (from.kind === 'projection') return projectionRow(route, request, from)
+    await requireOwnParent(route, request)
+    const id = request.subject!
+    const current = await currentDocument(request, from, id)
+    if (!current && !route.subject) refuse('resource_must_exist')
+    const shown = await viewed(route, request, { id, state: current?.state ?? from.decider.initial() })
+    if (shown === undefined) refuse('resource_must_exist')
+    request.read(current?.revision ?? noStream, current?.position)
     return shown
   },
 
-  history: historyOf,
+  async history(route, request) {
+    await requireOwnParent(route, request)
+    return historyOf(route, request)
+  },
 
   list: page,
+
+  async items(route, request) {
+    const { data, hasMore = false, next = null } = await route.items!(request as never)
+    return { object: 'list', url: request.path, data, has_more: hasMore, next_cursor: next }
+  },
 
   async perform(route, request) {
     return route.action!(request as never)
   },
 }
 
-function commandOf(route: AnyRoute, { body, owner, dependencies }: AnyRequest, id: string) {
+async function commandOf(route: AnyRoute, request: AnyRequest, id: string) {
+  const { body = {}, owner, dependencies, params } = request
+  if (route.prepare) return { type: route.command!, data: await route.prepare(request as never) }
   const context = { ...owner, id, now: dependencies.clock(owner) }
-  const data = route.data ? route.data((body ?? {}) as never, context as never) : (body ?? {})
+  const data = route.data ? route.data(body as never, context as never, params as never) : body
   return { type: route.command!, data }
 }

@@ -1,12 +1,13 @@
 import { rangeBounds } from '../../../packages/contract/list-query.ts'
 import { refuse } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
-import { equal, type PageQuery, type Where } from '../../../packages/kernel/read-ports.ts'
-import { currentState } from './current-state.ts'
+import type { PageQuery, Where } from '../../../packages/kernel/read-ports.ts'
 import type { AnyRequest } from '../http/request.ts'
 import { cursorAt } from './cursors.ts'
 import { boundOf } from './list-bounds.ts'
 import { owned, shareOf } from './list-scope.ts'
+import { requireParent } from './parents.ts'
+import { viewed } from './viewed.ts'
 
 const waitForOwnWritesMs = 1_000
 
@@ -16,7 +17,7 @@ type ListQuery = Readonly<Record<string, string | number | boolean | readonly st
 export async function page(route: AnyRoute, request: AnyRequest): Promise<unknown> {
   const { owner, dependencies } = request
   const query = request.query as ListQuery
-  const within = await parentOf(route, request)
+  const within = await requireParent(route, request)
   const { name } = route.from!
   await waitForWrites(request, name)
   const order = route.order ?? 'created'
@@ -45,28 +46,19 @@ export async function page(route: AnyRoute, request: AnyRequest): Promise<unknow
   return {
     object: 'list',
     url: request.path,
-    data: shown.map((row) =>
-      route.from!.kind === 'documents' ? viewed(route, row) : route.view!(...([row] as never)),
-    ),
+    data: await viewedAll(route, request, shown),
     has_more: hasMore,
     next_cursor: hasMore ? cursorAt(request, route.operation, last) : null,
     ...(route.paging === 'page' && { page: number, limit, total_count: total ?? 0 }),
   }
 }
 
-/** A list within a parent shows what belongs to the caller and is visible. */
-async function parentOf({ within }: AnyRoute, request: AnyRequest): Promise<readonly Where[]> {
-  if (!within) return []
-  const id = request.params[within.param]!
-  const state = await currentState(request, within.parent, id)
-  if (state === undefined || !within.parent.row(state as never)) refuse('resource_must_exist')
-  return equal({ [within.column]: id })
-}
-
 type Shown = Readonly<Record<string, unknown>>
 
-function viewed(route: AnyRoute, row: Shown): unknown {
-  return route.view!(...([row['id'], row['state']] as never))
+async function viewedAll(route: AnyRoute, request: AnyRequest, rows: readonly Shown[]): Promise<unknown[]> {
+  if (route.from!.kind === 'projection') return rows.map((row) => route.view!(...([row] as never)))
+  const found = rows.map((row) => ({ id: String(row['id']), state: row['state'] }))
+  return Promise.all(found.map((each) => viewed(route, request, each)))
 }
 
 /** Its own read model is waited for: another one may be behind, or be built anew. */

@@ -1,5 +1,6 @@
 import { identity, publicId } from '../../../packages/contract/identity.ts'
-import { objectName } from '../../../packages/contract/openapi/names.ts'
+import { objectName } from '../../../packages/contract/resource.ts'
+import type { Caller } from '../../../packages/contract/callers.ts'
 import { Refusal, refuse } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { idPrefixes } from '../../../packages/domain/index.ts'
@@ -23,6 +24,15 @@ export function pathParameters(
         refuse('resource_must_exist', { detail: noneOf(kinds, text) }))
   }
   return params
+}
+
+/** The stream that a row is about: the caller's own, `{id}`, or else what the path names last. */
+export function subjectOf(
+  { subject }: AnyRoute,
+  caller: Caller,
+  params: Readonly<Record<string, string>>,
+): string | undefined {
+  return subject?.(caller) ?? params['id'] ?? Object.values(params).at(-1)
 }
 
 /** A generic "not found" becomes one that names the kind: the innermost one in the path. */

@@ -6,8 +6,8 @@ import type { OperationRow } from '../../../packages/domain/payment-intents/oper
 import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
 import { commandAfter } from '../../../packages/domain/payment-intents/operator-answer.ts'
 import type { RailState } from '../../../packages/kernel/rail-ports.ts'
+import { equal } from '../../../packages/kernel/read-ports.ts'
 import { operations } from '../../../projections/operations.ts'
-import { findOperation } from '../actions/operations.ts'
 import { html } from '../docs/html.ts'
 import { layout } from '../docs/layout.ts'
 
@@ -55,7 +55,8 @@ async function play(dependencies: Dependencies, { request, response, result }: P
 async function openPayment(dependencies: Dependencies, { params }: Request): Promise<OperationRow> {
   const id = identity(params['reference'] as string, 'op') ?? refuse('resource_must_exist')
   await dependencies.reads.reached(await dependencies.store.head(), waitMs, operations.name)
-  const operation = await findOperation(dependencies, id)
+  const query = { from: operations.name, where: equal({ id }), order: 'id', limit: 1 }
+  const [operation] = (await dependencies.reads.page<OperationRow>(query)).rows
   if (!operation || operation.livemode || operation.type !== 'payment') refuse('resource_must_exist')
   return operation
 }

@@ -1,24 +1,23 @@
-import { perform } from '../../../packages/contract/routes.ts'
+import { listItems, perform } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import {
-  Deliveries,
+  deliveryItems,
   EventResource,
-  Feed,
+  feedItems,
   FeedQuery,
-  listDeliveries,
-  listEvents,
   showEvent,
+  WebhookDeliveryResource,
 } from '../actions/events.ts'
 
 /** An addition of ours, because the first retry of a webhook comes only after five minutes. */
 const rows = [
-  perform('GET /api/v1/events', {
+  listItems('GET /api/v1/events', {
     summary: 'Events in the order in which they are told, none left out, oldest first',
     scope: 'webhooks.read',
     inferred: true,
     query: FeedQuery,
-    returns: Feed,
-    action: listEvents,
+    returns: EventResource,
+    items: feedItems,
   }),
 
   perform('GET /api/v1/events/{id}', {
@@ -31,14 +30,13 @@ const rows = [
     action: showEvent,
   }),
 
-  perform('GET /api/v1/events/{id}/deliveries', {
+  listItems('GET /api/v1/events/{id}/deliveries', {
     summary: 'Where an event was sent, how often, and what each endpoint answered last; newest first',
     scope: 'webhooks.read',
     params: { id: 'event' },
     inferred: true,
-    returns: Deliveries,
-    refusals: ['resource_must_exist'],
-    action: listDeliveries,
+    returns: WebhookDeliveryResource,
+    items: deliveryItems,
   }),
 ]
 

@@ -1,15 +1,14 @@
-import { listed } from '../../../packages/contract/list-envelope.ts'
-import { perform } from '../../../packages/contract/routes.ts'
+import { listItems } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { CountryQuery, CountryResource, listCountries } from '../actions/geography.ts'
 
 const rows = [
-  perform('GET /api/v1/geography/countries', {
+  listItems('GET /api/v1/geography/countries', {
     summary: 'Countries with calling code, currency and an example of a number',
     scope: 'public',
     query: CountryQuery,
-    returns: listed(CountryResource),
-    action: listCountries,
+    returns: CountryResource,
+    items: listCountries,
   }),
 ]
 

@@ -1,17 +1,23 @@
-import { perform } from '../../../packages/contract/routes.ts'
+import { showRow } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
-import { OperationResource } from '../../../packages/domain/payment-intents/operation.ts'
-import { operationPage, showOperation } from '../actions/operations.ts'
+import {
+  OperationResource,
+  viewOperation,
+  type OperationRow,
+} from '../../../packages/domain/payment-intents/operation.ts'
+import { operations } from '../../../projections/operations.ts'
+import { operationPage } from '../pages/operation.ts'
 
 const rows = [
-  perform('GET /operations/status/{operationId}', {
+  showRow('GET /operations/status/{operationId}', {
     summary: 'Where a payment, payout or refund stands: a page for browsers, JSON otherwise',
     scope: 'public',
     params: { operationId: ['operation', 'payout', 'refund'] },
     returns: OperationResource,
-    refusals: ['resource_must_exist'],
+    from: operations,
+    // The columns of the read model are the fields of the row: it is declared with them.
+    view: (row) => viewOperation(row as unknown as OperationRow),
     page: operationPage,
-    action: showOperation,
   }),
 ]
 

@@ -1,5 +1,5 @@
-import { IdentityFilter, listed } from '../../../packages/contract/list-envelope.ts'
-import { change, history, list, perform, show } from '../../../packages/contract/routes.ts'
+import { IdentityFilter } from '../../../packages/contract/list-envelope.ts'
+import { change, create, history, list, listItems, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { AmountMinor, Timestamp } from '../../../packages/contract/vocabulary.ts'
 import {
@@ -18,28 +18,25 @@ import {
 } from '../../../packages/domain/payment-intents/resource.ts'
 import { TimelineEntry } from '../../../packages/domain/payment-intents/timeline.ts'
 import { paymentIntents } from '../../../projections/payment-intents.ts'
-import { confirmPaymentIntent, createPaymentIntent } from '../actions/payment-intents.ts'
-import { showTimeline, TimelineQuery } from '../actions/payments.ts'
+import { confirmPaymentIntent, prepareIntent } from '../actions/payment-intents.ts'
+import { timelineItems, TimelineQuery } from '../actions/payments.ts'
 
 const named = { params: { id: 'payment_intent' } } as const
 const viewed = { view: viewPaymentIntent, returns: PaymentIntentResource } as const
 
 const rows = [
-  perform('POST /api/v1/payment-intents', {
+  create('POST /api/v1/payment-intents', {
+    ...viewed,
     summary: 'Create a payment intent; a customer is found or created from e-mail or phone',
     scope: 'payments.write',
     body: PaymentIntentRequest,
     examples: intentExamples,
-    returns: PaymentIntentResource,
-    status: 201,
-    creates: {
-      decider: paymentIntent,
-      view: viewPaymentIntent,
-      // Otherwise a customer might be created first.
-      comesFirst: ({ customer_email, customer_phone }) => !customer_email && !customer_phone,
-    },
+    decider: paymentIntent,
+    command: 'CreateIntent',
+    prepare: prepareIntent,
+    // Else a customer may be created before.
+    comesFirst: ({ customer_email, customer_phone }) => !customer_email && !customer_phone,
     refusals: ['payment_must_be_eligible', 'customer_must_exist', 'live_provider_must_be_configured'],
-    action: createPaymentIntent,
   }),
 
   show('GET /api/v1/payment-intents/{id}', {
@@ -103,25 +100,21 @@ const rows = [
     ranges: { amount: AmountMinor, created_at: Timestamp },
   }),
 
-  perform('GET /api/v1/payment-intents/{id}/timeline', {
+  listItems('GET /api/v1/payment-intents/{id}/timeline', {
     ...named,
     summary: 'What happened to the intent: each step, provider attempt and operation',
     scope: 'payments.read',
     inferred: true,
     query: TimelineQuery,
-    returns: listed(TimelineEntry),
-    refusals: ['resource_must_exist'],
-    action: showTimeline,
+    returns: TimelineEntry,
+    items: timelineItems,
   }),
 
   history('GET /api/v1/payment-intents/{id}/history', {
     ...viewed,
     params: { id: ['payment_intent', 'payment'] },
-    summary: 'Every event of the payment intent, with time, actor and what changed',
     scope: 'payments.read',
-    inferred: true,
     from: paymentIntents,
-    shows: PaymentIntentResource,
   }),
 ]
 

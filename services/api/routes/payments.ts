@@ -10,7 +10,7 @@ import { refund } from '../../../packages/domain/refunds/refund.ts'
 import { RefundRequest, RefundResource, viewRefund } from '../../../packages/domain/refunds/resource.ts'
 import { payments } from '../../../projections/payment-intents.ts'
 import { refunds } from '../../../projections/refunds.ts'
-import { DetailedPayment, showPayment } from '../actions/payments.ts'
+import { besidePayment, DetailedPayment, viewDetailedPayment } from '../actions/payments.ts'
 import { refundPayment } from '../actions/refunds.ts'
 
 const named = { params: { id: ['payment', 'payment_intent'] } } as const
@@ -29,14 +29,15 @@ const rows = [
     search: 'searchable',
   }),
 
-  perform('GET /api/v1/merchant/payments/{id}', {
+  show('GET /api/v1/merchant/payments/{id}', {
     ...named,
     summary: 'One payment with timeline and refunds',
     scope: 'payments.read',
     inferred: true,
+    from: payments,
     returns: DetailedPayment,
-    refusals: ['resource_must_exist'],
-    action: showPayment,
+    view: viewDetailedPayment,
+    beside: besidePayment,
   }),
 
   perform('POST /api/v1/merchant/payments/{id}/refund', {

@@ -1,6 +1,10 @@
-import { change, perform, show } from '../../../packages/contract/routes.ts'
+import { change, create, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
-import { payoutDestination } from '../../../packages/domain/payouts/destination.ts'
+import {
+  destinationId,
+  payoutDestination,
+  savedDestination,
+} from '../../../packages/domain/payouts/destination.ts'
 import { destinationExamples, settingsExamples } from '../../../packages/domain/payouts/examples.ts'
 import {
   DeletedPayoutDestination,
@@ -10,46 +14,58 @@ import {
   PayoutSettingsRevision,
   viewDeletedDestination,
   viewPayoutDestination,
+  viewPayoutSettings,
 } from '../../../packages/domain/payouts/resource.ts'
-import { payoutSettingsId } from '../../../packages/domain/payouts/settings.ts'
-import { payoutDestinations } from '../../../projections/payouts.ts'
-import { revisePayoutSettings, saveDestination, showPayoutSettings } from '../actions/payout-settings.ts'
+import { payoutSettings, payoutSettingsId } from '../../../packages/domain/payouts/settings.ts'
+import { payoutDestinations, payoutSettingsDocuments } from '../../../projections/payouts.ts'
+import { besideSettings, makeDefault, prepareRevision } from '../actions/payout-settings.ts'
+
+const settings = {
+  subject: payoutSettingsId,
+  from: payoutSettingsDocuments,
+  view: viewPayoutSettings,
+  beside: besideSettings,
+  returns: PayoutSettingsResource,
+} as const
+
+const destination = { view: viewPayoutDestination, returns: PayoutDestinationResource } as const
 
 const rows = [
-  perform('GET /api/v1/merchant/settings/payouts', {
-    subject: payoutSettingsId,
+  show('GET /api/v1/merchant/settings/payouts', {
+    ...settings,
     summary: 'Payout schedule, minimum balance and saved destinations',
     scope: 'settings.read',
-    returns: PayoutSettingsResource,
-    action: showPayoutSettings,
   }),
 
-  perform('PATCH /api/v1/merchant/settings/payouts', {
-    subject: payoutSettingsId,
-    isChange: true,
+  change('PATCH /api/v1/merchant/settings/payouts', {
+    ...settings,
     summary: 'Change schedule, minimum balance or default destination',
     scope: 'settings.write',
     body: PayoutSettingsRevision,
     examples: settingsExamples,
-    returns: PayoutSettingsResource,
+    decider: payoutSettings,
+    command: 'RevisePayoutSettings',
+    prepare: prepareRevision,
     refusals: ['payout_must_have_one_valid_destination'],
-    action: revisePayoutSettings,
   }),
 
-  perform('POST /api/v1/merchant/settings/payouts/destinations', {
+  create('POST /api/v1/merchant/settings/payouts/destinations', {
+    ...destination,
     summary: 'Save a destination; it can be used after the safety delay',
     scope: 'settings.write',
     body: PayoutDestinationRequest,
     examples: destinationExamples,
-    returns: PayoutDestinationResource,
-    status: 201,
+    decider: payoutDestination,
+    command: 'SaveDestination',
+    data: savedDestination,
+    identity: (body, caller) => destinationId(caller, savedDestination(body).destination),
+    after: makeDefault,
     refusals: [
       'payout_must_have_one_valid_destination',
       'operator_must_be_known',
       'operator_must_take_payouts',
       'resource_must_not_exist_yet',
     ],
-    action: saveDestination,
   }),
 
   show('GET /api/v1/merchant/settings/payouts/destinations/{id}', {
@@ -57,9 +73,8 @@ const rows = [
     summary: 'One saved destination',
     scope: 'settings.read',
     inferred: true,
+    ...destination,
     from: payoutDestinations,
-    view: viewPayoutDestination,
-    returns: PayoutDestinationResource,
   }),
 
   change('DELETE /api/v1/merchant/settings/payouts/destinations/{id}', {

@@ -1,4 +1,4 @@
-import { history, list, perform, show } from '../../../packages/contract/routes.ts'
+import { create, history, list, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { AmountMinor, Currency, Timestamp } from '../../../packages/contract/vocabulary.ts'
 import { payoutExamples } from '../../../packages/domain/payouts/examples.ts'
@@ -10,7 +10,7 @@ import {
   viewPayout,
 } from '../../../packages/domain/payouts/resource.ts'
 import { payouts } from '../../../projections/payouts.ts'
-import { createMerchantPayout, createPayout } from '../actions/payouts.ts'
+import { prepareMerchantPayout, preparePayout } from '../actions/payouts.ts'
 
 const creation = {
   scope: 'payouts.write',
@@ -18,8 +18,9 @@ const creation = {
   body: PayoutRequest,
   examples: payoutExamples,
   returns: PayoutResource,
-  status: 201,
-  creates: { decider: payout, view: viewPayout },
+  decider: payout,
+  command: 'RequestPayout',
+  view: viewPayout,
   refusals: [
     'live_payout_must_have_an_idempotency_key',
     'payout_must_have_one_valid_destination',
@@ -43,11 +44,11 @@ const one = {
 } as const
 
 const rows = [
-  perform('POST /api/v1/payouts', {
+  create('POST /api/v1/payouts', {
     ...creation,
     summary: 'Pay money out of the balance',
     environment: 'required',
-    action: createPayout,
+    prepare: preparePayout,
   }),
 
   show('GET /api/v1/payouts/{id}', { ...one, params, summary: 'One payout', environment: 'required' }),
@@ -63,20 +64,14 @@ const rows = [
 
   show('GET /api/v1/merchant/payouts/{id}', { ...one, params, summary: 'One payout' }),
 
-  perform('POST /api/v1/merchant/payouts', {
+  create('POST /api/v1/merchant/payouts', {
     ...creation,
     twinOf: 'POST /api/v1/payouts',
     summary: 'Pay out from the dashboard; the default destination is taken when none is given',
-    action: createMerchantPayout,
+    prepare: prepareMerchantPayout,
   }),
 
-  history('GET /api/v1/payouts/{id}/history', {
-    ...one,
-    params,
-    summary: 'Every event of the payout, with time, actor and what changed',
-    inferred: true,
-    shows: PayoutResource,
-  }),
+  history('GET /api/v1/payouts/{id}/history', { ...one, params }),
 ]
 
 export const payoutRoutes = section(

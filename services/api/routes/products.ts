@@ -74,13 +74,7 @@ const rows = [
     returns: DeletedProduct,
   }),
 
-  history('GET /api/v1/merchant/products/{id}/history', {
-    ...read,
-    params,
-    summary: 'Every event of the product, with time, actor and what changed',
-    inferred: true,
-    shows: ProductResource,
-  }),
+  history('GET /api/v1/merchant/products/{id}/history', { ...read, params }),
 ]
 
 export const productRoutes = section('Products', 'What you sell: a name, a price and pictures.', rows)

@@ -1,4 +1,5 @@
-import { perform } from '../../../packages/contract/routes.ts'
+import type { Caller } from '../../../packages/contract/callers.ts'
+import { change, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { BalanceResource, TopUpRequest } from '../../../packages/domain/balances/balance.ts'
 import { PayoutCallback, PayoutResource } from '../../../packages/domain/payouts/resource.ts'
@@ -7,59 +8,74 @@ import {
   sandboxClockExamples,
   SandboxClockMove,
   SandboxClockResource,
+  viewSandboxClock,
 } from '../../../packages/domain/sandbox-clocks/resource.ts'
+import { sandboxClock, sandboxClockId } from '../../../packages/domain/sandbox-clocks/sandbox-clock.ts'
+import { sandboxClockDocuments } from '../../../projections/sandbox-clocks.ts'
 import { topUp } from '../actions/balances.ts'
 import { playOperator } from '../actions/payouts.ts'
 import { MobileMoneyCallback, playCollection } from '../actions/test-triggers.ts'
-import { moveSandboxClock, showSandboxClock } from '../actions/sandbox-clock.ts'
+import { learnMove, prepareMove, realTime, timeOfMove } from '../actions/sandbox-clock.ts'
+
+const clock = {
+  environment: 'sandbox only',
+  inferred: true,
+  subject: ({ merchant }: Caller) => sandboxClockId(merchant),
+  from: sandboxClockDocuments,
+  view: viewSandboxClock,
+  returns: SandboxClockResource,
+} as const
 
 const rows = [
   perform('POST /api/test/mobile-money/callback', {
+    environment: 'sandbox only',
     summary: 'Sandbox only: play the operator and finish a payment',
     scope: 'payments.write',
     inferred: true,
     body: MobileMoneyCallback,
     returns: PaymentIntentResource,
-    refusals: ['resource_must_exist', 'intent_must_be_cancelable'],
+    refusals: ['intent_must_be_cancelable'],
     action: playCollection,
   }),
 
   perform('POST /api/test/balance/topup', {
+    environment: 'sandbox only',
     summary: 'Sandbox only: put play money on the balance',
     scope: 'payments.write',
     inferred: true,
     body: TopUpRequest,
     returns: BalanceResource,
-    refusals: ['resource_must_exist', 'payment_must_be_eligible', 'balance_must_stay_countable'],
+    refusals: ['payment_must_be_eligible', 'balance_must_stay_countable'],
     action: topUp,
   }),
 
-  perform('GET /api/test/clock', {
+  show('GET /api/test/clock', {
+    ...clock,
     summary: 'Sandbox only: what time it is for this merchant',
     scope: 'settings.read',
-    inferred: true,
-    returns: SandboxClockResource,
-    refusals: ['resource_must_exist'],
-    action: showSandboxClock,
+    beside: realTime,
   }),
 
-  perform('POST /api/test/clock', {
+  change('POST /api/test/clock', {
+    ...clock,
     summary: "Sandbox only: move this merchant's time forward, and run what falls due by then",
     scope: 'settings.write',
-    inferred: true,
     body: SandboxClockMove,
     examples: sandboxClockExamples,
-    returns: SandboxClockResource,
-    refusals: ['resource_must_exist'],
-    action: moveSandboxClock,
+    decider: sandboxClock,
+    command: 'MoveSandboxClock',
+    prepare: prepareMove,
+    after: learnMove,
+    beside: timeOfMove,
   }),
 
   perform('POST /api/test/payouts/callback', {
+    environment: 'sandbox only',
     summary: 'Sandbox only: play the operator and finish a payout',
     scope: 'payouts.write',
     body: PayoutCallback,
     returns: PayoutResource,
-    refusals: ['resource_must_exist', 'resource_state_must_allow_it'],
+    refusals: ['resource_state_must_allow_it'],
     action: playOperator,
   }),
 ]

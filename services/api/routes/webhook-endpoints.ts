@@ -1,4 +1,4 @@
-import { change, list, perform, show } from '../../../packages/contract/routes.ts'
+import { change, create, list, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import {
   endpointExamples,
@@ -9,7 +9,9 @@ import {
 import {
   NewWebhookEndpointResource,
   SecretRotation,
+  viewNewWebhookEndpoint,
   viewWebhookEndpoint,
+  viewWebhookEndpointSecret,
   viewWebhookReplay,
   WebhookEndpointRequest,
   WebhookEndpointResource,
@@ -18,113 +20,111 @@ import {
   WebhookReplayRequest,
   WebhookReplayResource,
 } from '../../../packages/domain/webhook-endpoints/resource.ts'
-import {
-  webhookEndpoint,
-  type WebhookEndpoint,
-} from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import { webhookEndpoint } from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import { webhookReplay } from '../../../packages/domain/webhook-endpoints/webhook-replay.ts'
 import { webhookEndpoints, webhookReplays } from '../../../projections/webhook-endpoints.ts'
-import { registerEndpoint, reviseEndpoint, rotateSecret } from '../actions/webhook-endpoints.ts'
-import { requestReplay } from '../actions/webhook-replays.ts'
+import {
+  now,
+  prepareRegistration,
+  prepareRevision,
+  prepareRotation,
+  secretAndNow,
+} from '../actions/webhook-endpoints.ts'
+import { prepareReplay } from '../actions/webhook-replays.ts'
 
-/** Whether an older secret still signs depends on the time of the request. */
-const view = (id: string, state: WebhookEndpoint) => viewWebhookEndpoint(id, state, new Date())
-
+const viewed = { view: viewWebhookEndpoint, beside: now, returns: WebhookEndpointResource } as const
+const read = { ...viewed, scope: 'webhooks.read', from: webhookEndpoints } as const
+const write = { scope: 'webhooks.write', decider: webhookEndpoint } as const
 const params = { id: 'webhook_endpoint' }
 
-const one = {
-  scope: 'webhooks.read',
-  from: webhookEndpoints,
-  view,
-  returns: WebhookEndpointResource,
-} as const
-
 const rows = [
-  perform('POST /api/v1/webhook-endpoints', {
+  create('POST /api/v1/webhook-endpoints', {
+    ...write,
     summary: 'Register an endpoint; its secret is shown once, and the URL is not contacted',
-    scope: 'webhooks.write',
     body: WebhookEndpointRequest,
     examples: endpointExamples,
+    command: 'RegisterEndpoint',
+    prepare: prepareRegistration,
+    view: viewNewWebhookEndpoint,
+    beside: secretAndNow,
     returns: NewWebhookEndpointResource,
-    status: 201,
     showsSecret: true,
     refusals: [
       'webhook_url_must_be_acceptable',
       'webhook_event_type_must_be_known',
       'webhook_endpoints_must_not_be_too_many',
     ],
-    action: registerEndpoint,
   }),
 
   list('GET /api/v1/webhook-endpoints', {
-    ...one,
+    ...read,
     summary: 'Endpoints of this environment',
     paging: 'cursor',
   }),
 
   show('GET /api/v1/webhook-endpoints/{id}', {
-    ...one,
+    ...read,
     params,
     summary: 'One endpoint, with the last four characters of its secret',
   }),
 
-  perform('POST /api/v1/webhook-endpoints/{id}', {
-    isChange: true,
-    summary: 'Change URL or events, or turn the endpoint on or off',
-    scope: 'webhooks.write',
+  change('POST /api/v1/webhook-endpoints/{id}', {
+    ...write,
+    ...viewed,
     params,
+    summary: 'Change URL or events, or turn the endpoint on or off',
     body: WebhookEndpointRevision,
     examples: revisionExamples,
-    returns: WebhookEndpointResource,
+    command: 'ReviseEndpoint',
+    prepare: prepareRevision,
     refusals: [
-      'resource_must_exist',
       'webhook_url_must_be_acceptable',
       'webhook_event_type_must_be_known',
       'webhook_endpoints_must_not_be_too_many',
     ],
-    action: reviseEndpoint,
   }),
 
-  perform('POST /api/v1/webhook-endpoints/{id}/rotate_secret', {
-    isChange: true,
-    summary: 'Make a new secret, which signs at once and is shown once; the old one signs as well for a day',
-    scope: 'webhooks.write',
+  change('POST /api/v1/webhook-endpoints/{id}/rotate_secret', {
+    ...write,
     params,
+    summary: 'Make a new secret, which signs at once and is shown once; the old one signs as well for a day',
     body: SecretRotation,
     examples: rotationExamples,
+    command: 'RotateSecret',
+    prepare: prepareRotation,
+    view: viewWebhookEndpointSecret,
+    beside: secretAndNow,
     returns: WebhookEndpointSecretResource,
     showsSecret: true,
-    refusals: ['resource_must_exist'],
-    action: rotateSecret,
   }),
 
   change('POST /api/v1/webhook-endpoints/{id}/test', {
+    ...write,
+    ...viewed,
+    params,
     summary: 'Send a `webhook_endpoint.test` event to this endpoint alone, whatever it is enabled for',
-    scope: 'webhooks.write',
-    params: { id: 'webhook_endpoint' },
     inferred: true,
-    decider: webhookEndpoint,
     command: 'TestEndpoint',
     data: () => ({}),
-    view,
-    returns: WebhookEndpointResource,
     refusals: ['webhook_endpoint_must_be_enabled'],
   }),
 
-  perform('POST /api/v1/webhook-replays', {
+  create('POST /api/v1/webhook-replays', {
     summary: 'Send past events again: one event, or what an endpoint missed in 30 days',
     scope: 'webhooks.write',
     body: WebhookReplayRequest,
     examples: replayExamples,
-    returns: WebhookReplayResource,
     status: 202,
-    creates: { decider: webhookReplay, view: viewWebhookReplay },
+    decider: webhookReplay,
+    command: 'RequestReplay',
+    prepare: prepareReplay,
+    view: viewWebhookReplay,
+    returns: WebhookReplayResource,
     refusals: [
       'replay_must_name_an_event_or_an_endpoint',
       'resource_must_exist',
       'webhook_endpoint_must_be_enabled',
     ],
-    action: requestReplay,
   }),
 
   show('GET /api/v1/webhook-replays/{id}', {

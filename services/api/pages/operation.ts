@@ -1,31 +1,5 @@
-import { refuse } from '../../../packages/contract/refusals.ts'
-import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
-import {
-  viewOperation,
-  type OperationRow,
-  type OperationView,
-} from '../../../packages/domain/payment-intents/operation.ts'
-import { operations } from '../../../projections/operations.ts'
+import type { OperationView } from '../../../packages/domain/payment-intents/operation.ts'
 import { html } from '../docs/html.ts'
-
-const waitMs = 1_000
-
-/** Public: anybody with the id of an operation, payer or merchant, may see its status and nothing else. */
-export async function showOperation(
-  request: Pick<Request, 'dependencies' | 'params'>,
-): Promise<OperationView> {
-  const { dependencies, params } = request
-  const id = params['operationId']!
-  // The payer may arrive with the answer to the confirmation, and the read model a moment later.
-  await dependencies.reads.reached(await dependencies.store.head(), waitMs, operations.name)
-  return viewOperation((await findOperation(dependencies, id)) ?? refuse('resource_must_exist'))
-}
-
-export async function findOperation({ reads }: Dependencies, id: string): Promise<OperationRow | undefined> {
-  const where = [{ column: 'id', operator: '=', value: id }] as const
-  const { rows } = await reads.page<OperationRow>({ from: operations.name, where, order: 'id', limit: 1 })
-  return rows[0]
-}
 
 const words: Readonly<Record<OperationView['status'], readonly [title: string, text: string]>> = {
   pending: ['Payment under way', 'This page shows the result by itself. You can leave it open.'],
@@ -35,8 +9,8 @@ const words: Readonly<Record<OperationView['status'], readonly [title: string, t
 }
 
 /**
- * Spec, Return URL rules 1: where the payer stays when there is no return URL, and is forwarded from
- * otherwise.
+ * Spec, Return URL rules 1: where the payer stays when there is no return URL, and from where others are sent
+ * back.
  */
 export function operationPage({ id, status, message, redirect_url }: OperationView): string {
   const [title, text] = words[status]
