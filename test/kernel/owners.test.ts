@@ -1,21 +1,13 @@
 import t from 'tap'
-import { readConfiguration } from '../../infra/configuration.ts'
-import { PostgresReadStore } from '../../infra/postgres/read-models/read-store.ts'
-import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
 import { PostgresTimers } from '../../infra/postgres/timers.ts'
-import type { Caller } from '../../packages/contract/callers.ts'
 import type { AnyRoute, Dependencies } from '../../packages/contract/routes.ts'
 import { Refusal } from '../../packages/contract/refusals.ts'
 import { ownerOf, owns, type Owner, type OwnerKind } from '../../packages/kernel/owner.ts'
-import { HttpRequest } from '../../services/api/http/request.ts'
 import { keyedId } from '../../services/api/kinds/idempotency.ts'
-import { kinds } from '../../services/api/kinds/kinds.ts'
-import { openRuntime } from '../../services/composition/dependencies.ts'
-import { startProjector } from '../../services/projector/main.ts'
 import { eventually } from '../support/eventually.ts'
+import { askRow, envelopeFor, openFamilies } from '../support/families.ts'
 import { lawOver } from '../support/law.ts'
 import { notebookOf, notebookTimers } from '../support/notebook.ts'
-import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 
 const ownerKinds: readonly OwnerKind[] = ['merchant', 'organization', 'user', 'platform']
 const notebooks = new Map(ownerKinds.map((kind) => [kind, notebookOf(kind)]))
@@ -28,20 +20,11 @@ let timers: PostgresTimers
 let owners: readonly { readonly kind: OwnerKind; readonly own: Owner; readonly others: readonly Owner[] }[]
 
 t.before(async () => {
-  const { url: POSTGRES_URL } = await testDatabase(t)
-  const settings = { PORT: '0', DATA_DIR: temporaryDirectory(t), LOG_LEVEL: 'silent', POSTGRES_URL }
-  const runtime = await openRuntime(readConfiguration(settings))
-  const { pool, reads } = runtime.postgres
-  await publishMissing(pool, models, '')
-  const { store, log, newId } = runtime.dependencies
   const deciders = [...notebooks.values()].map(({ decider }) => decider)
-  const projector = await startProjector({ pool, store, models, deciders, dependents: '', log })
-  t.teardown(async () => {
-    await projector.close()
-    await runtime.close()
-  })
-  dependencies = { ...runtime.dependencies, reads: new PostgresReadStore({ pool, reads }, models) }
-  timers = new PostgresTimers(pool)
+  const families = await openFamilies(t, { models, deciders })
+  dependencies = families.dependencies
+  timers = new PostgresTimers(families.pool)
+  const { newId } = dependencies
   const [merchant, organization, user] = [newId(), newId(), newId()]
   owners = [
     {
@@ -58,34 +41,13 @@ t.before(async () => {
   ]
 })
 
-function envelopeOf(owner: Owner) {
-  return { ...owner, actor: 'test', correlation: 'test' }
-}
-
 async function write(kind: OwnerKind, owner: Owner, id: string, text = 'first'): Promise<number> {
   const command = { type: 'WritePage', data: { text } } as const
   const { decider } = notebooks.get(kind)!
-  return (await dependencies.executor.send(decider, id, command, envelopeOf(owner))).position
+  return (await dependencies.executor.send(decider, id, command, envelopeFor(owner))).position
 }
 
-/** What a row answers to somebody who acts for this owner. */
-async function ask(route: AnyRoute, owner: Owner, id = ''): Promise<unknown> {
-  const request = new HttpRequest({
-    dependencies,
-    caller: { credential: 'nobody' } as Caller,
-    envelope: envelopeOf(owner),
-    id,
-    path: '',
-    params: { id },
-    subject: id,
-    query: {},
-    body: undefined,
-    minPosition: await dependencies.store.head(),
-    lastWritten: 0,
-    ifRevision: undefined,
-  })
-  return kinds[route.kind](route, request)
-}
+const ask = (route: AnyRoute, owner: Owner, id = '') => askRow(route, { dependencies, owner, params: { id } })
 
 const notFound = new Refusal('resource_must_exist')
 

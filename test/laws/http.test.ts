@@ -98,8 +98,14 @@ t.test('a change is bound to what was seen, if its client wants that', async (t)
     t.match(etag, /^"(-1|\d+)"$/, route.operation)
     const send = (tag: string) =>
       service.call(method, path, body, { headers: { 'if-match': tag, 'idempotency-key': randomUUID() } })
+    const { store } = service.service.runtime.dependencies
+    const before = await store.head()
     const other = await send('"999"')
     t.match(other, { status: 412, body: { code: 'IKW-RES-005', retryable: false } }, route.operation)
+    const written = (await store.readAll(before, 1_000)).filter(
+      ({ metadata }) => metadata.request === other.headers.get('ikw-request-id'),
+    )
+    t.strictSame(written, [], `${route.operation}: nothing else was written either`)
     t.equal((await service.get(shown)).headers.get('etag'), etag, 'it is left alone')
     t.match(await send('nonsense'), { status: 400, body: { param: 'header:If-Match' } }, route.operation)
     const done = await send(etag)

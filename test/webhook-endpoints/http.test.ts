@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { Webhook } from 'standardwebhooks'
 import { identity } from '../../packages/contract/identity.ts'
@@ -284,6 +285,9 @@ t.test('of many registrations at once 20 are taken, and who turns endpoints off 
     status: 409,
     body: { code: 'IKW-WEBHOOK-004' },
   })
+  const stale = { key, headers: { 'if-match': '"999"' } }
+  t.equal((await service.post(`${endpoints}/${longAgo}`, enabling, stale)).status, 412, 'asks for no slot')
+  t.equal((await service.post(`${endpoints}/${randomUUID()}`, enabling, { key })).status, 404)
   t.equal((await service.post(`${endpoints}/${today}`, enabling, { key })).status, 200, 'it has its place')
 })
 

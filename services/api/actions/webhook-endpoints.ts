@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
+import { refuseField } from '../../../packages/contract/refusals.ts'
 import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import { patternsOf } from '../../../packages/contract/webhook-types.ts'
@@ -47,10 +47,7 @@ export async function prepareRevision(
   if (url !== undefined) checkUrl(request, url)
   checkTypes(enabledEvents)
   await requireSightOfAll(request, id)
-  if (enabled) {
-    if (!(await readEndpoint(request.dependencies, request.caller, id))) refuse('resource_must_exist')
-    await takeSlot(request, id)
-  }
+  if (enabled) await takeSlot(request, id)
   return { url, enabledEvents, enabled }
 }
 

@@ -10,6 +10,10 @@ import type { Caller } from '../../../packages/contract/callers.ts'
 export interface AnyRequest extends Request<object | undefined, Readonly<Record<string, unknown>>> {
   /** The id of the stream that the operation is about, if it is about one. */
   readonly subject: string | undefined
+  /** The value of `If-Match`, until a command was bound to it. */
+  readonly ifRevision: number | undefined
+  /** An earlier try of it did not end: it may have had effects. */
+  readonly isResumed: boolean
   /** Header Min-Position: a list must reflect at least this position. */
   readonly minPosition: number | undefined
   /** This process's last write for the owner. */
@@ -18,10 +22,7 @@ export interface AnyRequest extends Request<object | undefined, Readonly<Record<
   readonly position: number
 }
 
-export interface RequestParts extends Omit<AnyRequest, 'owner' | 'position' | 'showed' | 'read' | 'send'> {
-  /** The value of `If-Match`. */
-  readonly ifRevision: number | undefined
-}
+export type RequestParts = Omit<AnyRequest, 'owner' | 'position' | 'showed' | 'read' | 'send' | 'isResumed'>
 
 export class HttpRequest implements AnyRequest {
   readonly caller: Caller
@@ -69,7 +70,14 @@ export class HttpRequest implements AnyRequest {
     return this.#hasStarted
   }
 
-  /** An earlier try of this request did not end: it may have had effects. */
+  get ifRevision(): number | undefined {
+    return this.#ifRevision
+  }
+
+  get isResumed(): boolean {
+    return this.#isResumed
+  }
+
   resume(): void {
     this.#isResumed = true
   }

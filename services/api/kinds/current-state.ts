@@ -1,8 +1,10 @@
 import { streamName, type AnyDecider } from '../../../packages/kernel/decider.ts'
+import type { Remembered } from '../../../packages/kernel/executor-options.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
 import { owns } from '../../../packages/kernel/owner.ts'
 import { noStream, type StoredEvent } from '../../../packages/kernel/ports.ts'
 import type { Documents } from '../../../packages/kernel/projection.ts'
+import type { ReadStore } from '../../../packages/kernel/read-ports.ts'
 import type { AnyRequest } from '../http/request.ts'
 
 /**
@@ -20,12 +22,20 @@ export async function currentState(
 
 /** The same with its revision, and the log position of its last event where that is known. */
 export async function currentDocument(
-  { owner, dependencies }: Pick<AnyRequest, 'owner' | 'dependencies'>,
+  request: Pick<AnyRequest, 'owner' | 'dependencies'>,
   from: Documents<never>,
   id: string,
 ): Promise<CurrentDocument | undefined> {
-  const { decider } = from
-  const known = dependencies.executor.remembered(decider, id) ?? (await documentOf(dependencies, from, id))
+  const { executor, reads } = request.dependencies
+  const known = executor.remembered(from.decider, id) ?? (await documentOf(reads, from, id))
+  return currentStream(request, { decider: from.decider, id, known })
+}
+
+/** The same without a read model: unless the cache knows the stream, it is read from its beginning. */
+export async function currentStream(
+  { owner, dependencies }: Pick<AnyRequest, 'owner' | 'dependencies'>,
+  { decider, id, known = dependencies.executor.remembered(decider, id) }: StreamKnown,
+): Promise<CurrentDocument | undefined> {
   if (known && !owns(known.owner, owner)) return undefined
   const tail = await dependencies.store.readStream(
     streamName(decider.category, id),
@@ -36,14 +46,20 @@ export async function currentDocument(
   return { state: stateAfter(decider, tail, known?.state), revision, position }
 }
 
+interface StreamKnown {
+  readonly decider: AnyDecider
+  readonly id: string
+  readonly known?: Remembered | undefined
+}
+
 interface CurrentDocument {
   readonly state: unknown
   readonly revision: number
   readonly position: number | undefined
 }
 
-async function documentOf(dependencies: AnyRequest['dependencies'], from: Documents<never>, id: string) {
-  const row = await dependencies.reads.document(from.name, id)
+async function documentOf(reads: ReadStore, from: Documents<never>, id: string) {
+  const row = await reads.document(from.name, id)
   return row && { state: row.state, revision: row.revision, position: row.position, owner: row }
 }
 

@@ -4,7 +4,7 @@ import { noStream } from '../../../packages/kernel/ports.ts'
 import { currentDocument } from './current-state.ts'
 import { historyOf } from './history-handler.ts'
 import { page } from './list-handler.ts'
-import { requireParent, requireOwnParent } from './parents.ts'
+import { requireOwnParent, requireParent, requireSubject } from './parents.ts'
 import { projectionRow } from './row-handler.ts'
 import { viewed } from './viewed.ts'
 import type { AnyRequest } from '../http/request.ts'
@@ -14,33 +14,34 @@ export const kinds: Readonly<
   Record<AnyRoute['kind'], (route: AnyRoute, request: AnyRequest) => Promise<unknown>>
 > = {
   async create(route, request) {
-    await requireParent(route, request)
+    if (route.within) await requireParent(route, request)
     const id = route.identity?.((request.body ?? {}) as never, request.caller) ?? request.id
-    const command = await commandOf(route, request, id)
+    const command = route.prepare ? await prepared(route, request) : commandOf(route, request, id)
     const outcome = await request.send(route.decider!, id, command, {
       mustBeNew: !route.identity,
       isWhole: true,
     })
-    await route.after?.(request, outcome as never)
+    if (route.after) await route.after(request, outcome as never)
     return viewed(route, request, { id, state: outcome.state })
   },
 
   async change(route, request) {
-    await requireOwnParent(route, request)
+    if (route.within) await requireOwnParent(route, request)
+    if (route.prepare) await requireSubject(route, request)
     const id = request.subject!
-    const command = await commandOf(route, request, id)
+    const command = route.prepare ? await prepared(route, request) : commandOf(route, request, id)
     const outcome = await request.send(route.decider!, id, command, {
       mustExist: !route.subject,
       isWhole: true,
     })
-    await route.after?.(request, outcome as never)
+    if (route.after) await route.after(request, outcome as never)
     return (await viewed(route, request, { id, state: outcome.state })) ?? refuse('resource_must_exist')
   },
 
   async show(route, request) {
     const from = route.from!
     if (from.kind === 'projection') return projectionRow(route, request, from)
-    await requireOwnParent(route, request)
+    if (route.within) await requireOwnParent(route, request)
     const id = request.subject!
     const current = await currentDocument(request, from, id)
     if (!current && !route.subject) refuse('resource_must_exist')
@@ -51,7 +52,7 @@ export const kinds: Readonly<
   },
 
   async history(route, request) {
-    await requireOwnParent(route, request)
+    if (route.within) await requireOwnParent(route, request)
     return historyOf(route, request)
   },
 
@@ -67,9 +68,12 @@ export const kinds: Readonly<
   },
 }
 
-async function commandOf(route: AnyRoute, request: AnyRequest, id: string) {
+async function prepared(route: AnyRoute, request: AnyRequest) {
+  return { type: route.command!, data: await route.prepare!(request as never) }
+}
+
+function commandOf(route: AnyRoute, request: AnyRequest, id: string) {
   const { body = {}, owner, dependencies, params } = request
-  if (route.prepare) return { type: route.command!, data: await route.prepare(request as never) }
   const context = { ...owner, id, now: dependencies.clock(owner) }
   const data = route.data ? route.data(body as never, context as never, params as never) : body
   return { type: route.command!, data }

@@ -1,8 +1,9 @@
 import { refuse } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
+import { noStream } from '../../../packages/kernel/ports.ts'
 import { equal, type Where } from '../../../packages/kernel/read-ports.ts'
 import type { AnyRequest } from '../http/request.ts'
-import { currentState } from './current-state.ts'
+import { currentState, currentStream } from './current-state.ts'
 
 /** What is made or listed within something: that must belong to the caller and be shown. */
 export async function requireParent({ within }: AnyRoute, request: AnyRequest): Promise<readonly Where[]> {
@@ -13,14 +14,27 @@ export async function requireParent({ within }: AnyRoute, request: AnyRequest): 
   return equal({ [within.column]: id })
 }
 
-/** What the path names must be a child of the parent that the path names. */
-export async function requireOwnParent(
-  { operation, within, from }: AnyRoute,
-  request: AnyRequest,
-): Promise<void> {
+/** What the path names must be a child of the parent that the path names, which must be shown itself. */
+export async function requireOwnParent(route: AnyRoute, request: AnyRequest): Promise<void> {
+  const { operation, within, from } = route
   if (!within) return
   if (from?.kind !== 'documents') throw new Error(`${operation}: \`within\` needs \`from\``)
+  await requireParent(route, request)
   const state = await currentState(request, from, request.subject!)
   const row = state === undefined ? undefined : from.row(state as never)
   if (row?.[within.column] !== request.params[within.param]) refuse('resource_must_exist')
+}
+
+/**
+ * Before `prepare` writes to other streams: what is changed is there and is as the client saw it. Its own
+ * command is bound to that again, for it may change in between.
+ */
+export async function requireSubject({ decider, subject }: AnyRoute, request: AnyRequest): Promise<void> {
+  // An earlier try may have changed it already.
+  if (request.isResumed) return
+  const current = await currentStream(request, { decider: decider!, id: request.subject! })
+  if (!current && !subject) refuse('resource_must_exist')
+  const revision = current?.revision ?? noStream
+  if (request.ifRevision !== undefined && request.ifRevision !== revision)
+    refuse('resource_must_be_as_it_was_seen')
 }

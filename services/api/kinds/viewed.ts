@@ -6,12 +6,15 @@ export interface Found {
   readonly state: unknown
 }
 
-/** A state as its row shows it, with what the row shows beside it. */
-export async function viewed(
-  { view, beside }: Pick<AnyRoute, 'view' | 'beside'>,
-  request: AnyRequest,
-  { id, state }: Found,
-): Promise<unknown> {
-  const joined = await beside?.(request as never, id, state as never)
+type Viewing = Pick<AnyRoute, 'view' | 'beside'>
+
+/** A state as its row shows it, with what the row shows beside it; most rows have nothing to wait for. */
+export function viewed(viewing: Viewing, request: AnyRequest, found: Found): unknown {
+  if (viewing.beside) return viewedBeside(viewing, request, found)
+  return viewing.view!(...([found.id, found.state] as never))
+}
+
+async function viewedBeside({ view, beside }: Viewing, request: AnyRequest, { id, state }: Found) {
+  const joined = await beside!(request as never, id, state as never)
   return view!(...([id, state, joined] as never))
 }
