@@ -20,7 +20,7 @@ export interface Families {
   readonly pool: pg.Pool
 }
 
-/** Families that only a test has, with their read models in PostgreSQL; they have no place in the contract. */
+/** Families that only a test has, with read models in PostgreSQL; they have no place in the contract. */
 export async function openFamilies(
   t: Test,
   { models, deciders }: { readonly models: readonly ReadModel[]; readonly deciders: readonly AnyDecider[] },
