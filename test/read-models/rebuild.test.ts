@@ -277,32 +277,6 @@ t.test('a rebuild drops a table before its totals, as lists read them', async (t
   )
 })
 
-t.test('a report that is read for hours keeps a rebuild waiting, and nothing else', async (t) => {
-  const { runtime, client, pool, project } = await openParts(t)
-  const projector = await project(readModels)
-  t.teardown(() => projector.close())
-  await client.post('/api/v1/payouts', payout)
-  const report = await pool.connect()
-  t.teardown(() => report.release(true))
-  await report.query('begin; select count(*) from finance.payouts')
-  await requestNewGeneration(pool, payouts)
-  await eventually(
-    () => locks(pool, 'read.payouts'),
-    (found) => found.some(({ granted }) => !granted),
-  )
-  const { status } = await client.post('/api/v1/payouts', payout)
-  t.equal(status, 201)
-  const { store, reads } = runtime.dependencies
-  t.ok(await reads.reached(await store.head(), 10_000), 'read models are kept up to date')
-  t.match(await client.get('/api/v1/merchant/payouts'), { status: 200, body: { data: { length: 2 } } })
-  t.equal((await publications(pool)).get('payouts')?.generation, 1)
-  await report.query('rollback')
-  await eventually(
-    () => publications(pool),
-    (now) => now.get('payouts')?.generation === 2,
-  )
-})
-
 interface Lock {
   readonly granted: boolean
 }
