@@ -54,7 +54,7 @@ export function dependenciesOf(world: Surroundings, life: Life): Dependencies {
     publicEvents: { find: unused, countMissed: unused, deliveries: unused, feed: unused },
     vault: { seal: unused, open: unused },
     opaque: { seal: unused, open: unused },
-    personalKeys: { destroy: unused },
+    personalKeys: { idsOf: unused, retire: unused, destroyRetired: unused, watch: unused },
     logProofs: { indexOf: async () => undefined, receiptOf: unused },
     blindIndex: unused,
     mailer: { send: unused },
