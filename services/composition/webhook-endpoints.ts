@@ -80,6 +80,16 @@ export async function readEndpoint(
   return found && isReadable(found) ? found : undefined
 }
 
+/** Whether there is an endpoint of this owner with that id, readable or not. */
+export async function ownsEndpoint(
+  { store }: Pick<Sources, 'store'>,
+  owner: MerchantOwner,
+  id: string,
+): Promise<boolean> {
+  const [first] = await store.readStream(streamName(webhookEndpoint.category, id), 0)
+  return first !== undefined && owns(first.metadata, owner)
+}
+
 async function readFaulty(
   { store }: Pick<Sources, 'store'>,
   owner: MerchantOwner,

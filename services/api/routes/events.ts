@@ -1,14 +1,7 @@
 import { perform } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
-import {
-  Deliveries,
-  EventResource,
-  Feed,
-  FeedQuery,
-  listDeliveries,
-  listEvents,
-  showEvent,
-} from '../actions/events.ts'
+import { EventResource, Feed, FeedQuery, listEvents, showEvent } from '../actions/events.ts'
+import { Deliveries, listDeliveriesOfEvent } from '../actions/webhook-deliveries.ts'
 
 /** An addition of ours, because the first retry of a webhook comes only after five minutes. */
 const rows = [
@@ -38,7 +31,7 @@ const rows = [
     inferred: true,
     returns: Deliveries,
     refusals: ['resource_must_exist'],
-    action: listDeliveries,
+    action: listDeliveriesOfEvent,
   }),
 ]
 

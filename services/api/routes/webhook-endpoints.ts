@@ -25,6 +25,7 @@ import {
 import { webhookReplay } from '../../../packages/domain/webhook-endpoints/webhook-replay.ts'
 import { webhookEndpoints, webhookReplays } from '../../../projections/webhook-endpoints.ts'
 import { registerEndpoint, reviseEndpoint, rotateSecret } from '../actions/webhook-endpoints.ts'
+import { Deliveries, DeliveryQuery, listDeliveriesTo } from '../actions/webhook-deliveries.ts'
 import { requestReplay } from '../actions/webhook-replays.ts'
 
 /** Whether an older secret still signs depends on the time of the request. */
@@ -109,6 +110,17 @@ const rows = [
     view,
     returns: WebhookEndpointResource,
     refusals: ['webhook_endpoint_must_be_enabled'],
+  }),
+
+  perform('GET /api/v1/webhook-endpoints/{id}/deliveries', {
+    summary: 'What an endpoint was sent, how often, and what it answered last; newest events first',
+    scope: 'webhooks.read',
+    params,
+    inferred: true,
+    query: DeliveryQuery,
+    returns: Deliveries,
+    refusals: ['resource_must_exist'],
+    action: listDeliveriesTo,
   }),
 
   perform('POST /api/v1/webhook-replays', {
