@@ -38,7 +38,7 @@ export function statementHead(statement: Statement): string {
   const { id, account, accountName, owner, currency, from, to, opening, closing } = statement
   // Nothing of the moment at which it is written, so that it is the same bytes every time.
   const last = new Date(Date.parse(to) - 1).toISOString()
-  const whole = create({ version: '1.0', encoding: 'UTF-8' })
+  const whole = create({ version: '1.0', encoding: 'UTF-8', invalidCharReplacement: '\ufffd' })
     .ele(namespace, 'Document')
     .ele({
       BkToCstmrStmt: {
@@ -108,6 +108,8 @@ function decimal(minor: number, currency: string): string {
   return digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`
 }
 
+/** The library takes `&name;` for an entity, both reading and writing, unless its `&` is escaped twice. */
 function cut(text: string): string {
-  return [...text].slice(0, nameMax).join('') || '-'
+  const shown = [...text].slice(0, nameMax).join('') || '-'
+  return shown.replaceAll('&', '&amp;amp;')
 }

@@ -70,15 +70,12 @@ export interface EgressOptions extends HttpCallLimits {
   readonly allow: readonly AddressBlock[]
   readonly connectTimeoutMs: number
   readonly poolsMax: number
-  readonly connectionsPerPoolMax: number
   /** DNS, unless a test brings its own. */
   readonly lookup?: LookupFunction
 }
 
 export interface Call {
   readonly url: string
-  /** Whose call it is: owners share no connections, so that none waits behind another's that hang. */
-  readonly owner: string
   /** What is undefined is not sent. */
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: string
@@ -94,22 +91,22 @@ export interface Egress {
 }
 
 /**
- * One pool of connections per owner and origin; the one that was not used for the longest time goes when
- * there are too many.
+ * One pool of connections per origin; the one that was not used for the longest time goes when there are too
+ * many.
  */
 export function guardedPools(options: EgressOptions): Egress {
   const connect = guardedConnector(options)
-  const pools = new LRUCache<string, Pool, string>({
+  const pools = new LRUCache<string, Pool>({
     max: options.poolsMax,
     dispose: (pool) => void pool.close(),
-    memoMethod: (_key, _stale, { context: origin }) => openPool(origin, connect, options),
+    memoMethod: (origin) => openPool(origin, connect),
   })
   const places = new LRUCache<string, Target>({ max: options.poolsMax, memoMethod: placeOf })
 
   return {
-    async post({ url, owner, headers, body }) {
+    async post({ url, headers, body }) {
       const { origin, path } = places.memo(url)
-      const pool = pools.memo(`${owner} ${origin}`, { context: origin })
+      const pool = pools.memo(origin)
       const exchange = new HttpCall(options)
       pool.dispatch({ method: 'POST', path, headers, body }, exchange)
       return exchange.answer
@@ -121,10 +118,12 @@ export function guardedPools(options: EgressOptions): Egress {
   }
 }
 
-/** Undici's own time-outs begin anew with every byte; the only one here is for the whole call. */
-function openPool(origin: string, connect: buildConnector.connector, options: EgressOptions): Pool {
-  const connections = options.connectionsPerPoolMax
-  return new Pool(origin, { connect, connections, headersTimeout: 0, bodyTimeout: 0 })
+/**
+ * Undici's own time-outs begin anew with every byte; the only one here is for the whole call. Callers limit
+ * how many they make; connections are not limited, because waiting for one would use up a call's time.
+ */
+function openPool(origin: string, connect: buildConnector.connector): Pool {
+  return new Pool(origin, { connect, headersTimeout: 0, bodyTimeout: 0 })
 }
 
 interface Target {

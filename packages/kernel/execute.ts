@@ -54,6 +54,11 @@ export class Executor {
     return this.#mailboxes.get(streamName(decider.category, id))?.remembered()
   }
 
+  /** Drops all cached states: what they were folded from may read otherwise now. */
+  forget(): void {
+    for (const mailbox of this.#mailboxes.values()) mailbox.forget()
+  }
+
   #mailbox(decider: AnyDecider, id: string): Mailbox {
     const stream = streamName(decider.category, id)
     let mailbox = this.#mailboxes.get(stream)

@@ -53,3 +53,15 @@ export interface ExecutorOptions {
   /** Streams whose state is cached. */
   readonly streamsMax?: number
 }
+
+/** A stream's state between two commands. */
+export interface KnownState {
+  state: unknown
+  revision: number
+  /** Of its last event; undefined when that was not read. */
+  position: number | undefined
+  /** The owner, by its first event. */
+  owner: Owner | undefined
+  /** Cached from an earlier round: another process may have moved on since. */
+  isRemembered: boolean
+}

@@ -1,8 +1,8 @@
 import { decide, evolve, streamName, type AnyDecider } from './decider.ts'
 import { contextOf, metadataOf, type Envelope } from './envelope.ts'
-import type { PendingCommand, ExecutorOptions, Outcome, Remembered } from './executor-options.ts'
+import type { ExecutorOptions, KnownState, Outcome, PendingCommand, Remembered } from './executor-options.ts'
 import { foldStored, snapshotOf } from './history.ts'
-import { ownerKind, ownerOf, owns, type Owner, type OwnerKind } from './owner.ts'
+import { ownerKind, ownerOf, owns, type OwnerKind } from './owner.ts'
 import { noStream, OutcomeUnknownError, VersionConflictError, type Appended, type NewEvent } from './ports.ts'
 
 /** After this many lost races a command is refused; docs/decisions/0009 says why eight. */
@@ -22,17 +22,6 @@ interface QueuedBatch {
   readonly resolve: (outcome: Outcome<unknown>) => void
   readonly reject: (error: unknown) => void
   decisions: number
-}
-
-interface KnownState {
-  state: unknown
-  revision: number
-  /** Of its last event; undefined when that was not read. */
-  position: number | undefined
-  /** The owner, by its first event. */
-  owner: Owner | undefined
-  /** Cached from an earlier round: another process may have moved on since. */
-  isRemembered: boolean
 }
 
 interface Decided {
@@ -79,6 +68,11 @@ export class Mailbox {
     if (this.busy || !this.#known?.owner) return undefined
     const { state, revision, position, owner } = this.#known
     return { state, revision, position, owner }
+  }
+
+  /** Drops the cached state; what is being decided is decided. */
+  forget(): void {
+    this.#known = undefined
   }
 
   async #work(): Promise<void> {

@@ -44,12 +44,34 @@ export interface PublicEvents {
   countMissed(missed: MissedEvents): Promise<number>
   /** Where an event was sent and with what result, replays included; newest first, at most 100. */
   deliveries(id: string, owner: MerchantOwner): Promise<readonly EventDelivery[]>
+  /** What one endpoint was sent, the newest events first. */
+  deliveriesTo(query: DeliveriesQuery): Promise<DeliveriesPage>
   /** The next events of a merchant and environment after a sequence, oldest first. */
   feed(query: FeedQuery): Promise<readonly PublicEvent[]>
 }
 
+export interface DeliveriesQuery extends MerchantOwner {
+  /** UUID. */
+  readonly endpoint: string
+  /** Types of events. Left out: all. */
+  readonly types?: readonly string[] | undefined
+  /** Left out: all. */
+  readonly status?: EventDelivery['status'] | undefined
+  /** Only events with a smaller sequence. */
+  readonly before?: number | undefined
+  readonly limit: number
+}
+
+export interface DeliveriesPage {
+  readonly deliveries: readonly EventDelivery[]
+  /** Where the next page begins; missing on the last one. A page may be empty and not the last. */
+  readonly next?: number | undefined
+}
+
 /** What became of one event at one endpoint. */
 export interface EventDelivery {
+  /** Public id. */
+  readonly event: string
   /** UUID. */
   readonly endpoint: string
   readonly status: 'pending' | 'succeeded' | 'failed' | 'skipped'

@@ -1,4 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
+import type { Subscription } from './ports.ts'
 
 /** The keyword that marks personal fields in a schema. */
 const mark = 'x-personal'
@@ -79,9 +80,15 @@ export function erased(fields: PersonalFields, data: Data): Data {
 
 /** Keys of the people that events are about. */
 export interface PersonalKeys {
+  /** Ids of all keys that a subject's data was ever sealed with: events name them. */
+  idsOf(subject: string): Promise<readonly string[]>
+  /** Once it resolves, nobody seals with the present key any more: what is written later gets a new one. */
+  retire(subject: string): Promise<void>
+  /** What was sealed with retired keys can never be opened again, in no copy of the log. */
+  destroyRetired(subject: string): Promise<void>
   /**
-   * Erases a person: what was sealed until now can never be opened again, in no copy of the log. What is
-   * written afterwards gets a new key.
+   * Learns about once a second which keys were destroyed anywhere. What was read with them must be dropped
+   * then.
    */
-  destroy(subject: string): Promise<void>
+  watch(onDestroyed: () => void): Subscription
 }

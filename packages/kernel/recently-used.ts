@@ -28,6 +28,11 @@ export class RecentlyUsed<Value> {
     if (this.#young.size >= this.#youngMax) this.#age()
   }
 
+  *values(): Generator<Value, void> {
+    yield* this.#young.values()
+    yield* this.#old.values()
+  }
+
   #age(): void {
     const gone = this.#old
     this.#old = this.#young

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { RequestHandler } from 'express'
 import type { Challenges } from '../../packages/contract/callers.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import type { Runtime } from '../composition/dependencies.ts'
@@ -48,6 +49,7 @@ export async function startApi({
   const api = await openApi(runtime, { bodyArrivalMs, ...identifying })
   const app = mount(api, table, health.metrics)
   mountHealth(app, health.publicAnswers)
+  app.use(pagesForStrangers, limitedByAddress(api))
   mountLog(app, runtime.postgres.pool)
   mountDocs(app, table, baseUrl)
   mountSandboxPayer(app, dependencies)
@@ -71,6 +73,16 @@ export async function startApi({
   return { port, close }
 }
 
+/** They read Postgres for anybody who asks, as public rows do. */
+const pagesForStrangers = ['/log', '/sandbox/pay']
+
+function limitedByAddress({ addressOf, rateLimits }: Api): RequestHandler {
+  return async (request, response, next) => {
+    await rateLimits.count({ address: addressOf(request) }, response)
+    next()
+  }
+}
+
 type OpenOptions = Pick<ApiOptions, 'authenticators' | 'challenges'> & { readonly bodyArrivalMs: number }
 
 async function openApi({ dependencies, configuration }: Runtime, options: OpenOptions): Promise<Api> {
@@ -81,7 +93,7 @@ async function openApi({ dependencies, configuration }: Runtime, options: OpenOp
     authenticators: [...(await openAuthenticators(dependencies)), ...authenticators],
     challenges,
     addressOf: clientAddress(configuration.trustedProxies),
-    rateLimit: rateLimits(configuration.rateLimit),
+    rateLimits: rateLimits(configuration.rateLimit),
     requireEnvironmentHeader: configuration.requireEnvironmentHeader,
     writes: new LastWrites(),
     bodyArrivalMs,

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { hashBytes, sha256 } from '../../infra/transparency/hashing.ts'
 import { parseCheckpoint } from '../../infra/transparency/checkpoint.ts'
 import { parseNote } from '../../infra/transparency/signed-note.ts'
@@ -8,6 +9,8 @@ const timeoutMs = 30_000
 const tileBytesMax = tileWidth * (hashBytes + 2)
 /** Tiles are small, so it is the way there and back that takes long. */
 const atOnce = 8
+/** Services limit how fast an address may read; others may read from the same one. */
+const triesMax = 30
 
 /** The log said something that cannot be, or nothing. */
 export class RemoteLogError extends Error {
@@ -62,14 +65,23 @@ async function* inOrder(indexes: readonly number[], read: (index: number) => Pro
 }
 
 async function bytesAt(url: string): Promise<Buffer> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) }).catch((error: unknown) => {
-    throw new RemoteLogError(`${url} cannot be read: ${reasonOf(error)}`)
-  })
+  let response = await answerAt(url)
+  for (let tries = 1; response.status === 429 && tries < triesMax; tries++) {
+    await response.body?.cancel()
+    await pause(Number(response.headers.get('retry-after') ?? 1) * 1_000)
+    response = await answerAt(url)
+  }
   if (!response.ok) throw new RemoteLogError(`${url} is answered with ${response.status}`)
   const bytes = Buffer.from(await response.arrayBuffer())
   if (bytes.length > tileBytesMax)
     throw new RemoteLogError(`${url} has ${bytes.length} bytes, which is too many`)
   return bytes
+}
+
+function answerAt(url: string): Promise<Response> {
+  return fetch(url, { signal: AbortSignal.timeout(timeoutMs) }).catch((error: unknown) => {
+    throw new RemoteLogError(`${url} cannot be read: ${reasonOf(error)}`)
+  })
 }
 
 function reasonOf(error: unknown): string {

@@ -34,8 +34,11 @@ export function idOf(...kinds: readonly string[]): (text: string) => string {
 /** A day (its first moment in UTC) or a time. */
 export function time(text: string): Date {
   const parsed = new Date(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text)
+  // JavaScript takes 30 February for 2 March.
+  const [day] = text.split('T')
+  const isDay = new Date(`${day}T00:00:00Z`).getUTCDate() === Number(day?.slice(-2))
   const isTime = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)
-  if (isTime && !Number.isNaN(parsed.getTime())) return parsed
+  if (isTime && isDay && !Number.isNaN(parsed.getTime())) return parsed
   throw new InvalidArgumentError(
     'It must be a day such as 2026-01-31 or a time such as 2026-01-31T08:00:00Z.',
   )

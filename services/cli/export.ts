@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, renameSync } from 'node:fs'
 import { Readable, Transform, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
@@ -42,7 +42,10 @@ async function exportJournal({ from, to, format, output }: JournalOptions): Prom
     let count = 0
     await inReadTransaction(runtime.postgres.pool, async (moment) => {
       const rows = Readable.from(counted(moment, { from, to }, () => count++))
-      await pipeline(rows, format === 'csv' ? toCsv() : toJsonArray(), destination(output))
+      // Under another name first, so that nobody takes a part of it for the whole.
+      const partial = output && `${output}.partial`
+      await pipeline(rows, format === 'csv' ? toCsv() : toJsonArray(), destination(partial))
+      if (partial) renameSync(partial, output)
     })
     process.stderr.write(
       `${count} postings, complete up to position ${through}${output ? `, in ${output}` : ''}\n`,

@@ -2,7 +2,13 @@ import type { Command } from 'commander'
 import { derivedId } from '../../packages/contract/identity.ts'
 import { merchantAvailable } from '../../packages/domain/ledger/accounts.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
-import { requested, transfer, type Transfer } from '../../packages/domain/transfers/transfer.ts'
+import {
+  isSameTransfer,
+  requested,
+  transfer,
+  type Transfer,
+  type TransferTerms,
+} from '../../packages/domain/transfers/transfer.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { Runtime } from '../composition/dependencies.ts'
@@ -29,7 +35,7 @@ export function addTransfers(program: Command): void {
     .requiredOption('--to <merchant>', 'who gets it', idOf())
     .requiredOption('--amount <amount>', 'in the smallest unit', count(Number.MAX_SAFE_INTEGER))
     .requiredOption('--currency <code>', 'ISO 4217', currencyCode)
-    .requiredOption('--key <text>', 'tells this transfer from others like it, such as an invoice number')
+    .requiredOption('--key <text>', 'stands for one transfer of who pays, such as an invoice number')
     .option('--live', 'in the live environment instead of the sandbox')
     .action((options: Creating) => withRuntime((runtime) => create(runtime, options)))
   commandOf(group, 'show', 'where the money of a transfer is')
@@ -40,10 +46,8 @@ export function addTransfers(program: Command): void {
 async function create(runtime: Runtime, options: Creating): Promise<void> {
   const { from, to: receiver, amount, currency, key, live, reason } = options
   if (from === receiver) throw new CommandFailedError('A transfer is between two merchants.')
-  for (const id of [from, receiver]) await requireMerchant(runtime, id)
   const livemode = live === true
-  // Whoever approves names the same transfer: another amount is another one.
-  const id = derivedId(from, `transfer ${livemode} ${receiver} ${amount} ${currency} ${key}`)
+  const id = derivedId(from, `transfer ${livemode} ${key}`)
   const data = {
     amount,
     currency,
@@ -51,9 +55,11 @@ async function create(runtime: Runtime, options: Creating): Promise<void> {
     to: { merchant: receiver, account: merchantAvailable },
     description: reason,
   } as const
+  await requireFree(runtime, id, { key, data })
   const act = {
     action: 'transfers create',
-    id,
+    // Whoever approves names the same receiver, amount and currency: anything else is a proposal of its own.
+    id: derivedId(id, `${receiver} ${amount} ${currency}`),
     subject: id,
     owner: { merchant: from, livemode },
     money: { amount, currency },
@@ -62,9 +68,27 @@ async function create(runtime: Runtime, options: Creating): Promise<void> {
   await intervene(runtime, act, options)
 }
 
-async function requireMerchant({ dependencies }: Runtime, id: string): Promise<void> {
-  const { status } = await readState(dependencies.store, merchant, id)
-  if (status === 'none') throw new CommandFailedError(`There is no merchant ${id}.`)
+interface Wanted {
+  readonly key: string
+  readonly data: TransferTerms
+}
+
+/** A key stands for one transfer; a new one is between merchants who may do business. */
+async function requireFree({ dependencies }: Runtime, id: string, { key, data }: Wanted): Promise<void> {
+  const { store } = dependencies
+  const known: Transfer = await readState(store, transfer, id)
+  if (known.status !== 'none') {
+    if (isSameTransfer(known, data)) return
+    const { amount, currency, to: receiver } = known
+    throw new CommandFailedError(
+      `The key ${key} stands for another transfer: ${amount} ${currency} to ${receiver.merchant}.`,
+    )
+  }
+  for (const { merchant: party } of [data.from, data.to]) {
+    const { status } = await readState(store, merchant, party)
+    if (status === 'none') throw new CommandFailedError(`There is no merchant ${party}.`)
+    if (status === 'suspended') throw new CommandFailedError(`Merchant ${party} is suspended.`)
+  }
 }
 
 async function show({ dependencies }: Runtime, id: string, options: Printing): Promise<void> {

@@ -106,11 +106,11 @@ export async function openRuntime(
   }
   const dependencies = buildDependencies(configuration, adapters)
   observe(health, { dependencies, postgres })
+  const watching = dependencies.personalKeys.watch(() => dependencies.executor.forget())
   const close = async () => {
-    await dependencies.movedClocks.close().then(() => store.close())
+    await Promise.all([watching.close(), dependencies.movedClocks.close()]).then(() => store.close())
     mailer.close?.()
-    await operators.close?.()
-    await telemetry.close?.()
+    await Promise.all([operators.close?.(), telemetry.close?.()])
     await postgres.close()
   }
   return { configuration, postgres, asStored: store, snapshots, dependencies, health, close }

@@ -3,7 +3,8 @@ import {
   type RegisteredWebhookEndpoint,
   type WebhookEndpoint,
 } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
-import { parseStreamName, streamName } from '../../packages/kernel/decider.ts'
+import { webhookRoster, webhookRosterId } from '../../packages/domain/webhook-endpoints/webhook-roster.ts'
+import { parseStreamName, streamName, type Decider, type Payloads } from '../../packages/kernel/decider.ts'
 import { foldStored } from '../../packages/kernel/history.ts'
 import { ownedBy, owns, type MerchantOwner } from '../../packages/kernel/owner.ts'
 import type { EventStore, StoredEvent } from '../../packages/kernel/ports.ts'
@@ -13,9 +14,17 @@ export interface ListedEndpoint {
   readonly id: string
   /** Position of its registration in the log. */
   readonly created: number
-  readonly state: RegisteredWebhookEndpoint
-  /** Why its stream cannot be read to the end: `state` is older. Missing where it can. */
+  readonly state: WebhookEndpoint
+  /**
+   * Why its stream cannot be read to the end: `state` is older, and nobody knows whether it is enabled.
+   * Missing where it can.
+   */
   readonly fault?: unknown
+}
+
+export interface ReadableEndpoint extends ListedEndpoint {
+  readonly state: RegisteredWebhookEndpoint
+  readonly fault?: undefined
 }
 
 /** An event of one endpoint's stream that this version of the service cannot read. */
@@ -36,8 +45,8 @@ const pageSize = 100
 const tailSize = 1_000
 
 /**
- * An owner's endpoints that receive deliveries, as they are now, however far the read model is behind. An
- * unreadable one keeps its last readable state and affects none of the others.
+ * An owner's endpoints that receive deliveries, as they are now, however far the read model is behind, and
+ * those that may: an unreadable one affects none of the others.
  */
 export async function enabledEndpoints(
   sources: Sources,
@@ -45,13 +54,19 @@ export async function enabledEndpoints(
 ): Promise<readonly ListedEndpoint[]> {
   const { ids, position } = await readModelOf(sources, owner)
   for (const id of await changedBehind(sources, owner, position)) ids.add(id)
-  // From their streams: the read model moves on past a stream that it has parked.
+  // The read model moves on past streams that it has parked: some of them it knows nothing of.
+  for (const id of await withSlots(sources, owner)) ids.add(id)
   const found = await Promise.all([...ids].map((id) => readFaulty(sources, owner, id)))
   return found.filter(isEnabled).sort((one, other) => one.created - other.created)
 }
 
-function isEnabled(found: FoundEndpoint | undefined): found is ListedEndpoint {
-  return found?.state.status === 'active' || found?.state.status === 'failing'
+function isEnabled(found: ListedEndpoint | undefined): found is ListedEndpoint {
+  if (!found) return false
+  return found.fault !== undefined || found.state.status === 'active' || found.state.status === 'failing'
+}
+
+export function isReadable(endpoint: ListedEndpoint): endpoint is ReadableEndpoint {
+  return endpoint.fault === undefined && endpoint.state.status !== 'none'
 }
 
 /** One endpoint of this owner, enabled or not; rejects with UnreadableEndpointError. */
@@ -59,35 +74,49 @@ export async function readEndpoint(
   sources: Pick<Sources, 'store'>,
   owner: MerchantOwner,
   id: string,
-): Promise<ListedEndpoint | undefined> {
+): Promise<ReadableEndpoint | undefined> {
   const found = await readFaulty(sources, owner, id)
-  if (!found) return undefined
-  const { created, state, fault } = found
-  if (fault !== undefined) throw new UnreadableEndpointError(id, fault)
-  return state.status === 'none' ? undefined : { id, created, state }
+  if (found?.fault !== undefined) throw new UnreadableEndpointError(id, found.fault)
+  return found && isReadable(found) ? found : undefined
 }
 
-interface FoundEndpoint extends Omit<ListedEndpoint, 'state'> {
-  readonly state: WebhookEndpoint
+/** Whether there is an endpoint of this owner with that id, readable or not. */
+export async function ownsEndpoint(
+  { store }: Pick<Sources, 'store'>,
+  owner: MerchantOwner,
+  id: string,
+): Promise<boolean> {
+  const [first] = await store.readStream(streamName(webhookEndpoint.category, id), 0)
+  return first !== undefined && owns(first.metadata, owner)
 }
 
 async function readFaulty(
   { store }: Pick<Sources, 'store'>,
   owner: MerchantOwner,
   id: string,
-): Promise<FoundEndpoint | undefined> {
+): Promise<ListedEndpoint | undefined> {
   const events = await store.readStream(streamName(webhookEndpoint.category, id), 0)
   const [first] = events
   if (!first || !owns(first.metadata, owner)) return undefined
-  return { id, created: first.position, ...foldReadable(events) }
+  return { id, created: first.position, ...foldReadable(webhookEndpoint, events) }
+}
+
+/** Ids of endpoints that had a slot when it could last be read. */
+async function withSlots({ store }: Sources, owner: MerchantOwner): Promise<readonly string[]> {
+  const events = await store.readStream(streamName(webhookRoster.category, webhookRosterId(owner)), 0)
+  const { state } = foldReadable(webhookRoster, events)
+  return state.status === 'open' ? state.slots.map(({ endpoint }) => endpoint) : []
 }
 
 /** As far as the events can be read. */
-function foldReadable(events: readonly StoredEvent[]): { state: WebhookEndpoint; fault?: unknown } {
-  let state = webhookEndpoint.initial()
+function foldReadable<S, C extends Payloads, E extends Payloads>(
+  decider: Decider<S, C, E>,
+  events: readonly StoredEvent[],
+): { state: S; fault?: unknown } {
+  let state = decider.initial()
   for (const event of events) {
     try {
-      state = foldStored(webhookEndpoint, [event], state) as WebhookEndpoint
+      state = foldStored(decider, [event], state) as S
     } catch (fault) {
       return { state, fault }
     }

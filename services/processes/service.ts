@@ -6,7 +6,7 @@ import { leading } from '../composition/leading.ts'
 import { processes } from './families.ts'
 import { startProcesses } from './main.ts'
 import { observeMoney } from './metrics.ts'
-import { PayoutOutcomes } from './outcomes.ts'
+import { Outcomes } from './outcomes.ts'
 
 /** Runs policies, reactions and timers while this process leads, and stands by while another does. */
 export function runProcesses(runtime: Runtime): Subscription {
@@ -19,7 +19,7 @@ export function runProcesses(runtime: Runtime): Subscription {
   return leading(runtime, 'processes', async (term) => {
     const timers = new PostgresTimers(pool, term.fence)
     const { store, log } = dependencies
-    const counting = await new PayoutOutcomes(metrics).follow(store, log)
+    const counting = await new Outcomes(metrics).follow(store, log)
     try {
       const options = { dependencies, pool, deciders, policies, processes, timers, term }
       const running = await startProcesses(options)

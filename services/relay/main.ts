@@ -25,12 +25,17 @@ export interface RelayOptions {
   readonly fence?: Fence
 }
 
+interface Relay extends Subscription {
+  /** Drops cached states: what they were folded from may read otherwise now. */
+  forget(): void
+}
+
 /**
  * Event store -> public events -> bus. Public events are numbered and stored before they are published, and
  * the checkpoint moves once the bus has them: after a crash in between the same events are published again,
  * with the same ids. A deposed relay does the same; consumers recognise repeats.
  */
-export async function startRelay(options: RelayOptions): Promise<Subscription> {
+export async function startRelay(options: RelayOptions): Promise<Relay> {
   const { pool, store, sources, log, fence, snapshots } = options
   const checkpoints = new Checkpoints(pool, fence)
   const parked = new ParkedEvents(pool, consumer, fence)
@@ -63,7 +68,7 @@ export async function startRelay(options: RelayOptions): Promise<Subscription> {
     stop.abort()
     await Promise.all([subscription.close(), retryRequests])
   }
-  return { close }
+  return { close, forget: () => renderer.forget() }
 }
 
 interface Telling {

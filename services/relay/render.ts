@@ -59,6 +59,10 @@ export class Renderer {
     return publicEvent({ source, event, type, data })
   }
 
+  forget(): void {
+    this.#states.forget()
+  }
+
   /** Call it when the checkpoint has moved past everything that was rendered. */
   keepSnapshots(): Promise<void> {
     return this.#states.keepSnapshots()

@@ -9,10 +9,16 @@ import { publicSources } from '../../packages/domain/index.ts'
 export function runRelay(runtime: Runtime, bus: EventBus): Subscription {
   const {
     postgres: { pool },
-    dependencies: { store, log },
+    dependencies: { store, log, personalKeys },
     snapshots,
   } = runtime
-  return leading(runtime, 'relay', ({ fence }) =>
-    startRelay({ pool, store, snapshots, bus, sources: publicSources, log, fence }),
-  )
+  return leading(runtime, 'relay', async ({ fence }) => {
+    const relay = await startRelay({ pool, store, snapshots, bus, sources: publicSources, log, fence })
+    const watching = personalKeys.watch(() => relay.forget())
+    const close = async () => {
+      await watching.close()
+      await relay.close()
+    }
+    return { close }
+  })
 }

@@ -37,6 +37,7 @@ export class StatesBehind {
   readonly #known: LRUCache<string, Known>
   /** Streams that have moved far beyond their snapshot. */
   readonly #due = new Set<string>()
+  #forgotten = 0
 
   constructor({ store, snapshots, statesMax = statesMaxDefault }: StatesOptions) {
     this.#store = store
@@ -71,6 +72,7 @@ export class StatesBehind {
     // States may be modified in place: when reading fails midway, this one belongs to no revision any more.
     this.#known.delete(stream)
     let state = start ? start.state : decider.initial()
+    const forgotten = this.#forgotten
     for (let from = (start?.revision ?? noStream) + 1; from <= revision;) {
       const limit = Math.min(pageSize, revision - from + 1)
       const events = await this.#store.readStream(stream, from, limit)
@@ -78,8 +80,14 @@ export class StatesBehind {
       state = foldStored(decider, events, state)
       from += events.length
     }
-    this.#remember(stream, { decider, state, revision, kept: own?.revision ?? noStream })
+    if (forgotten === this.#forgotten)
+      this.#remember(stream, { decider, state, revision, kept: own?.revision ?? noStream })
     return state
+  }
+
+  forget(): void {
+    this.#known.clear()
+    this.#forgotten++
   }
 
   /** Call it when the checkpoint has moved past everything that was followed. */

@@ -3,10 +3,10 @@ import type { Call, Egress } from '../../infra/http/egress.ts'
 import type { CallAnswer } from '../../infra/http/exchange.ts'
 import type { Attempted, Delivery } from '../../infra/postgres/webhooks/deliveries.ts'
 import { publicId } from '../../packages/contract/identity.ts'
-import { ownerText } from '../../packages/kernel/owner.ts'
 import type { Clock, Log } from '../../packages/kernel/ports.ts'
 import { UnreadableEndpointError } from '../composition/webhook-endpoints.ts'
 import type { Directory, Endpoint } from './directory.ts'
+import { gets } from './intake.ts'
 import { retryDueAt } from './schedule.ts'
 import { signatureHeaders } from './signature.ts'
 
@@ -30,8 +30,9 @@ export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<
   let endpoint: Endpoint | undefined
   try {
     endpoint = directory.known(delivery, delivery.endpoint) ?? (await find(delivery, tools))
-    if (!endpoint) return unsent(delivery, 'failed', clock())
-    if (endpoint.state.status === 'disabled') return unsent(delivery, 'skipped', clock())
+    if (!endpoint) return unsent(delivery, 'missing', clock())
+    if (endpoint.state.status === 'disabled') return unsent(delivery, 'disabled', clock())
+    if (delivery.replay === null && !gets(endpoint, delivery)) return unsent(delivery, 'unwanted', clock())
     call = callTo(endpoint, delivery, clock())
   } catch (error) {
     return tools.stopping.aborted ? undefined : postponed(delivery, error, tools)
@@ -154,7 +155,7 @@ function callTo({ state, keys }: Endpoint, delivery: Delivery, at: Date): Call {
     'webhook-replay': replay === null ? undefined : 'true',
     traceparent: traceparent ?? undefined,
   }
-  return { url: state.url, owner: ownerText(delivery), headers, body: payload }
+  return { url: state.url, headers, body: payload }
 }
 
 /** Network codes (`ECONNREFUSED`) tell a merchant more than a message does. */
@@ -164,9 +165,13 @@ function reasonOf(error: unknown): string {
   return `${code}: ${error.message}`
 }
 
-const unsentAnswers = { skipped: 'the endpoint is disabled', failed: 'there is no such endpoint' }
+const obstacles = {
+  missing: { status: 'failed', answer: 'there is no such endpoint' },
+  disabled: { status: 'skipped', answer: 'the endpoint is disabled' },
+  unwanted: { status: 'skipped', answer: 'the endpoint is not enabled for this event' },
+} as const
 
-function unsent({ id, attempts }: Delivery, status: keyof typeof unsentAnswers, at: Date): Attempted {
-  const answer = unsentAnswers[status]
+function unsent({ id, attempts }: Delivery, obstacle: keyof typeof obstacles, at: Date): Attempted {
+  const { status, answer } = obstacles[obstacle]
   return { id, status, attempts, dueAt: null, at, httpStatus: null, answer, consequence: null }
 }

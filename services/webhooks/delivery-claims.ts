@@ -76,6 +76,7 @@ export class DeliveryClaims {
       const limit = Math.min(claimMax, lanes.roomOfAll)
       if (limit <= 0) return true
       const rooms = { rooms: lanes.rooms(), roomDefault: lanes.roomDefault }
+      const asked = [...this.#left].filter((endpoint) => lanes.room(endpoint) > 0)
       const { deliveries: claimed, after } = await deliveries.claim(this.#worker, {
         now: clock(),
         after: this.#after,
@@ -83,7 +84,8 @@ export class DeliveryClaims {
         ...rooms,
       })
       this.#after = after
-      this.#forgetEmptied()
+      // An endpoint that had room keeps its place only by what it was given.
+      for (const endpoint of asked) this.#left.delete(endpoint)
       for (const delivery of claimed) {
         this.#left.add(delivery.endpoint)
         lanes.add(delivery)
@@ -109,12 +111,6 @@ export class DeliveryClaims {
   /** Releases everything, so that others need not wait for the lease to expire. */
   end(): Promise<void> {
     return this.#step(() => this.#options.deliveries.end(this.#worker))
-  }
-
-  /** An endpoint that had room in a claim keeps its place only by what it was given. */
-  #forgetEmptied(): void {
-    const { lanes } = this.#options
-    for (const endpoint of this.#left) if (lanes.room(endpoint) > 0) this.#left.delete(endpoint)
   }
 
   async #add(matches: readonly Match[]): Promise<void> {
@@ -185,13 +181,14 @@ function newDelivery({ event, endpoint }: Match, wanted: boolean): NewDelivery {
 }
 
 function freshDelivery(id: number, { event, endpoint }: Match): Delivery {
-  const { merchant, livemode, position, resource, payload, traceparent = null } = event
+  const { type, merchant, livemode, position, resource, payload, traceparent = null } = event
   return {
     id,
     endpoint,
     merchant,
     livemode,
     event: event.id,
+    type,
     position,
     resource,
     attempts: 0,

@@ -7,13 +7,16 @@ import type { ReadStore } from '../../packages/kernel/read-ports.ts'
 import {
   enabledEndpoints,
   endpointEventsAfter,
+  isReadable,
   readEndpoint,
   UnreadableEndpointError,
   type ListedEndpoint,
+  type ReadableEndpoint,
 } from '../composition/webhook-endpoints.ts'
 import { signingKey, type SigningKey } from './signature.ts'
 
-export interface Endpoint extends ListedEndpoint {
+/** An endpoint to which something can be sent. */
+export interface Endpoint extends ReadableEndpoint {
   /** Opened on demand: a secret that cannot be opened affects its endpoint alone. */
   readonly keys: () => readonly TimedKey[]
 }
@@ -34,10 +37,12 @@ export interface DirectoryOptions {
   readonly ownersMax: number
 }
 
+type Loaded = Endpoint | ListedEndpoint
+
 interface Kept {
-  readonly loading: Promise<readonly Endpoint[]>
+  readonly loading: Promise<readonly Loaded[]>
   /** Missing until they are loaded. */
-  endpoints?: readonly Endpoint[]
+  endpoints?: readonly Loaded[]
   /** Milliseconds since 1970; missing where it is valid until something changes. */
   until?: number
 }
@@ -88,8 +93,8 @@ export class Directory {
     this.#advance(position)
   }
 
-  /** The enabled endpoints of an owner. */
-  enabled(owner: MerchantOwner): Promise<readonly Endpoint[]> {
+  /** The endpoints of an owner that are enabled, or may be: those that cannot be read. */
+  enabled(owner: MerchantOwner): Promise<readonly ListedEndpoint[]> {
     return this.#kept(owner)
   }
 
@@ -99,8 +104,8 @@ export class Directory {
    */
   async find(owner: MerchantOwner, id: string): Promise<Endpoint | undefined> {
     const enabled = (await this.#kept(owner)).find((endpoint) => endpoint.id === id)
-    if (enabled?.fault !== undefined) throw new UnreadableEndpointError(id, enabled.fault)
-    if (enabled) return enabled
+    if (enabled && canBeSentTo(enabled)) return enabled
+    if (enabled) throw new UnreadableEndpointError(id, enabled.fault)
     const other = await readEndpoint(this.#options, owner, id)
     return other && this.#endpoint(other)
   }
@@ -108,10 +113,11 @@ export class Directory {
   /** An enabled endpoint without waiting: `undefined` also where it has to be loaded or cannot be read. */
   known(owner: MerchantOwner, id: string): Endpoint | undefined {
     const endpoints = this.#owners.get(ownerText(owner))?.endpoints
-    return endpoints?.find((endpoint) => endpoint.id === id && endpoint.fault === undefined)
+    const endpoint = endpoints?.find((one) => one.id === id)
+    return endpoint && canBeSentTo(endpoint) ? endpoint : undefined
   }
 
-  /** How many enabled endpoints cannot be read: their deliveries are stored and wait. */
+  /** How many endpoints cannot be read: their deliveries are stored and wait. */
   get unreadable(): number {
     return this.#unreadable.size
   }
@@ -125,7 +131,7 @@ export class Directory {
   }
 
   /** A load that a change overtakes has been deleted from memory before it ends, so nothing old stays. */
-  #kept(owner: MerchantOwner): Promise<readonly Endpoint[]> {
+  #kept(owner: MerchantOwner): Promise<readonly Loaded[]> {
     const key = ownerText(owner)
     const known = this.#owners.get(key)
     if (known && !(known.until! <= this.#options.clock().getTime())) return known.loading
@@ -138,16 +144,15 @@ export class Directory {
     return kept.loading
   }
 
-  #keep(kept: Kept, endpoints: readonly Endpoint[]): void {
+  #keep(kept: Kept, endpoints: readonly Loaded[]): void {
     kept.endpoints = endpoints
-    const isWhole = endpoints.every(({ fault }) => fault === undefined)
-    if (!isWhole) kept.until = this.#options.clock().getTime() + unreadableMs
+    if (!endpoints.every(canBeSentTo)) kept.until = this.#options.clock().getTime() + unreadableMs
   }
 
-  async #load(owner: MerchantOwner): Promise<readonly Endpoint[]> {
+  async #load(owner: MerchantOwner): Promise<readonly Loaded[]> {
     const listed = await enabledEndpoints(this.#options, ownerOf(owner))
     this.#noteUnreadable(ownerText(owner), listed)
-    return listed.map((one) => this.#endpoint(one))
+    return listed.map((one) => (isReadable(one) ? this.#endpoint(one) : one))
   }
 
   /** Logged once, when it starts: every delivery of the endpoint would repeat it. */
@@ -166,15 +171,19 @@ export class Directory {
     }
   }
 
-  #endpoint(listed: ListedEndpoint): Endpoint {
+  #endpoint(listed: ReadableEndpoint): Endpoint {
     let keys: readonly TimedKey[] | undefined
     return { ...listed, keys: () => (keys ??= this.#keysOf(listed)) }
   }
 
-  #keysOf({ id, state: { secret, previous } }: ListedEndpoint): readonly TimedKey[] {
+  #keysOf({ id, state: { secret, previous } }: ReadableEndpoint): readonly TimedKey[] {
     const older = previous.map(({ sealed, until }) => ({ sealed, until: Date.parse(until) }))
     return [{ sealed: secret.sealed, until: Infinity }, ...older].map(({ sealed, until }) => {
       return { key: signingKey(this.#options.vault.open(sealed, secretContext(id))), until }
     })
   }
+}
+
+function canBeSentTo(endpoint: Loaded): endpoint is Endpoint {
+  return 'keys' in endpoint
 }

@@ -2,7 +2,8 @@ import { matches } from '../../packages/contract/webhook-types.ts'
 import { webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
 import { ownerText, type MerchantOwner } from '../../packages/kernel/owner.ts'
-import type { Directory, Endpoint } from './directory.ts'
+import type { ListedEndpoint } from '../composition/webhook-endpoints.ts'
+import type { Directory } from './directory.ts'
 import type { Match } from './delivery-claims.ts'
 
 /** Which endpoints receive which of these events: by the endpoints as of the newest of them, or later. */
@@ -31,11 +32,19 @@ export async function matchEndpoints(
   return matched
 }
 
-function gets({ id, created, state }: Endpoint, { type, position, resource }: PublicEvent): boolean {
+/**
+ * Whether an endpoint receives an event. One that cannot be read receives all that it may be enabled for:
+ * what it does not want is skipped when it can be read again.
+ */
+export function gets(
+  { id, created, state, fault }: ListedEndpoint,
+  { type, position, resource }: Pick<PublicEvent, 'type' | 'position' | 'resource'>,
+): boolean {
   if (created > position) return false
   const isItself = resource === `${webhookEndpoint.category}/${id}`
   // Domain model 6: the other endpoints are told that an endpoint is failing.
   if (type === 'webhook_endpoint.failing' && isItself) return false
   if (type === 'webhook_endpoint.test') return isItself
-  return matches(state.enabledEvents, type)
+  if (fault !== undefined) return true
+  return state.status !== 'none' && matches(state.enabledEvents, type)
 }

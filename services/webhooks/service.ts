@@ -18,7 +18,6 @@ export const webhookCalls = {
   timeoutMs: 15_000,
   answerBytesMax: 4_096,
   poolsMax: 1_000,
-  connectionsPerPoolMax: 128,
 }
 
 /** Delivers beside any number of others: each delivery is claimed by one process. */

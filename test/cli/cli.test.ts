@@ -132,6 +132,8 @@ t.test('what cannot be is one sentence and exit code 2', async (t) => {
     [/no read model/, ['projections', 'rebuild', 'nonsense']],
     [/Nothing of payout-1 is parked/, ['parked', 'retry', 'payout-1']],
     [/a day such as/, ['export', 'journal', '--from', '2026-13-01', '--to', '2026-02-01']],
+    [/a day such as/, ['export', 'journal', '--from', '2026-02-30', '--to', '2026-03-01']],
+    [/a day such as/, ['export', 'journal', '--from', '2026-02-29T24:00:00Z', '--to', '2026-03-01']],
   ]
   const runs = await inTurns(cases, ([, parameters]) => run(...parameters))
   cases.forEach(([what], index) => refused(t, runs[index]!, what))

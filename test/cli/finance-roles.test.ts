@@ -6,11 +6,17 @@ import t from 'tap'
 import { connectPostgres } from '../../infra/postgres/client/connect.ts'
 import { grantReader, askReadersForPassword, psqlLine } from '../../infra/postgres/finance/roles.ts'
 import { financeViewTable } from '../../infra/postgres/finance/views.ts'
-import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
+import {
+  publications,
+  publishMissing,
+  requestNewGeneration,
+} from '../../infra/postgres/read-models/publication.ts'
 import { financeViews } from '../../infra/postgres/finance/finance.ts'
 import { migrate } from '../../infra/postgres/migrate.ts'
 import { readModels } from '../../projections/index.ts'
+import { payouts } from '../../projections/payouts.ts'
 import { jsonOf, openCommandLine, type CommandLine } from '../support/cli.ts'
+import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
 import { root } from '../support/root.ts'
@@ -122,6 +128,27 @@ t.test('sessions of a login are limited, and its password is kept as a verifier'
   )
   t.match(kept.rows[0]?.verifier, /^SCRAM-SHA-256\$4096:/)
   t.notMatch(kept.rows[0]?.verifier, password)
+})
+
+t.test('a report that is read for hours keeps a rebuild waiting, and nothing else', async (t) => {
+  const { password } = jsonOf<Granted>(await cli.run('finance', 'grant', name, '--json'))
+  const generation = async () => (await publications(pool())).get(payouts.name)?.generation
+  await asReader(password, async (client) => {
+    await client.query('set idle_in_transaction_session_timeout = 0; begin; select count(*) from payouts')
+    await requestNewGeneration(pool(), payouts)
+    const waiting = `select from pg_locks where relation = to_regclass('read.payouts') and not granted`
+    await eventually(
+      async () => (await pool().query(waiting)).rowCount,
+      (count) => count === 1,
+    )
+    const { status } = await cli.service.post('/api/v1/payouts', cli.history.payoutOrder)
+    t.equal(status, 201)
+    const { store, reads } = cli.service.service.runtime.dependencies
+    t.ok(await reads.reached(await store.head(), 10_000), 'read models are kept up to date')
+    t.match(await cli.service.get('/api/v1/merchant/payouts'), { status: 200 })
+    t.equal(await generation(), 1)
+  })
+  await eventually(generation, (now) => now === 2)
 })
 
 t.test('every query of the page for finance is run by a login', async (t) => {

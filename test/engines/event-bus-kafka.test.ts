@@ -8,6 +8,7 @@ import { postgresBusJournal } from '../../infra/postgres/webhooks/bus-journal.ts
 import { listParked, parkMessage } from '../../infra/postgres/consumers/parked.ts'
 import { eventBusSuite, eventsOf, Inbox, newGroup, publicEvent, publish } from '../support/event-bus-suite.ts'
 import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
+import { killBroker } from '../support/broker-process.ts'
 import { testCertificate } from '../support/certificate.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestBroker, testBroker } from '../support/kafka.ts'
@@ -244,18 +245,11 @@ t.test('a broker that is killed and comes back is found again', async (t) => {
     async () => inbox.events.length,
     (count) => count === 12,
   )
-  process.kill(broker.pid, 'SIGKILL')
-  await eventually(
-    () =>
-      bus.ping().then(
-        () => true,
-        () => false,
-      ),
-    (isUp) => !isUp,
-  )
+  await killBroker(broker)
+  await t.rejects(bus.ping())
   const port = Number(broker.address.split(':')[1])
   const again = await startBroker({ directory, jars: brokerJars, port })
-  t.equal(again.address, broker.address)
+  t.match(again, { address: broker.address, isNew: true })
   await publish(bus, published.slice(12))
   await inbox.filled()
   await bus.ping()

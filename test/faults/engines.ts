@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../../infra/postgres/server/embedded.ts'
 import { surviveBrokenConnections } from '../../infra/postgres/client/connect.ts'
-import { brokerProcess } from '../support/broker-process.ts'
+import { brokerProcess, killBroker } from '../support/broker-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { cutOffLive, notReady } from '../support/eventstoredb-peer/failures.ts'
 import type { LogRecord } from '../support/eventstoredb-peer/log.ts'
@@ -118,20 +118,8 @@ export async function openBroker(ending: Ending): Promise<BrokerEngine> {
   const port = Number(broker.address.split(':')[1])
   proxy.lead({ host: '127.0.0.1', port })
   const crash = async () => {
-    process.kill(broker.pid, 'SIGKILL')
-    await eventually(
-      async () => lives(broker.pid),
-      (isAlive) => !isAlive,
-    )
+    await killBroker(broker)
     broker = await brokerProcess({ directory, port, advertised })
   }
   return { address: advertised, proxy, crash }
-}
-
-function lives(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }

@@ -49,6 +49,10 @@ const paidMostEver = post({
   amount: mostEver,
   fee: 0,
 })
+const clearing = `transfer.clearing:${refund.id}` as const
+const back = { template: 'transfer.back', subject: refund, from: clearing, to: 'merchant.available' } as const
+const [amount, from] = [1e15, 'merchant.available'] as const
+const sentAway = post({ template: 'transfer.out', subject: refund, from, to: clearing, amount })
 const mostEverHeld = place(payoutOf(mostEver))
 
 scenarios(
@@ -144,6 +148,11 @@ scenarios(
     'play money leaves room for what payers pay': {
       given: after(toppedUp(1e15)),
       when: post({ template: 'sandbox.topup', subject: refund, amount: 1 }),
+      then: 'balance_must_stay_countable',
+    },
+    'a transfer leaves room for what payers pay, and for what comes back': {
+      given: after(toppedUp(1e15), sentAway),
+      when: post({ ...back, template: 'transfer.in', from: 'provider:internal', amount: amount + 1 }),
       then: 'balance_must_stay_countable',
     },
     'what is reserved could be counted exactly together with what was sent': {

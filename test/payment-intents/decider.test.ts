@@ -1,5 +1,4 @@
-import { plainPlan, plainPurpose } from '../../packages/domain/ledger/plans.ts'
-import { paidFor, reserve } from '../support/payment-events.ts'
+import { created, paidFor, reserve, wanted } from '../support/payment-events.ts'
 import type { PaymentIntentEvents } from '../../packages/domain/payment-intents/events.ts'
 import {
   paymentIntent,
@@ -22,20 +21,6 @@ const card = { type: 'card', token: 'tok_ok' } as const
 /** What the history keeps of it. */
 const keptCard = { type: 'card', token: '…k_ok' } as const
 const refund = '0190a1b2-0000-7000-8000-00000000000f'
-
-const wanted = {
-  amount: 5_000,
-  currency: 'XOF',
-  transactionCountry: 'SN',
-  payerCountry: null,
-  railCountry: null,
-  description: null,
-  customer: null,
-}
-const created: Event = {
-  type: 'PaymentIntentCreated',
-  data: { ...wanted, metadata: {}, purpose: plainPurpose, plan: plainPlan(wanted.amount) },
-}
 
 function createWith(change: Partial<PaymentIntentCommands['CreateIntent']>): Command {
   return { type: 'CreateIntent', data: { ...wanted, metadata: {}, ...change } }
@@ -68,7 +53,7 @@ const money = { operationId, amount: 5_000, currency: 'XOF', rail: 'mobile_money
 const succeeded = paidFor({ ...money, fee: 100, availableOn: at })
 const failed: Event = {
   type: 'PaymentIntentFailed',
-  data: { operationId, code: 'payer_declined', message: 'The payer declined' },
+  data: { operationId, rail: money.rail, code: 'payer_declined', message: 'The payer declined' },
 }
 const canceled: Event = { type: 'PaymentIntentCanceled', data: { operationId } }
 const lateRefund = derivedId(operationId, 'late refund')

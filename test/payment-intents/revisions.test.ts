@@ -1,24 +1,6 @@
-import type { PaymentIntentEvents } from '../../packages/domain/payment-intents/events.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
-import { plainPlan, plainPurpose } from '../../packages/domain/ledger/plans.ts'
-import type { Message } from '../../packages/kernel/decider.ts'
+import { created } from '../support/payment-events.ts'
 import { scenarios } from '../support/scenarios.ts'
-
-const created: Message<PaymentIntentEvents> = {
-  type: 'PaymentIntentCreated',
-  data: {
-    amount: 5_000,
-    currency: 'XOF',
-    transactionCountry: 'SN',
-    payerCountry: null,
-    railCountry: null,
-    description: null,
-    customer: null,
-    metadata: {},
-    purpose: plainPurpose,
-    plan: plainPlan(5_000),
-  },
-}
 
 scenarios(paymentIntent, {
   'null clears the description and all of the metadata': {

@@ -12,13 +12,10 @@ import {
 } from '../../packages/domain/payouts/destination.ts'
 import { viewPayoutSettings } from '../../packages/domain/payouts/resource.ts'
 import { agreeScheduled, keptMinimum } from '../../packages/domain/payouts/scheduled-terms.ts'
-import {
-  payoutSettings,
-  payoutSettingsId,
-  type PayoutSettingsEvents,
-} from '../../packages/domain/payouts/settings.ts'
+import { payoutSettings, payoutSettingsId } from '../../packages/domain/payouts/settings.ts'
 import { agreeTerms } from '../../packages/domain/payouts/terms.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
+import { revised } from '../support/payouts.ts'
 import { context, fold, scenarios } from '../support/scenarios.ts'
 
 const at = context.now.toISOString()
@@ -70,23 +67,6 @@ scenarios(payoutDestination, {
 
 const one = '0190a1b2-0000-7000-8000-0000000000d1'
 const other = '0190a1b2-0000-7000-8000-0000000000d2'
-type Revised = PayoutSettingsEvents['PayoutSettingsRevised']
-
-const initial: Revised = {
-  frequency: 'manual',
-  keepMinimumBalance: false,
-  minimumBalance: 0,
-  minimumBalanceCurrency: null,
-  defaultDestination: null,
-  recurrence: null,
-  overdue: [],
-  notesRuns: true,
-  nextRunAt: null,
-}
-
-function revised(changes: Partial<Revised>): Message<PayoutSettingsEvents> {
-  return { type: 'PayoutSettingsRevised', data: { ...initial, ...changes } }
-}
 
 scenarios(payoutSettings, {
   'settings keep what a revision does not name': {

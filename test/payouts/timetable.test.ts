@@ -15,29 +15,12 @@ import {
 import { decide, evolve, type Message } from '../../packages/kernel/decider.ts'
 import { upcast } from '../../packages/kernel/event-types.ts'
 import { runsBetween } from '../../packages/kernel/recurrence.ts'
+import { revised, type Revised } from '../support/payouts.ts'
 import { context, fold, scenarios, stampOf } from '../support/scenarios.ts'
 
 const at = context.now.toISOString()
 const owner = { merchant: context.merchant, livemode: false }
 const one = '0190a1b2-0000-7000-8000-0000000000d1'
-
-type Revised = PayoutSettingsEvents['PayoutSettingsRevised']
-
-const initial: Revised = {
-  frequency: 'manual',
-  keepMinimumBalance: false,
-  minimumBalance: 0,
-  minimumBalanceCurrency: null,
-  defaultDestination: null,
-  recurrence: null,
-  overdue: [],
-  notesRuns: true,
-  nextRunAt: null,
-}
-
-function revised(changes: Partial<Revised>): Message<PayoutSettingsEvents> {
-  return { type: 'PayoutSettingsRevised', data: { ...initial, ...changes } }
-}
 
 t.test('scheduled payouts leave at six in the morning, weekly on Monday, monthly on the first', async (t) => {
   const first = (...[frequency, time]: [Revised['frequency'], string]) =>

@@ -88,7 +88,10 @@ t.test(
       return (requested!.data as { destination: Record<string, unknown> }).destination
     }
     t.match(await destinationOf(before), mine)
-    await runtime.dependencies.personalKeys.destroy(`${credentials.merchant_id}/false/contact/${mine.msisdn}`)
+    const { personalKeys } = runtime.dependencies
+    const subject = `${credentials.merchant_id}/false/contact/${mine.msisdn}`
+    await personalKeys.retire(subject)
+    await personalKeys.destroyRetired(subject)
     const after = await post('/api/v1/payouts', request)
     t.match(await destinationOf(before, runtime), { operator: 'wave', msisdn: '[erased]' })
     t.match(await destinationOf(after, runtime), mine)

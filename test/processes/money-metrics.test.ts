@@ -8,6 +8,7 @@ import { waitingTimers } from '../../infra/postgres/waiting-timers.ts'
 import { readModels } from '../../projections/index.ts'
 import { ikw, settingsOf } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
+import { intentsPath, orange, order } from '../support/payments.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { ScriptedRail } from '../support/scripted-rail.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -40,6 +41,25 @@ t.test('payouts that end are counted by operator and outcome', async () => {
   }
   const ended = 'payouts_ended_total{environment="sandbox",rail="mobile_money.SN.wave"'
   const all = [`${ended},outcome="paid"} 2\n`, `${ended},outcome="failed"} 1\n`]
+  await eventually(metrics, (text) => all.every((line) => text.includes(line)))
+})
+
+t.test('payments that end are counted by operator, and apart those that the payer declined', async (t) => {
+  t.teardown(() => (operator.answer = () => ({ state: 'pending' })))
+  const words = [
+    { state: 'succeeded' },
+    { state: 'failed', code: 'provider_unavailable', message: 'no' },
+    { state: 'failed', code: 'payer_declined', message: 'no' },
+    { state: 'failed', code: 'payer_declined', message: 'no' },
+  ] as const
+  for (const word of words) {
+    operator.answer = () => word
+    const { body } = await service.post(intentsPath, order)
+    t.equal((await service.post(`${intentsPath}/${String(body['id'])}/confirm`, orange())).status, 200)
+  }
+  const ended = 'payments_ended_total{environment="sandbox",rail="mobile_money.SN.orange_money"'
+  const counts = { succeeded: 1, failed: 1, declined: 2 }
+  const all = Object.entries(counts).map(([outcome, count]) => `${ended},outcome="${outcome}"} ${count}\n`)
   await eventually(metrics, (text) => all.every((line) => text.includes(line)))
 })
 

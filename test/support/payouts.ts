@@ -1,4 +1,5 @@
 import type { PayoutEvents } from '../../packages/domain/payouts/events.ts'
+import type { PayoutSettingsEvents } from '../../packages/domain/payouts/settings.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
 import { context } from './scenarios.ts'
 
@@ -50,4 +51,23 @@ export const lateAt = late.now.toISOString()
 
 export function requestedFrom(changes: Partial<PayoutEvents['PayoutRequested']>): Event {
   return { type: 'PayoutRequested', data: { ...request, ...changes } }
+}
+
+export type Revised = PayoutSettingsEvents['PayoutSettingsRevised']
+
+const initialSettings: Revised = {
+  frequency: 'manual',
+  keepMinimumBalance: false,
+  minimumBalance: 0,
+  minimumBalanceCurrency: null,
+  defaultDestination: null,
+  recurrence: null,
+  overdue: [],
+  notesRuns: true,
+  nextRunAt: null,
+}
+
+/** The settings from the start, changed in this way. */
+export function revised(changes: Partial<Revised>): Message<PayoutSettingsEvents> {
+  return { type: 'PayoutSettingsRevised', data: { ...initialSettings, ...changes } }
 }

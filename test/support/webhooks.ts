@@ -165,7 +165,6 @@ export async function webhookService(
     timeoutMs: 15_000,
     answerBytesMax: 4_096,
     poolsMax: 100,
-    connectionsPerPoolMax: 100,
     ...egress,
   })
   const service = await startWebhooks({

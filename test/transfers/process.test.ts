@@ -66,6 +66,34 @@ t.test('who approves approves the same amount', async (t) => {
   t.match(jsonOf(await transfer(600_001, 'large', 'ibra')), { status: 'proposed' }, 'which is another one')
 })
 
+t.test('a key stands for one transfer', async (t) => {
+  await endOf(await transfer(1_000, 'kept'))
+  const before = await balancesOf(payer)
+  const more = await transfer(2_000, 'kept')
+  t.match(more, { code: 2, stderr: /kept stands for another transfer: 1000 XOF/ })
+  t.strictSame(await balancesOf(payer), before)
+  for (const amount of [600_000, 700_000]) await transfer(amount, 'two amounts')
+  await endOf(await transfer(600_000, 'two amounts', 'ibra'))
+  const other = await transfer(700_000, 'two amounts', 'ibra')
+  t.match(other, { code: 2, stderr: /another transfer/ }, 'however many names it has')
+})
+
+t.test('who is suspended neither pays nor is paid by a transfer', async (t) => {
+  const known = await transfer(1_000, 'before')
+  await endOf(known)
+  const before = [await balancesOf(payer), await balancesOf(receiver)]
+  for (const suspended of [payer, receiver]) {
+    t.equal((await run('awa', 'merchants', 'suspend', suspended)).code, 0)
+    t.match(await transfer(1_000, `with ${suspended}`), {
+      code: 2,
+      stderr: `Merchant ${suspended} is suspended`,
+    })
+    t.match(await transfer(1_000, 'before'), { code: 0 }, 'what was done before is only repeated')
+    t.equal((await run('awa', 'merchants', 'activate', suspended)).code, 0)
+  }
+  t.strictSame([await balancesOf(payer), await balancesOf(receiver)], before)
+})
+
 t.test('a transfer is between two merchants that there are', async (t) => {
   const money = ['--amount', '1', '--currency', 'XOF', '--key', 'x']
   const itself = await run('awa', 'transfers', 'create', '--from', payer, '--to', payer, ...money)

@@ -1,8 +1,16 @@
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { issueKey, otherMerchantsKey } from '../support/credentials.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { receiver, until } from '../support/webhooks.ts'
 
 type Body = Record<string, unknown>
+
+interface Page {
+  readonly data: readonly Body[]
+  readonly has_more: boolean
+  readonly next_cursor: string | null
+}
 
 const endpoints = '/api/v1/webhook-endpoints'
 const payout = {
@@ -46,6 +54,44 @@ t.test('an event is shown with what each endpoint answered, and so is a replay',
   ])
   for (const sight of [`/api/v1/events/${event}`, `/api/v1/events/${event}/deliveries`, path])
     t.equal((await service.get(sight, { key: service.liveKey })).status, 404, sight)
+})
+
+t.test('an endpoint shows what it was sent, page by page, to those who may see its events', async (t) => {
+  const shop = await receiver(t)
+  shop.answer = ({ path }, response) => {
+    response.writeHead(path === '/' && shop.events('/').length === 2 ? 500 : 200).end()
+  }
+  const { id } = await register(shop.url, ['payout.created'])
+  const { id: other } = await register(`${shop.url}/other`, ['payout.created'])
+  const path = `${endpoints}/${String(id)}/deliveries`
+  for (let count = 1; count <= 3; count++) {
+    await service.post('/api/v1/payouts', payout)
+    await until(() => shop.events('/').length === count)
+  }
+  const sent = shop.events('/').toReversed()
+  const replay = { event_id: sent[0], webhook_endpoint_id: id }
+  await service.post('/api/v1/webhook-replays', replay)
+  const list = (query = '', options = {}) => service.get<Page>(`${path}?${query}`, options)
+  await until(async () => (await list('status=succeeded')).body.data.length === 3)
+  const shown: Body[] = []
+  for (let cursor = ''; ;) {
+    const { body } = await list(`limit=1${cursor}`)
+    shown.push(...body.data)
+    if (!body.has_more) break
+    cursor = `&cursor=${String(body.next_cursor)}`
+  }
+  t.strictSame(
+    shown.map((one) => [one['event_id'], one['replay']]),
+    [[sent[0], true], ...sent.map((event) => [event, false])],
+  )
+  t.ok(shown.every((one) => one['webhook_endpoint_id'] === id))
+  t.not(id, other)
+  t.match((await list('status=pending')).body.data, [{ last_status: 500, attempts: 1 }])
+  const blind = await issueKey(service, { scopes: ['webhooks.read'] })
+  t.strictSame((await list('', { key: blind })).body.data, [])
+  t.equal((await list('', { key: service.liveKey })).status, 404)
+  t.equal((await list('', { key: await otherMerchantsKey(service, randomUUID()) })).status, 404)
+  t.match(await list('cursor=evt_none'), { status: 400, body: { errors: [{ pointer: 'query:/cursor' }] } })
 })
 
 t.test('a test event goes to the endpoint that is tested alone', async (t) => {

@@ -17,13 +17,12 @@ async function world(t: Test, names: Names) {
     timeoutMs: 15_000,
     answerBytesMax: 4_096,
     poolsMax: 100,
-    connectionsPerPoolMax: 4,
     lookup: dnsLookup({ timeoutMs: 400, tries: 1, servers: [server.address] }),
   })
   t.teardown(() => egress.close())
   const { port } = shop.address() as AddressInfo
   const post = (name: string) =>
-    egress.post({ url: `http://${name}:${port}/`, owner: name, headers: {}, body: '{}' })
+    egress.post({ url: `http://${name}:${port}/`, headers: {}, body: '{}' })
   return { post, asked: server.asked }
 }
 

@@ -15,7 +15,7 @@ import {
 } from '../support/webhooks.ts'
 
 /** No place becomes free by a time-out. */
-const egress = { timeoutMs: 600_000, connectionsPerPoolMax: 200 }
+const egress = { timeoutMs: 600_000 }
 
 interface Sick {
   readonly merchants: number

@@ -1,14 +1,17 @@
 import t from 'tap'
 import { v7 } from 'uuid'
-import { webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import { secretContext, webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import { webhookRoster, webhookRosterId } from '../../packages/domain/webhook-endpoints/webhook-roster.ts'
 import type { Log } from '../../packages/kernel/ports.ts'
 import type { WebhookGauges } from '../../services/webhooks/main.ts'
 import {
+  command,
   deliveryRows,
   minuteMs,
   published,
   receiver,
   register,
+  secretFor,
   settled,
   until,
   webhookFixture,
@@ -16,12 +19,25 @@ import {
   type WebhookFixture,
 } from '../support/webhooks.ts'
 
-/** An event that only a newer version of the service knows. */
-async function poison({ store, merchant, clock }: WebhookFixture, id: string): Promise<void> {
+/** An event that only a newer version of the service knows, after that revision. */
+async function poison({ store, merchant, clock }: WebhookFixture, id: string, after = 0): Promise<void> {
   const envelope = { merchant, livemode: false, actor: 'key:test', correlation: 'test' }
   const metadata = { ...envelope, at: clock().toISOString(), version: 1 }
   const event = { id: v7(), type: 'WebhookEndpointPaused', data: {}, metadata }
-  await store.append(`webhook_endpoint-${id}`, 0, [event])
+  await store.append(`webhook_endpoint-${id}`, after, [event])
+}
+
+/** As registrations do, before anything else. */
+async function takeSlot({ executor, merchant }: WebhookFixture, endpoint: string): Promise<void> {
+  const envelope = { merchant, livemode: false, actor: 'key:test', correlation: 'test' }
+  const id = webhookRosterId(envelope)
+  await executor.send(webhookRoster, id, { type: 'OpenRoster', data: { endpoints: [] } }, envelope)
+  await executor.send(webhookRoster, id, { type: 'TakeSlot', data: { endpoint } }, envelope)
+}
+
+async function parked({ pool }: WebhookFixture, id: string): Promise<void> {
+  const text = `select from parked where stream = $1`
+  await until(async () => (await pool.query(text, [`webhook_endpoint-${id}`])).rowCount! > 0)
 }
 
 /** As if the service knew the event now. */
@@ -29,7 +45,7 @@ async function mend({ pool }: WebhookFixture, id: string, type: string, data: ob
   const version = webhookEndpoint.events[type]?.version
   await pool.query(
     `update events set type = $2, data = $3, metadata = (metadata::jsonb || jsonb_build_object('version', $4::int))::json
-     where stream = $1 and revision = 1`,
+     where stream = $1 and type = 'WebhookEndpointPaused'`,
     [`webhook_endpoint-${id}`, type, data, version],
   )
 }
@@ -63,11 +79,7 @@ for (const isBehind of [false, true]) {
     const letGo = isBehind ? await holdBackReadModel(fixture) : undefined
     if (letGo) t.teardown(letGo)
     await poison(fixture, poisoned)
-    const parked = `select from parked where stream = $1`
-    if (!isBehind)
-      await until(
-        async () => (await fixture.pool.query(parked, [`webhook_endpoint-${poisoned}`])).rowCount! > 0,
-      )
+    if (!isBehind) await parked(fixture, poisoned)
     const { errors, log } = errorsOf()
     let gauges: WebhookGauges | undefined
     await webhookService(t, fixture, { log, observe: (given) => (gauges = given) })
@@ -109,3 +121,66 @@ t.test('what was kept back for an endpoint that proves to be turned off is skipp
   await until(async () => (await deliveryRows(fixture))[0]?.status === 'skipped')
   t.strictSame(shop.received, [])
 })
+
+/** What it was before, and what the event says that cannot be read: it is enabled for payouts. */
+interface Unread {
+  readonly before: (fixture: WebhookFixture, url: string) => Promise<string>
+  readonly revision: number
+  readonly type: string
+  readonly data: (fixture: WebhookFixture, url: string, id: string) => object
+}
+
+const enabledEvents = ['payout.*']
+
+const unread: Record<string, Unread> = {
+  'registers it': {
+    before: async () => v7(),
+    revision: -1,
+    type: 'WebhookEndpointRegistered',
+    data: ({ vault }, url, id) => {
+      const sealedSecret = vault.seal(secretFor(id), secretContext(id))
+      return { url, enabledEvents, sealedSecret, secretLast4: 'last' }
+    },
+  },
+  'enables it for more': {
+    before: (fixture, url) => register(fixture, url, ['customer.*']),
+    revision: 0,
+    type: 'WebhookEndpointRevised',
+    data: (_, url) => ({ url, enabledEvents }),
+  },
+  'turns it on': {
+    before: async (fixture, url) => {
+      const id = await register(fixture, url, enabledEvents)
+      await command(fixture, id, { type: 'ReviseEndpoint', data: { enabled: false } })
+      return id
+    },
+    revision: 1,
+    type: 'WebhookEndpointEnabled',
+    data: () => ({}),
+  },
+}
+
+for (const [what, { before, revision, type, data }] of Object.entries(unread)) {
+  t.test(`an endpoint misses nothing while the event that ${what} cannot be read`, async (t) => {
+    const fixture = await webhookFixture()
+    const shop = await receiver(t)
+    const id = await before(fixture, shop.url)
+    await takeSlot(fixture, id)
+    await poison(fixture, id, revision)
+    await parked(fixture, id)
+    let gauges: WebhookGauges | undefined
+    await webhookService(t, fixture, { observe: (given) => (gauges = given) })
+    const wanted = await published(fixture)
+    const unwanted = await published(fixture, { type: 'product.created', resource: 'product/1' })
+    await settled(fixture)
+    t.equal(gauges?.unreadable(), 1)
+    t.strictSame(shop.received, [])
+
+    await mend(fixture, id, type, data(fixture, shop.url, id))
+    fixture.advance(minuteMs)
+    await settled(fixture)
+    t.strictSame(shop.events(), [wanted.id])
+    const rows = await deliveryRows(fixture)
+    t.equal(rows.find(({ event }) => event === unwanted.id)?.status, 'skipped')
+  })
+}

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import type { PersonalKeys } from '../../../packages/kernel/personal.ts'
-import type { Vault } from '../../../packages/kernel/ports.ts'
+import type { Subscription, Vault } from '../../../packages/kernel/ports.ts'
 import { Batcher } from '../client/batcher.ts'
 
 /** Names a key: `<digest of the subject>.<generation>`. */
@@ -35,6 +35,9 @@ interface Row {
   readonly wrapped: string | null
 }
 
+/** Of a key that was retired, if any was, with the database's time. */
+type Retired = { readonly now: string } & (Row | { readonly subject: null })
+
 /**
  * Keys of subjects, cached. A key is created with the first event of its subject, before that event is
  * written; later the database is only asked once a second which keys were retired.
@@ -50,8 +53,14 @@ export class SubjectKeys implements PersonalKeys {
   readonly #making = new Batcher<string, SubjectKey>((subjects) => this.#make(subjects))
   readonly #reading = new Batcher<string, KeyObject | false>((ids) => this.#read(ids))
   #digestKey: Promise<KeyObject> | undefined
-  #lookedAt = 0
+  #lookedAt = { monotonic: -Infinity, wall: 0 }
+  /** The database's time at that look: processes' clocks differ, and stop while a machine sleeps. */
+  #lookedAtThere: string | undefined
   #looking: Promise<void> | undefined
+  /** Ids of keys known to be destroyed lately. */
+  #destroyed: ReadonlySet<string> = new Set()
+  readonly #onDestroyed = new Set<() => void>()
+  #watching: NodeJS.Timeout | undefined
 
   constructor({ pool, vault, freshMs = freshMsDefault }: SubjectKeysOptions) {
     this.#pool = pool
@@ -61,41 +70,71 @@ export class SubjectKeys implements PersonalKeys {
 
   /** The key that currently seals a subject's data, if cached. */
   inUse(subject: string): SubjectKey | undefined {
-    const age = performance.now() - this.#lookedAt
+    const age = this.#age()
     if (age > lookEveryMs) this.#look().catch(() => undefined)
     return age > this.#freshMs ? undefined : this.#inUse.get(subject)
   }
 
   /** The same, created if there is none. */
   async forSealing(subject: string): Promise<SubjectKey> {
-    if (performance.now() - this.#lookedAt > this.#freshMs) await this.#look()
+    if (this.#age() > this.#freshMs) await this.#look()
     return this.#inUse.get(subject) ?? this.#making.enqueue(subject)
   }
 
   /** The key of sealed data, if cached; `false` when it was destroyed. */
   known(id: string): KeyObject | false | undefined {
-    return this.#byId.get(id)
+    return this.#age() > this.#freshMs ? undefined : this.#byId.get(id)
   }
 
-  forOpening(id: string): Promise<KeyObject | false> {
-    return this.#reading.enqueue(id)
+  async forOpening(id: string): Promise<KeyObject | false> {
+    if (this.#age() > this.#freshMs) await this.#look()
+    return this.#byId.get(id) ?? this.#reading.enqueue(id)
   }
 
-  async destroy(subject: string): Promise<void> {
+  /** Ids of all keys that a subject's data was ever sealed with. */
+  async idsOf(subject: string): Promise<readonly string[]> {
+    const digest = await this.#digest(subject)
+    const { rows } = await this.#pool.query<Row>('select generation from subject_keys where subject = $1', [
+      digest,
+    ])
+    return rows.map(({ generation }) => `${digest}.${generation}`)
+  }
+
+  async retire(subject: string): Promise<void> {
     const digest = await this.#digest(subject)
     await this.#pool.query(
       'update subject_keys set retired_at = now() where subject = $1 and retired_at is null',
       [digest],
     )
     this.#inUse.delete(subject)
-    // Others may still seal with it until they have looked: what they write must be erased too.
+    // Others may still seal with it until they have looked.
     await pause(this.#freshMs)
-    const { rows } = await this.#pool.query<{ generation: number }>(
+  }
+
+  async destroyRetired(subject: string): Promise<void> {
+    const digest = await this.#digest(subject)
+    await this.#pool.query(
       `update subject_keys set wrapped = null, retired_at = now()
-       where subject = $1 and retired_at is not null returning generation`,
+       where subject = $1 and retired_at is not null and wrapped is not null`,
       [digest],
     )
-    for (const { generation } of rows) this.#byId.set(`${digest}.${generation}`, false)
+    await this.#look()
+    // Others may still open with it until they have looked.
+    await pause(this.#freshMs)
+  }
+
+  watch(onDestroyed: () => void): Subscription {
+    this.#onDestroyed.add(onDestroyed)
+    const look = () => void this.#look().catch(() => undefined)
+    this.#watching ??= setInterval(look, lookEveryMs).unref()
+    const close = async () => {
+      this.#onDestroyed.delete(onDestroyed)
+      if (this.#onDestroyed.size > 0) return
+      clearInterval(this.#watching)
+      this.#watching = undefined
+      await this.#looking?.catch(() => undefined)
+    }
+    return { close }
   }
 
   async #make(subjects: readonly string[]): Promise<readonly SubjectKey[]> {
@@ -144,21 +183,36 @@ export class SubjectKeys implements PersonalKeys {
     })
   }
 
-  /** Drops keys that any process has retired lately. */
+  /** How long ago this process has looked, by whichever clock says more: one may have stood still. */
+  #age(): number {
+    const { monotonic, wall } = this.#lookedAt
+    return Math.max(performance.now() - monotonic, Date.now() - wall)
+  }
+
+  /** Drops keys that any process has retired since the last look. */
   #look(): Promise<void> {
     this.#looking ??= this.#forgetRetired().finally(() => (this.#looking = undefined))
     return this.#looking
   }
 
   async #forgetRetired(): Promise<void> {
-    const at = performance.now()
-    const { rows } = await this.#pool.query<Row>(retiredLately)
-    const ids = new Set(rows.map(({ subject, generation }) => `${subject}.${generation}`))
+    const at = { monotonic: performance.now(), wall: Date.now() }
+    const { rows } = await this.#pool.query<Retired>(retiredSince, [this.#lookedAtThere])
+    const retired = rows.filter((row) => row.subject !== null)
+    const ids = new Set(retired.map(({ subject, generation }) => `${subject}.${generation}`))
     if (ids.size > 0)
       for (const [subject, { id }] of this.#inUse.entries()) if (ids.has(id)) this.#inUse.delete(subject)
-    for (const { subject, generation, wrapped } of rows)
-      if (wrapped === null) this.#byId.set(`${subject}.${generation}`, false)
+    const destroyed = retired.filter(({ wrapped }) => wrapped === null)
+    this.#noteDestroyed(destroyed.map(({ subject, generation }) => `${subject}.${generation}`))
     this.#lookedAt = at
+    this.#lookedAtThere = rows[0]!.now
+  }
+
+  #noteDestroyed(ids: readonly string[]): void {
+    for (const id of ids) this.#byId.set(id, false)
+    const isNews = ids.some((id) => !this.#destroyed.has(id))
+    this.#destroyed = new Set(ids)
+    if (isNews) for (const tell of this.#onDestroyed) tell()
   }
 
   async #digest(subject: string): Promise<string> {
@@ -202,5 +256,8 @@ const makeKeys = `
     )
   select * from known union all select * from made`
 
-const retiredLately = `
-  select subject, generation, wrapped from subject_keys where retired_at > now() - interval '10 minutes'`
+/** Ten minutes more: a transaction is seen later than the time it has begun at. */
+const retiredSince = `
+  select now()::text as now, subject, generation, wrapped
+  from (select 1) one left join subject_keys
+    on retired_at > coalesce($1::timestamptz, now()) - interval '10 minutes'`

@@ -69,10 +69,17 @@ export interface Publishing {
   readonly dependents: string
 }
 
-/** Publishes a cursor's table under the read model's name, in one transaction, and drops the previous one. */
+/** While this waits for somebody's long report, all other reads of the view wait behind it. */
+const lockTimeoutMs = 500
+
+/**
+ * Publishes a cursor's table under the read model's name, in one transaction, and drops the previous one.
+ * Fails without effect when somebody reads the view for too long: it is tried again.
+ */
 export function publish({ pool, fence, dependents }: Publishing, track: ProjectionCursor): Promise<void> {
   const { model, generation, table } = track
   return fenced(pool, fence, async (connection) => {
+    await connection.query(`set local lock_timeout = ${lockTimeoutMs}`)
     await connection.query(`drop view if exists ${table.view} cascade`)
     await connection.query(`create view ${table.view} as select * from ${table.name}`)
     await connection.query(

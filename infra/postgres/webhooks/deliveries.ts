@@ -11,6 +11,8 @@ export interface Delivery {
   readonly livemode: boolean
   /** Public id of the event. */
   readonly event: string
+  /** Of the event: `payout.paid`. */
+  readonly type: string
   /** Position of the event in the log: the order of deliveries. */
   readonly position: number
   readonly resource: string
@@ -35,7 +37,7 @@ export interface NewDelivery {
 
 export interface Attempted {
   readonly id: number
-  /** `skipped`: the endpoint was disabled before its turn came. */
+  /** `skipped`: before its turn came, the endpoint was disabled, or no longer enabled for the event. */
   readonly status: 'pending' | 'succeeded' | 'failed' | 'skipped'
   readonly attempts: number
   /** When the next attempt is due; null when there is none. */

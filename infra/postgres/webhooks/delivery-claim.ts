@@ -55,5 +55,5 @@ export const claimStatement = `
       then (select endpoint from picked order by endpoint desc limit 1)
       else (select endpoint from walk where step = $6::integer) end as last
   )
-  select claimed.*, public_events.payload, public_events.traceparent, cursor.last
+  select claimed.*, public_events.type, public_events.payload, public_events.traceparent, cursor.last
   from cursor left join (claimed join public_events on public_events.id = claimed.event) on true`

@@ -1,5 +1,7 @@
 import type pg from 'pg'
 import type {
+  DeliveriesPage,
+  DeliveriesQuery,
   EventDelivery,
   MissedEvents,
   PublicEvent,
@@ -84,6 +86,7 @@ export function postgresPublicEvents(pool: pg.Pool): PublicEvents {
       return rows[0]?.count ?? 0
     },
     deliveries: (id, owner) => deliveriesOf(pool, id, owner),
+    deliveriesTo: (query) => deliveriesTo(pool, query),
     async feed({ merchant, livemode, after, types, limit }) {
       const { rows } = await pool.query<PublicEvent>({
         name: 'feed of public events',
@@ -98,22 +101,67 @@ export function postgresPublicEvents(pool: pg.Pool): PublicEvents {
   }
 }
 
-/** They are found by the event's position, not its id. */
+const deliveryColumns = `
+  event.id as event, delivery.endpoint, delivery.status, delivery.attempts,
+  delivery.replay is not null as "isReplay", delivery.due_at as "dueAt",
+  delivery.last_attempt_at as "lastAttemptAt", delivery.last_status as "lastStatus",
+  delivery.last_answer as "lastAnswer"`
+
+/** Deliveries are found by the event's position, not its id. */
+const deliveriesOfEvent = `
+  deliveries delivery on delivery.sequence = ${positionOf} and delivery.event = event.id`
+
 async function deliveriesOf(pool: pg.Pool, id: string, { merchant, livemode }: MerchantOwner) {
   const { rows } = await pool.query<EventDelivery>({
     name: 'deliveries of public event',
     text: `
-      select delivery.endpoint, delivery.status, delivery.attempts,
-        delivery.replay is not null as "isReplay", delivery.due_at as "dueAt",
-        delivery.last_attempt_at as "lastAttemptAt", delivery.last_status as "lastStatus",
-        delivery.last_answer as "lastAnswer"
-      from public_events event join deliveries delivery
-        on delivery.sequence = ${positionOf} and delivery.event = event.id
+      select ${deliveryColumns} from public_events event join ${deliveriesOfEvent}
       where event.id = $1 and event.merchant = $2 and event.livemode = $3
       order by delivery.id desc limit 100`,
     values: [id, merchant, livemode],
   })
   return rows
+}
+
+/** Events looked at for one page, however few of them the endpoint was sent. */
+const eventsPerPage = 1_000
+
+/**
+ * Along the owner's feed, because an index of deliveries by endpoint would cost every delivery. A page ends
+ * with all deliveries of its last event, so that the next one begins with another event.
+ */
+async function deliveriesTo(pool: pg.Pool, query: DeliveriesQuery): Promise<DeliveriesPage> {
+  const { endpoint, merchant, livemode, types, status, before, limit } = query
+  const { rows } = await pool.query<EventDelivery & { sequence: number; last: number | null }>({
+    name: 'deliveries to endpoint',
+    text: `
+      with event as materialized (
+        select id, type, sequence, position from public_events
+        where merchant = $2 and livemode = $3 and sequence < $6
+        order by sequence desc limit $8
+      ),
+      page as (
+        select event.sequence, delivery.id, ${deliveryColumns}
+        from event join ${deliveriesOfEvent} and delivery.endpoint = $1
+        where ($4::text[] is null or event.type = any($4)) and ($5::text is null or delivery.status = $5)
+        order by event.sequence desc fetch first $7 rows with ties
+      ),
+      looked as (select case when count(*) = $8 then min(sequence) end as last from event)
+      select page.*, looked.last from looked left join page on true order by page.sequence desc, page.id desc`,
+    values: [
+      endpoint,
+      merchant,
+      livemode,
+      types ?? null,
+      status ?? null,
+      before ?? Number.MAX_SAFE_INTEGER,
+      limit,
+      eventsPerPage,
+    ],
+  })
+  const deliveries = rows.filter(({ event }) => event !== null)
+  const next = deliveries.length < limit ? rows[0]?.last : deliveries.at(-1)?.sequence
+  return { deliveries, next: next ?? undefined }
 }
 
 /**

@@ -9,12 +9,12 @@ import {
   guardFirstEntry,
   guardFirstHold,
   guardFreeAccounts,
-  guardPlayMoney,
   guardSource,
   isRepeated,
   openParts,
   pendingAfter,
   refusalOf,
+  refusalOfSize,
   stamp,
   type Stamped,
 } from './guards.ts'
@@ -56,10 +56,10 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
       guardFirstEntry(book, notAmong, context)
       guardFreeAccounts(entry.postings)
       const uncovered = { reason: 'account_must_cover_the_amount', entry } as const
-      const refusal = refusalOf(book, entry.postings, uncovered)
+      const refusal =
+        refusalOf(book, entry.postings, uncovered) ?? refusalOfSize(book, template, entry.postings)
       if (refusal && command.isRefusable && entry.cause) return [refused(command, entry, refusal)]
       if (refusal) throw refusal
-      if (template === 'sandbox.topup') guardPlayMoney(book, amount)
       const deferred = sum(entry.postings, 'credit', merchantPending)
       const data = {
         template,

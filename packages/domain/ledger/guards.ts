@@ -5,7 +5,6 @@ import {
   classOf,
   clearingPayout,
   isHeld,
-  merchantAvailable,
   mayGoBelowZero,
   merchantPending,
   merchantReserved,
@@ -17,6 +16,7 @@ import type { Entry } from './events.ts'
 import type { Hold, OpenPart, Outcome } from './holds.ts'
 import { balanced, effect, sum, type Posting } from './postings.ts'
 import { rememberedMax } from './recent.ts'
+import type { PostedTemplate } from './templates.ts'
 import { balanceOf, endOf, isApplied, type Book } from './state.ts'
 
 /** A decision's part of an entry; book and context provide the rest. */
@@ -100,14 +100,24 @@ function spelled(amountMinor: number): string {
   return amountMinor.toLocaleString('en-US')
 }
 
-/**
- * Inferred. It leaves room for what payers pay: no policy's entry is refused because of the size of a
- * balance.
- */
-const playMoneyMax = 1e15
+/** Entries that somebody decides on: they can be refused, and nothing is lost. */
+const byChoice: readonly PostedTemplate[] = ['sandbox.topup', 'transfer.in']
 
-export function guardPlayMoney(book: Book, amount: number): void {
-  if (balanceOf(book, merchantAvailable) + amount > playMoneyMax) refuse('balance_must_stay_countable')
+/**
+ * Inferred. It leaves room for what payers pay, and for what comes back from holds and transfers: no entry of
+ * those is refused because of the size of a balance.
+ */
+const byChoiceMax = 1e15
+
+export function refusalOfSize(
+  book: Book,
+  template: PostedTemplate,
+  postings: readonly Posting[],
+): Refusal | undefined {
+  if (!byChoice.includes(template)) return undefined
+  const isTooLarge = ({ account, side, amount }: Posting) =>
+    side === 'credit' && !mayGoBelowZero(account) && balanceOf(book, account) + amount > byChoiceMax
+  return postings.some(isTooLarge) ? new Refusal('balance_must_stay_countable') : undefined
 }
 
 /** L3: held money moves only with its hold, pending money only with its payment. */

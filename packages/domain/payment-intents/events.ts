@@ -110,10 +110,16 @@ export const paymentIntentEvents = {
     }),
     { 1: withoutStamp, 2: paidForItself },
   ),
+  /** `rail` is null in older events. */
   PaymentIntentFailed: stored(
-    2,
-    record({ ...operation, code: literals(...paymentFailureCodes), message: Type.String() }),
-    { 1: withoutStamp },
+    3,
+    record({
+      ...operation,
+      rail: nullable(Type.String()),
+      code: literals(...paymentFailureCodes),
+      message: Type.String(),
+    }),
+    { 1: withoutStamp, 2: (older) => ({ ...older, rail: null }) },
   ),
   /** `operationId` is the confirmation that the payer had not finished. */
   PaymentIntentCanceled: stored(2, record({ operationId: nullable(Uuid) }), { 1: withoutStamp }),

@@ -21,6 +21,7 @@ import {
   withoutShare,
   withShare,
 } from './refund-shares.ts'
+import { railOf } from './rail.ts'
 import {
   attemptOf,
   begun,
@@ -145,7 +146,8 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
     FailPayment({ operationId, code, message }, state, { now }) {
       const intent = created(state)
       if (!isAwaiting(intent, operationId)) return []
-      const data = { operationId, code, message }
+      const rail = railOf(attemptOf(intent, operationId).method)
+      const data = { operationId, rail, code, message }
       return [...(isLocked(intent) ? [submitted(intent, now)] : []), { type: 'PaymentIntentFailed', data }]
     },
 

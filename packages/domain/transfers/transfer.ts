@@ -146,10 +146,14 @@ function termsOf({ amount, currency, from, to, description }: RequestedTransfer)
 
 /** The same request decides nothing; another one with its id is refused. */
 function repeated(known: RequestedTransfer, asked: TransferTerms): [] {
-  const { amount, currency, from, to } = known
-  const isSame = amount === asked.amount && currency === asked.currency && from.account === asked.from.account
-  const { livemode } = known
-  const isSameBook = owns({ merchant: to.merchant, livemode }, { merchant: asked.to.merchant, livemode })
-  if (isSame && isSameBook && to.account === asked.to.account) return []
+  if (isSameTransfer(known, asked)) return []
   return refuse('idempotency_key_must_be_for_one_request', { detail: 'This transfer is another one' })
+}
+
+/** Whether a request asks for the transfer that is known under its id. Its description may differ. */
+export function isSameTransfer(known: RequestedTransfer, asked: TransferTerms): boolean {
+  const { amount, currency, from, to, livemode } = known
+  const isSame = amount === asked.amount && currency === asked.currency && from.account === asked.from.account
+  const isSameBook = owns({ merchant: to.merchant, livemode }, { merchant: asked.to.merchant, livemode })
+  return isSame && isSameBook && to.account === asked.to.account
 }

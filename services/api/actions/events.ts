@@ -2,16 +2,7 @@ import { isGranted, type Caller } from '../../../packages/contract/callers.ts'
 import { identity, publicId } from '../../../packages/contract/identity.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request, Slice } from '../../../packages/contract/routes.ts'
-import {
-  literals,
-  nullable,
-  optional,
-  record,
-  Timestamp,
-  Type,
-  UnixSeconds,
-  type Static,
-} from '../../../packages/contract/vocabulary.ts'
+import { optional, record, Type, UnixSeconds, type Static } from '../../../packages/contract/vocabulary.ts'
 import { readScopes, webhookTypes } from '../../../packages/domain/index.ts'
 import type { PublicEvent } from '../../../packages/kernel/message-ports.ts'
 import { maySee, requireSight } from './event-sight.ts'
@@ -60,8 +51,8 @@ export async function feedItems(
   const limit = query.limit ?? 10
   if (query.after !== undefined && query.cursor !== undefined)
     refuseField('request_must_be_valid', 'query:/cursor', 'after and cursor cannot be given together')
-  const seen = query.after ?? query.cursor
-  const after = seen === undefined ? 0 : await sequenceOf(request, seen)
+  const [parameter, seen] = query.after === undefined ? ['cursor', query.cursor] : ['after', query.after]
+  const after = seen === undefined ? 0 : await sequenceOf(request, parameter, seen)
   const found = await dependencies.publicEvents.feed({
     merchant,
     livemode,
@@ -77,62 +68,33 @@ export async function showEvent(request: Request): Promise<Static<typeof EventRe
   return JSON.parse((await findEvent(request)).payload) as Static<typeof EventResource>
 }
 
-export const WebhookDeliveryResource = record({
-  object: literals('webhook_delivery'),
-  event_id: Type.String(),
-  webhook_endpoint_id: Type.String(),
-  status: literals('pending', 'succeeded', 'failed', 'skipped'),
-  attempts: Type.Integer({ minimum: 0, description: 'How often it was sent' }),
-  replay: Type.Boolean({ description: 'Sent because somebody asked for a replay' }),
-  next_attempt_at: nullable(Timestamp),
-  last_attempt_at: nullable(Timestamp),
-  last_status: nullable(Type.Integer({ description: 'HTTP status; null when no answer came' })),
-  last_answer: nullable(Type.String({ description: 'First 4 kB of the answer, or why there was none' })),
-})
-
-/** Where an event was sent, and what each endpoint answered last. */
-export async function deliveryItems(
-  request: Request,
-): Promise<Slice<Static<typeof WebhookDeliveryResource>>> {
-  const { id } = await findEvent(request)
-  const found = await request.dependencies.publicEvents.deliveries(id, request.caller)
-  const data = found.map((delivery) => ({
-    object: 'webhook_delivery' as const,
-    event_id: id,
-    webhook_endpoint_id: publicId('we', delivery.endpoint),
-    status: delivery.status,
-    attempts: delivery.attempts,
-    replay: delivery.isReplay,
-    next_attempt_at: delivery.status === 'pending' ? delivery.dueAt : null,
-    last_attempt_at: delivery.lastAttemptAt,
-    last_status: delivery.lastStatus,
-    last_answer: delivery.lastAnswer,
-  }))
-  return { data }
-}
-
-async function findEvent({ caller, dependencies, params }: Request): Promise<PublicEvent> {
+/** As far as the caller may see it. */
+export async function findEvent({ caller, dependencies, params }: Request): Promise<PublicEvent> {
   const id = publicId('evt', params['id'] ?? refuse('resource_must_exist'))
   const event = await dependencies.publicEvents.find(id, caller)
   return event && maySee(caller, event.type) ? event : refuse('resource_must_exist')
 }
 
 /** Left out: all current and former ones. */
-function typesFor(caller: Caller, asked: readonly string[] | undefined): readonly string[] | undefined {
+export function typesFor(
+  caller: Caller,
+  asked: readonly string[] | undefined,
+): readonly string[] | undefined {
   requireSight(caller, asked ?? [])
   if (asked || isGranted(caller, '*')) return asked
   return [...readScopes.keys()].filter((type) => maySee(caller, type))
 }
 
 /** A place in the feed reveals nothing, so a caller may continue after an event it cannot see. */
-
-async function sequenceOf(
+export async function sequenceOf(
   { caller, dependencies }: Pick<Request, 'caller' | 'dependencies'>,
-  after: string,
+  parameter: string,
+  value: string,
 ): Promise<number> {
-  if (/^\d{1,15}$/.test(after)) return Number(after)
-  const id = identity(after, 'evt')
+  if (/^\d{1,15}$/.test(value)) return Number(value)
+  const id = identity(value, 'evt')
   const event = id && (await dependencies.publicEvents.find(publicId('evt', id), caller))
-  if (!event) refuseField('request_must_be_valid', 'query:/after', 'after names no event of this environment')
-  return event.sequence
+  if (event) return event.sequence
+  const message = `${parameter} names no event of this environment`
+  return refuseField('request_must_be_valid', `query:/${parameter}`, message)
 }

@@ -14,9 +14,9 @@ import type { Authenticator, Presented } from './credentials.ts'
 const keysKept = 20_000
 /** How late this process may learn that a key has changed. */
 const looksEveryMs = 10
-/** The scheme's name is case-insensitive; the key is not. */
 /** Valid or not. */
 const form = /^Bearer ik_/i
+/** The scheme's name is case-insensitive; the key is not. */
 const format = /^Bearer (ik_(?:app_)?(?:test|live)_[A-Za-z0-9_-]{32,64})$/i
 
 interface Credential {
@@ -62,6 +62,7 @@ export class ApiKeys implements Authenticator {
   }
 
   readonly recognises = (authorization: string) => form.test(authorization)
+  readonly knows = (authorization: string) => this.#known.has(authorization)
 
   async authenticate({ authorization, address }: Presented): Promise<Caller> {
     const known = this.#known.get(authorization ?? '')

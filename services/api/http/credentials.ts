@@ -1,6 +1,7 @@
-import { refuse } from '../../../packages/contract/refusals.ts'
+import { Refusal, refusals, refuse } from '../../../packages/contract/refusals.ts'
 import { credentialsOf, type Caller, type Challenges } from '../../../packages/contract/callers.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
+import type { RateLimits } from './rate-limit.ts'
 
 /** What a request shows of its sender. */
 export interface Presented {
@@ -14,6 +15,8 @@ export interface Presented {
 export interface Authenticator {
   /** Whether it is of this kind, valid or not. */
   recognises(authorization: string): boolean
+  /** Whether it was valid a moment ago, so that nothing needs to be looked up. */
+  knows?(authorization: string): boolean
   /** Throws the refusal. */
   authenticate(presented: Presented): Promise<Caller>
   close?(): Promise<void>
@@ -27,22 +30,42 @@ const nobody: Caller = {
   actor: 'public',
 }
 
+interface Identifying {
+  readonly authenticators: readonly Authenticator[]
+  readonly rateLimits: Pick<RateLimits, 'checkGuesses' | 'countGuess'>
+}
+
 /** Who a request comes from, as far as its row accepts such credentials. */
 export async function callerOf(
-  authenticators: readonly Authenticator[],
+  { authenticators, rateLimits }: Identifying,
   route: AnyRoute,
   presented: Presented,
 ): Promise<Caller> {
   const taken = credentialsOf(route)
-  const { authorization } = presented
+  const { authorization, address } = presented
   const takesNobody = taken.includes('nobody')
   if (takesNobody && (taken.length === 1 || authorization === undefined)) return nobody
   const authenticator = authenticators.find(({ recognises }) => recognises(authorization ?? ''))
-  const caller = await (authenticator?.authenticate(presented) ?? refuseUnknown(presented.authorization))
+  if (!authenticator?.knows?.(authorization ?? '')) await rateLimits.checkGuesses(address)
+  const caller = await authenticated(authenticator, presented).catch(async (error: unknown) => {
+    if (isUnauthenticated(error)) await rateLimits.countGuess(address)
+    throw error
+  })
   if (!taken.includes(caller.credential)) {
     refuse('credential_must_be_taken_here', { detail: `Give one of these: ${taken.join(', ')}` })
   }
   return caller
+}
+
+async function authenticated(
+  authenticator: Authenticator | undefined,
+  presented: Presented,
+): Promise<Caller> {
+  return authenticator?.authenticate(presented) ?? refuseUnknown(presented.authorization)
+}
+
+function isUnauthenticated(error: unknown): boolean {
+  return error instanceof Refusal && refusals[error.reason][0] === 401
 }
 
 /** Until users can prove their identity, whatever requires that is refused. */

@@ -12,7 +12,7 @@ import { callerOf, type Authenticator } from './credentials.ts'
 import { readBody } from './body.ts'
 import type { ClientAddress } from './client-address.ts'
 import { keyOf, type Keyed } from '../kinds/idempotency.ts'
-import type { RateLimit } from './rate-limit.ts'
+import type { RateLimits } from './rate-limit.ts'
 import { HttpRequest } from './request.ts'
 import type { Reply } from './respond.ts'
 import { checkBody, checkQuery } from './validate.ts'
@@ -23,7 +23,7 @@ export interface Api {
   readonly authenticators: readonly Authenticator[]
   readonly challenges: Challenges
   readonly addressOf: ClientAddress
-  readonly rateLimit: RateLimit
+  readonly rateLimits: RateLimits
   readonly requireEnvironmentHeader: boolean
   readonly writes: LastWrites
   /** Time in which a body must have arrived. */
@@ -130,10 +130,10 @@ async function admit(
 ): Promise<Caller> {
   const { authorization, 'ikw-environment': environment } = request.headers as Headers
   const address = api.addressOf(request)
-  const caller = await callerOf(api.authenticators, route, { authorization, address, environment })
-  if (caller.isSuspended && request.method !== 'GET') refuse('merchant_must_not_be_suspended')
+  const caller = await callerOf(api, route, { authorization, address, environment })
   const isNobody = caller.credential === 'nobody'
-  await api.rateLimit(isNobody ? { public: address ?? '' } : caller, response)
+  await api.rateLimits.count(isNobody ? { address } : caller, response)
+  if (caller.isSuspended && !isRead(request)) refuse('merchant_must_not_be_suspended')
   if (!isNobody) checkEnvironment(api, { route, caller, header: environment })
   if (route.scope !== 'public') requireScope(caller, route.scope)
   return caller

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import ipaddr from 'ipaddr.js'
 import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Caller } from '../../../packages/contract/callers.ts'
 import { Refusal } from '../../../packages/contract/refusals.ts'
@@ -8,29 +9,46 @@ import { Refusal } from '../../../packages/contract/refusals.ts'
  */
 const perSecond = { live: 100, sandbox: 25, public: 100 } as const
 const burstSeconds = 10
+/** Inferred: credentials that open nothing, per address. A person who mistypes one never gets there. */
+const guesses = { points: 100, duration: 10 }
 
-/** A key, or an address where there is none. */
-export type Limited = Pick<Caller, 'actor' | 'livemode'> | { readonly public: string }
+/** A key, or the address of a caller without one. */
+export type Limited = Pick<Caller, 'actor' | 'livemode'> | { readonly address: string | undefined }
 
-export type RateLimit = (who: Limited, response: ServerResponse) => Promise<void>
+export interface RateLimits {
+  /** Counts a request of a key or address, writes the headers, refuses what exceeds rate and burst. */
+  count(who: Limited, response: ServerResponse): Promise<void>
+  /** Refuses an address that has presented too many credentials that open nothing. */
+  checkGuesses(address: string | undefined): Promise<void>
+  countGuess(address: string | undefined): Promise<void>
+}
 
-/** Counts a request of a key or address, writes the headers, refuses what exceeds rate and burst. */
-export function rateLimits(on: boolean): RateLimit {
-  if (!on) return async () => undefined
+const nothing = async () => undefined
+
+export function rateLimits(on: boolean): RateLimits {
+  if (!on) return { count: nothing, checkGuesses: nothing, countGuess: nothing }
   const limiters = { live: limiter('live'), sandbox: limiter('sandbox'), public: limiter('public') }
-  return async (who, response) => {
-    const kind = 'public' in who ? 'public' : who.livemode ? 'live' : 'sandbox'
-    const points = perSecond[kind]
-    try {
-      const state = await limiters[kind].consume('public' in who ? who.public : who.actor)
-      writeHeaders(response, points, state)
-    } catch (state) {
-      if (!(state instanceof RateLimiterRes)) throw state
-      writeHeaders(response, points, state)
-      throw new Refusal('rate_must_be_within_the_limit', {
-        retryAfterSeconds: Math.ceil(state.msBeforeNext / 1000),
-      })
-    }
+  const guessed = new RateLimiterMemory({ keyPrefix: 'guesses', ...guesses })
+  return {
+    async count(who, response) {
+      const kind = 'address' in who ? 'public' : who.livemode ? 'live' : 'sandbox'
+      const points = perSecond[kind]
+      try {
+        const state = await limiters[kind].consume('address' in who ? networkOf(who.address) : who.actor)
+        writeHeaders(response, points, state)
+      } catch (state) {
+        if (!(state instanceof RateLimiterRes)) throw state
+        writeHeaders(response, points, state)
+        refuseUntil(state)
+      }
+    },
+    async checkGuesses(address) {
+      const state = await guessed.get(networkOf(address))
+      if (state && state.remainingPoints <= 0) refuseUntil(state)
+    },
+    async countGuess(address) {
+      await guessed.penalty(networkOf(address))
+    },
   }
 }
 
@@ -40,6 +58,23 @@ function limiter(kind: keyof typeof perSecond): BurstyRateLimiter {
     new RateLimiterMemory({ keyPrefix: kind, points, duration: 1 }),
     new RateLimiterMemory({ keyPrefix: `${kind} burst`, points, duration: burstSeconds }),
   )
+}
+
+const ipv6NetworkGroups = 4
+
+/** One subscriber has 2^64 addresses of IPv6: they count as one. */
+function networkOf(address = ''): string {
+  if (!address.includes(':') || !ipaddr.isValid(address)) return address
+  const parsed = ipaddr.process(address)
+  return parsed instanceof ipaddr.IPv6
+    ? parsed.parts.slice(0, ipv6NetworkGroups).join(':')
+    : parsed.toString()
+}
+
+function refuseUntil({ msBeforeNext }: RateLimiterRes): never {
+  throw new Refusal('rate_must_be_within_the_limit', {
+    retryAfterSeconds: Math.ceil(msBeforeNext / 1000),
+  })
 }
 
 function writeHeaders(response: ServerResponse, points: number, state: RateLimiterRes | null): void {

@@ -1,13 +1,7 @@
 import { listItems, perform } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
-import {
-  deliveryItems,
-  EventResource,
-  feedItems,
-  FeedQuery,
-  showEvent,
-  WebhookDeliveryResource,
-} from '../actions/events.ts'
+import { EventResource, feedItems, FeedQuery, showEvent } from '../actions/events.ts'
+import { deliveriesOfEvent, WebhookDeliveryResource } from '../actions/webhook-deliveries.ts'
 
 /** An addition of ours, because the first retry of a webhook comes only after five minutes. */
 const rows = [
@@ -36,7 +30,7 @@ const rows = [
     params: { id: 'event' },
     inferred: true,
     returns: WebhookDeliveryResource,
-    items: deliveryItems,
+    items: deliveriesOfEvent,
   }),
 ]
 

@@ -1,4 +1,4 @@
-import { change, create, list, show } from '../../../packages/contract/routes.ts'
+import { change, create, list, listItems, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import {
   endpointExamples,
@@ -30,6 +30,7 @@ import {
   prepareRotation,
   secretAndNow,
 } from '../actions/webhook-endpoints.ts'
+import { deliveriesTo, DeliveryQuery, WebhookDeliveryResource } from '../actions/webhook-deliveries.ts'
 import { prepareReplay } from '../actions/webhook-replays.ts'
 
 const viewed = { view: viewWebhookEndpoint, beside: now, returns: WebhookEndpointResource } as const
@@ -107,6 +108,16 @@ const rows = [
     command: 'TestEndpoint',
     data: () => ({}),
     refusals: ['webhook_endpoint_must_be_enabled'],
+  }),
+
+  listItems('GET /api/v1/webhook-endpoints/{id}/deliveries', {
+    summary: 'What an endpoint was sent, how often, and what it answered last; newest events first',
+    scope: 'webhooks.read',
+    params,
+    inferred: true,
+    query: DeliveryQuery,
+    returns: WebhookDeliveryResource,
+    items: deliveriesTo,
   }),
 
   create('POST /api/v1/webhook-replays', {

@@ -1,0 +1,145 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import file, { type Test } from 'tap'
+import { root } from './root.ts'
+
+/** Build output: pages as they looked in the last run, to be looked at. */
+const pictures = join(root, '.build', 'screenshots')
+
+/** No request leaves this machine, not even those that Chromium makes for itself. */
+const flags = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+export interface Visitor {
+  /** `fr` or `en`, as the browser asks for it. */
+  readonly language?: string
+  readonly device?: 'phone' | 'desktop'
+  readonly javaScript?: boolean
+  readonly dark?: boolean
+}
+
+const screens = { phone: { width: 360, height: 740 }, desktop: { width: 1280, height: 800 } } as const
+
+let running: Promise<Browser> | undefined
+
+/** A visitor with an empty browser of their own, which ends with the test. */
+export async function visitor(
+  t: Test,
+  { language = 'en', device = 'phone', javaScript = true, dark = false }: Visitor = {},
+): Promise<Page> {
+  const context = await (
+    await browser()
+  ).newContext({
+    locale: language,
+    viewport: screens[device],
+    javaScriptEnabled: javaScript,
+    colorScheme: dark ? 'dark' : 'light',
+    isMobile: device === 'phone',
+    hasTouch: device === 'phone',
+  })
+  t.teardown(() => context.close())
+  await stayHere(context)
+  return context.newPage()
+}
+
+/** Requests to other machines fail, as they would for a payer whose operator blocks them. */
+async function stayHere(context: BrowserContext): Promise<void> {
+  await context.route(
+    ({ hostname }) => !['127.0.0.1', 'localhost'].includes(hostname),
+    (route) => route.abort(),
+  )
+}
+
+/** One browser for the whole test file, started when it is first needed. */
+function browser(): Promise<Browser> {
+  return (running ??= start())
+}
+
+async function start(): Promise<Browser> {
+  const { executablePath, environment } = await unpacked()
+  const started = await chromium.launch({ executablePath, args: flags, env: environment })
+  file.teardown(() => started.close())
+  return started
+}
+
+/**
+ * Chromium and the libraries that a bare machine lacks come packed with the tests' packages. They are
+ * unpacked once, and moved into place as a whole, since several test files may want them at the same time.
+ */
+async function unpacked() {
+  const { version } = JSON.parse(
+    readFileSync(join(root, 'node_modules/@sparticuz/chromium/package.json'), 'utf8'),
+  ) as { readonly version: string }
+  const home = join(root, '.build', `chromium-${version}`)
+  if (!existsSync(home)) await unpack(home)
+  const environment = {
+    ...process.env,
+    LD_LIBRARY_PATH: join(home, 'al2023', 'lib'),
+    FONTCONFIG_PATH: join(home, 'fonts'),
+  }
+  return { executablePath: join(home, 'chromium'), environment }
+}
+
+async function unpack(home: string): Promise<void> {
+  const half = `${home}.${process.pid}`
+  mkdirSync(half, { recursive: true })
+  const { TMPDIR: before } = process.env
+  // The package unpacks into the directory for temporary files, with its libraries only where it believes
+  // to be needed.
+  Object.assign(process.env, { TMPDIR: half, AWS_LAMBDA_JS_RUNTIME: 'nodejs20.x' })
+  const { default: packed } = await import('@sparticuz/chromium')
+  await packed.executablePath()
+  if (before === undefined) delete process.env['TMPDIR']
+  else process.env['TMPDIR'] = before
+  try {
+    renameSync(half, home)
+  } catch (error) {
+    // Another test file was faster.
+    if (!existsSync(home)) throw error
+    rmSync(half, { recursive: true })
+  }
+}
+
+/** Keeps how the page looks, for somebody to look at. */
+export async function picture(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
+}
+
+const axe = readFileSync(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8')
+
+/** What axe finds wrong with the page for people who use keyboards and screen readers; must be nothing. */
+export async function accessibilityFaults(page: Page): Promise<readonly string[]> {
+  // Evaluated by the debugger, which the page's policy does not forbid.
+  await page.evaluate(axe)
+  const { violations } = await page.evaluate(() => (globalThis as unknown as Axe).axe.run())
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)
+}
+
+interface Axe {
+  readonly axe: {
+    run(): Promise<{ violations: readonly { id: string; nodes: readonly { html: string }[] }[] }>
+  }
+}
+
+/** Whether something is wider than the screen, so that the page scrolls sideways. */
+export async function scrollsSideways(page: Page): Promise<boolean> {
+  return page.evaluate(() => {
+    const { scrollWidth, clientWidth } = (globalThis as unknown as Screen).document.documentElement
+    return scrollWidth > clientWidth
+  })
+}
+
+interface Screen {
+  readonly document: {
+    readonly documentElement: { readonly scrollWidth: number; readonly clientWidth: number }
+  }
+}
