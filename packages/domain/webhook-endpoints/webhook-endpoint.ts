@@ -1,3 +1,4 @@
+import { matches } from '../../contract/webhook-types.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { literals, nullable, record, Timestamp, Type } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
@@ -77,10 +78,15 @@ export type WebhookEndpointCommands = {
     sealedSecret: string
     secretLast4: string
   }
-  ReviseEndpoint: { url?: string | undefined; enabledEvents?: readonly string[] | undefined }
+  /** `hidden` is for those who must see all that the endpoint gets afterwards. */
+  ReviseEndpoint: {
+    url?: string | undefined
+    enabledEvents?: readonly string[] | undefined
+    hidden?: HiddenEvents
+  }
   /** `gone`: the URL that answered this event with 410. It may have been replaced since. */
   DisableEndpoint: { gone?: { url: string; event: string } }
-  EnableEndpoint: object
+  EnableEndpoint: { hidden?: HiddenEvents }
   RotateSecret: { sealedSecret: string; secretLast4: string; overlapSeconds: number }
   /** Secrets as currently sealed, and newly sealed. */
   ResealSecrets: { resealed: Readonly<Record<string, string>> }
@@ -102,9 +108,10 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
       return [{ type: 'WebhookEndpointRegistered', data }]
     },
 
-    ReviseEndpoint({ url, enabledEvents }, state) {
+    ReviseEndpoint({ url, enabledEvents, hidden = {} }, state) {
       const current = registered(state)
       const next = { url: url ?? current.url, enabledEvents: [...(enabledEvents ?? current.enabledEvents)] }
+      requireVisible(next.enabledEvents, hidden)
       if (next.url === current.url && sameList(next.enabledEvents, current.enabledEvents)) return []
       return [{ type: 'WebhookEndpointRevised', data: next }]
     },
@@ -119,8 +126,10 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
       return [{ type: 'WebhookEndpointDisabled', data: why }]
     },
 
-    EnableEndpoint(_, state) {
-      if (registered(state).status !== 'disabled') return []
+    EnableEndpoint({ hidden = {} }, state) {
+      const { status, enabledEvents } = registered(state)
+      requireVisible(enabledEvents, hidden)
+      if (status !== 'disabled') return []
       return [{ type: 'WebhookEndpointEnabled', data: {} }]
     },
 
@@ -195,6 +204,17 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
     WebhookEndpointRecovered: (state) => ({ ...details(state), status: 'active' }),
     WebhookEndpointTested: (state) => state,
   },
+}
+
+/** Types of events that a caller may not see, with the scope that each takes. */
+export type HiddenEvents = Readonly<Record<string, string>>
+
+/** Decided with the change itself: meanwhile somebody else may have enabled the endpoint for more. */
+export function requireVisible(enabledEvents: readonly string[], hidden: HiddenEvents): void {
+  const found = Object.entries(hidden).find(([type]) => matches(enabledEvents, type))
+  if (!found) return
+  const [type, scope] = found
+  refuse('credential_must_have_the_scope', { detail: `Credential lacks the scope ${scope} for ${type}` })
 }
 
 /** What an endpoint's secrets are bound to: in another endpoint's history they do not open. */

@@ -17,9 +17,10 @@ import {
 import {
   secretContext,
   webhookEndpoint,
+  type WebhookEndpointCommands,
 } from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
-import { readEndpoint } from '../../composition/webhook-endpoints.ts'
-import { requireSight } from './event-sight.ts'
+import type { Message } from '../../../packages/kernel/decider.ts'
+import { hiddenFrom, requireSight } from './event-sight.ts'
 import { takeSlot } from './webhook-slots.ts'
 
 type Shown = Static<typeof WebhookEndpointResource>
@@ -59,31 +60,17 @@ export async function reviseEndpoint(
   const id = params['id'] ?? refuse('resource_must_exist')
   if (url !== undefined) checkUrl(request, url)
   checkTypes(enabledEvents)
-  await requireSightOfAll(request, id)
-  let { state } = await request.send(
-    webhookEndpoint,
-    id,
-    { type: 'ReviseEndpoint', data: { url, enabledEvents } },
-    { mustExist: true },
-  )
-  if (enabled !== undefined) {
-    if (enabled) await takeSlot(request, id)
-    const type = enabled ? 'EnableEndpoint' : 'DisableEndpoint'
-    state = (await request.send(webhookEndpoint, id, { type, data: {} }, { mustExist: true })).state
-  }
+  // Whoever moves an endpoint elsewhere, or turns it on, must be allowed to see all that it will get.
+  const sendsMore = url !== undefined || enabledEvents !== undefined || enabled === true
+  const hidden = sendsMore ? hiddenFrom(request.caller) : {}
+  const send = (command: Message<WebhookEndpointCommands>) =>
+    request.send(webhookEndpoint, id, command, { mustExist: true })
+  let { state } = await send({ type: 'ReviseEndpoint', data: { url, enabledEvents, hidden } })
+  if (enabled === true) {
+    await takeSlot(request, id)
+    state = (await send({ type: 'EnableEndpoint', data: { hidden } })).state
+  } else if (enabled === false) state = (await send({ type: 'DisableEndpoint', data: {} })).state
   return viewWebhookEndpoint(id, state, dependencies.clock()) ?? refuse('resource_must_exist')
-}
-
-/** Whoever moves an endpoint elsewhere, or turns it on, must be allowed to see all that it will get. */
-async function requireSightOfAll(
-  { dependencies, caller, body }: Request<Static<typeof WebhookEndpointRevision>>,
-  id: string,
-): Promise<void> {
-  const { url, enabled, enabled_events: enabledEvents } = body
-  if (enabledEvents) return requireSight(caller, enabledEvents)
-  if (url === undefined && enabled !== true) return
-  const endpoint = await readEndpoint(dependencies, caller, id)
-  if (endpoint) requireSight(caller, endpoint.state.enabledEvents)
 }
 
 /** Spec, Webhook endpoints: the new secret signs future deliveries immediately. */
