@@ -111,6 +111,7 @@ async function backup() {
     if (row?.[1] === 'checkpoints') publish(JSON.parse(row[2]).note)
     if (row?.[1] === 'bundles') bundles[JSON.parse(row[2]).index] = JSON.parse(row[2]).commitments.slice(2)
   }
+  if (checkpoints.size === 0) problems.push('nobody has signed any of the events')
   for await (const line of lines('events.ndjson.gz')) {
     const event = JSON.parse(line)
     const made = commitment(event)

@@ -5,6 +5,7 @@ import { appendInsert } from './append-insert.ts'
 import { deadEndpoint } from './dead-endpoint.ts'
 import { deliver } from './deliver.ts'
 import { eventStoreDbAppend, eventStoreDbFollow } from './eventstoredb.ts'
+import { hangingMerchant } from './hanging-merchant.ts'
 import { growth } from './growth.ts'
 import { intent } from './intent.ts'
 import { list } from './list.ts'
@@ -32,6 +33,7 @@ export const rows: readonly Row[] = [
   reconcile,
   deliver,
   deadEndpoint,
+  hangingMerchant,
   timers,
   start,
   memory,

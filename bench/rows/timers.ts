@@ -117,7 +117,7 @@ function runnerOf(pool: pg.Pool, tell: (id: string, dueAt: string) => void): Tim
   // The runner uses nothing else of its tools.
   const tools = { dependencies } as unknown as TimerRunnerOptions['tools']
   const processes = [{ timers: { [kind]: work } }]
-  return { processes, timers: new PostgresTimers(pool), tools, log, assertLeading: () => undefined }
+  return { processes, timers: new PostgresTimers(pool), tools, log, assertHeld: () => undefined }
 }
 
 function fail(fields: object): never {

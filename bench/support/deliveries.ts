@@ -38,6 +38,8 @@ export interface DeskOptions {
   readonly endpoints: number
   /** Every endpoint has an origin of its own; this many of ten never answer. */
   readonly hangingOfTen: number
+  /** Endpoints of one more merchant, none of which ever answers: one event in a thousand is its own. */
+  readonly crowd?: number
   /** Public events, spread over the merchants in turns. */
   readonly events: number
 }
@@ -63,8 +65,9 @@ export async function openDesk(bench: Bench, sink: Sink, options: DeskOptions): 
   return { deliver, close }
 
   async function deliver(count: number): Promise<number> {
-    const { endpoints, hangingOfTen } = options
-    const healthy = Math.floor((count / endpoints) * ((endpoints / 10) * (10 - hangingOfTen)))
+    const { endpoints, hangingOfTen, crowd = 0 } = options
+    const others = crowd > 0 ? crowdEvents(after - begin + count) - crowdEvents(after - begin) : 0
+    const healthy = Math.floor(((count - others) / endpoints) * ((endpoints / 10) * (10 - hangingOfTen)))
     const taken = (await sink.taken()) + healthy
     const last = await newest(pool)
     const started = performance.now()
@@ -97,19 +100,21 @@ async function recorded(pool: pg.Pool, last: number): Promise<number> {
 async function createMerchant(
   database: BenchDatabase,
   port: number,
-  { endpoints, hangingOfTen, events }: DeskOptions,
+  { endpoints, hangingOfTen, crowd = 0, events }: DeskOptions,
 ): Promise<number> {
   const runtime = await openBenchHouse(database)
   const {
     dependencies,
     postgres: { pool },
   } = runtime
-  const merchants = await makeMerchants(dependencies, endpoints)
+  const [crowded, ...merchants] = await makeMerchants(dependencies, endpoints + 1)
   const isHanging = (index: number) => index % 10 < hangingOfTen
   for (const [index, merchant] of merchants.entries()) {
     const url = `http://127.0.0.${1 + (index % 250)}:${port}/${isHanging(index) ? 'hang' : 'taken'}`
     await register(dependencies, merchant, url)
   }
+  for (let index = 0; index < crowd; index++)
+    await register(dependencies, crowded!, `http://127.0.1.${1 + index}:${port}/hang`)
   const { store, log } = dependencies
   const projector = await startProjector({
     pool,
@@ -121,7 +126,7 @@ async function createMerchant(
   })
   await dependencies.reads.reached(await store.head(), 60_000)
   await projector.close()
-  const begin = await keepEvents(pool, { merchants, events })
+  const begin = await keepEvents(pool, { merchants, events, ...(crowd > 0 && { crowded: crowded!.id }) })
   await runtime.close()
   return begin
 }
@@ -138,8 +143,16 @@ async function register(
   await executor.send(webhookEndpoint, id, { type: 'RegisterEndpoint', data }, envelope)
 }
 
+const crowdEvery = 1_000
+
+/** How many of so many events are the crowd's. */
+function crowdEvents(events: number): number {
+  return Math.floor(events / crowdEvery)
+}
+
 interface Kept {
   readonly merchants: readonly BenchMerchant[]
+  readonly crowded?: string
   readonly events: number
 }
 
@@ -147,7 +160,7 @@ interface Kept {
  * Stores public events as the relay would have, in a log long enough for their sequences. Returns the
  * position after which they begin: that of the last endpoint.
  */
-async function keepEvents(pool: pg.Pool, { merchants, events }: Kept): Promise<number> {
+async function keepEvents(pool: pg.Pool, { merchants, crowded, events }: Kept): Promise<number> {
   const { rows } = await pool.query<{ begin: number }>('select max(position)::integer as begin from events')
   const { begin } = rows[0]!
   await pool.query(
@@ -159,9 +172,11 @@ async function keepEvents(pool: pg.Pool, { merchants, events }: Kept): Promise<n
   await pool.query(
     `insert into public_events (id, position, sequence, type, merchant, livemode, resource, payload, created_at)
      select 'evt_' || md5(number::text), $1::bigint + number, number, 'payment_intent.created',
-       ($3::uuid[])[1 + number % cardinality($3::uuid[])], false, 'payment_intent/' || number, $4, now()
+       case when number % $6 = 0 and $5::uuid is not null then $5
+         else ($3::uuid[])[1 + number % cardinality($3::uuid[])] end,
+       false, 'payment_intent/' || number, $4, now()
      from generate_series(1, $2::bigint) as number`,
-    [begin, events, merchants.map(({ id }) => id), payload],
+    [begin, events, merchants.map(({ id }) => id), payload, crowded ?? null, crowdEvery],
   )
   // The benchmark publishes by position; the relay never reads back what it stored.
   await pool.query('create index on public_events (position)')

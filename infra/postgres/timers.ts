@@ -1,7 +1,8 @@
 import type pg from 'pg'
 import type { DueTimer, Timers, WantedTimers } from '../../packages/kernel/read-ports.ts'
 import { ownerIn, type Owner, type OwnerColumns } from '../../packages/kernel/owner.ts'
-import { fenced, type Fence } from './consumers/fence.ts'
+import { fenced } from './consumers/fence.ts'
+import { timerShares, type TimerShares } from './consumers/timer-shares.ts'
 import { readSchema } from './read-models/tables.ts'
 import { Batcher } from './client/batcher.ts'
 
@@ -15,7 +16,14 @@ type Place = TimerKey
 
 const begin: Place = { dueAt: '-infinity', id: '' }
 
-type Kinds = readonly string[] | null
+type Shares = readonly number[] | null
+
+/** What of the due timers is wanted; null: any. */
+interface Some {
+  readonly limit: number
+  readonly kinds: readonly string[] | null
+  readonly shares: Shares
+}
 
 interface Postponement extends TimerKey {
   readonly until: Date
@@ -34,6 +42,9 @@ interface TimerRow extends OwnerColumns, TimerKey {
 const lateMsMax = 3_000
 const lookAtAllEveryMs = 30_000
 
+/** Of all the timers of one owner, which write to the same books. */
+const shareOf = `hashtext(coalesce(t.merchant, t.organization, t."user", '')) & ${timerShares - 1}`
+
 const timerColumns = 't.kind, t.subject, t.merchant, t.livemode, t.organization, t."user"'
 
 /** Never run yet. The lower bound skips those that were run, of which there may be many. */
@@ -41,13 +52,15 @@ const freshStatement = `
   select t.id, ${timerColumns}, t.due_at as "dueAt", 0 as attempts
   from ${readSchema}.timers t
   where (t.due_at, t.id) > ($1, $5) and t.due_at <= $2 and ($4::text[] is null or t.kind = any($4))
+    and ($6::integer[] is null or ${shareOf} = any($6))
     and not exists (select from timer_attempts a where a.id = t.id and a.due_at = t.due_at)
   order by t.due_at, t.id limit $3`
 
 const postponedStatement = `
   select a.id, ${timerColumns}, a.due_at as "dueAt", a.attempts
   from timer_attempts a left join ${readSchema}.timers t on t.id = a.id and t.due_at = a.due_at
-  where a.again_at <= $1 and ($3::text[] is null or t.kind is null or t.kind = any($3))
+  where a.again_at <= $1 and (t.kind is null or ($3::text[] is null or t.kind = any($3))
+    and ($4::integer[] is null or ${shareOf} = any($4)))
   order by a.again_at limit $2`
 
 /** Owners whose sandbox clock is ahead, with the time it shows. */
@@ -57,6 +70,7 @@ const aheadStatement = `
   join ${readSchema}.timers t on t.merchant = m.merchant and not t.livemode and t.due_at <= m.now
   left join timer_attempts a on a.id = t.id and a.due_at = t.due_at
   where (a.id is null or a.again_at <= m.now) and ($4::text[] is null or t.kind = any($4))
+    and ($5::integer[] is null or ${shareOf} = any($5))
   order by t.due_at limit $3`
 
 const postponeStatement = `
@@ -72,29 +86,32 @@ const forgetStatement = `
 
 /**
  * The read model `timers`, and how often each timer has run: attempts are not events, so they are stored
- * beside it. Only the leader writes them.
+ * beside it. Only who holds its share of the timers hands out and postpones one.
  */
 export class PostgresTimers implements Timers {
   readonly #pool: pg.Pool
-  readonly #fence: Fence | undefined
+  readonly #shares: Pick<TimerShares, 'held' | 'fence'> | undefined
   readonly #postponements = new Batcher((batch: readonly Postponement[]) => this.#postpone(batch))
   /** Handed out for the first time and not postponed yet. */
   #begun = new Set<string>()
   /** Timers due before this have been run, unless they arrived late. */
   #freshFrom: Place = begin
   #lookedAtAllAt = Number.NEGATIVE_INFINITY
+  /** Those of the last look. */
+  #sharesText = ''
 
-  constructor(pool: pg.Pool, fence?: Fence) {
+  /** Without shares: all timers. */
+  constructor(pool: pg.Pool, shares?: Pick<TimerShares, 'held' | 'fence'>) {
     this.#pool = pool
-    this.#fence = fence
+    this.#shares = shares
   }
 
   async due(now: Date, limit: number, wanted: WantedTimers = {}): Promise<readonly Timer[]> {
-    const kinds = wanted.kinds ?? null
+    const some = { limit, kinds: wanted.kinds ?? null, shares: this.#wantedShares() }
     const found = await Promise.all([
-      this.#postponed(now, limit, kinds),
-      this.#fresh(now, limit, kinds),
-      this.#ahead(limit, wanted),
+      this.#postponed(now, some),
+      this.#fresh(now, some),
+      this.#ahead(wanted.ahead ?? [], some),
     ])
     const byId = new Map(found.flat().map((timer) => [timer.id, timer]))
     return [...byId.values()].sort((one, other) => (one.dueAt < other.dueAt ? -1 : 1)).map(timerOf)
@@ -104,11 +121,21 @@ export class PostgresTimers implements Timers {
     return this.#postponements.enqueue({ id, dueAt, until })
   }
 
-  async #fresh(now: Date, limit: number, kinds: Kinds): Promise<readonly TimerRow[]> {
+  /** Null: all. Behind the last look of another process, this one must look at all of its share. */
+  #wantedShares(): Shares {
+    const held = this.#shares?.held ?? []
+    const isAll = !this.#shares || held.length === timerShares
+    const sharesText = isAll ? 'all' : held.join()
+    if (sharesText !== this.#sharesText) this.#lookedAtAllAt = Number.NEGATIVE_INFINITY
+    this.#sharesText = sharesText
+    return isAll ? null : held
+  }
+
+  async #fresh(now: Date, { limit, kinds, shares }: Some): Promise<readonly TimerRow[]> {
     const time = now.getTime()
     const looksAtAll = this.#begun.size > 0 || this.#isTimeForAll(time)
     const { dueAt, id } = looksAtAll ? begin : this.#freshFrom
-    const values = [dueAt, now, limit, kinds, id]
+    const values = [dueAt, now, limit, kinds, id, shares]
     const { rows } = await this.#pool.query<TimerRow>(freshStatement, values)
     if (looksAtAll) this.#lookedAtAllAt = time
     this.#begun = new Set(rows.map(({ id }) => id))
@@ -117,9 +144,13 @@ export class PostgresTimers implements Timers {
     return rows
   }
 
-  async #ahead(limit: number, { kinds, ahead = [] }: WantedTimers): Promise<readonly TimerRow[]> {
+  async #ahead(
+    ahead: NonNullable<WantedTimers['ahead']>,
+    { limit, kinds, shares }: Some,
+  ): Promise<readonly TimerRow[]> {
     if (ahead.length === 0) return []
-    const values = [ahead.map(({ merchant }) => merchant), ahead.map(({ now }) => now), limit, kinds ?? null]
+    const merchants = ahead.map(({ merchant }) => merchant)
+    const values = [merchants, ahead.map(({ now }) => now), limit, kinds, shares]
     return (await this.#pool.query<TimerRow>(aheadStatement, values)).rows
   }
 
@@ -129,9 +160,10 @@ export class PostgresTimers implements Timers {
   }
 
   /** Deletes the attempts of timers that are gone. */
-  async #postponed(now: Date, limit: number, kinds: Kinds): Promise<readonly TimerRow[]> {
+  async #postponed(now: Date, { limit, kinds, shares }: Some): Promise<readonly TimerRow[]> {
     for (;;) {
-      const { rows } = await this.#pool.query<PostponedRow>(postponedStatement, [now, limit, kinds])
+      const values = [now, limit, kinds, shares]
+      const { rows } = await this.#pool.query<PostponedRow>(postponedStatement, values)
       const gone = rows.filter(({ kind }) => kind === null)
       if (gone.length > 0) await this.#forget(gone)
       if (gone.length < limit) return rows.filter((row): row is TimerRow => row.kind !== null)
@@ -140,7 +172,7 @@ export class PostgresTimers implements Timers {
 
   async #forget(gone: readonly TimerKey[]): Promise<void> {
     const values = [gone.map(({ id }) => id), gone.map(({ dueAt }) => dueAt)]
-    await fenced(this.#pool, this.#fence, (connection) => connection.query(forgetStatement, values))
+    await fenced(this.#pool, this.#shares?.fence, (connection) => connection.query(forgetStatement, values))
   }
 
   /** Timers run concurrently and end together, each of them once. */
@@ -151,7 +183,7 @@ export class PostgresTimers implements Timers {
       batch.map(({ until }) => until),
     ]
     const query = { name: 'postpone-timers', text: postponeStatement, values }
-    await fenced(this.#pool, this.#fence, (connection) => connection.query(query))
+    await fenced(this.#pool, this.#shares?.fence, (connection) => connection.query(query))
     for (const { id } of batch) this.#begun.delete(id)
     return batch.map(() => undefined)
   }

@@ -1,4 +1,5 @@
 import { choiceOf } from '../../packages/contract/rails.ts'
+import { isErased } from '../../packages/contract/subjects.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
 import {
   RailMissingError,
@@ -35,7 +36,8 @@ export class RailRegistry implements PaymentRails {
     return this.#find(choice) !== undefined
   }
 
-  submit(request: RailRequest): Promise<RailState> {
+  async submit(request: RailRequest): Promise<RailState> {
+    if (isErased(request.method)) return erased
     return this.#ask(request, (rail) => rail.submit(request))
   }
 
@@ -55,7 +57,7 @@ export class RailRegistry implements PaymentRails {
         const { reference, livemode } = callback
         const isOwn = this.#entries.some((entry) => entry.rail === rail && isIn(entry, livemode))
         if (!isOwn) throw new Error(`a rail reports ${reference} of an environment that it does not serve`)
-        await handle(callback)
+        await handle({ ...callback, result: masked(callback.result) })
       })
     })
     const close = async () => {
@@ -68,7 +70,7 @@ export class RailRegistry implements PaymentRails {
   async #ask(route: RailRoute, question: (rail: PaymentRail) => Promise<RailState>): Promise<RailState> {
     const entry = this.#find(choiceOf(route))
     if (!entry) throw new RailMissingError(`no rail serves ${route.method.type} here`)
-    return question(entry.rail)
+    return masked(await question(entry.rail))
   }
 
   #find({ livemode, method, country, operator }: RailChoice): RailEntry | undefined {
@@ -84,6 +86,20 @@ export class RailRegistry implements PaymentRails {
       )
     })
   }
+}
+
+const erased: RailState = {
+  state: 'failed',
+  code: 'recipient_not_found',
+  message: 'The recipient was erased',
+}
+
+/** Of telephones, accounts and cards: operators repeat them in what they say, which is kept for ever. */
+const longNumber = /\+?\d(?:[ .-]?\d){7,}/g
+
+function masked(state: RailState): RailState {
+  if (state.state !== 'failed') return state
+  return { ...state, message: state.message.replaceAll(longNumber, '[number]') }
 }
 
 function isIn({ environments }: RailEntry, livemode: boolean): boolean {

@@ -1,5 +1,5 @@
 import { hashBytes } from './hashing.ts'
-import { MalformedNoteError } from './signed-note.ts'
+import { MalformedNoteError, parseNote, verifiedSigners, type NoteVerifier } from './signed-note.ts'
 
 /** A log's statement about its whole tree, as C2SP's tlog-checkpoint defines it. */
 export interface Checkpoint {
@@ -25,4 +25,13 @@ export function parseCheckpoint(text: string): Checkpoint {
   if (root.length !== hashBytes || root.toString('base64') !== rootLine)
     throw new MalformedNoteError(`${JSON.stringify(rootLine)} is not the root of a tree`)
   return { origin, size, root }
+}
+
+/** The checkpoint of a note. Throws MalformedNoteError unless one of these keys of its log has signed it. */
+export function signedCheckpoint(note: string, trusted: readonly NoteVerifier[]): Checkpoint {
+  const parsed = parseNote(note)
+  const checkpoint = parseCheckpoint(parsed.text)
+  if (!verifiedSigners(parsed, trusted).has(checkpoint.origin))
+    throw new MalformedNoteError('no key of the log has signed it')
+  return checkpoint
 }

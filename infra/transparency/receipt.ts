@@ -1,9 +1,9 @@
 import type { Receipt } from '../../packages/kernel/log-ports.ts'
 import { canonicalJson } from './canonical-json.ts'
-import { parseCheckpoint, type Checkpoint } from './checkpoint.ts'
+import { signedCheckpoint, type Checkpoint } from './checkpoint.ts'
 import { hashBytes, leafHash, sha256 } from './hashing.ts'
 import { isIncluded } from './proofs.ts'
-import { MalformedNoteError, parseNote, verifiedSigners, type NoteVerifier } from './signed-note.ts'
+import { MalformedNoteError, type NoteVerifier } from './signed-note.ts'
 
 export interface VerifiedReceipt {
   readonly checkpoint: Checkpoint
@@ -16,10 +16,7 @@ export interface VerifiedReceipt {
 /** Throws MalformedNoteError with the reason when the receipt does not prove what it says. */
 export function verifyReceipt(receipt: Receipt, trusted: readonly NoteVerifier[]): VerifiedReceipt {
   const { event, salt, index, proof, checkpoint: note } = receipt
-  const parsed = parseNote(note)
-  const checkpoint = parseCheckpoint(parsed.text)
-  if (!verifiedSigners(parsed, trusted).has(checkpoint.origin))
-    throw new MalformedNoteError('no key that you trust has signed its checkpoint')
+  const checkpoint = signedCheckpoint(note, trusted)
   const commitment = sha256(
     Buffer.concat([Buffer.from(salt, 'base64url'), Buffer.from(canonicalJson(event))]),
   )

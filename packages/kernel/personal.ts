@@ -12,19 +12,28 @@ export function personal<Schema extends TSchema>(schema: Schema): Schema {
   return { ...schema, [mark]: true }
 }
 
-/** Paths of a schema's personal fields: `{ destination: { msisdn: true } }`. */
-export type PersonalFields = { readonly [field: string]: true | PersonalFields }
+export function isPersonal(schema: TSchema): boolean {
+  return schema[mark] === true
+}
+
+/** Paths of a schema's personal fields: `{ destination: { msisdn: 'text' } }`; metadata is a map of texts. */
+export type PersonalFields = { readonly [field: string]: 'text' | 'map' | PersonalFields }
 
 export function personalFieldsOf(schema: TSchema): PersonalFields {
-  const found: Record<string, true | PersonalFields> = {}
+  const found: Record<string, 'text' | 'map' | PersonalFields> = {}
   const parts = [schema, ...((schema['anyOf'] as readonly TSchema[] | undefined) ?? [])]
   for (const [name, field] of parts.flatMap((part) => Object.entries((part['properties'] ?? {}) as Fields))) {
-    const inner = field[mark] ? true : personalFieldsOf(field)
+    const inner = isPersonal(field) ? shapeOf(field) : personalFieldsOf(field)
     const known = found[name]
-    if (inner === true || known === true) found[name] = true
+    if (typeof inner === 'string') found[name] = inner
+    else if (typeof known === 'string') continue
     else if (Object.keys(inner).length > 0) found[name] = { ...known, ...inner }
   }
   return found
+}
+
+function shapeOf({ type }: TSchema): 'text' | 'map' {
+  return type === 'object' ? 'map' : 'text'
 }
 
 type Fields = Readonly<Record<string, TSchema>>
@@ -33,6 +42,7 @@ type Data = Readonly<Record<string, unknown>>
 /** Placeholder for a sealed value, shown instead of one that was erased. */
 const sealedText = ''
 export const erasedText = '[erased]'
+const erasedMap = { erased: erasedText }
 
 interface Parted {
   readonly rest: Data
@@ -46,8 +56,9 @@ export function part(fields: PersonalFields, data: Data): Parted {
   let personal: Record<string, unknown> | undefined
   for (const [name, inner] of Object.entries(fields)) {
     const value = data[name]
-    if (value === null || value === undefined || value === sealedText) continue
-    const parted = inner === true ? { rest: sealedText, personal: value } : part(inner, value as Data)
+    if (isNothing(value)) continue
+    const parted =
+      typeof inner === 'string' ? { rest: sealedText, personal: value } : part(inner, value as Data)
     if (parted.personal === undefined) continue
     if (!personal) rest = { ...data }
     personal ??= {}
@@ -55,6 +66,14 @@ export function part(fields: PersonalFields, data: Data): Parted {
     personal[name] = parted.personal
   }
   return personal ? { rest, personal } : { rest }
+}
+
+/** Nothing to seal: also an empty text or map. */
+function isNothing(value: unknown): boolean {
+  if (value === null || value === undefined || value === sealedText) return true
+  if (typeof value !== 'object') return false
+  for (const _ in value) return false
+  return true
 }
 
 /** Puts back what was taken out. */
@@ -72,8 +91,9 @@ export function erased(fields: PersonalFields, data: Data): Data {
   const shown: Record<string, unknown> = { ...data }
   for (const [name, inner] of Object.entries(fields)) {
     const value = shown[name]
-    if (inner === true && value === sealedText) shown[name] = erasedText
-    else if (inner !== true && value) shown[name] = erased(inner, value as Data)
+    if (inner === 'text' || inner === 'map') {
+      if (value === sealedText) shown[name] = inner === 'map' ? erasedMap : erasedText
+    } else if (value) shown[name] = erased(inner, value as Data)
   }
   return shown
 }

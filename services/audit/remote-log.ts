@@ -1,28 +1,36 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { hashBytes, sha256 } from '../../infra/transparency/hashing.ts'
-import { parseCheckpoint } from '../../infra/transparency/checkpoint.ts'
-import { parseNote } from '../../infra/transparency/signed-note.ts'
+import { signedCheckpoint } from '../../infra/transparency/checkpoint.ts'
+import { noteVerifier } from '../../infra/transparency/signed-note.ts'
 import { entriesOf, tilePath, tilesOnLevel, tileWidth, widthOf } from '../../infra/transparency/tiles.ts'
 import type { PublishedBundle, PublishedLog, PublishedTile } from '../../infra/transparency/published-log.ts'
 
 const timeoutMs = 30_000
-const tileBytesMax = tileWidth * (hashBytes + 2)
+/** Its length in two bytes, and a commitment. */
+const entryBytes = 2 + hashBytes
+const tileBytesMax = tileWidth * entryBytes
 /** Tiles are small, so it is the way there and back that takes long. */
 const atOnce = 8
 /** Services limit how fast an address may read; others may read from the same one. */
 const triesMax = 30
+const retrySecondsMax = 60
+const tooManyRequests = 429
 
 /** The log said something that cannot be, or nothing. */
 export class RemoteLogError extends Error {
   override readonly name = 'RemoteLogError'
 }
 
-/** What a running service shows of its log to everybody, read over HTTP. It shows no events. */
-export async function remoteLog(url: string): Promise<PublishedLog> {
+/**
+ * What a running service shows of its log to everybody, read over HTTP. It shows no events. Nothing is read
+ * on the word of a checkpoint that no trusted key has signed; the keys are those that it shows, unless the
+ * reader has others.
+ */
+export async function remoteLog(url: string, trusted?: readonly string[]): Promise<PublishedLog> {
   const base = `${url.replace(/\/+$/, '')}/log`
   const note = (await bytesAt(`${base}/checkpoint`)).toString()
-  const { size } = parseCheckpoint(parseNote(note).text)
   const keys = (await bytesAt(`${base}/key`)).toString().trimEnd().split('\n')
+  const { size } = signedCheckpoint(note, (trusted ?? keys).map(noteVerifier))
   return {
     verifierKeys: keys,
     tiles: await tilesOf(base, size),
@@ -37,51 +45,79 @@ export async function remoteLog(url: string): Promise<PublishedLog> {
 async function tilesOf(base: string, size: number): Promise<ReadonlyMap<string, PublishedTile>> {
   const tiles = new Map<string, PublishedTile>()
   for (let level = 0; tilesOnLevel(level, size) > 0; level++) {
-    const indexes = Array.from({ length: tilesOnLevel(level, size) }, (_, index) => index)
-    for await (const { index, bytes } of inOrder(indexes, (index) => {
-      return bytesAt(`${base}/${tilePath({ level, index, width: widthOf({ level, index }, size) })}`)
-    }))
+    const read = (index: number) =>
+      bytesAt(`${base}/${tilePath({ level, index, width: widthOf({ level, index }, size) })}`)
+    for await (const { index, bytes } of inOrder(tilesOnLevel(level, size), read))
       tiles.set(`${level}/${index}`, { hashes: bytes.length / hashBytes, digest: sha256(bytes) })
   }
   return tiles
 }
 
 async function* bundlesOf(base: string, size: number): AsyncGenerator<PublishedBundle> {
-  const indexes = Array.from({ length: tilesOnLevel(0, size) }, (_, index) => index)
-  const read = (index: number) => {
+  const read = async (index: number) => {
     const width = widthOf({ level: 0, index }, size)
-    return bytesAt(`${base}/${tilePath({ level: 'entries', index, width })}`)
+    const url = `${base}/${tilePath({ level: 'entries', index, width })}`
+    return commitmentsIn(await bytesAt(url), { url, width })
   }
-  for await (const { index, bytes } of inOrder(indexes, read))
-    yield { index, commitments: Buffer.concat(entriesOf(bytes)) }
+  for await (const { index, bytes } of inOrder(tilesOnLevel(0, size), read))
+    yield { index, commitments: bytes }
 }
 
-async function* inOrder(indexes: readonly number[], read: (index: number) => Promise<Buffer>) {
-  for (let at = 0; at < indexes.length; at += atOnce) {
-    const part = indexes.slice(at, at + atOnce)
+function commitmentsIn(bundle: Buffer, { url, width }: { url: string; width: number }): Buffer {
+  try {
+    const entries = entriesOf(bundle)
+    if (entries.length === width && entries.every(({ length }) => length === hashBytes))
+      return Buffer.concat(entries)
+  } catch {
+    // It is said below.
+  }
+  throw new RemoteLogError(`${url} does not hold ${width} commitments`)
+}
+
+async function* inOrder(count: number, read: (index: number) => Promise<Buffer>) {
+  for (let at = 0; at < count; at += atOnce) {
+    const part = Array.from({ length: Math.min(atOnce, count - at) }, (_, place) => at + place)
     const found = await Promise.all(part.map(read))
     for (const [place, index] of part.entries()) yield { index, bytes: found[place]! }
   }
 }
 
 async function bytesAt(url: string): Promise<Buffer> {
-  let response = await answerAt(url)
-  for (let tries = 1; response.status === 429 && tries < triesMax; tries++) {
-    await response.body?.cancel()
-    await pause(Number(response.headers.get('retry-after') ?? 1) * 1_000)
-    response = await answerAt(url)
+  let answer = await answerAt(url)
+  for (let tries = 1; answer.status === tooManyRequests && tries < triesMax; tries++) {
+    const seconds = Number(answer.headers.get('retry-after') ?? 1) || 1
+    await pause(Math.min(seconds, retrySecondsMax) * 1_000)
+    answer = await answerAt(url)
   }
-  if (!response.ok) throw new RemoteLogError(`${url} is answered with ${response.status}`)
-  const bytes = Buffer.from(await response.arrayBuffer())
-  if (bytes.length > tileBytesMax)
-    throw new RemoteLogError(`${url} has ${bytes.length} bytes, which is too many`)
-  return bytes
+  if (!answer.ok) throw new RemoteLogError(`${url} is answered with ${answer.status}`)
+  return answer.body
 }
 
-function answerAt(url: string): Promise<Response> {
-  return fetch(url, { signal: AbortSignal.timeout(timeoutMs) }).catch((error: unknown) => {
+interface Answer extends Pick<Response, 'status' | 'ok' | 'headers'> {
+  readonly body: Buffer
+}
+
+/** Nobody has said where it may redirect to, and it may answer without end. */
+async function answerAt(url: string): Promise<Answer> {
+  try {
+    const signal = AbortSignal.timeout(timeoutMs)
+    const { status, ok, headers, body } = await fetch(url, { signal, redirect: 'error' })
+    return { status, ok, headers, body: await limited(body, url) }
+  } catch (error) {
+    if (error instanceof RemoteLogError) throw error
     throw new RemoteLogError(`${url} cannot be read: ${reasonOf(error)}`)
-  })
+  }
+}
+
+async function limited(body: Response['body'], url: string): Promise<Buffer> {
+  const parts: Uint8Array[] = []
+  let length = 0
+  for await (const part of body ?? []) {
+    parts.push(part)
+    length += part.length
+    if (length > tileBytesMax) throw new RemoteLogError(`${url} has more than ${tileBytesMax} bytes`)
+  }
+  return Buffer.concat(parts)
 }
 
 function reasonOf(error: unknown): string {

@@ -1,12 +1,11 @@
 import { announcedKey, announcementType } from '../../infra/transparency/announcement.ts'
-import { parseCheckpoint } from '../../infra/transparency/checkpoint.ts'
+import { parseCheckpoint, signedCheckpoint } from '../../infra/transparency/checkpoint.ts'
 import { commitmentOf } from '../../infra/transparency/commitment.ts'
 import { hashBytes, leafHash, sha256 } from '../../infra/transparency/hashing.ts'
 import {
   MalformedNoteError,
   noteVerifier,
   parseNote,
-  verifiedSigners,
   type NoteVerifier,
 } from '../../infra/transparency/signed-note.ts'
 import { GrowingTree, type Tile } from '../../infra/transparency/tree.ts'
@@ -43,6 +42,8 @@ export class TreeAudit {
   #next: PublishedCheckpoint | undefined
   #noted: PublishedCheckpoint | undefined
   #isBegun = false
+  /** Whether there is any checkpoint. */
+  #isSigned = false
   #tilesCompared = 0
   /** What follows from an event that is another one is not told again. */
   #isForked = false
@@ -101,6 +102,7 @@ export class TreeAudit {
     const { size } = this.#tree
     const { size: signed } = this.#published
     if (!this.#isBegun) await this.#nextCheckpoint()
+    if (size > 0 && !this.#isSigned) this.#note({ problem: `nobody has signed any of the ${size} events` })
     if (size < signed)
       this.#note({ problem: `${signed - size} events are missing at the end: ${signed} were notarised` })
     const tilesTooMany = this.#published.tiles.size - this.#tilesCompared
@@ -109,6 +111,8 @@ export class TreeAudit {
     for (const checkpoint of [this.#noted, this.#next]) {
       if (checkpoint && checkpoint.size > size)
         this.#note({ problem: `a checkpoint tells of ${checkpoint.size} events, and ${size} are there` })
+      // Of a log without events.
+      else if (checkpoint) this.#compareRoot(checkpoint)
     }
     return Math.max(0, size - signed)
   }
@@ -117,14 +121,12 @@ export class TreeAudit {
     this.#isBegun = true
     const { value, done } = await this.#checkpoints.next()
     this.#next = done ? undefined : value
+    this.#isSigned ||= !done
   }
 
   #compareRoot({ size, note }: PublishedCheckpoint, which = `over ${size} events`): undefined {
     try {
-      const parsed = parseNote(note)
-      const checkpoint = parseCheckpoint(parsed.text)
-      if (!verifiedSigners(parsed, this.#trusted).has(checkpoint.origin))
-        throw new MalformedNoteError('no key of the log has signed it')
+      const checkpoint = signedCheckpoint(note, this.#trusted)
       if (checkpoint.size !== size)
         throw new MalformedNoteError(`it says that it is over ${checkpoint.size} events`)
       if (size !== this.#tree.size) throw new MalformedNoteError('there are two of this size')

@@ -104,7 +104,7 @@ async function auditBackup(directory: string, trust: Trust): Promise<Audited> {
 
 /** Only the tree is public: whether its leaves are right is for those to say who have the events. */
 async function auditService(url: string, trust: Trust): Promise<Audited> {
-  const published = await remoteLog(url)
+  const published = await remoteLog(url, trust.keys)
   const tree = treeAudit(published, trust)
   const bar = progress('verifying')
   try {
@@ -209,7 +209,7 @@ function auditText(audited: Audited): string {
   const { events, unsigned, root, books } = audited
   const problems = problemsOf(audited)
   const fine = books
-    ? 'Every event is what was signed, and the books agree with themselves.'
+    ? `Every event${unsigned === 0 ? '' : ' but those'} is what was signed, and the books agree with themselves.`
     : 'The tree is what was signed. Its events are not public: a backup shows whether its leaves are theirs.'
   const verdict =
     problems.length === 0

@@ -72,7 +72,12 @@ export class SandboxClocks implements MovedClocks {
 
   async follow(): Promise<void> {
     this.#following ??= this.#follow()
-    await this.#following
+    try {
+      await this.#following
+    } catch (error) {
+      this.#following = undefined
+      throw error
+    }
   }
 
   async close(): Promise<void> {

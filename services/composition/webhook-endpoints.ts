@@ -27,12 +27,12 @@ export interface ReadableEndpoint extends ListedEndpoint {
   readonly fault?: undefined
 }
 
-/** An event of one endpoint's stream that this version of the service cannot read. */
+/** An event or a secret of one endpoint that this process cannot read. */
 export class UnreadableEndpointError extends Error {
   override readonly name = 'UnreadableEndpointError'
 
   constructor(id: string, cause: unknown) {
-    super(`the stream of webhook endpoint ${id} cannot be read to its end`, { cause })
+    super(`webhook endpoint ${id} cannot be read`, { cause })
   }
 }
 

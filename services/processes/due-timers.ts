@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LeadershipLostError } from '../../infra/postgres/consumers/fence.ts'
+import type { TimerShares } from '../../infra/postgres/consumers/timer-shares.ts'
 import { ownerText, type Owner } from '../../packages/kernel/owner.ts'
 import type { Clock, Log } from '../../packages/kernel/ports.ts'
 import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
@@ -23,21 +24,28 @@ export interface TimerRunnerOptions {
   readonly timers: Timers
   readonly tools: Tools
   readonly log: Log
-  /** Throws when another process may be leading. */
-  readonly assertLeading: () => void
+  /** Throws when another process may be running these timers. */
+  readonly assertHeld: () => void
 }
 
-/** A greater delay is logged: nobody led, or more timers are due than one leader can run. */
+/** A greater delay is logged: nobody ran them, or more timers are due than can be run. */
 const lateMsShown = 5_000
 
-/** Runs due timers until the signal aborts. */
-export async function runTimers(options: TimerRunnerOptions, signal: AbortSignal): Promise<void> {
+/** Runs the due timers of this process's shares until the signal aborts. */
+export async function runTimers(
+  options: Omit<TimerRunnerOptions, 'assertHeld'>,
+  shares: Pick<TimerShares, 'balance' | 'held' | 'assertHeld'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const assertHeld = () => shares.assertHeld()
   while (!signal.aborted) {
     let count = 0
     try {
-      count = await runDue(options)
+      await options.tools.dependencies.movedClocks.follow()
+      await shares.balance()
+      if (shares.held.length > 0) count = await runDue({ ...options, assertHeld })
     } catch (error) {
-      // The new leader continues with them, and this process is about to stop.
+      // Whoever has the share now continues with them.
       if (!(error instanceof LeadershipLostError)) options.log.warn({ error }, 'timers are tried again')
     }
     if (count < perLook) await pause(lookEveryMs, undefined, { signal }).catch(() => undefined)
@@ -89,8 +97,8 @@ function lanesOf(
 
 /** Returns when it is to run again, unless an event removes it first. */
 async function run(options: TimerRunnerOptions, timer: DueTimer<Owner>): Promise<Date> {
-  const { processes, tools, log, assertLeading } = options
-  assertLeading()
+  const { processes, tools, log, assertHeld } = options
+  assertHeld()
   const lateMs = tools.dependencies.clock().getTime() - Date.parse(timer.dueAt)
   if (lateMs > lateMsShown && timer.attempts === 0)
     log.info({ timer: timer.id, lateMs }, 'a timer fires late')

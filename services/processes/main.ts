@@ -5,8 +5,6 @@ import { pollRetryRequests, ParkedEvents, type Retry } from '../../infra/postgre
 import type { Dependencies } from '../../packages/contract/routes.ts'
 import type { AnyDecider } from '../../packages/kernel/decider.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
-import type { Timers } from '../../packages/kernel/read-ports.ts'
-import { runTimers } from './due-timers.ts'
 import type { AnyPolicy } from '../../packages/kernel/policy.ts'
 import { PolicyRunner } from './policies.ts'
 import type { Process, Tools } from './process.ts'
@@ -21,20 +19,18 @@ export interface ProcessesOptions {
   readonly deciders: readonly AnyDecider[]
   readonly policies: readonly AnyPolicy[]
   readonly processes: readonly Process[]
-  readonly timers: Timers
   /** The fence of the one process that may do this. */
   readonly term?: Pick<LeaderTerm, 'fence' | 'assertLeading'>
 }
 
-/** Starts policies, reactions, timers and the callbacks of payment rails. */
+/** Starts policies, reactions and the callbacks of payment rails. */
 export async function startProcesses(options: ProcessesOptions): Promise<Subscription> {
-  const { dependencies, processes, timers, term } = options
+  const { dependencies, processes, term } = options
   const { log } = dependencies
   const doing = { tools: toolsOf(dependencies), assertLeading: () => term?.assertLeading() }
   await dependencies.movedClocks.follow()
   const { subscriptions, retries } = await followLog(options, doing)
   const stop = new AbortController()
-  const timing = runTimers({ processes, timers, log, ...doing }, stop.signal)
   const callbacks = dependencies.rail.onCallback(async (callback) => {
     doing.assertLeading()
     for (const process of processes) await process.callbacks?.[callback.kind]?.(callback, doing.tools)
@@ -43,7 +39,7 @@ export async function startProcesses(options: ProcessesOptions): Promise<Subscri
   const close = async () => {
     stop.abort()
     const closed = [...subscriptions, callbacks].map((subscription) => subscription.close())
-    await Promise.all([...closed, timing, retryRequests])
+    await Promise.all([...closed, retryRequests])
   }
   return { close }
 }

@@ -1,4 +1,4 @@
-import { PostgresTimers } from '../../infra/postgres/timers.ts'
+import { timerShares } from '../../infra/postgres/consumers/timer-shares.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
 import { deciders, policies } from '../../packages/domain/index.ts'
 import type { Runtime } from '../composition/dependencies.ts'
@@ -6,22 +6,30 @@ import { leading } from '../composition/leading.ts'
 import { processes } from './families.ts'
 import { startProcesses } from './main.ts'
 import { observeMoney } from './metrics.ts'
+import { startTimers } from './timers.ts'
 import { Outcomes } from './outcomes.ts'
 
-/** Runs policies, reactions and timers while this process leads, and stands by while another does. */
+/**
+ * Runs this process's part of the timers, and policies and reactions while it leads; stands by for those
+ * while another does.
+ */
 export function runProcesses(runtime: Runtime): Subscription {
   const {
     postgres: { pool },
     dependencies,
     health: { metrics },
+    configuration,
   } = runtime
   observeMoney(runtime)
-  return leading(runtime, 'processes', async (term) => {
-    const timers = new PostgresTimers(pool, term.fence)
+  const timing = startTimers({ dependencies, pool, processes, instance: configuration.instance })
+  metrics.gauge('timer_shares', `Shares of the timers that this process runs, of ${timerShares}`, () => {
+    return timing.shares.held.length
+  })
+  const following = leading(runtime, 'processes', async (term) => {
     const { store, log } = dependencies
     const counting = await new Outcomes(metrics).follow(store, log)
     try {
-      const options = { dependencies, pool, deciders, policies, processes, timers, term }
+      const options = { dependencies, pool, deciders, policies, processes, term }
       const running = await startProcesses(options)
       return { close: async () => void (await Promise.all([running.close(), counting.close()])) }
     } catch (error) {
@@ -29,4 +37,5 @@ export function runProcesses(runtime: Runtime): Subscription {
       throw error
     }
   })
+  return { close: async () => void (await Promise.all([following.close(), timing.close()])) }
 }

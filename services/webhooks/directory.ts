@@ -163,17 +163,29 @@ export class Directory {
     for (const { id, fault } of faults) {
       if (this.#unreadable.has(id)) continue
       this.#unreadable.set(id, owner)
-      const endpoint = publicId('we', id)
-      this.#options.log.error(
-        { endpoint, error: fault },
-        'a webhook endpoint cannot be read: its deliveries wait',
-      )
+      this.#logUnreadable(id, fault)
     }
+  }
+
+  #logUnreadable(id: string, error: unknown): void {
+    const endpoint = publicId('we', id)
+    this.#options.log.error({ endpoint, error }, 'a webhook endpoint cannot be read: its deliveries wait')
   }
 
   #endpoint(listed: ReadableEndpoint): Endpoint {
     let keys: readonly TimedKey[] | undefined
-    return { ...listed, keys: () => (keys ??= this.#keysOf(listed)) }
+    let isLogged = false
+    const open = () => {
+      try {
+        return this.#keysOf(listed)
+      } catch (error) {
+        // Every delivery of the endpoint fails in the same way.
+        if (!isLogged) this.#logUnreadable(listed.id, error)
+        isLogged = true
+        throw new UnreadableEndpointError(listed.id, error)
+      }
+    }
+    return { ...listed, keys: () => (keys ??= open()) }
   }
 
   #keysOf({ id, state: { secret, previous } }: ReadableEndpoint): readonly TimedKey[] {

@@ -17,8 +17,15 @@ interface Heard {
   readonly body: Record<string, unknown>
 }
 
-/** Writes these bytes and answers what comes back, once the other side has ended the connection. */
+/** Writes these bytes and answers the one answer that comes back. */
 async function exchange(port: number, text: string): Promise<Heard> {
+  const heard = await everything(port, text)
+  const [, status, body = ''] = /^HTTP\/1\.1 (\d+) .*?\r\n\r\n(.*)$/s.exec(heard) ?? []
+  return { status: Number(status), body: body ? (JSON.parse(body) as Heard['body']) : {} }
+}
+
+/** Writes these bytes and returns all that comes back until the other side ends the connection. */
+async function everything(port: number, text: string): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   t.teardown(() => socket.destroy())
   let heard = ''
@@ -29,8 +36,7 @@ async function exchange(port: number, text: string): Promise<Heard> {
   socket.write(text)
   // Sooner than Node looks for slow clients by itself.
   await eventually(async () => isEnded, Boolean, 20_000)
-  const [, status, body = ''] = /^HTTP\/1\.1 (\d+) .*?\r\n\r\n(.*)$/s.exec(heard) ?? []
-  return { status: Number(status), body: body ? (JSON.parse(body) as Heard['body']) : {} }
+  return heard
 }
 
 const requests: Readonly<Record<string, readonly [text: string, status: number, code: string]>> = {
@@ -53,6 +59,14 @@ for (const [what, [text, status, code]] of Object.entries(requests)) {
     t.strictSame(schemaFaults(Problem, answer.body), [])
   })
 }
+
+t.test('a request that is none gets its refusal after the answers to those before it', async (t) => {
+  const requests = ['/api/v1/balance', '/api/v1/merchant/payouts'].map((path) =>
+    [`GET ${path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${service.sandboxKey}`, '', ''].join('\r\n'),
+  )
+  const heard = await everything(Number(new URL(service.url).port), `${requests.join('')}FETCH /\r\n\r\n`)
+  t.strictSame(heard.match(/(?<=HTTP\/1\.1 )\d+/g), ['200', '200', '400'])
+})
 
 t.test('a client that is too slow is told so and cut off', async (t) => {
   const clientTimeouts = { headersMs: 100, requestMs: 200, checkEveryMs: 50 }

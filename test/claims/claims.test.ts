@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { v7 } from 'uuid'
 import { readConfiguration } from '../../infra/configuration.ts'
-import { PostgresTimers } from '../../infra/postgres/timers.ts'
 import { claim, claimedName, type Claim } from '../../packages/domain/claims/claim.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { claiming } from '../../services/api/kinds/claims.ts'
@@ -11,6 +10,7 @@ import { Sealed } from '../../services/cli/sealed.ts'
 import { openRuntime, type Runtime } from '../../services/composition/dependencies.ts'
 import { claimProcess } from '../../services/processes/claims.ts'
 import { startProcesses } from '../../services/processes/main.ts'
+import { startTimers } from '../../services/processes/timers.ts'
 import { runProjector } from '../../services/projector/service.ts'
 import { Script } from '../support/child-process.ts'
 import { eventually } from '../support/eventually.ts'
@@ -85,10 +85,15 @@ t.test('200 at once in two processes that are killed: one holder each, and nothi
     deciders: [...deciders, seller],
     policies: [],
     processes: [claimProcess([sellerTaker])],
-    timers: new PostgresTimers(postgres.pool),
+  })
+  const timing = startTimers({
+    dependencies,
+    pool: postgres.pool,
+    processes: [claimProcess([sellerTaker])],
+    instance: 'test',
   })
   t.teardown(async () => {
-    await processes.close()
+    await Promise.all([processes.close(), timing.close()])
     await projector.close()
     await runtime.close()
   })

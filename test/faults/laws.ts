@@ -190,6 +190,9 @@ export const laws: Readonly<Record<string, Law>> = {
       where who ~ '^(projector|processes|relay)-' and who is distinct from (
         select instance from elections where name = split_part(who, '-', 1) and elections.at <= audit.at
         order by elections.at desc limit 1)
+        and not (what like 'timer_attempts %' and who in (
+          select distinct on (name) instance from elections
+          where name like 'timers %' and elections.at <= audit.at order by name, elections.at desc))
       group by who, what`,
   },
   'every consumer has followed the log to its end': {

@@ -173,7 +173,7 @@ t.test('a leader that sleeps while another is elected writes nothing when it wak
   const pending = await Promise.all([first, second].map((client) => payOut(client)))
   t.equal(pending.length, 2)
   const { rows: elected } = await pool.query<{ name: string; instance: string; since: string }>(
-    'select * from leaders',
+    leadersStatement,
   )
   for (const sleeper of sleepers) sleeper.signal('SIGCONT')
   for (const sleeper of sleepers)
@@ -184,14 +184,14 @@ t.test('a leader that sleeps while another is elected writes nothing when it wak
   await payOut(second)
   await lawOver(t, sleepers, async ({ name, instance }) => {
     const { since } = elected.find((one) => one.name === name)!
-    const text = 'select what from audit where who = $1 and at >= $2'
+    const text = "select what from audit where who = $1 and at >= $2 and what not like 'timer_attempts %'"
     t.same((await pool.query(text, [instance, since])).rows, [], `${instance} has written nothing`)
   })
   const others = await pool.query('select distinct who from audit where not (who = any($1))', [
     sleepers.map(({ instance }) => instance),
   ])
   t.ok(others.rowCount! >= led.length, 'those who lead have written')
-  const { rows: still } = await pool.query('select * from leaders')
+  const { rows: still } = await pool.query(leadersStatement)
   t.same(still, elected, 'nobody was elected anew')
 })
 
@@ -218,6 +218,9 @@ t.test('every process stops when it is asked to', async (t) => {
   // Processes that take live money say at their start that there is none to be had.
   await lawOver(t, all, ({ instance, errors }) => t.match(errors, /^(No live provider [^\n]+\n)?$/, instance))
 })
+
+/** Without the shares of the timers: who wakes up gets its part of them back. */
+const leadersStatement = "select * from leaders where name not like 'timers %' order by name"
 
 /** Who has written what leaders write, and when. */
 const auditing = `

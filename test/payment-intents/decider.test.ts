@@ -89,9 +89,17 @@ scenarios(paymentIntent, {
     then: 'payment_must_be_eligible',
   },
   'metadata keys are added or replaced in any state': {
-    given: [...paid, { type: 'PaymentIntentAnnotated', data: { metadata: { a: '1', b: '2' } } }],
+    given: [
+      ...paid,
+      { type: 'PaymentIntentAnnotated', data: { customer: null, metadata: { a: '1', b: '2' } } },
+    ],
     when: { type: 'AnnotateIntent', data: { metadata: { a: '1', b: '3', n: 4 }, description: 'Two shirts' } },
-    then: [{ type: 'PaymentIntentAnnotated', data: { metadata: { b: '3' }, description: 'Two shirts' } }],
+    then: [
+      {
+        type: 'PaymentIntentAnnotated',
+        data: { customer: null, metadata: { b: '3' }, description: 'Two shirts' },
+      },
+    ],
   },
   'metadata cannot grow beyond fifty keys': {
     given: [created],

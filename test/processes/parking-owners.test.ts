@@ -1,6 +1,5 @@
 import t from 'tap'
 import { requestRetry } from '../../infra/postgres/consumers/parked.ts'
-import { PostgresTimers } from '../../infra/postgres/timers.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import { owns } from '../../packages/kernel/owner.ts'
 import { startProcesses } from '../../services/processes/main.ts'
@@ -28,7 +27,6 @@ t.test('a policy for another owner is parked by whom its commands are for', asyn
     deciders: [diary, sharedTally],
     policies: [countingForReaders],
     processes: [],
-    timers: new PostgresTimers(pool),
   })
   t.teardown(() => running.close())
   const counted = async (id: string) => {

@@ -3,7 +3,6 @@ import t, { type Test } from 'tap'
 import { InProcessBus } from '../../infra/event-bus/in-process.ts'
 import { requestRetry } from '../../infra/postgres/consumers/parked.ts'
 import { publishMissing, requestNewGeneration } from '../../infra/postgres/read-models/publication.ts'
-import { PostgresTimers } from '../../infra/postgres/timers.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import type { AnyPolicy } from '../../packages/kernel/policy.ts'
 import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
@@ -66,14 +65,12 @@ function startPolicy(policies: readonly AnyPolicy[], tallyOf: (diary: string) =>
       postgres: { pool },
       dependencies,
     } = runtime
-    const timers = new PostgresTimers(pool)
     const running = await startProcesses({
       dependencies,
       pool,
       deciders: [diary, tally],
       policies,
       processes: [],
-      timers,
     })
     t.teardown(() => running.close())
     return async (id) => {

@@ -149,7 +149,7 @@ t.test('a timer of a kind that nobody here knows is left alone, and the others a
     dependencies: { clock: () => at(10), movedClocks: { ahead: () => [] } },
   } as unknown as TimerRunnerOptions['tools']
   const processes = [{ timers: { test: work } }]
-  await runDue({ processes, timers, tools, log, assertLeading: () => undefined })
+  await runDue({ processes, timers, tools, log, assertHeld: () => undefined })
   t.same(run.sort(), others.sort())
   const { rows } = await pool.query('select from timer_attempts where id = $1', ['newer'])
   t.equal(rows.length, 0, 'nobody has touched it')

@@ -88,3 +88,23 @@ t.test('a rail is not heard about an environment that it does not serve', async 
   t.strictSame(heard, ['one', 'two'])
   await subscription.close()
 })
+
+t.test('nobody who was erased is sent anything', async (t) => {
+  const erased: RailMethod = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '[erased]' }
+  const answer = await registry.submit(request('disbursement', erased))
+  t.match(answer, { state: 'failed', message: /erased/ })
+})
+
+t.test('numbers that an operator repeats are masked, in answers and in callbacks', async (t) => {
+  const said = 'No account +221 77 000 12 12, 77-000-12-12 or 4242424242424242; limit 200000'
+  const failed = { state: 'failed', code: 'no_account', message: said } as const
+  const message = 'No account [number], [number] or [number]; limit 200000'
+  const talkative = Object.assign(new NamedRail('talkative'), { status: async () => failed })
+  const rails = new RailRegistry([{ environments: ['sandbox'], rail: talkative }])
+  const asked = request('disbursement', mobile('0001', 'wave'))
+  t.match(await rails.status(asked.reference, asked), { message })
+  const heard: RailCallback[] = []
+  rails.onCallback(async (callback) => void heard.push(callback))
+  await talkative.report({ ...asked, result: failed })
+  t.match(heard, [{ result: { message } }])
+})

@@ -86,7 +86,7 @@ async function runProcesses({ process, rule }: LeaderWork): Promise<Work> {
   const look = () => {
     if (looking) return false
     looking = true
-    runDue({ processes, timers, tools, log, assertLeading: leading })
+    runDue({ processes, timers, tools, log, assertHeld: leading })
       .catch((error: unknown) => log.warn({ error }, 'timers are tried again'))
       .finally(() => (looking = false))
     return true

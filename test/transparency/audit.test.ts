@@ -155,6 +155,16 @@ t.test('an auditor with a backup and an old checkpoint', async (t) => {
     })
   }
 
+  await t.test('names a log whose signatures were taken away', async (t) => {
+    const copy = changed('no signatures', 'bookkeeping.ndjson.gz', (lines) =>
+      lines.filter((line) => !/^log_(checkpoints|tiles|bundles|cosignatures) /.test(line)),
+    )
+    const { code, report } = await verify(copy)
+    t.equal(code, 1)
+    t.match(report.findings, [{ problem: /^nobody has signed any of the \d+ events$/ }])
+    await t.rejects(standalone(copy), /Command failed/)
+  })
+
   await t.test('reads rows of an older backup, which are in no order', async (t) => {
     const copy = changed('no order', 'bookkeeping.ndjson.gz', (lines) => lines.toReversed())
     const { code, report } = await verify(copy)

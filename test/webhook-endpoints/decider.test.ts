@@ -51,6 +51,21 @@ scenarios(webhookEndpoint, {
     },
     then: [registered],
   },
+  'an endpoint that gets what its mover may not see stays where it is': {
+    given: [registered],
+    when: { type: 'ReviseEndpoint', data: { url: `${url}/2`, hidden: { 'payout.paid': 'payouts.read' } } },
+    then: 'credential_must_have_the_scope',
+  },
+  'an endpoint that gets less than that moves': {
+    given: [registered, revised({ enabledEvents: ['refund.*'] })],
+    when: { type: 'ReviseEndpoint', data: { url: `${url}/2`, hidden: { 'payout.paid': 'payouts.read' } } },
+    then: [revised({ url: `${url}/2`, enabledEvents: ['refund.*'] })],
+  },
+  'an endpoint is turned on by those who may see all that it gets': {
+    given: [registered, disabled],
+    when: { type: 'ReviseEndpoint', data: { enabled: true, hidden: { 'payout.paid': 'payouts.read' } } },
+    then: 'credential_must_have_the_scope',
+  },
   'secrets that are sealed anew are the same secrets': {
     given: [registered, rotated(2, '2026-01-02T12:00:00.000Z')],
     when: { type: 'ResealSecrets', data: { resealed: { 'sealed 1': 'anew 1', 'sealed 2': 'anew 2' } } },

@@ -206,10 +206,17 @@ t.test('a secret that cannot be opened keeps back the deliveries of its endpoint
   const envelope = { merchant: fixture.merchant, livemode: false, actor: 'key:test', correlation: 'test' }
   await fixture.executor.send(webhookEndpoint, id, { type: 'RegisterEndpoint', data }, envelope)
   await register(fixture, `${shop.url}/open`)
-  await webhookService(t, fixture)
-  const event = await published(fixture)
+  const errors: unknown[] = []
+  const ignore = () => undefined
+  const log = { info: ignore, warn: ignore, error: (facts: unknown) => void errors.push(facts) }
+  await webhookService(t, fixture, { log })
+  const events = [await published(fixture), await published(fixture, { resource: 'payout/2' })]
   await settled(fixture)
-  t.strictSame(shop.events(), [event.id])
+  t.strictSame(
+    shop.events(),
+    events.map((event) => event.id),
+  )
+  t.equal(errors.length, 1, 'it is logged once, and not for each delivery')
   const [row] = (await deliveryRows(fixture)).filter(({ endpoint }) => endpoint === id)
   t.match(row, { status: 'pending', attempts: 0, due_at: String })
 })

@@ -27,19 +27,21 @@ const idleTimeoutMs = 10_000
 /** `for key share` would not block the next election: the epoch is not a key. */
 const fenceStatement = `
   select set_config('idle_in_transaction_session_timeout', '${idleTimeoutMs}', true)
-  from leaders where name = $1 and epoch = $2 for share`
+  from leaders where name || ' ' || epoch = any($1) for share`
 
-/** The fence of this leader in this epoch; `onDeposed` is called first when it no longer leads. */
-export function fenceOf(name: string, epoch: number, onLost: () => void): Fence {
+export interface Term {
+  readonly name: string
+  readonly epoch: number
+}
+
+/** The fence of these terms, which end together; `onLost` is called first when one of them is over. */
+export function fenceOf(terms: readonly Term[], onLost: () => void): Fence {
+  const values = [terms.map(({ name, epoch }) => `${name} ${epoch}`)]
   return async (connection) => {
-    const { rowCount } = await connection.query({
-      name: 'fence',
-      text: fenceStatement,
-      values: [name, epoch],
-    })
-    if (rowCount === 1) return
+    const { rowCount } = await connection.query({ name: 'fence', text: fenceStatement, values })
+    if (rowCount === terms.length) return
     onLost()
-    throw new LeadershipLostError(name)
+    throw new LeadershipLostError(terms.map(({ name }) => name).join(', '))
   }
 }
 

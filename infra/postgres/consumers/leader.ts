@@ -1,6 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import pg from 'pg'
-import { LeadershipLostError, fenceOf, type Fence } from './fence.ts'
+import type pg from 'pg'
+import { fenceOf, type Fence } from './fence.ts'
+import { LockSession, nextLook, tryLock } from './lock-session.ts'
+import { shareNames } from './timer-shares.ts'
 
 /** Roles that one process holds at a time. */
 export const leaders = ['projector', 'processes', 'relay', 'notary', 'auditor'] as const
@@ -34,20 +35,6 @@ export interface Leadership {
 
 type Run = (term: LeaderTerm) => Promise<void>
 
-const tryEveryMs = 1_000
-const answerTimeoutMs = 5_000
-/**
- * A leader that the server has not heard from for this long loses its lock, although its connection is open.
- */
-const silenceMaxMs = 4_000
-/**
- * How long a newly elected leader waits for what the last one has started; less than the time-out for an
- * answer.
- */
-const patienceMs = 3_000
-/** A leader stops relying on its lock a little before the server releases it. */
-const certainMs = 3_000
-
 /**
  * Runs in one of the candidate processes at a time: the one whose connection holds the advisory lock of this
  * name. When that connection breaks or falls silent, `run` is aborted and a new election starts, as it does
@@ -71,46 +58,34 @@ async function campaign(candidate: Candidate, run: Run, closing: AbortSignal): P
     } finally {
       await candidacy.end()
     }
-    await nextTry(closing)
+    await nextLook(closing)
   }
 }
 
-async function nextTry(closing: AbortSignal): Promise<void> {
-  await pause(tryEveryMs, undefined, { signal: closing }).catch(() => undefined)
-}
-
-/**
- * One connection and its lock. It is outside the pool, which would otherwise be one connection short for a
- * whole term.
- */
+/** One session and its lock. */
 class Candidacy {
   readonly #candidate: Candidate
-  readonly #client: pg.Client
+  readonly #session: LockSession
   readonly #closing: AbortSignal
-  readonly #over = new AbortController()
-  readonly #finish = () => this.#over.abort()
   #epoch = 0
-  /** The lock was held at this time or later. */
-  #provedAt = Number.NEGATIVE_INFINITY
 
   constructor(candidate: Candidate, closing: AbortSignal) {
     this.#candidate = candidate
-    this.#client = new pg.Client({ ...candidate.pool.options, query_timeout: answerTimeoutMs })
-    this.#client.on('error', this.#finish)
-    this.#client.on('end', this.#finish)
+    this.#session = new LockSession(candidate.pool)
     this.#closing = closing
-    closing.addEventListener('abort', this.#finish)
+    closing.addEventListener('abort', this.#session.finish)
   }
 
   /** False when the connection breaks or the campaign is closed before the lock was acquired. */
   async won(): Promise<boolean> {
+    const { name, instance } = this.#candidate
+    const { client, over } = this.#session
     try {
-      await this.#client.connect()
-      // A suspended process, or one whose machine is gone, closes no connection.
-      await this.#client.query(`set idle_session_timeout = ${silenceMaxMs}`)
-      while (!this.#over.signal.aborted) {
-        if (await tryLock(this.#client, this.#candidate.name)) return await this.#elect()
-        await nextTry(this.#over.signal)
+      await this.#session.open()
+      for (; !over.aborted; await nextLook(over)) {
+        if (!(await tryLock(client, name))) continue
+        this.#epoch = await this.#session.elect(name, instance)
+        return true
       }
     } catch {
       // Whatever went wrong, this connection is useless: the next one is tried after a pause.
@@ -118,71 +93,23 @@ class Candidacy {
     return false
   }
 
-  /** Waits for transactions that the last leader has started; it can start no more. */
-  async #elect(): Promise<boolean> {
-    const { name, instance, pool } = this.#candidate
-    const { rows: own } = await this.#client.query<{ pid: number }>('select pg_backend_pid() as pid')
-    // If they cannot be ended now, the next election tries again.
-    const endSleepers = () => void pool.query(sleepersStatement, [own[0]!.pid]).catch(() => undefined)
-    const impatience = setTimeout(endSleepers, patienceMs)
-    try {
-      const askedAt = performance.now()
-      const { rows } = await this.#client.query<{ epoch: number }>(
-        `insert into leaders (name, epoch, instance) values ($1, 1, $2)
-         on conflict (name) do update set epoch = leaders.epoch + 1, instance = $2, since = now()
-         returning epoch`,
-        [name, instance],
-      )
-      this.#epoch = rows[0]!.epoch
-      this.#provedAt = askedAt
-      return true
-    } finally {
-      clearTimeout(impatience)
-    }
-  }
-
   async run(run: Run): Promise<void> {
-    const { signal } = this.#over
-    const watching = this.#watch()
+    const { name } = this.#candidate
+    const { over: signal, finish } = this.#session
+    this.#session.watch()
     try {
-      const fence = fenceOf(this.#candidate.name, this.#epoch, this.#finish)
-      await run({ signal, fence, assertLeading: () => this.#assertLeading() })
+      const fence = fenceOf([{ name, epoch: this.#epoch }], finish)
+      await run({ signal, fence, assertLeading: () => this.#session.assertHeld(name) })
     } catch (error) {
       // An error because the term is over is no failure.
       if (!signal.aborted) throw error
-    } finally {
-      this.#finish()
-      await watching
-    }
-  }
-
-  /** After a long suspension, a process reads its clock before it learns that its connection is closed. */
-  #assertLeading(): void {
-    const isCertain = performance.now() - this.#provedAt < certainMs
-    if (this.#over.signal.aborted || !isCertain) throw new LeadershipLostError(this.#candidate.name)
-  }
-
-  /** A connection may be dead without a word: the server has released the lock by then, or will soon. */
-  async #watch(): Promise<void> {
-    while (!this.#over.signal.aborted) {
-      await nextTry(this.#over.signal)
-      const askedAt = performance.now()
-      await this.#client.query('select').then(() => (this.#provedAt = askedAt), this.#finish)
     }
   }
 
   async end(): Promise<void> {
-    this.#closing.removeEventListener('abort', this.#finish)
-    this.#finish()
-    await this.#client.end()
+    this.#closing.removeEventListener('abort', this.#session.finish)
+    await this.#session.end()
   }
-}
-
-/** A leader's lock belongs to its connection and ends with it. */
-async function tryLock(connection: pg.ClientBase, name: LeaderName): Promise<boolean> {
-  const text = 'select pg_try_advisory_lock(hashtextextended($1, 0)) as locked'
-  const { rows } = await connection.query<{ locked: boolean }>(text, [`leader of ${name}`])
-  return rows[0]!.locked
 }
 
 /**
@@ -195,18 +122,10 @@ export async function withoutLeaders<Result>(
 ): Promise<{ readonly result: Result } | undefined> {
   const connection = await pool.connect()
   try {
-    for (const name of leaders) if (!(await tryLock(connection, name))) return undefined
+    for (const name of [...leaders, ...shareNames]) if (!(await tryLock(connection, name))) return undefined
     return { result: await work() }
   } finally {
     // The locks go with the connection.
     connection.release(true)
   }
 }
-
-/**
- * Ends transactions that block $1 while they wait for a client: that client is suspended. No server time-out
- * ends one that sleeps in the middle of a COPY.
- */
-const sleepersStatement = `
-  select pg_terminate_backend(pid) from pg_stat_activity
-  where pid = any(pg_blocking_pids($1)) and wait_event = 'ClientRead'`

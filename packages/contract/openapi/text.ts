@@ -89,7 +89,8 @@ it, a list waits for what you wrote last through the same process.
 ## Rate limits
 
 A live key may send 100 requests per second, a sandbox key 25, with bursts above. \`RateLimit\` and
-\`X-RateLimit-*\` headers say what is left; above it the answer is 429 with \`Retry-After\`.
+\`X-RateLimit-*\` headers say what is left; above it the answer is 429 with \`Retry-After\`. Requests
+without a key, and keys that open nothing, are limited by address.
 
 ## Webhooks
 

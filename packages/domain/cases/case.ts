@@ -10,7 +10,8 @@ import {
   type Static,
 } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
-import { stored, type EventsOf } from '../../kernel/event-types.ts'
+import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
+import { personal } from '../../kernel/personal.ts'
 
 /** Questions that people must decide, because no rule does: `ikw cases`. */
 export const caseKinds = {
@@ -39,7 +40,7 @@ const Opened = record({
 
 export const caseEvents = {
   CaseOpened: stored(1, Opened),
-  CaseResolved: stored(1, record({ note: Type.String() })),
+  CaseResolved: sealedFor((_, id) => `case/${id}`, stored(1, record({ note: personal(Type.String()) }))),
 }
 
 export type CaseEvents = EventsOf<typeof caseEvents>

@@ -1,7 +1,8 @@
 import { refuse } from '../../contract/refusals.ts'
 import { CountMinor, Currency, nullable, record, Type, type Static } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
-import { stored, type EventsOf } from '../../kernel/event-types.ts'
+import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
+import { personal } from '../../kernel/personal.ts'
 
 /** From this amount on, in minor units, an intervention takes two names. */
 const twoNamesFrom: Readonly<Record<string, number>> = {
@@ -20,16 +21,20 @@ const Signed = record({
   subject: Type.String(),
   money: nullable(record({ amount: CountMinor, currency: Currency })),
   by: Type.String(),
-  reason: Type.String(),
+  reason: personal(Type.String()),
 })
 
 // Events
 
 export const interventionEvents = {
   /** Large enough to need a second name. */
-  InterventionProposed: stored(1, Signed),
+  InterventionProposed: sealedFor(aboutItself, stored(1, Signed)),
   /** From here on it may be carried out. */
-  InterventionApproved: stored(1, Signed),
+  InterventionApproved: sealedFor(aboutItself, stored(1, Signed)),
+}
+
+function aboutItself(_: unknown, id: string): string {
+  return `intervention/${id}`
 }
 
 export type InterventionEvents = EventsOf<typeof interventionEvents>

@@ -20,8 +20,14 @@ export const merchantEvents = {
       { 1: withoutStamp },
     ),
   ),
-  MerchantSuspended: stored(2, record({ reason: Type.String() }), { 1: withoutStamp }),
-  MerchantActivated: stored(1, record({ reason: Type.String() })),
+  MerchantSuspended: sealedFor(
+    (_, id) => `merchant/${id}`,
+    stored(2, record({ reason: personal(Type.String()) }), { 1: withoutStamp }),
+  ),
+  MerchantActivated: sealedFor(
+    (_, id) => `merchant/${id}`,
+    stored(1, record({ reason: personal(Type.String()) })),
+  ),
 }
 
 export type MerchantEvents = EventsOf<typeof merchantEvents>

@@ -53,28 +53,38 @@ const collected = { ...operation, amount: AmountMinor, currency: Currency, rail:
 // it is recorded.
 
 export const paymentIntentEvents = {
-  PaymentIntentCreated: stored(
-    3,
-    record({
-      amount: AmountMinor,
-      currency: Currency,
-      transactionCountry: Country,
-      payerCountry: nullable(Country),
-      railCountry: nullable(Country),
-      description: nullable(Type.String()),
-      metadata: Metadata,
-      customer: nullable(Uuid),
-      purpose: Purpose,
-      plan: PostingPlan,
-    }),
-    { 1: withoutStamp, 2: forItself },
+  PaymentIntentCreated: sealedFor(
+    payerOf,
+    stored(
+      3,
+      record({
+        amount: AmountMinor,
+        currency: Currency,
+        transactionCountry: Country,
+        payerCountry: nullable(Country),
+        railCountry: nullable(Country),
+        description: personal(nullable(Type.String())),
+        metadata: personal(Metadata),
+        customer: nullable(Uuid),
+        purpose: Purpose,
+        plan: PostingPlan,
+      }),
+      { 1: withoutStamp, 2: forItself },
+    ),
   ),
   /** `metadata` has added or replaced keys with their values, and removed keys with null. */
-  PaymentIntentAnnotated: stored(
-    3,
-    record({ description: optional(nullable(Type.String())), metadata: optional(MetadataRevision) }),
-    // Older events could not remove keys.
-    { 1: withoutStamp, 2: (old) => old },
+  PaymentIntentAnnotated: sealedFor(
+    payerOf,
+    stored(
+      4,
+      record({
+        description: optional(personal(nullable(Type.String()))),
+        metadata: optional(personal(MetadataRevision)),
+        customer: nullable(Uuid),
+      }),
+      // Older events could not remove keys.
+      { 1: withoutStamp, 2: (old) => old, 3: (old) => ({ ...old, customer: null }) },
+    ),
   ),
   /** `returnUrl` is the merchant's, `statusUrl` our own page about this operation. */
   PaymentIntentConfirmationStarted: sealedFor(
@@ -187,6 +197,12 @@ export const paymentIntentEvents = {
 }
 
 export type PaymentIntentEvents = EventsOf<typeof paymentIntentEvents>
+
+/** Whom a description and metadata are about. */
+function payerOf({ customer }: { readonly customer: string | null }, id: string): string {
+  return customer === null ? `payment_intent/${id}` : `customer/${customer}`
+}
+
 // Before purposes existed, every payment was a plain one and went to the merchant.
 
 function forItself(older: Record<string, never>): object {

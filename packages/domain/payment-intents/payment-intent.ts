@@ -95,7 +95,8 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       const isDescribed = description !== undefined && description !== intent.description
       if (!metadata && !isDescribed) return []
       if (metadata) admitMetadata(intent.metadata, metadata)
-      const data = { ...(metadata && { metadata }), ...(isDescribed && { description }) }
+      const { customer } = intent
+      const data = { customer, ...(metadata && { metadata }), ...(isDescribed && { description }) }
       return [{ type: 'PaymentIntentAnnotated', data }]
     },
 

@@ -7,7 +7,7 @@ import type { Decider, Stamp } from '../../kernel/decider.ts'
 import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import { owns, type MerchantOwner } from '../../kernel/owner.ts'
 import { personal } from '../../kernel/personal.ts'
-import { holderOf } from '../../contract/subjects.ts'
+import { holderOf, isErased } from '../../contract/subjects.ts'
 import { Destination, readDestination, type DestinationRequest } from './destination-request.ts'
 
 // Events
@@ -133,6 +133,7 @@ export function usableDestination(
     return refuse('payout_must_have_one_valid_destination', { detail: 'The saved destination is not known' })
   }
   if (state.status === 'removed') refuse('destination_must_be_active')
+  if (isErased(state.destination)) refuse('destination_must_be_active', { detail: 'It was erased' })
   if (now.getTime() < Date.parse(state.usableFrom)) {
     const detail = `The saved destination can be used from ${state.usableFrom}`
     refuse('destination_must_be_past_its_safety_delay', { detail })

@@ -10,6 +10,7 @@ import {
 } from '../../contract/vocabulary.ts'
 import { holderOf } from '../../contract/subjects.ts'
 import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
+import { personal } from '../../kernel/personal.ts'
 import { Recorded, Remedy, Word } from './contradictions.ts'
 import { Destination } from './destination-request.ts'
 import { Failure } from './failure.ts'
@@ -31,7 +32,7 @@ export const payoutEvents = {
         /** The saved destination that was named. */
         payoutMethod: nullable(Type.String()),
         batch: nullable(Type.String()),
-        metadata: Metadata,
+        metadata: personal(Metadata),
         expectedBy: Timestamp,
       }),
       { 1: withoutStamp },
@@ -45,7 +46,10 @@ export const payoutEvents = {
   }),
   PayoutPaid: stored(2, record({ money: PayoutMoney }), { 1: withoutStamp }),
   PayoutFailed: stored(2, record({ money: PayoutMoney, failure: Failure }), { 1: withoutStamp }),
-  PayoutCanceled: stored(2, record({ money: PayoutMoney, reason: Type.String() }), { 1: withoutStamp }),
+  PayoutCanceled: sealedFor(
+    (_, id) => `payout/${id}`,
+    stored(2, record({ money: PayoutMoney, reason: personal(Type.String()) }), { 1: withoutStamp }),
+  ),
   PayoutReturned: stored(2, record({ money: PayoutMoney }), { 1: withoutStamp }),
   PayoutDelayed: stored(2, record({ reason: DelayReason }), { 1: withoutStamp }),
   PayoutDelayReasonRevised: stored(2, record({ reason: DelayReason }), { 1: withoutStamp }),

@@ -1,3 +1,4 @@
+import { matches } from '../../contract/webhook-types.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { literals, nullable, record, Timestamp, Type } from '../../contract/vocabulary.ts'
 import type { Decider, Message } from '../../kernel/decider.ts'
@@ -77,10 +78,12 @@ export type WebhookEndpointCommands = {
     sealedSecret: string
     secretLast4: string
   }
+  /** `hidden` is for those who must see all that the endpoint gets afterwards. */
   ReviseEndpoint: {
     url?: string | undefined
     enabledEvents?: readonly string[] | undefined
     enabled?: boolean | undefined
+    hidden?: HiddenEvents
   }
   /** The URL that answered this event with 410. It may have been replaced since. */
   DisableGoneEndpoint: { url: string; event: string }
@@ -105,9 +108,10 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
       return [{ type: 'WebhookEndpointRegistered', data }]
     },
 
-    ReviseEndpoint({ url, enabledEvents, enabled }, state) {
+    ReviseEndpoint({ url, enabledEvents, enabled, hidden = {} }, state) {
       const current = registered(state)
       const next = { url: url ?? current.url, enabledEvents: [...(enabledEvents ?? current.enabledEvents)] }
+      requireVisible(next.enabledEvents, hidden)
       const isSame = next.url === current.url && sameList(next.enabledEvents, current.enabledEvents)
       const revised = isSame ? [] : [{ type: 'WebhookEndpointRevised', data: next } as const]
       return [...revised, ...switched(current, enabled)]
@@ -200,6 +204,17 @@ function switched(
   if (enabled === undefined || enabled === (status !== 'disabled')) return []
   if (enabled) return [{ type: 'WebhookEndpointEnabled', data: {} }]
   return [{ type: 'WebhookEndpointDisabled', data: { reason: 'merchant', event: null } }]
+}
+
+/** Types of events that a caller may not see, with the scope that each takes. */
+export type HiddenEvents = Readonly<Record<string, string>>
+
+/** Decided with the change itself: meanwhile somebody else may have enabled the endpoint for more. */
+export function requireVisible(enabledEvents: readonly string[], hidden: HiddenEvents): void {
+  const found = Object.entries(hidden).find(([type]) => matches(enabledEvents, type))
+  if (!found) return
+  const [type, scope] = found
+  refuse('credential_must_have_the_scope', { detail: `Credential lacks the scope ${scope} for ${type}` })
 }
 
 /** What an endpoint's secrets are bound to: in another endpoint's history they do not open. */

@@ -1,20 +1,24 @@
 import { refuse } from '../../contract/refusals.ts'
 import { nullable, record, Type } from '../../contract/vocabulary.ts'
 import type { Decider, Stamp } from '../../kernel/decider.ts'
-import { stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
+import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
+import { personal } from '../../kernel/personal.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 
 export const webhookReplayEvents = {
-  WebhookReplayRequested: stored(
-    2,
-    record({
-      event: nullable(Type.String()),
-      endpoint: nullable(Type.String()),
-      reason: nullable(Type.String()),
-      deliveries: Count,
-    }),
-    { 1: withoutStamp },
+  WebhookReplayRequested: sealedFor(
+    (_, id) => `webhook_replay/${id}`,
+    stored(
+      2,
+      record({
+        event: nullable(Type.String()),
+        endpoint: nullable(Type.String()),
+        reason: personal(nullable(Type.String())),
+        deliveries: Count,
+      }),
+      { 1: withoutStamp },
+    ),
   ),
   WebhookReplayCompleted: stored(2, record({ deliveries: Count, succeeded: Count, failed: Count }), {
     1: withoutStamp,

@@ -15,8 +15,7 @@ import {
   type WebhookEndpoint,
   type WebhookEndpointCommands,
 } from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
-import { readEndpoint } from '../../composition/webhook-endpoints.ts'
-import { requireSight } from './event-sight.ts'
+import { hiddenFrom, requireSight } from './event-sight.ts'
 import { takeSlot } from './webhook-slots.ts'
 
 type Commands = WebhookEndpointCommands
@@ -46,21 +45,11 @@ export async function prepareRevision(
   const id = request.params['id']!
   if (url !== undefined) checkUrl(request, url)
   checkTypes(enabledEvents)
-  await requireSightOfAll(request, id)
+  // Whoever moves an endpoint elsewhere, or turns it on, must be allowed to see all that it will get.
+  const sendsMore = url !== undefined || enabledEvents !== undefined || enabled === true
+  const hidden = sendsMore ? hiddenFrom(request.caller) : {}
   if (enabled) await takeSlot(request, id)
-  return { url, enabledEvents, enabled }
-}
-
-/** Whoever moves an endpoint elsewhere, or turns it on, must be allowed to see all that it will get. */
-async function requireSightOfAll(
-  { dependencies, caller, body }: Request<Static<typeof WebhookEndpointRevision>>,
-  id: string,
-): Promise<void> {
-  const { url, enabled, enabled_events: enabledEvents } = body
-  if (enabledEvents) return requireSight(caller, enabledEvents)
-  if (url === undefined && enabled !== true) return
-  const endpoint = await readEndpoint(dependencies, caller, id)
-  if (endpoint) requireSight(caller, endpoint.state.enabledEvents)
+  return { url, enabledEvents, enabled, hidden }
 }
 
 /** Spec, Webhook endpoints: the new secret signs future deliveries immediately. */

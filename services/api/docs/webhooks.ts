@@ -54,8 +54,9 @@ const retries =
   'A delivery fails on any other status, on a redirect, and after 15 seconds. It is tried again 5 minutes, ' +
   '30 minutes, 2 hours, 8 hours and 24 hours later. When the last retry fails, the endpoint is marked as ' +
   'failing and you get one e-mail; it still gets deliveries, and the first success makes it active again. ' +
-  'Status 410 turns it off. `POST /api/v1/webhook-replays` sends past events again, and ' +
-  '`GET /api/v1/events` reads them as a feed.'
+  'Status 410 turns it off. `GET /api/v1/webhook-endpoints/{id}/deliveries` shows what your endpoint was sent ' +
+  'and what it answered, `POST /api/v1/webhook-replays` sends past events again, ' +
+  'and `GET /api/v1/events` reads them as a feed.'
 
 const order =
   'Events of one resource are sent one after the other, but a retry comes after those that were sent ' +

@@ -1,4 +1,4 @@
-import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http'
+import { createServer, STATUS_CODES, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { randomUUID } from 'node:crypto'
 import type { Express } from 'express'
@@ -45,7 +45,9 @@ export function serverOf({ app, listener, clientTimeouts, baseUrl }: ServerOptio
     closingQueuedResponses(listener),
   )
   server.maxConnections = connectionsMax
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuseConnection(error, socket, baseUrl))
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    afterAnswers(socket, () => refuseConnection(error, socket, baseUrl))
+  })
   return server
 }
 
@@ -55,11 +57,22 @@ const refusals: Readonly<Record<string, RefusalName>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'body_must_arrive_in_time',
 }
 
+/** The response whose turn it is on a connection. */
+function answering(socket: Duplex): ServerResponse | undefined {
+  return (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined
+}
+
+/** Otherwise the refusal of a pipelined request would be taken for the answer to the one before it. */
+function afterAnswers(socket: Duplex, refuse: () => void): void {
+  const earlier = answering(socket)
+  if (!earlier?.req.complete) return refuse()
+  earlier.once('finish', () => afterAnswers(socket, refuse))
+}
+
 /** Node itself would send a bare status line, which clients' problem handling cannot read. */
 function refuseConnection({ code = '' }: NodeJS.ErrnoException, socket: Duplex, baseUrl: string): void {
   // In the middle of an answer nothing else can be sent.
-  const { _httpMessage: answering } = socket as { _httpMessage?: { headersSent: boolean } }
-  if (!socket.writable || answering?.headersSent) return void socket.destroy()
+  if (!socket.writable || answering(socket)?.headersSent) return void socket.destroy()
   const refusal = new Refusal(refusals[code] ?? 'request_must_be_http')
   const requestId = `req_${randomUUID().replaceAll('-', '')}`
   const body = problem(refusal, { instance: '', requestId, baseUrl })

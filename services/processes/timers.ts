@@ -1,0 +1,36 @@
+import type pg from 'pg'
+import { TimerShares } from '../../infra/postgres/consumers/timer-shares.ts'
+import { PostgresTimers } from '../../infra/postgres/timers.ts'
+import type { Dependencies } from '../../packages/contract/routes.ts'
+import type { Subscription } from '../../packages/kernel/ports.ts'
+import { runTimers } from './due-timers.ts'
+import { toolsOf } from './main.ts'
+import type { Process } from './process.ts'
+
+export interface TimersOptions {
+  readonly dependencies: Dependencies
+  readonly pool: pg.Pool
+  readonly processes: readonly Process[]
+  /** This process's name, for people. */
+  readonly instance: string
+}
+
+/** Timers that run, and the shares of them that are this process's. */
+export interface RunningTimers extends Subscription {
+  readonly shares: Pick<TimerShares, 'held'>
+}
+
+/** Runs this process's part of the timers, and the parts of those that end. */
+export function startTimers({ dependencies, pool, processes, instance }: TimersOptions): RunningTimers {
+  const shares = new TimerShares({ pool, instance })
+  const timers = new PostgresTimers(pool, shares)
+  const stop = new AbortController()
+  const options = { processes, timers, tools: toolsOf(dependencies), log: dependencies.log }
+  const running = runTimers(options, shares, stop.signal)
+  const close = async () => {
+    stop.abort()
+    await running
+    await shares.close()
+  }
+  return { close, shares }
+}
