@@ -23,7 +23,7 @@ export const reconcile: Row = {
 
 const rail = 'mobile_money.SN.wave'
 const timeZone = 'Africa/Dakar'
-/** One line in so many is wrong. */
+/** One line in this many is wrong. */
 const wrongEvery = 1_000
 
 async function prepare(bench: Bench): Promise<Contest> {

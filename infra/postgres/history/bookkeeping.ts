@@ -16,7 +16,7 @@ export const bookkeeping = [
   { name: 'webhook_replay_plans', where: 'true' },
   { name: 'bus_journal', where: 'true' },
   { name: 'answers', where: 'true' },
-  // Without them nobody can open personal fields in the log.
+  // Without them, personal fields in the log cannot be opened.
   { name: 'subject_keys', where: 'true' },
   // The simulated operators' data: a sandbox continues where it was.
   { name: 'sandbox_operations', where: 'true' },

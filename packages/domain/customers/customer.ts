@@ -94,7 +94,7 @@ export function contactName({ merchant, livemode }: MerchantOwner, contact: stri
 
 const contacts = 'd0a7a5a3-54f0-5c1e-8f4e-0b8b0f6d2c11'
 
-/** The id that an earlier version derived from a contact: whoever guesses the contact can compute it. */
+/** The id that an earlier version derived from a contact: anyone who guesses the contact can compute it. */
 export function guessableContactId({ merchant, livemode }: MerchantOwner, contact: string): string {
   return derivedId(contacts, `${merchant} ${livemode} ${contact.toLowerCase()}`)
 }
