@@ -18,6 +18,8 @@ export const bookkeeping = [
   { name: 'answers', where: 'true' },
   // Without them, personal fields in the log cannot be opened.
   { name: 'subject_keys', where: 'true' },
+  // Who was erased: in a copy from before, they are erased again.
+  { name: 'erasures', where: 'true' },
   // The simulated operators' data: a sandbox continues where it was.
   { name: 'sandbox_operations', where: 'true' },
   // The Merkle tree of the log, against which others hold proofs; in order, so that auditors can stream it.
