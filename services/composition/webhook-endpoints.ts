@@ -86,7 +86,7 @@ export async function ownsEndpoint(
   owner: MerchantOwner,
   id: string,
 ): Promise<boolean> {
-  const [first] = await store.readStream(streamName(webhookEndpoint.category, id), 0)
+  const [first] = await store.readStream(streamName(webhookEndpoint.category, id), 0, 1)
   return first !== undefined && owns(first.metadata, owner)
 }
 

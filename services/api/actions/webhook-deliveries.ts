@@ -1,4 +1,5 @@
 import { publicId } from '../../../packages/contract/identity.ts'
+import { listed, onePage } from '../../../packages/contract/list-envelope.ts'
 import { refuse } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import {
@@ -16,26 +17,20 @@ import { findEvent, sequenceOf, typesFor } from './events.ts'
 
 const statuses = ['pending', 'succeeded', 'failed', 'skipped'] as const
 
-export const Deliveries = record({
-  object: literals('list'),
-  url: Type.String(),
-  data: Type.Array(
-    record({
-      object: literals('webhook_delivery'),
-      event_id: Type.String(),
-      webhook_endpoint_id: Type.String(),
-      status: literals(...statuses),
-      attempts: Type.Integer({ minimum: 0, description: 'How often it was sent' }),
-      replay: Type.Boolean({ description: 'Sent because somebody asked for a replay' }),
-      next_attempt_at: nullable(Timestamp),
-      last_attempt_at: nullable(Timestamp),
-      last_status: nullable(Type.Integer({ description: 'HTTP status; null when no answer came' })),
-      last_answer: nullable(Type.String({ description: 'First 4 kB of the answer, or why there was none' })),
-    }),
-  ),
-  has_more: Type.Boolean(),
-  next_cursor: nullable(Type.String()),
+const Delivery = record({
+  object: literals('webhook_delivery'),
+  event_id: Type.String(),
+  webhook_endpoint_id: Type.String(),
+  status: literals(...statuses),
+  attempts: Type.Integer({ minimum: 0, description: 'How often it was sent' }),
+  replay: Type.Boolean({ description: 'Sent because somebody asked for a replay' }),
+  next_attempt_at: nullable(Timestamp),
+  last_attempt_at: nullable(Timestamp),
+  last_status: nullable(Type.Integer({ description: 'HTTP status; null when no answer came' })),
+  last_answer: nullable(Type.String({ description: 'First 4 kB of the answer, or why there was none' })),
 })
+
+export const Deliveries = listed(Delivery)
 
 export const DeliveryQuery = record({
   status: optional(literals(...statuses)),
@@ -47,7 +42,7 @@ export const DeliveryQuery = record({
 export async function listDeliveriesOfEvent(request: Request): Promise<Static<typeof Deliveries>> {
   const { id } = await findEvent(request)
   const found = await request.dependencies.publicEvents.deliveries(id, request.caller)
-  return { object: 'list', url: request.path, data: found.map(view), has_more: false, next_cursor: null }
+  return onePage(request.path, found.map(view))
 }
 
 /** What an endpoint was sent of the events that the caller may see, and what it answered last. */
@@ -77,7 +72,7 @@ export async function listDeliveriesTo(
   }
 }
 
-function view(delivery: EventDelivery): Static<typeof Deliveries>['data'][number] {
+function view(delivery: EventDelivery): Static<typeof Delivery> {
   return {
     object: 'webhook_delivery',
     event_id: delivery.event,
