@@ -180,7 +180,7 @@ export async function showPayout(
   return (await run(connection, 'show', [text, [id, merchant]]))[0]
 }
 
-/** One row more than asked for tells whether there is another page. */
+/** One row more than requested shows whether there is another page. */
 export async function listPayouts(
   connection: Connection,
   [merchant, status, limit]: [string, string, number],

@@ -23,7 +23,7 @@ export const reconcile: Row = {
 
 const rail = 'mobile_money.SN.wave'
 const timeZone = 'Africa/Dakar'
-/** One line in so many is wrong. */
+/** One line in this many is wrong. */
 const wrongEvery = 1_000
 
 async function prepare(bench: Bench): Promise<Contest> {
@@ -71,7 +71,14 @@ const statementLines = `
 async function ourReconciliation(runtime: Runtime, bytes: Buffer, lines: number): Promise<void> {
   const clock = new ZoneClock(timeZone)
   const instantOf = (local: string) => clock.instantOf(local)
-  const read = readStatement(bytes, { currency: 'XOF', digits: 0, map: {}, decimal: 'auto', instantOf })
+  const read = readStatement(bytes, {
+    currency: 'XOF',
+    digits: 0,
+    map: {},
+    decimal: 'auto',
+    future: '9999',
+    instantOf,
+  })
   const { dependencies, postgres } = runtime
   const { result } = await reconcileStatement({
     dependencies,

@@ -4,7 +4,7 @@ import { connected, type BenchDatabase } from './bench.ts'
 import { countEvents, openLog } from './log.ts'
 import { number } from './result.ts'
 
-/** What the load's clients were told had been done. */
+/** What the load's clients were told was done. */
 export interface Acknowledged {
   /** The event that the log must hold for each acknowledged unit of work. */
   readonly event: string

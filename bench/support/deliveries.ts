@@ -145,7 +145,7 @@ async function register(
 
 const crowdEvery = 1_000
 
-/** How many of so many events are the crowd's. */
+/** Share of the events that belong to the crowd. */
 function crowdEvents(events: number): number {
   return Math.floor(events / crowdEvery)
 }

@@ -9,7 +9,7 @@ export class Bell {
   #head = 0
   #waiting = new Set<Waiting>()
 
-  /** `onWaiting` is called whenever somebody starts to wait. */
+  /** `onWaiting` is called whenever a caller starts to wait. */
   constructor(onWaiting: () => void) {
     this.#onWaiting = onWaiting
   }
@@ -46,7 +46,7 @@ export class Bell {
     for (const { wake } of this.#everyone()) wake()
   }
 
-  /** Tells waiters why they are waiting. */
+  /** Passes the reason for the wait on to the waiters. */
   fail(error: unknown): void {
     for (const { fail } of this.#everyone()) fail(error)
   }

@@ -29,9 +29,9 @@ export interface SeenLogOptions {
 export class SeenLog {
   readonly #options: SeenLogOptions
   #newest: SeenEvent | undefined
-  /** So many connections have ended: the next one may lead to another server. */
+  /** Number of connections that have ended: the next one may lead to another server. */
   #doubts = 0
-  /** Of these, those after which the log was found to be the same. */
+  /** The number of connections after which the log was last found to be the same. */
   #resolved = 0
 
   constructor(options: SeenLogOptions) {
@@ -47,7 +47,7 @@ export class SeenLog {
     this.#doubts++
   }
 
-  /** What the log holds is known to be what this process has seen, unless a connection has ended since. */
+  /** The log is known to hold what this process has seen, unless a connection has ended since. */
   async requireIfInDoubt(isThere: (newest: SeenEvent) => Promise<boolean>): Promise<void> {
     const doubts = this.#doubts
     if (doubts === this.#resolved) return

@@ -12,7 +12,7 @@ export class CallTimedOutError extends Error {
 export interface HttpCallLimits {
   /** From the first byte of the name's look-up to the last byte of the answer that is read. */
   readonly timeoutMs: number
-  /** What comes after so many bytes of an answer's body is not read. */
+  /** Bytes of an answer's body beyond this many are not read. */
   readonly answerBytesMax: number
 }
 

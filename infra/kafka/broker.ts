@@ -13,7 +13,7 @@ export interface BrokerOptions {
   readonly jars: string
   /** 0 picks any free port. */
   readonly port: number
-  /** The `host:port` advertised to clients, where a proxy stands in front of the broker. */
+  /** The `host:port` advertised to clients when there is a proxy in front of the broker. */
   readonly advertised?: string
   /** A second listener that only accepts TLS with this name and password. */
   readonly secured?: SecuredListener

@@ -24,6 +24,7 @@ import * as subjectKeys from './migrations/021-subject-keys.ts'
 import * as busJournal from './migrations/022-bus-journal.ts'
 import * as upkeep from './migrations/023-upkeep.ts'
 import * as audit from './migrations/024-audit.ts'
+import * as erasures from './migrations/025-erasures.ts'
 
 /**
  * In order. A migration that has run anywhere is never changed; a change is another migration. A function
@@ -54,6 +55,7 @@ const migrations = {
   '022-bus-journal': busJournal,
   '023-upkeep': upkeep,
   '024-audit': audit,
+  '025-erasures': erasures,
 } satisfies Record<string, { up(knex: Knex): Promise<void> }>
 
 const migrationLock = 4_719_202_603

@@ -37,7 +37,7 @@ export interface ClaimedCallback extends RailCallback {
 
 export interface CalledBack {
   readonly reference: string
-  /** Identifies the claim: one that somebody else has taken over settles nothing. */
+  /** Identifies the claim: after another process has taken over, it settles nothing. */
   readonly attempts: number
   readonly accepted: boolean
   /** When the next one comes, if one is owed. */
@@ -51,7 +51,7 @@ export interface SandboxBook {
   find(reference: string): Promise<KnownOperation | undefined>
   /** Takes the steps that are due, of one operation or of all; returns how many. */
   advance(due: { readonly now: Date; readonly limit: number; readonly reference?: string }): Promise<number>
-  /** Claims due callbacks; nobody else gets them until then. */
+  /** Claims due callbacks; no other process gets them until then. */
   claimCallbacks(claim: {
     readonly now: Date
     readonly until: Date

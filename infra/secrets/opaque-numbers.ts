@@ -6,7 +6,7 @@ import type { MasterKeys } from './vault.ts'
 const algorithm = 'aes-256-ecb'
 const form = /^[A-Za-z0-9_-]{22}$/
 const contextsKept = 10_000
-/** Another process may have received a new key, but not for every nonsense that somebody sends. */
+/** Another process may have received a new key, but not every invalid number is worth a look. */
 const loadEveryMs = 1_000
 
 /**

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { parse } from 'csv-parse/sync'
 import { AmountError, minorUnits, type DecimalMark } from './amounts.ts'
@@ -52,6 +53,8 @@ export interface StatementOptions {
   readonly digits: number
   readonly map: ColumnMap
   readonly decimal: DecimalMark
+  /** No line can be of this time or a later one. */
+  readonly future: string
   /** The time at which clocks at the operator show this. */
   readonly instantOf: (local: string) => string
 }
@@ -79,16 +82,40 @@ export function readStatement(bytes: Buffer, options: StatementOptions): ReadSta
     }
   })
   if (wrong > 0) throw new StatementError(problems, wrong - problems.length)
-  const digest = createHash('sha256').update(bytes).digest('hex')
-  return { digest, lines: lines.filter((line) => line !== undefined) }
+  const read = lines.filter((line) => line !== undefined)
+  checkWhole(read)
+  return { digest: createHash('sha256').update(bytes).digest('hex'), lines: read }
 }
 
-/** UTF-8, or UTF-16 that says so. */
+/** One mistyped year would make every movement between missing on the statement. */
+const spanMsMax = 366 * 86_400_000
+
+function checkWhole(lines: readonly ReadLine[]): void {
+  let [first, last, sum] = [lines[0]!, lines[0]!, 0]
+  for (const line of lines) {
+    if (line.at < first.at) first = line
+    if (line.at > last.at) last = line
+    sum += Math.abs(line.amount) + line.fee
+  }
+  if (!Number.isSafeInteger(sum))
+    throw new StatementError(['Its amounts add up to more than can be counted.'])
+  if (Date.parse(last.at) - Date.parse(first.at) <= spanMsMax) return
+  const ends = `line ${first.number} is of ${first.at} and line ${last.number} of ${last.at}`
+  throw new StatementError([`It is about more than a year: ${ends}.`])
+}
+
+/** UTF-8, UTF-16 that says so, or what is left: Windows-1252, in which any bytes are text. */
 function decoded(bytes: Buffer): string {
-  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe
-  const text = new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes)
+  const text = new TextDecoder(encodingOf(bytes)).decode(bytes)
   if (text.includes('\0')) throw new StatementError(['The file is no text: it has bytes of zero.'])
   return text
+}
+
+function encodingOf(bytes: Buffer): string {
+  const mark = bytes.subarray(0, 2).toString('hex')
+  if (mark === 'fffe') return 'utf-16le'
+  if (mark === 'feff') return 'utf-16be'
+  return isUtf8(bytes) ? 'utf-8' : 'windows-1252'
 }
 
 function recordsOf(text: string): readonly (readonly string[])[] {
@@ -135,7 +162,7 @@ function lineOf(number: number, cell: Cell, options: StatementOptions): ReadLine
     reference: referenceOf(cell('reference')),
     amount: signedAmount(cell, options),
     fee,
-    at: timeOf(cell('time'), options),
+    at: pastTimeOf(cell('time'), options),
   }
 }
 
@@ -174,6 +201,12 @@ function referenceOf(text: string): string {
 const zoned = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})$/
 const written = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?))?$/
 const spoken = /^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})(?:[T ,]+(\d{1,2}:\d{2}(?::\d{2})?))?$/
+
+function pastTimeOf(text: string, options: StatementOptions): string {
+  const time = timeOf(text, options)
+  if (time < options.future) return time
+  throw new StatementError([`"${text}" is in the future`])
+}
 
 /** ISO 8601, or day/month/year as it is written where we are; without a zone it is the operator's. */
 function timeOf(text: string, { instantOf }: StatementOptions): string {

@@ -48,7 +48,7 @@ export function startTelemetry({ service, instance, scrape }: TelemetryOptions):
   })
   sdk.start()
   const tracing = new OpenTelemetry(trace.getTracer('ikw-payments'))
-  // An unreachable collector delays nobody's shutdown.
+  // An unreachable collector must not delay a shutdown.
   return { tracing, close: () => sdk.shutdown().catch(() => undefined) }
 }
 

@@ -13,7 +13,7 @@ export interface PublicSource {
   readonly decider: AnyDecider
   /** Object name of the resource: `payout`. */
   readonly resource: string
-  /** Whoever may read the resource may read its events. */
+  /** Callers that may read the resource may read its events. */
   readonly scope: Scope
   /** The meaning of each type. */
   readonly types: Readonly<Record<WebhookType, string>>

@@ -1,14 +1,14 @@
 import type { StoredEvent } from './ports.ts'
 
-/** What can be proved of the log to those who do not trust who keeps it. */
+/** What can be proved of the log to people who do not trust its operator. */
 
-/** An event with all that shows that it was signed: docs/audit.md. */
+/** An event with the proof that it was signed: docs/audit.md. */
 export interface Receipt {
-  /** What the event commits to, as it is stored: what is personal is sealed. */
+  /** What the event commits to, as it is stored: personal fields are sealed. */
   readonly event: object
   /** In base64url; empty in events of the first format. */
   readonly salt: string
-  /** What is sealed in it; null when nothing is, or its subject was forgotten. */
+  /** The content of its box; null when nothing is sealed, or its subject was erased. */
   readonly personal: Disclosure | null
   /** Of its leaf. */
   readonly index: number
@@ -19,14 +19,14 @@ export interface Receipt {
 }
 
 export interface Disclosure {
-  /** JSON, to the byte. */
+  /** JSON, byte for byte. */
   readonly content: string
-  /** Over which, and the content, the event holds a digest. */
+  /** The digest in the event is over this and the content. */
   readonly blind: string
 }
 
 export interface LogProofs {
-  /** Which leaf stands for the event at this position; `undefined` until it is signed. */
+  /** The leaf of the event at this position; `undefined` until it is signed. */
   indexOf(position: number): Promise<number | undefined>
   /** `undefined` until it is signed. */
   receiptOf(event: Pick<StoredEvent, 'position'>): Promise<Receipt | undefined>

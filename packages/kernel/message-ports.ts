@@ -1,7 +1,7 @@
 import type { MerchantOwner } from './owner.ts'
 import type { Subscription } from './ports.ts'
 
-/** Ports for what merchants are told: public events and the bus that carries them. */
+/** Ports for public events and the bus that carries them. */
 
 /** A public event as the merchant receives it; `payload` is the exact webhook body. */
 export interface PublicEvent {
@@ -13,7 +13,8 @@ export interface PublicEvent {
   /** `payout/<uuid>`: messages of one resource stay in order. */
   readonly resource: string
   /**
-   * Its place among all events of its merchant and environment: only grows, even where an event is told late.
+   * Its place among all events of its merchant and environment: it only grows, even for an event published
+   * late.
    */
   readonly sequence: number
   /** Log position of the event; internal. */

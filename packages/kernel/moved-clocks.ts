@@ -7,7 +7,7 @@ export interface MovedClocks {
   /** Takes over what this process has just written, unless something newer is known. */
   learn(merchant: string, moved: { readonly aheadMs: number; readonly revision: number }): void
   ahead(): readonly MovedClock[]
-  /** Learns from now on who moves the clock, so that nobody else has to be looked up. */
+  /** Follows the log from now on, so that clocks need not be looked up one by one. */
   follow(): Promise<void>
   close(): Promise<void>
 }

@@ -1,4 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
+import { ownedBy, type Owner } from './owner.ts'
 import type { Subscription } from './ports.ts'
 
 /** The keyword that marks personal fields in a schema. */
@@ -42,7 +43,13 @@ type Data = Readonly<Record<string, unknown>>
 /** Placeholder for a sealed value, shown instead of one that was erased. */
 const sealedText = ''
 export const erasedText = '[erased]'
-const erasedMap = { erased: erasedText }
+export const erasedMap = { erased: erasedText }
+
+/** What is erased: these texts, and metadata if it was personal. */
+export interface Erased {
+  readonly texts: readonly string[]
+  readonly maps: boolean
+}
 
 interface Parted {
   readonly rest: Data
@@ -76,6 +83,25 @@ function isNothing(value: unknown): boolean {
   return true
 }
 
+/** The texts among what was taken out, and whether there was a map. */
+export function textsIn(fields: PersonalFields, personal: Data): Erased {
+  const texts: string[] = []
+  let maps = false
+  for (const [name, value] of Object.entries(personal)) {
+    const field = fields[name]
+    if (field === 'map') {
+      maps = true
+      texts.push(...Object.values(value as Data).filter((text) => typeof text === 'string'))
+    } else if (field === 'text') texts.push(value as string)
+    else {
+      const inner = textsIn(field!, value as Data)
+      texts.push(...inner.texts)
+      maps ||= inner.maps
+    }
+  }
+  return { texts: texts.filter((text) => text !== erasedText), maps }
+}
+
 /** Puts back what was taken out. */
 export function join(data: Data, personal: Data): Data {
   const whole: Record<string, unknown> = { ...data }
@@ -98,14 +124,17 @@ export function erased(fields: PersonalFields, data: Data): Data {
   return shown
 }
 
+/** A subject's name among those of all owners. */
+export function subjectName(owner: Owner, about: string): string {
+  return [...Object.values(ownedBy(owner)), about].join('/')
+}
+
 /** Keys of the people that events are about. */
 export interface PersonalKeys {
-  /** Ids of all keys that a subject's data was ever sealed with: events name them. */
-  idsOf(subject: string): Promise<readonly string[]>
   /** Once it resolves, nobody seals with the present key any more: what is written later gets a new one. */
-  retire(subject: string): Promise<void>
+  retire(subjects: readonly string[]): Promise<void>
   /** What was sealed with retired keys can never be opened again, in no copy of the log. */
-  destroyRetired(subject: string): Promise<void>
+  destroyRetired(subjects: readonly string[]): Promise<void>
   /**
    * Learns about once a second which keys were destroyed anywhere. What was read with them must be dropped
    * then.

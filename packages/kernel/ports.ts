@@ -38,8 +38,8 @@ export interface SealedData {
   /** AES-256-GCM, ciphertext and tag in base64url. */
   readonly box: string
   /**
-   * SHA-256 over a secret that only the key yields and what is in the box: whoever is shown both can tell
-   * that nothing else was promised. What was sealed before there were receipts has none.
+   * SHA-256 over a secret that only the key yields and the content of the box: anyone who is shown both can
+   * check that this content was sealed. Boxes from before there were receipts have none.
    */
   readonly digest?: string
 }
@@ -181,7 +181,7 @@ export class StoreOverloadedError extends Error {
 /** The store cannot be reached now; the request itself was fine. */
 export class StoreAwayError extends Error {
   override readonly name: string = 'StoreAwayError'
-  /** False when waiting does not help, because somebody has to change a setting. */
+  /** False when waiting does not help, because a setting must be changed. */
   readonly mayPass: boolean = true
 
   constructor(cause: unknown) {

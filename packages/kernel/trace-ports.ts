@@ -1,4 +1,4 @@
-/** The port for tracing. It is left out where nobody collects traces; callers then only check for that. */
+/** The port for tracing. It is left out where no traces are collected; callers then only check for that. */
 export interface Tracing {
   /** Begins a span, which the caller must end. */
   begin(options: SpanOptions): Span

@@ -10,7 +10,7 @@ import { CommandFailedError } from './failure.ts'
  * service, or started for the duration of the command.
  */
 export async function withRuntime<Result>(work: (runtime: Runtime) => Promise<Result>): Promise<Result> {
-  // Somebody at a terminal is told at once what is missing.
+  // A person at a terminal sees at once what is missing.
   const configuration = { ...readConfiguration(), startWaitSeconds: 0 }
   requireDatabase(configuration)
   requireMasterKey(configuration)
@@ -26,7 +26,7 @@ export async function withRuntime<Result>(work: (runtime: Runtime) => Promise<Re
 
 const hint = 'start the service once with `make run`, or set DATA_DIR to its data directory'
 
-/** Opening would create what is missing: a new database where nobody wants one. */
+/** Opening would create what is missing: a new database where none is wanted. */
 function requireDatabase({ dataDirectory, postgresUrl }: Configuration): void {
   if (postgresUrl === undefined) requireEmbedded(dataDirectory, `${hint}, or POSTGRES_URL to its database`)
 }

@@ -37,6 +37,13 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'ledger verify': ['ledger verify', 'ledger verify --json'],
   'projections status': ['projections status'],
   'projections rebuild': ['projections rebuild payouts', 'projections rebuild --all'],
+  'privacy export': [
+    'privacy export cus_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e',
+    'privacy export +221770000000 --merchant 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e --sandbox',
+  ],
+  'privacy erase': [
+    'privacy erase cus_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e --by awa --reason "Asked for it on 12 May"',
+  ],
   'parked list': ['parked list'],
   'parked retry': ['parked retry', 'parked retry payout-01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e'],
   'export journal': ['export journal --from 2026-01-01 --to 2026-02-01 --format csv'],

@@ -1,4 +1,4 @@
-/** An error the user can fix: told in one sentence, with exit code 2. */
+/** An error that the user can fix: shown as one sentence, with exit code 2. */
 export class CommandFailedError extends Error {
   override readonly name = 'CommandFailedError'
 }

@@ -46,7 +46,7 @@ function sentence({ action, subject }: Act, status: Intervention['status']): str
   return `${action} ${subject}: proposed. It takes a second name: the same command with another --by approves it.`
 }
 
-/** A refusal is told in one sentence. */
+/** A refusal is shown as one sentence. */
 async function told<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work

@@ -15,7 +15,7 @@ try {
   process.exitCode = codeOf(error)
 }
 
-/** Commander reports invalid arguments; every other error is told here in one sentence. */
+/** Commander reports invalid arguments; every other error is shown here as one sentence. */
 function codeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.cannot
   const message = error instanceof Error ? error.message : String(error)

@@ -13,6 +13,7 @@ import { balances } from '../../projections/balances.ts'
 import { closeMonth, type Month } from '../composition/close-month.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { runNotary } from '../notary/service.ts'
+import { alone } from './alone.ts'
 import { commandOf, idOf } from './arguments.ts'
 import { withRuntime } from './dependencies.ts'
 import { CommandFailedError } from './failure.ts'
@@ -125,10 +126,17 @@ interface Closed {
   readonly state: Period
 }
 
-async function closeOnce({ dependencies }: Runtime, closer: Closer, month: Month): Promise<Closed> {
+function closeOnce(runtime: Runtime, closer: Closer, month: Month): Promise<Closed> {
   const id = periodId(month.merchant, month.livemode, month.month)
-  const known: Period = await readState(dependencies.store, period, id)
-  return { period: id, state: known.status === 'closed' ? known : await closeMonth(closer, month) }
+  return alone(runtime, monthsOfMerchant(month), async () => {
+    const known: Period = await readState(runtime.dependencies.store, period, id)
+    return { period: id, state: known.status === 'closed' ? known : await closeMonth(closer, month) }
+  })
+}
+
+/** Opening months while one is closed would leave it closed with its books open. */
+function monthsOfMerchant({ merchant, livemode }: Pick<Month, 'merchant' | 'livemode'>): string {
+  return `months of ${merchant} ${livemode}`
 }
 
 async function each<Item, Result>(
@@ -182,29 +190,31 @@ function closedText({ period: id, state }: Closed): string {
 
 /** Months are opened from the last one back, because a book is closed up to one time. */
 async function reopen(runtime: Runtime, month: string, options: MonthOptions & Signed): Promise<void> {
-  const { executor, newId, store } = runtime.dependencies
   const months = await whileProjecting(runtime, async () => {
     await upToDate(runtime)
     return monthsOf(runtime, month, options)
   })
-  const reopened = await each(months, async ({ merchant, livemode, currencies }) => {
-    const id = periodId(merchant, livemode, month)
-    const known: Period = await readState(store, period, id)
-    if (known.status === 'none') throw new CommandFailedError(`${id} was never closed.`)
-    const keys = currencies.map((currency) => bookId(merchant, livemode, currency))
-    for (const key of keys) {
-      const { closedBefore } = await readState(store, book, key)
-      if (closedBefore !== undefined && closedBefore > known.to)
-        throw new CommandFailedError(
-          `Book ${key} is closed up to ${closedBefore}: open the later month first.`,
-        )
-    }
-    const { by, reason } = options
-    const envelope = { merchant, livemode, actor: `cli:${by}`, correlation: newId() }
-    await executor.send(period, id, { type: 'ReopenPeriod', data: { by, reason } }, envelope)
-    const data = { before: known.from }
-    for (const key of keys) await executor.send(book, key, { type: 'ReopenBook', data }, envelope)
-    return { period: id, status: 'reopened' }
-  })
+  const reopened = await each(months, (one) =>
+    alone(runtime, monthsOfMerchant(one), () => reopenOne(runtime, one, options)),
+  )
   print(reopened, options, () => reopened.map((one) => `${one.period} is open again.`).join('\n'))
+}
+
+async function reopenOne({ dependencies }: Runtime, one: Month, { by, reason }: Signed) {
+  const { executor, newId, store } = dependencies
+  const { merchant, livemode, month, currencies } = one
+  const id = periodId(merchant, livemode, month)
+  const known: Period = await readState(store, period, id)
+  if (known.status === 'none') throw new CommandFailedError(`${id} was never closed.`)
+  const keys = currencies.map((currency) => bookId(merchant, livemode, currency))
+  for (const key of keys) {
+    const { closedBefore } = await readState(store, book, key)
+    if (closedBefore !== undefined && closedBefore > known.to)
+      throw new CommandFailedError(`Book ${key} is closed up to ${closedBefore}: open the later month first.`)
+  }
+  const envelope = { merchant, livemode, actor: `cli:${by}`, correlation: newId() }
+  await executor.send(period, id, { type: 'ReopenPeriod', data: { by, reason } }, envelope)
+  const data = { before: known.from }
+  for (const key of keys) await executor.send(book, key, { type: 'ReopenBook', data }, envelope)
+  return { period: id, status: 'reopened' }
 }

@@ -15,6 +15,7 @@ import { addParked } from './parked.ts'
 import { addWitness } from './witness.ts'
 import { version } from './version.ts'
 import { addPeriod } from './period.ts'
+import { addPrivacy } from './privacy.ts'
 import { addProjections } from './projections.ts'
 import { addReconcile } from './reconcile.ts'
 import { addSecrets } from './secrets.ts'
@@ -49,6 +50,7 @@ export function programOf(): Command {
     addAudit,
     addWitness,
     addSecrets,
+    addPrivacy,
     addDemo,
   ])
     add(program)

@@ -48,12 +48,15 @@ async function status(options: Printing): Promise<void> {
 
 async function rebuild(name: string | undefined, options: Printing & { readonly all?: true }): Promise<void> {
   const models = chosen(name, options.all)
-  await withRuntime(async (runtime) => {
-    const wanted = await requestRebuild(runtime, models)
-    await whileProjecting(runtime, () => untilShown(runtime, wanted))
-  })
+  await withRuntime((runtime) => rebuildModels(runtime, models))
   const rebuilt = models.map((model) => model.name)
   print({ rebuilt }, options, () => `Rebuilt and shown: ${rebuilt.join(', ')}.`)
+}
+
+/** Returns once they are shown. */
+export async function rebuildModels(runtime: Runtime, models: readonly ReadModel[]): Promise<void> {
+  const wanted = await requestRebuild(runtime, models)
+  await whileProjecting(runtime, () => untilShown(runtime, wanted))
 }
 
 function chosen(name: string | undefined, all: true | undefined): readonly ReadModel[] {

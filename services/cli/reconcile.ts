@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs'
 import { InvalidArgumentError, type Command } from 'commander'
 import { minorUnits, type DecimalMark } from '../../infra/statements/amounts.ts'
 import { readStatement, StatementError, type ColumnMap } from '../../infra/statements/read-statement.ts'
-import { markets } from '../../packages/contract/catalog.ts'
+import { markets, operators } from '../../packages/contract/catalog.ts'
 import { currencyExponent } from '../../packages/contract/currencies.ts'
 import { timeZoneOf } from '../../packages/contract/time-zones.ts'
 import { findingKinds } from '../../packages/domain/statements/statement.ts'
 import { ZoneClock } from '../../packages/kernel/calendar.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { reconcile, type ReconciledStatement } from '../composition/reconcile.ts'
+import { alone } from './alone.ts'
 import { currencyCode, word } from './arguments.ts'
 import { withRuntime } from './dependencies.ts'
 import { CommandFailedError, exitCodes } from './failure.ts'
@@ -57,9 +58,13 @@ export function addReconcile(program: Command): void {
     .action((options: Options) => withRuntime((runtime) => run(runtime, options)))
 }
 
+/** What is imported stays, so a misspelt rail must not be. */
 function railName(text: string): string {
-  if (/^(card|bank\.[A-Z]{3}|mobile_money\.[A-Z]{2}\.[a-z0-9_]+)$/.test(text)) return text
-  throw new InvalidArgumentError('It must be such as mobile_money.SN.wave, card or bank.XOF.')
+  const [kind, place = '', code, ...more] = text.split('.')
+  const isBank = kind === 'bank' && code === undefined && currencyExponent(place) !== undefined
+  const isOperator = operators.some((one) => one.country === place && one.code === code)
+  if (text === 'card' || isBank || (kind === 'mobile_money' && isOperator && more.length === 0)) return text
+  throw new InvalidArgumentError('It must be a rail such as mobile_money.SN.wave, card or bank.XOF.')
 }
 
 function columns(text: string): ColumnMap {
@@ -76,7 +81,9 @@ async function run(runtime: Runtime, options: Options): Promise<void> {
   const clock = new ZoneClock(timeZone)
   const digits = currencyExponent(currency) ?? 0
   const bar = progress('comparing')
-  const read = readFile(options, { currency, digits, instantOf: (local: string) => clock.instantOf(local) })
+  const future = new Date(runtime.dependencies.clock().getTime() + dayMs).toISOString()
+  const instantOf = (local: string) => clock.instantOf(local)
+  const read = readFile(options, { currency, digits, future, instantOf })
   const moved = movedBy(options, digits)
   const done = await whileProjecting(runtime, async () => {
     await upToDate(runtime)
@@ -92,7 +99,8 @@ async function run(runtime: Runtime, options: Options): Promise<void> {
       moved,
       actor: 'cli',
     }
-    const found = await oneAtATime(runtime, rail, () =>
+    // Two statements of a rail at the same time would both find the same entries.
+    const found = await alone(runtime, `reconcile ${rail}`, () =>
       reconcile({ ...asked, environment: sandbox ? 'sandbox' : 'live', onProgress: bar.show }),
     )
     // Whoever asks finance.reconciliation next finds it there.
@@ -105,22 +113,8 @@ async function run(runtime: Runtime, options: Options): Promise<void> {
 }
 
 const readModelsMs = 60_000
-
-/** Two statements of a rail at the same time would both find the same entries. */
-async function oneAtATime<Result>(
-  { postgres }: Runtime,
-  rail: string,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const connection = await postgres.pool.connect()
-  try {
-    await connection.query('select pg_advisory_lock(hashtextextended($1, 0))', [`reconcile ${rail}`])
-    return await work()
-  } finally {
-    // Its session ends, and the lock with it.
-    connection.release(true)
-  }
-}
+/** No clock differs more from ours, in whatever zone. */
+const dayMs = 86_400_000
 
 function currencyOf(rail: string): string {
   const [kind, place = ''] = rail.split('.')
@@ -130,7 +124,7 @@ function currencyOf(rail: string): string {
   throw new CommandFailedError(`The currency of ${rail} does not follow from its name: name --currency.`)
 }
 
-type Reading = Pick<Parameters<typeof readStatement>[1], 'currency' | 'digits' | 'instantOf'>
+type Reading = Pick<Parameters<typeof readStatement>[1], 'currency' | 'digits' | 'future' | 'instantOf'>
 
 function readFile({ statement, map, decimal }: Options, reading: Reading) {
   try {

@@ -52,7 +52,9 @@ export async function closeMonth(closer: Closer, month: Month): Promise<Period> 
     await executor.send(book, bookId(key.merchant, key.livemode, key.currency), command, envelope)
   }
   const head = await store.head()
-  await reads.reached(head, readModelsMs)
+  // A reference that is not there yet would be left out of the files for ever.
+  if (!(await reads.reached(head, readModelsMs)))
+    throw new Error('The read models are behind the log: see `ikw parked list`, and close the month again.')
   await notarised(head)
   const books: ClosedBook[] = []
   for (const key of keys) books.push(await closedBook(dependencies, key, month))

@@ -4,6 +4,7 @@ import {
   providerMovement,
   providerMovements,
   settledEntries,
+  unfinishedStatement,
   type MovementsAsked,
 } from '../../infra/postgres/finance/provider-movements.ts'
 import type { ReadStatement } from '../../infra/statements/read-statement.ts'
@@ -57,8 +58,10 @@ const around = '3 days'
 export async function reconcile(asked: Reconciling): Promise<ReconciledStatement> {
   const { rail, environment, currency, read } = asked
   const id = derivedId(namespace, `${rail} ${environment} ${currency} ${read.digest}`)
+  const through = await caughtUp(asked)
+  await requireFinished(asked, id)
   const send = sender(asked, id)
-  const begun = await send({ type: 'ImportStatement', data: await importedAs(asked) })
+  const begun = await send({ type: 'ImportStatement', data: importedAs(asked, through) })
   const { imported, result } = begun
   if (!imported) throw new Error(`statement ${id} was not imported`)
   if (result) return { id, isRepeat: true, imported, result }
@@ -79,6 +82,29 @@ export async function reconcile(asked: Reconciling): Promise<ReconciledStatement
   return { id, isRepeat: false, imported, result: ended.result! }
 }
 
+const readModelsMs = 60_000
+
+/** Our movements and earlier findings are looked up in read models: all that the log has, or nothing. */
+async function caughtUp({ dependencies: { store, reads } }: Reconciling): Promise<number> {
+  const head = await store.head()
+  if (await reads.reached(head, readModelsMs)) return head
+  throw new Error('The read models are behind the log: see `ikw projections status` and `ikw parked list`.')
+}
+
+/** What a statement that was cut off has still to say of our entries, another one must not say first. */
+async function requireFinished(
+  { pool, rail, environment, currency }: Reconciling,
+  id: string,
+): Promise<void> {
+  const unfinished = await unfinishedStatement(pool, { rail, environment, currency, except: id })
+  if (!unfinished) return
+  const { digest, importedAt } = unfinished
+  throw new Error(
+    `The statement of ${rail} that was imported at ${importedAt} was cut off: run it again first. ` +
+      `The SHA-256 of its file is ${digest}.`,
+  )
+}
+
 /** Ids of statements are derived from this. */
 const namespace = '6d1b3a52-71a5-5c0e-9b6f-2f1c9f2a8d41'
 
@@ -92,7 +118,7 @@ function sender({ dependencies, actor }: Reconciling, id: string) {
 }
 
 /** The whole days of its lines, where the operator is. */
-async function importedAs({ dependencies, read, clock, timeZone, ...asked }: Reconciling): Promise<Imported> {
+function importedAs({ read, clock, timeZone, ...asked }: Reconciling, through: number): Imported {
   const days = read.lines.map(({ at }) => clock.dayOf(at))
   let [first, last] = [days[0]!, days[0]!]
   for (const day of days) {
@@ -101,7 +127,6 @@ async function importedAs({ dependencies, read, clock, timeZone, ...asked }: Rec
   }
   const { rail, environment, currency } = asked
   const window = { from: dayOf(first, timeZone).from, to: dayOf(last, timeZone).to }
-  const through = await dependencies.store.head()
   return { rail, environment, currency, digest: read.digest, ...window, through, lines: read.lines.length }
 }
 

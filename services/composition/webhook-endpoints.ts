@@ -7,7 +7,7 @@ import { webhookRoster, webhookRosterId } from '../../packages/domain/webhook-en
 import { parseStreamName, streamName, type Decider, type Payloads } from '../../packages/kernel/decider.ts'
 import { foldStored } from '../../packages/kernel/history.ts'
 import { ownedBy, owns, type MerchantOwner } from '../../packages/kernel/owner.ts'
-import type { EventStore, StoredEvent } from '../../packages/kernel/ports.ts'
+import { DamagedStreamError, type EventStore, type StoredEvent } from '../../packages/kernel/ports.ts'
 import { equal, type DocumentRow, type ReadStore } from '../../packages/kernel/read-ports.ts'
 
 export interface ListedEndpoint {
@@ -56,13 +56,27 @@ export async function enabledEndpoints(
   for (const id of await changedBehind(sources, owner, position)) ids.add(id)
   // The read model moves on past streams that it has parked: some of them it knows nothing of.
   for (const id of await withSlots(sources, owner)) ids.add(id)
-  const found = await Promise.all([...ids].map((id) => readFaulty(sources, owner, id)))
+  const found = await Promise.all([...ids].map((id) => readListed(sources, owner, id)))
   return found.filter(isEnabled).sort((one, other) => one.created - other.created)
 }
 
 function isEnabled(found: ListedEndpoint | undefined): found is ListedEndpoint {
   if (!found) return false
   return found.fault !== undefined || found.state.status === 'active' || found.state.status === 'failing'
+}
+
+/** The store may have lost a part of one stream: that affects none of the others either. */
+async function readListed(
+  sources: Sources,
+  owner: MerchantOwner,
+  id: string,
+): Promise<ListedEndpoint | undefined> {
+  try {
+    return await readFaulty(sources, owner, id)
+  } catch (fault) {
+    if (!(fault instanceof DamagedStreamError)) throw fault
+    return { id, created: 0, state: webhookEndpoint.initial(), fault }
+  }
 }
 
 export function isReadable(endpoint: ListedEndpoint): endpoint is ReadableEndpoint {
@@ -86,7 +100,7 @@ export async function ownsEndpoint(
   owner: MerchantOwner,
   id: string,
 ): Promise<boolean> {
-  const [first] = await store.readStream(streamName(webhookEndpoint.category, id), 0)
+  const [first] = await store.readStream(streamName(webhookEndpoint.category, id), 0, 1)
   return first !== undefined && owns(first.metadata, owner)
 }
 
@@ -103,9 +117,15 @@ async function readFaulty(
 
 /** Ids of endpoints that had a slot when it could last be read. */
 async function withSlots({ store }: Sources, owner: MerchantOwner): Promise<readonly string[]> {
-  const events = await store.readStream(streamName(webhookRoster.category, webhookRosterId(owner)), 0)
+  const stream = streamName(webhookRoster.category, webhookRosterId(owner))
+  const events = await store.readStream(stream, 0).catch(noneOfDamaged)
   const { state } = foldReadable(webhookRoster, events)
   return state.status === 'open' ? state.slots.map(({ endpoint }) => endpoint) : []
+}
+
+function noneOfDamaged(error: unknown): readonly StoredEvent[] {
+  if (error instanceof DamagedStreamError) return []
+  throw error
 }
 
 /** As far as the events can be read. */

@@ -8,7 +8,7 @@ import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/
 import type { Metrics } from '../composition/metrics.ts'
 
 const batchSize = 2_000
-const everyMs = 1_000
+const everyMs = 250
 
 /** They say something of the payer and nothing of the operator. */
 const payersOwn: ReadonlySet<PaymentFailureCode> = new Set<PaymentFailureCode>([

@@ -1,10 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { perform, type AnyRoute } from '../../packages/contract/routes.ts'
+import { record, Type } from '../../packages/contract/vocabulary.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
+import { startApi } from '../../services/api/main.ts'
 import { issueKey, otherMerchantsKey } from '../support/credentials.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
-import { startService, type Answer, type CallOptions, type TestService } from '../support/service.ts'
+import {
+  clientOf,
+  startService,
+  type Answer,
+  type CallOptions,
+  type TestService,
+} from '../support/service.ts'
 
 let service: TestService
 
@@ -61,6 +70,28 @@ t.test('strangers are limited by address, and one network of IPv6 is one address
     const { status } = await service.get(path, from(`${network}:2::1`, { key: '' }))
     t.not(status, 429, `${path} for its neighbour`)
   })
+})
+
+t.test('strangers at many addresses are limited by the account that they act for', async (t) => {
+  const accounts = [randomUUID(), randomUUID()]
+  const row = perform('GET /test/pages/{account}', {
+    summary: 'Test',
+    scope: 'public',
+    params: { account: 'text' },
+    returns: record({ id: Type.String() }),
+    actsFor: async ({ params }) => ({ merchant: params['account']!, livemode: false }),
+    action: async ({ id }) => ({ id }),
+  })
+  const table = [row] as unknown as readonly AnyRoute[]
+  const { port, close } = await startApi({ runtime: service.service.runtime, table })
+  t.teardown(close)
+  const pages = clientOf({ ...service.service, port })
+  let host = 0
+  const ask = (account?: string) => () =>
+    pages.get(`/test/pages/${account}`, from(`10.0.${host >> 8}.${host++ & 255}`, { key: '' }))
+  t.equal((await ask(accounts[0])()).status, 200)
+  t.match((await untilRefused(ask(accounts[0]))).body, { code: 'IKW-RATE-001' })
+  t.equal((await ask(accounts[1])()).status, 200)
 })
 
 t.test('a suspended merchant is limited too, and may look at what is there', async (t) => {

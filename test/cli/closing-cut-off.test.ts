@@ -1,9 +1,12 @@
 import t from 'tap'
 import { currentSigner } from '../../infra/postgres/transparency/log-keys.ts'
 import { monthOf } from '../../packages/kernel/calendar.ts'
+import { period, periodId } from '../../packages/domain/periods/period.ts'
 import { Executor } from '../../packages/kernel/execute.ts'
+import { readState } from '../../packages/kernel/history.ts'
 import { closeMonth } from '../../services/composition/close-month.ts'
 import { ikw, jsonOf, settingsOf } from '../support/cli.ts'
+import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 interface Closed {
@@ -60,6 +63,41 @@ t.test('a closing that is cut off after the books were closed is finished by the
   t.match(rows[0], { template: 'payout.hold', effective_at: /^2026-02-27T/ })
   t.match(await ikw(settingsOf(service), 'ledger', 'verify'), { code: 0 })
 })
+
+t.test('months of a merchant are opened and closed by one at a time', async (t) => {
+  const { dependencies, postgres } = runtime()
+  const { merchant_id: merchant } = service.service.credentials
+  const other = await postgres.pool.connect()
+  t.teardown(() => other.release(true))
+  const lock = `(hashtextextended('months of ${merchant} false', 0))`
+  await other.query(`select pg_advisory_lock${lock}`)
+  const why = ['--by', 'awa', '--reason', 'An invoice was missing']
+  const reopened = ikw(settingsOf(service), 'period', 'reopen', '2026-02', '--sandbox', ...why)
+  const waiting = async () =>
+    (await postgres.pool.query(`select from pg_locks where locktype = 'advisory' and not granted`)).rowCount
+  await eventually(waiting, (count) => count === 1, 30_000)
+  const { status } = await readState(dependencies.store, period, periodId(merchant, false, '2026-02'))
+  t.equal(status, 'closed')
+  await other.query(`select pg_advisory_unlock${lock}`)
+  t.match(await reopened, { code: 0 })
+})
+
+t.test('nothing is counted while read models are behind', async (t) => {
+  const { dependencies, postgres, configuration } = runtime()
+  const { pool } = postgres
+  const { merchant_id: merchant } = service.service.credentials
+  const signer = await currentSigner({ pool, vault: dependencies.vault, baseUrl: configuration.baseUrl })
+  const reads = Object.create(dependencies.reads, { reached: { value: async () => false } }) as Reads
+  const closer = { dependencies: { ...dependencies, reads }, pool, signer, notarised: async () => undefined }
+  const days = monthOf('2026-01', 'UTC')
+  const of = { merchant, livemode: false, merchantName: 'Awa', currencies: ['XOF'], actor: 'test' }
+  const closing = closeMonth(closer, { ...of, month: '2026-01', timeZone: 'UTC', ...days })
+  await t.rejects(closing, /read models are behind the log/)
+  const { status } = await readState(dependencies.store, period, periodId(merchant, false, '2026-01'))
+  t.equal(status, 'none')
+})
+
+type Reads = TestService['service']['runtime']['dependencies']['reads']
 
 /** The executor of somebody for whom it is later. */
 function executorAt(now: string): Executor {

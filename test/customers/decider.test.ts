@@ -27,6 +27,11 @@ scenarios(customer, {
       },
     ],
   },
+  'a contact that was erased is added anew when it comes back': {
+    given: [{ type: 'CustomerCreated', data: { ...contact, email: '[erased]' } }],
+    when: { type: 'CreateCustomer', data: contact },
+    then: [{ type: 'CustomerContactAdded', data: { email: contact.email, phone: null } }],
+  },
   'contacts that lead in a circle make a customer': {
     given: [linked],
     when: { type: 'CreateCustomer', data: { ...contact, inCircle: true } },

@@ -39,8 +39,8 @@ async function keysOfASleeper(t: Test, url: string) {
 }
 
 async function destroy(keys: SubjectKeys, subject: string): Promise<void> {
-  await keys.retire(subject)
-  await keys.destroyRetired(subject)
+  await keys.retire([subject])
+  await keys.destroyRetired([subject])
 }
 
 t.test('a process that slept for hours learns which keys were destroyed meanwhile', async (t) => {
@@ -82,8 +82,8 @@ t.test('a process that only reads drops what it knew of somebody who is erased',
   t.equal(await shownBy(another, id), msisdn)
   const { personalKeys } = runtime.dependencies
   const about = `${credentials.merchant_id}/false/contact/${msisdn}`
-  await personalKeys.retire(about)
-  await personalKeys.destroyRetired(about)
+  await personalKeys.retire([about])
+  await personalKeys.destroyRetired([about])
   await eventually(
     () => shownBy(another, id),
     (shown) => shown === undefined,

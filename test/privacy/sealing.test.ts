@@ -90,8 +90,8 @@ t.test(
     t.match(await destinationOf(before), mine)
     const { personalKeys } = runtime.dependencies
     const subject = `${credentials.merchant_id}/false/contact/${mine.msisdn}`
-    await personalKeys.retire(subject)
-    await personalKeys.destroyRetired(subject)
+    await personalKeys.retire([subject])
+    await personalKeys.destroyRetired([subject])
     const after = await post('/api/v1/payouts', request)
     t.match(await destinationOf(before, runtime), { operator: 'wave', msisdn: '[erased]' })
     t.match(await destinationOf(after, runtime), mine)

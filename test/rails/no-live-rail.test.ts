@@ -1,4 +1,7 @@
 import t from 'tap'
+import { publicId } from '../../packages/contract/identity.ts'
+import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
+import { orange } from '../support/payments.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 /** As it is started for everybody but tests: no setting connects live keys with the simulated operators. */
@@ -29,6 +32,20 @@ t.test('without a live rail nothing live is begun, and the refusal says so', asy
   }
   const { body } = await service.get('/api/v1/balance', { key: service.liveKey })
   t.match(body, { available: [], pending: [], reserved: [] }, 'and nothing is held')
+})
+
+t.test('an intent from when there was a rail is not confirmed, and nothing is sent anywhere', async (t) => {
+  const { executor, newId, store } = service.service.runtime.dependencies
+  const { merchant_id: merchant } = service.service.credentials
+  const id = newId()
+  const envelope = { merchant, livemode: true, actor: 'test', correlation: id }
+  const nothing = { payerCountry: null, railCountry: null, description: null, customer: null, metadata: {} }
+  const data = { amount: 5_000, currency: 'XOF', transactionCountry: 'SN', ...nothing }
+  await executor.send(paymentIntent, id, { type: 'CreateIntent', data }, envelope)
+  const path = `/api/v1/payment-intents/${publicId('pi', id)}/confirm`
+  const refused = await service.post(path, orange(), { key: service.liveKey })
+  t.match(refused, { status: 503, body: { code: 'IKW-TRANSFER-010', retryable: false } })
+  t.equal((await store.readStream(`payment_intent-${id}`, 0)).length, 1, 'nothing was written down')
 })
 
 t.test('sandbox works', async (t) => {

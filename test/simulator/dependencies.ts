@@ -60,7 +60,7 @@ export function dependenciesOf(world: Surroundings, life: Life): Dependencies {
     },
     vault: { seal: unused, open: unused },
     opaque: { seal: unused, open: unused },
-    personalKeys: { idsOf: unused, retire: unused, destroyRetired: unused, watch: unused },
+    personalKeys: { retire: unused, destroyRetired: unused, watch: unused },
     logProofs: { indexOf: async () => undefined, receiptOf: unused },
     blindIndex: unused,
     mailer: { send: unused },

@@ -10,6 +10,7 @@ const options: StatementOptions = {
   digits: 0,
   map: {},
   decimal: 'auto',
+  future: '2026-03-12T00:00:00.000Z',
   instantOf: (local) => clock.instantOf(local),
 }
 const read = (text: string | Buffer, special: Partial<StatementOptions> = {}) =>
@@ -63,6 +64,14 @@ t.test('the same lines are read from every kind of file', (t) => {
       `\ufeffRéf;Montant;Frais;Date\r\n${hex};-5 000;25;10/03/2026 08:30\r\n`.replace('Réf', 'Ref'),
     'tabs, a direction and quotes': `ref\ttype\tamount\tfee\tdate\n"po_${hex}"\tDebit\t"5.000,00"\t25\t2026-03-10 08:30:00\n`,
     'two columns of amounts': `external_id,credit,debit,fees,timestamp\n${reference},,5000,-25,2026-03-10T08:30:00+01:00\n\n\n`,
+    'big-endian UTF-16': Buffer.from(
+      `\ufeffreference,amount,fee,time\n${reference},-5000,25,2026-03-10T07:30:00Z\n`,
+      'utf16le',
+    ).swap16(),
+    'Windows-1252, as spreadsheets in French write it': Buffer.from(
+      `ref;D\u00e9bit;Cr\u00e9dit;Frais;Date;Libell\u00e9\n${hex};5000;;25;10/03/2026 08:30;Pay\u00e9\n`,
+      'latin1',
+    ),
     'UTF-16': Buffer.from(
       `\ufeffreference,amount,fee,time\n${reference},-5000,25,2026-03-10T07:30:00Z\n`,
       'utf16le',
@@ -88,6 +97,10 @@ t.test('one line that cannot be understood refuses the whole file and is named',
     [`${reference},5000,XOF,2026-02-30\n`]: /Line 2: "2026-02-30" is no time/,
     [`${reference},5000,XOF,31/02/2026 25:00\n`]: /Line 2: .* is no time/,
     [`${reference},,XOF,2026-03-10\n`]: /Line 2: it has no amount/,
+    [`${reference},5000,XOF,2062-03-10\n`]: /Line 2: "2062-03-10" is in the future/,
+    [`${reference},5000,XOF,2026-03-12\n`]: /Line 2: .* is in the future/,
+    [`${reference},5000,XOF,1926-03-10\n`]: /more than a year: line 2 is of 1926-03-10T.* and line 1 of 2026/,
+    [`${reference},9007199254740991,XOF,2026-03-10\n`]: /add up to more than can be counted/,
     [`${reference},5000,XOF\n`]: /no CSV/,
     [`"${reference},5000,XOF,2026-03-10\n`]: /no CSV/,
     'a\0b,5000,XOF,2026-03-10\n': /bytes of zero/,

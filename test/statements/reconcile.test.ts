@@ -211,6 +211,8 @@ t.test('a file that cannot be read imports nothing', async (t) => {
     code: 2,
     stderr: /name --currency/,
   })
+  const unknown = ['reconcile', '--rail', 'mobile_money.SN.wavee', '--statement', file(good)]
+  t.match(await ikw(settings, ...unknown), { code: 2, stderr: /must be a rail such as/ })
   t.equal(await count(), before)
 })
 
@@ -233,6 +235,8 @@ t.test('a run that is killed goes on where it stopped, and two at once write eac
   })
   await eventually(findings, (count) => count > before)
   child.kill('SIGKILL')
+  const other = await reconcile(file(csv([{ reference: randomUUID(), amount: 9 }])))
+  t.match(other, { code: 2, stderr: /was cut off: run it again first/ }, 'whoever comes between waits')
   const runs = await Promise.all([reconcile(path), reconcile(path)])
   for (const said of runs) t.match(jsonOf<Result>(said).result.counts, { only_there: 30_000 }, said.stderr)
   t.equal((await findings()) - before, 30_000)

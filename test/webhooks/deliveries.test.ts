@@ -5,17 +5,19 @@ import { v7 } from 'uuid'
 import { secretContext, webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import { lawOver } from '../support/law.ts'
 import {
+  allHappened,
   command,
   deliveryRows,
   happened,
   published,
+  type Received,
   receiver,
   register,
   secretFor,
   settled,
+  until,
   webhookFixture,
   webhookService,
-  type Received,
 } from '../support/webhooks.ts'
 
 /** Independent of the service: the key is the secret as it is written, the content is `t.body`. */
@@ -239,3 +241,27 @@ t.test(
     t.equal(new Set(shop.received.map(({ path }) => path)).size, ids.length - off.length)
   },
 )
+
+t.test('an endpoint that fails gets fewer requests at once, down to one', async (t) => {
+  const fixture = await webhookFixture()
+  const shop = await receiver(t)
+  await register(fixture, `${shop.url}/failing`)
+  await register(fixture, `${shop.url}/healthy`)
+  await webhookService(t, fixture)
+  const many = Array.from({ length: 40 }, (_, number) => ({ resource: `payout/${number}` }))
+  const publish = async () => fixture.bus.publish(await allHappened(fixture, many))
+  const answer = (status: number) =>
+    (shop.answer = ({ path }, response) => {
+      response.writeHead(path === '/failing' ? status : 200).end()
+    })
+  for (const status of [200, 500]) {
+    answer(status)
+    await publish()
+    await settled(fixture)
+  }
+  const before = shop.events('/failing').length
+  shop.answer = ({ path }, response) => void (path === '/healthy' && response.end())
+  await publish()
+  await until(() => shop.events('/healthy').length === 3 * many.length)
+  t.equal(shop.events('/failing').length - before, 1)
+})

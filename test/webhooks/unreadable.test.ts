@@ -2,7 +2,7 @@ import t from 'tap'
 import { v7 } from 'uuid'
 import { secretContext, webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import { webhookRoster, webhookRosterId } from '../../packages/domain/webhook-endpoints/webhook-roster.ts'
-import type { Log } from '../../packages/kernel/ports.ts'
+import { DamagedStreamError, type EventStore, type Log } from '../../packages/kernel/ports.ts'
 import type { WebhookGauges } from '../../services/webhooks/main.ts'
 import {
   command,
@@ -184,3 +184,31 @@ for (const [what, { before, revision, type, data }] of Object.entries(unread)) {
     t.equal(rows.find(({ event }) => event === unwanted.id)?.status, 'skipped')
   })
 }
+
+t.test('an endpoint whose stream the store has damaged keeps back its own deliveries alone', async (t) => {
+  const fixture = await webhookFixture()
+  const shop = await receiver(t)
+  const id = await register(fixture, `${shop.url}/damaged`)
+  await register(fixture, `${shop.url}/whole`)
+  let isDamaged = true
+  const damaged = `webhook_endpoint-${id}`
+  const store: EventStore = {
+    ...fixture.store,
+    readStream: async (stream, ...rest) => {
+      if (isDamaged && stream === damaged) throw new DamagedStreamError({ stream, problem: 'was cut' })
+      return fixture.store.readStream(stream, ...rest)
+    },
+  }
+  const { errors, log } = errorsOf()
+  await webhookService(t, { ...fixture, store }, { log })
+  const event = await published(fixture)
+  await settled(fixture)
+  t.strictSame(shop.events('/whole'), [event.id])
+  t.strictSame(shop.events('/damaged'), [])
+  t.equal(errors.length, 1)
+
+  isDamaged = false
+  fixture.advance(minuteMs)
+  await settled(fixture)
+  t.strictSame(shop.events('/damaged'), [event.id])
+})

@@ -21,7 +21,7 @@ export class RevisionCache {
     return revision < 0 || (!this.#shared.get(stream) && (this.#revisions.get(stream) ?? -1) >= revision)
   }
 
-  /** Somebody else has written to it, so it is looked up from now on. */
+  /** Another process has written to it, so it is looked up from now on. */
   share(stream: string): void {
     this.#shared.set(stream, true)
   }

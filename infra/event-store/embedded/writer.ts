@@ -17,13 +17,13 @@ import { openWriteConnection } from './session.ts'
 export interface WriterOptions {
   readonly url: string
   readonly waitingMax: number
-  /** To tell a repeated append from a conflict. */
+  /** Distinguishes a repeated append from a conflict. */
   readonly reader: Pick<Reader, 'readStream'>
   /** What this process knows of the log, which another server may not have. */
   readonly seen: SeenLog
   /** The connection is lost, and all that is known of the server, which may be another one next time. */
   readonly onLost: () => void
-  /** Told of each batch: the position before it, and what of it was written. */
+  /** Called for each batch with the position before it and what was written. */
   readonly onWritten: (base: number, written: readonly Placed[]) => void
 }
 
@@ -167,7 +167,7 @@ export class Writer {
     this.#options.onWritten(base, written)
   }
 
-  /** The stream is elsewhere: somebody else wrote to it, or this very append was written before. */
+  /** The stream is elsewhere: another process wrote to it, or this very append was written before. */
   async #conflicted({ stream, expected, events, resolve, reject }: Append): Promise<void> {
     try {
       const stored = await this.#options.reader.readStream(stream, expected + 1, events.length)

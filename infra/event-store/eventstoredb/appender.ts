@@ -23,7 +23,7 @@ export interface AppenderOptions {
   readonly names: StreamNames
   readonly history: Pick<History, 'positionOf'>
   readonly intact: IntactStreams
-  /** To tell a repeated append from a conflict. */
+  /** Distinguishes a repeated append from a conflict. */
   readonly reader: Pick<Reader, 'ownedBy' | 'stored' | 'requireSameLog'>
   readonly seen: SeenLog
   /** How long an append may take before its outcome counts as unknown. */
@@ -44,7 +44,7 @@ const deadlineMs = 60_000
 /** A larger message breaks the call, and the appends of others with it. */
 const bytesMax = 8 * 1024 * 1024
 
-/** No stream has so many events. */
+/** No stream has this many events. */
 const unreachedRevision = 2 ** 48
 
 /** Appends of one process. One append's failure is never taken for another's. */

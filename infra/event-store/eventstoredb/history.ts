@@ -4,7 +4,7 @@ import type { ProposedEvent } from './append-messages.ts'
 import { parsed } from './json-bytes.ts'
 import type { ServerEvent } from './read-messages.ts'
 
-/** Where a copied event stands: its position in the history and in this server's log. */
+/** Position of a copied event: in the history and in this server's log. */
 export interface Place {
   readonly position: number
   readonly commit: number
@@ -86,7 +86,7 @@ export class History {
   async load(): Promise<void> {
     for (const { type, data, revision } of await this.#notes.read()) {
       if (revision <= this.#revision) continue
-      // Nobody else writes to this stream.
+      // No other process writes to this stream.
       this.#learn({ type, data: parsed(data) } as Note)
       this.#revision = revision
     }

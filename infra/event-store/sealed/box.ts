@@ -37,12 +37,12 @@ function nonceOf(salt: string): Buffer {
   return Buffer.from(salt, 'base64url').subarray(0, nonceBytes)
 }
 
-/** A secret of one event: to know it opens nothing, and without the key nobody can guess it. */
+/** A secret of one event: it opens nothing, and cannot be guessed without the key. */
 export function blindOf(key: KeyObject, salt: string): string {
   return createHmac('sha256', key).update('receipt').update(salt, 'base64url').digest('base64url')
 }
 
-/** What a box is known by to those who are shown its content: the digest of it and the blind. */
+/** Commits to the content: anyone who is shown the content can compute it from that and the blind. */
 export function digestOf(content: string, blind: string): string {
   const bytes = Buffer.concat([Buffer.from(blind, 'base64url'), Buffer.from(content)])
   return hash('sha256', bytes, 'buffer').toString('base64url')

@@ -1,8 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { parseStreamName } from '../../../packages/kernel/decider.ts'
 import type { EventTypes } from '../../../packages/kernel/event-types.ts'
-import { ownedBy } from '../../../packages/kernel/owner.ts'
-import { erased, join, part } from '../../../packages/kernel/personal.ts'
+import { erased, join, part, subjectName } from '../../../packages/kernel/personal.ts'
 import type { EventStore, NewEvent, StoredEvent } from '../../../packages/kernel/ports.ts'
 import type { SubjectKey, SubjectKeys } from '../../postgres/privacy/subject-keys.ts'
 import { blindOf, digestOf, open, seal } from './box.ts'
@@ -53,7 +52,7 @@ export async function sealedEvents(
       sealed.push(event)
       continue
     }
-    const subject = [...Object.values(ownedBy(event.metadata)), about].join('/')
+    const subject = subjectName(event.metadata, about)
     const key = keys.inUse(subject) ?? (await keys.forSealing(subject))
     sealed.push(sealedEvent(event, parted.rest, { key, content: JSON.stringify(parted.personal) }))
   }

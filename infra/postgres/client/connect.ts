@@ -12,7 +12,7 @@ export interface Postgres {
   readonly reads: SharedReads
   /** Shares this pool's connections. */
   readonly knex: Knex
-  /** Closes the connections, and stops the embedded server if it is one and nobody else uses it. */
+  /** Closes the connections, and stops the embedded server if it is one that no other process uses. */
   close(): Promise<void>
 }
 

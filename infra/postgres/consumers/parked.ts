@@ -30,7 +30,7 @@ export async function requestRetry(pool: pg.Pool, stream?: string): Promise<numb
   return rowCount ?? 0
 }
 
-/** Takes the requests: a stream that is still poisoned is retried only when somebody asks again. */
+/** Takes the requests: a stream that is still poisoned is retried only on the next request. */
 export function takeRetryRequests(pool: pg.Pool, fence?: Fence): Promise<readonly RetryRequest[]> {
   return takeRequests({ pool, fence, consumers: 'read.%' })
 }
@@ -110,7 +110,7 @@ export class ParkedEvents {
     this.#targets.add(target)
   }
 
-  /** Targets that somebody has asked to retry. */
+  /** Targets whose retry was requested. */
   async retryRequests(): Promise<readonly string[]> {
     const consumers = `${this.#consumer} %`
     const retryRequests = await takeRequests({ pool: this.#pool, fence: this.#fence, consumers })
@@ -149,7 +149,7 @@ export class ParkedEvents {
 
 export type ParkedEvent = Omit<Parked, 'consumer' | 'error' | 'parkedAt'>
 
-/** Where an event stands. */
+/** Place of an event. */
 export interface ParkedPlace {
   readonly stream: string
   readonly revision: number
@@ -213,7 +213,7 @@ export async function isParkedMessage(pool: pg.Pool, name: string): Promise<bool
   return rowCount !== 0
 }
 
-/** Removes a message once somebody has looked at it; false when it is not there. */
+/** Removes a message that was looked at; false when it is not there. */
 export async function dismissMessage(pool: pg.Pool, name: string): Promise<boolean> {
   const { rowCount } = await pool.query(`delete from parked where stream = $1 and ${isMessage}`, [name])
   return rowCount !== 0

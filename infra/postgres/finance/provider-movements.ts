@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import type { ReadTransaction } from '../client/read-transaction.ts'
 
 export interface MovementsAsked {
@@ -83,4 +84,23 @@ export async function settledEntries(
   )
   for await (const rows of batches) for (const { entry } of rows) settled.add(entry)
   return settled
+}
+
+export interface Unfinished {
+  readonly digest: string
+  readonly importedAt: string
+}
+
+/** A statement of the rail, other than this one, of which not every finding is written down. */
+export async function unfinishedStatement(
+  pool: pg.Pool,
+  { rail, environment, currency, except }: Omit<Settled, 'before'> & { readonly except: string },
+): Promise<Unfinished | undefined> {
+  const { rows } = await pool.query<Unfinished>(
+    `select digest, imported_at as "importedAt" from read.statements
+     where rail = $1 and environment = $2 and currency = $3 and id <> $4 and reconciled_at is null
+     order by position limit 1`,
+    [rail, environment, currency, except],
+  )
+  return rows[0]
 }

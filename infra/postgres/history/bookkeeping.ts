@@ -16,8 +16,10 @@ export const bookkeeping = [
   { name: 'webhook_replay_plans', where: 'true' },
   { name: 'bus_journal', where: 'true' },
   { name: 'answers', where: 'true' },
-  // Without them nobody can open personal fields in the log.
+  // Without them, personal fields in the log cannot be opened.
   { name: 'subject_keys', where: 'true' },
+  // Who was erased: in a copy from before, they are erased again.
+  { name: 'erasures', where: 'true' },
   // The simulated operators' data: a sandbox continues where it was.
   { name: 'sandbox_operations', where: 'true' },
   // The Merkle tree of the log, against which others hold proofs; in order, so that auditors can stream it.

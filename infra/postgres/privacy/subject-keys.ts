@@ -91,35 +91,24 @@ export class SubjectKeys implements PersonalKeys {
     return this.#byId.get(id) ?? this.#reading.enqueue(id)
   }
 
-  /** Ids of all keys that a subject's data was ever sealed with. */
-  async idsOf(subject: string): Promise<readonly string[]> {
-    const digest = await this.#digest(subject)
-    const { rows } = await this.#pool.query<Row>('select generation from subject_keys where subject = $1', [
-      digest,
-    ])
-    return rows.map(({ generation }) => `${digest}.${generation}`)
-  }
-
-  async retire(subject: string): Promise<void> {
-    const digest = await this.#digest(subject)
+  async retire(subjects: readonly string[]): Promise<void> {
     await this.#pool.query(
-      'update subject_keys set retired_at = now() where subject = $1 and retired_at is null',
-      [digest],
+      'update subject_keys set retired_at = now() where subject = any($1) and retired_at is null',
+      [await this.#digests(subjects)],
     )
-    this.#inUse.delete(subject)
-    // Others may still seal with it until they have looked.
+    for (const subject of subjects) this.#inUse.delete(subject)
+    // Others may still seal with them until they have looked.
     await pause(this.#freshMs)
   }
 
-  async destroyRetired(subject: string): Promise<void> {
-    const digest = await this.#digest(subject)
+  async destroyRetired(subjects: readonly string[]): Promise<void> {
     await this.#pool.query(
       `update subject_keys set wrapped = null, retired_at = now()
-       where subject = $1 and retired_at is not null and wrapped is not null`,
-      [digest],
+       where subject = any($1) and retired_at is not null and wrapped is not null`,
+      [await this.#digests(subjects)],
     )
     await this.#look()
-    // Others may still open with it until they have looked.
+    // Others may still open with them until they have looked.
     await pause(this.#freshMs)
   }
 
@@ -138,7 +127,7 @@ export class SubjectKeys implements PersonalKeys {
   }
 
   async #make(subjects: readonly string[]): Promise<readonly SubjectKey[]> {
-    const digests = await Promise.all(subjects.map((subject) => this.#digest(subject)))
+    const digests = await this.#digests(subjects)
     const found = new Map<string, SubjectKey>()
     while (digests.some((digest) => !found.has(digest))) {
       const missing = [...new Set(digests.filter((digest) => !found.has(digest)))]
@@ -213,6 +202,10 @@ export class SubjectKeys implements PersonalKeys {
     const isNews = ids.some((id) => !this.#destroyed.has(id))
     this.#destroyed = new Set(ids)
     if (isNews) for (const tell of this.#onDestroyed) tell()
+  }
+
+  #digests(subjects: readonly string[]): Promise<readonly string[]> {
+    return Promise.all(subjects.map((subject) => this.#digest(subject)))
   }
 
   async #digest(subject: string): Promise<string> {

@@ -106,7 +106,7 @@ export class Projector {
     })
   }
 
-  /** Reads what memory cannot tell: a read model's checkpoint, and its parked streams. */
+  /** Reads what is not in memory: a read model's checkpoint, and its parked streams. */
   async #find(track: ProjectionCursor): Promise<void> {
     const { pool } = this.#options
     const values = [track.table.name]
@@ -156,8 +156,7 @@ export class Projector {
   }
 
   /**
-   * The same with a transaction per cursor, several of them concurrent: for tables that nobody reads yet.
-   * While one's rows are stored, another's are prepared.
+   * The same with a transaction per cursor, several of them concurrent: for tables that have no readers yet.
    */
   async writeApart(span: ProjectionBatch, through: number): Promise<void> {
     const left = behind(span, through).values()

@@ -69,13 +69,10 @@ export interface Publishing {
   readonly dependents: string
 }
 
-/** While this waits for somebody's long report, all other reads of the view wait behind it. */
+/** While this waits for a long-running report, all other reads of the view wait behind it. */
 const lockTimeoutMs = 500
 
-/**
- * Publishes a cursor's table under the read model's name, in one transaction, and drops the previous one.
- * Fails without effect when somebody reads the view for too long: it is tried again.
- */
+/** Fails without effect when the view is read for too long: it is tried again. */
 export function publish({ pool, fence, dependents }: Publishing, track: ProjectionCursor): Promise<void> {
   const { model, generation, table } = track
   return fenced(pool, fence, async (connection) => {

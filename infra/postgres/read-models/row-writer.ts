@@ -37,7 +37,7 @@ function documentRows(table: Table, fold: DocumentFold): RowWriter {
   }
 }
 
-/** Rows that nobody needs again become bytes at once. */
+/** Rows that are not needed again become bytes at once. */
 function grownRows({ name, on }: Projection, table: Table): RowWriter {
   const rows = new CopyRows(table.columns)
   return { apply, take: () => write }

@@ -57,7 +57,7 @@ export class Guest {
     return guest
   }
 
-  /** True when nobody else uses the server; newcomers now wait until it has stopped. */
+  /** True when no other process uses the server; newcomers now wait until it has stopped. */
   async leave(): Promise<boolean> {
     if (this.#broken) return this.#leaveAgain()
     this.#client.ref()

@@ -96,7 +96,7 @@ export function neutralizeStaleLock(home: Home): void {
   writeFileSync(lockFile(home), [process.pid, ...rest].join('\n'))
 }
 
-/** Only Linux tells; elsewhere the answer is no. A zombie's command line is empty. */
+/** Only Linux shows it; elsewhere the answer is no. A zombie's command line is empty. */
 function isStranger(pid: number): boolean {
   const path = `/proc/${pid}/cmdline`
   return existsSync(path) && basename(readIfThere(path).split('\0')[0] ?? '') !== 'postgres'

@@ -7,7 +7,7 @@ import { publicEventsOf } from './public-events.ts'
 interface JournalOptions {
   readonly pool: pg.Pool
   readonly store: Pick<EventStore, 'readAll'>
-  /** Categories of streams that merchants are told about; left out: all. */
+  /** Categories of streams that have public events; left out: all. */
   readonly categories?: readonly string[]
 }
 

@@ -17,7 +17,7 @@ export interface PendingConsequence {
   readonly tries: number
 }
 
-/** Results of deliveries that nobody has been told of yet. */
+/** Results of deliveries that have not been passed on yet. */
 export class Consequences {
   readonly #pool: pg.Pool
 

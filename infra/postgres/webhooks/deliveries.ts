@@ -20,7 +20,7 @@ export interface Delivery {
   readonly attempts: number
   readonly replay: string | null
   readonly payload: string
-  /** W3C traceparent of the event; null when nobody traces it. */
+  /** W3C traceparent of the event; null when it is not traced. */
   readonly traceparent: string | null
 }
 

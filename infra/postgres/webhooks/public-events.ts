@@ -15,7 +15,7 @@ export interface DatedPublicEvent extends PublicEvent {
   readonly createdAt: string
 }
 
-/** Stores what merchants are told; returns how many of the events were new. */
+/** Stores public events; returns how many of them were new. */
 export async function keepPublicEvents(
   database: pg.Pool | pg.ClientBase,
   events: readonly DatedPublicEvent[],
@@ -52,7 +52,7 @@ export async function keepPublicEvents(
 export const positionOf = 'coalesce(event.position, event.sequence)'
 const columns = `id, type, merchant, livemode, resource, sequence, ${positionOf} as position, payload`
 
-/** Position in the log of what a merchant was told. */
+/** Position in the log of a public event. */
 export async function positionOfPublicEvent(pool: pg.Pool, id: string): Promise<number | undefined> {
   const text = `select ${positionOf} as position from public_events event where id = $1`
   const { rows } = await pool.query<{ position: number }>(text, [id])

@@ -28,7 +28,7 @@ export function nameSchemas(routes: readonly AnyRoute[], sources: readonly Publi
     schemas.name(name, data, { other: `${name}InWebhook` })
   }
   nameEvents(sources, schemas)
-  // What stands inside is named in the same order, whatever asks for it first.
+  // The parts inside are named in the same order, whichever schema asks for them first.
   for (const route of readsFirst) schemas.answered(answerOf(route))
   return schemas
 }

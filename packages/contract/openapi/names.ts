@@ -2,7 +2,7 @@ import { objectName } from '../resource.ts'
 import type { AnyRoute } from '../routes.ts'
 import type { TSchema } from '../vocabulary.ts'
 
-/** Names where the rule below would give one that nobody would look for. */
+/** Names for which the rule below would give one that readers would not expect. */
 const named: Readonly<Record<string, string>> = {
   'GET /api/v1/merchant/settings/payouts': 'getMerchantPayoutSettings',
   'PATCH /api/v1/merchant/settings/payouts': 'updateMerchantPayoutSettings',

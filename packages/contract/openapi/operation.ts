@@ -35,7 +35,7 @@ export function operationOf(route: AnyRoute, shared: Shared): Json {
   }
 }
 
-/** Where a row stands in the reference. */
+/** The place of a row in the reference. */
 export function sectionOf({ section, operation }: AnyRoute): Section {
   if (!section) throw new Error(`${operation} stands in no section: put it into one of services/api/routes`)
   return section

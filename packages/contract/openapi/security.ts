@@ -7,7 +7,7 @@ interface Scheme {
   readonly description: string
 }
 
-/** All are sent as `Authorization: Bearer …` and told apart by their format. */
+/** All are sent as `Authorization: Bearer …` and distinguished by their format. */
 const schemes: Readonly<Record<Exclude<CredentialKind, 'nobody'>, Scheme>> = {
   api_key: {
     name: 'ApiKey',

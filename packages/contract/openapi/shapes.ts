@@ -44,7 +44,7 @@ export function isType(schema: TSchema): boolean {
   return words.length > 1 || branches.length > 1 || 'properties' in schema || isMap
 }
 
-/** The value of `type` that tells an object of a union from the others: `mobile_money`. */
+/** The value of `type` that distinguishes an object of a union from the others: `mobile_money`. */
 export function kindOf(branch: TSchema): string | undefined {
   const { type } = (branch['properties'] ?? {}) as Properties
   const [word, ...others] = (type?.['enum'] as readonly string[] | undefined) ?? []

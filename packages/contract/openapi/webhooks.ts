@@ -83,7 +83,7 @@ export function nameEvents(sources: readonly PublicSource[], schemas: NamedSchem
   }
 }
 
-/** Any delivery: `type` tells which. */
+/** Any delivery: `type` says which. */
 export function webhookEvent(sources: readonly PublicSource[]): Json {
   const types = sources.flatMap(({ types: own }) => Object.keys(own))
   const refOf = (type: string) => `#/components/schemas/${eventName(type)}`

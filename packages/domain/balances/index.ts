@@ -8,7 +8,7 @@ import type { LedgerEvents } from '../ledger/events.ts'
 import { afterPostings, balances as balancesOf, balancesFrom, type Book } from '../ledger/state.ts'
 import { availableTemplates, BalanceResource, viewBalance } from './balance.ts'
 
-/** Merchants are told balances, so holds and what has ended need not be tracked a second time. */
+/** Merchants see balances, so holds and what has ended need not be tracked a second time. */
 const balancesAlone: typeof book.evolve = {
   EntryPosted: afterPostings,
   HoldPlaced: afterPostings,

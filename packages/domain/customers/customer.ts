@@ -3,7 +3,7 @@ import { Currency, nullable, record, Type, Uuid } from '../../contract/vocabular
 import type { Decider } from '../../kernel/decider.ts'
 import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import type { MerchantOwner } from '../../kernel/owner.ts'
-import { personal } from '../../kernel/personal.ts'
+import { erasedText, personal } from '../../kernel/personal.ts'
 
 const contact = { email: personal(nullable(Type.String())), phone: personal(nullable(Type.String())) }
 
@@ -52,7 +52,10 @@ export const customer: Decider<Customer, CustomerCommands, CustomerEvents> = {
   decide: {
     CreateCustomer({ email, phone, currency, inCircle }, state) {
       if (state.status === 'active') {
-        const added = { email: state.email ? null : email, phone: state.phone ? null : phone }
+        const added = {
+          email: isKnown(state.email) ? null : email,
+          phone: isKnown(state.phone) ? null : phone,
+        }
         if (added.email === null && added.phone === null) return []
         return [{ type: 'CustomerContactAdded', data: added }]
       }
@@ -72,10 +75,24 @@ export const customer: Decider<Customer, CustomerCommands, CustomerEvents> = {
     },
     CustomerContactAdded: (state, { email, phone }) => {
       const known = existing(state)
-      return { ...known, email: known.email ?? email, phone: known.phone ?? phone }
+      const { email: oldEmail, phone: oldPhone } = known
+      return { ...known, email: together(oldEmail, email), phone: together(oldPhone, phone) }
     },
     CustomerContactLinked: (_, link) => ({ status: 'linked', customer: link.customer }),
   },
+}
+
+export function wasErased({ email, phone }: Pick<Details, 'email' | 'phone'>): boolean {
+  return email === erasedText || phone === erasedText
+}
+
+/** Somebody who was erased and comes back leaves a contact anew. */
+function isKnown(contact: string | null): boolean {
+  return contact !== null && contact !== '' && contact !== erasedText
+}
+
+function together(known: string | null, added: string | null): string | null {
+  return isKnown(known) ? known : (added ?? known)
 }
 
 function existing(state: Customer): Extract<Customer, { status: 'active' }> {
@@ -94,7 +111,7 @@ export function contactName({ merchant, livemode }: MerchantOwner, contact: stri
 
 const contacts = 'd0a7a5a3-54f0-5c1e-8f4e-0b8b0f6d2c11'
 
-/** The id that an earlier version derived from a contact: whoever guesses the contact can compute it. */
+/** The id that an earlier version derived from a contact: anyone who guesses the contact can compute it. */
 export function guessableContactId({ merchant, livemode }: MerchantOwner, contact: string): string {
   return derivedId(contacts, `${merchant} ${livemode} ${contact.toLowerCase()}`)
 }

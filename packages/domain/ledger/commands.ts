@@ -12,7 +12,7 @@ export type PostEntry = {
     readonly counterparty?: string
     /** Of a policy: what the balances do not cover is an event that it follows, and parks no book. */
     readonly isRefusable?: true
-    /** Of a request: it was looked for among the first so many entries that people have asked for. */
+    /** From a request: it was looked for among this many first entries that people asked for. */
     readonly notAmong?: number
   }
 }[PostedTemplate]

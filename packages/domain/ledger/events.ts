@@ -91,7 +91,9 @@ export const ledgerEvents = {
     }),
     { 1: same, 2: same },
   ),
-  /** What a policy asked for and the book does not cover: nothing moves, and whoever asked learns of it. */
+  /**
+   * What a policy asked for and the book does not cover: nothing moves, and the policy's family learns of it.
+   */
   EntryRefused: stored(
     1,
     record({

@@ -100,7 +100,7 @@ function spelled(amountMinor: number): string {
   return amountMinor.toLocaleString('en-US')
 }
 
-/** Entries that somebody decides on: they can be refused, and nothing is lost. */
+/** Entries that a person decides on: they can be refused, and nothing is lost. */
 const byChoice: readonly PostedTemplate[] = ['sandbox.topup', 'transfer.in']
 
 /**

@@ -1,4 +1,5 @@
 import { publicId } from '../../contract/identity.ts'
+import { isErased } from '../../contract/subjects.ts'
 import {
   AmountMinor,
   base,
@@ -16,6 +17,7 @@ import {
   Uuid,
   type Static,
 } from '../../contract/vocabulary.ts'
+import type { RailMethod } from '../../kernel/rail-ports.ts'
 import { purposeTypes, type Purpose } from '../ledger/plans.ts'
 import { refundableMinor, refundedMinor, type Payment, type PaymentIntent } from './state.ts'
 import { TimelineEntry } from './timeline.ts'
@@ -77,7 +79,7 @@ export function viewPayment(id: string, state: PaymentIntent): PaymentView | und
     operator: method.type === 'mobile_money' ? method.operator : null,
     country: state.transactionCountry,
     customer: state.customer && publicId('cus', state.customer),
-    customer_phone: method.type === 'mobile_money' ? method.msisdn.slice(-4) : null,
+    customer_phone: lastDigits(method),
     description: state.description,
     metadata: state.metadata,
     fee: payment.fee,
@@ -88,6 +90,11 @@ export function viewPayment(id: string, state: PaymentIntent): PaymentView | und
     purpose: state.purpose.type,
     source: sourceOf(state.purpose),
   }
+}
+
+function lastDigits(method: RailMethod): string | null {
+  if (method.type !== 'mobile_money') return null
+  return isErased(method) ? method.msisdn : method.msisdn.slice(-4)
 }
 
 /** The purpose's name among our resources. */

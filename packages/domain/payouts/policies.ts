@@ -11,7 +11,7 @@ import type { PayoutEvents } from './events.ts'
 import { payout } from './payout.ts'
 import { payoutSettings, payoutSettingsId } from './settings.ts'
 
-/** A requested payout is sent. A reaction to PayoutSent tells the operator; a policy never does. */
+/** A requested payout is sent. A reaction to PayoutSent calls the operator; a policy never does. */
 const sending = policy<PayoutEvents>('payout_sending', {
   PayoutRequested: ({ id }) => [to(payout, id, { type: 'SendPayout', data: {} })],
 })

@@ -19,6 +19,7 @@ import {
   unixSeconds,
   type Static,
 } from '../../contract/vocabulary.ts'
+import { erasedText } from '../../kernel/personal.ts'
 import { DelayReason } from './events.ts'
 import { isUnderWay, type Payout } from './payout.ts'
 import { destinationFields, InlineDestination, type Destination } from './destination-request.ts'
@@ -252,5 +253,5 @@ function masked(view: Static<typeof PayoutDestinationResource>): Static<typeof P
 
 /** Domain model 5.1: lists show the last four. */
 function ending(number: string | null): string | null {
-  return number && `****${lastCharacters(number, 4)}`
+  return number && number !== erasedText ? `****${lastCharacters(number, 4)}` : number
 }

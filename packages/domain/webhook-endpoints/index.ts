@@ -16,7 +16,7 @@ const told = publicEvents(webhookEndpoint, {
   },
   events: {
     WebhookEndpointMarkedFailing: 'webhook_endpoint.failing',
-    // A merchant need not be told what it does to an endpoint itself.
+    // A merchant needs no notice of what it does to an endpoint itself.
     WebhookEndpointDisabled: ({ data }) => (data.reason === 'gone' ? 'webhook_endpoint.disabled' : undefined),
     WebhookEndpointRecovered: 'webhook_endpoint.recovered',
     WebhookEndpointTested: 'webhook_endpoint.test',

@@ -32,7 +32,7 @@ import { explainBalance } from '../../composition/explain-balance.ts'
 /** Every currency in which a book can exist. */
 const allCurrencies = [...new Set([...markets.map(({ currency }) => currency), ...cardCurrencies])]
 
-/** Now or in the past: read models only tell where reading the books themselves must begin. */
+/** Now or in the past: the read model only says from where the books themselves must be read. */
 export async function showBalance({
   caller,
   dependencies,

@@ -3,6 +3,7 @@ import {
   contactName,
   customer,
   guessableContactId,
+  wasErased,
   type Customer,
 } from '../../../packages/domain/customers/customer.ts'
 import { readState } from '../../../packages/kernel/history.ts'
@@ -20,6 +21,8 @@ export interface Contact {
 interface Lead {
   readonly id: string
   readonly isCustomer: boolean
+  /** Whoever was erased and comes back is known by what is given now. */
+  readonly wasErased?: boolean
   /** Contacts that only lead to each other, as an earlier version could leave them. */
   readonly inCircle?: true
 }
@@ -27,8 +30,8 @@ interface Lead {
 /**
  * The customer with this e-mail address, else the one with this number, else a new one; `null` without a
  * contact. The customer returned exists. A stream decides once whether it is a customer or leads to one, and
- * contacts only lead to streams that are customers or about to be; so each attempt finds more decided, and
- * whoever meets the customer next finishes what a crash left half done.
+ * contacts only lead to streams that are customers or about to be. So each attempt finds more decided, and
+ * the next request about the customer finishes what a crash left half done.
  */
 export async function findOrCreateCustomer(request: Sender, contact: Contact): Promise<string | null> {
   const { email, phone } = contact
@@ -44,7 +47,7 @@ export async function findOrCreateCustomer(request: Sender, contact: Contact): P
 
 async function byOne(request: Sender, contact: Contact): Promise<string | undefined> {
   const lead = await leadOf(request, contact.email ?? contact.phone!)
-  return lead.isCustomer ? lead.id : create(request, lead, contact)
+  return lead.isCustomer && !lead.wasErased ? lead.id : create(request, lead, contact)
 }
 
 /** Usually the address is known, and nothing else needs to be looked up. */
@@ -54,7 +57,7 @@ async function byBoth(
 ): Promise<string | undefined> {
   const address = await contactId(request, contact.email)
   const byAddress = await leadOf(request, contact.email)
-  if (byAddress.isCustomer) return byAddress.id
+  if (byAddress.isCustomer) return byAddress.wasErased ? create(request, byAddress, contact) : byAddress.id
   if (byAddress.id !== address || byAddress.inCircle)
     return create(request, byAddress, { ...contact, phone: null })
   const number = await contactId(request, contact.phone)
@@ -72,7 +75,8 @@ async function byBoth(
 async function leadOf(request: Sender, contact: string): Promise<Lead> {
   const passed: string[] = []
   for (let { id, state } = await startOf(request, contact); ; state = await stateOf(request, id)) {
-    if (state.status !== 'linked') return { id, isCustomer: state.status === 'active' }
+    if (state.status === 'active') return { id, isCustomer: true, wasErased: wasErased(state) }
+    if (state.status === 'none') return { id, isCustomer: false }
     const circle = passed.includes(id) ? passed.slice(passed.indexOf(id)) : undefined
     if (circle) return { id: circle.sort()[0]!, isCustomer: false, inCircle: true }
     passed.push(id)

@@ -6,6 +6,7 @@ import {
   type WebhookRosterCommands,
 } from '../../../packages/domain/webhook-endpoints/webhook-roster.ts'
 import type { Message } from '../../../packages/kernel/decider.ts'
+import { DamagedStreamError } from '../../../packages/kernel/ports.ts'
 import { readState } from '../../../packages/kernel/history.ts'
 import {
   enabledEndpoints,
@@ -71,7 +72,7 @@ async function freeUnused(asker: Asker): Promise<void> {
 
 /** An endpoint that cannot be read may be in use, so it keeps its slot. */
 function unlessUnreadable(error: unknown): 'unreadable' {
-  if (error instanceof UnreadableEndpointError) return 'unreadable'
+  if (error instanceof UnreadableEndpointError || error instanceof DamagedStreamError) return 'unreadable'
   throw error
 }
 

@@ -43,7 +43,7 @@ export async function handle(
   const admitted = await admit(api, route, request, response)
   checkAddress(request.url)
   const params = pathParameters(route, request.params as Record<string, string>)
-  const { caller, owner } = await acting(api, admitted, { route, params })
+  const { caller, owner } = await acting(api, admitted, { route, params, response })
   const query = queryParameters(route, request)
   const body = await bodyOf(api, route, request)
   const header = request.headers['idempotency-key'] as string | undefined
@@ -147,6 +147,7 @@ interface Headers {
 interface Place {
   readonly route: AnyRoute
   readonly params: Readonly<Record<string, string>>
+  readonly response: HttpResponse
 }
 
 interface Acting {
@@ -155,13 +156,19 @@ interface Acting {
 }
 
 /** A caller without an owner acts for the owner of what the path names, a user for whom the row says. */
-async function acting({ dependencies }: Api, caller: Caller, { route, params }: Place): Promise<Acting> {
+async function acting(
+  { dependencies, rateLimits }: Api,
+  caller: Caller,
+  { route, params, response }: Place,
+): Promise<Acting> {
   if (caller.credential === 'user' && route.owner === 'user') return { caller, owner: { user: caller.user } }
   if (caller.credential === 'user' && route.owner === 'organization')
     return { caller, owner: { organization: caller.organization } }
   const own = ownerOf(caller as MerchantOwner)
   if (caller.credential !== 'nobody' || !route.actsFor) return { caller, owner: own }
   const owner = ownerOf(await route.actsFor({ params, dependencies }))
+  // Strangers at many addresses share the limit of the account whose page it is.
+  await rateLimits.count({ account: owner }, response)
   return { caller: 'merchant' in owner ? { ...caller, ...owner } : caller, owner }
 }
 

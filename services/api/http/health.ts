@@ -1,7 +1,7 @@
 import type { Express } from 'express'
 import type { HealthAnswers } from '../../composition/health.ts'
 
-/** What this process tells anybody about itself. */
+/** What this process says about itself to anyone. */
 export function mountHealth(app: Express, answers: HealthAnswers): void {
   for (const [path, ask] of Object.entries(answers)) {
     app.get(path, async (_request, response) => {

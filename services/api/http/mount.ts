@@ -98,7 +98,7 @@ function allowed(methods: readonly string[]): string {
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
 }
 
-/** Other sites' pages may call rows that need no credential; nobody puts an API key into a page. */
+/** Pages of other sites may call rows that need no credential; API keys do not belong into pages. */
 function answerOptions(response: Response, here: readonly MountedRow[], allow: string): void {
   response.setHeader('Allow', allow)
   const open = here.filter(({ route }) => route.scope === 'public').map(({ method }) => method)

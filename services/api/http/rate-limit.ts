@@ -3,17 +3,20 @@ import ipaddr from 'ipaddr.js'
 import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Caller } from '../../../packages/contract/callers.ts'
 import { Refusal } from '../../../packages/contract/refusals.ts'
+import { ownerText, type Owner } from '../../../packages/kernel/owner.ts'
 
 /**
- * Domain model, section 4: requests per second and key, with twice as many in a burst. Inferred: `public`.
+ * Domain model, section 4: requests per second and key, with twice as many in a burst. Inferred: those of
+ * strangers, by address, and by the account that they act for.
  */
-const perSecond = { live: 100, sandbox: 25, public: 100 } as const
+const perSecond = { live: 100, sandbox: 25, address: 100, account: 100 } as const
 const burstSeconds = 10
 /** Inferred: credentials that open nothing, per address. A person who mistypes one never gets there. */
 const guesses = { points: 100, duration: 10 }
 
-/** A key, or the address of a caller without one. */
-export type Limited = Pick<Caller, 'actor' | 'livemode'> | { readonly address: string | undefined }
+/** A key, or the address of a caller without one, or the account that such callers act for. */
+export type Limited =
+  Pick<Caller, 'actor' | 'livemode'> | { readonly address: string | undefined } | { readonly account: Owner }
 
 export interface RateLimits {
   /** Counts a request of a key or address, writes the headers, refuses what exceeds rate and burst. */
@@ -27,14 +30,19 @@ const nothing = async () => undefined
 
 export function rateLimits(on: boolean): RateLimits {
   if (!on) return { count: nothing, checkGuesses: nothing, countGuess: nothing }
-  const limiters = { live: limiter('live'), sandbox: limiter('sandbox'), public: limiter('public') }
+  const limiters = {
+    live: limiter('live'),
+    sandbox: limiter('sandbox'),
+    address: limiter('address'),
+    account: limiter('account'),
+  }
   const guessed = new RateLimiterMemory({ keyPrefix: 'guesses', ...guesses })
   return {
     async count(who, response) {
-      const kind = 'address' in who ? 'public' : who.livemode ? 'live' : 'sandbox'
+      const [kind, name] = nameOf(who)
       const points = perSecond[kind]
       try {
-        const state = await limiters[kind].consume('address' in who ? networkOf(who.address) : who.actor)
+        const state = await limiters[kind].consume(name)
         writeHeaders(response, points, state)
       } catch (state) {
         if (!(state instanceof RateLimiterRes)) throw state
@@ -50,6 +58,12 @@ export function rateLimits(on: boolean): RateLimits {
       await guessed.penalty(networkOf(address))
     },
   }
+}
+
+function nameOf(who: Limited): readonly [kind: keyof typeof perSecond, name: string] {
+  if ('address' in who) return ['address', networkOf(who.address)]
+  if ('account' in who) return ['account', ownerText(who.account)]
+  return [who.livemode ? 'live' : 'sandbox', who.actor]
 }
 
 function limiter(kind: keyof typeof perSecond): BurstyRateLimiter {

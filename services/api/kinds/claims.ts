@@ -15,7 +15,7 @@ import { ownerOf } from '../../../packages/kernel/owner.ts'
 export interface WantedClaim {
   readonly kind: ClaimKindName
   readonly value: string
-  /** How it is refused when somebody else has it. */
+  /** How it is refused when another one has it. */
   readonly refusal: RefusalName
 }
 

@@ -9,7 +9,7 @@ export function cursorAt({ owner, dependencies }: Asking, list: string, place: n
   return dependencies.opaque.seal(place, contextOf(owner, list))
 }
 
-/** The place a cursor stands for; refused when it is not a cursor of this list. */
+/** The place that a cursor encodes; refused when it is not a cursor of this list. */
 export function placeOf({ owner, dependencies }: Asking, list: string, cursor: string): number {
   return (
     dependencies.opaque.open(cursor, contextOf(owner, list)) ??

@@ -86,10 +86,7 @@ async function tell(stage: Stage): Promise<Story> {
   }
 }
 
-/**
- * A service that may not call private addresses has no webhooks to show; the rest of the story is told
- * anyway.
- */
+/** A service that may not call private addresses has no webhooks to show; the rest of the demo goes on. */
 async function hook({ merchant, listener, say }: Stage): Promise<string | undefined> {
   const request = { url: listener.url, enabled_events: hookedTypes }
   const { status, body } = await merchant.call('POST', '/api/v1/webhook-endpoints', request)

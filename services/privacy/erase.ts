@@ -1,0 +1,192 @@
+import { join } from 'node:path'
+import { deleteMailsWith } from '../../infra/mail/erase.ts'
+import { Erasures } from '../../infra/postgres/privacy/erasures.ts'
+import {
+  placesOf,
+  redactCopies,
+  type ErasedStream,
+  type Place,
+  type Sought,
+} from '../../infra/postgres/privacy/redaction.ts'
+import { ownerText, type Owner } from '../../packages/kernel/owner.ts'
+import { subjectName } from '../../packages/kernel/personal.ts'
+import type { ReadModel } from '../../packages/kernel/projection.ts'
+import { longEnough } from '../../packages/kernel/redaction.ts'
+import { readModels } from '../../projections/index.ts'
+import type { Runtime } from '../composition/dependencies.ts'
+import { openMatters } from './open-matters.ts'
+import type { Person } from './person.ts'
+import { tracesOf, type Traces } from './traces.ts'
+
+/** What an erasure needs to know until it is done. Sealed with the master key while it lasts. */
+interface WorkList {
+  readonly subjects: readonly string[]
+  readonly streams: readonly ErasedStream[]
+  /** Of events, for the read models that are made from them. */
+  readonly types: readonly string[]
+  /** Events that were written before there were seals. */
+  readonly clear: number
+}
+
+export interface Erasing {
+  readonly person: Person
+  readonly by: string
+  readonly reason: string
+  readonly rebuild: (models: readonly ReadModel[]) => Promise<void>
+  /** Called before each step. */
+  readonly onStep?: (step: string) => void
+}
+
+export interface Erased {
+  readonly streams: number
+  /** Of these, events that stay as they are. */
+  readonly clear: number
+  /** Where the texts still stand. */
+  readonly left: readonly Place[]
+}
+
+/** Payments, payouts or refunds need the name or number: nothing was erased. */
+export class StillNeededError extends Error {
+  override readonly name = 'StillNeededError'
+  readonly matters: readonly string[]
+
+  constructor(matters: readonly string[]) {
+    super('it is still needed')
+    this.matters = matters
+  }
+}
+
+/**
+ * Erases a person. Killed between any two steps, it is completed by running it again: what is to be redacted
+ * is written down before the keys are gone.
+ */
+export async function erase(runtime: Runtime, erasing: Erasing): Promise<Erased> {
+  const { person, rebuild, onStep = () => undefined } = erasing
+  const { owner } = person
+  const { pool } = runtime.postgres
+  const { work, done } = await prepare(runtime, { onStep, ...erasing })
+
+  onStep('redacting copies')
+  await redactCopies({ pool, owner, streams: work.streams })
+
+  onStep('destroying the keys')
+  await runtime.dependencies.personalKeys.destroyRetired(namesOf({ owner, subjects: work.subjects }))
+
+  onStep('building read models anew')
+  await rebuild(modelsOf(work))
+
+  // Of what was made from the log until the keys were gone.
+  onStep('redacting copies once more')
+  await redactCopies({ pool, owner, streams: work.streams })
+  const sought = soughtFor(work, owner)
+  await deleteMailsWith(join(runtime.configuration.dataDirectory, 'mail'), sought.contacts)
+
+  onStep('searching for what is left')
+  const left = await placesOf(pool, sought)
+  // Nothing takes out of the log what was written there in the clear.
+  if (left.every(({ table }) => table === 'public.events')) await done()
+  return { streams: work.streams.length, clear: work.clear, left }
+}
+
+interface Prepared {
+  readonly work: WorkList
+  readonly done: () => Promise<void>
+}
+
+/** Until here nothing is lost: the keys are retired, and what is to be done is written down. */
+async function prepare(
+  runtime: Runtime,
+  { person, onStep, ...asked }: Erasing & Required<Pick<Erasing, 'onStep'>>,
+): Promise<Prepared> {
+  const { personalKeys, store, vault, blindIndex } = runtime.dependencies
+  const erasures = new Erasures(runtime.postgres.pool)
+  const digest = await blindIndex(JSON.stringify(['erasure', ownerText(person.owner), ...person.subjects]))
+  const context = `erasure/${digest}`
+
+  onStep('looking for what is on its way')
+  const sealed = await erasures.begun(digest)
+  const before = sealed === undefined ? nothing : (JSON.parse(vault.open(sealed, context)) as WorkList)
+  const subjects = [...new Set([...person.subjects, ...before.subjects])]
+  const known = await tracesOf(store, { ...person, subjects })
+  await requireEnded(runtime, known)
+
+  onStep('retiring the keys')
+  await personalKeys.retire(namesOf(known.person))
+
+  onStep('looking again')
+  const found = await tracesOf(store, known.person)
+  await requireEnded(runtime, found)
+  const work = together(before, workOf(found))
+  await erasures.begin({ ...asked, person: digest }, vault.seal(JSON.stringify(work), context))
+  return { work, done: () => erasures.end(digest) }
+}
+
+const nothing: WorkList = { subjects: [], streams: [], types: [], clear: 0 }
+
+async function requireEnded({ dependencies: { store } }: Runtime, traces: Traces): Promise<void> {
+  const matters = await openMatters(store, traces)
+  if (matters.length > 0) throw new StillNeededError(matters)
+}
+
+function namesOf({ owner, subjects }: Person): readonly string[] {
+  return subjects.map((about) => subjectName(owner, about))
+}
+
+function workOf({ person, traces }: Traces): WorkList {
+  const streams = new Map<string, ErasedStream>()
+  for (const { event, texts, maps } of traces) {
+    const { stream, category, id } = event
+    const known = streams.get(stream) ?? { stream, id, resource: `${category}/${id}`, texts: [], maps: false }
+    const all = [...new Set([...known.texts, ...texts, ...texts.flatMap(lastDigits)])]
+    streams.set(stream, { ...known, texts: all, maps: known.maps || maps })
+  }
+  return {
+    subjects: person.subjects,
+    streams: [...streams.values()],
+    types: [...new Set(traces.map(({ event }) => event.type))],
+    clear: traces.filter(({ isClear }) => isClear).length,
+  }
+}
+
+/** Payments show those of the number that paid. */
+function lastDigits(text: string): readonly string[] {
+  return /^\+\d+$/.test(text) ? [text.slice(-4)] : []
+}
+
+function together(before: WorkList, now: WorkList): WorkList {
+  const streams = new Map(now.streams.map((one) => [one.stream, one]))
+  for (const one of before.streams) {
+    const { texts, maps } = streams.get(one.stream) ?? one
+    const all = [...new Set([...one.texts, ...texts])]
+    streams.set(one.stream, { ...one, texts: all, maps: one.maps || maps })
+  }
+  return {
+    subjects: [...new Set([...before.subjects, ...now.subjects])],
+    streams: [...streams.values()],
+    types: [...new Set([...before.types, ...now.types])],
+    clear: Math.max(before.clear, now.clear),
+  }
+}
+
+function soughtFor({ subjects, streams }: WorkList, owner: Owner): Sought {
+  const all = [...new Set(streams.flatMap((stream) => stream.texts))].filter(isLong)
+  const isContact = (text: string) => text.includes('@') || subjects.some((name) => name.endsWith(`/${text}`))
+  return {
+    owner,
+    contacts: all.filter(isContact),
+    texts: all.filter((text) => !isContact(text)),
+    ids: streams.flatMap(({ id }) => [id, id.replaceAll('-', '')]),
+  }
+}
+
+function isLong(text: string): boolean {
+  return text.length >= longEnough
+}
+
+/** Those that follow events of these types. */
+function modelsOf({ types }: WorkList): readonly ReadModel[] {
+  return readModels.filter((model) => {
+    const followed = model.kind === 'documents' ? model.decider.events : model.on
+    return types.some((type) => type in followed)
+  })
+}
