@@ -57,25 +57,6 @@ t.test('OPTIONS says what may be asked, and lets pages of others ask what is pub
   })
 })
 
-t.test('no answer is kept on its way, guessed at, or tells others where it came from', async (t) => {
-  const guards = {
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    'strict-transport-security': 'max-age=31536000; includeSubDomains',
-    'referrer-policy': 'no-referrer',
-  }
-  await lawOver(t, routes, async (route) => {
-    const { method } = partsOf(route)
-    const { path, body } = unknownSample(route)
-    for (const key of [service.sandboxKey, '']) {
-      const { headers } = await service.call(method.toUpperCase(), path, body, { key })
-      t.match(Object.fromEntries(headers), guards, `${route.operation} ${key ? 'with' : 'without'} a key`)
-      t.ok(headers.get('ikw-request-id'), route.operation)
-    }
-  })
-  t.match(Object.fromEntries((await service.get('/nowhere')).headers), guards)
-})
-
 t.test('a method that is not there is answered by those that are', async (t) => {
   await lawOver(t, routes, async (route) => {
     const { status, headers } = await service.call('PUT', unknownSample(route).path, {})
@@ -181,4 +162,23 @@ t.test('whoever is refused for a credential learns why in its terms', async (t) 
   const scoped = await issueKey(service, { scopes: ['payouts.read'] })
   t.match(await challenge(scoped), /^Bearer realm="ikw-payments", error="insufficient_scope"$/)
   t.equal(await challenge(service.sandboxKey), null)
+})
+
+t.test('no answer is kept on its way, guessed at, or tells others where it came from', async (t) => {
+  const guards = {
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'strict-transport-security': 'max-age=31536000; includeSubDomains',
+    'referrer-policy': 'no-referrer',
+  }
+  await lawOver(t, routes, async (route) => {
+    const { method } = partsOf(route)
+    const { path, body } = unknownSample(route)
+    for (const key of [service.sandboxKey, '']) {
+      const { headers } = await service.call(method.toUpperCase(), path, body, { key })
+      t.match(Object.fromEntries(headers), guards, `${route.operation} ${key ? 'with' : 'without'} a key`)
+      t.ok(headers.get('ikw-request-id'), route.operation)
+    }
+  })
+  t.match(Object.fromEntries((await service.get('/nowhere')).headers), guards)
 })
