@@ -60,7 +60,7 @@ export async function reviseEndpoint(
   const id = params['id'] ?? refuse('resource_must_exist')
   if (url !== undefined) checkUrl(request, url)
   checkTypes(enabledEvents)
-  // Whoever moves an endpoint elsewhere, or turns it on, must be allowed to see all that it will get.
+  // To move an endpoint, or to turn it on, takes the right to see everything it will get.
   const sendsMore = url !== undefined || enabledEvents !== undefined || enabled === true
   const hidden = sendsMore ? hiddenFrom(request.caller) : {}
   const send = (command: Message<WebhookEndpointCommands>) =>
