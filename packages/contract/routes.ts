@@ -29,6 +29,13 @@ export interface SendOptions extends Pick<
   readonly isWhole?: true
 }
 
+/** What is known of the sender besides the credential. */
+export interface Client {
+  readonly address: string | null
+  /** What it says it is. */
+  readonly device: string | null
+}
+
 /** A request as an action sees it: authenticated, validated and normalised. */
 export interface Request<Body = undefined, Query = object> {
   readonly caller: Caller
@@ -36,6 +43,7 @@ export interface Request<Body = undefined, Query = object> {
   readonly owner: Owner
   /** As the client requested it. */
   readonly path: string
+  readonly client: Client
   /** The id of what this request creates: derived from its idempotency key, else new. */
   readonly id: string
   /** UUIDs of the path, whatever their spelling; other parameters as they are. */
@@ -64,8 +72,8 @@ export type NamedExamples = Readonly<Record<string, { readonly summary: string; 
 
 interface Common extends Admission {
   readonly summary: string
-  /** `public`: no credential. */
-  readonly scope: Scope | 'public'
+  /** `public`: no credential. `own`: what is the caller's own, for which a credential is enough. */
+  readonly scope: Scope | 'public' | 'own'
   /** Whose streams it is about, of all that a user may act for. Left out: the merchant's. */
   readonly owner?: Exclude<OwnerKind, 'platform'>
   /** For callers without an owner: the owner of what the path names. Refused when there is none. */

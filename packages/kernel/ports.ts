@@ -230,6 +230,8 @@ export interface Mail {
   readonly to: string
   readonly subject: string
   readonly text: string
+  /** The same for mail programs that show more. */
+  readonly html?: string
 }
 
 export interface Mailer {

@@ -82,6 +82,7 @@ async function ask(route: AnyRoute, owner: Owner, id = ''): Promise<unknown> {
     minPosition: await dependencies.store.head(),
     lastWritten: 0,
     ifRevision: undefined,
+    client: { address: null, device: null },
   })
   return kinds[route.kind](route, request)
 }

@@ -25,9 +25,10 @@ const changes = routes.filter(takesIfMatch)
 
 t.test('HEAD says what GET says, without a body', async (t) => {
   await lawOver(t, reads, async (route) => {
-    const { path } = await sample(service, route)
-    const got = await service.get(path)
-    const head = await service.call<string>('HEAD', path)
+    const { path, key } = await sample(service, route)
+    const options = { ...(key && { key }) }
+    const got = await service.get(path, options)
+    const head = await service.call<string>('HEAD', path, undefined, options)
     t.strictSame([head.status, head.body], [got.status, ''], route.operation)
     t.equal(head.headers.get('content-type'), got.headers.get('content-type'), route.operation)
     // What operators say in between may make it another one.
@@ -88,16 +89,20 @@ t.test('whatever changes what is there can be bound to what was seen', async (t)
 t.test('a change is bound to what was seen, if its client wants that', async (t) => {
   await lawOver(t, changes, async (route) => {
     const { method } = partsOf(route)
-    const { path, body } = await sample(service, route)
+    const { path, body, key } = await sample(service, route)
+    const as = { ...(key && { key }) }
     const shown = shownAt(route, path)
     if (shown === undefined) return t.fail(`${route.operation} changes what cannot be read`)
-    const etag = (await service.get(shown)).headers.get('etag')!
+    const etag = (await service.get(shown, as)).headers.get('etag')!
     t.match(etag, /^"(-1|\d+)"$/, route.operation)
     const send = (tag: string) =>
-      service.call(method, path, body, { headers: { 'if-match': tag, 'idempotency-key': randomUUID() } })
+      service.call(method, path, body, {
+        ...as,
+        headers: { 'if-match': tag, 'idempotency-key': randomUUID() },
+      })
     const other = await send('"999"')
     t.match(other, { status: 412, body: { code: 'IKW-RES-005', retryable: false } }, route.operation)
-    t.equal((await service.get(shown)).headers.get('etag'), etag, 'it is left alone')
+    t.equal((await service.get(shown, as)).headers.get('etag'), etag, 'it is left alone')
     t.match(await send('nonsense'), { status: 400, body: { param: 'header:If-Match' } }, route.operation)
     const done = await send(etag)
     t.equal(done.status, 200, route.operation)
