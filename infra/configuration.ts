@@ -37,6 +37,8 @@ export interface Configuration {
   readonly mailFrom: string
   /** The public address of this service, for merchants and payers. */
   readonly baseUrl: string
+  /** Where the merchants' pages are, to which mailed links lead. */
+  readonly dashboardUrl: string
   /** Witnesses that vouch that the log only grows: each one's address and verifier key. */
   readonly witnesses: readonly { readonly url: string; readonly verifierKey: string }[]
   /** Names this process in logs and locks. */
@@ -91,6 +93,9 @@ export function readConfiguration(environment: Environment = process.env): Confi
     smtpUrl: url('SMTP_URL', text('SMTP_URL'), ['smtp:', 'smtps:']),
     mailFrom: text('MAIL_FROM') ?? 'payments@localhost',
     baseUrl: baseUrl(text('BASE_URL'), port),
+    dashboardUrl: (
+      url('DASHBOARD_URL', text('DASHBOARD_URL'), ['http:', 'https:']) ?? baseUrl(text('BASE_URL'), port)
+    ).replace(/\/$/, ''),
     witnesses: witnesses(text('WITNESSES')),
     instance: text('INSTANCE') ?? randomUUID().slice(0, 8),
     copies: whole('COPIES', 1, { least: 1, most: 9 }),

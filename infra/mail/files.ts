@@ -13,8 +13,8 @@ export interface FileMailOptions {
 export function fileMailer({ directory, from }: FileMailOptions): Mailer {
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
   return {
-    async send({ to, subject, text }) {
-      const { message } = await composer.sendMail({ from, to, subject, text })
+    async send({ to, subject, text, html }) {
+      const { message } = await composer.sendMail({ from, to, subject, text, ...(html && { html }) })
       await mkdir(directory, { recursive: true })
       const name = `${new Date().toISOString().replaceAll(':', '-')}-${randomUUID().slice(0, 8)}.eml`
       // Renamed into place once it is complete.

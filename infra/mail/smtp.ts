@@ -22,9 +22,9 @@ export function smtpMailer({ url, from, timeoutMs }: SmtpOptions): Mailer & { cl
     disableUrlAccess: true,
   })
   return {
-    async send({ to, subject, text }) {
+    async send({ to, subject, text, html }) {
       try {
-        await transport.sendMail({ from, to, subject, text })
+        await transport.sendMail({ from, to, subject, text, ...(html && { html }) })
       } catch (error) {
         throw isRefusal(error) ? new MailRefusedError((error as Error).message) : error
       }

@@ -17,6 +17,20 @@ export const advice: Readonly<Record<RefusalName, string>> = {
     'Use the key of that environment, or send the environment of this key.',
   address_must_be_on_the_allow_list: "Call from a listed address, or add this one to the key's list.",
   merchant_must_not_be_suspended: 'Contact support; no change to the request helps.',
+  user_must_be_a_member:
+    'Switch to a merchant of `GET /api/v1/auth/merchants`, or ask its owner for an invitation.',
+  live_must_be_open_to_the_merchant:
+    'Complete the steps of `GET /api/v1/onboarding/steps`, or work in the sandbox.',
+  merchant_must_keep_an_owner: 'Make somebody else an owner first.',
+
+  email_and_password_must_be_right:
+    'Correct them, or ask for a link with `POST /api/v1/auth/forgot-password`.',
+  password_must_be_right: 'Send the password that the user signs in with today.',
+  token_must_be_valid: 'Ask for a new link or sign in again: each token is used once, and only the newest.',
+  sign_in_must_not_be_locked: 'Wait for `Retry-After`, or set a new password with a mailed link.',
+  password_must_be_hard_to_guess: 'Take a longer one, such as four words that do not belong together.',
+  email_must_be_free: 'Sign in, or ask for a link with `POST /api/v1/auth/forgot-password`.',
+  email_must_not_be_verified_yet: 'Nothing needs to be done.',
 
   request_must_be_valid:
     'Correct the fields that `errors` names. Unknown fields and query parameters are refused as well.',

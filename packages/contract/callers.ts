@@ -16,8 +16,11 @@ type Shown =
   | {
       readonly credential: 'user'
       readonly user: string
-      readonly organization: string
-      readonly role: Role
+      readonly session: string
+      /** Null for a merchant that no organization owns. */
+      readonly organization: string | null
+      /** Null for who is no member of the merchant, or no more. */
+      readonly role: Role | null
       readonly scopes: readonly string[]
     }
   | { readonly credential: 'customer_portal'; readonly customer: string }
@@ -39,7 +42,7 @@ export function isGranted(caller: Caller, scope: string): boolean {
 
 /** What a row says about who may call it. */
 export interface Admission {
-  /** Left out: API keys and app tokens; nobody where the scope is `public`. */
+  /** Left out: API keys, app tokens and users; nobody where the scope is `public`. */
   readonly credentials?: readonly CredentialKind[]
   /** The caller must have passed a challenge for this purpose; the field `challengeId` names it. */
   readonly challenge?: string
@@ -54,7 +57,7 @@ interface Taking {
   readonly credentials?: readonly CredentialKind[]
 }
 
-const usual: readonly CredentialKind[] = ['api_key', 'app_token']
+const usual: readonly CredentialKind[] = ['api_key', 'app_token', 'user']
 const none: readonly CredentialKind[] = ['nobody']
 
 /** The credentials that a row accepts. */

@@ -1,4 +1,5 @@
 import type { BlindIndex } from '../kernel/blind-index.ts'
+import type { Passwords, Tokens } from '../kernel/credential-ports.ts'
 import type { Executor } from '../kernel/execute.ts'
 import type { LogProofs } from '../kernel/log-ports.ts'
 import type { PublicEvents } from '../kernel/message-ports.ts'
@@ -26,6 +27,8 @@ export interface Dependencies {
   readonly personalKeys: PersonalKeys
   readonly logProofs: LogProofs
   readonly blindIndex: BlindIndex
+  readonly tokens: Tokens
+  readonly passwords: Passwords
   readonly mailer: Mailer
   readonly clock: Clock
   readonly movedClocks: MovedClocks
@@ -37,4 +40,8 @@ export interface Dependencies {
   readonly urlFault: (url: string, livemode: boolean) => string | undefined
   /** The public address of this service, without a slash at the end. */
   readonly baseUrl: string
+  /** Where the pages are that mailed links lead to. */
+  readonly dashboardUrl: string
+  /** False where nobody counts requests, mails or codes: RATE_LIMIT=off. */
+  readonly limitsCounts: boolean
 }

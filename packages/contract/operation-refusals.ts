@@ -1,4 +1,4 @@
-import { takesCredentials } from './callers.ts'
+import { credentialsOf, takesCredentials } from './callers.ts'
 import { takesIfMatch } from './list-query.ts'
 import { partsOf } from './openapi/names.ts'
 import { refusals, type RefusalName } from './refusals.ts'
@@ -26,6 +26,9 @@ const ofCredentials: readonly RefusalName[] = [
   'merchant_must_not_be_suspended',
 ]
 
+/** A user chooses merchant and environment with each request. */
+const ofUsers: readonly RefusalName[] = ['user_must_be_a_member', 'live_must_be_open_to_the_merchant']
+
 const ofBodies: readonly RefusalName[] = [
   'body_must_not_be_too_large',
   'body_must_be_json',
@@ -48,6 +51,7 @@ export function refusalsOf(route: AnyRoute): readonly RefusalName[] {
   const { method, path } = partsOf(route)
   const names: RefusalName[] = [...ofEvery, ...(route.refusals ?? [])]
   if (takesCredentials(route)) names.push(...ofCredentials)
+  if (credentialsOf(route).includes('user')) names.push(...ofUsers)
   if (method !== 'GET') names.push(...ofBodies, ...ofWrites)
   if (route.challenge) names.push('challenge_must_be_verified')
   if (route.environment === 'required') names.push('environment_header_must_be_given')

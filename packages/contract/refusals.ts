@@ -44,6 +44,27 @@ export const refusals = {
     "Caller address is not on the key's allow list",
   ],
   merchant_must_not_be_suspended: [403, 'IKW-MERCHANT-002', false, 'Merchant is suspended'],
+  user_must_be_a_member: [403, 'IKW-MERCHANT-002', false, 'The user is not a member of this merchant'],
+  live_must_be_open_to_the_merchant: [
+    403,
+    'IKW-MERCHANT-003',
+    false,
+    'Live is not open to this merchant yet',
+  ],
+  merchant_must_keep_an_owner: [409, 'IKW-MERCHANT-005', false, 'A merchant must keep an owner'],
+
+  email_and_password_must_be_right: [401, 'IKW-AUTH-003', false, 'E-mail or password is wrong'],
+  password_must_be_right: [401, 'IKW-AUTH-003', false, 'The current password is wrong'],
+  token_must_be_valid: [401, 'IKW-AUTH-005', false, 'Token is not valid, expired or already used'],
+  sign_in_must_not_be_locked: [
+    423,
+    'IKW-AUTH-006',
+    true,
+    'Sign-in with a password is locked for a while after too many failures',
+  ],
+  password_must_be_hard_to_guess: [400, 'IKW-REQ-001', false, 'This password is easy to guess'],
+  email_must_be_free: [409, 'IKW-RES-004', false, 'Somebody has registered with this e-mail address'],
+  email_must_not_be_verified_yet: [409, 'IKW-RES-002', false, 'The e-mail address is already verified'],
 
   request_must_be_valid: [400, 'IKW-REQ-001', false, 'Request is not valid (see errors)'],
   unit_amount_must_have_a_currency: [400, 'IKW-REQ-001', false, 'unit_amount requires currency'],

@@ -16,6 +16,13 @@ export interface SendOptions extends Pick<
   readonly isWhole?: true
 }
 
+/** What is known of the sender besides the credential. */
+export interface Client {
+  readonly address: string | null
+  /** What it says it is. */
+  readonly device: string | null
+}
+
 /** A request as an action sees it: authenticated, validated and normalised. */
 export interface Request<Body = undefined, Query = object> {
   readonly caller: Caller
@@ -23,6 +30,7 @@ export interface Request<Body = undefined, Query = object> {
   readonly owner: Owner
   /** As the client requested it. */
   readonly path: string
+  readonly client: Client
   /** The id of what this request creates: derived from its idempotency key, else new. */
   readonly id: string
   /** UUIDs of the path, whatever their spelling; other parameters as they are. */

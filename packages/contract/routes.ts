@@ -6,7 +6,7 @@ import type { Caller } from './callers.ts'
 import type { Dependencies } from './dependencies.ts'
 import { History } from './history.ts'
 import { listed } from './list-envelope.ts'
-import type { Request, SendOptions } from './request.ts'
+import type { Client, Request, SendOptions } from './request.ts'
 import { objectName } from './resource.ts'
 import type {
   Asked,
@@ -27,7 +27,7 @@ import type {
 import type { Section } from './section.ts'
 import type { Static, TObject, TSchema } from './vocabulary.ts'
 
-export type { Dependencies, Location, NamedExamples, Operation, Request, SendOptions, Slice }
+export type { Client, Dependencies, Location, NamedExamples, Operation, Request, SendOptions, Slice }
 
 /** Starts a new stream with one command. Responds with 201 and the view of the new state. */
 export function create<

@@ -18,8 +18,8 @@ export type NamedExamples = Readonly<Record<string, { readonly summary: string; 
 /** What every row says. */
 export interface Common extends Admission {
   readonly summary: string
-  /** `public`: no credential. */
-  readonly scope: Scope | 'public'
+  /** `public`: no credential. `own`: what is the caller's own, for which a credential is enough. */
+  readonly scope: Scope | 'public' | 'own'
   /** Whose streams it is about, of all that a user may act for. Left out: the merchant's. */
   readonly owner?: Exclude<OwnerKind, 'platform'>
   /** For callers without an owner: the owner of what the path names. Refused when there is none. */

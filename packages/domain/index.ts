@@ -20,6 +20,10 @@ import { payouts } from './payouts/index.ts'
 import { periods } from './periods/index.ts'
 import { products } from './products/index.ts'
 import { sandboxClocks } from './sandbox-clocks/index.ts'
+import { organizations } from './organizations/index.ts'
+import { sessions } from './sessions/index.ts'
+import { signIn } from './sign-in/index.ts'
+import { users } from './users/index.ts'
 import { refunds } from './refunds/index.ts'
 import { transfers } from './transfers/index.ts'
 import { statements } from './statements/index.ts'
@@ -45,6 +49,10 @@ export const families: readonly Family[] = [
   periods,
   statements,
   logKeys,
+  users,
+  sessions,
+  signIn,
+  organizations,
 ]
 
 /** Every kind of stream. */

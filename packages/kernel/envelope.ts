@@ -32,9 +32,10 @@ interface Sending {
 }
 
 /** The same sender in the name of another owner, for streams that the service keeps about what is theirs. */
-export function actingFor(owner: Owner, envelope: Envelope): Envelope {
+export function actingFor<O extends Owner>(owner: O, envelope: Envelope): Envelope<O> {
   const { actor, correlation, request, traceparent } = envelope
-  return Object.assign(ownerOf(owner), {
+  // Only its own fields are left of the owner, which a generic type cannot say.
+  return Object.assign(ownerOf(owner as Owner) as O, {
     actor,
     correlation,
     ...(request && { request }),

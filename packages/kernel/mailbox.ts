@@ -1,19 +1,17 @@
+import { appendUntilKnown } from './append-until-known.ts'
 import { decide, evolve, streamName, type AnyDecider } from './decider.ts'
 import { contextOf, metadataOf, type Envelope } from './envelope.ts'
 import type { ExecutorOptions, KnownState, Outcome, PendingCommand, Remembered } from './executor-options.ts'
 import { foldStored, snapshotOf } from './history.ts'
 import { ownerKind, ownerOf, owns, type OwnerKind } from './owner.ts'
-import { noStream, OutcomeUnknownError, VersionConflictError, type Appended, type NewEvent } from './ports.ts'
+import { AppendTooLargeError, noStream, VersionConflictError, type NewEvent } from './ports.ts'
 
 /** After this many lost races a command is refused; docs/decisions/0009 says why eight. */
 const decisionsMax = 8
 /** Rounds after a conflict that begin by reading what others have written. */
 const roundsLookedFirst = 100
-const batchesPerWrite = 500
+const batchesPerWriteMost = 500
 const batchesMax = 10_000
-/** Pauses before an append of unknown outcome is repeated, with the same event ids. */
-const repeatDelaysMs = [20, 100, 500, 1_000, 2_000]
-
 /** Of a decider that names nobody else. */
 const merchants: readonly OwnerKind[] = ['merchant']
 
@@ -43,6 +41,7 @@ export class Mailbox {
   #snapshotRevision = noStream
   #saving = false
   #roundsToLookFirst = 0
+  #batchesPerWrite = batchesPerWriteMost
 
   constructor(decider: AnyDecider, id: string, options: ExecutorOptions) {
     this.#decider = decider
@@ -78,7 +77,7 @@ export class Mailbox {
   async #work(): Promise<void> {
     this.busy = true
     while (this.#batches.length > 0) {
-      const batches = this.#batches.splice(0, batchesPerWrite)
+      const batches = this.#batches.splice(0, this.#batchesPerWrite)
       try {
         const known = (this.#known ??= await this.#load(batches))
         if (this.#roundsToLookFirst > 0) await this.#catchUp(known)
@@ -86,6 +85,7 @@ export class Mailbox {
         if (learning) await learning
         await this.#write(batches, known)
         known.isRemembered = true
+        this.#batchesPerWrite = Math.min(batchesPerWriteMost, 2 * this.#batchesPerWrite)
       } catch (error) {
         this.#known = undefined
         this.#fail(batches, error)
@@ -153,7 +153,10 @@ export class Mailbox {
     // An append proves that nobody else has written. A command that decides nothing, or refuses, must check.
     if (events.length === 0 && known.isRemembered && (await this.#isBehind(before)))
       return this.#again(batches)
-    const position = events.length > 0 ? (await this.#append(before, events)).position : 0
+    const position =
+      events.length > 0
+        ? (await appendUntilKnown(this.#options, this.#stream, { expected: before, events })).position
+        : 0
     if (position > 0) known.position = position
     let through = 0
     for (const { batch, state, revision: reached, appended } of decided) {
@@ -237,31 +240,14 @@ export class Mailbox {
   }
 
   /**
-   * An append of unknown outcome is repeated with the same ids until its outcome is known: it is never
-   * reported as failed.
-   */
-  async #append(expected: number, events: readonly NewEvent[]): Promise<Appended> {
-    let unknown: OutcomeUnknownError | undefined
-    for (const delayMs of [...repeatDelaysMs, undefined]) {
-      try {
-        return await this.#options.store.append(this.#stream, expected, events)
-      } catch (error) {
-        if (error instanceof OutcomeUnknownError) unknown = error
-        // A refused repeat says nothing about the try before; a conflict proves that it cannot happen any
-        // more.
-        if (!unknown || error instanceof VersionConflictError) throw error
-        if (delayMs === undefined) throw unknown
-        await this.#options.pause(delayMs)
-      }
-    }
-    throw new Error('unreachable')
-  }
-
-  /**
    * After a conflict the batches are decided again on top of the other process's events; other failures are
    * returned.
    */
   #fail(batches: readonly QueuedBatch[], error: unknown): void {
+    if (error instanceof AppendTooLargeError && batches.length > 1) {
+      this.#batchesPerWrite = Math.ceil(batches.length / 2)
+      return this.#again(batches)
+    }
     if (error instanceof VersionConflictError) this.#roundsToLookFirst = roundsLookedFirst
     const again: QueuedBatch[] = []
     for (const batch of batches) {

@@ -50,6 +50,13 @@ export function ownerOf(owned: Owner): Owner {
   return { platform: true }
 }
 
+/** Whether what comes from outside names an owner. */
+export function isOwned(named: Readonly<Record<string, unknown>>): boolean {
+  const { merchant, livemode, organization, user, platform } = named
+  if (merchant !== undefined) return typeof merchant === 'string' && typeof livemode === 'boolean'
+  return typeof organization === 'string' || typeof user === 'string' || platform === true
+}
+
 /** One text for each owner, for keys: `<merchant> true`, `user <id>`. */
 export function ownerText(owner: Owner): string {
   if ('merchant' in owner) return `${owner.merchant} ${owner.livemode}`

@@ -178,6 +178,15 @@ export class StoreOverloadedError extends Error {
   }
 }
 
+/** The store takes no append of this size, and nothing was written: fewer events at once may pass. */
+export class AppendTooLargeError extends Error {
+  override readonly name = 'AppendTooLargeError'
+
+  constructor(stream: string, reason: string) {
+    super(`an append to ${stream} is too large: ${reason}`)
+  }
+}
+
 /** The store cannot be reached now; the request itself was fine. */
 export class StoreAwayError extends Error {
   override readonly name: string = 'StoreAwayError'
@@ -221,6 +230,8 @@ export interface Mail {
   readonly to: string
   readonly subject: string
   readonly text: string
+  /** The same for mail programs that show more. */
+  readonly html?: string
 }
 
 export interface Mailer {

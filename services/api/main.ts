@@ -9,6 +9,7 @@ import { noChallenges, type Authenticator } from './http/credentials.ts'
 import { mountDocs } from './docs/docs.ts'
 import type { Api } from './http/handle.ts'
 import { mountLog } from './log/log.ts'
+import { mountTokenKeys } from './pages/token-keys.ts'
 import { clientAddress } from './http/client-address.ts'
 import { mountHealth } from './http/health.ts'
 import { mount, mountEnd } from './http/mount.ts'
@@ -51,6 +52,7 @@ export async function startApi({
   mountHealth(app, health.publicAnswers)
   app.use(pagesForStrangers, limitedByAddress(api))
   mountLog(app, runtime.postgres.pool)
+  mountTokenKeys(app, dependencies)
   mountDocs(app, table, baseUrl)
   mountSandboxPayer(app, dependencies)
   mountEnd(app, api)

@@ -14,6 +14,12 @@ import {
 import { sealedWith } from '../../infra/secrets/vault.ts'
 import { indexKey, indexKeyContext, indexKeyId } from '../../packages/domain/claims/index-key.ts'
 import {
+  tokenKeyContext,
+  tokenKeys,
+  tokenKeysId,
+  type TokenKey,
+} from '../../packages/domain/sign-in/token-keys.ts'
+import {
   secretContext,
   webhookEndpoint,
   type WebhookEndpoint,
@@ -26,7 +32,7 @@ import type { Runtime } from '../composition/dependencies.ts'
 
 /** Something in use that contains sealed secrets. */
 export interface Uses {
-  readonly kind: 'endpoint' | 'answer' | 'personal key' | 'index key' | 'log key'
+  readonly kind: 'endpoint' | 'answer' | 'personal key' | 'index key' | 'log key' | 'token key'
   /** Ids of the master keys that open its secrets. */
   readonly keys: ReadonlySet<string>
   /** Seals them with the current master key. */
@@ -39,7 +45,7 @@ const rowsPerPage = 100
 
 /**
  * Everything in use that a master key seals: endpoints' secrets, stored answers that show one, keys of
- * personal fields in events, and the log's signing keys.
+ * personal fields in events, and the keys that sign the log and users' tokens.
  */
 export class Sealed {
   readonly #opened: Runtime
@@ -57,6 +63,7 @@ export class Sealed {
       ...answers.map((answer) => this.#ofAnswer(answer)),
       ...keys.map((key) => this.#ofPersonalKey(key)),
       ...(await this.#indexKey()),
+      ...(await this.#tokenKeys()),
       ...logKeys.map((key) => this.#ofLogKey(key)),
     ]
   }
@@ -110,6 +117,24 @@ export class Sealed {
       await executor.send(indexKey, indexKeyId, { type: 'ResealIndexKey', data: { from, sealed } }, envelope)
     }
     return [{ kind: 'index key', keys: new Set([sealedWith(from)]), reseal }]
+  }
+
+  async #tokenKeys(): Promise<readonly Uses[]> {
+    const { store } = this.#opened.dependencies
+    const { keys } = await readState(store, tokenKeys, tokenKeysId)
+    return keys.map((key) => ({
+      kind: 'token key',
+      keys: new Set([sealedWith(key.sealed)]),
+      reseal: () => this.#resealTokenKey(key),
+    }))
+  }
+
+  async #resealTokenKey({ id, sealed: from }: TokenKey): Promise<void> {
+    const { executor, vault, newId } = this.#opened.dependencies
+    const context = tokenKeyContext(id)
+    const data = { id, from, sealed: vault.seal(vault.open(from, context), context) }
+    const envelope = { platform: true as const, actor: 'cli', correlation: newId() }
+    await executor.send(tokenKeys, tokenKeysId, { type: 'ResealTokenKey', data }, envelope)
   }
 
   #ofLogKey(key: SealedLogKey): Uses {

@@ -38,6 +38,7 @@ async function status(runtime: Runtime, options: Printing): Promise<void> {
     personal_keys: uses.filter(({ kind, keys }) => kind === 'personal key' && keys.has(key)).length,
     log_keys: uses.filter(({ kind, keys }) => kind === 'log key' && keys.has(key)).length,
     index_keys: uses.filter(({ kind, keys }) => kind === 'index key' && keys.has(key)).length,
+    token_keys: uses.filter(({ kind, keys }) => kind === 'token key' && keys.has(key)).length,
   }))
   print(shown, options, () => table(shown, ''))
 }

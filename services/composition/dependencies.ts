@@ -23,6 +23,7 @@ import { RailRegistry, type RailEntry } from '../../infra/rails/registry.ts'
 import { SimulatedOperators } from '../../infra/rails/sandbox.ts'
 import type { SandboxBook } from '../../infra/rails/sandbox-book.ts'
 import { HttpSandboxBook } from '../../infra/rails/sandbox-http.ts'
+import { passwords } from '../../infra/secrets/passwords.ts'
 import { loadMasterKeys } from '../../infra/secrets/master-key.ts'
 import { opaqueNumbers } from '../../infra/secrets/opaque-numbers.ts'
 import { openVault } from '../../infra/secrets/vault.ts'
@@ -42,6 +43,7 @@ import { observe } from './observe.ts'
 import { ownStreams } from './own-streams.ts'
 import { openLog } from './log.ts'
 import { SandboxClocks } from './sandbox-clocks.ts'
+import { openTokens } from './tokens.ts'
 import { openTelemetry } from './telemetry.ts'
 import { TracedExecutor, tracedRail, tracedStore } from './traced.ts'
 import { waitForEngine } from './wait-for-engine.ts'
@@ -153,8 +155,7 @@ interface Adapters {
 function buildDependencies(configuration: Configuration, adapters: Adapters): Dependencies {
   const { postgres, snapshots, mailer, log, now, tracing } = adapters
   const { pool } = postgres
-  const allow = addressBlocks(configuration.egressAllow)
-  const { rail, sandboxRail } = openRails(configuration, adapters)
+  const rails = openRails(configuration, adapters)
   const masterKeys = () => loadMasterKeys(configuration.dataDirectory, configuration.masterKey)
   const vault = openVault(masterKeys)
   const personalKeys = new SubjectKeys({ pool, vault })
@@ -167,15 +168,17 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
   const chance = { newId, newSalt: randomSalts() }
   const executing = { store, snapshots, clock, knowsTime, ...chance, log, pause, refuse: executorRefusals }
   const executor = tracing ? new TracedExecutor(executing, tracing) : new Executor(executing)
+  const { baseUrl } = configuration
   return {
     executor,
     store,
     reads,
+    ...rails,
     answers: new PostgresAnswers(pool),
-    rail: tracing ? tracedRail(rail, tracing) : rail,
-    sandboxRail,
     publicEvents: postgresPublicEvents(pool),
     blindIndex: openBlindIndex({ executor, vault, newId }),
+    tokens: openTokens({ executor, store, vault, newId, clock, baseUrl }),
+    passwords: passwords(),
     opaque: opaqueNumbers(masterKeys),
     vault,
     personalKeys,
@@ -185,10 +188,15 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
     movedClocks,
     newId,
     log,
-    urlFault: (url, livemode) => urlFault(url, { livemode, allow }),
-    baseUrl: configuration.baseUrl,
+    ...settingsOf(configuration),
     ...(tracing && { tracing }),
   }
+}
+
+function settingsOf({ baseUrl, dashboardUrl, rateLimit: limitsCounts, egressAllow }: Configuration) {
+  const allow = addressBlocks(egressAllow)
+  const fault: Dependencies['urlFault'] = (url, livemode) => urlFault(url, { livemode, allow })
+  return { baseUrl, dashboardUrl, limitsCounts, urlFault: fault }
 }
 
 /** How the executor refuses. */
@@ -214,7 +222,7 @@ async function openStore(
  * The sandbox has the simulated operators; a live operator is another entry here, with an adapter of its own.
  */
 function openRails({ baseUrl }: Configuration, adapters: Adapters) {
-  const { operators, log, now: clock, simulatesLive, rails } = adapters
+  const { operators, log, now: clock, simulatesLive, rails, tracing } = adapters
   const sandboxRail = new SimulatedOperators({
     book: operators,
     clock,
@@ -222,7 +230,8 @@ function openRails({ baseUrl }: Configuration, adapters: Adapters) {
     onError: (error) => log.warn({ error }, 'simulated operators try again'),
   })
   const environments = simulatesLive ? (['sandbox', 'live'] as const) : (['sandbox'] as const)
-  return { sandboxRail, rail: new RailRegistry([...rails, { environments, rail: sandboxRail }]) }
+  const rail = new RailRegistry([...rails, { environments, rail: sandboxRail }])
+  return { sandboxRail, rail: tracing ? tracedRail(rail, tracing) : rail }
 }
 
 function openOperators({ sandboxUrl }: Configuration, { pool }: Postgres): Operators {

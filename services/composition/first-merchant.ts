@@ -9,10 +9,13 @@ import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import type { Envelope } from '../../packages/kernel/envelope.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
+import { firstOwner } from './first-owner.ts'
 import { DamagedStreamError } from '../../packages/kernel/ports.ts'
 
 export interface Credentials {
   readonly merchant_id: string
+  readonly owner_email: string
+  readonly owner_password: string
   readonly sandbox_key: string
   readonly live_key: string
 }
@@ -26,8 +29,7 @@ const sandboxGrant = { amount: 1_000_000, currency: 'XOF' }
  */
 export async function firstMerchant(dependencies: Dependencies, dataDirectory: string): Promise<Credentials> {
   const file = join(dataDirectory, 'credentials.json')
-  if (!existsSync(file)) writeCredentials(file, dependencies.newId())
-  const credentials = JSON.parse(readFileSync(file, 'utf8')) as Credentials
+  const credentials = credentialsIn(file, dependencies.newId())
   const id = credentials.merchant_id
   const envelope = { merchant: id, livemode: false, actor: 'first start', correlation: dependencies.newId() }
   const details = {
@@ -45,6 +47,7 @@ export async function firstMerchant(dependencies: Dependencies, dataDirectory: s
   ] as const)
     await unlessDamaged(dependencies, () => issueKey(dependencies, secret, { ...envelope, livemode }))
   await unlessDamaged(dependencies, () => grant(dependencies, envelope))
+  await unlessDamaged(dependencies, () => firstOwner(dependencies, credentials))
   return credentials
 }
 
@@ -58,12 +61,22 @@ async function unlessDamaged({ log }: Dependencies, step: () => Promise<unknown>
   }
 }
 
-function writeCredentials(file: string, merchantId: string): void {
-  const credentials: Credentials = {
+/** Those of an earlier version had no owner, who is added. */
+function credentialsIn(file: string, merchantId: string): Credentials {
+  const kept = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Credentials>) : {}
+  const credentials = {
     merchant_id: merchantId,
+    owner_email: 'owner@example.com',
+    owner_password: randomBytes(15).toString('base64url'),
     sandbox_key: newSecret('ik_test_'),
     live_key: newSecret('ik_live_'),
+    ...kept,
   }
+  if (kept.owner_password === undefined) writeCredentials(file, credentials)
+  return credentials
+}
+
+function writeCredentials(file: string, credentials: Credentials): void {
   mkdirSync(join(file, '..'), { recursive: true })
   writeFileSync(`${file}.new`, `${JSON.stringify(credentials, undefined, 2)}\n`, { mode: 0o600 })
   renameSync(`${file}.new`, file)

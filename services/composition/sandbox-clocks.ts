@@ -4,18 +4,18 @@ import {
   type SandboxClock,
 } from '../../packages/domain/sandbox-clocks/sandbox-clock.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
-import { foldStored, recordedEvent } from '../../packages/kernel/history.ts'
+import { foldStored } from '../../packages/kernel/history.ts'
 import type { MovedClocks } from '../../packages/kernel/moved-clocks.ts'
-import type { MerchantOwner, Owner } from '../../packages/kernel/owner.ts'
+import { asMerchant, type MerchantOwner, type Owner } from '../../packages/kernel/owner.ts'
 import {
   noStream,
   type Clock,
   type EventStore,
   type Log,
-  type StoredEvent,
   type Subscription,
 } from '../../packages/kernel/ports.ts'
 import type { DocumentRow, ReadStore } from '../../packages/kernel/read-ports.ts'
+import { isPassing } from './failures.ts'
 
 interface Moved {
   readonly aheadMs: number
@@ -102,11 +102,22 @@ export class SandboxClocks implements MovedClocks {
       everyMs: looksEveryMs,
       onError: (error) => log.warn({ error }, 'sandbox clocks are looked up again'),
       handle: async (events) => {
-        await Promise.all(events.map((event) => this.#look(merchantOf(event))))
+        await Promise.all(events.map(({ metadata }) => this.#lookOrNote(asMerchant(metadata).merchant)))
       },
     })
     this.#isFollowing = true
     return subscription
+  }
+
+  /** A clock that cannot be read affects its merchant alone: its decisions look it up and are refused. */
+  async #lookOrNote(merchant: string): Promise<void> {
+    try {
+      await this.#look(merchant)
+    } catch (error) {
+      if (isPassing(error)) throw error
+      this.#parts.log.error({ merchant, error }, 'a sandbox clock cannot be read: its merchant is refused')
+      this.learn(merchant, { aheadMs: 0, revision: noStream })
+    }
   }
 
   /** Everything the read model knows, with its position. */
@@ -132,8 +143,4 @@ export class SandboxClocks implements MovedClocks {
 /** Nobody else's time moves. */
 function isSandbox(owner: Owner): owner is MerchantOwner {
   return 'merchant' in owner && !owner.livemode
-}
-
-function merchantOf(event: StoredEvent): string {
-  return recordedEvent(sandboxClock, event).metadata.merchant
 }

@@ -1,14 +1,17 @@
 import { paymentIntentProcess } from './payment-intents.ts'
+import { linkMailProcess } from './link-mails.ts'
 import { payoutProcess } from './payouts.ts'
 import { claimProcess } from './claims.ts'
+import { userTaker } from './users.ts'
 import type { Process } from './process.ts'
 import { refundProcess } from './refunds.ts'
 import { holdProcess } from './unclaimed-holds.ts'
 
 /** What each family does on its own. */
 export const processes: readonly Process[] = [
-  claimProcess([]),
+  claimProcess([userTaker]),
   holdProcess,
+  linkMailProcess,
   paymentIntentProcess,
   payoutProcess,
   refundProcess,

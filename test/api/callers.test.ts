@@ -22,7 +22,7 @@ import {
 /** What the families of the breadth will bring: each caller is spelled in the credential itself. */
 const others = ['user', 'customer_portal', 'checkout_session'] as const
 const shown = {
-  user: { user: 'u', organization: 'o', role: 'owner', scopes: ['*'] },
+  user: { user: randomUUID(), session: randomUUID(), organization: 'o', role: 'owner', scopes: ['*'] },
   customer_portal: { customer: 'c' },
   checkout_session: { session: 's' },
 } as const

@@ -118,6 +118,14 @@ t.test('a copy has the same positions, wherever it is read from, and grows behin
   t.equal(next, position + 1)
 })
 
+t.test('a stream of large events is copied in appends that the server takes', async (t) => {
+  const { url, store } = await embedded(t)
+  const target = await peer(t)
+  const events = newEvents(200).map((event) => ({ ...event, data: { text: 'é'.repeat(20_000) } }))
+  await store.append(newStream('customer'), noStream, events)
+  t.match(jsonOf(await copy(t, '--from', url, '--to', target.url)), { agree: true, written: 200 })
+})
+
 t.test('a target that holds something else is refused, and so is one that a service runs on', async (t) => {
   const [one, other] = [await embedded(t), await embedded(t)]
   await fill(one.store, { streams: 3, rounds: 2 })

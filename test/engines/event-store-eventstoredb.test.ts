@@ -90,10 +90,35 @@ for (const [circumstance, fault] of Object.entries(imprecise)) {
 t.test('when the server refuses an append, then its reason is told, and nothing is written', async (t) => {
   const { peer, store } = await peerAndStore(t)
   const stream = newStream(newCategory())
-  const details = 'Maximum Append Size of 1048576 Exceeded.'
-  peer.failNextAppend({ fault: 'not taken', type: 'MaximumAppendSizeExceeded', message: details })
+  const details = 'the server has taken a dislike'
+  peer.failNextAppend({ fault: 'not taken', type: 'BadRequest', message: details })
   await t.rejects(store.append(stream, noStream, newEvents(1)), { message: new RegExp(details) })
   t.same(await store.readStream(stream, 0), [])
+})
+
+t.test(
+  'an append above the limit of the server, or of a call, is too large, and harms no other',
+  async (t) => {
+    const { store } = await peerAndStore(t)
+    const small = newStream(newCategory())
+    const others = store.append(small, noStream, newEvents(3))
+    await lawOver(t, [2, 20], async (count) => {
+      const stream = newStream(newCategory())
+      const events = Array.from({ length: count }, () => newEvent({ text: 'x'.repeat(600_000) }))
+      await t.rejects(store.append(stream, noStream, events), { name: 'AppendTooLargeError' })
+      t.same(await store.readStream(stream, 0), [])
+      await store.append(stream, noStream, events.slice(0, 1))
+    })
+    t.match(await others, { revision: 2 })
+  },
+)
+
+t.test('the clocks of service and server may differ', async (t) => {
+  const { peer, store } = await peerAndStore(t)
+  await lawOver(t, [-3_600_000, 3_600_000], async (aheadMs) => {
+    peer.log.clockAheadMs = aheadMs
+    t.match(await store.append(newStream(newCategory()), noStream, newEvents(1)), { revision: 0 })
+  })
 })
 
 t.test('given two stores, when one loses its connection, then appends of the other go on', async (t) => {

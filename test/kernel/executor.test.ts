@@ -3,7 +3,12 @@ import { Refusal } from '../../packages/contract/refusals.ts'
 import { merchantAvailable } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { balanceOf, type Book } from '../../packages/domain/ledger/state.ts'
-import { OutcomeUnknownError, StoreOverloadedError, type EventStore } from '../../packages/kernel/ports.ts'
+import {
+  AppendTooLargeError,
+  OutcomeUnknownError,
+  StoreOverloadedError,
+  type EventStore,
+} from '../../packages/kernel/ports.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import { snapshotOf } from '../../packages/kernel/history.ts'
 import { envelope, hold, id, openLog, topUp } from '../support/shared-log.ts'
@@ -69,6 +74,22 @@ t.test('a process that begins with a snapshot knows what had ended before it', a
   t.equal((await next.send(book, id, topUp('first', 100), envelope)).appended, 0)
   const settled = { type: 'PostHold', data: { holdId: subject.id, rail: 'mobile_money.SN.wave' } } as const
   await t.rejects(next.send(book, id, settled, envelope), { message: /was voided/ })
+})
+
+t.test('commands that are too large together are written one after the other', async (t) => {
+  const { log, store, process } = openLog()
+  const limited: EventStore['append'] = async (stream, expected, events) => {
+    if (events.length > 3) throw new AppendTooLargeError(stream, 'more than three events')
+    return store.append(stream, expected, events)
+  }
+  const one = process(limited)
+  const orders = Array.from({ length: 100 }, (_, number) => topUp(`unit ${number}`, 100))
+  const outcomes = await Promise.all(orders.map((order) => one.send(book, id, order, envelope)))
+  t.ok(outcomes.every(({ appended }) => appended === 1))
+  t.equal(log.events.length, 100)
+  const commands = ['a', 'b', 'c', 'd'].map((name) => ({ command: topUp(name, 100), envelope }))
+  await t.rejects(one.sendAll(book, id, commands), AppendTooLargeError)
+  t.equal(balanceOf((await one.sendAll(book, id, [])).state as Book, merchantAvailable), 10_000)
 })
 
 t.test('an append that may have happened is not answered as one that was not accepted', async (t) => {

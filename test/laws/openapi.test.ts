@@ -130,11 +130,12 @@ t.test('every refusal says what to do about it, and is answered somewhere', asyn
   const names = Object.keys(refusals) as RefusalName[]
   const answered = new Set(routes.flatMap(refusalsOf))
   t.strictSame(Object.keys(advice).sort(), [...names].sort())
-  // Users are to come; no row has the next three; the last is the book's own guard behind the named ones.
+  // Teams and challenges are to come; no row has the next three; the last is the book's own guard.
   t.strictSame(
     names.filter((name) => !answered.has(name)),
     [
       'challenge_must_be_verified',
+      'merchant_must_keep_an_owner',
       'request_must_be_http',
       'headers_must_not_be_too_large',
       'method_must_be_allowed',
@@ -209,8 +210,8 @@ t.test('an operation takes the credentials that its row takes', async (t) => {
   }
   const scope = 'payouts.read'
   t.strictSame(of({ scope }), [
-    [{ ApiKey: [scope] }, { AppToken: [scope] }],
-    ['ApiKey', 'AppToken'],
+    [{ ApiKey: [scope] }, { AppToken: [scope] }, { UserSession: [scope] }],
+    ['ApiKey', 'AppToken', 'UserSession'],
   ])
   t.strictSame(of({ scope, credentials: ['user'] }), [[{ UserSession: [scope] }], ['UserSession']])
   t.strictSame(of({ scope: 'public' }), [[], []])

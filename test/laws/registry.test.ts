@@ -94,7 +94,10 @@ const isKind = (kind: string) =>
 
 t.test('what a row uses is registered', async (t) => {
   await lawOver(t, routes, ({ operation, scope, params = {}, decider, creates, from }) => {
-    t.ok(scope === 'public' || scopes.includes(scope), `${operation}: a family declares the scope ${scope}`)
+    t.ok(
+      scope === 'public' || scope === 'own' || scopes.includes(scope),
+      `${operation}: a family declares the scope ${scope}`,
+    )
     const named = [...operation.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
     t.strictSame(
       Object.keys(params).toSorted(),

@@ -61,12 +61,12 @@ for (const [engine, open] of Object.entries(engines)) {
     const requests: Request[] = []
     for (const route of routes) requests.push({ route, ...(await sample(service, route)) })
     await goAway()
-    const send = async ({ route, path, body }: Request) => {
+    const send = async ({ route, path, body, key }: Request) => {
       const { method } = partsOf(route)
       const headers = { 'idempotency-key': `${route.operation} of ${engine}` }
       return {
         operation: route.operation,
-        ...(await service.call(method.toUpperCase(), path, body, { headers })),
+        ...(await service.call(method.toUpperCase(), path, body, { ...(key && { key }), headers })),
       }
     }
     const answers = await Promise.all(requests.map(send))

@@ -154,7 +154,8 @@ function asking(id: string, dependencies: Dependencies) {
   const envelope = { ...owner(), actor: 'test', correlation: 'test' }
   const caller = { ...owner(), actor: 'test', credential: 'api_key', scopes: ['*'] } as const
   const parts = { dependencies, caller, envelope, id, subject: id, path: '', params: { id }, query: {}, body }
-  const request = new HttpRequest({ ...parts, minPosition: undefined, lastWritten: 0, ifRevision: undefined })
+  const unbound = { minPosition: undefined, lastWritten: 0, ifRevision: undefined }
+  const request = new HttpRequest({ ...parts, ...unbound, client: { address: null, device: null } })
   return request as Parameters<typeof confirmPaymentIntent>[0]
 }
 

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { payoutSettings, payoutSettingsId } from '../../packages/domain/payouts/settings.ts'
+import { sandboxClock, sandboxClockId } from '../../packages/domain/sandbox-clocks/sandbox-clock.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import { startService as start, type RunningService } from '../../services/all-in-one/start.ts'
 import { startApi } from '../../services/api/main.ts'
@@ -118,6 +120,36 @@ t.test('another process decides by the moved time at once', async (t) => {
     t.ok(Number(intent['created']) * 1_000 >= Date.parse(String(body['now'])) - 1_000, `round ${round}`)
   }
 })
+
+t.test(
+  'a clock that a process cannot read is refused to its merchant, and keeps no other back',
+  async (t) => {
+    const configuration = readConfiguration({ ...environment, PORT: '0', LOG_LEVEL: 'silent' })
+    const runtime = await openRuntime(configuration)
+    const api = await startApi({ runtime })
+    t.teardown(async () => {
+      await api.close()
+      await runtime.close()
+    })
+    const other = clientOf({ port: api.port, credentials: service.credentials })
+    const [merchant, good] = [randomUUID(), randomUUID()]
+    const unread = await otherMerchantsKey({ ...client, service }, merchant)
+    const key = await otherMerchantsKey({ ...client, service }, good)
+    const { store, newId } = service.runtime.dependencies
+    const stream = streamName(sandboxClock.category, sandboxClockId(merchant))
+    const at = new Date().toISOString()
+    const metadata = { merchant, livemode: false, actor: 'test', correlation: 'test', at, version: 1 }
+    await store.append(stream, -1, [{ id: newId(), type: 'SandboxClockStopped', data: {}, metadata }])
+    const { body } = await client.post('/api/test/clock', { advance_seconds: 86_400 }, { key })
+    const paid = () => other.post('/api/v1/payment-intents', order, { key })
+    await eventually(
+      paid,
+      ({ body: intent }) => Number(intent['created']) * 1_000 >= Date.parse(String(body['now'])) - 1_000,
+    )
+    const refused = () => other.post('/api/v1/payment-intents', order, { key: unread })
+    await eventually(refused, ({ status }) => status === 500)
+  },
+)
 
 t.test('the clock goes forward only, to a time within bounds; live has none', async (t) => {
   const now = await shownTime()

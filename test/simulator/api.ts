@@ -58,6 +58,7 @@ export async function ask(
     minPosition: undefined,
     lastWritten: 0,
     ifRevision: undefined,
+    client: { address: null, device: null },
   })
   return (await answer(dependencies, { route, asked: request, keyed })).body
 }

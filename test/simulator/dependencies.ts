@@ -50,6 +50,8 @@ export function dependenciesOf(world: Surroundings, life: Life): Dependencies {
     newId,
     log: options.log,
     baseUrl: 'https://pay.example',
+    dashboardUrl: 'https://pay.example',
+    limitsCounts: false,
     urlFault: () => undefined,
     publicEvents: {
       find: unused,
@@ -63,6 +65,8 @@ export function dependenciesOf(world: Surroundings, life: Life): Dependencies {
     personalKeys: { retire: unused, destroyRetired: unused, watch: unused },
     logProofs: { indexOf: async () => undefined, receiptOf: unused },
     blindIndex: unused,
+    tokens: { sign: unused, open: unused, publicKeys: unused },
+    passwords: { hash: unused, isRight: unused, isWeak: unused },
     mailer: { send: unused },
   }
 }

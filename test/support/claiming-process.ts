@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { readConfiguration } from '../../infra/configuration.ts'
-import { claiming } from '../../services/api/kinds/claims.ts'
+import { claiming } from '../../services/composition/claiming.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
 import { seller } from './sellers.ts'
 

@@ -8,6 +8,8 @@ import { webhookRoster, webhookRosterId } from '../../packages/domain/webhook-en
 import { readState } from '../../packages/kernel/history.ts'
 import { eventually } from './eventually.ts'
 import type { TestService } from './service.ts'
+import { goodPassword, newUser, signIn, type SignedIn } from './sign-in.ts'
+import { linkToken } from './users.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
@@ -15,6 +17,8 @@ type Body = Readonly<Record<string, unknown>>
 export interface Sample {
   readonly path: string
   readonly body?: Body
+  /** Whose it is, where it is not the usual caller's. */
+  readonly key?: string
 }
 
 /** Operations whose body names a resource that must exist. */
@@ -33,14 +37,58 @@ const naming: Readonly<Record<string, (service: TestService) => Promise<Body>>> 
   }),
 }
 
+/** Operations whose body proves who somebody is, or that end what the usual caller needs. */
+const proving: Readonly<Record<string, (service: TestService) => Promise<Omit<Sample, 'path'>>>> = {
+  'POST /api/v1/auth/login': async ({ service: { credentials } }) => ({
+    body: { email: credentials.owner_email, password: credentials.owner_password },
+  }),
+  'POST /api/v1/auth/refresh': async (service) => ({
+    body: { refreshToken: (await ownerSession(service)).refreshToken },
+  }),
+  'POST /api/v1/auth/logout': async (service) => ({ key: (await ownerSession(service)).token }),
+  'DELETE /api/v1/auth/sessions': async (service) => ({ key: (await twoSessions(service)).token }),
+  'POST /api/v1/auth/verify-email': async (service) => {
+    const { id } = await newUser(service)
+    return { body: { token: await linkToken(service.service, id, 'verify_email') } }
+  },
+  'POST /api/v1/auth/reset-password': async (service) => {
+    const { id, email } = await newUser(service)
+    await service.post('/api/v1/auth/forgot-password', { email })
+    const token = await eventually(
+      () => linkToken(service.service, id, 'reset_password').catch(() => undefined),
+      (found) => found !== undefined,
+    )
+    return { body: { token, newPassword: otherPassword } }
+  },
+  'POST /api/v1/auth/change-password': async (service) => {
+    const { token: key } = await newUser(service)
+    return { key, body: { currentPassword: goodPassword, newPassword: otherPassword } }
+  },
+}
+
+const otherPassword = 'encore quatre mots au hasard'
+
+function ownerSession(service: TestService): Promise<SignedIn> {
+  const { owner_email: email, owner_password: password } = service.service.credentials
+  return signIn(service, { email, password })
+}
+
+/** There is another one to end, and nobody else needs it. */
+async function twoSessions(service: TestService): Promise<SignedIn> {
+  return signIn(service, await newUser(service))
+}
+
 /**
  * Operations that cannot be repeated with the same body, or that would make the service call somewhere else.
  */
 const own: Readonly<Record<string, () => Body>> = {
   'POST /api/v1/merchant/settings/payouts/destinations': () => ({ ...account, account_number: randomUUID() }),
+  'POST /api/v1/auth/register': () => ({ ...newcomer, email: `${randomUUID()}@example.com` }),
   'POST /api/test/clock': () => ({ advance_seconds: 1 }),
   'POST /api/v1/webhook-endpoints': () => ({ url: nowhere(), enabled_events: ['payout.failed'] }),
 }
+
+const newcomer = { password: goodPassword, name: 'Awa Koné', merchantName: 'Boutique Awa', country: 'CI' }
 
 /** An address on this machine where nothing listens. */
 const nowhere = () => `http://127.0.0.1:9/${randomUUID()}`
@@ -116,6 +164,7 @@ const makers: Readonly<Record<string, (service: TestService) => Promise<string>>
   webhook_endpoint: made.endpoint,
   webhook_replay: made.replay,
   event: anEvent,
+  session: async (service) => (await ownerSession(service)).session,
   operation: made.operation,
   text: made.key,
 }
@@ -158,6 +207,8 @@ export function namesResource(route: AnyRoute): boolean {
 /** A request with resources of its own. Bodies are those of the documentation. */
 export async function sample(service: TestService, route: AnyRoute): Promise<Sample> {
   const { path } = partsOf(route)
+  const proven = await proving[route.operation]?.(service)
+  if (proven) return { path, ...proven }
   const body = await (naming[route.operation]?.(service) ?? usualBody(route))
   if (!path.includes('{')) return { path, ...(body && { body }) }
   const values = Object.entries(route.params ?? {}).map(async ([name, kinds]) => {

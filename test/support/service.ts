@@ -2,6 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { credentialsOf } from '../../packages/contract/callers.ts'
+import { partsOf } from '../../packages/contract/openapi/names.ts'
+import { routes } from '../../services/api/routes/index.ts'
 import { readConfiguration } from '../../infra/configuration.ts'
 import {
   startService as start,
@@ -9,6 +12,7 @@ import {
   type ServiceOptions,
 } from '../../services/all-in-one/start.ts'
 import { testDatabase } from './postgres.ts'
+import { signIn } from './sign-in.ts'
 
 export interface Answer<Body = Record<string, unknown>> {
   readonly status: number
@@ -17,6 +21,7 @@ export interface Answer<Body = Record<string, unknown>> {
 }
 
 export interface CallOptions {
+  /** Left out: a sandbox key, or the first merchant's owner where only users are taken. */
   readonly key?: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -81,13 +86,21 @@ export function clientOf({
 }: Pick<RunningService, 'port' | 'credentials'> & Partial<RunningService>): MerchantClient {
   const url = `http://127.0.0.1:${port}`
   const { sandbox_key: sandboxKey, live_key: liveKey } = credentials
+  let owner: Promise<string> | undefined
+
+  function keyFor(path: string): string | Promise<string> {
+    if (!isForUsers(path)) return sandboxKey
+    const { owner_email: email, owner_password: password } = credentials
+    return (owner ??= signIn(client, { email, password }).then(({ token }) => token))
+  }
 
   async function call<Body>(
     method: string,
     path: string,
     body?: unknown,
-    { key = sandboxKey, headers = {} }: CallOptions = {},
+    { key: given, headers = {} }: CallOptions = {},
   ) {
+    const key = given ?? (await keyFor(path))
     const environment = key.includes('_live_') ? 'live' : 'sandbox'
     const response = await fetch(url + path, {
       method,
@@ -102,7 +115,7 @@ export function clientOf({
     return answerOf<Body>(response)
   }
 
-  return {
+  const client: MerchantClient = {
     url,
     sandboxKey,
     liveKey,
@@ -111,6 +124,16 @@ export function clientOf({
     get: (path, options) => call('GET', path, undefined, options),
     post: (path, body, options) => call('POST', path, body, options),
   }
+  return client
+}
+
+/** Paths whose rows take users and no keys, as patterns. */
+const userPaths = routes
+  .filter((route) => credentialsOf(route).join() === 'user')
+  .map((route) => new RegExp(`^${partsOf(route).path.replaceAll(/\{\w+\}/g, '[^/?]+')}(\\?|$)`))
+
+function isForUsers(path: string): boolean {
+  return userPaths.some((pattern) => pattern.test(path))
 }
 
 async function answerOf<Body>(response: Response): Promise<Answer<Body>> {

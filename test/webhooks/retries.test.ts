@@ -223,3 +223,35 @@ t.test('while the mail server is away mails wait, longer each time, and then go 
   await consequencesSettled(fixture)
   t.strictSame(sent.toSorted(), merchants.map((merchant) => `${merchant}@example.com`).toSorted())
 })
+
+t.test('a mail that nobody has taken for two days is given up, and the endpoint shows why', async (t) => {
+  const fixture = await webhookFixture()
+  const shop = await receiver(t)
+  shop.answer = (_, response) => void response.writeHead(410).end()
+  let tries = 0
+  const mailer = {
+    send: async () => {
+      tries += 1
+      throw new Error('connect ECONNREFUSED')
+    },
+  }
+  await webhookService(t, fixture, { mailer })
+  const id = await register(fixture, shop.url)
+  const begun = fixture.clock().getTime()
+  await published(fixture)
+  const text = `
+    select consequence is null as "isGivenUp", coalesce((consequence ->> 'tries')::integer, 0) as tries
+    from deliveries where worker is null and status = 'failed'`
+  const shown = async () => (await fixture.pool.query<{ isGivenUp: boolean; tries: number }>(text)).rows[0]
+  for (let times = 1, isGivenUp = false; !isGivenUp; times++) {
+    await until(async () => {
+      const row = await shown()
+      isGivenUp = row?.isGivenUp === true
+      return isGivenUp || (row !== undefined && row.tries >= times)
+    })
+    if (times > 100) return t.fail('it is tried for ever')
+    fixture.advance(60 * minuteMs)
+  }
+  t.ok(fixture.clock().getTime() - begun > 2 * 24 * 60 * minuteMs, `after ${tries} tries`)
+  t.match(await endpointState(fixture, id), { status: 'disabled' })
+})

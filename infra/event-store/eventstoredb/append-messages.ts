@@ -24,8 +24,6 @@ export interface AppendRequest {
   readonly stream: string
   /** -1 when the stream must not exist. */
   readonly expected: number
-  /** In milliseconds since 1970, by the server's clock. */
-  readonly deadline: number
   readonly events: readonly ProposedEvent[]
 }
 
@@ -45,15 +43,14 @@ type In = protobuf.Reader
 
 const jsonType = 'application/json'
 
-export function encodeAppend({ number, stream, expected, deadline, events }: AppendRequest): Buffer {
+/** Without a deadline: the server would compare it with its own clock, and has limits of its own. */
+export function encodeAppend({ number, stream, expected, events }: AppendRequest): Buffer {
   const out = Writer.create()
   out.uint32(10).fork().uint32(10).fork().uint32(16).int64(number).ldelim().ldelim()
   out.uint32(18).fork()
   out.uint32(10).fork().uint32(26).string(stream).ldelim()
   if (expected < 0) out.uint32(26).fork().ldelim()
   else out.uint32(16).uint64(expected)
-  const seconds = Math.floor(deadline / 1_000)
-  out.uint32(50).fork().uint32(8).int64(seconds).ldelim()
   out.ldelim()
   for (const event of events) encodeEvent(out, event)
   return out.uint32(32).bool(true).finish() as Buffer

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import {
+  AppendTooLargeError,
   DamagedStreamError,
   OutcomeUnknownError,
   StoreOverloadedError,
@@ -39,8 +40,6 @@ export interface Written {
 }
 
 const inFlightMax = 10_000
-/** The server has limits of its own; this one only keeps a wrong clock from shortening them. */
-const deadlineMs = 60_000
 /** A larger message breaks the call, and the appends of others with it. */
 const bytesMax = 8 * 1024 * 1024
 
@@ -85,16 +84,19 @@ export class Appender {
    * before.
    */
   async write(
-    onServer: string,
+    stream: string,
     expected: number,
     events: readonly ProposedEvent[],
   ): Promise<Written | undefined> {
-    const deadline = Date.now() + deadlineMs
     const lane = this.#lanes[this.#turn++ % this.#lanes.length]!
-    const outcome = await lane.append({ stream: onServer, expected, deadline, events })
-    if (outcome.kind === 'written') return outcome
-    if (outcome.type === 'WrongExpectedVersion') return undefined
-    throw failure(onServer, outcome)
+    const onServer = this.#options.names.onServer(stream)
+    const outcome = await lane.append({ stream: onServer, expected, events })
+    if (outcome.kind === 'failed') {
+      if (outcome.type === 'WrongExpectedVersion') return undefined
+      throw failure(stream, outcome)
+    }
+    requireSequel(stream, outcome.revision, expected + events.length)
+    return outcome
   }
 
   /** Throws when the user may not write: an append that can only be a conflict adds nothing. */
@@ -102,7 +104,7 @@ export class Appender {
     const { names } = this.#options
     const event = { id: randomUUID(), type: 'Probe', data: '{}', metadata: '{}' }
     try {
-      await this.write(names.onServer(names.history), unreachedRevision, [event])
+      await this.write(names.history, unreachedRevision, [event])
     } catch (error) {
       // Nothing can have been written; whoever starts waits for a server that is away.
       throw error instanceof OutcomeUnknownError ? error.cause : error
@@ -116,18 +118,15 @@ export class Appender {
   }
 
   async #append(stream: string, expected: number, events: readonly ProposedEvent[]): Promise<Appended> {
-    const { names, history, intact } = this.#options
+    const { history, intact } = this.#options
     requireSmall(stream, events)
     if (!intact.has(stream)) await intact.require(stream)
-    const written = await this.write(names.onServer(stream), expected, events)
+    const written = await this.write(stream, expected, events)
     if (!written) return this.#readBack(stream, expected, events)
     const { revision, commit } = written
-    if (revision !== expected + events.length) {
-      const problem = `went on with revision ${revision} where ${expected + events.length} was expected`
-      throw new DamagedStreamError({ stream, problem })
-    }
-    if (commit === undefined) return this.#readBack(stream, expected, events)
-    const position = history.positionOf(safePosition(commit))
+    const position = commit === undefined ? undefined : history.positionOf(safePosition(commit))
+    // What stands among copied events was written before they were copied.
+    if (position === undefined) return this.#readBack(stream, expected, events)
     this.#options.seen.note({ stream, revision, position, id: events.at(-1)!.id })
     return { revision, position }
   }
@@ -157,14 +156,21 @@ export class Appender {
 
 function requireSmall(stream: string, events: readonly ProposedEvent[]): void {
   const length = events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0)
-  if (length > bytesMax) throw new TypeError(`an append to ${stream} is larger than ${bytesMax} bytes`)
+  if (length > bytesMax) throw new AppendTooLargeError(stream, `it is larger than ${bytesMax} bytes`)
 }
 
-function failure(onServer: string, { type, message }: { readonly type: string; readonly message: string }) {
-  if (type === 'StreamDeleted')
-    return new DamagedStreamError({ stream: onServer, problem: 'was deleted for ever' })
+/** The server has begun the stream anew, behind events that are hidden. */
+function requireSequel(stream: string, revision: number, expected: number): void {
+  if (revision === expected) return
+  const problem = `went on with revision ${revision} where ${expected} was expected`
+  throw new DamagedStreamError({ stream, problem })
+}
+
+function failure(stream: string, { type, message }: { readonly type: string; readonly message: string }) {
+  if (type === 'StreamDeleted') return new DamagedStreamError({ stream, problem: 'was deleted for ever' })
   if (type === 'AccessDenied') return rightMissing('streams may not be written to by')
+  if (type === 'MaximumAppendSizeExceeded') return new AppendTooLargeError(stream, message)
   if (isRefusal(type))
-    return new Error(`EventStoreDB does not take an append to ${onServer}: ${type} ${message}`)
-  return new OutcomeUnknownError(onServer, new Error(`${type} ${message}`))
+    return new Error(`EventStoreDB does not take an append to ${stream}: ${type} ${message}`)
+  return new OutcomeUnknownError(stream, new Error(`${type} ${message}`))
 }

@@ -91,9 +91,19 @@ export class Calls {
     onAnswer: (answer: Answer) => void,
   ): OpenCall {
     let isCancelled = false
+    const cancel = () => {
+      isCancelled = true
+      stream.cancel()
+    }
     const ended = new Promise<void>((resolve, reject) => {
       stream.on('data', (answer: Answer) => {
-        if (!isCancelled) onAnswer(answer)
+        if (isCancelled) return
+        try {
+          onAnswer(answer)
+        } catch (error) {
+          cancel()
+          reject(error as Error)
+        }
       })
       stream.on('end', resolve)
       stream.on('error', (error) => {
@@ -102,10 +112,6 @@ export class Calls {
         reject(convertToCommandError(error) as Error)
       })
     })
-    const cancel = () => {
-      isCancelled = true
-      stream.cancel()
-    }
     const call = { ended, cancel }
     this.#open.add(call)
     ended.catch(() => undefined).finally(() => this.#open.delete(call))

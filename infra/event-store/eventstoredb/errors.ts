@@ -3,12 +3,7 @@ import { ErrorType, isCommandError } from '@eventstore/db-client'
 import { StoreAwayError } from '../../../packages/kernel/ports.ts'
 
 /** After these answers to an append nothing was written; after any other error the outcome is unknown. */
-const refusals: readonly string[] = [
-  'AccessDenied',
-  'BadRequest',
-  'InvalidTransaction',
-  'MaximumAppendSizeExceeded',
-]
+const refusals: readonly string[] = ['AccessDenied', 'BadRequest', 'InvalidTransaction']
 /** Codes of gRPC: INVALID_ARGUMENT, PERMISSION_DENIED, UNIMPLEMENTED, UNAUTHENTICATED. */
 const refusalCodes: readonly unknown[] = [3, 7, 12, 16]
 /** CANCELLED, DEADLINE_EXCEEDED, ABORTED (a time-out of the server), UNAVAILABLE. */

@@ -1,3 +1,4 @@
+import { isOwned } from '../../../packages/kernel/owner.ts'
 import type { EventMetadata, NewEvent, StoredEvent } from '../../../packages/kernel/ports.ts'
 import type { ProposedEvent } from './append-messages.ts'
 import { parsed } from './json-bytes.ts'
@@ -28,13 +29,14 @@ export function storedEvent(
   { names, history }: { readonly names: StreamNames; readonly history: Pick<History, 'positionOf'> },
 ): StoredEvent | undefined {
   const stream = names.ours(onServer)
-  const metadata = content.isJson ? parsed(content.metadata) : undefined
-  if (stream === undefined || !isMetadata(metadata)) return undefined
+  const written = content.isJson ? parsed(content.metadata) : undefined
+  if (stream === undefined || !isMetadata(written)) return undefined
   const data = parsed(content.data)
-  if (typeof data !== 'object' || data === null) return undefined
-  const { position: copied, ...own } = metadata
-  if (copied !== undefined) return { stream, revision, id, type, data, position: copied, metadata: own }
-  return { stream, revision, id, type, data, position: history.positionOf(safePosition(commit)), metadata }
+  if (!isObject(data)) return undefined
+  const position = history.positionOf(safePosition(commit), written.position)
+  if (position === undefined) return undefined
+  const metadata = 'position' in written ? withoutPosition(written) : written
+  return { stream, revision, id, type, data, position, metadata }
 }
 
 /** The log would have to exceed 8 PiB before a position was too large for a number. */
@@ -44,11 +46,28 @@ export function safePosition(commit: number): number {
 }
 
 /** `position` is that of an event that was copied from another store. */
-type StoredMetadata = EventMetadata & { readonly position?: number }
+type StoredMetadata = EventMetadata & { readonly position?: unknown }
 
-/** We write these with every event; the rest needs no check, because the server does not change events. */
+function withoutPosition({ position, ...metadata }: StoredMetadata): EventMetadata {
+  return metadata
+}
+
+/** What every one of our events carries, and hardly another program's; the server does not change events. */
 function isMetadata(metadata: unknown): metadata is StoredMetadata {
+  if (!isObject(metadata)) return false
+  const { correlation, version, actor, at } = metadata
   return (
-    typeof metadata === 'object' && metadata !== null && 'correlation' in metadata && 'version' in metadata
+    typeof correlation === 'string' &&
+    Number.isSafeInteger(version) &&
+    typeof actor === 'string' &&
+    typeof at === 'string' &&
+    !Number.isNaN(Date.parse(at)) &&
+    isOwned(metadata)
   )
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { VersionConflictError } from '../../../packages/kernel/ports.ts'
+import { DamagedStreamError, VersionConflictError } from '../../../packages/kernel/ports.ts'
 import type { ProposedEvent } from './append-messages.ts'
 import { parsed } from './json-bytes.ts'
+import { foreignEventProblem, gapProblem } from './passed-over.ts'
 import type { ServerEvent } from './read-messages.ts'
+import { historyStream } from './stream-names.ts'
 
 /** Position of a copied event: in the history and in this server's log. */
 export interface Place {
@@ -48,9 +50,15 @@ export class History {
     return this.#places.at(-2)
   }
 
-  /** The position of an event that was written here, not copied. */
-  positionOf(commit: number): number {
+  /**
+   * The position of the event at this place of the server's log. Only what was copied says so itself, and is
+   * believed between its waypoints; undefined for an event that cannot be ours.
+   */
+  positionOf(commit: number, claimed?: unknown): number | undefined {
     const { last } = this
+    if (last && commit <= last.commit) return this.#copiedPosition(commit, claimed)
+    if (!this.isComplete) return isPosition(claimed) && claimed > (last?.position ?? 0) ? claimed : undefined
+    if (claimed !== undefined) return undefined
     return last ? last.position + commit - last.commit : commit
   }
 
@@ -84,12 +92,23 @@ export class History {
   }
 
   async load(): Promise<void> {
-    for (const { type, data, revision } of await this.#notes.read()) {
-      if (revision <= this.#revision) continue
-      // No other process writes to this stream.
-      this.#learn({ type, data: parsed(data) } as Note)
-      this.#revision = revision
+    for (const event of await this.#notes.read()) {
+      if (event.revision <= this.#revision) continue
+      this.#learn(noteIn(event, this.#revision + 1))
+      this.#revision = event.revision
     }
+  }
+
+  #copiedPosition(commit: number, claimed: unknown): number | undefined {
+    let [low, high] = [0, this.#places.length - 1]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#places[middle]!.commit < commit) low = middle + 1
+      else high = middle
+    }
+    const before = this.#places[low - 1]?.position ?? 0
+    const { position } = this.#places[low]!
+    return isPosition(claimed) && claimed > before && claimed <= position ? claimed : undefined
   }
 
   #learn({ type, data }: Note): void {
@@ -97,4 +116,24 @@ export class History {
     this.id = data.id
     this.isComplete = type !== 'HistoryCopyBegun'
   }
+}
+
+/** Throws when one before it is missing, or somebody else has written it: positions would be others. */
+function noteIn(event: ServerEvent, expected: number): Note {
+  const { type, revision } = event
+  const stream = historyStream
+  if (revision !== expected) throw new DamagedStreamError({ stream, problem: gapProblem(revision, expected) })
+  const note = { type, data: parsed(event.data) }
+  if (!isNote(note)) throw new DamagedStreamError({ stream, problem: foreignEventProblem(event) })
+  return note
+}
+
+function isNote(note: { readonly type: string; readonly data: unknown }): note is Note {
+  const { id, position, commit } = (note.data ?? {}) as Readonly<Record<string, unknown>>
+  if (note.type === 'HistoryPlaced') return isPosition(position) && isPosition(commit)
+  return typeof id === 'string' && ['HistoryBegun', 'HistoryCopyBegun', 'HistoryCopied'].includes(note.type)
+}
+
+function isPosition(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
 }

@@ -18,7 +18,7 @@ import {
 } from './errors.ts'
 import { storedEvent } from './events.ts'
 import type { History } from './history.ts'
-import { foreignEventProblem, type PassedOver } from './passed-over.ts'
+import { foreignEventProblem, gapProblem, type PassedOver } from './passed-over.ts'
 import type { SeenEvent, SeenLog } from '../seen-log.ts'
 import type { ReadAnswer, ServerEvent } from './read-messages.ts'
 import { readLog, readNewest, readStream, type LogPage } from './requests.ts'
@@ -29,6 +29,8 @@ import type { NameFilter, StreamNames } from './stream-names.ts'
 const timeoutsMs = { $all: 30_000, streams: 10_000, 'metadata of streams': 10_000 }
 const pingTimeoutMs = 2_000
 const eventsPerPage = 5_000
+/** Of what others have written behind our newest event. */
+const headPageMax = 1_000
 const everything = Number.MAX_SAFE_INTEGER
 
 type Events = readonly StoredEvent[]
@@ -58,6 +60,9 @@ export class Reader {
     const found = await this.ownedBy(stream, { from: start, count: Math.min(limit, everything) })
     if (found === undefined && start > 0)
       throw new DamagedStreamError({ stream, problem: `is gone, although it had ${start} events` })
+    // The server knows the stream, so it has had events.
+    if (found?.length === 0 && start === 0)
+      throw new DamagedStreamError({ stream, problem: 'shows none of its events' })
     return (found ?? []).map((event, index) => this.#expected(stream, start + index, event))
   }
 
@@ -123,12 +128,15 @@ export class Reader {
   /** Our newest event, whatever others have written since. */
   async head(): Promise<number> {
     const filter = this.#options.names.filter({})
-    for (let from: LogPage['from'] = 'end'; ;) {
-      const [newest] = await this.#page({ from, filter, count: 1, backwards: true })
-      if (!newest) return 0
-      const stored = this.stored(newest)
-      if (stored) return stored.position
-      from = newest.commit
+    let from: LogPage['from'] = 'end'
+    for (let count = 1; ; count = Math.min(2 * count, headPageMax)) {
+      const page = await this.#page({ from, filter, count, backwards: true })
+      for (const event of page) {
+        const stored = storedEvent(event, this.#options)
+        if (stored) return stored.position
+      }
+      if (page.length < count) return 0
+      from = page.at(-1)!.commit
     }
   }
 
@@ -176,10 +184,8 @@ export class Reader {
   }
 
   #expected(stream: string, revision: number, event: ServerEvent): StoredEvent {
-    if (event.revision !== revision) {
-      const problem = `goes on with revision ${event.revision} where ${revision} is expected`
-      throw new DamagedStreamError({ stream, problem })
-    }
+    if (event.revision !== revision)
+      throw new DamagedStreamError({ stream, problem: gapProblem(event.revision, revision) })
     const stored = this.stored(event)
     if (!stored) throw new DamagedStreamError({ stream, problem: foreignEventProblem(event) })
     return stored

@@ -1,5 +1,5 @@
 import type { EventStore, Log } from '../../../packages/kernel/ports.ts'
-import { StoreAwayError, VersionConflictError } from '../../../packages/kernel/ports.ts'
+import { DamagedStreamError, StoreAwayError, VersionConflictError } from '../../../packages/kernel/ports.ts'
 import { readInPages } from '../../../packages/kernel/pages.ts'
 import { LogSubscription } from '../log-subscription.ts'
 import { OpenSubscriptions } from '../open-subscriptions.ts'
@@ -62,16 +62,19 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
   } catch (error) {
     await store.close()
     if (error instanceof EventStoreRightsError) throw error
+    // Without it nobody knows where events stand, and entries would be made twice.
+    if (error instanceof DamagedStreamError)
+      throw new Error(`${error.message}: see "What never to do to our streams" in docs/operations.md`)
     const message = `EventStoreDB at ${hostsOf(options.url)} cannot be reached: ${messageOf(error)}`
     throw new Error(message, { cause: isAway(error) ? new StoreAwayError(error) : error })
   }
 }
 
-/** What the user may not do is said at the start, and not to the first merchant who needs it. */
-async function requireRights({ names, history, reader, appender }: Parts): Promise<void> {
+/** What the user may not do, or others have done, is said at the start, and not to the first merchant. */
+async function requireRights({ names, history, reader, intact, appender }: Parts): Promise<void> {
   await reader.ping()
+  await intact.require(names.history)
   await history.load()
-  await reader.metadataOf(names.history)
   await appender.requireRight()
 }
 
@@ -87,7 +90,7 @@ function partsOf(calls: Calls, options: EventStoreDbOptions) {
   const history: History = new History({
     read: async () => (await reader.ownedBy(names.history, { from: 0, count: notesMax })) ?? [],
     append: async (expected, event) => {
-      if (await appender.write(names.onServer(names.history), expected, [event])) return
+      if (await appender.write(names.history, expected, [event])) return
       throw new VersionConflictError(names.history, expected)
     },
   })
@@ -118,7 +121,7 @@ function assemble(parts: Parts, disconnect: () => Promise<void>): EventStoreDb {
     close,
     history,
     beginHistory: (id) => history.begin(id),
-    write: (stream, expected, events) => appender.write(names.onServer(stream), expected, events),
+    write: (stream, expected, events) => appender.write(stream, expected, events),
   }
 
   async function append(...wanted: Parameters<EventStore['append']>) {

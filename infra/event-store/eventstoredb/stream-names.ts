@@ -3,7 +3,7 @@ import type { LogFilter } from '../../../packages/kernel/ports.ts'
 
 /** Streams for what this service keeps about the log as a whole; none of it is an event of the log. */
 const aboutTheLog = 'history'
-const historyStream = `${aboutTheLog}-of-this-log`
+export const historyStream = `${aboutTheLog}-of-this-log`
 /** The server's own streams. */
 const metadataOf = '$$'
 
@@ -48,9 +48,11 @@ export class StreamNames {
     return this.isOurs(stream) ? stream : undefined
   }
 
-  /** The same for a metadata stream. */
+  /** The same for a metadata stream, that of what is kept about the log among them. */
   oursByMetadata(onServer: string): string | undefined {
-    return onServer.startsWith(metadataOf) ? this.ours(onServer.slice(metadataOf.length)) : undefined
+    if (!onServer.startsWith(metadataOf)) return undefined
+    const stream = onServer.slice(metadataOf.length)
+    return stream === this.onServer(this.history) ? this.history : this.ours(stream)
   }
 
   isOurs(stream: string): boolean {
@@ -64,10 +66,10 @@ export class StreamNames {
       : { regex: `^${this.#prefix}(?!${aboutTheLog}-)[^$]` }
   }
 
-  /** The metadata streams of all our streams. */
+  /** The metadata streams of all our streams, and of what is kept about the log. */
   get metadataFilter(): NameFilter {
     return this.#categories
-      ? { prefixes: this.#categories.map((category) => `${metadataOf}${this.#prefix}${category}-`) }
-      : { regex: `^\\$\\$${this.#prefix}(?!${aboutTheLog}-)[^$]` }
+      ? { prefixes: [...this.#categories, aboutTheLog].map((name) => `${metadataOf}${this.#prefix}${name}-`) }
+      : { regex: `^\\$\\$${this.#prefix}[^$]` }
   }
 }

@@ -1,5 +1,6 @@
 import type { HistoryTarget } from '../../history/copy.ts'
 import { VersionConflictError, type StoredEvent } from '../../../packages/kernel/ports.ts'
+import type { ProposedEvent } from './append-messages.ts'
 import { copiedEvent, safePosition } from './events.ts'
 import { openEventStoreDb, type EventStoreDb, type EventStoreDbOptions } from './store.ts'
 
@@ -7,6 +8,7 @@ import { openEventStoreDb, type EventStoreDb, type EventStoreDbOptions } from '.
 const eventsPerPlace = 1_000
 /** The server takes appends of up to 1 MiB. */
 const eventsPerAppend = 100
+const lengthPerAppend = 256 * 1024
 const appendTimeoutMs = 60_000
 
 type TargetOptions = Pick<EventStoreDbOptions, 'url' | 'prefix' | 'categories'>
@@ -45,23 +47,38 @@ async function write(store: EventStoreDb, events: readonly StoredEvent[]) {
   return { position: events.at(-1)!.position, commit }
 }
 
+/** Consecutive events of one stream. */
+interface Append {
+  readonly stream: string
+  readonly expected: number
+  readonly events: ProposedEvent[]
+  length: number
+}
+
 /** Returns the commit position of the last event. */
-async function send(store: EventStoreDb, events: readonly StoredEvent[]): Promise<number> {
-  const { stream, revision } = events[0]!
-  const written = await store.write(stream, revision - 1, events.map(copiedEvent))
-  if (!written) throw new VersionConflictError(stream, revision - 1)
+async function send(store: EventStoreDb, { stream, expected, events }: Append): Promise<number> {
+  const written = await store.write(stream, expected, events)
+  if (!written) throw new VersionConflictError(stream, expected)
   if (written.commit === undefined)
     throw new Error(`EventStoreDB does not say where it has written to ${stream}`)
   return safePosition(written.commit)
 }
 
-/** Consecutive events of one stream form one append. */
-function appendsOf(events: readonly StoredEvent[]): readonly (readonly StoredEvent[])[] {
-  const appends: StoredEvent[][] = []
+function appendsOf(events: readonly StoredEvent[]): readonly Append[] {
+  const appends: Append[] = []
   for (const event of events) {
+    const proposed = copiedEvent(event)
+    const length = proposed.data.length + proposed.metadata.length
     const last = appends.at(-1)
-    if (last && last.length < eventsPerAppend && last[0]!.stream === event.stream) last.push(event)
-    else appends.push([event])
+    if (last && last.stream === event.stream && hasRoom(last, length)) {
+      last.events.push(proposed)
+      last.length += length
+    } else appends.push({ stream: event.stream, expected: event.revision - 1, events: [proposed], length })
   }
   return appends
+}
+
+/** A character takes up to three bytes. */
+function hasRoom({ events, length }: Append, more: number): boolean {
+  return events.length < eventsPerAppend && length + more <= lengthPerAppend
 }

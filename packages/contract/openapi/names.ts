@@ -8,6 +8,7 @@ const named: Readonly<Record<string, string>> = {
   'PATCH /api/v1/merchant/settings/payouts': 'updateMerchantPayoutSettings',
   'POST /api/v1/merchant/settings/payouts/destinations': 'createMerchantPayoutDestination',
   'DELETE /api/v1/merchant/settings/payouts/destinations/{id}': 'deleteMerchantPayoutDestination',
+  'DELETE /api/v1/auth/sessions': 'deleteOtherAuthSessions',
 }
 
 const verbs: Readonly<Record<string, string>> = {

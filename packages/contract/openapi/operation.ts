@@ -67,7 +67,8 @@ function describe(route: AnyRoute): string {
 
 function needOf(route: AnyRoute): string {
   if (!takesCredentials(route)) return 'Needs no credential.'
-  return route.scope === 'public' ? 'Needs no scope.' : `Needs the scope \`${route.scope}\`.`
+  const isScope = route.scope !== 'public' && route.scope !== 'own'
+  return isScope ? `Needs the scope \`${route.scope}\`.` : 'Needs no scope.'
 }
 
 function pathParameters(route: AnyRoute, { idPrefixes }: Shared): Json[] {

@@ -78,6 +78,7 @@ const titles: Readonly<Record<number, string>> = {
   409: 'Conflict',
   412: 'Precondition Failed',
   413: 'Payload Too Large',
+  423: 'Locked',
   415: 'Unsupported Media Type',
   429: 'Too Many Requests',
   500: 'Internal Server Error',

@@ -35,7 +35,7 @@ const schemes: Readonly<Record<Exclude<CredentialKind, 'nobody'>, Scheme>> = {
 export function securityOf(route: AnyRoute): Json[] {
   const taken = credentialsOf(route)
   if (taken.length === 1 && taken[0] === 'nobody') return []
-  const scopes = route.scope === 'public' ? [] : [route.scope]
+  const scopes = route.scope === 'public' || route.scope === 'own' ? [] : [route.scope]
   return taken.map((kind) => (kind === 'nobody' ? {} : { [schemes[kind].name]: scopes }))
 }
 

@@ -1,5 +1,7 @@
+import type { Role } from '../../contract/callers.ts'
 import { refuse } from '../../contract/refusals.ts'
-import { record, Type } from '../../contract/vocabulary.ts'
+import { roles } from '../../contract/roles.ts'
+import { literals, record, Type, Uuid } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import { personal } from '../../kernel/personal.ts'
@@ -28,22 +30,39 @@ export const merchantEvents = {
     (_, id) => `merchant/${id}`,
     stored(1, record({ reason: personal(Type.String()) })),
   ),
+  /** Domain model 5.11: the one organization that owns it. Merchants of the command line have none. */
+  MerchantOrganized: stored(1, record({ organization: Uuid })),
+  MerchantMemberAdded: stored(1, record({ user: Uuid, role: literals(...roles) })),
+  MerchantMemberRemoved: stored(1, record({ user: Uuid })),
+  /** Its users may work in live from now on. */
+  MerchantOpenedToLive: stored(1, record({})),
 }
 
 export type MerchantEvents = EventsOf<typeof merchantEvents>
 
 // State
 
-type Details = MerchantEvents['MerchantCreated'] & { readonly at: string }
+interface Details extends Readonly<MerchantEvents['MerchantCreated']> {
+  readonly at: string
+  readonly organization: string | null
+  /** Users and their roles. */
+  readonly members: Readonly<Record<string, Role>>
+  readonly isLive: boolean
+}
 
-export type Merchant = { readonly status: 'none' } | (Details & { readonly status: 'active' | 'suspended' })
+type Existing = Details & { readonly status: 'active' | 'suspended' }
+export type Merchant = { readonly status: 'none' } | Existing
 
 // Decisions. A merchant's stream belongs to both environments, so its events carry livemode false.
 
 export type MerchantCommands = {
-  CreateMerchant: MerchantEvents['MerchantCreated']
+  CreateMerchant: MerchantEvents['MerchantCreated'] & { organization?: string; owner?: string }
   SuspendMerchant: { reason: string }
   ActivateMerchant: { reason: string }
+  OrganizeMerchant: { organization: string }
+  AddMember: MerchantEvents['MerchantMemberAdded']
+  RemoveMember: { user: string }
+  OpenToLive: object
 }
 
 export const merchant: Decider<Merchant, MerchantCommands, MerchantEvents> = {
@@ -53,9 +72,15 @@ export const merchant: Decider<Merchant, MerchantCommands, MerchantEvents> = {
   initial: () => ({ status: 'none' }),
 
   decide: {
-    CreateMerchant(details, { status }) {
+    CreateMerchant({ organization, owner, ...details }, { status }) {
       if (status !== 'none') return []
-      return [{ type: 'MerchantCreated', data: details }]
+      return [
+        { type: 'MerchantCreated', data: details },
+        ...(organization ? [{ type: 'MerchantOrganized' as const, data: { organization } }] : []),
+        ...(owner
+          ? [{ type: 'MerchantMemberAdded' as const, data: { user: owner, role: 'owner' as const } }]
+          : []),
+      ]
     },
 
     SuspendMerchant({ reason }, { status }) {
@@ -68,16 +93,52 @@ export const merchant: Decider<Merchant, MerchantCommands, MerchantEvents> = {
       if (status === 'none') refuse('resource_must_exist')
       return status === 'active' ? [] : [{ type: 'MerchantActivated', data: { reason } }]
     },
+
+    OrganizeMerchant({ organization }, state) {
+      return known(state).organization ? [] : [{ type: 'MerchantOrganized', data: { organization } }]
+    },
+
+    AddMember({ user, role }, state) {
+      return known(state).members[user] === role
+        ? []
+        : [{ type: 'MerchantMemberAdded', data: { user, role } }]
+    },
+
+    RemoveMember({ user }, state) {
+      const { members } = known(state)
+      if (!(user in members)) return []
+      const owners = Object.keys(members).filter((member) => members[member] === 'owner')
+      if (owners.length === 1 && owners[0] === user) refuse('merchant_must_keep_an_owner')
+      return [{ type: 'MerchantMemberRemoved', data: { user } }]
+    },
+
+    OpenToLive: (_, state) => (known(state).isLive ? [] : [{ type: 'MerchantOpenedToLive', data: {} }]),
   },
 
   evolve: {
-    MerchantCreated: (_, details, { at }) => ({ ...details, at, status: 'active' }),
+    MerchantCreated: (_, details, { at }) => {
+      return { ...details, at, status: 'active', organization: null, members: {}, isLive: false }
+    },
     MerchantSuspended: (state) => ({ ...existing(state), status: 'suspended' }),
     MerchantActivated: (state) => ({ ...existing(state), status: 'active' }),
+    MerchantOrganized: (state, { organization }) => ({ ...existing(state), organization }),
+    MerchantMemberAdded: (state, { user, role }) => {
+      const { members, ...rest } = existing(state)
+      return { ...rest, members: { ...members, [user]: role } }
+    },
+    MerchantMemberRemoved: (state, { user }) => {
+      const { [user]: _, ...members } = existing(state).members
+      return { ...existing(state), members }
+    },
+    MerchantOpenedToLive: (state) => ({ ...existing(state), isLive: true }),
   },
 }
 
-function existing(state: Merchant): Details {
+function known(state: Merchant): Existing {
+  return state.status === 'none' ? refuse('resource_must_exist') : state
+}
+
+function existing(state: Merchant): Existing {
   if (state.status === 'none') throw new Error('the stream does not start with MerchantCreated')
   return state
 }

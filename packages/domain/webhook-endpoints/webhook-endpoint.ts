@@ -78,7 +78,7 @@ export type WebhookEndpointCommands = {
     sealedSecret: string
     secretLast4: string
   }
-  /** `hidden` is for those who must see all that the endpoint gets afterwards. */
+  /** Refused when the endpoint would get any of the `hidden` events. */
   ReviseEndpoint: {
     url?: string | undefined
     enabledEvents?: readonly string[] | undefined

@@ -45,7 +45,7 @@ export async function prepareRevision(
   const id = request.params['id']!
   if (url !== undefined) checkUrl(request, url)
   checkTypes(enabledEvents)
-  // Whoever moves an endpoint elsewhere, or turns it on, must be allowed to see all that it will get.
+  // To move an endpoint, or to turn it on, takes the right to see everything it will get.
   const sendsMore = url !== undefined || enabledEvents !== undefined || enabled === true
   const hidden = sendsMore ? hiddenFrom(request.caller) : {}
   if (enabled) await takeSlot(request, id)

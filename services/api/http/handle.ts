@@ -2,7 +2,7 @@ import type { Request as HttpRequestIn, Response as HttpResponse } from 'express
 import { listQuery, takesIfMatch } from '../../../packages/contract/list-query.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Caller, Challenges } from '../../../packages/contract/callers.ts'
-import type { AnyRoute, Dependencies } from '../../../packages/contract/routes.ts'
+import type { AnyRoute, Client, Dependencies } from '../../../packages/contract/routes.ts'
 import type { Envelope } from '../../../packages/kernel/envelope.ts'
 import { pathParameters, subjectOf, withKind } from '../kinds/prefixes.ts'
 import { ownerOf, type MerchantOwner, type Owner } from '../../../packages/kernel/owner.ts'
@@ -55,6 +55,7 @@ export async function handle(
     envelope: envelopeOf({ caller, owner }, response, { keyed, asOf: dependencies.executor.position }),
     id: keyed?.id ?? dependencies.newId(),
     path: response.locals['path'] as string,
+    client: clientOf(api, request),
     params,
     query,
     body,
@@ -133,10 +134,24 @@ async function admit(
   const caller = await callerOf(api, route, { authorization, address, environment })
   const isNobody = caller.credential === 'nobody'
   await api.rateLimits.count(isNobody ? { address } : caller, response)
-  if (caller.isSuspended && !isRead(request)) refuse('merchant_must_not_be_suspended')
+  checkMerchant(route, caller, isRead(request))
   if (!isNobody) checkEnvironment(api, { route, caller, header: environment })
-  if (route.scope !== 'public') requireScope(caller, route.scope)
+  if (route.scope !== 'public' && route.scope !== 'own') requireScope(caller, route.scope)
   return caller
+}
+
+/** What is the user's own is neither the merchant's to suspend nor bound to working for it. */
+function checkMerchant(route: AnyRoute, caller: Caller, isReading: boolean): void {
+  if (route.owner === 'user') return
+  if (caller.isSuspended && !isReading) refuse('merchant_must_not_be_suspended')
+  if (caller.credential === 'user' && caller.role === null) refuse('user_must_be_a_member')
+}
+
+const deviceLengthMax = 256
+
+function clientOf({ addressOf }: Api, request: HttpRequestIn): Client {
+  const device = request.headers['user-agent']?.slice(0, deviceLengthMax) ?? null
+  return { address: addressOf(request) ?? null, device }
 }
 
 interface Headers {
@@ -162,7 +177,7 @@ async function acting(
   { route, params, response }: Place,
 ): Promise<Acting> {
   if (caller.credential === 'user' && route.owner === 'user') return { caller, owner: { user: caller.user } }
-  if (caller.credential === 'user' && route.owner === 'organization')
+  if (caller.credential === 'user' && route.owner === 'organization' && caller.organization !== null)
     return { caller, owner: { organization: caller.organization } }
   const own = ownerOf(caller as MerchantOwner)
   if (caller.credential !== 'nobody' || !route.actsFor) return { caller, owner: own }

@@ -6,6 +6,7 @@ import {
   OutcomeUnknownError,
   StoreOverloadedError,
 } from '../../../packages/kernel/ports.ts'
+import { PasswordsBusyError } from '../../../packages/kernel/credential-ports.ts'
 import { ReadTimeoutError, ShareExhaustedError } from '../../../packages/kernel/read-ports.ts'
 import { RailTimeoutError, RailUnavailableError } from '../../../packages/kernel/rail-ports.ts'
 import { isAway } from '../../composition/failures.ts'
@@ -42,7 +43,7 @@ export function problem(refusal: Refusal, place: ProblemContext): Problem {
  */
 export function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
-  if (error instanceof StoreOverloadedError)
+  if (error instanceof StoreOverloadedError || error instanceof PasswordsBusyError)
     return new Refusal('service_must_not_be_overloaded', { retryAfterSeconds: 1 })
   if (error instanceof ShareExhaustedError)
     return new Refusal('rate_must_be_within_the_limit', { retryAfterSeconds: 1 })

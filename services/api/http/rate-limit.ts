@@ -77,7 +77,7 @@ function limiter(kind: keyof typeof perSecond): BurstyRateLimiter {
 const ipv6NetworkGroups = 4
 
 /** One subscriber has 2^64 addresses of IPv6: they count as one. */
-function networkOf(address = ''): string {
+export function networkOf(address = ''): string {
   if (!address.includes(':') || !ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)
   return parsed instanceof ipaddr.IPv6

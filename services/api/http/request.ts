@@ -1,4 +1,4 @@
-import type { Dependencies, Request, SendOptions } from '../../../packages/contract/routes.ts'
+import type { Client, Dependencies, Request, SendOptions } from '../../../packages/contract/routes.ts'
 import { streamName, type Decider, type Message, type Payloads } from '../../../packages/kernel/decider.ts'
 import type { Envelope } from '../../../packages/kernel/envelope.ts'
 import type { Outcome } from '../../../packages/kernel/executor-options.ts'
@@ -31,6 +31,7 @@ export class HttpRequest implements AnyRequest {
   readonly envelope: Envelope
   readonly id: string
   readonly path: string
+  readonly client: Client
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, unknown>>
   readonly body: object | undefined
@@ -52,6 +53,7 @@ export class HttpRequest implements AnyRequest {
     this.envelope = parts.envelope
     this.id = parts.id
     this.path = parts.path
+    this.client = parts.client
     this.params = parts.params
     this.query = parts.query
     this.body = parts.body

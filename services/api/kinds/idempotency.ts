@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { derivedId } from '../../../packages/contract/identity.ts'
 import { Refusal, refusals, refuse, refuseField } from '../../../packages/contract/refusals.ts'
-import type { Caller } from '../../../packages/contract/callers.ts'
+import { credentialsOf, type Caller } from '../../../packages/contract/callers.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { streamName, type AnyDecider } from '../../../packages/kernel/decider.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
@@ -49,6 +49,16 @@ export function keyOf(
   return { answerKey: { ...owner, operation, key }, fingerprint, id }
 }
 
+/** Whether a key of its callers means anything. */
+export function takesIdempotencyKeys(route: AnyRoute): boolean {
+  return credentialsOf(route).some((credential) => credential !== 'nobody') || hasOwnKeys(route)
+}
+
+/** Strangers have keys where they have a token, and are told no credential twice. */
+function hasOwnKeys({ token, showsSecret }: AnyRoute): boolean {
+  return token !== undefined && !showsSecret
+}
+
 /**
  * Added to the operation: a stranger's keys are scoped by the token that only that stranger knows. Without a
  * token there are no keys: others could guess them, and a credential is shown only once.
@@ -60,7 +70,7 @@ function scopeOf(
 ): string | undefined {
   if (credential !== 'nobody') return ''
   const token = route.token && params[route.token]
-  return token && !route.showsSecret ? ` ${hash('sha256', token)}` : undefined
+  return token && hasOwnKeys(route) ? ` ${hash('sha256', token)}` : undefined
 }
 
 /** A client that sends one key to both twin operations wants one thing. */

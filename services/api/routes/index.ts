@@ -1,5 +1,6 @@
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { auditRoutes } from './audit.ts'
+import { authRoutes } from './auth.ts'
 import { balanceRoutes } from './balances.ts'
 import { customerRoutes } from './customers.ts'
 import { eventRoutes } from './events.ts'
@@ -30,6 +31,7 @@ const table: readonly AnyRoute[] = [
   ...auditRoutes,
   ...operationRoutes,
   ...geographyRoutes,
+  ...authRoutes,
   ...testRoutes,
 ]
 

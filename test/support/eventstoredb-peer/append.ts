@@ -22,12 +22,14 @@ export function answerAppend(call: AppendCall, answer: AnswerAppend, decide: Dec
   })
   call.on('end', () => {
     if (!options || call.cancelled) return
-    const expected = options.hasRevision() ? Number(options.getRevision()) : -1
-    const append = { stream: streamName(options.getStreamIdentifier()), expected, events }
+    const known = options.hasNoStream() ? -1 : undefined
+    const expected = options.hasRevision() ? Number(options.getRevision()) : known
+    const stream = streamName(options.getStreamIdentifier())
+    const append = { stream, expected, deadline: Infinity, events }
     const tell = (outcome: AppendOutcome) => {
       if (outcome.outcome === 'stream deleted') answer(streamDeleted(append.stream))
       else if (outcome.outcome === 'failed') answer(invalid(outcome.message))
-      else answer(null, appendAnswer(outcome, expected))
+      else answer(null, appendAnswer(outcome, expected ?? -1))
     }
     decide(append).then(tell, answer)
   })
@@ -54,6 +56,8 @@ function extended(begun: ProposedAppend | undefined, request: streams.BatchAppen
   const options = request.getOptions()
   const events = [...(begun?.events ?? []), ...request.getProposedMessagesList().map(proposedRecord)]
   if (begun) return { ...begun, events }
-  const expected = options?.hasStreamPosition() ? Number(options.getStreamPosition()) : -1
-  return { stream: streamName(options?.getStreamIdentifier()), expected, events }
+  const known = options?.hasNoStream() ? -1 : undefined
+  const expected = options?.hasStreamPosition() ? Number(options.getStreamPosition()) : known
+  const deadline = options?.getDeadline()?.toDate().getTime() ?? Infinity
+  return { stream: streamName(options?.getStreamIdentifier()), expected, deadline, events }
 }

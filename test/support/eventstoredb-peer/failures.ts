@@ -30,6 +30,8 @@ export function invalid(details: string): Failure {
   return failure(status.INVALID_ARGUMENT, details)
 }
 
+export const invalidPosition = failure(status.UNKNOWN, 'The read appears to be at an invalid position.')
+
 export function streamDeleted(stream: string): Failure {
   const details = `Event stream '${stream}' is deleted.`
   return failure(status.FAILED_PRECONDITION, details, { exception: 'stream-deleted', 'stream-name': stream })

@@ -61,7 +61,7 @@ export function batchAnswer(
     .setStreamIdentifier(identifierOf(stream))
   if (outcome.outcome === 'stream deleted') return answer.setError(deleted(stream))
   if (outcome.outcome === 'failed') return answer.setError(failed(outcome))
-  if (outcome.outcome !== 'written') return answer.setError(conflict(outcome.current, expected))
+  if (outcome.outcome !== 'written') return answer.setError(conflict(outcome.current, expected ?? -1))
   const success = new streams.BatchAppendResp.Success().setCurrentRevision(String(outcome.revision))
   if (outcome.position === -1) return answer.setSuccess(success.setNoPosition(new empty.Empty()))
   const position = String(outcome.position)

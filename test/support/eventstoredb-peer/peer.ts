@@ -19,9 +19,9 @@ import {
 } from './append.ts'
 import { accessDenied, notLeader, unauthenticated, type Failure } from './failures.ts'
 import { Line } from './line.ts'
-import { Log, type AppendOutcome, type ProposedAppend } from './log.ts'
+import { Log, problemOf, type AppendOutcome, type ProposedAppend } from './log.ts'
 import { featuresAnswer, gossipAnswer } from './messages.ts'
-import { answerRead, answerSubscription, subscriptionStart, type ReadCall } from './read.ts'
+import { answerRead, answerSubscription, refusalOf, subscriptionStart, type ReadCall } from './read.ts'
 import { isUser, rightToRead, type User } from './rights.ts'
 
 type AnswerGossip = sendUnaryData<ClusterInfo>
@@ -200,7 +200,8 @@ export class EventStoreDbPeer {
     answerBatchAppend(call, decide)
   }
 
-  async #decide({ stream, expected, events }: ProposedAppend): Promise<AppendOutcome> {
+  async #decide({ stream, expected, deadline, events }: ProposedAppend): Promise<AppendOutcome> {
+    const problem = problemOf({ stream, expected, deadline, events }, this.log.now())
     const fault = this.#faults.shift()
     this.appends += 1
     this.#happened.emit('change')
@@ -208,7 +209,7 @@ export class EventStoreDbPeer {
       return { outcome: 'failed', type: 'AccessDenied', message: 'Access Denied' }
     if (fault?.fault === 'refused' && !fault.written) throw fault
     if (fault?.fault === 'not taken') return { ...fault, outcome: 'failed' }
-    const outcome = this.log.append(stream, expected, events)
+    const outcome = problem ?? this.log.append(stream, expected, events)
     if (fault?.fault === 'refused') throw fault
     if (fault?.fault === 'answer lost') this.line.cut()
     if (fault?.fault === 'answer late') await fault.until
@@ -218,6 +219,8 @@ export class EventStoreDbPeer {
   async #read(call: ReadCall): Promise<void> {
     const options = call.request.getOptions()
     if (this.#user?.lacks.includes(rightToRead(options))) return void call.emit('error', accessDenied)
+    const refusal = refusalOf(call, this.log)
+    if (refusal) return void call.emit('error', refusal)
     this.reads += 1
     if (!options?.hasSubscription()) return answerRead(call, this.log)
     this.#subscriptions.add(call)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ServerWritableStream } from '@grpc/grpc-js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { Log, LogRecord } from './log.ts'
-import { cutOffLive, streamDeleted } from './failures.ts'
+import { cutOffLive, invalid, invalidPosition, streamDeleted, type Failure } from './failures.ts'
 import {
   caughtUpAnswer,
   checkpointAnswer,
@@ -68,11 +68,11 @@ export async function answerRead(call: ReadCall, log: Log): Promise<void> {
   const outlet = new Outlet(call)
   const ofStream = options.getStream()
   const stream = streamName(ofStream?.getStreamIdentifier())
-  const found = ofStream ? log.read(stream) : log.records.filter(filterOf(options))
+  const found = ofStream ? log.read(stream) : fromPosition(log, options)
   if (found === 'deleted') return void call.emit('error', streamDeleted(stream))
   if (found === 'not found') await outlet.send(notFoundAnswer(stream))
   else {
-    const records = ofStream ? fromRevision(found, options) : fromPosition(found, options)
+    const records = ofStream ? fromRevision(found, options) : found
     for (const record of records.slice(0, Number(options.getCount()))) await outlet.send(eventAnswer(record))
   }
   call.end()
@@ -91,8 +91,7 @@ export async function answerSubscription(call: ReadCall, log: Log, onSent: OnSen
   let position = subscriptionStart(call, log)
   let considered = 0
   let live = false
-  const isTooSlow = () =>
-    live && outlet.isFull && log.after(position, 10_000).filter(matches).length > waitingMost
+  const isTooSlow = () => live && outlet.isFull && log.hasMoreAfter(position, waitingMost, matches)
   await outlet.send(confirmationAnswer(randomUUID()))
   while (outlet.open) {
     const page = log.after(position, pageSize)
@@ -138,13 +137,36 @@ function fromRevision(records: Records, options: streams.ReadReq.Options): Recor
 }
 
 /** Reading forwards includes the record at the position, reading backwards does not. */
-function fromPosition(records: Records, options: streams.ReadReq.Options): Records {
+function fromPosition(log: Log, options: streams.ReadReq.Options): Records {
+  const all = options.getAll()
+  const start = all?.getPosition()
+  const from = start ? Number(start.getCommitPosition()) : all?.hasEnd() ? Infinity : 0
+  const isBackwards = Number(options.getReadDirection()) === backwards
+  return log.find(from, {
+    count: Number(options.getCount()),
+    backwards: isBackwards,
+    matches: filterOf(options),
+  })
+}
+
+/** What is wrong with a request, as the server would find it. */
+export function refusalOf(call: ReadCall, log: Log): Failure | undefined {
+  const options = optionsOf(call)
+  const filter = options.getFilter()
+  const expression = filter?.getStreamIdentifier() ?? filter?.getEventType()
+  const isBackwards = Number(options.getReadDirection()) === backwards
+  if (!options.hasUuidOption()) return invalid('UuidOption is required')
+  if (!options.hasStream() && !options.hasAll()) return invalid('StreamOption is required')
+  if (!options.hasCount() && !options.hasSubscription()) return invalid('CountOption is required')
+  if (!options.hasFilter() && !options.hasNoFilter()) return invalid('FilterOption is required')
+  if (options.hasFilter() && options.hasStream()) return invalid('streams have no filters')
+  if (options.hasSubscription() && isBackwards) return invalid('subscriptions go forwards')
+  if (filter && !filter.hasMax() && !filter.hasCount()) return invalid('Window is required')
+  if (filter && !expression?.getRegex() && expression?.getPrefixList().length === 0)
+    return invalid('Filter is required')
   const start = options.getAll()?.getPosition()
-  const from = start ? Number(start.getCommitPosition()) : undefined
-  if (Number(options.getReadDirection()) === backwards) {
-    return records.filter(({ position }) => from === undefined || position < from).reverse()
-  }
-  return records.filter(({ position }) => from === undefined || position >= from)
+  if (start && !log.mayBeReadFrom(Number(start.getCommitPosition()))) return invalidPosition
+  return undefined
 }
 
 /** A subscription starts after this position: -1 for the start of the log, whose first record is at 0. */

@@ -14,9 +14,8 @@ interface Wanted {
 }
 
 const peer = await EventStoreDbPeer.start()
-const metadata = Buffer.from(
-  JSON.stringify({ merchant: randomUUID(), correlation: randomUUID(), actor: 'bench', version: 1 }),
-)
+const owner = { merchant: randomUUID(), livemode: false }
+const metadata = { ...owner, correlation: randomUUID(), actor: 'bench', version: 1 }
 const data = Buffer.from(JSON.stringify({ amount: 5_000, currency: 'XOF', text: 'x'.repeat(150) }))
 
 process.on('message', (wanted: Wanted) => void write(wanted))
@@ -25,9 +24,10 @@ process.send?.({ url: peer.url })
 
 async function write({ events, perTurn, everyMs }: Wanted): Promise<void> {
   for (let written = 0; written < events; written += perTurn) {
+    const stamp = Buffer.from(JSON.stringify({ ...metadata, at: new Date().toISOString() }))
     for (let turn = 0; turn < perTurn; turn++) {
       const contentType = 'application/json'
-      const event = { id: randomUUID(), type: 'PayoutPaid', contentType, data, metadata }
+      const event = { id: randomUUID(), type: 'PayoutPaid', contentType, data, metadata: stamp }
       peer.log.append(`payout-${randomUUID()}`, -1, [event])
     }
     await pause(everyMs)

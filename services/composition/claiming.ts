@@ -1,5 +1,5 @@
-import { Refusal, refuse, type RefusalName } from '../../../packages/contract/refusals.ts'
-import type { Dependencies } from '../../../packages/contract/routes.ts'
+import { Refusal, refuse, type RefusalName } from '../../packages/contract/refusals.ts'
+import type { Dependencies } from '../../packages/contract/routes.ts'
 import {
   claim,
   claimedName,
@@ -7,9 +7,9 @@ import {
   isSameHolder,
   type ClaimHolder,
   type ClaimKindName,
-} from '../../../packages/domain/claims/claim.ts'
-import { actingFor, type Envelope } from '../../../packages/kernel/envelope.ts'
-import { ownerOf } from '../../../packages/kernel/owner.ts'
+} from '../../packages/domain/claims/claim.ts'
+import { actingFor, type Envelope } from '../../packages/kernel/envelope.ts'
+import { ownerOf } from '../../packages/kernel/owner.ts'
 
 /** The value that a holder must have exclusively. */
 export interface WantedClaim {

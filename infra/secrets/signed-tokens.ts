@@ -1,0 +1,97 @@
+import { errors, exportJWK, generateKeyPair, importJWK, jwtVerify, SignJWT, type JWK } from 'jose'
+import type { OpenedToken, TokenClaims, TokenKind } from '../../packages/kernel/credential-ports.ts'
+
+const algorithm = 'EdDSA'
+/** RFC 9068 names that of access tokens; it keeps one kind from passing for another. */
+const types: Readonly<Record<TokenKind, string>> = {
+  access: 'at+jwt',
+  refresh: 'refresh+jwt',
+  link: 'link+jwt',
+}
+
+export type Key = Awaited<ReturnType<typeof importJWK>>
+
+/** Both halves of an Ed25519 key, in base64url. */
+export interface KeyPair {
+  readonly publicKey: string
+  readonly privateKey: string
+}
+
+export async function newKeyPair(): Promise<KeyPair> {
+  const { privateKey } = await generateKeyPair(algorithm, { extractable: true })
+  const { x, d } = await exportJWK(privateKey)
+  return { publicKey: x!, privateKey: d! }
+}
+
+export function publicJwk(id: string, publicKey: string): JWK {
+  return { kty: 'OKP', crv: 'Ed25519', alg: algorithm, use: 'sig', kid: id, x: publicKey }
+}
+
+export function verifyingKey(publicKey: string): Promise<Key> {
+  return importJWK(publicJwk('', publicKey), algorithm)
+}
+
+export function signingKey({ publicKey, privateKey }: KeyPair): Promise<Key> {
+  return importJWK({ kty: 'OKP', crv: 'Ed25519', alg: algorithm, x: publicKey, d: privateKey }, algorithm)
+}
+
+export interface Signing {
+  readonly id: string
+  readonly key: Key
+  readonly issuer: string
+  readonly now: Date
+}
+
+interface ToSign {
+  readonly kind: TokenKind
+  readonly claims: TokenClaims
+  readonly expiresAt: Date
+}
+
+export function signToken({ kind, claims, expiresAt }: ToSign, signing: Signing): Promise<string> {
+  const { subject, id, ...others } = claims
+  return new SignJWT(others)
+    .setProtectedHeader({ alg: algorithm, kid: signing.id, typ: types[kind] })
+    .setSubject(subject)
+    .setJti(id)
+    .setIssuer(signing.issuer)
+    .setAudience(signing.issuer)
+    .setIssuedAt(signing.now)
+    .setExpirationTime(expiresAt)
+    .sign(signing.key)
+}
+
+export interface Opening {
+  readonly keyOf: (id: string) => Promise<Key | undefined>
+  readonly issuer: string
+  readonly now: Date
+}
+
+/** `undefined` for whatever is no token of this kind that is good now. */
+export async function openToken(
+  kind: TokenKind,
+  token: string,
+  { keyOf, issuer, now }: Opening,
+): Promise<OpenedToken | undefined> {
+  try {
+    const { payload } = await jwtVerify(token, async ({ kid = '' }) => known(await keyOf(kid)), {
+      algorithms: [algorithm],
+      typ: types[kind],
+      issuer,
+      audience: issuer,
+      currentDate: now,
+      requiredClaims: ['sub', 'jti', 'exp'],
+    })
+    const { sub, jti, exp, iss: _, aud: __, iat: ___, nbf: ____, ...others } = payload
+    const claims = { ...others, subject: sub!, id: jti! } as TokenClaims
+    return { claims, expiresAt: new Date(exp! * 1_000) }
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return undefined
+    throw error
+  }
+}
+
+function known(key: Key | undefined): Key {
+  if (!key) throw new errors.JWKSNoMatchingKey()
+  return key
+}

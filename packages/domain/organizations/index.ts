@@ -1,0 +1,7 @@
+import type { Family } from '../../contract/family.ts'
+import { organization } from './organization.ts'
+
+export const organizations: Family = {
+  name: 'organizations',
+  streams: [organization],
+}

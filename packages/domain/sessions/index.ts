@@ -1,0 +1,4 @@
+import type { Family } from '../../contract/family.ts'
+import { userSessions } from './user-sessions.ts'
+
+export const sessions: Family = { name: 'sessions', streams: [userSessions] }

@@ -1,0 +1,146 @@
+import { refuse } from '../../contract/refusals.ts'
+import { literals, nullable, record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
+import type { Decider } from '../../kernel/decider.ts'
+import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
+import type { UserOwner } from '../../kernel/owner.ts'
+import { personal } from '../../kernel/personal.ts'
+
+/** Where a session was used: from the request that started or renewed it. */
+const Place = { device: personal(nullable(Type.String())), address: personal(nullable(Type.String())) }
+
+const EndReason = literals('signed_out', 'ended_by_user', 'password_changed', 'token_reused', 'too_many')
+
+const aboutUser = (_: object, id: string) => `user/${id}`
+
+// Events
+
+export const userSessionEvents = {
+  SessionStarted: sealedFor(
+    aboutUser,
+    stored(
+      1,
+      record({
+        session: Uuid,
+        method: literals('password', 'registration', 'magic_link', 'passkey', 'google', 'invitation'),
+        merchant: nullable(Uuid),
+        ...Place,
+      }),
+    ),
+  ),
+  SessionRefreshed: sealedFor(
+    aboutUser,
+    stored(1, record({ session: Uuid, generation: Type.Integer(), ...Place })),
+  ),
+  SessionEnded: stored(1, record({ session: Uuid, reason: EndReason })),
+  /** All that had started by then, but for one. */
+  SessionsEnded: stored(1, record({ startedUntil: Timestamp, except: nullable(Uuid), reason: EndReason })),
+}
+
+export type UserSessionEvents = EventsOf<typeof userSessionEvents>
+export type Place = Pick<UserSessionEvents['SessionStarted'], 'device' | 'address'>
+
+// State
+
+export interface Session extends Place {
+  readonly id: string
+  readonly merchant: string | null
+  readonly startedAt: string
+  /** How often its refresh token was replaced; only the newest is good. */
+  readonly generation: number
+  /** When it was last started or refreshed. */
+  readonly usedAt: string
+}
+
+/** The sessions that go on, oldest first: all of one user, so that one append can end them. */
+export interface UserSessions {
+  readonly active: readonly Session[]
+}
+
+// Decisions
+
+/** Domain model 1.3. */
+export const sessionLastsMs = 30 * 24 * 3_600_000
+/** Two tabs that refresh at the same moment both get the token's successor. */
+const graceMs = 10_000
+/** Starting one more ends the oldest. */
+const activeMax = 50
+
+export type UserSessionCommands = {
+  StartSession: UserSessionEvents['SessionStarted']
+  /** `generation` is that of the token which was shown. */
+  RefreshSession: Place & { session: string; generation: number }
+  EndSession: { session: string; reason: UserSessionEvents['SessionEnded']['reason'] }
+  EndSessions: UserSessionEvents['SessionsEnded']
+}
+
+export const userSessions: Decider<UserSessions, UserSessionCommands, UserSessionEvents, UserOwner> = {
+  category: 'session',
+  owners: ['user'],
+  time: 'real',
+  events: userSessionEvents,
+  initial: () => ({ active: [] }),
+  snapshot: { version: 1, every: () => 200 },
+
+  decide: {
+    StartSession(started, { active }) {
+      if (active.some(({ id }) => id === started.session)) return []
+      const surplus = active.slice(0, Math.max(0, active.length + 1 - activeMax))
+      const ended = surplus.map(({ id }) => endOf(id, 'too_many'))
+      return [...ended, { type: 'SessionStarted', data: started }]
+    },
+
+    RefreshSession({ session, generation, ...place }, { active }, { now }) {
+      const known = active.find(({ id }) => id === session)
+      if (!known || isOver(known, now)) refuse('token_must_be_valid')
+      const isNewest = generation === known.generation
+      if (isNewest) {
+        const next = { session, generation: generation + 1, ...place }
+        return [{ type: 'SessionRefreshed', data: next }]
+      }
+      const isSuccessorNew = now.getTime() - Date.parse(known.usedAt) <= graceMs
+      if (generation === known.generation - 1 && isSuccessorNew) return []
+      // Somebody has a copy of a token that was spent: nobody knows who is the owner.
+      return [endOf(session, 'token_reused')]
+    },
+
+    EndSession({ session, reason }, { active }) {
+      if (active.some(({ id }) => id === session)) return [endOf(session, reason)]
+      return reason === 'ended_by_user' ? refuse('resource_must_exist') : []
+    },
+
+    EndSessions(all, { active }) {
+      return active.some((session) => isAmong(all, session)) ? [{ type: 'SessionsEnded', data: all }] : []
+    },
+  },
+
+  evolve: {
+    SessionStarted({ active }, { session: id, merchant, device, address }, { at }) {
+      const started = { id, merchant, device, address, startedAt: at, generation: 0, usedAt: at }
+      return { active: [...active, started] }
+    },
+    SessionRefreshed: ({ active }, { session, ...refreshed }, { at }) => ({
+      active: active.map((one) => (one.id === session ? { ...one, ...refreshed, usedAt: at } : one)),
+    }),
+    SessionEnded: ({ active }, { session }) => ({ active: active.filter(({ id }) => id !== session) }),
+    SessionsEnded: ({ active }, all) => ({ active: active.filter((session) => !isAmong(all, session)) }),
+  },
+}
+
+function endOf(session: string, reason: UserSessionEvents['SessionEnded']['reason']) {
+  return { type: 'SessionEnded' as const, data: { session, reason } }
+}
+
+function isAmong(
+  { startedUntil, except }: UserSessionEvents['SessionsEnded'],
+  { id, startedAt }: Session,
+): boolean {
+  return id !== except && startedAt <= startedUntil
+}
+
+export function expiryOf({ usedAt }: Session): Date {
+  return new Date(Date.parse(usedAt) + sessionLastsMs)
+}
+
+export function isOver(session: Session, now: Date): boolean {
+  return now >= expiryOf(session)
+}

@@ -1,0 +1,65 @@
+import { literals, nullable, record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
+import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
+import { personal } from '../../kernel/personal.ts'
+import { linkPurposes } from './links.ts'
+
+export const languages = ['fr', 'en'] as const
+export const Language = literals(...languages)
+export type Language = (typeof languages)[number]
+
+/** A claim that makes an address this user's alone: docs/claims.md. */
+const Held = record({ claim: Type.String(), hold: Type.String() })
+
+/** The merchant that a new user starts with, and the organization that owns it. */
+const Founded = record({
+  organization: Uuid,
+  name: personal(Type.String()),
+  country: Type.String(),
+  currency: Type.String(),
+})
+
+/** A link that is mailed. Its token is signed when it is sent and stored nowhere. */
+const Link = record({ link: Uuid, expiresAt: Timestamp })
+
+const aboutUser = (_: object, id: string) => `user/${id}`
+
+export const userEvents = {
+  UserRegistered: sealedFor(
+    aboutUser,
+    stored(
+      1,
+      record({
+        email: personal(Type.String()),
+        name: personal(Type.String()),
+        phone: personal(nullable(Type.String())),
+        language: Language,
+        /** Argon2id; null for who signs in otherwise. */
+        password: personal(nullable(Type.String())),
+        held: Type.Array(Held),
+        /** Worked for after signing in: the one that is founded, or one that has invited. */
+        merchant: nullable(Uuid),
+        founded: nullable(Founded),
+      }),
+    ),
+  ),
+  UserHoldAbandoned: stored(1, record({ hold: Type.String() })),
+  UserEmailVerificationRequested: stored(1, Link),
+  UserEmailVerified: stored(1, record({})),
+  UserPasswordResetRequested: stored(1, Link),
+  UserPasswordChanged: sealedFor(
+    aboutUser,
+    stored(
+      1,
+      record({
+        password: personal(Type.String()),
+        /** The session that changed it goes on; null where a mailed link did. */
+        session: nullable(Uuid),
+      }),
+    ),
+  ),
+  /** The mail with this link is with the mail server, or will never be taken by it. */
+  UserLinkMailed: stored(1, record({ purpose: literals(...linkPurposes), link: Uuid })),
+}
+
+export type UserEvents = EventsOf<typeof userEvents>
+export type Held = UserEvents['UserRegistered']['held'][number]

@@ -1,0 +1,140 @@
+import { refuse } from '../../contract/refusals.ts'
+import type { Context, Decider } from '../../kernel/decider.ts'
+import type { UserOwner } from '../../kernel/owner.ts'
+import { userEvents, type Held, type UserEvents } from './events.ts'
+import { linkLastsMs, type Link, type LinkPurpose } from './links.ts'
+
+// State
+
+type Registered = Omit<UserEvents['UserRegistered'], 'founded' | 'held'>
+
+export interface ActiveUser extends Registered {
+  readonly status: 'active'
+  readonly emailVerified: boolean
+  /** The newest of each purpose: it makes older ones invalid. */
+  readonly links: Readonly<Partial<Record<LinkPurpose, Link>>>
+  readonly held: readonly Held[]
+  readonly abandoned: readonly string[]
+  readonly createdAt: string
+}
+
+export type User = { readonly status: 'none'; readonly abandoned: readonly string[] } | ActiveUser
+
+// Decisions
+
+export type UserCommands = {
+  RegisterUser: UserEvents['UserRegistered']
+  /** After it, whoever still has this hold is refused. */
+  AbandonUserHold: { hold: string }
+  RequestEmailVerification: { link: string }
+  VerifyEmail: { link: string }
+  RequestPasswordReset: { link: string }
+  /** `link`: the one that was mailed. Without it the caller has proved otherwise that it may. */
+  ChangePassword: { password: string; session: string | null; link?: string }
+  NoteLinkMailed: UserEvents['UserLinkMailed']
+}
+
+export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
+  category: 'user',
+  owners: ['user'],
+  time: 'real',
+  events: userEvents,
+  initial: () => ({ status: 'none', abandoned: [] }),
+
+  decide: {
+    RegisterUser(registered, { status, abandoned }) {
+      if (status === 'active') return []
+      if (registered.held.some(({ hold }) => abandoned.includes(hold)))
+        refuse('resource_must_not_have_changed')
+      return [{ type: 'UserRegistered', data: registered }]
+    },
+
+    AbandonUserHold({ hold }, state) {
+      const isTaken = state.status === 'active' && state.held.some((one) => one.hold === hold)
+      if (isTaken || state.abandoned.includes(hold)) return []
+      return [{ type: 'UserHoldAbandoned', data: { hold } }]
+    },
+
+    RequestEmailVerification({ link }, state, context) {
+      const { emailVerified, links } = existing(state)
+      if (links.verify_email?.id === link) return []
+      if (emailVerified) refuse('email_must_not_be_verified_yet')
+      return [{ type: 'UserEmailVerificationRequested', data: newLink('verify_email', link, context) }]
+    },
+
+    VerifyEmail({ link }, state, context) {
+      useLink(existing(state), 'verify_email', { link, context })
+      return [{ type: 'UserEmailVerified', data: {} }]
+    },
+
+    RequestPasswordReset({ link }, state, context) {
+      if (existing(state).links.reset_password?.id === link) return []
+      return [{ type: 'UserPasswordResetRequested', data: newLink('reset_password', link, context) }]
+    },
+
+    ChangePassword({ password, session, link }, state, context) {
+      const known = existing(state)
+      if (link !== undefined) useLink(known, 'reset_password', { link, context })
+      return [{ type: 'UserPasswordChanged', data: { password, session } }]
+    },
+
+    NoteLinkMailed(mailed, state) {
+      const newest = existing(state).links[mailed.purpose]
+      if (newest?.id !== mailed.link || newest.isMailed) return []
+      return [{ type: 'UserLinkMailed', data: mailed }]
+    },
+  },
+
+  evolve: {
+    UserRegistered: (state, { founded, ...registered }, { at }) => ({
+      ...registered,
+      status: 'active',
+      emailVerified: false,
+      links: {},
+      abandoned: state.abandoned,
+      createdAt: at,
+    }),
+    UserHoldAbandoned: (state, { hold }) => ({ ...state, abandoned: [...state.abandoned, hold] }),
+    UserEmailVerificationRequested: (state, { link, expiresAt }) =>
+      withLink(state, 'verify_email', { id: link, expiresAt, isMailed: false }),
+    UserEmailVerified: (state) => ({ ...withLink(state, 'verify_email', undefined), emailVerified: true }),
+    UserPasswordResetRequested: (state, { link, expiresAt }) =>
+      withLink(state, 'reset_password', { id: link, expiresAt, isMailed: false }),
+    // Who can change the password needs no link that was mailed for it before.
+    UserPasswordChanged: (state, { password }) => ({
+      ...withLink(state, 'reset_password', undefined),
+      password,
+    }),
+    UserLinkMailed: (state, { purpose }) =>
+      withLink(state, purpose, { ...begun(state).links[purpose]!, isMailed: true }),
+  },
+}
+
+export function existing(state: User): ActiveUser {
+  return state.status === 'active' ? state : refuse('resource_must_exist')
+}
+
+function begun(state: User): ActiveUser {
+  if (state.status === 'active') return state
+  throw new Error('the stream does not start with UserRegistered')
+}
+
+function newLink(purpose: LinkPurpose, link: string, { now }: Context<UserOwner>) {
+  return { link, expiresAt: new Date(now.getTime() + linkLastsMs[purpose]).toISOString() }
+}
+
+interface Using {
+  readonly link: string
+  readonly context: Context<UserOwner>
+}
+
+/** One use, only the newest, not too late. */
+function useLink({ links }: ActiveUser, purpose: LinkPurpose, { link, context }: Using): void {
+  const newest = links[purpose]
+  if (newest?.id !== link || context.now >= new Date(newest.expiresAt)) refuse('token_must_be_valid')
+}
+
+function withLink(state: User, purpose: LinkPurpose, link: Link | undefined): ActiveUser {
+  const { [purpose]: _, ...others } = begun(state).links
+  return { ...begun(state), links: { ...others, ...(link && { [purpose]: link }) } }
+}

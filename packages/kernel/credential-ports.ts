@@ -1,0 +1,38 @@
+/** What a token is for: it is accepted for nothing else. */
+export type TokenKind = 'access' | 'refresh' | 'link'
+
+export interface TokenClaims {
+  /** Whom it is about: a user. */
+  readonly subject: string
+  /** What it opens: a session, or the one link that it is. */
+  readonly id: string
+  readonly [claim: string]: string | number
+}
+
+export interface OpenedToken {
+  readonly claims: TokenClaims
+  readonly expiresAt: Date
+}
+
+/** Signs what this service hands out, with keys of its own. Nothing that is signed needs to be stored. */
+export interface Tokens {
+  sign(kind: TokenKind, claims: TokenClaims, expiresAt: Date): Promise<string>
+  /** `undefined` for what was never signed here, is of another kind, or has expired. */
+  open(kind: TokenKind, token: string): Promise<OpenedToken | undefined>
+  /** A JSON Web Key Set of every key that is accepted. */
+  publicKeys(): Promise<readonly object[]>
+}
+
+/** Hashes passwords slowly, a few at a time; the rest wait in a queue that has an end. */
+export interface Passwords {
+  hash(password: string): Promise<string>
+  /** Takes as long without a hash, and is then never true. */
+  isRight(password: string, hash: string | null): Promise<boolean>
+  /** Whether it is easily guessed, also by who knows these words: name, address. */
+  isWeak(password: string, known: readonly string[]): Promise<boolean>
+}
+
+/** So many passwords wait to be hashed that this one is not taken. */
+export class PasswordsBusyError extends Error {
+  override readonly name = 'PasswordsBusyError'
+}

@@ -1,0 +1,114 @@
+import { countryOf } from '../../../packages/contract/countries.ts'
+import { refuseField } from '../../../packages/contract/refusals.ts'
+import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
+import type { Static } from '../../../packages/contract/vocabulary.ts'
+import type { Language } from '../../../packages/domain/users/events.ts'
+import { foundingOf } from '../../../packages/domain/users/policies.ts'
+import type { RegistrationRequest } from '../../../packages/domain/users/resource.ts'
+import { user } from '../../../packages/domain/users/user.ts'
+import { actingFor } from '../../../packages/kernel/envelope.ts'
+import { claiming } from '../../composition/claiming.ts'
+import { startSession } from './auth-sessions.ts'
+
+type Registration = Static<typeof RegistrationRequest>
+
+/** Domain model 5.11 leaves it open: most merchants are in the CFA zone of West Africa. */
+const usual = { country: 'SN', currency: 'XOF' }
+/** The official language is French; everybody else is written to in English. */
+const frenchSpeaking = new Set([
+  'BF',
+  'BJ',
+  'CD',
+  'CF',
+  'CG',
+  'CI',
+  'CM',
+  'FR',
+  'GA',
+  'GN',
+  'ML',
+  'NE',
+  'SN',
+  'TD',
+  'TG',
+])
+
+/** A user with a merchant of its own, who can work in the sandbox at once. */
+export async function register(request: Request<Registration>) {
+  const { dependencies, body, id } = request
+  const { email, name, merchantName, password } = body
+  await requireStrong(dependencies, '/password', { password, known: [email, name, merchantName] })
+  const country = body.country ?? usual.country
+  const registered = {
+    email,
+    name,
+    phone: body.phone ?? null,
+    language: languageIn(country),
+    password: await dependencies.passwords.hash(password),
+    merchant: dependencies.newId(),
+    founded: {
+      organization: dependencies.newId(),
+      name: merchantName,
+      country,
+      currency: countryOf(country)?.currency ?? usual.currency,
+    },
+  }
+  const envelope = actingFor({ user: id }, { ...request.envelope, actor: `user:${id}` })
+  const { executor } = dependencies
+  const wanted = [{ kind: 'email', value: email, refusal: 'email_must_be_free' } as const]
+  await claiming(
+    { dependencies, envelope },
+    { category: user.category, id },
+    {
+      wanted,
+      take: (held) =>
+        executor.send(user, id, { type: 'RegisterUser', data: { ...registered, held: [...held] } }, envelope),
+    },
+  )
+  const link = { type: 'RequestEmailVerification', data: { link: dependencies.newId() } } as const
+  await executor.send(user, id, link, envelope)
+  await foundAtOnce(request, registered)
+  return startSession(request, { user: id, method: 'registration' })
+}
+
+interface Founding {
+  readonly email: string
+  readonly merchant: string
+  readonly founded: Parameters<typeof foundingOf>[2]
+}
+
+/** What a policy would do a moment later, so that the session can work at once. The play money may follow. */
+async function foundAtOnce(
+  { dependencies, envelope, id }: Request<Registration>,
+  { email, merchant, founded }: Founding,
+): Promise<void> {
+  const steps = foundingOf(id, { email, merchant }, founded).slice(0, 2)
+  for (const { owner, order } of steps) {
+    const own = actingFor(owner, { ...envelope, actor: `user:${id}` })
+    await dependencies.executor.sendAll(order.decider, order.id, [{ command: order.command, envelope: own }])
+  }
+}
+
+function languageIn(country: string): Language {
+  return frenchSpeaking.has(country) ? 'fr' : 'en'
+}
+
+interface Chosen {
+  readonly password: string
+  /** What somebody who guesses tries first. */
+  readonly known: readonly string[]
+}
+
+export async function requireStrong(
+  { passwords }: Dependencies,
+  pointer: string,
+  { password, known }: Chosen,
+): Promise<void> {
+  const words = known.flatMap((text) => [text, ...text.split(/[\s@.]+/)]).filter(Boolean)
+  if (await passwords.isWeak(password, words))
+    refuseField(
+      'password_must_be_hard_to_guess',
+      pointer,
+      'This password is easy to guess; take a longer one',
+    )
+}

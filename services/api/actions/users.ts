@@ -1,0 +1,220 @@
+import type { Caller } from '../../../packages/contract/callers.ts'
+import { refuse } from '../../../packages/contract/refusals.ts'
+import type { Request, Slice } from '../../../packages/contract/routes.ts'
+import { unixSeconds, type Static } from '../../../packages/contract/vocabulary.ts'
+import {
+  expiryOf,
+  isOver,
+  userSessions,
+  type Session,
+  type UserSessionCommands,
+} from '../../../packages/domain/sessions/user-sessions.ts'
+import type {
+  MeResource,
+  PasswordChangeRequest,
+  SessionResource,
+} from '../../../packages/domain/users/resource.ts'
+import { user, type UserCommands } from '../../../packages/domain/users/user.ts'
+import type { OpenedToken } from '../../../packages/kernel/credential-ports.ts'
+import { streamName, type Message } from '../../../packages/kernel/decider.ts'
+import { actingFor } from '../../../packages/kernel/envelope.ts'
+import { readCurrent } from '../../../packages/kernel/history.ts'
+import { authSession, sessionIn, workplace } from './auth-sessions.ts'
+import { provePassword, requestLink, unlock } from './sign-in.ts'
+import { requireStrong } from './sign-up.ts'
+import { knownUser } from './user-accounts.ts'
+
+type SignedIn = Extract<Caller, { credential: 'user' }>
+
+/** Rows for users take no other credential. */
+function signedIn({ caller }: Pick<Request, 'caller'>): SignedIn {
+  if (caller.credential !== 'user') throw new Error(`a ${caller.credential} is no user`)
+  return caller
+}
+
+export async function me(request: Request): Promise<Static<typeof MeResource>> {
+  const { user: id, merchant } = signedIn(request)
+  const state = await knownUser(request.dependencies, id)
+  const { isLive, ...works } = await workplace(request.dependencies, id, merchant)
+  return {
+    id,
+    object: 'user',
+    livemode: false,
+    created: unixSeconds(state.createdAt),
+    email: state.email,
+    email_verified: state.emailVerified,
+    name: state.name,
+    phone: state.phone,
+    language: state.language,
+    ...works,
+    scopes: [...works.scopes],
+    environments: isLive ? ['sandbox', 'live'] : ['sandbox'],
+  }
+}
+
+// Sessions
+
+/** The next pair of tokens. A token that was spent before ends the session. */
+export async function refresh(request: Request<{ refreshToken: string }>) {
+  const { dependencies, envelope, client, body } = request
+  const { claims } =
+    (await dependencies.tokens.open('refresh', body.refreshToken)) ?? refuse('token_must_be_valid')
+  const { subject: id, id: session } = claims
+  const data = { session, generation: Number(claims['generation']), ...client }
+  const own = actingFor({ user: id }, { ...envelope, actor: `user:${id}` })
+  const { state } = await dependencies.executor.send(userSessions, id, { type: 'RefreshSession', data }, own)
+  const known = sessionIn(state.active, session) ?? refuse('token_must_be_valid')
+  return authSession(dependencies, { user: id, state: await knownUser(dependencies, id), session: known })
+}
+
+async function ending(request: Request<unknown>, command: Message<UserSessionCommands>): Promise<void> {
+  await request.send(userSessions, signedIn(request).user, command, { isWhole: true })
+}
+
+export async function logout(request: Request) {
+  const { session } = signedIn(request)
+  await ending(request, { type: 'EndSession', data: { session, reason: 'signed_out' } })
+  return acknowledged('Signed out')
+}
+
+export async function endOtherSessions(request: Request) {
+  const { session } = signedIn(request)
+  const startedUntil = request.dependencies.clock().toISOString()
+  const data = { startedUntil, except: session, reason: 'ended_by_user' as const }
+  await ending(request, { type: 'EndSessions', data })
+  return acknowledged('All other sessions have ended')
+}
+
+export async function endSession(request: Request) {
+  const id = request.params['id']!
+  await ending(request, { type: 'EndSession', data: { session: id, reason: 'ended_by_user' } })
+  return { id, object: 'session' as const, deleted: true as const }
+}
+
+export async function sessionItems(request: Request): Promise<Slice<Static<typeof SessionResource>>> {
+  const now = request.dependencies.clock()
+  const shown = (await activeSessions(request)).filter((session) => !isOver(session, now)).toReversed()
+  return { data: shown.map((session) => viewSession(session, signedIn(request))) }
+}
+
+export async function showSession(request: Request) {
+  return viewSession(await activeSession(request, request.params['id']!), signedIn(request))
+}
+
+async function activeSession(request: Request, id: string): Promise<Session> {
+  return sessionIn(await activeSessions(request), id) ?? refuse('resource_must_exist')
+}
+
+async function activeSessions(request: Request): Promise<readonly Session[]> {
+  const { store } = request.dependencies
+  const { state, revision } = await readCurrent(store, userSessions, signedIn(request).user)
+  request.read(revision)
+  return state.active
+}
+
+function viewSession(session: Session, { session: current }: SignedIn): Static<typeof SessionResource> {
+  return {
+    id: session.id,
+    object: 'session',
+    livemode: false,
+    created: unixSeconds(session.startedAt),
+    device: session.device,
+    ip: session.address,
+    current: session.id === current,
+    last_used_at: session.usedAt,
+    expires_at: expiryOf(session).toISOString(),
+  }
+}
+
+// Address and password
+
+export async function verifyEmail(request: Request<{ token: string }>) {
+  const { id, link } = await opened(request, 'verify_email')
+  await sendForUser(request, id, { type: 'VerifyEmail', data: { link } })
+  return acknowledged('The address is verified')
+}
+
+export async function resendVerification(request: Request) {
+  const data = { link: request.id }
+  await request.send(user, signedIn(request).user, { type: 'RequestEmailVerification', data })
+  return acknowledged('A link is on its way')
+}
+
+export async function forgotPassword(request: Request<{ email: string }>) {
+  await requestLink(request, 'reset_password')
+  return acknowledged('If somebody has registered with this address, a link is on its way')
+}
+
+export async function resetPassword(request: Request<{ token: string; newPassword: string }>) {
+  const { id, link } = await opened(request, 'reset_password')
+  const { dependencies } = request
+  const known = await knownUser(dependencies, id)
+  if (known.links.reset_password?.id !== link) refuse('token_must_be_valid')
+  const data = { ...(await newPassword(request, known)), session: null, link }
+  await sendForUser(request, id, { type: 'ChangePassword', data })
+  await endBefore(request, id, null)
+  await unlock(request, known.email, link)
+  return acknowledged('The password is changed, and all sessions have ended')
+}
+
+export async function changePassword(request: Request<Static<typeof PasswordChangeRequest>>) {
+  const { user: id, session } = signedIn(request)
+  const { dependencies, body } = request
+  const known = await knownUser(dependencies, id)
+  if (await hasDone(request, streamName(user.category, id))) return passwordChanged
+  const proof = { email: known.email, password: body.currentPassword, known: { id, state: known } }
+  const isRight = await provePassword(request, proof)
+  if (!isRight) refuse('password_must_be_right')
+  const data = { ...(await newPassword(request, known)), session }
+  await request.send(user, id, { type: 'ChangePassword', data })
+  await endBefore(request, id, session)
+  return passwordChanged
+}
+
+const passwordChanged = acknowledged('The password is changed, and all other sessions have ended')
+
+/** An earlier try whose answer was lost has changed what this one would be checked against. */
+async function hasDone({ dependencies, envelope }: Request<unknown>, stream: string): Promise<boolean> {
+  const { idempotencyKey, fingerprint } = envelope
+  if (idempotencyKey === undefined) return false
+  const events = await dependencies.store.readStream(stream, 0)
+  return events.some(
+    ({ metadata }) => metadata.idempotencyKey === idempotencyKey && metadata.fingerprint === fingerprint,
+  )
+}
+
+async function newPassword(
+  { dependencies, body }: Request<{ newPassword: string }>,
+  { email, name }: { readonly email: string; readonly name: string },
+) {
+  const password = body.newPassword
+  await requireStrong(dependencies, '/newPassword', { password, known: [email, name] })
+  return { password: await dependencies.passwords.hash(password) }
+}
+
+/** What a policy would do a moment later, so that nobody goes on in between. */
+async function endBefore(request: Request<unknown>, id: string, except: string | null): Promise<void> {
+  const { executor, clock } = request.dependencies
+  const data = { startedUntil: clock().toISOString(), except, reason: 'password_changed' as const }
+  const own = actingFor({ user: id }, { ...request.envelope, actor: `user:${id}` })
+  await executor.send(userSessions, id, { type: 'EndSessions', data }, own)
+}
+
+async function opened({ dependencies, body }: Request<{ token: string }>, purpose: string) {
+  const token: OpenedToken | undefined = await dependencies.tokens.open('link', body.token)
+  if (!token || token.claims['purpose'] !== purpose) return refuse('token_must_be_valid')
+  return { id: token.claims.subject, link: token.claims.id }
+}
+
+async function sendForUser(
+  { dependencies, envelope }: Request<unknown>,
+  id: string,
+  command: Message<UserCommands>,
+): Promise<void> {
+  const own = actingFor({ user: id }, { ...envelope, actor: `user:${id}` })
+  await dependencies.executor.send(user, id, command, own)
+}
+
+function acknowledged(message: string) {
+  return { object: 'acknowledgement' as const, message }
+}

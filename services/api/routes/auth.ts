@@ -1,0 +1,188 @@
+import type { Caller } from '../../../packages/contract/callers.ts'
+import { listItems, perform } from '../../../packages/contract/routes.ts'
+import { section } from '../../../packages/contract/section.ts'
+import {
+  addressExamples,
+  passwordChangeExamples,
+  passwordResetExamples,
+  refreshExamples,
+  registrationExamples,
+  signInExamples,
+  tokenExamples,
+} from '../../../packages/domain/users/examples.ts'
+import {
+  AcknowledgementResource,
+  AddressRequest,
+  AuthSessionResource,
+  EndedSession,
+  MeResource,
+  PasswordChangeRequest,
+  PasswordResetRequest,
+  RefreshRequest,
+  RegistrationRequest,
+  SessionResource,
+  SignInRequest,
+  TokenRequest,
+} from '../../../packages/domain/users/resource.ts'
+import { login } from '../actions/sign-in.ts'
+import { register } from '../actions/sign-up.ts'
+import {
+  changePassword,
+  endOtherSessions,
+  endSession,
+  forgotPassword,
+  logout,
+  me,
+  refresh,
+  resendVerification,
+  resetPassword,
+  sessionItems,
+  showSession,
+  verifyEmail,
+} from '../actions/users.ts'
+
+/** Anybody may call it: who is asked for is found out by what the body proves. */
+const open = { scope: 'public' } as const
+const own = { scope: 'own', credentials: ['user'], owner: 'user' } as const
+const ofSessions = { ...own, subject: (caller: Caller) => ('user' in caller ? caller.user : '') } as const
+const signsIn = { returns: AuthSessionResource, showsSecret: true } as const
+const acknowledges = { returns: AcknowledgementResource } as const
+
+const signingIn = [
+  perform('POST /api/v1/auth/register', {
+    ...open,
+    ...signsIn,
+    summary: 'Create a user with an organization and a merchant; the sandbox can be used at once',
+    body: RegistrationRequest,
+    examples: registrationExamples,
+    status: 201,
+    location: '/api/v1/auth/sessions/{id}',
+    refusals: ['email_must_be_free', 'password_must_be_hard_to_guess'],
+    action: register,
+  }),
+
+  perform('POST /api/v1/auth/login', {
+    ...open,
+    ...signsIn,
+    summary: 'Sign in with e-mail and password',
+    body: SignInRequest,
+    examples: signInExamples,
+    refusals: ['email_and_password_must_be_right', 'sign_in_must_not_be_locked'],
+    action: login,
+  }),
+
+  perform('POST /api/v1/auth/refresh', {
+    ...open,
+    ...signsIn,
+    summary: 'Exchange a refresh token for a new pair; a token that was spent before ends the session',
+    body: RefreshRequest,
+    examples: refreshExamples,
+    refusals: ['token_must_be_valid'],
+    action: refresh,
+  }),
+
+  perform('POST /api/v1/auth/logout', {
+    ...own,
+    ...acknowledges,
+    summary: 'End this session; its tokens stop working',
+    action: logout,
+  }),
+]
+
+const sessions = [
+  perform('GET /api/v1/auth/me', {
+    ...own,
+    summary: 'Who is signed in, for which merchant and as what',
+    returns: MeResource,
+    action: me,
+  }),
+
+  listItems('GET /api/v1/auth/sessions', {
+    ...ofSessions,
+    summary: 'Sessions that go on, with device, place and time of last use',
+    returns: SessionResource,
+    items: sessionItems,
+  }),
+
+  perform('DELETE /api/v1/auth/sessions', {
+    ...ofSessions,
+    isChange: true,
+    ...acknowledges,
+    summary: 'End every session but this one',
+    action: endOtherSessions,
+  }),
+
+  perform('GET /api/v1/auth/sessions/{id}', {
+    ...ofSessions,
+    summary: 'One session',
+    inferred: true,
+    params: { id: 'session' },
+    returns: SessionResource,
+    action: showSession,
+  }),
+
+  perform('DELETE /api/v1/auth/sessions/{id}', {
+    ...ofSessions,
+    isChange: true,
+    summary: 'End one session',
+    params: { id: 'session' },
+    returns: EndedSession,
+    action: endSession,
+  }),
+]
+
+const addressAndPassword = [
+  perform('POST /api/v1/auth/verify-email', {
+    ...open,
+    ...acknowledges,
+    summary: 'Confirm the e-mail address with the token that was mailed',
+    body: TokenRequest,
+    examples: tokenExamples,
+    refusals: ['token_must_be_valid'],
+    action: verifyEmail,
+  }),
+
+  perform('POST /api/v1/auth/verify-email/resend', {
+    ...own,
+    ...acknowledges,
+    summary: 'Mail the link for the e-mail address again',
+    refusals: ['email_must_not_be_verified_yet'],
+    action: resendVerification,
+  }),
+
+  perform('POST /api/v1/auth/forgot-password', {
+    ...open,
+    ...acknowledges,
+    summary: 'Mail a link for a new password; the answer is the same whether or not the address is known',
+    body: AddressRequest,
+    examples: addressExamples,
+    action: forgotPassword,
+  }),
+
+  perform('POST /api/v1/auth/reset-password', {
+    ...open,
+    ...acknowledges,
+    summary: 'Set a new password with the token that was mailed; ends all sessions',
+    body: PasswordResetRequest,
+    examples: passwordResetExamples,
+    refusals: ['token_must_be_valid', 'password_must_be_hard_to_guess'],
+    action: resetPassword,
+  }),
+
+  perform('POST /api/v1/auth/change-password', {
+    ...own,
+    ...acknowledges,
+    summary: 'Change the password, knowing the current one; ends the other sessions',
+    body: PasswordChangeRequest,
+    examples: passwordChangeExamples,
+    refusals: ['password_must_be_right', 'password_must_be_hard_to_guess', 'sign_in_must_not_be_locked'],
+    action: changePassword,
+  }),
+]
+
+export const authRoutes = section(
+  'Signing in',
+  'Users of a merchant sign in with a session: an access token of 15 minutes, sent as `Authorization: Bearer`, ' +
+    'and a refresh token that buys the next pair. See [how to sign in](/docs).',
+  [...signingIn, ...sessions, ...addressAndPassword],
+)

@@ -1,0 +1,64 @@
+import { derivedId } from '../../packages/contract/identity.ts'
+import type { Dependencies } from '../../packages/contract/routes.ts'
+import { merchant } from '../../packages/domain/merchants/merchant.ts'
+import { organization } from '../../packages/domain/organizations/organization.ts'
+import { user } from '../../packages/domain/users/user.ts'
+import { readState } from '../../packages/kernel/history.ts'
+import { claiming } from './claiming.ts'
+
+interface Owning {
+  readonly merchant_id: string
+  readonly owner_email: string
+  readonly owner_password: string
+}
+
+const owners = 'c1d8b1de-44c4-5c57-9a0b-0a1f9a4f7f6e'
+
+/** The first merchant's owner, who signs in with the password in the credentials file. */
+export async function firstOwner(dependencies: Dependencies, credentials: Owning): Promise<void> {
+  const { merchant_id: id } = credentials
+  const [person, unit] = ['user', 'organization'].map((kind) => derivedId(owners, `${kind} ${id}`))
+  await registerOwner(dependencies, person!, credentials)
+  const sending = { actor: 'first start', correlation: dependencies.newId() }
+  const { executor } = dependencies
+  const organized = {
+    displayName: 'First merchant',
+    country: 'SN',
+    type: 'company',
+    parent: null,
+    merchant: id,
+  } as const
+  await executor.send(
+    organization,
+    unit!,
+    { type: 'CreateOrganization', data: organized },
+    { organization: unit!, ...sending },
+  )
+  for (const command of [
+    { type: 'OrganizeMerchant', data: { organization: unit! } },
+    { type: 'AddMember', data: { user: person!, role: 'owner' } },
+    { type: 'OpenToLive', data: {} },
+  ] as const)
+    await executor.send(merchant, id, command, { merchant: id, livemode: false, ...sending })
+}
+
+/** Hashing takes longer than everything else of a start, so who is known already is left alone. */
+async function registerOwner(dependencies: Dependencies, id: string, owning: Owning): Promise<void> {
+  const { executor, store, passwords, newId } = dependencies
+  if ((await readState(store, user, id)).status === 'active') return
+  const { owner_email: email, owner_password: password, merchant_id: works } = owning
+  const registered = {
+    email,
+    name: 'First owner',
+    phone: null,
+    language: 'fr',
+    password: await passwords.hash(password),
+    merchant: works,
+    founded: null,
+  } as const
+  const envelope = { user: id, actor: 'first start', correlation: newId() }
+  const wanted = [{ kind: 'email', value: email, refusal: 'email_must_be_free' } as const]
+  const take = (held: readonly { claim: string; hold: string }[]) =>
+    executor.send(user, id, { type: 'RegisterUser', data: { ...registered, held: [...held] } }, envelope)
+  await claiming({ dependencies, envelope }, { category: user.category, id }, { wanted, take })
+}

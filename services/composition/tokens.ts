@@ -1,0 +1,111 @@
+import { LRUCache } from 'lru-cache'
+import {
+  newKeyPair,
+  openToken,
+  publicJwk,
+  signingKey,
+  signToken,
+  verifyingKey,
+  type Key,
+} from '../../infra/secrets/signed-tokens.ts'
+import {
+  keySignsMs,
+  tokenKeyContext,
+  tokenKeys,
+  tokenKeysId,
+  type TokenKey,
+} from '../../packages/domain/sign-in/token-keys.ts'
+import type { Tokens } from '../../packages/kernel/credential-ports.ts'
+import type { Executor } from '../../packages/kernel/execute.ts'
+import { readState } from '../../packages/kernel/history.ts'
+import type { Clock, EventStore, NewId, Vault } from '../../packages/kernel/ports.ts'
+
+interface Parts {
+  readonly executor: Executor
+  readonly store: EventStore
+  readonly vault: Vault
+  readonly newId: NewId
+  readonly clock: Clock
+  readonly baseUrl: string
+}
+
+/** Another process may have made a key, but not for every nonsense that somebody sends. */
+const looksEveryMs = 1_000
+const keysKept = 20
+
+/**
+ * Keys are in the log, the private ones sealed by the master key, so they travel with every copy of it. The
+ * first process that has to sign makes one, and another when the newest has signed for 90 days.
+ */
+export function openTokens(parts: Parts): Tokens {
+  const ring = new KeyRing(parts)
+  const { clock, baseUrl: issuer } = parts
+  return {
+    async sign(kind, claims, expiresAt) {
+      const { id, key } = await ring.newest()
+      return signToken({ kind, claims, expiresAt }, { id, key, issuer, now: clock() })
+    },
+    open: (kind, token) =>
+      openToken(kind, token, { issuer, now: clock(), keyOf: (id) => ring.verifying(id) }),
+    async publicKeys() {
+      await ring.newest()
+      return (await ring.look()).map(({ id, publicKey }) => publicJwk(id, publicKey))
+    },
+  }
+}
+
+class KeyRing {
+  readonly #parts: Parts
+  #keys: readonly TokenKey[] = []
+  #lookedAt = -Infinity
+  readonly #signing = new LRUCache<string, Key>({ max: keysKept })
+  readonly #verifying = new LRUCache<string, Key>({ max: keysKept })
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** The key that signs, made when there is none that is young enough. */
+  async newest(): Promise<{ readonly id: string; readonly key: Key }> {
+    const isYoung = ({ madeAt }: TokenKey) => this.#parts.clock().getTime() - Date.parse(madeAt) < keySignsMs
+    const known = this.#keys.at(-1)
+    const newest = known && isYoung(known) ? known : await this.#make()
+    const { id, publicKey, sealed } = newest
+    const key =
+      this.#signing.get(id) ??
+      (await signingKey({ publicKey, privateKey: this.#parts.vault.open(sealed, tokenKeyContext(id)) }))
+    this.#signing.set(id, key)
+    return { id, key }
+  }
+
+  /** `undefined` for a key that is not, or no longer, one of ours. */
+  async verifying(id: string): Promise<Key | undefined> {
+    const known = this.#verifying.get(id)
+    if (known) return known
+    const keys = this.#keys.some((one) => one.id === id) ? this.#keys : await this.look()
+    const found = keys.find((one) => one.id === id)
+    if (!found) return undefined
+    const key = await verifyingKey(found.publicKey)
+    this.#verifying.set(id, key)
+    return key
+  }
+
+  async look(): Promise<readonly TokenKey[]> {
+    if (performance.now() - this.#lookedAt < looksEveryMs) return this.#keys
+    this.#lookedAt = performance.now()
+    this.#keys = (await readState(this.#parts.store, tokenKeys, tokenKeysId)).keys
+    return this.#keys
+  }
+
+  async #make(): Promise<TokenKey> {
+    const { executor, vault, newId } = this.#parts
+    const id = newId()
+    const { publicKey, privateKey } = await newKeyPair()
+    const sealed = vault.seal(privateKey, tokenKeyContext(id))
+    const data = { id, publicKey, sealed, youngerThanMs: keySignsMs }
+    const envelope = { platform: true as const, actor: 'service', correlation: id }
+    const { state } = await executor.send(tokenKeys, tokenKeysId, { type: 'MakeTokenKey', data }, envelope)
+    this.#keys = state.keys
+    return state.keys.at(-1)!
+  }
+}

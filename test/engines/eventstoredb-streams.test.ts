@@ -1,0 +1,118 @@
+import t from 'tap'
+import { openEventStoreDb } from '../../infra/event-store/eventstoredb/store.ts'
+import { noStream } from '../../packages/kernel/ports.ts'
+import { ownStreams } from '../../services/composition/own-streams.ts'
+import { ids, newEvents, newStream } from '../support/event-store-samples.ts'
+import type { Log } from '../support/eventstoredb-peer/log.ts'
+import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
+import { peerAndStore } from '../support/eventstoredb.ts'
+import { lawOver } from '../support/law.ts'
+
+t.setTimeout(120_000)
+
+const history = 'history-of-this-log'
+
+interface Damage {
+  readonly name: string
+  readonly inflict: (log: Log, stream: string) => void
+  /** Nothing of it can be seen without its metadata. */
+  readonly looksNew?: true
+}
+
+const damages: readonly Damage[] = [
+  { name: 'soft-deleted', inflict: (log, stream) => log.delete(stream), looksNew: true },
+  { name: 'tombstoned', inflict: (log, stream) => log.tombstone(stream) },
+  { name: 'cut by $tb', inflict: (log, stream) => log.setMetadata(stream, { $tb: 2 }) },
+  { name: 'cut to nothing by $tb', inflict: (log, stream) => log.setMetadata(stream, { $tb: 3 }) },
+  { name: 'cut by $maxCount', inflict: (log, stream) => log.setMetadata(stream, { $maxCount: 1 }) },
+  { name: 'hidden by $maxAge', inflict: (log, stream) => log.setMetadata(stream, { $maxAge: 60 }) },
+]
+
+t.test('a damaged stream of each category is refused, and never begun anew', async (t) => {
+  const { peer, store } = await peerAndStore(t, ownStreams)
+  const rows = ownStreams.categories.flatMap((category) =>
+    damages.map((damage) => ({ category, stream: newStream(category), ...damage })),
+  )
+  for (const { stream, inflict } of rows) {
+    await store.append(stream, noStream, newEvents(3))
+    inflict(peer.log, stream)
+  }
+  // All of what has an age is too old by now.
+  peer.log.clockAheadMs = 3_600_000
+  const other = await openEventStoreDb({ url: peer.url, ...ownStreams })
+  t.teardown(() => other.close())
+  const damaged = { name: 'DamagedStreamError' }
+  await lawOver(t, rows, async ({ name, category, stream, looksNew }) => {
+    const title = `${name}: ${stream}`
+    const isShortLived = ownStreams.shortLived.includes(category)
+    const before = peer.log.stream(stream)!.length
+    if (looksNew && isShortLived) {
+      t.same(await other.readStream(stream, 0), [], title)
+      // The server takes it for a new one; the answer tells.
+      return t.rejects(other.append(stream, noStream, newEvents(1)), damaged, title)
+    }
+    await t.rejects(other.readStream(stream, 0), damaged, title)
+    await t.rejects(other.append(stream, noStream, newEvents(1)), title)
+    t.equal(peer.log.stream(stream)!.length, before, title)
+  })
+  const named = new Set((await other.irregularities()).map(({ stream }) => stream))
+  await other.readAll(0, 10_000)
+  for (const { stream } of await other.irregularities()) named.add(stream)
+  await lawOver(t, rows, ({ stream, name }) => t.ok(named.has(stream), `${name} is named`))
+})
+
+t.test('rights on a stream hide nothing of it, and are named', async (t) => {
+  const { peer, store } = await peerAndStore(t, ownStreams)
+  await lawOver(t, ownStreams.categories, async (category) => {
+    const [stream, events] = [newStream(category), newEvents(3)]
+    await store.append(stream, noStream, events)
+    peer.log.setMetadata(stream, { $acl: { $r: '$admins' } })
+    t.same(ids(await store.readStream(stream, 0)), ids(events))
+    await store.append(stream, 2, newEvents(1))
+  })
+  const problems = (await store.irregularities()).map(({ problem }) => problem)
+  t.same(problems, Array(ownStreams.categories.length).fill('has metadata of its own ($acl)'))
+})
+
+const event = { id: '0192f0c0-0000-4000-8000-000000000001', contentType: 'application/json' }
+const foreign = { ...event, type: 'Greeting', data: Buffer.from('{}'), metadata: Buffer.from('{}') }
+
+const lost: readonly Damage[] = [
+  ...damages.filter(({ name }) => name !== 'cut by $tb'),
+  { name: 'cut by $tb', inflict: (log, stream) => log.setMetadata(stream, { $tb: 1 }) },
+  { name: 'written to by others', inflict: (log, stream) => void log.append(stream, 1, [foreign]) },
+  {
+    name: 'written to by others as if they were the service',
+    inflict: (log, stream) => void log.append(stream, 1, [{ ...foreign, type: 'HistoryPlaced' }]),
+  },
+  {
+    name: 'soft-deleted, and begun anew',
+    inflict: (log, stream) => {
+      log.delete(stream)
+      log.append(stream, noStream, [
+        { ...foreign, type: 'HistoryBegun', data: Buffer.from('{"id":"another"}') },
+      ])
+    },
+  },
+]
+
+t.test('nothing starts on a log whose own notes were damaged, and that is said', async (t) => {
+  await lawOver(t, lost, async ({ name, inflict }) => {
+    const peer = await EventStoreDbPeer.start()
+    t.teardown(() => peer.stop())
+    const options = { url: peer.url, prefix: 'house_', ...ownStreams }
+    const store = await openEventStoreDb(options)
+    t.teardown(() => store.close())
+    await store.beginHistory('one')
+    await store.history.note({ type: 'HistoryCopied', data: { id: 'one' } })
+    inflict(peer.log, `house_${history}`)
+    peer.log.clockAheadMs = 3_600_000
+    const written = peer.log.records.length
+    const message = /^history-of-this-log .+: see "What never to do to our streams" in docs\/operations.md$/
+    await t.rejects(openEventStoreDb(options), { message }, name)
+    t.equal(peer.log.records.length, written, name)
+    const named = (await store.irregularities()).some(({ stream }) => stream === history)
+    // What was deleted for ever or added is not in the metadata: the next start says so.
+    if (!/tombstoned|written/.test(name)) t.ok(named, `${name} is named`)
+  })
+})

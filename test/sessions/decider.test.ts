@@ -1,0 +1,88 @@
+import { v7 } from 'uuid'
+import { userSessions, type UserSessionEvents } from '../../packages/domain/sessions/user-sessions.ts'
+import { scenarios } from '../support/scenarios.ts'
+
+const [session, other, merchant] = [v7(), v7(), v7()]
+const place = { device: 'Firefox', address: '192.0.2.1' }
+const begin = { session, method: 'password', merchant, ...place } as const
+const at = (second: number) => new Date(Date.parse('2026-01-01T12:00:00Z') + second * 1_000)
+const days = 24 * 3_600
+
+const started = { type: 'SessionStarted', data: begin } as const
+const alsoStarted = { type: 'SessionStarted', data: { ...begin, session: other } } as const
+const refreshed = (generation: number) => ({
+  type: 'SessionRefreshed' as const,
+  data: { session, generation, ...place },
+})
+const ended = (reason: UserSessionEvents['SessionEnded']['reason']) => ({
+  type: 'SessionEnded' as const,
+  data: { session, reason },
+})
+const refresh = (generation: number) => ({
+  type: 'RefreshSession' as const,
+  data: { session, generation, ...place },
+})
+
+scenarios(
+  userSessions,
+  {
+    'a session starts once': { when: { type: 'StartSession', data: begin }, then: [started] },
+    'the newest refresh token buys the next one': {
+      given: [started],
+      when: refresh(0),
+      then: [refreshed(1)],
+    },
+    'the token before it buys the same successor for some seconds, as a second tab may show it': {
+      given: [started, refreshed(1)],
+      when: refresh(0),
+      then: [],
+      context: { now: at(9) },
+    },
+    'later, the token before it ends the session': {
+      given: [started, refreshed(1)],
+      when: refresh(0),
+      then: [ended('token_reused')],
+      again: 'token_must_be_valid',
+      context: { now: at(11) },
+    },
+    'a token of two refreshes ago ends the session, however soon': {
+      given: [started, refreshed(1), refreshed(2)],
+      when: refresh(0),
+      then: [ended('token_reused')],
+      again: 'token_must_be_valid',
+    },
+    'a session that nobody has refreshed for thirty days is over': {
+      given: [started],
+      when: refresh(0),
+      then: 'token_must_be_valid',
+      context: { now: at(30 * days) },
+    },
+    'a session that has ended is not refreshed': {
+      given: [started, ended('signed_out')],
+      when: refresh(0),
+      then: 'token_must_be_valid',
+    },
+    'all but one end at once': {
+      given: [started, alsoStarted],
+      when: {
+        type: 'EndSessions',
+        data: { startedUntil: at(1).toISOString(), except: other, reason: 'ended_by_user' },
+      },
+      then: [
+        {
+          type: 'SessionsEnded',
+          data: { startedUntil: at(1).toISOString(), except: other, reason: 'ended_by_user' },
+        },
+      ],
+    },
+    'what starts later is not ended by a command that comes late': {
+      given: [started],
+      when: {
+        type: 'EndSessions',
+        data: { startedUntil: at(-1).toISOString(), except: null, reason: 'password_changed' },
+      },
+      then: [],
+    },
+  },
+  { user: v7() },
+)

@@ -1,0 +1,78 @@
+import { v7 } from 'uuid'
+import { signInGuard } from '../../packages/domain/sign-in/sign-in-guard.ts'
+import { context, scenarios } from '../support/scenarios.ts'
+
+const user = v7()
+const minute = 60_000
+const later = (ms: number) => new Date(context.now.getTime() + ms)
+const tried = (ms = 0) => ({
+  type: 'SignInTried' as const,
+  data: { attempt: v7(), user },
+  at: later(ms).toISOString(),
+})
+const attempt = { attempt: v7(), user }
+const trying = { type: 'TrySignIn', data: { ...attempt, of: 'account' } } as const
+const fromAddress = { type: 'TrySignIn', data: { ...attempt, of: 'address' } } as const
+const ten = Array.from({ length: 10 }, () => tried())
+const passed = { type: 'SignInPassed', data: { attempt: v7() } } as const
+const link = { link: v7(), purpose: 'reset_password', user } as const
+const asking = { type: 'RequestSignInLink', data: { ...link, isLimited: true } } as const
+const requested = (ms: number) => ({
+  type: 'SignInLinkRequested' as const,
+  data: { ...link, link: v7() },
+  at: later(ms).toISOString(),
+})
+const answer = { type: 'SignInTried', data: attempt } as const
+
+scenarios(
+  signInGuard,
+  {
+    'an attempt counts before its password is looked at': {
+      when: trying,
+      then: [answer],
+      again: [answer],
+    },
+    'after ten that have not passed the account is locked': {
+      given: ten,
+      when: trying,
+      then: 'sign_in_must_not_be_locked',
+      context: { now: later(15 * minute - 1) },
+    },
+    'for a quarter of an hour after the last': {
+      given: ten,
+      when: trying,
+      then: [answer],
+      again: [answer],
+      context: { now: later(15 * minute) },
+    },
+    'ten over more than a quarter of an hour lock nobody out': {
+      given: [tried(-16 * minute), ...ten.slice(1)],
+      when: trying,
+      then: [answer],
+      again: 'sign_in_must_not_be_locked',
+    },
+    'one that passes forgets those before it': {
+      given: [...ten.slice(1), passed],
+      when: trying,
+      then: [answer],
+      again: [answer],
+    },
+    'a network address may fail more often, because many share it': {
+      given: ten,
+      when: fromAddress,
+      then: [answer],
+      again: [answer],
+    },
+    'a link is mailed': {
+      when: asking,
+      then: [{ type: 'SignInLinkRequested', data: link }],
+    },
+    'but not twice in half a minute': { given: [requested(-29_000)], when: asking, then: [] },
+    'and not more than five times in an hour': {
+      given: [50, 40, 30, 20, 10].map((minutes) => requested(-minutes * minute)),
+      when: asking,
+      then: [],
+    },
+  },
+  { platform: true },
+)

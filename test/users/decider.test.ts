@@ -1,0 +1,95 @@
+import { v7 } from 'uuid'
+import { user } from '../../packages/domain/users/user.ts'
+import { context, scenarios } from '../support/scenarios.ts'
+
+const [link, newer, hold, session] = [v7(), v7(), v7(), v7()]
+const hour = 3_600_000
+const later = (ms: number) => new Date(context.now.getTime() + ms)
+
+const details = {
+  email: 'awa@example.com',
+  name: 'Awa Koné',
+  phone: null,
+  language: 'fr',
+  password: '$argon2id$…',
+  held: [{ claim: v7(), hold }],
+  merchant: null,
+  founded: null,
+} as const
+const registering = { ...details, held: [...details.held] }
+const registered = { type: 'UserRegistered', data: registering } as const
+const expiresAt = later(24 * hour).toISOString()
+const askedToVerify = { type: 'UserEmailVerificationRequested', data: { link, expiresAt } } as const
+const verified = { type: 'UserEmailVerified', data: {} } as const
+const resetBy = (id: string) => ({
+  type: 'UserPasswordResetRequested' as const,
+  data: { link: id, expiresAt: later(hour).toISOString() },
+})
+const abandoned = { type: 'UserHoldAbandoned', data: { hold } } as const
+const changed = { type: 'UserPasswordChanged', data: { password: 'new', session: null } } as const
+
+scenarios(
+  user,
+  {
+    'a user registers once': { when: { type: 'RegisterUser', data: registering }, then: [registered] },
+    'a request that was too slow has lost its address': {
+      given: [abandoned],
+      when: { type: 'RegisterUser', data: registering },
+      then: 'resource_must_not_have_changed',
+    },
+    'a hold that was taken is not abandoned': {
+      given: [registered],
+      when: { type: 'AbandonUserHold', data: { hold } },
+      then: [],
+    },
+    'a mailed link verifies the address, once': {
+      given: [registered, askedToVerify],
+      when: { type: 'VerifyEmail', data: { link } },
+      then: [verified],
+      again: 'token_must_be_valid',
+    },
+    'a link is good for a day, not longer': {
+      given: [registered, askedToVerify],
+      when: { type: 'VerifyEmail', data: { link } },
+      then: 'token_must_be_valid',
+      context: { now: later(24 * hour) },
+    },
+    'a verified address needs no other link': {
+      given: [registered, askedToVerify, verified],
+      when: { type: 'RequestEmailVerification', data: { link: newer } },
+      then: 'email_must_not_be_verified_yet',
+    },
+    'the newest link makes older ones invalid': {
+      given: [registered, resetBy(link), resetBy(newer)],
+      when: { type: 'ChangePassword', data: { password: 'new', session: null, link } },
+      then: 'token_must_be_valid',
+    },
+    'a link is bound to its purpose': {
+      given: [registered, askedToVerify],
+      when: { type: 'ChangePassword', data: { password: 'new', session: null, link } },
+      then: 'token_must_be_valid',
+    },
+    'a mailed link changes the password, once': {
+      given: [registered, resetBy(link)],
+      when: { type: 'ChangePassword', data: { password: 'new', session: null, link } },
+      then: [changed],
+      again: 'token_must_be_valid',
+    },
+    'who changes the password otherwise makes a mailed link for it invalid': {
+      given: [registered, resetBy(link), { type: 'UserPasswordChanged', data: { password: 'own', session } }],
+      when: { type: 'ChangePassword', data: { password: 'new', session: null, link } },
+      then: 'token_must_be_valid',
+    },
+    'a mail is noted once': {
+      given: [registered, resetBy(link)],
+      when: { type: 'NoteLinkMailed', data: { purpose: 'reset_password', link } },
+      then: [{ type: 'UserLinkMailed', data: { purpose: 'reset_password', link } }],
+    },
+    'a mail with a link that a newer one has replaced leaves that one to be mailed': {
+      given: [registered, resetBy(link), resetBy(newer)],
+      when: { type: 'NoteLinkMailed', data: { purpose: 'reset_password', link } },
+      then: [],
+    },
+  },
+  { user: v7() },
+)
