@@ -167,3 +167,46 @@ t.test('a public event tells of a resource, and every type says what it means', 
   )
   t.equal(new Set(types).size, types.length, 'no type is told by two')
 })
+
+/** The kind of stream that a row is about, where it is about one. */
+function deciderOf({ decider, creates, from }: AnyRoute) {
+  return decider ?? creates?.decider ?? (from?.kind === 'documents' ? from.decider : undefined)
+}
+
+t.test('a row is about streams of the owner for whom its callers act', async (t) => {
+  const rows = routes.filter((route) => deciderOf(route))
+  await lawOver(t, rows, (route) => {
+    const { category, owners = ['merchant'] } = deciderOf(route)!
+    const { operation, owner = 'merchant' } = route
+    t.ok(
+      owners.includes(owner),
+      `${operation}: a ${category} belongs to ${owners.join(' or ')}, not ${owner}`,
+    )
+  })
+})
+
+t.test('what is shown by its id has a history', async (t) => {
+  const shown = routes.filter((row) => row.kind === 'show' && row.from?.kind === 'documents' && !row.subject)
+  const told = new Set(routes.filter(({ kind }) => kind === 'history').map((row) => deciderOf(row)))
+  await lawOver(t, shown, (row) =>
+    t.ok(told.has(deciderOf(row)), `${row.operation} has no history beside it`),
+  )
+})
+
+/** Kinds whose rows take a parent, and how many ids their paths hold without one. */
+const idsOf: Readonly<Partial<Record<AnyRoute['kind'], number>>> = {
+  create: 0,
+  list: 0,
+  change: 1,
+  show: 1,
+  history: 1,
+}
+
+t.test('a row whose path names a parent says within what', async (t) => {
+  const nested = routes.filter(
+    ({ kind, params = {} }) => Object.keys(params).length > (idsOf[kind] ?? Infinity),
+  )
+  await lawOver(t, nested, ({ operation, params, within }) =>
+    t.ok(within && within.param in params!, `${operation} finds also what is not within the parent`),
+  )
+})

@@ -161,7 +161,7 @@ function success(route: AnyRoute, schemas: NamedSchemas): Json {
     'Ikw-Request-Id',
     ...(status === 201 ? ['Location'] : []),
     ...(isWrite ? ['Idempotent-Replayed'] : []),
-    ...(takesIfMatch(route) || isCurrent ? ['ETag'] : []),
+    ...(takesIfMatch(route) || isCurrent || route.subject ? ['ETag'] : []),
     ...(isCurrent ? ['Ikw-Log-Index'] : []),
     ...(route.scope === 'public' ? [] : ['Ledger-Position']),
     ...(!takesCredentials(route)

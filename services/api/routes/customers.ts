@@ -1,4 +1,4 @@
-import { list, show } from '../../../packages/contract/routes.ts'
+import { history, list, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { CustomerResource, viewCustomer } from '../../../packages/domain/customers/resource.ts'
 import { customers } from '../../../projections/customers.ts'
@@ -21,6 +21,8 @@ const rows = [
   }),
 
   show('GET /api/v1/merchant/customers/{id}', { ...one, params, summary: 'One customer' }),
+
+  history('GET /api/v1/merchant/customers/{id}/history', { ...one, params }),
 ]
 
 export const customerRoutes = section(

@@ -1,4 +1,4 @@
-import { list, perform, show } from '../../../packages/contract/routes.ts'
+import { history, list, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import {
   PaymentResource,
@@ -14,6 +14,14 @@ import { besidePayment, DetailedPayment, viewDetailedPayment } from '../actions/
 import { refundPayment } from '../actions/refunds.ts'
 
 const named = { params: { id: ['payment', 'payment_intent'] } } as const
+
+const oneRefund = {
+  params: { id: 'refund' },
+  scope: 'payments.read',
+  from: refunds,
+  view: viewRefund,
+  returns: RefundResource,
+} as const
 
 const rows = [
   list('GET /api/v1/merchant/payments', {
@@ -72,15 +80,9 @@ const rows = [
     paging: 'cursor',
   }),
 
-  show('GET /api/v1/merchant/refunds/{id}', {
-    params: { id: 'refund' },
-    summary: 'One refund',
-    scope: 'payments.read',
-    inferred: true,
-    from: refunds,
-    view: viewRefund,
-    returns: RefundResource,
-  }),
+  show('GET /api/v1/merchant/refunds/{id}', { ...oneRefund, summary: 'One refund', inferred: true }),
+
+  history('GET /api/v1/merchant/refunds/{id}/history', oneRefund),
 ]
 
 export const paymentRoutes = section(

@@ -1,4 +1,4 @@
-import { change, create, show } from '../../../packages/contract/routes.ts'
+import { change, create, history, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import {
   destinationId,
@@ -73,6 +73,13 @@ const rows = [
     summary: 'One saved destination',
     scope: 'settings.read',
     inferred: true,
+    ...destination,
+    from: payoutDestinations,
+  }),
+
+  history('GET /api/v1/merchant/settings/payouts/destinations/{id}/history', {
+    params: { id: 'payout_destination' },
+    scope: 'settings.read',
     ...destination,
     from: payoutDestinations,
   }),

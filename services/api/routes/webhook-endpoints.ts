@@ -1,4 +1,4 @@
-import { change, create, list, listItems, show } from '../../../packages/contract/routes.ts'
+import { change, create, history, list, listItems, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import {
   endpointExamples,
@@ -37,6 +37,14 @@ const viewed = { view: viewWebhookEndpoint, beside: now, returns: WebhookEndpoin
 const read = { ...viewed, scope: 'webhooks.read', from: webhookEndpoints } as const
 const write = { scope: 'webhooks.write', decider: webhookEndpoint } as const
 const params = { id: 'webhook_endpoint' }
+
+const replayed = { view: viewWebhookReplay, returns: WebhookReplayResource } as const
+const replay = {
+  ...replayed,
+  scope: 'webhooks.read',
+  params: { id: 'webhook_replay' },
+  from: webhookReplays,
+} as const
 
 const rows = [
   create('POST /api/v1/webhook-endpoints', {
@@ -120,6 +128,8 @@ const rows = [
     items: deliveriesTo,
   }),
 
+  history('GET /api/v1/webhook-endpoints/{id}/history', { ...read, params }),
+
   create('POST /api/v1/webhook-replays', {
     summary: 'Send past events again: one event, or what an endpoint missed in 30 days',
     scope: 'webhooks.write',
@@ -129,8 +139,7 @@ const rows = [
     decider: webhookReplay,
     command: 'RequestReplay',
     prepare: prepareReplay,
-    view: viewWebhookReplay,
-    returns: WebhookReplayResource,
+    ...replayed,
     refusals: [
       'replay_must_name_an_event_or_an_endpoint',
       'resource_must_exist',
@@ -139,14 +148,12 @@ const rows = [
   }),
 
   show('GET /api/v1/webhook-replays/{id}', {
+    ...replay,
     summary: 'How far a replay has come',
-    scope: 'webhooks.read',
-    params: { id: 'webhook_replay' },
     inferred: true,
-    from: webhookReplays,
-    view: viewWebhookReplay,
-    returns: WebhookReplayResource,
   }),
+
+  history('GET /api/v1/webhook-replays/{id}/history', replay),
 ]
 
 export const webhookEndpointRoutes = section(
