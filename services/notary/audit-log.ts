@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
-import { keptLog } from '../../infra/postgres/transparency/kept-log.ts'
+import { keptLog, leavesKept } from '../../infra/postgres/transparency/kept-log.ts'
 import { TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
 import type { GrowingTree } from '../../infra/transparency/tree.ts'
 import { deciders } from '../../packages/domain/index.ts'
@@ -77,6 +77,7 @@ export async function auditWholeLog(audited: Audited, pace: Pace): Promise<Whole
   const edge = await keptLog({ pool, verifierKeys: await verifierKeys() })
   const { position: policiesThrough } = await new Checkpoints(pool).load('policies')
   const tree = edge && new TreeAudit(edge.log)
+  const bare = edge ? 0 : await leavesKept(pool)
   const slow = pacedStore(stored, pace)
   const readOn = async function* (after: number) {
     for await (const events of slow.readOn(after)) {
@@ -99,6 +100,7 @@ export async function auditWholeLog(audited: Audited, pace: Pace): Promise<Whole
   })
   const problems = [
     ...(tree?.findings ?? []).map(sentenceOf),
+    ...(bare > 0 ? [`nobody has signed any of the ${bare} events`] : []),
     // What only waits for too long is told by an alert of its own.
     ...violations.filter(({ rule }) => rule !== 'L7').map(({ rule, problem }) => `${rule}: ${problem}`),
     ...differences.filter(({ isToldElsewhere }) => !isToldElsewhere).map(readModelFault),

@@ -88,6 +88,11 @@ const tamperings: Readonly<Record<string, Tampering>> = {
           where size = (select max(size) from log_checkpoints)`,
     says: /^the checkpoint over \d+ events does not hold: the signature of \S+ does not hold$/,
   },
+  'every checkpoint': {
+    tables: ['log_checkpoints'],
+    sql: 'delete from log_checkpoints',
+    says: /^nobody has signed any of the \d+ events$/,
+  },
 }
 
 /** Not in a backup: it is made anew from the log. */

@@ -47,6 +47,13 @@ export function keptLog({ pool, verifierKeys, from = 0 }: KeptLogOptions): Promi
   })
 }
 
+/** Number of leaves whose commitments are kept, with or without a checkpoint over them. */
+export async function leavesKept(pool: pg.Pool): Promise<number> {
+  const text = `select coalesce(sum(length(commitments)) / ${hashBytes}, 0)::float8 as leaves from log_bundles`
+  const { rows } = await pool.query<{ leaves: number }>(text)
+  return rows[0]!.leaves
+}
+
 interface TileRow {
   readonly level: number
   readonly index: number
