@@ -126,6 +126,15 @@ t.test('URL, events and enabled can be changed, each alone', async (t) => {
     status: 'disabled',
   })
   t.match((await service.post(path, { enabled: true })).body, { enabled: true, status: 'active' })
+  const { body: history } = await service.get<{ data: Body[] }>(`${path}/history`)
+  t.match(history.data, [
+    { type: 'WebhookEndpointRegistered', actor: /^key:/ },
+    { changed: { url: { from: 'https://shop.example/before', to: 'https://shop.example/after' } } },
+    { changed: { enabled_events: { from: ['*'], to: ['refund.*'] } } },
+    { changed: { enabled: { from: true, to: false } } },
+    { changed: { enabled: { from: false, to: true } } },
+  ])
+  t.notMatch(JSON.stringify(history), 'whsec_')
   t.match(await service.post(path, { url: 'http://192.168.0.1' }), {
     status: 400,
     body: { code: 'IKW-WEBHOOK-001' },
