@@ -65,10 +65,11 @@ async function run(path: string, environment: NodeJS.ProcessEnv): Promise<Result
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
-  const [, pass = '0', fail = '0'] =
-    /^# \{ total: \d+(?:, pass: (\d+))?(?:, fail: (\d+))?/m.exec(output) ?? []
-  // A file that ends badly has failed, also when no check of it has.
-  const failed = code === 0 ? Number(fail) : Math.max(1, Number(fail))
+  const [, pass = '0', fail = '0', skip = '0'] =
+    /^# \{ total: \d+(?:, pass: (\d+))?(?:, fail: (\d+))?(?:, skip: (\d+))?/m.exec(output) ?? []
+  // A file that ends badly, or has checked nothing, has failed, also when no check of it has.
+  const isDone = code === 0 && Number(pass) + Number(skip) > 0
+  const failed = isDone ? Number(fail) : Math.max(1, Number(fail))
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   process.stdout.write(
     `${failed > 0 ? `${output}\nnot ok` : 'ok'} ${relative(here, path)}: ${pass} passed, ${failed} failed, ${seconds} s\n`,

@@ -179,13 +179,31 @@ const textMakers: Readonly<Record<string, (service: TestService) => Promise<stri
   },
 }
 
-/** Creates a resource and returns its id: without a maker of its own, by the row that creates it. */
-export async function makeResource(service: TestService, kind: string): Promise<string> {
+type Ids = Readonly<Record<string, string>>
+
+/**
+ * Creates a resource and returns its id: without a maker of its own, by the row that creates it. A child is
+ * created in the parents given, by their kinds, or else in new ones.
+ */
+export async function makeResource(service: TestService, kind: string, parents: Ids = {}): Promise<string> {
   const known = makers[kind]
   if (known) return known(service)
   const creator = routes.find((row) => row.kind === 'create' && objectName(row.returns) === kind)
   if (!creator) throw new Error(`test/support/samples.ts makes no ${kind}`)
-  return idOf(service, partsOf(creator).path, usualBody(creator)!)
+  return idOf(service, await filledPath(service, creator, parents), usualBody(creator)!)
+}
+
+/** The path with resources that exist, each in the one that stands before it. */
+async function filledPath(service: TestService, route: AnyRoute, parents: Ids = {}): Promise<string> {
+  const ids: Record<string, string> = { ...parents }
+  let { path } = partsOf(route)
+  for (const [name, kinds] of Object.entries(route.params ?? {})) {
+    const kind = [kinds].flat()[0]!
+    const make = kind === 'text' ? textMakers[route.operation] : undefined
+    ids[kind] ??= await (make ? make(service) : makeResource(service, kind, ids))
+    path = path.replace(`{${name}}`, ids[kind])
+  }
+  return path
 }
 
 /** More samples modify an endpoint than one environment has slots for. */
@@ -211,16 +229,7 @@ export async function sample(service: TestService, route: AnyRoute): Promise<Sam
   if (proven) return { path, ...proven }
   const body = await (naming[route.operation]?.(service) ?? usualBody(route))
   if (!path.includes('{')) return { path, ...(body && { body }) }
-  const values = Object.entries(route.params ?? {}).map(async ([name, kinds]) => {
-    const make = textMakers[route.operation]
-    const kind = [kinds].flat()[0]!
-    return [
-      `{${name}}`,
-      await (kind === 'text' && make ? make(service) : makeResource(service, kind)),
-    ] as const
-  })
-  const filled = (await Promise.all(values)).reduce((text, [name, value]) => text.replace(name, value), path)
-  return { path: filled, ...(body && { body }) }
+  return { path: await filledPath(service, route), ...(body && { body }) }
 }
 
 /** A well-formed request that names what does not exist. */
