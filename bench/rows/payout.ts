@@ -1,7 +1,7 @@
 import { initialisePgbench, runPgbench } from '../peers/pgbench.ts'
 import { compiling, type Bench, type BenchDatabase, type Times } from '../support/bench.ts'
+import { Lateness } from '../support/consumer-delays.ts'
 import type { Contest, Row } from '../support/contest.ts'
-import { median } from '../support/statistics.ts'
 import { measured } from '../support/generator.ts'
 import { startWithMerchants } from '../support/merchant-service.ts'
 import { checkAfterwards } from '../support/afterwards.ts'
@@ -41,7 +41,7 @@ async function prepare(bench: Bench, program: Program): Promise<Contest> {
   await initialisePgbench(pgbench, pgbenchScale)
   const { database, keys, service, close } = await startWithMerchants(bench, 'bench_payout', program)
   const plan = { flow: 'payout', keys } as const
-  const behindMs: number[] = []
+  const lateness = isWhole ? new Lateness(service) : undefined
   let units = 0
   const run = async (times: Times) => {
     const result = await generator.run({ port: service.port, connections, plan, ...times })
@@ -51,17 +51,17 @@ async function prepare(bench: Bench, program: Program): Promise<Contest> {
   return {
     async warmUp() {
       await run(compiling(scale))
-      if (isWhole) await service.settled()
+      await lateness?.begin()
     },
     async ours() {
       const result = await run(scale)
-      if (isWhole) behindMs.push(await service.settled())
+      await lateness?.look()
       return measured(result)
     },
     peer: () => runPgbench(pgbench, scale),
     async check() {
-      const follows = isWhole
-        ? `what follows from a payout is done ${Math.round(median(behindMs))} ms after the last answer`
+      const follows = lateness
+        ? String(lateness)
         : `the whole service, started afterwards, does what follows from them in ${await catchUp(database)}`
       return `${follows}; ${await checkAfterwards(database, { event: 'PayoutRequested', units })}`
     },

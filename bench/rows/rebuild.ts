@@ -29,8 +29,9 @@ const batchSize = 500
 async function prepare(bench: Bench): Promise<Contest> {
   const payouts = Math.ceil((bench.scale.quick ? 60_000 : 1_000_000) / eventsPerPayout)
   const options = { merchants: merchantsCount, payouts, withEvents: true, withRows: false }
-  const store = await seededStore(bench, 'bench_rebuild', options)
-  const service = await startService(await withLogMoved(bench, store.database))
+  const seeded = await seededStore(bench, 'bench_rebuild', options)
+  const store = { ...seeded, database: await withLogMoved(bench, seeded.database) }
+  const service = await startService(store.database)
   await service.settled()
   const postgres = await connectPostgres({ url: store.database.url, dataDirectory: '' })
   const peerEvents = bench.scale.quick ? 500 : 2_000

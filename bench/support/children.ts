@@ -61,6 +61,8 @@ export async function endChild(child: ChildProcess): Promise<void> {
 export interface RunningProgram {
   readonly child: ChildProcess
   readonly port: number
+  /** NaN unless it names one. */
+  readonly healthPort: number
 }
 
 /** Starts one of our programs and waits for the line that names its port. */
@@ -80,9 +82,10 @@ export async function startProgram(
   for await (const text of child.stdout.setEncoding('utf8')) {
     output += String(text)
     const [, port] = /http:\/\/localhost:(\d+)/.exec(output) ?? []
+    const [, healthPort] = /health +http:\/\/localhost:(\d+)/.exec(output) ?? []
     if (port) {
       child.stdout.resume()
-      return { child, port: Number(port) }
+      return { child, port: Number(port), healthPort: Number(healthPort) }
     }
   }
   throw new Error(`${name} has ended before it listened: ${output}`)

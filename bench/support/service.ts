@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { BenchDatabase } from './bench.ts'
 import { endChild, startProgram } from './children.ts'
+import { delaysIn, type Delays } from './consumer-delays.ts'
 import { openLog } from './log.ts'
 import { environmentOf } from './merchants.ts'
 
@@ -19,6 +20,8 @@ export interface BenchService {
    */
   settled(lookEveryMs?: number): Promise<number>
   residentMegabytes(): number
+  /** How late its consumers were so far; only the whole service tells. */
+  delays(): Promise<Delays>
   close(): Promise<void>
 }
 
@@ -35,10 +38,11 @@ export async function startService(
   database: BenchDatabase,
   program: Program = 'all-in-one/main',
 ): Promise<BenchService> {
-  const { child, port } = await startProgram(`../../services/${program}`, environmentOf(database))
+  const { child, port, healthPort } = await startProgram(`../../services/${program}`, environmentOf(database))
   const pool = new pg.Pool({ connectionString: database.url, max: 1 })
   const log = database.eventStore && (await openLog(database))
-  return { port, pid: child.pid!, settled, residentMegabytes, close }
+  const delays = () => delaysOf(healthPort)
+  return { port, pid: child.pid!, settled, residentMegabytes, delays, close }
 
   /** The log stands still, and every consumer has reached its end. */
   async function settled(lookEveryMs = lookSoonMs): Promise<number> {
@@ -69,4 +73,8 @@ export async function startService(
     const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
     return Number(kilobytes) / 1_024
   }
+}
+
+async function delaysOf(healthPort: number): Promise<Delays> {
+  return delaysIn(await (await fetch(`http://127.0.0.1:${healthPort}/metrics`)).text())
 }

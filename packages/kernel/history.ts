@@ -28,7 +28,7 @@ export function recordedEvent<O extends Owner = MerchantOwner>(
 ): RecordedEvent<object, O> {
   const { stream, revision, position, type } = event
   const metadata = event.metadata as unknown as EventMetadata<O>
-  const declaration = decider.events[type]
+  const declaration = Object.hasOwn(decider.events, type) ? decider.events[type] : undefined
   if (!declaration)
     throw new Error(`${decider.category} knows no event ${type}, found in ${stream} at revision ${revision}`)
   const data = upcast(declaration, metadata.version, event.data)

@@ -94,17 +94,26 @@ export class Outcomes {
       categories: [...this.#kinds.keys()],
       onError: (error) => log.warn({ error }, 'counting how money ends is tried again'),
       handle: async (events) => {
-        for (const event of events) this.#count(event)
+        for (const event of events) this.#count(event, log)
       },
     })
   }
 
-  #count(event: StoredEvent): void {
+  /** What cannot be read is parked by those whom it concerns; the others are counted all the same. */
+  #count(event: StoredEvent, log: Log): void {
+    const { stream, revision, type } = event
+    try {
+      this.#countReadable(event)
+    } catch (error) {
+      log.error({ stream, revision, type, error }, 'not counted')
+    }
+  }
+
+  #countReadable(event: StoredEvent): void {
     const { kind, counts } = this.#kinds.get(parseStreamName(event.stream).category)!
-    const ending = kind.endings[event.type]
-    if (!ending) return
+    if (!Object.hasOwn(kind.endings, event.type)) return
     const { data, metadata } = recordedEvent(kind.decider, event)
-    const { rail, outcome } = ending(data as never)
+    const { rail, outcome } = kind.endings[event.type]!(data as never)
     if (rail === null) return
     const labels = { environment: metadata.livemode ? 'live' : 'sandbox', rail, outcome }
     const key = Object.values(labels).join(' ')

@@ -116,3 +116,15 @@ t.test('nothing starts on a log whose own notes were damaged, and that is said',
     if (!/tombstoned|written/.test(name)) t.ok(named, `${name} is named`)
   })
 })
+
+t.test('no prefix makes streams of one installation look like those of another', async (t) => {
+  const names = [...ownStreams.categories, history.slice(0, history.indexOf('-'))]
+  await lawOver(t, names, async (name) => {
+    // A prefix that ends where this begins would turn one into the other.
+    t.same(
+      names.filter((other) => other !== name && other.endsWith(name)),
+      [],
+      name,
+    )
+  })
+})

@@ -1,3 +1,4 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
@@ -116,6 +117,10 @@ async function register(runtime: Runtime): Promise<readonly LoadMerchant[]> {
   const merchants: LoadMerchant[] = []
   for (const [number, count] of servers.entries()) {
     const directory = join(configuration.dataDirectory, `merchant-${number}`)
+    mkdirSync(directory)
+    // An e-mail address registers once.
+    const owner = { owner_email: `owner-${number}@example.com` }
+    writeFileSync(join(directory, 'credentials.json'), JSON.stringify(owner))
     const { merchant_id: id, sandbox_key: key } = await firstMerchant(dependencies, directory)
     merchants.push({ id, key, servers: count })
   }

@@ -88,13 +88,10 @@ t.test('what belongs to another merchant or the other environment is not there',
     const own = await sample(service, route)
     const others = Object.entries(byKey.includes(route) ? keys : ofUsers)
     const taken = others.filter(([, key]) => key !== token || credentialsOf(route).includes('user'))
-    for (const [whose, key] of taken) {
-      isRefused(t, await send(route, own, { key }), [
-        404,
-        'IKW-RES-001',
-        `${route.operation} with the key of ${whose}`,
-      ])
-    }
+    await lawOver(t, taken, async ([whose, key]) => {
+      const what = `${route.operation} with the key of ${whose}`
+      isRefused(t, await send(route, own, { key }), [404, 'IKW-RES-001', what])
+    })
   })
 })
 

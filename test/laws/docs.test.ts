@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import express from 'express'
 import t from 'tap'
@@ -15,6 +15,7 @@ import { routes } from '../../services/api/routes/index.ts'
 import { signatureHeaders, signingKey } from '../../services/webhooks/signature.ts'
 import { lawOver } from '../support/law.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
+import { root } from '../support/root.ts'
 
 const pages = ['/', '/docs', '/docs/errors', '/docs/webhooks', '/docs/sandbox']
 
@@ -130,4 +131,12 @@ t.test('the sample that keeps order takes each event once, and none that is olde
   ])
     taken.push(await apply(one, pool))
   t.strictSame(taken, [true, false, false, true, true])
+})
+
+t.test('decisions are numbered one after the other, and each begins with its number', async (t) => {
+  const directory = join(root, 'docs/decisions')
+  await lawOver(t, readdirSync(directory).sort().entries(), async ([index, file]) => {
+    t.equal(Number(file.slice(0, 4)), index + 1, file)
+    t.match(readFileSync(join(directory, file), 'utf8'), new RegExp(`^# ${index + 1}\\. `), file)
+  })
 })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { Webhook } from 'standardwebhooks'
+import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { receiver, until } from '../support/webhooks.ts'
 
@@ -48,11 +49,9 @@ t.test('an endpoint is registered without being contacted, and its secret is sho
   })
   t.equal(answer.headers.get('location'), `${endpoints}/${String(id)}`)
   t.strictSame((await service.get(`${endpoints}/${String(id)}`)).body, { id, ...shown })
-  const { body } = await service.get<{ data: Body[] }>(`${endpoints}?limit=100`)
-  t.strictSame(
-    body.data.find((one) => one['id'] === id),
-    { id, ...shown },
-  )
+  const list = async () => (await service.get<{ data: Body[] }>(`${endpoints}?limit=100`)).body.data
+  const listed = async () => (await list()).find((one) => one['id'] === id)
+  t.strictSame(await eventually(listed, Boolean), { id, ...shown })
   t.equal(shop.received.length, 0)
 })
 

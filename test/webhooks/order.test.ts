@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { v7 } from 'uuid'
+import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
 import { lawOver } from '../support/law.ts'
 import {
   allHappened,
@@ -214,4 +215,55 @@ t.test('a service that stops gives back what it has not begun, and the next one 
     shop.events(),
     events.map(({ id }) => id),
   )
+})
+
+t.test('a delivery is not taken past an earlier one of its endpoint that waits', async (t) => {
+  const fixture = await webhookFixture()
+  const { deliveries, clock } = fixture
+  const [worker, endpoint] = [v7(), v7()]
+  await deliveries.begin(worker, new Date(clock().getTime() + 60_000))
+  const add = async ({ id: event, merchant, livemode, position, resource }: PublicEvent, wanted: boolean) => {
+    const row = { endpoint, merchant, livemode, event, position, resource, wanted }
+    return (await deliveries.add(worker, clock(), [row])).size
+  }
+  const [first, second] = await allHappened(fixture, [{}, {}])
+  t.equal(await add(first!, false), 0)
+  t.equal(await add(second!, true), 0)
+  const { deliveries: claimed } = await deliveries.claim(worker, {
+    now: clock(),
+    after: '',
+    rooms: {},
+    roomDefault: 8,
+    limit: 8,
+  })
+  t.strictSame(
+    claimed.map(({ event }) => event),
+    [first!.id, second!.id],
+  )
+})
+
+t.test('what was stored by a step that seemed to fail is sent', async (t) => {
+  const fixture = await webhookFixture()
+  const shop = await receiver(t)
+  await register(fixture, shop.url)
+  let isLost = true
+  const deliveries = new Proxy(fixture.deliveries, {
+    get(target, name) {
+      const value = Reflect.get(target, name) as unknown
+      if (typeof value !== 'function') return value
+      const call = value.bind(target) as (...given: unknown[]) => unknown
+      if (name !== 'add' || !isLost) return call
+      isLost = false
+      return async (...given: unknown[]) => {
+        await call(...given)
+        throw new Error('the connection broke before the answer came')
+      }
+    },
+  })
+  await webhookService(t, { ...fixture, deliveries })
+  const event = await happened(fixture)
+  await t.rejects(fixture.bus.publish([event]))
+  await fixture.bus.publish([event])
+  await settled(fixture)
+  t.strictSame(shop.events(), [event.id])
 })

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { v7 } from 'uuid'
 import { webhookReplay } from '../../packages/domain/webhook-endpoints/webhook-replay.ts'
@@ -161,4 +162,19 @@ t.test('a hundred replays to an endpoint that hangs hold up nobody else', async 
   t.match(await completed(fixture, await requestReplay(fixture, { event: other.id })), { succeeded: 1 })
   const planned = await fixture.pool.query('select from webhook_replay_plans')
   t.ok(planned.rows.length < 100, 'the others of that merchant wait')
+})
+
+t.test('what an endpoint is being sent for the first time is not missed', async (t) => {
+  const fixture = await webhookFixture()
+  const shop = await receiver(t)
+  let response: ServerResponse | undefined
+  shop.answer = (_, given) => void (response = given)
+  const id = await register(fixture, shop.url)
+  await webhookService(t, fixture)
+  const event = await published(fixture)
+  await until(() => response !== undefined)
+  t.match(await completed(fixture, await requestReplay(fixture, { endpoint: id })), { deliveries: 0 })
+  response?.end()
+  await settled(fixture)
+  t.strictSame(shop.events(), [event.id])
 })

@@ -6,6 +6,8 @@ import type { History } from './history.ts'
 import type { ServerEvent } from './read-messages.ts'
 import type { StreamNames } from './stream-names.ts'
 
+/** What PostgreSQL takes in a question for it. */
+const keyName = /^[\w.-]{1,200}$/
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** Throws for events that no server would accept. */
@@ -62,8 +64,29 @@ function isMetadata(metadata: unknown): metadata is StoredMetadata {
     typeof actor === 'string' &&
     typeof at === 'string' &&
     !Number.isNaN(Date.parse(at)) &&
-    isOwned(metadata)
+    isOwned(metadata) &&
+    texts.every((name) => metadata[name] === undefined || typeof metadata[name] === 'string') &&
+    isSealed(metadata) &&
+    isCaused(metadata)
   )
+}
+
+const texts = ['salt', 'request', 'traceparent', 'idempotencyKey', 'fingerprint']
+
+/** Whoever opens it asks the database for this key. */
+function isSealed({ sealed, salt }: Fields): boolean {
+  if (sealed === undefined) return true
+  if (!isObject(sealed) || salt === undefined) return false
+  const { key, box, digest } = sealed
+  const isKey = typeof key === 'string' && keyName.test(key)
+  return isKey && typeof box === 'string' && (digest === undefined || typeof digest === 'string')
+}
+
+function isCaused({ causation }: Fields): boolean {
+  if (causation === undefined) return true
+  if (!isObject(causation)) return false
+  const { event, position, policy } = causation
+  return typeof event === 'string' && Number.isSafeInteger(position) && typeof policy === 'string'
 }
 
 type Fields = Readonly<Record<string, unknown>>

@@ -20,7 +20,8 @@ const data = Buffer.from(JSON.stringify({ amount: 5_000, currency: 'XOF', text: 
 
 process.on('message', (wanted: Wanted) => void write(wanted))
 process.once('disconnect', () => process.exit(0))
-process.send?.({ url: peer.url })
+if (process.send) process.send({ url: peer.url })
+else process.stdout.write(`${peer.url}\n`)
 
 async function write({ events, perTurn, everyMs }: Wanted): Promise<void> {
   for (let written = 0; written < events; written += perTurn) {
