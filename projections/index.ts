@@ -2,11 +2,13 @@ import type { ReadModel } from '../packages/kernel/projection.ts'
 import { apiKeys } from './api-keys.ts'
 import { balanceDays, balances, balanceTransactions } from './balances.ts'
 import { cases } from './cases.ts'
+import { checkoutSessions } from './checkout.ts'
 import { customers } from './customers.ts'
 import { journal } from './journal.ts'
 import { merchants } from './merchants.ts'
 import { operations } from './operations.ts'
 import { paymentIntents, payments } from './payment-intents.ts'
+import { paymentLinks } from './payment-links.ts'
 import { payoutDestinations, payouts, payoutSettingsDocuments } from './payouts.ts'
 import { products } from './products.ts'
 import { refunds } from './refunds.ts'
@@ -22,11 +24,13 @@ export const readModels: readonly ReadModel[] = [
   balances,
   balanceTransactions,
   cases,
+  checkoutSessions,
   customers,
   journal,
   merchants,
   operations,
   paymentIntents,
+  paymentLinks,
   payments,
   payoutDestinations,
   payouts,

@@ -90,6 +90,16 @@ export const advice: Readonly<Record<RefusalName, string>> = {
   live_provider_must_be_configured:
     'Nothing was started. Ask support when this operator will be available in live; the sandbox works meanwhile.',
 
+  checkout_session_must_exist: "Check the id, and that it belongs to the key's environment.",
+  checkout_session_must_be_payable:
+    'Read the session: it is paid, canceled or expired. Open another one to be paid again.',
+  method_must_be_offered: 'Use one of `payment_method_types` of the session.',
+  checkout_amount_must_be_known:
+    "Send `amount`, or `paymentLinkId` of a link; leave out what the link gives, or send the link's.",
+  payment_link_must_be_open: 'Ask whoever sent the link for another one.',
+  payment_link_must_not_be_in_use:
+    'Wait until that payment has ended: if it fails, the link can be paid again.',
+
   payout_must_have_one_valid_destination:
     'Send either `destination` or `payout_method_id`, with all fields of its type.',
   operator_must_be_known: 'Use an operator of that country from `/api/v1/geography/countries`.',

@@ -28,6 +28,8 @@ export interface Operator {
 export interface Market {
   readonly country: string
   readonly currency: string
+  /** `+225` */
+  readonly callingCode: string
   readonly msisdnPattern: RegExp
   /** In the sandbox it is also a number that succeeds. */
   readonly msisdnExample: string
@@ -113,6 +115,7 @@ function openMarket(country: string, { msisdnDigits, msisdnExample, operators }:
   return {
     country,
     currency,
+    callingCode,
     msisdnPattern: new RegExp(`^\\${callingCode}[0-9]{${msisdnDigits}}$`),
     msisdnExample,
     operators: operators.map((code) => ({

@@ -3,6 +3,7 @@ import type { AnyPolicy } from '../kernel/policy.ts'
 import type { TimerHandlers } from '../kernel/timer.ts'
 import type { HoldOwner } from './hold-owners.ts'
 import type { PublicSource } from './public-events.ts'
+import type { RefusalName } from './refusals.ts'
 import type { Scope } from './scopes.ts'
 
 /**
@@ -14,6 +15,8 @@ export interface Family {
   readonly name: string
   /** Prefixes of its public ids by object name: `{ payout: 'po' }`. Without one, an id is a bare UUID. */
   readonly ids?: Readonly<Record<string, string>>
+  /** How one that is missing is refused, by object name; usually as `resource_must_exist`. */
+  readonly missing?: Readonly<Record<string, RefusalName>>
   readonly scopes?: readonly Scope[]
   /** Its kinds of streams. */
   readonly streams: readonly AnyDecider[]

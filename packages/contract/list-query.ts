@@ -97,7 +97,7 @@ export function answerOf(route: AnyRoute): TSchema {
 }
 
 /** The status of that response. */
-export function statusOf({ kind, status }: AnyRoute): 200 | 201 | 202 {
+export function statusOf({ kind, status }: AnyRoute): 200 | 201 | 202 | 302 {
   return status ?? (kind === 'create' ? 201 : 200)
 }
 

@@ -171,6 +171,23 @@ export const refusals = {
   ],
   customer_must_exist: [400, 'IKW-TRANSFER-009', false, 'Customer does not exist'],
 
+  checkout_session_must_exist: [404, 'IKW-CHK-001', false, 'Checkout session not found'],
+  checkout_session_must_be_payable: [400, 'IKW-CHK-002', false, 'Session can no longer be paid'],
+  method_must_be_offered: [400, 'IKW-CHK-003', false, 'Method is not offered in this session'],
+  checkout_amount_must_be_known: [
+    400,
+    'IKW-CHK-004',
+    false,
+    'Amount is missing and no link gives it, or it differs from the link',
+  ],
+  payment_link_must_be_open: [410, 'IKW-RES-006', false, 'The payment link is closed'],
+  payment_link_must_not_be_in_use: [
+    409,
+    'IKW-RES-007',
+    true,
+    'Somebody else is paying this link, which is for one payment',
+  ],
+
   payout_must_have_one_valid_destination: [
     400,
     'IKW-PAYOUT-001',

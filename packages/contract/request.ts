@@ -39,6 +39,8 @@ export interface Request<Body = undefined, Query = object> {
   readonly query: Query
   readonly dependencies: Dependencies
   readonly envelope: Envelope
+  /** The header Cookie. */
+  readonly cookie?: string | undefined
   /** Records a log position that the response reflects at least, sent as Ledger-Position. */
   showed(position: number): void
   /**

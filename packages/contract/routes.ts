@@ -6,6 +6,7 @@ import type { Caller } from './callers.ts'
 import type { Dependencies } from './dependencies.ts'
 import { History } from './history.ts'
 import { listed } from './list-envelope.ts'
+import type { Paged, Redirection, Refused, Shown, Visit } from './pages.ts'
 import type { Client, Request, SendOptions } from './request.ts'
 import { objectName } from './resource.ts'
 import type {
@@ -19,13 +20,12 @@ import type {
   Named,
   NamedExamples,
   Operation,
-  Paged,
   Slice,
   View,
   Within,
 } from './row.ts'
 import type { Section } from './section.ts'
-import type { Static, TObject, TSchema } from './vocabulary.ts'
+import { Type, type Static, type TObject, type TSchema } from './vocabulary.ts'
 
 export type { Client, Dependencies, Location, NamedExamples, Operation, Request, SendOptions, Slice }
 
@@ -123,6 +123,7 @@ export function showRow<Returns extends TSchema>(
     Named &
     Paged<Returns> & {
       readonly returns: Returns
+      readonly query?: TObject
       readonly from: Projection
       readonly view: RowView<Returns>
     },
@@ -232,12 +233,22 @@ export function perform<
   return { kind: 'perform', operation, ...row } as const
 }
 
+/** Sends the browser somewhere else. */
+export function redirect(
+  operation: Operation,
+  row: Common & Named & Refused & { readonly action: (request: Request) => Promise<Redirection> },
+) {
+  return { kind: 'redirect', operation, returns: nothing, status: 302, ...row } as const
+}
+
+const nothing = Type.Literal('')
+
 /**
  * A row as mounting code and documentation see it: the generics were checked where the table is written.
  * `never` as a parameter accepts every row; only `services/api` calls these functions.
  */
-export interface AnyRoute extends Common, Named, Within, Partial<Listing> {
-  readonly kind: 'create' | 'change' | 'show' | 'history' | 'list' | 'items' | 'perform'
+export interface AnyRoute extends Common, Named, Within, Refused, Partial<Listing> {
+  readonly kind: 'create' | 'change' | 'show' | 'history' | 'list' | 'items' | 'perform' | 'redirect'
   readonly section?: Section
   readonly operation: Operation
   readonly returns: TSchema
@@ -254,13 +265,13 @@ export interface AnyRoute extends Common, Named, Within, Partial<Listing> {
   readonly order?: string
   readonly view?: (...args: never) => unknown
   readonly beside?: ((request: Asked, id: string, state: never) => unknown) | undefined
-  readonly status?: 200 | 201 | 202
+  readonly status?: 200 | 201 | 202 | 302
   readonly isChange?: true
   readonly creates?: {
     readonly decider: AnyDecider
     readonly view: (id: string, state: never) => unknown
   }
-  readonly page?: (body: never) => string
+  readonly page?: (body: never, visit: Visit) => Shown | Promise<Shown>
   readonly items?: (request: never) => Promise<Slice<unknown>>
   readonly action?: (request: never) => Promise<unknown>
 }

@@ -36,6 +36,13 @@ export interface Common extends Admission {
   readonly subject?: (caller: Caller) => string
   /** It creates the same things as that operation: they share their idempotency keys. */
   readonly twinOf?: Operation
+  /**
+   * Strangers may open what it creates by its id, which therefore cannot be computed from the idempotency
+   * key.
+   */
+  readonly secretId?: true
+  /** The body may also come from a form of a page. */
+  readonly form?: true
   /** Refusals in addition to those common to all operations of its kind. */
   readonly refusals?: readonly RefusalName[]
   /** The response shows a secret: it is stored sealed for repeats of its idempotency key. */
@@ -86,11 +93,6 @@ type ToData<Body extends TSchema, Data, O extends Owner> = (
   context: Context<O>,
   params: Readonly<Record<string, string>>,
 ) => Data
-
-/** What browsers are shown instead of JSON. */
-export interface Paged<Returns extends TSchema> {
-  readonly page?: (body: Static<Returns>) => string
-}
 
 /** What a policy would do a moment later is done before the answer, so that the next request sees it. */
 export interface Following<S> {

@@ -80,6 +80,9 @@ export const magicNumbers: readonly MagicValue[] = [
   },
 ]
 
+/** Our page asks for no card numbers: the payer types them at the acquirer. */
+export const hostedCardToken = 'tok_hosted'
+
 /** Domain model 7, with spellings common among other payment services. */
 export const magicCardTokens: readonly MagicValue[] = [
   ...['tok_ok', 'tok_visa'].map((value): MagicValue => ({
@@ -92,6 +95,11 @@ export const magicCardTokens: readonly MagicValue[] = [
   declined('tok_chargeDeclinedInsufficientFunds', 'insufficient_funds'),
   declined('tok_chargeDeclinedExpiredCard', 'expired_card'),
   declined('tok_chargeDeclinedIncorrectCvc', 'incorrect_cvc'),
+  {
+    value: hostedCardToken,
+    behaviour: 'redirects',
+    effect: 'What our own page pays with: the payer is redirected to a page that plays the bank of the card.',
+  },
   {
     value: 'tok_3ds',
     behaviour: 'redirects',

@@ -1,6 +1,7 @@
 import type { Family } from '../contract/family.ts'
 import type { HoldOwner } from '../contract/hold-owners.ts'
 import type { PublicSource } from '../contract/public-events.ts'
+import type { RefusalName } from '../contract/refusals.ts'
 import type { Scope } from '../contract/scopes.ts'
 import type { WebhookType } from '../contract/webhook-types.ts'
 import type { AnyDecider } from '../kernel/decider.ts'
@@ -9,6 +10,7 @@ import type { EventTypes } from '../kernel/event-types.ts'
 import { apiKeys } from './api-keys/index.ts'
 import { balances } from './balances/index.ts'
 import { cases } from './cases/index.ts'
+import { checkout } from './checkout/index.ts'
 import { claims } from './claims/index.ts'
 import { customers } from './customers/index.ts'
 import { interventions } from './interventions/index.ts'
@@ -16,6 +18,7 @@ import { ledger } from './ledger/index.ts'
 import { logKeys } from './log-keys/index.ts'
 import { merchants } from './merchants/index.ts'
 import { paymentIntents } from './payment-intents/index.ts'
+import { paymentLinks } from './payment-links/index.ts'
 import { payouts } from './payouts/index.ts'
 import { periods } from './periods/index.ts'
 import { products } from './products/index.ts'
@@ -35,6 +38,8 @@ export const families: readonly Family[] = [
   apiKeys,
   ledger,
   paymentIntents,
+  checkout,
+  paymentLinks,
   payouts,
   refunds,
   balances,
@@ -89,5 +94,11 @@ export const idPrefixes: Readonly<Record<string, string>> = Object.assign(
   {},
   ...families.map(({ ids }) => ids),
 ) as Readonly<Record<string, string>>
+
+/** How a missing one is refused, where not as `resource_must_exist`. */
+export const missing: Readonly<Record<string, RefusalName>> = Object.assign(
+  {},
+  ...families.map((family) => family.missing),
+) as Readonly<Record<string, RefusalName>>
 
 export const scopes: readonly Scope[] = [...new Set(families.flatMap((family) => family.scopes ?? []))]

@@ -17,6 +17,8 @@ import { rateLimits } from './http/rate-limit.ts'
 import { serverOf, defaultClientTimeouts, type ClientTimeouts } from './http/server.ts'
 import { routes } from './routes/index.ts'
 import { Overload } from './http/overload.ts'
+import { mountAssets } from './pages/assets.ts'
+import { mountPrints } from './pages/prints.ts'
 import { mountSandboxPayer } from './pages/sandbox-payer.ts'
 import { traced } from './http/trace.ts'
 import { LastWrites } from './kinds/writes.ts'
@@ -54,6 +56,8 @@ export async function startApi({
   mountLog(app, runtime.postgres.pool)
   mountTokenKeys(app, dependencies)
   mountDocs(app, table, baseUrl)
+  mountAssets(app)
+  mountPrints(app, dependencies)
   mountSandboxPayer(app, dependencies)
   mountEnd(app, api)
   const overload = new Overload({

@@ -1,6 +1,7 @@
 import { paymentIntentProcess } from './payment-intents.ts'
 import { linkMailProcess } from './link-mails.ts'
 import { payoutProcess } from './payouts.ts'
+import { checkoutProcess } from './checkout.ts'
 import { claimProcess } from './claims.ts'
 import { userTaker } from './users.ts'
 import type { Process } from './process.ts'
@@ -9,6 +10,7 @@ import { holdProcess } from './unclaimed-holds.ts'
 
 /** What each family does on its own. */
 export const processes: readonly Process[] = [
+  checkoutProcess,
   claimProcess([userTaker]),
   holdProcess,
   linkMailProcess,

@@ -57,6 +57,8 @@ const homes: Readonly<Record<string, RegExp>> = {
   'csv-parse': /^infra\/statements\//,
   'csv-stringify': /^(infra\/exports|services\/cli)\//,
   xmlbuilder2: /^infra\/exports\//,
+  pdfkit: /^services\/api\/pages\//,
+  qrcode: /^services\/api\/pages\//,
   '@opentelemetry/api': /^infra\/telemetry\//,
   '@opentelemetry/sdk-node': /^infra\/telemetry\//,
   '@opentelemetry/exporter-metrics-otlp-proto': /^infra\/telemetry\//,

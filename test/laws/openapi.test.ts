@@ -31,7 +31,7 @@ interface Described {
   readonly operationId: string
   readonly tags: readonly string[]
   readonly requestBody?: { readonly content: Content }
-  readonly responses: Readonly<Record<string, { readonly content: Content }>>
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>
 }
 
 interface Schema {
@@ -112,7 +112,7 @@ t.test('every refusal of a row is in its answers, with an example', async (t) =>
   await lawOver(t, routes, (route) => {
     const refused = Object.entries(described.get(route.operation)!.responses).flatMap(
       ([status, { content }]) => {
-        const { examples } = content['application/problem+json'] ?? {}
+        const { examples } = content?.['application/problem+json'] ?? {}
         return Object.keys(examples ?? {}).map((name) => `${status} ${name}`)
       },
     )
@@ -157,10 +157,11 @@ t.test('all examples satisfy their schemas', async (t) => {
   await lawOver(t, bodies, ({ route, name, value }) =>
     t.strictSame(schemaFaults(route.body!, value), [], `${route.operation} ${name}`),
   )
-  await lawOver(t, routes, (route) => {
+  const answering = routes.filter(({ kind }) => kind !== 'redirect')
+  await lawOver(t, answering, (route) => {
     const [answer] = Object.values(described.get(route.operation)!.responses)
     t.strictSame(
-      schemaFaults(answerOf(route), answer!.content['application/json']!.example),
+      schemaFaults(answerOf(route), answer!.content!['application/json']!.example),
       [],
       `${route.operation} is answered`,
     )

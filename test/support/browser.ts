@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import file, { type Test } from 'tap'
@@ -84,9 +84,18 @@ async function unpacked() {
   const environment = {
     ...process.env,
     LD_LIBRARY_PATH: join(home, 'al2023', 'lib'),
-    FONTCONFIG_PATH: join(home, 'fonts'),
+    FONTCONFIG_FILE: fontsIn(home),
   }
   return { executablePath: join(home, 'chromium'), environment }
+}
+
+/** Tells where the fonts are: a bare machine has none, and letters would be missing in pictures. */
+function fontsIn(home: string): string {
+  const file = join(home, 'fonts.conf')
+  const folders = [join(home, 'fonts'), join(root, 'node_modules/dejavu-fonts-ttf/ttf')]
+  const dirs = folders.map((folder) => `<dir>${folder}</dir>`).join('')
+  writeFileSync(file, `<fontconfig>${dirs}<cachedir>${join(home, 'fonts-cache')}</cachedir></fontconfig>`)
+  return file
 }
 
 async function unpack(home: string): Promise<void> {

@@ -140,6 +140,25 @@ const made = {
     await makeRoom(service)
     return idOf(service, '/api/v1/webhook-endpoints', { url: nowhere() })
   },
+  async session(service: TestService) {
+    return idOf(service, '/api/v1/checkout/sessions', { amount: 5000, currency: 'XOF', country: 'CI' })
+  },
+  async paidSession(service: TestService) {
+    const id = await made.session(service)
+    const { type, ...mobile_money } = waiting
+    const wish = { payment_method: { type, mobile_money } }
+    const { body } = await service.post(`/api/checkout/${id}/pay`, wish)
+    const paid = { payment_intent_id: body['payment_intent'], status: 'succeeded' }
+    await idOf(service, '/api/test/mobile-money/callback', paid)
+    return id
+  },
+  async link(service: TestService) {
+    return idOf(service, '/api/v1/payment_links', { amount: 5000, currency: 'XOF', country: 'CI' })
+  },
+  async slug(service: TestService) {
+    const { body } = await service.get(`/api/v1/payment_links/${await made.link(service)}`)
+    return String(body['slug'])
+  },
   async key(service: TestService) {
     const key = randomUUID()
     await service.post('/api/v1/payment-intents', payment, { headers: { 'idempotency-key': key } })
@@ -165,18 +184,22 @@ const makers: Readonly<Record<string, (service: TestService) => Promise<string>>
   webhook_replay: made.replay,
   event: anEvent,
   session: async (service) => (await ownerSession(service)).session,
+  checkout_session: made.session,
+  payment_link: made.link,
   operation: made.operation,
   text: made.key,
 }
 
-/** Operations whose path takes a text that is no idempotency key. */
-const textMakers: Readonly<Record<string, (service: TestService) => Promise<string>>> = {
+/** Operations whose path takes a text that is no idempotency key, or a resource that has gone some way. */
+const special: Readonly<Record<string, (service: TestService) => Promise<string>>> = {
   'GET /api/v1/audit/receipts/{id}': async (service) => {
     const id = await made.payout(service)
     const isSigned = async () => (await service.get(`/api/v1/audit/receipts/${id}`)).status === 200
     await eventually(isSigned, (signed) => signed)
     return id
   },
+  'GET /pay/{slug}': made.slug,
+  'GET /api/checkout/{sessionId}/receipt': made.paidSession,
 }
 
 type Ids = Readonly<Record<string, string>>
@@ -199,8 +222,7 @@ async function filledPath(service: TestService, route: AnyRoute, parents: Ids = 
   let { path } = partsOf(route)
   for (const [name, kinds] of Object.entries(route.params ?? {})) {
     const kind = [kinds].flat()[0]!
-    const make = kind === 'text' ? textMakers[route.operation] : undefined
-    ids[kind] ??= await (make ? make(service) : makeResource(service, kind, ids))
+    ids[kind] ??= await (special[route.operation]?.(service) ?? makeResource(service, kind, ids))
     path = path.replace(`{${name}}`, ids[kind])
   }
   return path

@@ -9,6 +9,12 @@ const named: Readonly<Record<string, string>> = {
   'POST /api/v1/merchant/settings/payouts/destinations': 'createMerchantPayoutDestination',
   'DELETE /api/v1/merchant/settings/payouts/destinations/{id}': 'deleteMerchantPayoutDestination',
   'DELETE /api/v1/auth/sessions': 'deleteOtherAuthSessions',
+  'POST /api/v1/checkout/sessions/{id}/fee_quote': 'quoteCheckoutSessionFee',
+  'GET /checkout/session/{sessionId}': 'getCheckoutPage',
+  'POST /checkout/session/{sessionId}/pay': 'payOnCheckoutPage',
+  'POST /checkout/session/{sessionId}/cancel': 'cancelOnCheckoutPage',
+  'POST /checkout/session/{sessionId}/retry': 'retryOnCheckoutPage',
+  'GET /pay/{slug}': 'followPaymentLink',
 }
 
 const verbs: Readonly<Record<string, string>> = {

@@ -49,6 +49,7 @@ const consistencies: Readonly<Record<AnyRoute['kind'], string | undefined>> = {
   items: undefined,
   list: 'Shows what you wrote before through the same process; send `Min-Position` to be sure everywhere.',
   perform: undefined,
+  redirect: undefined,
 }
 
 function describe(route: AnyRoute): string {
@@ -146,7 +147,13 @@ function requestBody(route: AnyRoute, schemas: NamedSchemas): Json | undefined {
   const required: readonly unknown[] =
     (route.body as TSchema & { required?: readonly string[] }).required ?? []
   const content = { schema: schemas.at(route.body), examples: examplesOf(route, route.body) }
-  return { required: required.length > 0, content: { 'application/json': content } }
+  return {
+    required: required.length > 0,
+    content: {
+      'application/json': content,
+      ...(route.form && { 'application/x-www-form-urlencoded': { schema: content.schema } }),
+    },
+  }
 }
 
 export function examplesOf({ examples }: AnyRoute, body: TSchema): NamedExamples {
@@ -159,7 +166,7 @@ function success(route: AnyRoute, schemas: NamedSchemas): Json {
   const isWrite = !route.operation.startsWith('GET ')
   const named = [
     'Ikw-Request-Id',
-    ...(status === 201 ? ['Location'] : []),
+    ...(status === 201 || status === 302 ? ['Location'] : []),
     ...(isWrite ? ['Idempotent-Replayed'] : []),
     ...(takesIfMatch(route) || isCurrent || route.subject ? ['ETag'] : []),
     ...(isCurrent ? ['Ikw-Log-Index'] : []),
@@ -168,11 +175,14 @@ function success(route: AnyRoute, schemas: NamedSchemas): Json {
       ? []
       : ['RateLimit-Policy', 'RateLimit', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']),
   ]
+  const headers = Object.fromEntries(named.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+  const description = { 200: 'Done', 201: 'Created', 202: 'Accepted', 302: 'Go on there' }[status]
+  if (route.kind === 'redirect') return { description, headers }
   const answer = answerOf(route)
   const example = exampleOf(answer, { url: partsOf(route).path.replace('{id}', exampleIds.bare) })
   return {
-    description: { 200: 'Done', 201: 'Created', 202: 'Accepted' }[status],
-    headers: Object.fromEntries(named.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+    description,
+    headers,
     content: {
       'application/json': { schema: schemas.answered(answer), example },
       ...(route.page && { 'text/html': { schema: { type: 'string' } } }),

@@ -76,6 +76,11 @@ export function plainPlan(amount: number): PostingPlan {
   return { template: 'payment.succeeded', credits, feeMode: 'merchant', payerFee: 0 }
 }
 
+/** The merchant gets the whole amount, and the payer pays the fee on top. */
+export function payerPlan(amount: number, fee: number): PostingPlan {
+  return { ...plainPlan(amount), feeMode: 'payer', payerFee: fee }
+}
+
 /** The whole payment goes to one account, and a fee is taken when it becomes the merchant's. */
 export function wholePlan(type: 'topup' | 'escrow' | 'contribution', account: AccountCode, amount: number) {
   const plan = {

@@ -10,7 +10,7 @@ import {
   type Static,
 } from '../../../packages/contract/vocabulary.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
-import { keyedId, startedStream } from '../kinds/idempotency.ts'
+import { createdId, keyedId, startedStream } from '../kinds/idempotency.ts'
 
 export const IdempotencyKeyResource = record({
   object: literals('idempotency_key'),
@@ -34,7 +34,7 @@ export function showIdempotencyKey(table: readonly AnyRoute[]) {
   const starting = table.flatMap((route) => {
     // Twin operations share their keys: what one started is found under the other.
     const stream = route.twinOf === undefined ? startedStream(route) : undefined
-    return stream ? [{ operation: route.operation, status: route.status ?? 201, ...stream }] : []
+    return stream ? [{ route, status: route.status ?? 201, ...stream }] : []
   })
   const scopes = new Map<string, string>(table.map(({ operation, scope }) => [operation, scope]))
   return async ({
@@ -49,8 +49,9 @@ export function showIdempotencyKey(table: readonly AnyRoute[]) {
       const resource = (body as { id?: string } | null)?.id ?? null
       return { operation, status, http_status: httpStatus, resource_id: resource, started_at: startedAt }
     })
-    const started = starting.map(async ({ operation, status, decider }): Promise<Use[]> => {
-      const id = keyedId(caller, operation, key)
+    const started = starting.map(async ({ route, status, decider }): Promise<Use[]> => {
+      const { operation } = route
+      const id = await createdId(route, dependencies, keyedId(caller, operation, key))
       const [first] = await dependencies.store.readStream(streamName(decider.category, id), 0, 1)
       if (first?.metadata.idempotencyKey !== key) return []
       return [

@@ -34,6 +34,8 @@ import { findOrCreateCustomer } from './customers.ts'
 
 type Creation = Request<Static<typeof PaymentIntentRequest>>
 type Confirmation = Request<Static<typeof ConfirmationRequest>>
+/** Whoever confirms an intent: a merchant, or a payer on a page of ours. */
+export type Confirming = Pick<Confirmation, 'body' | 'caller' | 'owner' | 'dependencies' | 'send'>
 
 /** The customer is found, or made, before the intent is. */
 export async function prepareIntent(request: Creation): Promise<PaymentIntentCommands['CreateIntent']> {
@@ -72,17 +74,21 @@ async function knownCustomer({ owner, dependencies }: Creation, text: string): P
   return refuseField('customer_must_exist', '/customer', `"${text}" is not a customer`)
 }
 
+export async function confirmPaymentIntent(request: Confirmation): Promise<PaymentIntentView> {
+  const id = request.params['id']!
+  return seen(id, await confirmIntent(request, id))
+}
+
 /**
  * Locks the intent before the provider is called, so that of all confirmations at most one calls it. When the
  * provider's answer is lost, the lock stays until it has said what became of the call.
  */
-export async function confirmPaymentIntent(request: Confirmation): Promise<PaymentIntentView> {
-  const id = request.params['id']!
+export async function confirmIntent(request: Confirming, id: string): Promise<PaymentIntent> {
   const data = confirmationOf(request)
   const { caller, dependencies } = request
   const isServed = dependencies.rail.serves(choiceOf({ livemode: caller.livemode, method: data.method }))
   const { state, appended } = isServed ? await lock(request, id, data) : await unserved(request, id)
-  if (appended === 0) return seen(id, state)
+  if (appended === 0) return state
   const intent = created(state)
   const attempt = intent.attempts.at(-1)!
   // Writing the lock may have taken longer than it lasts: by now it may be another confirmation's.
@@ -90,13 +96,13 @@ export async function confirmPaymentIntent(request: Confirmation): Promise<Payme
   const answer = isOver ? neverReceived : await submit(request, intent, attempt)
   const outcome = await request.send(paymentIntent, id, commandAfter(attempt.operationId, answer))
   if (answer.state === 'never_received') refuse('provider_must_accept_the_payment')
-  return seen(id, outcome.state)
+  return outcome.state
 }
 
 const neverReceived: RailState = { state: 'never_received' }
 
 /** Without a rail nothing is begun; what is in progress or ended is answered as usual. */
-async function unserved({ owner, dependencies }: Confirmation, id: string) {
+async function unserved({ owner, dependencies }: Confirming, id: string) {
   // The read model's states are those of its decider.
   const state = (await currentState({ owner, dependencies }, paymentIntents, id)) as PaymentIntent | undefined
   if (!state) refuse('resource_must_exist')
@@ -104,7 +110,7 @@ async function unserved({ owner, dependencies }: Confirmation, id: string) {
   return { state, appended: 0 }
 }
 
-async function lock(request: Confirmation, id: string, data: PaymentIntentCommands['ConfirmIntent']) {
+async function lock(request: Confirming, id: string, data: PaymentIntentCommands['ConfirmIntent']) {
   try {
     const once = { mustExist: true, onConflict: 'refuse' } as const
     return await request.send(paymentIntent, id, { type: 'ConfirmIntent', data }, once)
@@ -115,7 +121,7 @@ async function lock(request: Confirmation, id: string, data: PaymentIntentComman
   }
 }
 
-function confirmationOf({ body, dependencies }: Confirmation): PaymentIntentCommands['ConfirmIntent'] {
+function confirmationOf({ body, dependencies }: Confirming): PaymentIntentCommands['ConfirmIntent'] {
   const { payment_method, return_url } = body
   const { type, mobile_money, card } = payment_method
   const common = { returnUrl: return_url ?? null, statusPages: `${dependencies.baseUrl}/operations/status` }
@@ -131,7 +137,7 @@ function confirmationOf({ body, dependencies }: Confirmation): PaymentIntentComm
 }
 
 async function submit(
-  { dependencies, body }: Confirmation,
+  { dependencies, body }: Confirming,
   intent: CreatedIntent,
   attempt: Attempt,
 ): Promise<RailState> {
@@ -156,7 +162,7 @@ async function submit(
 }
 
 /** History keeps only the end of a card's token; the whole token goes from the request to the provider. */
-function payingMethod({ method }: Attempt, { payment_method }: Confirmation['body']): Attempt['method'] {
+function payingMethod({ method }: Attempt, { payment_method }: Confirming['body']): Attempt['method'] {
   return method.type === 'card' ? { ...method, token: payment_method.card!.token } : method
 }
 

@@ -7,21 +7,41 @@ import { parseJson } from './json-text.ts'
 /** Style, Limits are visible: bodies of at most 256 KB. */
 export const bodyBytesMax = 256 * 1024
 
+interface BodyOptions {
+  readonly arrivalMs: number
+  /** The form of one of our pages may have sent it. */
+  readonly takesForms?: boolean
+}
+
 /**
  * Reads a JSON body; `undefined` when there is none. Refuses one that is too large, too slow, too deep,
  * ambiguous or not JSON.
  */
-export async function readBody(request: IncomingMessage, arrivalMs: number): Promise<unknown> {
+export async function readBody(
+  request: IncomingMessage,
+  { arrivalMs, takesForms = false }: BodyOptions,
+): Promise<unknown> {
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared > bodyBytesMax)
     refuse('body_must_not_be_too_large', { detail: `Body is larger than ${bodyBytesMax} bytes` })
   const bytes = await unpacked(await readBytes(request, arrivalMs), request.headers['content-encoding'])
   if (bytes.length === 0) return undefined
   const type = request.headers['content-type']
+  if (takesForms && type?.toLowerCase().startsWith('application/x-www-form-urlencoded'))
+    return fieldsOf(bytes)
   if (type !== undefined && !/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
     refuse('content_type_must_be_json', { detail: `Content-Type is ${type}, but must be application/json` })
   }
   return parseJson(bytes)
+}
+
+/** Fields that were left empty were not filled in. */
+function fieldsOf(bytes: Buffer): Readonly<Record<string, string>> {
+  const fields = [...new URLSearchParams(bytes.toString('utf8'))].filter(([, value]) => value !== '')
+  const names = fields.map(([name]) => name)
+  if (new Set(names).size < names.length)
+    refuse('body_must_be_json', { detail: 'The form names a field twice' })
+  return Object.fromEntries(fields)
 }
 
 const unzip = promisify(gunzip)

@@ -1,5 +1,4 @@
 import type { Request as HttpRequestIn, Response as HttpResponse } from 'express'
-import { listQuery, takesIfMatch } from '../../../packages/contract/list-query.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Caller, Challenges } from '../../../packages/contract/callers.ts'
 import type { AnyRoute, Client, Dependencies } from '../../../packages/contract/routes.ts'
@@ -9,13 +8,12 @@ import { ownerOf, type MerchantOwner, type Owner } from '../../../packages/kerne
 import { answer } from './answer.ts'
 import { requireScope } from './authenticate.ts'
 import { callerOf, type Authenticator } from './credentials.ts'
-import { readBody } from './body.ts'
 import type { ClientAddress } from './client-address.ts'
-import { keyOf, type Keyed } from '../kinds/idempotency.ts'
+import { createdId, keyOf, type Keyed, type KeyedRequest } from '../kinds/idempotency.ts'
+import { bodyOf, checkAddress, ifRevision, isRead, keyHeader, queryParameters } from './input.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { HttpRequest } from './request.ts'
 import type { Reply } from './respond.ts'
-import { checkBody, checkQuery } from './validate.ts'
 import type { LastWrites } from '../kinds/writes.ts'
 
 export interface Api {
@@ -41,37 +39,45 @@ export async function handle(
   response: HttpResponse,
 ): Promise<Reply> {
   const admitted = await admit(api, route, request, response)
-  checkAddress(request.url)
   const params = pathParameters(route, request.params as Record<string, string>)
-  const { caller, owner } = await acting(api, admitted, { route, params, response })
   const query = queryParameters(route, request)
   const body = await bodyOf(api, route, request)
-  const header = request.headers['idempotency-key'] as string | undefined
-  const keyed = isRead(request) ? undefined : keyOf(route, { header, caller, owner, params, body })
+  response.locals['form'] = body
+  const bound = { ifRevision: ifRevision(route, request) }
+  const { caller, owner } = await acting(api, admitted, { route, params, response })
   const { dependencies } = api
+  const key = { header: keyHeader(request), caller, owner, params, body }
+  const { id, keyed } = await identified(route, dependencies, key)
   const asked = new HttpRequest({
     dependencies,
     caller,
     envelope: envelopeOf({ caller, owner }, response, { keyed, asOf: dependencies.executor.position }),
-    id: keyed?.id ?? dependencies.newId(),
+    id,
     path: response.locals['path'] as string,
     client: clientOf(api, request),
     params,
     query,
     body,
+    cookie: request.headers.cookie,
     minPosition: minPosition(api, request),
     lastWritten: api.writes.last(owner),
     subject: subjectOf(route, caller, params),
-    ifRevision: ifRevision(route, request),
+    ...bound,
   })
   const prepare = () => challenged(api.challenges, route, asked)
-  const reply = await answer(dependencies, { route, asked, keyed, prepare }).catch((error: unknown) => {
-    throw withKind(route, params, error)
-  })
+  const answering = answer(dependencies, { route, asked, keyed, prepare })
+  const reply = await answering.catch((error: unknown) => Promise.reject(withKind(route, params, error)))
   if (asked.revision !== undefined && !reply.replayed) response.setHeader('ETag', `"${asked.revision}"`)
   await tellIndex(api, asked, response)
   if (route.scope !== 'public') await tellPosition(api, { asked, isRead: isRead(request), response })
   return reply
+}
+
+/** The id of what the request creates; repeats of its key get the same. */
+async function identified(route: AnyRoute, dependencies: Dependencies, asked: KeyedRequest) {
+  const key = keyOf(route, asked)
+  const id = await createdId(route, dependencies, key?.id ?? dependencies.newId())
+  return { id, keyed: key && { ...key, id } }
 }
 
 /** What is shown has a leaf in the log as soon as the notary has signed it: a receipt proves it. */
@@ -100,11 +106,6 @@ async function tellPosition(api: Api, { asked, isRead, response }: Answered): Pr
 }
 
 const positionContext = 'position'
-
-/** HEAD is GET without a body. */
-function isRead({ method }: HttpRequestIn): boolean {
-  return method === 'GET' || method === 'HEAD'
-}
 
 function envelopeOf(
   { caller, owner }: Acting,
@@ -137,6 +138,7 @@ async function admit(
   checkMerchant(route, caller, isRead(request))
   if (!isNobody) checkEnvironment(api, { route, caller, header: environment })
   if (route.scope !== 'public' && route.scope !== 'own') requireScope(caller, route.scope)
+  checkAddress(request.url)
   return caller
 }
 
@@ -226,62 +228,6 @@ function checkEnvironment(
       detail: `Ikw-Environment is "${header}", but the credential belongs to ${own}`,
     })
   }
-}
-
-/** PostgreSQL cannot store this character, so nothing can have it in its name. */
-function checkAddress(url: string): void {
-  if (url.includes('%00'))
-    refuse('request_must_be_valid', { detail: 'The address must not contain the character U+0000' })
-}
-
-function queryParameters(route: AnyRoute, request: HttpRequestIn): Record<string, unknown> {
-  const query = request.url.includes('?') ? request.query : {}
-  const schema = route.kind === 'list' ? (listQueries.get(route) ?? rememberListQuery(route)) : route.query
-  if (schema) return checkQuery(schema, query)
-  if (Object.keys(query).length > 0) {
-    const [name] = Object.keys(query)
-    refuseField('request_must_be_valid', `query:/${name}`, `query parameter ${name} is not known here`)
-  }
-  return {}
-}
-
-const listQueries = new WeakMap<AnyRoute, ReturnType<typeof listQuery>>()
-
-function rememberListQuery(route: AnyRoute): ReturnType<typeof listQuery> {
-  const schema = listQuery(route)
-  listQueries.set(route, schema)
-  return schema
-}
-
-async function bodyOf(
-  { bodyArrivalMs }: Api,
-  route: AnyRoute,
-  request: HttpRequestIn,
-): Promise<object | undefined> {
-  if (isRead(request)) return undefined
-  const body = await readBody(request, bodyArrivalMs)
-  if (!route.body) {
-    const isEmpty =
-      body === undefined || body === null || (typeof body === 'object' && Object.keys(body).length === 0)
-    if (!isEmpty) refuseField('request_must_be_valid', '', 'Body is not accepted here')
-    return undefined
-  }
-  const given = body ?? {}
-  checkBody(route.body, given)
-  return given
-}
-
-/** The revision that a change is bound to; `*` is any, but a change needs one anyway. */
-function ifRevision(route: AnyRoute, request: HttpRequestIn): number | undefined {
-  const text = request.headers['if-match']
-  if (text === undefined || isRead(request)) return undefined
-  const [, revision] = /^"(-1|\d{1,15})"$/.exec(text) ?? []
-  if (takesIfMatch(route) && (text === '*' || revision !== undefined))
-    return revision === undefined ? undefined : Number(revision)
-  const why = takesIfMatch(route)
-    ? 'If-Match must be an ETag that was answered'
-    : 'If-Match is not accepted here'
-  return refuseField('request_must_be_valid', 'header:If-Match', why)
 }
 
 function minPosition({ dependencies }: Api, request: HttpRequestIn): number | undefined {

@@ -3,7 +3,9 @@ import express, { Router, type Express, type Request, type Response } from 'expr
 import { Refusal } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import type { Metrics } from '../../composition/metrics.ts'
+import { partsOf } from '../../../packages/contract/openapi/names.ts'
 import { handle, type Api } from './handle.ts'
+import { answeredAsPage } from './browser.ts'
 import { asRefusal } from './problem.ts'
 import { beginAnswer, respond, respondRefusal } from './respond.ts'
 import { traceparentOf } from './trace.ts'
@@ -131,22 +133,33 @@ async function serve(api: Api, { route, request, response, metrics }: RequestCon
   api.dependencies.tracing?.name(route.operation)
   const path = response.locals['path'] as string
   if (route.scope === 'public') openToPages(response)
+  // Whoever knows the session may pay and see its receipt.
+  if (route.token) response.locals['loggedPath'] = partsOf(route).path
   if (path.startsWith(legacyPrefix)) {
     response.setHeader('Deprecation', 'true')
     response.setHeader('Link', `<${path.replace(legacyPrefix, merchantPrefix)}>; rel="successor-version"`)
   }
   try {
-    respond(route, response, await handle(api, route, request, response))
+    const reply = await handle(api, route, request, response)
+    if (!(await answeredAsPage(api, { route, request, response, reply }))) respond(route, response, reply)
   } catch (error) {
-    fail(api, response, error)
+    const refusal = refusalAfter(api, response, error)
+    const isShown = await answeredAsPage(api, { route, request, response, refusal }).catch(() => false)
+    if (!isShown) fail(api, response, refusal)
   }
   metrics.observe(route.operation, response.statusCode, performance.now() - started)
 }
 
-function fail({ dependencies }: Api, response: Response, error: unknown): void {
+/** What the client is told of it. Whatever is no refusal has failed, and is logged. */
+function refusalAfter({ dependencies }: Api, response: Response, error: unknown): Refusal {
   const refusal = asRefusal(error)
   if (refusal !== error)
     dependencies.log.error({ error, request: response.locals['requestId'] as string }, 'request failed')
+  return refusal
+}
+
+function fail(api: Api, response: Response, error: unknown): void {
+  const refusal = refusalAfter(api, response, error)
   // A response that never ends would count as in flight for ever.
   if (response.headersSent) response.destroy().end()
   else respondRefusal(response, refusal)
@@ -167,7 +180,7 @@ function begin({ dependencies }: Api) {
           request: id,
           method: request.method,
           // Without the query, which may search for a phone number.
-          path: response.locals['path'] as string,
+          path: (response.locals['loggedPath'] ?? response.locals['path']) as string,
           status: response.statusCode,
           durationMs,
         },

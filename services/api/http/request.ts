@@ -35,6 +35,7 @@ export class HttpRequest implements AnyRequest {
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, unknown>>
   readonly body: object | undefined
+  readonly cookie: string | undefined
   readonly minPosition: number | undefined
   readonly lastWritten: number
   #position = 0
@@ -57,6 +58,7 @@ export class HttpRequest implements AnyRequest {
     this.params = parts.params
     this.query = parts.query
     this.body = parts.body
+    this.cookie = parts.cookie
     this.minPosition = parts.minPosition
     this.lastWritten = parts.lastWritten
     this.subject = parts.subject

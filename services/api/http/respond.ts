@@ -48,11 +48,6 @@ function serializer(route: AnyRoute): (body: unknown) => string {
 
 export function respond(route: AnyRoute, response: Response, { status, body, replayed }: Reply): void {
   if (replayed) response.setHeader('Idempotent-Replayed', 'true')
-  if (route.page && response.req.accepts(['json', 'html']) === 'html') {
-    response.setHeader('Content-Type', 'text/html; charset=utf-8')
-    endPacked(response, status, route.page(body as never))
-    return
-  }
   const { id } = body as { id?: string }
   if (status === 201 && id !== undefined) {
     const { location = `${(response.locals['path'] as string).replace(/\/$/, '')}/{id}` } = route
@@ -93,7 +88,7 @@ const [, scopeCode] = refusals.credential_must_have_the_scope
 /** Shorter answers fit into one packet anyway. */
 const packedFrom = 1_024
 
-function endPacked(response: Response, status: number, text: string): void {
+export function endPacked(response: Response, status: number, text: string): void {
   response.setHeader('Vary', 'Accept-Encoding')
   if (text.length < packedFrom || response.req.acceptsEncodings('gzip') !== 'gzip')
     return end(response, status, text)

@@ -3,7 +3,7 @@ import canonicalize from 'canonicalize'
 import { derivedId } from '../../../packages/contract/identity.ts'
 import { Refusal, refusals, refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import { credentialsOf, type Caller } from '../../../packages/contract/callers.ts'
-import type { AnyRoute } from '../../../packages/contract/routes.ts'
+import type { AnyRoute, Dependencies } from '../../../packages/contract/routes.ts'
 import { streamName, type AnyDecider } from '../../../packages/kernel/decider.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
 import type { EventStore, StoredEvent } from '../../../packages/kernel/ports.ts'
@@ -81,6 +81,15 @@ export function keyedOperation({ operation, twinOf = operation }: AnyRoute): str
 /** The id of what a keyed request creates. */
 export function keyedId(owner: Owner, operation: string, key: string): string {
   return derivedId(requests, `${ownerText(owner)} ${operation} ${key}`)
+}
+
+/** Where strangers may open what a row creates, its id follows from the usual one only for us. */
+export async function createdId(
+  { secretId, operation }: AnyRoute,
+  { blindIndex }: Pick<Dependencies, 'blindIndex'>,
+  id: string,
+): Promise<string> {
+  return secretId ? blindIndex(JSON.stringify(['created', operation, id])) : id
 }
 
 function givenKey(header: string | undefined, body: unknown): string | undefined {

@@ -66,6 +66,10 @@ export const kinds: Readonly<
   async perform(route, request) {
     return route.action!(request as never)
   },
+
+  async redirect(route, request) {
+    return route.action!(request as never)
+  },
 }
 
 async function prepared(route: AnyRoute, request: AnyRequest) {

@@ -1,9 +1,9 @@
 import { identity, publicId } from '../../../packages/contract/identity.ts'
 import { objectName } from '../../../packages/contract/resource.ts'
 import type { Caller } from '../../../packages/contract/callers.ts'
-import { Refusal, refuse } from '../../../packages/contract/refusals.ts'
+import { Refusal, refuse, type RefusalName } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
-import { idPrefixes } from '../../../packages/domain/index.ts'
+import { idPrefixes, missing } from '../../../packages/domain/index.ts'
 
 /** The prefixes that an id of these kinds may have; a bare UUID is always one. */
 function prefixesOf(kinds: readonly string[]): readonly string[] {
@@ -21,7 +21,7 @@ export function pathParameters(
     params[name] = kinds.includes('text')
       ? text
       : (identity(text, ...prefixesOf(kinds)) ??
-        refuse('resource_must_exist', { detail: noneOf(kinds, text) }))
+        refuse(missingOf(kinds[0]!), { detail: noneOf(kinds, text) }))
   }
   return params
 }
@@ -37,14 +37,19 @@ export function subjectOf(
 
 /** A generic "not found" becomes one that names the kind: the innermost one in the path. */
 export function withKind(route: AnyRoute, params: Readonly<Record<string, string>>, error: unknown): unknown {
-  if (!(error instanceof Refusal) || error.reason !== 'resource_must_exist' || error.details.detail)
-    return error
+  const isGeneric =
+    error instanceof Refusal && error.reason === 'resource_must_exist' && !error.details.detail
+  if (!isGeneric) return error
   const [name, kind] = Object.entries(route.params ?? {}).at(-1) ?? []
   if (name === undefined || kind === 'text') return error
   const [own] = [kind!].flat()
   const prefix = idPrefixes[own!]
   const id = params[name]!
-  return new Refusal('resource_must_exist', { detail: noneOf([own!], prefix ? publicId(prefix, id) : id) })
+  return new Refusal(missingOf(own!), { detail: noneOf([own!], prefix ? publicId(prefix, id) : id) })
+}
+
+function missingOf(kind: string): RefusalName {
+  return missing[kind] ?? 'resource_must_exist'
 }
 
 /** `No payout po_…`. */

@@ -9,11 +9,10 @@ import type { RailState } from '../../../packages/kernel/rail-ports.ts'
 import { equal } from '../../../packages/kernel/read-ports.ts'
 import { operations } from '../../../projections/operations.ts'
 import { html } from '../docs/html.ts'
-import { layout } from '../docs/layout.ts'
+import { pagePolicy } from '../http/browser.ts'
+import { frame, readerOf, type Reader } from './layout.ts'
 
 const path = '/sandbox/pay'
-const policy =
-  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 const declined: RailState = { state: 'failed', code: 'payer_declined', message: 'The payer declined' }
 const waitMs = 1_000
 
@@ -22,10 +21,10 @@ const waitMs = 1_000
  */
 export function mountSandboxPayer(app: Express, dependencies: Dependencies): void {
   app.get(`${path}/:reference`, async (request, response) => {
-    await openPayment(dependencies, request)
+    const { status } = await openPayment(dependencies, request)
     response.setHeader('Content-Type', 'text/html; charset=utf-8')
-    response.setHeader('Content-Security-Policy', policy)
-    response.end(page(request.params['reference'] as string))
+    response.setHeader('Content-Security-Policy', pagePolicy)
+    response.end(page(request, status === 'pending'))
   })
   app.post(`${path}/:reference/approve`, (request, response) =>
     play(dependencies, { request, response, result: { state: 'succeeded' } }),
@@ -61,15 +60,24 @@ async function openPayment(dependencies: Dependencies, { params }: Request): Pro
   return operation
 }
 
-function page(reference: string): string {
-  const form = (verb: string, label: string) =>
-    html`<form method="post" action="${path}/${reference}/${verb}">
-      <p><button>${label}</button></p>
-    </form>`
-  return layout({
-    path,
-    title: 'Play the payer',
-    lead: html`No real money moves in sandbox. What you choose here is what the operator will report.`,
-    content: html`${form('approve', 'Approve the payment')}${form('decline', 'Decline the payment')}`,
+function page(request: Request, isOpen: boolean): string {
+  const language = (offered: readonly string[]) => request.acceptsLanguages([...offered]) || undefined
+  const reader = readerOf({ query: request.query, path: request.path, language })
+  const { words } = reader
+  return frame(reader, {
+    title: words.playPayer,
+    isTest: true,
+    content: html`<h1>${words.playPayer}</h1>
+      <p>${isOpen ? words.playLead : words.decided}</p>
+      ${isOpen && choices(request.params['reference'] as string, reader)}`,
   })
+}
+
+function choices(reference: string, { words, language }: Reader) {
+  return html`<form method="post" action="${path}/${reference}/approve?lang=${language}">
+      <button>${words.approve}</button>
+    </form>
+    <form method="post" action="${path}/${reference}/decline?lang=${language}">
+      <button class="second">${words.decline}</button>
+    </form>`
 }

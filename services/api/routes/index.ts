@@ -2,6 +2,7 @@ import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { auditRoutes } from './audit.ts'
 import { authRoutes } from './auth.ts'
 import { balanceRoutes } from './balances.ts'
+import { checkoutRoutes } from './checkout.ts'
 import { customerRoutes } from './customers.ts'
 import { eventRoutes } from './events.ts'
 import { feeRoutes } from './fees.ts'
@@ -9,6 +10,7 @@ import { geographyRoutes } from './geography.ts'
 import { idempotencyKeyRoutes } from './idempotency-keys.ts'
 import { operationRoutes } from './operations.ts'
 import { paymentIntentRoutes } from './payment-intents.ts'
+import { paymentLinkRoutes } from './payment-links.ts'
 import { paymentRoutes } from './payments.ts'
 import { payoutSettingsRoutes } from './payout-settings.ts'
 import { payoutRoutes } from './payouts.ts'
@@ -19,6 +21,8 @@ import { webhookEndpointRoutes } from './webhook-endpoints.ts'
 /** Every endpoint, in the order of the reference: as a newcomer needs them. */
 const table: readonly AnyRoute[] = [
   ...paymentIntentRoutes,
+  ...checkoutRoutes,
+  ...paymentLinkRoutes,
   ...payoutRoutes,
   ...payoutSettingsRoutes,
   ...paymentRoutes,

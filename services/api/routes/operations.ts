@@ -6,13 +6,19 @@ import {
   type OperationRow,
 } from '../../../packages/domain/payment-intents/operation.ts'
 import { operations } from '../../../projections/operations.ts'
+import { literals, optional, record } from '../../../packages/contract/vocabulary.ts'
 import { operationPage } from '../pages/operation.ts'
+
+const LanguageQuery = record({
+  lang: optional({ ...literals('fr', 'en'), description: "Instead of the browser's language" }),
+})
 
 const rows = [
   showRow('GET /operations/status/{operationId}', {
     summary: 'Where a payment, payout or refund stands: a page for browsers, JSON otherwise',
     scope: 'public',
     params: { operationId: ['operation', 'payout', 'refund'] },
+    query: LanguageQuery,
     returns: OperationResource,
     from: operations,
     // The columns of the read model are the fields of the row: it is declared with them.

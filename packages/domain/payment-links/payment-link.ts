@@ -1,0 +1,169 @@
+import { feeModes, MethodTypes } from '../../contract/payment-methods.ts'
+import { refuse } from '../../contract/refusals.ts'
+import {
+  AmountMinor,
+  Country,
+  Currency,
+  literals,
+  nullable,
+  record,
+  Timestamp,
+  Type,
+  Uuid,
+} from '../../contract/vocabulary.ts'
+import type { Decider } from '../../kernel/decider.ts'
+import { stored, type EventsOf } from '../../kernel/event-types.ts'
+
+/** What every payer of the link is offered. */
+const terms = {
+  /** Null: the payer chooses it. */
+  amount: nullable(AmountMinor),
+  currency: Currency,
+  country: Country,
+  feeMode: literals(...feeModes),
+  description: nullable(Type.String()),
+  methods: MethodTypes,
+  expiresAt: nullable(Timestamp),
+  isSingleUse: Type.Boolean(),
+}
+
+// Events
+
+export const paymentLinkEvents = {
+  PaymentLinkCreated: stored(1, record({ ...terms, url: Type.String() })),
+  /** Of a link for one payment: only this session may pay, with this intent. */
+  PaymentLinkReserved: stored(1, record({ session: Uuid, paymentIntent: Uuid })),
+  /** `cause` is the position of the event that it follows from; a link for one payment is used up by it. */
+  PaymentLinkUsed: stored(
+    1,
+    record({ session: Uuid, cause: Type.Integer({ minimum: 0 }), isUsedUp: Type.Boolean() }),
+  ),
+  PaymentLinkDeactivated: stored(1, record({})),
+  PaymentLinkExpired: stored(1, record({})),
+}
+
+export type PaymentLinkEvents = EventsOf<typeof paymentLinkEvents>
+
+// State
+
+type Terms = PaymentLinkEvents['PaymentLinkCreated']
+
+export interface ExistingLink extends Terms {
+  readonly livemode: boolean
+  readonly createdAt: string
+  readonly status: 'active' | 'inactive' | 'expired' | 'completed'
+  readonly uses: number
+  /** Position of the newest cause of a use: uses are told in the order of their causes. */
+  readonly lastCause: number
+  readonly reserved: PaymentLinkEvents['PaymentLinkReserved'] | null
+}
+
+export type PaymentLink = { readonly status: 'none' } | ExistingLink
+
+// Decisions
+
+export type PaymentLinkCommands = {
+  /** `pages` is the URL below which links are. */
+  CreateLink: Omit<Terms, 'url'> & { pages: string }
+  /** `instead` is the intent of another session that can no longer be paid. */
+  ReserveLink: { session: string; paymentIntent: string; instead: string | null }
+  UseLink: { session: string }
+  DeactivateLink: object
+  ExpireLink: object
+}
+
+export const paymentLink: Decider<PaymentLink, PaymentLinkCommands, PaymentLinkEvents> = {
+  category: 'payment_link',
+  events: paymentLinkEvents,
+  initial: () => ({ status: 'none' }),
+  // A link on a poster is used for years.
+  snapshot: { version: 1, every: () => 256 },
+
+  decide: {
+    CreateLink({ pages, ...given }, { status }, { id }) {
+      if (status !== 'none') return []
+      return [{ type: 'PaymentLinkCreated', data: { ...given, url: `${pages}/${slugOf(id)}` } }]
+    },
+
+    // Sessions that are open may finish after the link has been closed: only another payment stands in their
+    // way.
+    ReserveLink({ session, paymentIntent, instead }, state) {
+      const { isSingleUse, status, reserved } = existing(state)
+      if (!isSingleUse) return []
+      if (status === 'completed') refuse('checkout_session_must_be_payable', { detail: 'The link was paid' })
+      if (reserved?.paymentIntent === paymentIntent) return []
+      const isFree = !reserved || reserved.session === session || reserved.paymentIntent === instead
+      if (!isFree) refuse('payment_link_must_not_be_in_use', { retryAfterSeconds: 5 })
+      return [{ type: 'PaymentLinkReserved', data: { session, paymentIntent } }]
+    },
+
+    UseLink({ session }, state, { cause }) {
+      const link = begun(state)
+      if (!cause) throw new Error('links are used by a policy')
+      if (cause.position <= link.lastCause) return []
+      return [
+        { type: 'PaymentLinkUsed', data: { session, cause: cause.position, isUsedUp: link.isSingleUse } },
+      ]
+    },
+
+    DeactivateLink(_, state) {
+      return existing(state).status === 'active' ? [{ type: 'PaymentLinkDeactivated', data: {} }] : []
+    },
+
+    ExpireLink(_, state, { now }) {
+      const { status, expiresAt } = existing(state)
+      const isOver = expiresAt !== null && Date.parse(expiresAt) <= now.getTime()
+      return status === 'active' && isOver ? [{ type: 'PaymentLinkExpired', data: {} }] : []
+    },
+  },
+
+  evolve: {
+    PaymentLinkCreated: (_, link, { livemode, at }) => {
+      const nothingYet = { uses: 0, lastCause: 0, reserved: null }
+      return { ...link, ...nothingYet, livemode, createdAt: at, status: 'active' }
+    },
+    PaymentLinkReserved: (state, reserved) => ({ ...begun(state), reserved }),
+    PaymentLinkUsed: (state, { cause, isUsedUp }) => {
+      const link = begun(state)
+      const used = { uses: link.uses + 1, lastCause: cause }
+      return { ...link, ...used, status: isUsedUp ? 'completed' : link.status }
+    },
+    PaymentLinkDeactivated: (state) => ({ ...begun(state), status: 'inactive' }),
+    PaymentLinkExpired: (state) => ({ ...begun(state), status: 'expired' }),
+  },
+}
+
+/** Whether it takes new payers. Time may have ended it a moment before its timer does. */
+export function isOpen({ status, expiresAt }: ExistingLink, now: Date): boolean {
+  return status === 'active' && (expiresAt === null || Date.parse(expiresAt) > now.getTime())
+}
+
+function existing(state: PaymentLink): ExistingLink {
+  return state.status === 'none' ? refuse('resource_must_exist') : state
+}
+
+/** A history that continues without a beginning is a bug, not the caller's fault. */
+function begun(state: PaymentLink): ExistingLink {
+  if (state.status === 'none') throw new Error('the stream does not start with PaymentLinkCreated')
+  return state
+}
+
+// The slug is the id, written shorter: a link is found without a read model.
+
+const radix = 36
+
+export function slugOf(id: string): string {
+  return BigInt(`0x${id.replaceAll('-', '')}`).toString(radix)
+}
+
+/** `undefined` for a text that is no slug. Letters may be in either case, as people type them. */
+export function idOfSlug(text: string): string | undefined {
+  const slug = text.toLowerCase()
+  if (!/^[0-9a-z]{1,25}$/.test(slug)) return undefined
+  const value = [...slug].reduce((sum, digit) => sum * BigInt(radix) + BigInt(parseInt(digit, radix)), 0n)
+  const hex = value.toString(16).padStart(32, '0')
+  const id = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join(
+    '-',
+  )
+  return slugOf(id) === slug && hex.length === 32 ? id : undefined
+}

@@ -1,0 +1,197 @@
+import { quoteFee } from '../../../packages/contract/fees.ts'
+import type { MethodType } from '../../../packages/contract/payment-methods.ts'
+import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
+import type { Request } from '../../../packages/contract/routes.ts'
+import { choice, Country, maybe, record, Type, type Static } from '../../../packages/contract/vocabulary.ts'
+import type {
+  Attempt,
+  CheckoutSession,
+  CheckoutSessionCommands,
+  ExistingSession,
+} from '../../../packages/domain/checkout/checkout-session.ts'
+import {
+  isReturnUrl,
+  type CheckoutSessionRequest,
+  type PaymentStatus,
+} from '../../../packages/domain/checkout/resource.ts'
+import { payerPlan, plainPlan } from '../../../packages/domain/ledger/plans.ts'
+import {
+  paymentIntent,
+  type PaymentIntentCommands,
+} from '../../../packages/domain/payment-intents/payment-intent.ts'
+import { isLocked, type PaymentIntent } from '../../../packages/domain/payment-intents/state.ts'
+import type { Outcome } from '../../../packages/kernel/executor-options.ts'
+import { checkoutSessions } from '../../../projections/checkout.ts'
+import { paymentIntents } from '../../../projections/payment-intents.ts'
+import { currentState } from '../kinds/current-state.ts'
+import { admittedTerms, linkIdOf, openLink } from './checkout-terms.ts'
+import { findOrCreateCustomer } from './customers.ts'
+import { quote, type FeeQuoteResource } from './fees.ts'
+
+type Asking = Pick<Request, 'owner' | 'dependencies'>
+type Opening = Request<Static<typeof CheckoutSessionRequest>>
+
+/** The customer is found, or made, before the session is. */
+export async function prepareSession(request: Opening): Promise<CheckoutSessionCommands['OpenSession']> {
+  const { body, dependencies } = request
+  const offer = await offerOf(request)
+  const { customerEmail: email = null, customerPhone: phone = null, successUrl, cancelUrl } = body
+  return {
+    ...offer,
+    customer: await findOrCreateCustomer(request, { email, phone, currency: offer.currency }),
+    email,
+    phone,
+    successUrl: returnUrlAt('/successUrl', successUrl),
+    cancelUrl: returnUrlAt('/cancelUrl', cancelUrl),
+    metadata: body.metadata ?? {},
+    pages: `${dependencies.baseUrl}/checkout/session`,
+    // What the payer pays on top depends on how the payer pays.
+    attaches: !body.deferPaymentIntentCreation && offer.amount !== null && offer.feeMode === 'merchant_pays',
+  }
+}
+
+/** A session that is not deferred shows an intent, which then is there. */
+export async function createFirstAttempt(
+  request: Pick<Request, 'send'>,
+  { id, state }: Outcome<CheckoutSession>,
+): Promise<void> {
+  if (state.status !== 'none' && state.attempt) await createAttempt(request, id, state)
+}
+
+/** What the payer is offered: a link's terms, or those of the request. */
+async function offerOf(request: Opening) {
+  const { body } = request
+  const linkId = linkIdOf(body)
+  const link = linkId === undefined ? undefined : await openLink(request, linkId)
+  for (const name of ['amount', 'currency', 'country'] as const) {
+    const [asked, own] = [body[name], link?.[name]]
+    const isOpen = asked === undefined || asked === null || own === undefined || own === null
+    if (!isOpen && asked !== own) {
+      const message = `${name} is "${asked}", but "${own}" by the link; leave it out`
+      refuseField('checkout_amount_must_be_known', `/${name}`, message)
+    }
+  }
+  const amount = link ? (link.amount ?? body.amount ?? null) : (body.amount ?? null)
+  if (amount === null && !link)
+    refuseField('checkout_amount_must_be_known', '/amount', 'amount is required without a link')
+  const { currency, country, paymentMethodTypes = null } = body
+  const given = link
+    ? {
+        currency: link.currency,
+        country: link.country,
+        paymentMethodTypes: paymentMethodTypes ?? link.methods,
+      }
+    : { currency, country, paymentMethodTypes }
+  const terms = await admittedTerms(request, given, amount)
+  mustBeOfLink(terms.methods, link?.methods)
+  const { feeMode = 'merchant_pays', description = null } = link ?? {}
+  return { ...terms, feeMode, description, link: linkId ?? null }
+}
+
+function mustBeOfLink(asked: readonly MethodType[], offered: readonly MethodType[] | undefined): void {
+  const other = asked.find((type) => offered && !offered.includes(type))
+  if (other === undefined) return
+  const message = `the link does not offer ${other}; one of ${offered!.join(', ')}`
+  refuseField('method_must_be_offered', '/paymentMethodTypes', message)
+}
+
+function returnUrlAt(pointer: string, url: string | null | undefined): string | null {
+  if (!url) return null
+  if (!isReturnUrl(url)) refuseField('request_must_be_valid', pointer, `"${url}" is not a web address`)
+  return url
+}
+
+/** The intent of the newest try to pay; what it is about was fixed when it was attached. */
+export async function createAttempt(
+  request: Pick<Request, 'send'>,
+  session: string,
+  state: ExistingSession & { readonly attempt: Attempt | null },
+): Promise<PaymentIntent> {
+  const { attempt, currency, country, description, payer, feeMode } = state
+  const { amount, fee } = attempt!
+  const data: PaymentIntentCommands['CreateIntent'] = {
+    amount: amount + fee,
+    currency,
+    transactionCountry: country,
+    payerCountry: null,
+    railCountry: null,
+    description,
+    metadata: {},
+    customer: payer.customer,
+    purpose: { type: 'checkout', id: session },
+    plan: feeMode === 'customer_pays' ? payerPlan(amount, fee) : plainPlan(amount),
+  }
+  return (await request.send(paymentIntent, attempt!.paymentIntent, { type: 'CreateIntent', data })).state
+}
+
+/** How the newest try to pay stands. */
+export async function paymentOf(request: Asking, state: CheckoutSession): Promise<PaymentStatus> {
+  if (state.status === 'none') return 'unpaid'
+  return paymentStatusOf(state, await intentOf(request, state))
+}
+
+/** Always current. */
+export async function sessionOf(request: Asking, id: string): Promise<ExistingSession> {
+  const state = (await currentState(request, checkoutSessions, id)) as CheckoutSession | undefined
+  return !state || state.status === 'none' ? refuse('resource_must_exist') : state
+}
+
+export async function intentOf(
+  request: Asking,
+  { attempt }: ExistingSession,
+): Promise<Exclude<PaymentIntent, { status: 'none' }> | undefined> {
+  if (!attempt) return undefined
+  const intent = (await currentState(request, paymentIntents, attempt.paymentIntent)) as
+    PaymentIntent | undefined
+  return intent?.status === 'none' ? undefined : intent
+}
+
+export function paymentStatusOf(
+  { status }: ExistingSession,
+  intent: PaymentIntent | undefined,
+): PaymentStatus {
+  if (!intent || intent.status === 'none') return status === 'completed' ? 'paid' : 'unpaid'
+  if (intent.status === 'succeeded') return 'paid'
+  const isBegun = intent.status === 'processing' || intent.status === 'requires_action' || isLocked(intent)
+  return isBegun ? 'processing' : 'unpaid'
+}
+
+/** Whether it still waits for a payment. */
+export function isPayable({ owner, dependencies }: Asking, { status, expiresAt }: ExistingSession): boolean {
+  return status === 'open' && Date.parse(expiresAt) > dependencies.clock(owner).getTime()
+}
+
+export const SessionFeeRequest = record({
+  payment_method_type: maybe(choice('mobile_money', 'card')),
+  operator: maybe(Type.String({ maxLength: 64 })),
+  country: maybe(Country),
+})
+
+/** The same as the general quote, with the terms of the session. */
+export async function quoteSession(
+  request: Request<Static<typeof SessionFeeRequest>>,
+): Promise<Static<typeof FeeQuoteResource>> {
+  const { amount, currency, country, feeMode, methods } = await sessionOf(request, request.params['id']!)
+  const { body } = request
+  const type = body.payment_method_type ?? 'mobile_money'
+  if (!methods.includes(type)) {
+    const message = `${type} is not offered; one of ${methods.join(', ')}`
+    refuseField('method_must_be_offered', '/payment_method_type', message)
+  }
+  if (amount === null) refuse('checkout_amount_must_be_known', { detail: 'The payer chooses the amount' })
+  const { operator = null, country: other } = body
+  const asked = { amount, currency, country: other ?? country, payment_method_type: type, operator }
+  return quote({ ...request, body: { ...asked, operation: 'payment', fee_mode: feeMode } })
+}
+
+/** What the payer pays on top. */
+export function payerFeeOf(
+  { owner, dependencies }: Asking,
+  { merchant, currency, country, feeMode }: ExistingSession,
+  method: { readonly amount: number; readonly type: MethodType; readonly operator?: string | undefined },
+): number {
+  if (feeMode !== 'customer_pays') return 0
+  const { amount: amountMinor, type, operator } = method
+  const asked = { operation: 'payment', amountMinor, currency, merchant, country, operator, feeMode } as const
+  return quoteFee({ ...asked, method: type }, dependencies.clock(owner)).feeMinor
+}

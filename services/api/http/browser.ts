@@ -1,0 +1,74 @@
+import type { Request, Response } from 'express'
+import { refusals, type Refusal } from '../../../packages/contract/refusals.ts'
+import type { Redirection, Shown, Visit } from '../../../packages/contract/pages.ts'
+import type { AnyRoute } from '../../../packages/contract/routes.ts'
+import { pathParameters } from '../kinds/prefixes.ts'
+import type { Api } from './handle.ts'
+import { endPacked, type Reply } from './respond.ts'
+
+/** Only our own files, and nothing written into the page: whatever a merchant's text contains is text. */
+export const pagePolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+  "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+interface Answering {
+  readonly route: AnyRoute
+  readonly request: Request
+  readonly response: Response
+  readonly reply?: Reply
+  readonly refusal?: Refusal
+}
+
+/** Answers a browser that asks for a page where the row has one; false where JSON is to be answered. */
+export async function answeredAsPage(api: Api, answering: Answering): Promise<boolean> {
+  const { route, request, response, reply, refusal } = answering
+  if (reply && route.kind === 'redirect') return sendOn(api, response, reply.body as Redirection)
+  if (response.headersSent || request.accepts(['json', 'html']) !== 'html') return false
+  const visit = visitOf(api, answering)
+  const shown = refusal
+    ? await route.refusedPage?.(refusal, visit)
+    : await route.page?.(reply!.body as never, visit)
+  if (shown === undefined) return false
+  if (refusal?.details.retryAfterSeconds !== undefined)
+    response.setHeader('Retry-After', refusal.details.retryAfterSeconds)
+  endShown(response, refusal ? refusals[refusal.reason][0] : reply!.status, shown)
+  return true
+}
+
+function endShown(response: Response, status: number, shown: Shown): void {
+  if (typeof shown !== 'string') return response.redirect(303, shown.location)
+  response.setHeader('Content-Type', 'text/html; charset=utf-8')
+  response.setHeader('Content-Security-Policy', pagePolicy)
+  endPacked(response, status, shown)
+}
+
+function visitOf({ dependencies }: Api, { route, request, response, refusal }: Answering): Visit {
+  const given = request.params as Record<string, string>
+  const { path, form = {} } = response.locals as { path: string; form?: Record<string, unknown> }
+  return {
+    dependencies,
+    path,
+    // Ids that are none are why it was refused.
+    params: refusal?.reason === 'resource_must_exist' ? given : pathParameters(route, given),
+    query: request.query,
+    form,
+    language: (offered) => request.acceptsLanguages([...offered]) || undefined,
+  }
+}
+
+function sendOn({ dependencies }: Api, response: Response, { location, cookie }: Redirection): true {
+  if (cookie) {
+    response.cookie(cookie.name, cookie.value, {
+      path: response.locals['path'] as string,
+      maxAge: cookie.seconds * 1_000,
+      httpOnly: true,
+      sameSite: 'lax',
+      secure: dependencies.baseUrl.startsWith('https:'),
+    })
+  }
+  response.statusCode = 302
+  response.setHeader('Location', location)
+  response.setHeader('Content-Length', 0)
+  response.end()
+  return true
+}

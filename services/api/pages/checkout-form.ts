@@ -1,0 +1,158 @@
+import { marketOf } from '../../../packages/contract/catalog.ts'
+import type { HostedCheckoutView } from '../../../packages/domain/checkout/resource.ts'
+import { html, type Html } from '../docs/html.ts'
+import type { Reader } from './layout.ts'
+import { money } from './money.ts'
+
+type Method = HostedCheckoutView['payment_methods'][number]
+
+export interface FormState {
+  readonly view: HostedCheckoutView
+  readonly reader: Reader
+  /** What the payer had typed before it was refused. */
+  readonly typed: Readonly<Record<string, unknown>>
+  /** Why nothing was paid, in the payer's words. */
+  readonly problem?: string | undefined
+}
+
+/** What is paid, and to whom, comes first. */
+export function due({ view, reader }: FormState): Html {
+  const { words, language } = reader
+  const { amount, currency, description, merchant } = view
+  const [method] = view.payment_methods
+  const fee = method?.fee ?? 0
+  return html`<h1 class="due">
+      <span class="label">${view.open_amount ? words.pageFor(merchant.name) : words.amountDue}</span>
+      ${amount !== null && html`<span class="sum">${money(amount + fee, currency, language)}</span>`}
+    </h1>
+    ${
+      amount !== null &&
+      fee > 0 &&
+      html`<p class="soft">
+        ${words.withFee(money(amount, currency, language), money(fee, currency, language))}
+      </p>`
+    }
+    ${description !== null && html`<p class="soft">${description}</p>`}`
+}
+
+export function payForm(state: FormState): Html {
+  const { view, reader } = state
+  const { words, language } = reader
+  const here = `/checkout/session/${view.id}`
+  const mobile = view.payment_methods.find(({ type }) => type === 'mobile_money')
+  const card = view.payment_methods.find(({ type }) => type === 'card')
+  return html`${
+      state.problem !== undefined &&
+      html`<div class="alert" role="alert">
+        <p>${state.problem}</p>
+      </div>`
+    }
+    <form
+      class="pay"
+      method="post"
+      action="${here}/pay?lang=${language}"
+      data-country="${view.country}"
+      data-sending="${words.sending}"
+    >
+      ${view.open_amount && amountField(state)} ${mobile && mobileFields(state, mobile)}
+      ${mobile && html`<button name="PaymentMethod" value="mobile_money">${payLabel(state, mobile)}</button>`}
+      ${mobile && card && html`<p class="or">${words.or}</p>`}
+      ${card && cardButton(state, card, mobile !== undefined)}
+    </form>
+    ${
+      view.cancel_url !== null &&
+      html`<form method="post" action="${here}/cancel?lang=${language}">
+        <button class="quiet">${words.cancel}</button>
+      </form>`
+    }`
+}
+
+/** The button says what happens and how much. */
+function payLabel({ view, reader }: FormState, { total_amount }: Method): string {
+  const { words, language } = reader
+  return total_amount === null ? words.payOpen : words.pay(money(total_amount, view.currency, language))
+}
+
+function cardButton({ view, reader }: FormState, { total_amount }: Method, isSecond: boolean): Html {
+  const { words, language } = reader
+  const label =
+    total_amount === null ? words.payCardOpen : words.payCard(money(total_amount, view.currency, language))
+  return html`<button name="PaymentMethod" value="card" formnovalidate ${isSecond && html`class="second"`}>
+    ${label}
+  </button>`
+}
+
+function amountField({ view, reader: { words }, typed }: FormState): Html {
+  return html`<div class="field">
+    <label for="amount">${words.chooseAmount}</label>
+    <div class="typed">
+      <input
+        id="amount"
+        name="Amount"
+        inputmode="decimal"
+        autocomplete="off"
+        required
+        maxlength="20"
+        value="${textOf(typed['Amount'])}"
+        aria-describedby="amount-hint"
+      />
+      <span aria-hidden="true">${signOf(view.currency)}</span>
+    </div>
+    <p class="hint" id="amount-hint">${words.amountHint(signOf(view.currency))}</p>
+  </div>`
+}
+
+function mobileFields(state: FormState, { operators }: Method): Html {
+  const { words } = state.reader
+  const chosen = operators.length === 1 ? operators[0]!.code : state.typed['Operator']
+  return html`<fieldset>
+      <legend>${words.operator}</legend>
+      <div class="choices">${operators.map((operator) => tile(operator, chosen === operator.code))}</div>
+    </fieldset>
+    ${numberField(state)}
+    <label class="remember" hidden><input type="checkbox" checked />${words.remember}</label>`
+}
+
+function tile({ code, name }: Method['operators'][number], isChosen: boolean): Html {
+  return html`<label class="choice">
+    <input type="radio" name="Operator" value="${code}" required ${isChosen && html`checked`} />
+    ${name}
+  </label>`
+}
+
+function numberField({ view, reader: { words }, typed }: FormState): Html {
+  const { callingCode, msisdnPattern, msisdnExample } = marketOf(view.country)!
+  const example = msisdnExample.slice(callingCode.length)
+  return html`<div class="field">
+    <label for="number">${words.number}</label>
+    <div class="typed">
+      <span aria-hidden="true">${callingCode}</span>
+      <input
+        id="number"
+        name="PhoneNumber"
+        type="tel"
+        inputmode="tel"
+        autocomplete="tel"
+        required
+        maxlength="24"
+        value="${textOf(typed['PhoneNumber'])}"
+        aria-describedby="number-hint number-fault"
+        data-code="${callingCode}"
+        data-pattern="${msisdnPattern.source}"
+        data-wrong="${words.numberWrong}"
+      />
+    </div>
+    <p class="hint" id="number-hint">${words.numberHint(example.length, example)}</p>
+    <p class="fault" id="number-fault" aria-live="polite"></p>
+  </div>`
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** `F CFA` */
+function signOf(currency: string): string {
+  const parts = new Intl.NumberFormat('fr-FR', { style: 'currency', currency }).formatToParts(0)
+  return parts.find(({ type }) => type === 'currency')!.value
+}

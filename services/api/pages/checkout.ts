@@ -1,0 +1,223 @@
+import { operatorIn } from '../../../packages/contract/catalog.ts'
+import { publicId } from '../../../packages/contract/identity.ts'
+import type { Shown, Visit } from '../../../packages/contract/pages.ts'
+import type { Refusal, RefusalName } from '../../../packages/contract/refusals.ts'
+import type { HostedCheckoutView, ReceiptView } from '../../../packages/domain/checkout/resource.ts'
+import type { PaymentIntent } from '../../../packages/domain/payment-intents/state.ts'
+import { intentOf, sessionOf } from '../actions/checkout-sessions.ts'
+import { checkoutReceipt, hostedCheckout, ownerOfSession } from '../actions/checkout.ts'
+import { html, type Html } from '../docs/html.ts'
+import { due, payForm, type FormState } from './checkout-form.ts'
+import { frame, readerOf, type Reader } from './layout.ts'
+import { money, time } from './money.ts'
+import { notice, problemWords } from './notices.ts'
+
+type Existing = Exclude<PaymentIntent, { status: 'none' }>
+
+/** What the page knows beside what the API shows. */
+interface Sight {
+  readonly view: HostedCheckoutView
+  readonly reader: Reader
+  readonly intent: Existing | undefined
+  readonly receipt: ReceiptView | undefined
+}
+
+/** The page for the payer, at whatever point the payment is. */
+export async function checkoutPage(view: HostedCheckoutView, visit: Visit): Promise<string> {
+  const sight = await sightOf(view, visit)
+  const { reader, intent, receipt } = sight
+  const common = { name: view.merchant.name, isTest: !view.livemode }
+  const framed = (title: string, content: Html, refreshSeconds?: number) =>
+    frame(reader, { ...common, title, content, ...(refreshSeconds !== undefined && { refreshSeconds }) })
+  const { words } = reader
+  if (receipt) return framed(words.paidTitle, paid(sight, receipt))
+  if (view.status === 'completed')
+    return framed(words.paidBackTitle, ended(words.paidBackTitle, words.paidBackLead, sight))
+  if (intent?.status === 'requires_action')
+    return framed(words.goOnTitle(view.merchant.name), goOn(sight, intent.url, visit))
+  if (view.payment_status === 'processing') return framed(words.promptTitle, prompt(sight), 5)
+  if (view.status === 'canceled')
+    return framed(words.canceledTitle, ended(words.canceledTitle, words.canceledLead, sight))
+  if (view.status === 'expired')
+    return framed(words.expiredTitle, ended(words.expiredTitle, words.expiredLead, sight))
+  const problem = intent?.status === 'failed' ? failureWords(reader, intent.failure.code) : undefined
+  const state: FormState = { view, reader, typed: {}, problem }
+  return framed(words.pageFor(view.merchant.name), html`${due(state)} ${payForm(state)}`)
+}
+
+async function sightOf(view: HostedCheckoutView, visit: Visit): Promise<Sight> {
+  const request = { ...visit, owner: await ownerOfSession(visit) }
+  const intent = await intentOf(request, await sessionOf(request, visit.params['sessionId']!))
+  const receipt = intent?.status === 'succeeded' ? await checkoutReceipt(request) : undefined
+  return { view, reader: readerOf(visit), intent, receipt }
+}
+
+function failureWords({ words }: Reader, code: keyof Reader['words']['failures']): string {
+  return `${words.failures[code]} ${words.notPaid} ${words.tryAgain}`
+}
+
+function paid({ view, reader }: Sight, receipt: ReceiptView): Html {
+  const { words, language } = reader
+  const { currency } = receipt
+  const total = receipt.amount + (receipt.fee ?? 0)
+  const name = view.merchant.name
+  return html`<svg
+      class="sign"
+      viewBox="0 0 24 24"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="2"
+      aria-hidden="true"
+    >
+      <circle cx="12" cy="12" r="10" />
+      <path d="m7 12.5 3.5 3.5L17 9" />
+    </svg>
+    <h1>${words.paidTitle}</h1>
+    <p>${words.paidLead(money(total, currency, language), name)}</p>
+    ${view.success_url !== null && backLink(reader, name, view.success_url)}
+    <h2>${words.receipt}</h2>
+    ${receiptList(reader, receipt, view.country)}
+    <a class="button second" href="/checkout/session/${view.id}/receipt.pdf?lang=${language}"
+      >${words.download}</a
+    >`
+}
+
+/** The payer is taken back after a moment; the link is for those who do not wait. */
+function backLink({ words }: Reader, name: string, url: string): Html {
+  return html`<p class="soft">${words.goingBack(name)}</p>
+    <a class="button" href="${url}" data-forward="6000">${words.back(name)}</a>`
+}
+
+/** What a receipt says, on the page and on paper. */
+export function receiptRows(
+  { words, language }: Reader,
+  receipt: ReceiptView,
+  country: string,
+): readonly [string, string][] {
+  const { amount, currency, fee, payer } = receipt
+  const sum = (minor: number) => money(minor, currency, language)
+  const rows: readonly (readonly [string, string | null])[] = [
+    [words.merchant, receipt.merchant.name],
+    [words.purpose, receipt.description],
+    [words.amount, fee === null ? null : sum(amount)],
+    [words.fee, fee === null ? null : sum(fee)],
+    [words.total, sum(amount + (fee ?? 0))],
+    [words.method, operatorName(receipt.operator, country) ?? words.card],
+    [words.phone, payer.phone],
+    [words.payer, payer.name ?? payer.email],
+    [words.paidOn, time(receipt.paid_at, language)],
+    [words.receiptNumber, receipt.number],
+  ]
+  return rows.filter((row): row is [string, string] => row[1] !== null)
+}
+
+function operatorName(code: string | null, country: string): string | undefined {
+  return code === null ? undefined : (operatorIn(country, code)?.name ?? code)
+}
+
+function receiptList(reader: Reader, receipt: ReceiptView, country: string): Html {
+  const rows = receiptRows(reader, receipt, country)
+  return html`<dl>
+    ${rows.map(
+      ([name, value]) =>
+        html`<dt>${name}</dt>
+          <dd>${value}</dd>`,
+    )}
+  </dl>`
+}
+
+/** Tells what to do on the phone, in the operator's name, and goes on by itself. */
+function prompt({ view, reader, intent }: Sight): Html {
+  const { words, language } = reader
+  const attempt = intent?.attempts.at(-1)
+  const method = attempt?.method
+  const here = `/checkout/session/${view.id}?lang=${language}`
+  const isMobile = method?.type === 'mobile_money'
+  const operator = isMobile ? (operatorName(method.operator, method.country) ?? '') : words.card
+  return html`${due({ view, reader, typed: {} })}
+    <h2>${words.promptTitle}</h2>
+    ${isMobile && html`<p>${words.promptLead(operator, method.msisdn.slice(-4))}</p>`}
+    ${
+      isMobile &&
+      html`<ol class="steps">
+        ${words.promptSteps(operator).map((step) => html`<li>${step}</li>`)}
+      </ol>`
+    }
+    <p
+      class="wait"
+      role="status"
+      data-status="/api/checkout/${view.id}/status"
+      data-shown="processing"
+      data-page="${here}"
+    >
+      ${words.waiting}
+    </p>
+    <noscript><a class="button second" href="${here}">${words.refresh}</a></noscript>
+    ${
+      isMobile &&
+      html`<details>
+        <summary>${words.promptNothing}</summary>
+        <p>${words.promptHelp}</p>
+      </details>`
+    }
+    ${!view.livemode && attempt && play(reader, attempt.operationId)}`
+}
+
+/** In the sandbox nobody has the phone: whoever tests decides what the operator says. */
+function play({ words, language }: Reader, operationId: string): Html {
+  const address = `/sandbox/pay/${publicId('op', operationId)}?lang=${language}`
+  return html`<a class="button second" href="${address}">${words.playPayer}</a>`
+}
+
+function goOn(sight: Sight, url: string, { query }: Visit): Html {
+  const { view, reader } = sight
+  const { words, language } = reader
+  const here = `/checkout/session/${view.id}`
+  return html`${due({ view, reader, typed: {} })}
+    <p>${words.goOnLead}</p>
+    <a class="button" href="${url}" ${query['go'] === '1' && html`data-forward="600"`}>${words.goOn}</a>
+    <form method="post" action="${here}/retry?lang=${language}">
+      <button class="quiet">${words.otherWay}</button>
+    </form>`
+}
+
+function ended(title: string, lead: string, { view, reader }: Sight): Html {
+  const back = view.cancel_url
+  return html`<h1>${title}</h1>
+    <p>${lead}</p>
+    ${back !== null && html`<a class="button" href="${back}">${reader.words.back(view.merchant.name)}</a>`}`
+}
+
+/** Whatever was pressed, the payer goes on at the page, which shows how things stand. */
+export function backToCheckout(body: { readonly id: string }, visit: Visit): Shown {
+  const { language } = readerOf(visit)
+  const isLed = 'redirect_url' in body && body.redirect_url !== null
+  return { location: `/checkout/session/${body.id}?lang=${language}${isLed ? '&go=1' : ''}` }
+}
+
+/** Refusals that the page itself explains, once it is shown again. */
+const shownByThePage: readonly RefusalName[] = [
+  'confirmation_must_be_the_only_one',
+  'resource_must_not_have_changed',
+  'resource_state_must_allow_it',
+  'checkout_session_must_be_payable',
+  'dependency_must_answer_in_time',
+]
+
+/** What was typed stays, with the reason above it. */
+export async function refusedCheckout(refusal: Refusal, visit: Visit): Promise<Shown> {
+  const reader = readerOf(visit)
+  const isPressed = visit.path.split('/').length > 4
+  if (refusal.reason === 'checkout_session_must_exist' || !isPressed) return notice(refusal, visit)
+  const request = { ...visit, owner: await ownerOfSession(visit) }
+  const view = await hostedCheckout(request)
+  if (shownByThePage.includes(refusal.reason)) return backToCheckout(view, visit)
+  const problem = problemWords(refusal, reader)
+  const state: FormState = { view, reader, typed: visit.form, problem }
+  return frame(reader, {
+    title: reader.words.pageFor(view.merchant.name),
+    name: view.merchant.name,
+    isTest: !view.livemode,
+    content: html`${due(state)} ${payForm(state)}`,
+  })
+}

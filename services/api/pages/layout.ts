@@ -1,0 +1,90 @@
+import type { Visit } from '../../../packages/contract/pages.ts'
+import { html, type Html } from '../docs/html.ts'
+import { assets } from './assets.ts'
+import { french } from './words-fr.ts'
+import { english, languages, type Language, type Words } from './words.ts'
+
+/** How the reader reads. */
+export interface Reader {
+  readonly language: Language
+  readonly words: Words
+  /** The same page in the other language. */
+  readonly switchTo: string
+}
+
+const dictionaries: Readonly<Record<Language, Words>> = { fr: french, en: english }
+
+/** As the reader has chosen, else as the browser asks for. */
+export function readerOf({
+  query,
+  path,
+  language: best,
+}: Pick<Visit, 'query' | 'path' | 'language'>): Reader {
+  const chosen = languages.find((one) => one === query['lang'])
+  const language = chosen ?? languages.find((one) => one === best(languages)) ?? 'en'
+  const other = language === 'fr' ? 'en' : 'fr'
+  return { language, words: dictionaries[language], switchTo: `${pageOf(path)}?lang=${other}` }
+}
+
+/** What a form was sent to is no page: its page is one step above. */
+function pageOf(path: string): string {
+  return path.replace(/\/(?:pay|cancel)$/, '')
+}
+
+export interface Framed {
+  readonly title: string
+  /** Whose page it is: the merchant. */
+  readonly name?: string
+  readonly content: Html
+  readonly isTest?: boolean
+  /** Seconds after which a browser without scripts looks again. */
+  readonly refreshSeconds?: number
+  /** Where every browser goes on at once. */
+  readonly forward?: string
+}
+
+/** Every page that is not documentation. */
+export function frame(
+  reader: Reader,
+  { title, name, content, isTest, refreshSeconds, forward }: Framed,
+): string {
+  const { language, words, switchTo } = reader
+  return html`<!doctype html>
+    <html lang="${language}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <title>${title}</title>
+        <link rel="stylesheet" href="${assets.style.path}" />
+        <link rel="icon" href="${assets.icon.path}" />
+        ${refreshSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${refreshSeconds}" /></noscript>`}
+        ${forward !== undefined && html`<meta http-equiv="refresh" content="0;url=${forward}" />`}
+        <script src="${assets.script.path}" defer></script>
+      </head>
+      <body>
+        <main>
+          ${isTest === true && html`<p class="test">${words.test}</p>`} ${name !== undefined && brand(name)}
+          ${content}
+        </main>
+        <footer>
+          <span>${words.poweredBy}</span>
+          <a href="${switchTo}" lang="${language === 'fr' ? 'en' : 'fr'}" rel="nofollow">${words.language}</a>
+        </footer>
+      </body>
+    </html>`.text
+}
+
+/** The merchant's first letters stand in for a logo. */
+function brand(name: string): Html {
+  const initials = name
+    .split(/\s+/)
+    .slice(0, 2)
+    .map((word) => [...word][0] ?? '')
+    .join('')
+    .toUpperCase()
+  return html`<div class="brand">
+    <span class="logo" aria-hidden="true">${initials}</span><span>${name}</span>
+  </div>`
+}

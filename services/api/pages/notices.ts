@@ -1,0 +1,48 @@
+import type { Visit } from '../../../packages/contract/pages.ts'
+import { refusals, type Refusal, type RefusalName } from '../../../packages/contract/refusals.ts'
+import { html } from '../docs/html.ts'
+import { frame, readerOf, type Reader } from './layout.ts'
+import type { Words } from './words.ts'
+
+type Problem = keyof Words['problems']
+
+const problems: Readonly<Partial<Record<RefusalName, Problem>>> = {
+  checkout_amount_must_be_known: 'amount',
+  payment_must_be_eligible: 'amountLimits',
+  payment_method_must_be_valid: 'number',
+  method_must_be_offered: 'method',
+  request_must_be_valid: 'method',
+  provider_must_accept_the_payment: 'provider',
+  live_provider_must_be_configured: 'unsupported',
+  payment_link_must_not_be_in_use: 'busy',
+  merchant_must_not_be_suspended: 'merchant',
+  rate_must_be_within_the_limit: 'tooMany',
+}
+
+/** Why nothing was paid, in the payer's words. */
+export function problemWords({ reason }: Refusal, { words }: Reader): string {
+  return words.problems[problems[reason] ?? 'other']
+}
+
+type Title = 'missing' | 'closed' | 'busy' | 'failed'
+
+const titles: Readonly<Partial<Record<RefusalName, Title>>> = {
+  payment_link_must_be_open: 'closed',
+  payment_link_must_not_be_in_use: 'busy',
+}
+
+/** A page of its own about a refusal. */
+export function notice(refusal: Refusal, visit: Visit): string {
+  const reader = readerOf(visit)
+  const { words } = reader
+  const isMissing = refusals[refusal.reason][0] === 404
+  const which = titles[refusal.reason] ?? (isMissing ? 'missing' : 'failed')
+  const lead = problems[refusal.reason] ? problemWords(refusal, reader) : words[`${which}Lead`]
+  const said = which === 'failed' ? lead : words[`${which}Lead`]
+  const title = words[`${which}Title`]
+  return frame(reader, {
+    title,
+    content: html`<h1>${title}</h1>
+      <p>${said}</p>`,
+  })
+}

@@ -1,0 +1,53 @@
+import { createRequire } from 'node:module'
+import type { Express, Request, Response } from 'express'
+import { identity } from '../../../packages/contract/identity.ts'
+import { refuse } from '../../../packages/contract/refusals.ts'
+import type { Dependencies } from '../../../packages/contract/routes.ts'
+import { idOfSlug, slugOf } from '../../../packages/domain/payment-links/payment-link.ts'
+import { checkoutReceipt, ownerOfSession } from '../actions/checkout.ts'
+import { sessionOf } from '../actions/checkout-sessions.ts'
+import { ownerOfLink } from '../actions/payment-links.ts'
+import { receiptRows } from './checkout.ts'
+import { readerOf, type Reader } from './layout.ts'
+import { pdfOf } from './receipt-pdf.ts'
+
+/** What is made to be kept or printed: receipts and QR codes. */
+export function mountPrints(app: Express, dependencies: Dependencies): void {
+  app.get('/checkout/session/:sessionId/receipt.pdf', async (request, response) => {
+    // Whoever knows the session may see its receipt.
+    response.locals['loggedPath'] = '/checkout/session/{sessionId}/receipt.pdf'
+    const text = request.params['sessionId'] as string
+    const sessionId = identity(text, 'cs') ?? refuse('checkout_session_must_exist')
+    const asked = { params: { sessionId }, dependencies }
+    const visited = { ...asked, owner: await ownerOfSession(asked) }
+    const receipt = await checkoutReceipt(visited)
+    const { country } = await sessionOf(visited, sessionId)
+    const reader = reading(request)
+    const rows = receiptRows(reader, receipt, country)
+    const file = await pdfOf({ title: reader.words.receipt, receipt, rows })
+    response.setHeader('Content-Type', 'application/pdf')
+    response.setHeader('Content-Disposition', `inline; filename="receipt-${receipt.number}.pdf"`)
+    response.end(file)
+  })
+
+  app.get('/pay/:slug/qr.svg', async (request, response) => {
+    response.locals['loggedPath'] = '/pay/{slug}/qr.svg'
+    await sendCode(request, response, dependencies)
+  })
+}
+
+function reading(request: Request): Reader {
+  const language = (offered: readonly string[]) => request.acceptsLanguages([...offered]) || undefined
+  return readerOf({ query: request.query, path: request.path, language })
+}
+
+async function sendCode(request: Request, response: Response, dependencies: Dependencies): Promise<void> {
+  const slug = request.params['slug'] as string
+  await ownerOfLink({ params: { slug }, dependencies })
+  const address = `${dependencies.baseUrl}/pay/${slugOf(idOfSlug(slug)!)}`
+  const { toString } = createRequire(import.meta.url)('qrcode') as typeof import('qrcode')
+  response.setHeader('Content-Type', 'image/svg+xml')
+  // Shops put it into their own pages.
+  response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin')
+  response.end(await toString(address, { type: 'svg', margin: 2 }))
+}

@@ -1,0 +1,87 @@
+/**
+ * What pages do beyond forms and links: they work without. It remembers the operator and number in this
+ * browser alone, checks the number as it is typed, sends once, and looks whether a payment has ended.
+ */
+export const script = `'use strict'
+const kept = 'ikw-payer'
+const form = document.querySelector('form.pay')
+if (form) pay(form)
+const waiting = document.querySelector('[data-status]')
+if (waiting) watch(waiting, waiting.dataset.shown)
+const forward = document.querySelector('[data-forward]')
+if (forward) setTimeout(() => location.replace(forward.href), Number(forward.dataset.forward))
+
+function pay(form) {
+  const number = form.elements.PhoneNumber
+  const remember = form.querySelector('.remember input')
+  if (remember) remember.closest('.remember').hidden = false
+  if (number) {
+    recall(form, number)
+    number.addEventListener('input', () => check(number, false))
+    number.addEventListener('blur', () => check(number, number.value !== ''))
+  }
+  form.addEventListener('submit', (event) => {
+    const byPhone = event.submitter?.value !== 'card'
+    if (form.dataset.sent || (byPhone && number && !check(number, true))) return event.preventDefault()
+    form.dataset.sent = 'yes'
+    if (number && byPhone) keep(form, number, !remember || remember.checked)
+    if (event.submitter) {
+      event.submitter.setAttribute('aria-disabled', 'true')
+      event.submitter.textContent = form.dataset.sending
+    }
+  })
+  // Whoever comes back by the browser's button may send again.
+  addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
+}
+
+function recall(form, number) {
+  let known
+  try { known = JSON.parse(localStorage.getItem(kept) ?? '{}')[form.dataset.country] } catch {}
+  if (!known) return
+  if (!number.value) number.value = known.number
+  const tile = form.querySelector('input[name=Operator][value="' + CSS.escape(known.operator) + '"]')
+  if (tile && !form.querySelector('input[name=Operator][checked]')) tile.checked = true
+}
+
+function keep(form, number, wanted) {
+  const chosen = form.querySelector('input[name=Operator]:checked')
+  try {
+    const all = JSON.parse(localStorage.getItem(kept) ?? '{}')
+    if (wanted && chosen) all[form.dataset.country] = { operator: chosen.value, number: number.value }
+    else delete all[form.dataset.country]
+    localStorage.setItem(kept, JSON.stringify(all))
+  } catch {}
+}
+
+function check(number, isDone) {
+  const { code, pattern } = number.dataset
+  let digits = number.value.replace(/[^0-9+]/g, '').replace(/^00/, '+')
+  if (!digits.startsWith('+')) digits = new RegExp(pattern).test('+' + digits) ? '+' + digits : code + digits
+  const isRight = new RegExp(pattern).test(digits)
+  const isWrong = isDone && !isRight
+  const field = number.closest('.field')
+  field.classList.toggle('is-wrong', isWrong)
+  number.setAttribute('aria-invalid', String(isWrong))
+  field.querySelector('.fault').textContent = isWrong ? number.dataset.wrong : ''
+  if (isWrong && document.activeElement?.tagName === 'BUTTON') number.focus()
+  return isRight
+}
+
+async function watch({ dataset }, shown) {
+  for (let failures = 0, delay = 1500; ; ) {
+    await new Promise((go) => setTimeout(go, delay))
+    if (document.hidden) await new Promise((go) => document.addEventListener('visibilitychange', go, { once: true }))
+    try {
+      const answer = await fetch(dataset.status, { headers: { accept: 'application/json' } })
+      if (!answer.ok) throw new Error(String(answer.status))
+      const now = await answer.json()
+      if ((now.payment_status ?? now.status) !== shown) return location.replace(dataset.page)
+      failures = 0
+      delay = now.poll_after_ms || 3000
+    } catch {
+      failures += 1
+      delay = Math.min(30000, 1500 * 2 ** failures)
+    }
+  }
+}
+`

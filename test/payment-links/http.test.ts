@@ -1,0 +1,200 @@
+import t from 'tap'
+import { answerPayment, byPhone, waiting } from '../support/checkout.ts'
+import { eventually } from '../support/eventually.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+
+t.before(async () => {
+  service = await startService(t)
+})
+
+interface Link {
+  readonly id: string
+  readonly slug: string
+}
+
+async function createLink(body: Readonly<Record<string, unknown>>): Promise<Link> {
+  const answer = await service.post<Link & Record<string, unknown>>('/api/v1/payment_links', body)
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
+  return answer.body
+}
+
+/** The session that a browser is led to. */
+async function follow({ slug }: Link, cookie?: string) {
+  const { status, headers, body } = await service.get(`/pay/${slug}`, {
+    key: '',
+    ...(cookie !== undefined && { headers: { cookie } }),
+  })
+  const session = new URL(headers.get('location') ?? 'http://none/').pathname.split('/').at(-1)!
+  return { status, session, body, cookie: (headers.get('set-cookie') ?? '').split(';')[0]! }
+}
+
+const pay = (session: string, body: unknown = byPhone()) =>
+  service.post(`/api/checkout/${session}/pay`, body, { key: '' })
+const shown = async ({ id }: Link) => (await service.get(`/api/v1/payment_links/${id}`)).body
+
+const lamp = { amount: 5_000, currency: 'XOF', country: 'CI', description: 'Solar lamp' }
+
+t.test('two payers of one link are two payments, and coming back is the same one', async (t) => {
+  const link = await createLink(lamp)
+  const awa = await follow(link)
+  t.equal(awa.status, 302)
+  t.equal((await follow(link, awa.cookie)).session, awa.session)
+  const ben = await follow(link)
+  t.not(ben.session, awa.session)
+  for (const { session } of [awa, ben]) {
+    const { body } = await pay(session)
+    await answerPayment(service, body['payment_intent'])
+  }
+  t.match(
+    await eventually(
+      () => shown(link),
+      ({ uses }) => uses === 2,
+    ),
+    { status: 'active', uses: 2 },
+  )
+  const next = await eventually(
+    () => follow(link, awa.cookie),
+    ({ session }) => session !== awa.session,
+  )
+  t.equal(next.status, 302, 'whoever has paid may pay again')
+})
+
+t.test('where the payer chooses the amount and pays the fee, the merchant gets the amount', async (t) => {
+  const link = await createLink({ currency: 'XOF', country: 'CI', feeMode: 'customer_pays' })
+  const { session } = await follow(link)
+  t.match(await pay(session), { status: 400, body: { code: 'IKW-CHK-004' } })
+  const before = await available()
+  const { status, body } = await pay(session, { ...byPhone(), collected: { amount: 10_000 } })
+  t.equal(status, 200)
+  t.match(await service.get(`/api/v1/checkout/sessions/${session}`), {
+    body: { amount: 10_000, fee: 200, total_amount: 10_200, fee_mode: 'customer_pays' },
+  })
+  t.match(await service.get(`/api/v1/payment-intents/${String(body['payment_intent'])}`), {
+    body: { amount: 10_200 },
+  })
+  await answerPayment(service, body['payment_intent'])
+  await eventually(available, (now) => now === before + 10_000)
+  t.match(await service.get(`/api/checkout/${session}/receipt`, { key: '' }), {
+    body: { amount: 10_000, fee: 200 },
+  })
+})
+
+t.test('a payer who changes the amount before paying pays the last one', async (t) => {
+  const link = await createLink({ currency: 'XOF', country: 'CI' })
+  const { session } = await follow(link)
+  const isDown = { ...waiting, msisdn: '+2250700000006' }
+  const first = await pay(session, { ...byPhone(isDown), collected: { amount: 1_000 } })
+  t.match(first, { status: 502, body: { code: 'IKW-TRANSFER-006' } })
+  const { body } = await pay(session, { ...byPhone(), collected: { amount: 2_000 } })
+  t.match(await service.get(`/api/v1/payment-intents/${String(body['payment_intent'])}`), {
+    body: { amount: 2_000, status: 'processing' },
+  })
+})
+
+async function available(): Promise<number> {
+  const { body } = await service.get<{ available: { amount: number }[] }>('/api/v1/balance')
+  return body.available[0]!.amount
+}
+
+t.test('a link for one payment is paid by one of ten who press at once', async (t) => {
+  const link = await createLink({ ...lamp, isSingleUse: true })
+  const payers = await Promise.all(Array.from({ length: 10 }, () => follow(link)))
+  const answers = await Promise.all(payers.map(({ session }) => pay(session)))
+  const going = answers.filter(({ status }) => status === 200)
+  t.equal(going.length, 1, JSON.stringify(answers.map(({ status, body }) => [status, body['code']])))
+  t.match(await follow(link), { status: 409, body: { code: 'IKW-RES-007' } }, 'a new payer has to wait')
+  await answerPayment(service, going[0]!.body['payment_intent'])
+  t.match(
+    await eventually(
+      () => shown(link),
+      ({ uses }) => uses === 1,
+    ),
+    { status: 'completed' },
+  )
+  t.match(await follow(link), { status: 410, body: { code: 'IKW-RES-006' } })
+  for (const { session } of payers) {
+    const { status, body } = await pay(session)
+    t.ok(status === 400 || body['status'] === 'succeeded', JSON.stringify(body))
+  }
+})
+
+t.test('when the payment of such a link fails, somebody else may pay it', async (t) => {
+  const link = await createLink({ ...lamp, isSingleUse: true })
+  const [awa, ben] = [await follow(link), await follow(link)]
+  const { body: failing } = await pay(awa.session)
+  t.match(await pay(ben.session), { status: 409, body: { code: 'IKW-RES-007' } })
+  await answerPayment(service, failing['payment_intent'], 'failed')
+  const { status, body } = await pay(ben.session)
+  t.equal(status, 200)
+  t.match(await pay(awa.session), { status: 409 })
+  await answerPayment(service, body['payment_intent'])
+  await eventually(
+    () => shown(link),
+    (now) => now['status'] === 'completed',
+  )
+})
+
+t.test('a payer who was refused by the operator loses the link to the next one', async (t) => {
+  const link = await createLink({ ...lamp, isSingleUse: true })
+  const [awa, ben] = [await follow(link), await follow(link)]
+  t.equal((await pay(awa.session, byPhone({ ...waiting, msisdn: '+2250700000006' }))).status, 502)
+  const { status, body } = await pay(ben.session)
+  t.equal(status, 200, JSON.stringify(body))
+  t.match(await pay(awa.session), { status: 409, body: { code: 'IKW-RES-007' } })
+})
+
+t.test('a closed link takes nobody new, and lets finish whoever has begun', async (t) => {
+  const link = await createLink(lamp)
+  const { session, cookie } = await follow(link)
+  const closed = await service.post(`/api/v1/payment_links/${link.id}/deactivate`)
+  t.match(closed, { status: 200, body: { status: 'inactive' } })
+  t.match(await follow(link), { status: 410, body: { code: 'IKW-RES-006' } })
+  t.match(await follow(link, cookie), { status: 302, session })
+  t.equal((await pay(session)).status, 200)
+  const open = await service.post('/api/v1/checkout/sessions', { paymentLinkId: link.id })
+  t.match(open, { status: 410 })
+})
+
+t.test('a link expires at its time', async (t) => {
+  const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+  const link = await createLink({ ...lamp, expiresAt })
+  await service.post('/api/test/clock', { advance_seconds: 3_600 })
+  t.match(await follow(link), { status: 410 })
+  await eventually(
+    () => shown(link),
+    ({ status }) => status === 'expired',
+  )
+  t.match(await service.post('/api/v1/payment_links', { ...lamp, expiresAt }), {
+    status: 400,
+    body: { param: '/expiresAt' },
+  })
+})
+
+t.test('a session for a link has the terms of the link, and no others', async (t) => {
+  const link = await createLink({ ...lamp, paymentMethodTypes: ['mobile_money'] })
+  const open = (body: object) =>
+    service.post('/api/v1/checkout/sessions', { paymentLinkId: link.id, ...body })
+  t.match(await open({}), {
+    status: 201,
+    body: { amount: 5_000, payment_link: link.id, fee_mode: 'merchant_pays' },
+  })
+  t.match(await open({ amount: 4_000 }), { status: 400, body: { code: 'IKW-CHK-004', param: '/amount' } })
+  t.match(await open({ currency: 'XAF' }), { status: 400, body: { code: 'IKW-CHK-004' } })
+  t.match(await open({ paymentMethodTypes: ['card'] }), { status: 400, body: { code: 'IKW-CHK-003' } })
+  const other = await createLink(lamp)
+  t.match(await open({ paymentLinkV2Id: other.id }), { status: 400, body: { code: 'IKW-CHK-004' } })
+  t.match(await open({ paymentLinkV2Id: link.id }), { status: 201 })
+  t.match(await open({ paymentLinkId: '01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e' }), { status: 404 })
+})
+
+t.test('a link has a QR code, and a list', async (t) => {
+  const link = await createLink({ ...lamp, isSingleUse: true })
+  const code = await fetch(`${service.url}/pay/${link.slug}/qr.svg`)
+  t.equal(code.headers.get('content-type'), 'image/svg+xml')
+  t.match(await code.text(), /^<svg /)
+  t.equal((await fetch(`${service.url}/pay/unknown/qr.svg`)).status, 404)
+  const listed = await service.get<{ data: Link[] }>('/api/v1/payment_links?is_single_use=true&status=active')
+  t.equal(listed.body.data[0]!.id, link.id)
+})
