@@ -26,6 +26,11 @@ export const advice: Readonly<Record<RefusalName, string>> = {
   email_and_password_must_be_right:
     'Correct them, or ask for a link with `POST /api/v1/auth/forgot-password`.',
   password_must_be_right: 'Send the password that the user signs in with today.',
+  code_must_be_right: 'Let the user read the code again; after five wrong ones ask for a new challenge.',
+  challenge_must_be_pending: 'Ask for a new challenge.',
+  totp_must_be_off: 'Turn it off first, with `POST /api/v1/auth/mfa/totp/disable`.',
+  totp_must_be_on: 'Set one up first, with `POST /api/v1/auth/mfa/totp/setup`.',
+  totp_setup_must_be_the_newest: 'Begin again with `POST /api/v1/auth/mfa/totp/setup`.',
   token_must_be_valid: 'Ask for a new link or sign in again: each token is used once, and only the newest.',
   sign_in_must_not_be_locked: 'Wait for `Retry-After`, or set a new password with a mailed link.',
   password_must_be_hard_to_guess: 'Take a longer one, such as four words that do not belong together.',

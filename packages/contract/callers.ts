@@ -79,5 +79,7 @@ export interface Challenges {
     readonly id: string
     readonly purpose: string
     readonly caller: Caller
+    /** The request: its repeats may go on with what it has consumed. */
+    readonly by: string
   }): Promise<void>
 }

@@ -55,6 +55,11 @@ export const refusals = {
 
   email_and_password_must_be_right: [401, 'IKW-AUTH-003', false, 'E-mail or password is wrong'],
   password_must_be_right: [401, 'IKW-AUTH-003', false, 'The current password is wrong'],
+  code_must_be_right: [401, 'IKW-AUTH-004', false, 'Code is wrong, expired or already used'],
+  challenge_must_be_pending: [409, 'IKW-RES-002', false, 'This challenge is no longer open for an answer'],
+  totp_must_be_off: [409, 'IKW-RES-002', false, 'An authenticator is already on'],
+  totp_must_be_on: [409, 'IKW-RES-002', false, 'No authenticator is on'],
+  totp_setup_must_be_the_newest: [409, 'IKW-RES-002', false, 'This setup has expired or was replaced'],
   token_must_be_valid: [401, 'IKW-AUTH-005', false, 'Token is not valid, expired or already used'],
   sign_in_must_not_be_locked: [
     423,

@@ -10,6 +10,7 @@ import type { EventTypes } from '../kernel/event-types.ts'
 import { apiKeys } from './api-keys/index.ts'
 import { balances } from './balances/index.ts'
 import { cases } from './cases/index.ts'
+import { challenges } from './challenges/index.ts'
 import { checkout } from './checkout/index.ts'
 import { claims } from './claims/index.ts'
 import { customers } from './customers/index.ts'
@@ -55,6 +56,7 @@ export const families: readonly Family[] = [
   statements,
   logKeys,
   users,
+  challenges,
   sessions,
   signIn,
   organizations,

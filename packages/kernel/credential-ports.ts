@@ -32,6 +32,18 @@ export interface Passwords {
   isWeak(password: string, known: readonly string[]): Promise<boolean>
 }
 
+/** Codes that are typed: sent ones, and those of authenticators (RFC 6238). */
+export interface OneTimeCodes {
+  /** Six digits that follow from this id and a key of ours: stored nowhere. */
+  of(id: string): Promise<string>
+  /** The time step whose code it is, one before and one after included; `undefined` for no such code. */
+  stepOf(secret: string, code: string): Promise<number | undefined>
+  /** For an authenticator, in base 32. */
+  newSecret(): string
+  /** The same as the address that is shown as a picture to be scanned. */
+  urlOf(label: string, secret: string): string
+}
+
 /** So many passwords wait to be hashed that this one is not taken. */
 export class PasswordsBusyError extends Error {
   override readonly name = 'PasswordsBusyError'

@@ -5,7 +5,7 @@ import type { AnyRoute } from '../../packages/contract/routes.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { listen } from '../composition/listen.ts'
 import { openAuthenticators } from './authenticators.ts'
-import { noChallenges, type Authenticator } from './http/credentials.ts'
+import type { Authenticator } from './http/credentials.ts'
 import { mountDocs } from './docs/docs.ts'
 import type { Api } from './http/handle.ts'
 import { mountLog } from './log/log.ts'
@@ -20,6 +20,7 @@ import { Overload } from './http/overload.ts'
 import { mountAssets } from './pages/assets.ts'
 import { mountPrints } from './pages/prints.ts'
 import { mountSandboxPayer } from './pages/sandbox-payer.ts'
+import { stepUps } from './http/step-up.ts'
 import { traced } from './http/trace.ts'
 import { LastWrites } from './kinds/writes.ts'
 
@@ -92,7 +93,7 @@ function limitedByAddress({ addressOf, rateLimits }: Api): RequestHandler {
 type OpenOptions = Pick<ApiOptions, 'authenticators' | 'challenges'> & { readonly bodyArrivalMs: number }
 
 async function openApi({ dependencies, configuration }: Runtime, options: OpenOptions): Promise<Api> {
-  const { bodyArrivalMs, authenticators = [], challenges = noChallenges } = options
+  const { bodyArrivalMs, authenticators = [], challenges = stepUps(dependencies) } = options
   await dependencies.movedClocks.follow()
   return {
     dependencies,

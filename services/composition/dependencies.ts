@@ -24,6 +24,7 @@ import { SimulatedOperators } from '../../infra/rails/sandbox.ts'
 import type { SandboxBook } from '../../infra/rails/sandbox-book.ts'
 import { HttpSandboxBook } from '../../infra/rails/sandbox-http.ts'
 import { passwords } from '../../infra/secrets/passwords.ts'
+import { oneTimeCodes } from '../../infra/secrets/one-time-codes.ts'
 import { loadMasterKeys } from '../../infra/secrets/master-key.ts'
 import { opaqueNumbers } from '../../infra/secrets/opaque-numbers.ts'
 import { openVault } from '../../infra/secrets/vault.ts'
@@ -176,9 +177,7 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
     ...rails,
     answers: new PostgresAnswers(pool),
     publicEvents: postgresPublicEvents(pool),
-    blindIndex: openBlindIndex({ executor, vault, newId }),
-    tokens: openTokens({ executor, store, vault, newId, clock, baseUrl }),
-    passwords: passwords(),
+    ...credentialsOf({ executor, store, vault, newId, clock, baseUrl }),
     opaque: opaqueNumbers(masterKeys),
     vault,
     personalKeys,
@@ -191,6 +190,13 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
     ...settingsOf(configuration),
     ...(tracing && { tracing }),
   }
+}
+
+/** What proves who somebody is. */
+function credentialsOf(parts: Parameters<typeof openTokens>[0]) {
+  const blindIndex = openBlindIndex(parts)
+  const codes = oneTimeCodes({ blindIndex, clock: parts.clock })
+  return { blindIndex, tokens: openTokens(parts), passwords: passwords(), codes }
 }
 
 function settingsOf({ baseUrl, dashboardUrl, rateLimit: limitsCounts, egressAllow }: Configuration) {

@@ -1,4 +1,5 @@
 import { paymentIntentProcess } from './payment-intents.ts'
+import { codeMailProcess } from './code-mails.ts'
 import { linkMailProcess } from './link-mails.ts'
 import { payoutProcess } from './payouts.ts'
 import { checkoutProcess } from './checkout.ts'
@@ -14,6 +15,7 @@ export const processes: readonly Process[] = [
   claimProcess([userTaker]),
   holdProcess,
   linkMailProcess,
+  codeMailProcess,
   paymentIntentProcess,
   payoutProcess,
   refundProcess,

@@ -11,8 +11,42 @@ interface Text {
   readonly otherwise: string
 }
 
+const signInText: Readonly<Record<Language, Text>> = {
+  fr: {
+    subject: 'Votre lien de connexion',
+    why: 'Vous avez demandé un lien pour vous connecter sans mot de passe.',
+    action: 'Me connecter',
+    lasts: 'Ce lien est valable un quart d’heure et ne sert qu’une fois.',
+    otherwise: 'Si ce n’est pas vous, ignorez ce message.',
+  },
+  en: {
+    subject: 'Your sign-in link',
+    why: 'You have asked for a link to sign in without a password.',
+    action: 'Sign in',
+    lasts: 'This link works for a quarter of an hour, and once.',
+    otherwise: 'If this was not you, ignore this message.',
+  },
+}
+
+const newAddressText: Readonly<Record<Language, Text>> = {
+  fr: {
+    subject: 'Confirmez votre nouvelle adresse e-mail',
+    why: 'Vous avez demandé à utiliser cette adresse pour vous connecter.',
+    action: 'Utiliser cette adresse',
+    lasts: 'Ce lien est valable 24 heures et ne sert qu’une fois.',
+    otherwise: 'Si ce n’est pas vous, ignorez ce message : rien ne change.',
+  },
+  en: {
+    subject: 'Confirm your new e-mail address',
+    why: 'You have asked to sign in with this address.',
+    action: 'Use this address',
+    lasts: 'This link works for 24 hours, and once.',
+    otherwise: 'If this was not you, ignore this message: nothing changes.',
+  },
+}
+
 /** Every mail with a link, by purpose and language. */
-const texts: Readonly<Record<LinkPurpose, Readonly<Record<Language, Text>>>> = {
+const texts: Readonly<Record<LinkPurpose | 'email_change', Readonly<Record<Language, Text>>>> = {
   verify_email: {
     fr: {
       subject: 'Confirmez votre adresse e-mail',
@@ -29,6 +63,8 @@ const texts: Readonly<Record<LinkPurpose, Readonly<Record<Language, Text>>>> = {
       otherwise: 'If this was not you, ignore this message.',
     },
   },
+  magic_link: signInText,
+  email_change: newAddressText,
   reset_password: {
     fr: {
       subject: 'Choisissez un nouveau mot de passe',
@@ -47,6 +83,40 @@ const texts: Readonly<Record<LinkPurpose, Readonly<Record<Language, Text>>>> = {
   },
 }
 
+/** To the address that a user has left. */
+const leftTexts: Readonly<Record<Language, readonly [subject: string, text: string]>> = {
+  fr: [
+    'Votre adresse e-mail a changé',
+    'Votre compte s’ouvre désormais avec une autre adresse. Si ce n’est pas vous, écrivez-nous tout de suite.',
+  ],
+  en: [
+    'Your e-mail address has changed',
+    'Your account now opens with another address. If this was not you, write to us at once.',
+  ],
+}
+
+export function leftAddressMail({ name, language }: Pick<Addressed, 'name' | 'language'>): Omit<Mail, 'to'> {
+  const [subject, why] = leftTexts[language]
+  return { subject, text: [greetings[language](name), '', why].join('\n') }
+}
+
+/** The code stands in the subject too, where a phone shows it. */
+const codeTexts: Readonly<Record<Language, (code: string) => readonly string[]>> = {
+  fr: (code) => [
+    `${code} est votre code`,
+    'Il est valable dix minutes et ne sert qu’une fois. Ne le donnez à personne : nous ne le demandons jamais.',
+  ],
+  en: (code) => [
+    `${code} is your code`,
+    'It works for ten minutes, and once. Give it to nobody: we never ask for it.',
+  ],
+}
+
+export function codeMail(language: Language, code: string): Omit<Mail, 'to'> {
+  const [subject, ...lines] = codeTexts[language](code)
+  return { subject: subject!, text: [`${subject}.`, '', ...lines].join('\n') }
+}
+
 const greetings: Readonly<Record<Language, (name: string) => string>> = {
   fr: (name) => `Bonjour ${name},`,
   en: (name) => `Hello ${name},`,
@@ -59,7 +129,10 @@ interface Addressed {
 }
 
 /** One mail, as text and as HTML. */
-export function linkMail(purpose: LinkPurpose, { name, language, url }: Addressed): Omit<Mail, 'to'> {
+export function linkMail(
+  purpose: LinkPurpose | 'email_change',
+  { name, language, url }: Addressed,
+): Omit<Mail, 'to'> {
   const { subject, why, action, lasts, otherwise } = texts[purpose][language]
   const greeting = greetings[language](name)
   const text = [greeting, '', why, '', `${action}:`, url, '', lasts, otherwise].join('\n')

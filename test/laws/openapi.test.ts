@@ -134,7 +134,6 @@ t.test('every refusal says what to do about it, and is answered somewhere', asyn
   t.strictSame(
     names.filter((name) => !answered.has(name)),
     [
-      'challenge_must_be_verified',
       'merchant_must_keep_an_owner',
       'request_must_be_http',
       'headers_must_not_be_too_large',

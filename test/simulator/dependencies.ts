@@ -66,6 +66,7 @@ export function dependenciesOf(world: Surroundings, life: Life): Dependencies {
     logProofs: { indexOf: async () => undefined, receiptOf: unused },
     blindIndex: unused,
     tokens: { sign: unused, open: unused, publicKeys: unused },
+    codes: { of: unused, stepOf: unused, newSecret: unused, urlOf: unused },
     passwords: { hash: unused, isRight: unused, isWeak: unused },
     mailer: { send: unused },
   }

@@ -8,17 +8,14 @@ import { webhookRoster, webhookRosterId } from '../../packages/domain/webhook-en
 import { readState } from '../../packages/kernel/history.ts'
 import { eventually } from './eventually.ts'
 import type { TestService } from './service.ts'
-import { goodPassword, newUser, signIn, type SignedIn } from './sign-in.ts'
-import { linkToken } from './users.ts'
+import { emailChange, newcomer, ownerSession, proving, type Proven } from './identity-samples.ts'
+import { challengeFor } from './second-factors.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
 /** A request that an operation accepts. */
-export interface Sample {
+export interface Sample extends Proven {
   readonly path: string
-  readonly body?: Body
-  /** Whose it is, where it is not the usual caller's. */
-  readonly key?: string
 }
 
 /** Operations whose body names a resource that must exist. */
@@ -37,47 +34,6 @@ const naming: Readonly<Record<string, (service: TestService) => Promise<Body>>> 
   }),
 }
 
-/** Operations whose body proves who somebody is, or that end what the usual caller needs. */
-const proving: Readonly<Record<string, (service: TestService) => Promise<Omit<Sample, 'path'>>>> = {
-  'POST /api/v1/auth/login': async ({ service: { credentials } }) => ({
-    body: { email: credentials.owner_email, password: credentials.owner_password },
-  }),
-  'POST /api/v1/auth/refresh': async (service) => ({
-    body: { refreshToken: (await ownerSession(service)).refreshToken },
-  }),
-  'POST /api/v1/auth/logout': async (service) => ({ key: (await ownerSession(service)).token }),
-  'DELETE /api/v1/auth/sessions': async (service) => ({ key: (await twoSessions(service)).token }),
-  'POST /api/v1/auth/verify-email': async (service) => {
-    const { id } = await newUser(service)
-    return { body: { token: await linkToken(service.service, id, 'verify_email') } }
-  },
-  'POST /api/v1/auth/reset-password': async (service) => {
-    const { id, email } = await newUser(service)
-    await service.post('/api/v1/auth/forgot-password', { email })
-    const token = await eventually(
-      () => linkToken(service.service, id, 'reset_password').catch(() => undefined),
-      (found) => found !== undefined,
-    )
-    return { body: { token, newPassword: otherPassword } }
-  },
-  'POST /api/v1/auth/change-password': async (service) => {
-    const { token: key } = await newUser(service)
-    return { key, body: { currentPassword: goodPassword, newPassword: otherPassword } }
-  },
-}
-
-const otherPassword = 'encore quatre mots au hasard'
-
-function ownerSession(service: TestService): Promise<SignedIn> {
-  const { owner_email: email, owner_password: password } = service.service.credentials
-  return signIn(service, { email, password })
-}
-
-/** There is another one to end, and nobody else needs it. */
-async function twoSessions(service: TestService): Promise<SignedIn> {
-  return signIn(service, await newUser(service))
-}
-
 /**
  * Operations that cannot be repeated with the same body, or that would make the service call somewhere else.
  */
@@ -87,8 +43,6 @@ const own: Readonly<Record<string, () => Body>> = {
   'POST /api/test/clock': () => ({ advance_seconds: 1 }),
   'POST /api/v1/webhook-endpoints': () => ({ url: nowhere(), enabled_events: ['payout.failed'] }),
 }
-
-const newcomer = { password: goodPassword, name: 'Awa Koné', merchantName: 'Boutique Awa', country: 'CI' }
 
 /** An address on this machine where nothing listens. */
 const nowhere = () => `http://127.0.0.1:9/${randomUUID()}`
@@ -183,6 +137,7 @@ const makers: Readonly<Record<string, (service: TestService) => Promise<string>>
   webhook_endpoint: made.endpoint,
   webhook_replay: made.replay,
   event: anEvent,
+  challenge: async (service) => challengeFor(service, await ownerSession(service), 'change_email'),
   session: async (service) => (await ownerSession(service)).session,
   checkout_session: made.session,
   payment_link: made.link,
@@ -192,6 +147,8 @@ const makers: Readonly<Record<string, (service: TestService) => Promise<string>>
 
 /** Operations whose path takes a text that is no idempotency key, or a resource that has gone some way. */
 const special: Readonly<Record<string, (service: TestService) => Promise<string>>> = {
+  'GET /api/v1/auth/email-change/requests/{id}': async (service) =>
+    emailChange(service, await ownerSession(service)),
   'GET /api/v1/audit/receipts/{id}': async (service) => {
     const id = await made.payout(service)
     const isSigned = async () => (await service.get(`/api/v1/audit/receipts/${id}`)).status === 200

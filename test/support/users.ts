@@ -29,3 +29,17 @@ export async function linkToken(
   if (!link) throw new Error(`no link to ${purpose} was requested`)
   return tokens.sign('link', { subject: id, id: link.id, purpose }, new Date(link.expiresAt))
 }
+
+/** The same for a change of the address. */
+export function changeToken(
+  { runtime }: Pick<RunningService, 'runtime'>,
+  id: string,
+  link: string,
+): Promise<string> {
+  const inAnHour = new Date(Date.now() + 3_600_000)
+  return runtime.dependencies.tokens.sign(
+    'link',
+    { subject: id, id: link, purpose: 'email_change' },
+    inAnHour,
+  )
+}

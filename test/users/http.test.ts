@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { eventually } from '../support/eventually.ts'
@@ -21,6 +21,7 @@ const me = (token: string) => service.get(`${auth}/me`, as(token))
 /** The texts of all mails to an address, oldest first. */
 function mailsTo(address: string): readonly string[] {
   const directory = join(service.service.runtime.configuration.dataDirectory, 'mail')
+  if (!existsSync(directory)) return []
   const all = readdirSync(directory)
     .toSorted()
     .filter((name) => name.endsWith('.eml'))

@@ -6,14 +6,21 @@ import type { PlatformOwner } from '../../kernel/owner.ts'
 
 // Events. Whose the address is is not in them: the stream's id is an HMAC of it.
 
-const LinkPurpose = literals('reset_password')
+const LinkPurpose = literals('reset_password', 'magic_link')
+
+/** A newer version only has more purposes. */
+const asItWas = (old: object) => old
 
 export const signInGuardEvents = {
+  /** A code is on its way to the address. */
+  SignInCodeRequested: stored(1, record({ challenge: Uuid })),
   /** Counted before the password is looked at, so that a thousand guesses at once are a thousand. */
   SignInTried: stored(1, record({ attempt: Uuid, user: nullable(Uuid) })),
   SignInPassed: stored(1, record({ attempt: Uuid })),
   /** `user` is null where nobody has the address: then nothing follows from it. */
-  SignInLinkRequested: stored(1, record({ link: Uuid, purpose: LinkPurpose, user: nullable(Uuid) })),
+  SignInLinkRequested: stored(2, record({ link: Uuid, purpose: LinkPurpose, user: nullable(Uuid) }), {
+    1: asItWas,
+  }),
 }
 
 export type SignInGuardEvents = EventsOf<typeof signInGuardEvents>
@@ -22,7 +29,7 @@ export type MailedPurpose = SignInGuardEvents['SignInLinkRequested']['purpose']
 // State
 
 interface Requested {
-  readonly purpose: MailedPurpose
+  readonly purpose: MailedPurpose | 'code'
   readonly at: string
 }
 
@@ -44,6 +51,7 @@ const hourMs = 60 * minuteMs
 const lockMs = 15 * minuteMs
 const resendAfterMs = 30_000
 const linksPerHour = 5
+const codesPerHour = 10
 /** Remembered at most, which is more than any limit. */
 const rememberedMax = 100
 
@@ -54,6 +62,7 @@ export type SignInGuardCommands = {
   TrySignIn: SignInGuardEvents['SignInTried'] & { of: keyof typeof triesMax }
   /** `attempt`: which one passed, or the mailed link that proved it otherwise. */
   PassSignIn: { attempt: string }
+  RequestCode: { challenge: string; isLimited: boolean }
   RequestSignInLink: SignInGuardEvents['SignInLinkRequested'] & { isLimited: boolean }
 }
 
@@ -75,12 +84,16 @@ export const signInGuard: Decider<SignInGuard, SignInGuardCommands, SignInGuardE
       tried.length > 0 ? [{ type: 'SignInPassed', data: { attempt } }] : [],
 
     RequestSignInLink({ isLimited, ...request }, { requested }, { now }) {
-      const ages = requested
-        .filter(({ purpose }) => purpose === request.purpose)
-        .map(({ at }) => now.getTime() - Date.parse(at))
-      const tooMany = ages.filter((age) => age < hourMs).length >= linksPerHour
-      if (isLimited && (tooMany || ages.some((age) => age < resendAfterMs))) return []
+      const waits = waitsOf(requested, { purpose: request.purpose, perHour: linksPerHour, now })
+      if (isLimited && waits > 0) return []
       return [{ type: 'SignInLinkRequested', data: request }]
+    },
+
+    RequestCode({ challenge, isLimited }, { requested }, { now }) {
+      const waitMs = waitsOf(requested, { purpose: 'code', perHour: codesPerHour, now })
+      if (isLimited && waitMs > 0)
+        refuse('rate_must_be_within_the_limit', { retryAfterSeconds: Math.ceil(waitMs / 1_000) })
+      return [{ type: 'SignInCodeRequested', data: { challenge } }]
     },
   },
 
@@ -90,11 +103,26 @@ export const signInGuard: Decider<SignInGuard, SignInGuardCommands, SignInGuardE
       tried: [...state.tried, { attempt, at }].slice(-rememberedMax),
     }),
     SignInPassed: (state) => ({ ...state, tried: [] }),
-    SignInLinkRequested: (state, { purpose }, { at }) => ({
-      ...state,
-      requested: [...state.requested, { purpose, at }].slice(-rememberedMax),
-    }),
+    SignInLinkRequested: (state, { purpose }, { at }) => asked(state, { purpose, at }),
+    SignInCodeRequested: (state, _, { at }) => asked(state, { purpose: 'code', at }),
   },
+}
+
+function asked(state: SignInGuard, one: Requested): SignInGuard {
+  return { ...state, requested: [...state.requested, one].slice(-rememberedMax) }
+}
+
+interface Mailing {
+  readonly purpose: Requested['purpose']
+  readonly perHour: number
+  readonly now: Date
+}
+
+/** Until the next mail of this kind may be sent. */
+function waitsOf(requested: readonly Requested[], { purpose, perHour, now }: Mailing): number {
+  const times = requested.filter((one) => one.purpose === purpose).map(({ at }) => Date.parse(at))
+  const [last = -Infinity, first = -Infinity] = [times.at(-1), times.at(-perHour)]
+  return Math.max(last + resendAfterMs, first + hourMs) - now.getTime()
 }
 
 /** After so many failures in a quarter of an hour, for a quarter of an hour after the last of them. */

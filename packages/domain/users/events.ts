@@ -1,6 +1,8 @@
 import { literals, nullable, record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
 import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
 import { personal } from '../../kernel/personal.ts'
+import { contactEvents } from './contacts.ts'
+import { factorEvents } from './factors.ts'
 import { linkPurposes } from './links.ts'
 
 export const languages = ['fr', 'en'] as const
@@ -23,7 +25,12 @@ const Link = record({ link: Uuid, expiresAt: Timestamp })
 
 const aboutUser = (_: object, id: string) => `user/${id}`
 
+/** A newer version only has more purposes. */
+const asItWas = (old: object) => old
+
 export const userEvents = {
+  ...factorEvents,
+  ...contactEvents,
   UserRegistered: sealedFor(
     aboutUser,
     stored(
@@ -46,6 +53,8 @@ export const userEvents = {
   UserEmailVerificationRequested: stored(1, Link),
   UserEmailVerified: stored(1, record({})),
   UserPasswordResetRequested: stored(1, Link),
+  UserMagicLinkRequested: stored(1, Link),
+  UserMagicLinkUsed: stored(1, record({ link: Uuid })),
   UserPasswordChanged: sealedFor(
     aboutUser,
     stored(
@@ -58,7 +67,7 @@ export const userEvents = {
     ),
   ),
   /** The mail with this link is with the mail server, or will never be taken by it. */
-  UserLinkMailed: stored(1, record({ purpose: literals(...linkPurposes), link: Uuid })),
+  UserLinkMailed: stored(2, record({ purpose: literals(...linkPurposes), link: Uuid }), { 1: asItWas }),
 }
 
 export type UserEvents = EventsOf<typeof userEvents>

@@ -4,10 +4,15 @@ const hourMs = 3_600_000
 export const linkLastsMs = {
   verify_email: 24 * hourMs,
   reset_password: hourMs,
+  magic_link: hourMs / 4,
 } as const
 
 export type LinkPurpose = keyof typeof linkLastsMs
-export const linkPurposes = ['verify_email', 'reset_password'] as const satisfies readonly LinkPurpose[]
+export const linkPurposes = [
+  'verify_email',
+  'reset_password',
+  'magic_link',
+] as const satisfies readonly LinkPurpose[]
 
 export interface Link {
   readonly id: string

@@ -1,6 +1,7 @@
 import { policy, to, type PolicyCommand } from '../../kernel/policy.ts'
 import type { Owner, UserOwner } from '../../kernel/owner.ts'
 import type { RecordedEvent } from '../../kernel/projection.ts'
+import { claim } from '../claims/claim.ts'
 import { bookId } from '../ledger/accounts.ts'
 import { book } from '../ledger/book.ts'
 import { merchant as merchants } from '../merchants/merchant.ts'
@@ -72,4 +73,13 @@ export const userPolicies = [
       return [to(userSessions, id, { type: 'EndSessions', data })]
     },
   }),
+
+  policy<UserEvents, UserOwner>(
+    'free the address that a user has left',
+    {
+      UserEmailChanged: ({ data: { freed } }) =>
+        freed.map(({ claim: id, hold }) => to(claim, id, { type: 'FreeClaim', data: { hold } })),
+    },
+    () => ({ platform: true }),
+  ),
 ]

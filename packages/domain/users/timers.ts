@@ -2,7 +2,7 @@ import type { UserOwner } from '../../kernel/owner.ts'
 import { start, stop, timerHandlers } from '../../kernel/timer.ts'
 import type { RecordedEvent } from '../../kernel/projection.ts'
 import type { UserEvents } from './events.ts'
-import type { LinkPurpose } from './links.ts'
+import { linkPurposes, type LinkPurpose } from './links.ts'
 
 type LinkRequested = RecordedEvent<UserEvents['UserPasswordResetRequested'], UserOwner>
 
@@ -21,5 +21,17 @@ export const userTimers = timerHandlers<UserEvents, UserOwner>({
   UserEmailVerified: ({ id }) => [stop('link_mail', subject(id, 'verify_email'))],
   UserPasswordResetRequested: mail('reset_password'),
   UserPasswordChanged: ({ id }) => [stop('link_mail', subject(id, 'reset_password'))],
+  UserMagicLinkRequested: mail('magic_link'),
+  UserMagicLinkUsed: ({ id }) => [stop('link_mail', subject(id, 'magic_link'))],
+  UserEmailChangeRequested: (event) => [start('email_change_mail', event.id, event, event.metadata.at)],
+  UserEmailChangeMailed: ({ id }) => [stop('email_change_mail', id)],
+  UserEmailChangeCanceled: ({ id }) => [stop('email_change_mail', id)],
+  // What was mailed to the old address is worth nothing now, and the old address is told.
+  UserEmailChanged: (event) => [
+    stop('email_change_mail', event.id),
+    ...linkPurposes.map((purpose) => stop('link_mail', subject(event.id, purpose))),
+    start('previous_email', event.id, event, event.metadata.at),
+  ],
+  UserPreviousEmailTold: ({ id }) => [stop('previous_email', id)],
   UserLinkMailed: ({ id, data }) => [stop('link_mail', subject(id, data.purpose))],
 })

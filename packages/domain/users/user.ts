@@ -1,20 +1,19 @@
 import { refuse } from '../../contract/refusals.ts'
 import type { Context, Decider } from '../../kernel/decider.ts'
 import type { UserOwner } from '../../kernel/owner.ts'
-import { userEvents, type Held, type UserEvents } from './events.ts'
+import { decideContacts, evolveContacts, noChanges, type ContactCommands, type Contacts } from './contacts.ts'
+import { userEvents, type UserEvents } from './events.ts'
+import { decideFactors, evolveFactors, noFactors, type FactorCommands, type Factors } from './factors.ts'
 import { linkLastsMs, type Link, type LinkPurpose } from './links.ts'
 
 // State
 
-type Registered = Omit<UserEvents['UserRegistered'], 'founded' | 'held'>
+type Registered = Pick<UserEvents['UserRegistered'], 'password' | 'phone' | 'merchant'>
 
-export interface ActiveUser extends Registered {
+export interface ActiveUser extends Registered, Factors, Contacts {
   readonly status: 'active'
-  readonly emailVerified: boolean
   /** The newest of each purpose: it makes older ones invalid. */
   readonly links: Readonly<Partial<Record<LinkPurpose, Link>>>
-  readonly held: readonly Held[]
-  readonly abandoned: readonly string[]
   readonly createdAt: string
 }
 
@@ -22,17 +21,20 @@ export type User = { readonly status: 'none'; readonly abandoned: readonly strin
 
 // Decisions
 
-export type UserCommands = {
-  RegisterUser: UserEvents['UserRegistered']
-  /** After it, whoever still has this hold is refused. */
-  AbandonUserHold: { hold: string }
-  RequestEmailVerification: { link: string }
-  VerifyEmail: { link: string }
-  RequestPasswordReset: { link: string }
-  /** `link`: the one that was mailed. Without it the caller has proved otherwise that it may. */
-  ChangePassword: { password: string; session: string | null; link?: string }
-  NoteLinkMailed: UserEvents['UserLinkMailed']
-}
+export type UserCommands = FactorCommands &
+  ContactCommands & {
+    RegisterUser: UserEvents['UserRegistered']
+    /** After it, whoever still has this hold is refused. */
+    AbandonUserHold: { hold: string }
+    RequestEmailVerification: { link: string }
+    VerifyEmail: { link: string }
+    RequestPasswordReset: { link: string }
+    RequestMagicLink: { link: string }
+    UseMagicLink: { link: string }
+    /** `link`: the one that was mailed. Without it the caller has proved otherwise that it may. */
+    ChangePassword: { password: string; session: string | null; link?: string }
+    NoteLinkMailed: UserEvents['UserLinkMailed']
+  }
 
 export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
   category: 'user',
@@ -72,6 +74,16 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       return [{ type: 'UserPasswordResetRequested', data: newLink('reset_password', link, context) }]
     },
 
+    RequestMagicLink({ link }, state, context) {
+      if (existing(state).links.magic_link?.id === link) return []
+      return [{ type: 'UserMagicLinkRequested', data: newLink('magic_link', link, context) }]
+    },
+
+    UseMagicLink({ link }, state, context) {
+      useLink(existing(state), 'magic_link', { link, context })
+      return [{ type: 'UserMagicLinkUsed', data: { link } }]
+    },
+
     ChangePassword({ password, session, link }, state, context) {
       const known = existing(state)
       if (link !== undefined) useLink(known, 'reset_password', { link, context })
@@ -83,6 +95,26 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       if (newest?.id !== mailed.link || newest.isMailed) return []
       return [{ type: 'UserLinkMailed', data: mailed }]
     },
+
+    RevisePersonalInfo: (command, state, context) =>
+      decideContacts.RevisePersonalInfo(command, existing(state), context),
+    RequestEmailChange: (command, state, context) =>
+      decideContacts.RequestEmailChange(command, existing(state), context),
+    NoteEmailChangeMailed: (command, state, context) =>
+      decideContacts.NoteEmailChangeMailed(command, existing(state), context),
+    CancelEmailChange: (command, state, context) =>
+      decideContacts.CancelEmailChange(command, existing(state), context),
+    ChangeEmail: (command, state, context) => decideContacts.ChangeEmail(command, existing(state), context),
+    NotePreviousEmailTold: (command, state, context) =>
+      decideContacts.NotePreviousEmailTold(command, existing(state), context),
+    SetUpTotp: (command, state, context) => decideFactors.SetUpTotp(command, existing(state), context),
+    EnableTotp: (command, state, context) => decideFactors.EnableTotp(command, existing(state), context),
+    UseTotp: (command, state, context) => decideFactors.UseTotp(command, existing(state), context),
+    DisableTotp: (command, state, context) => decideFactors.DisableTotp(command, existing(state), context),
+    GenerateRecoveryCodes: (command, state, context) =>
+      decideFactors.GenerateRecoveryCodes(command, existing(state), context),
+    UseRecoveryCode: (command, state, context) =>
+      decideFactors.UseRecoveryCode(command, existing(state), context),
   },
 
   evolve: {
@@ -91,6 +123,8 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       status: 'active',
       emailVerified: false,
       links: {},
+      ...noFactors,
+      ...noChanges,
       abandoned: state.abandoned,
       createdAt: at,
     }),
@@ -107,6 +141,23 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     }),
     UserLinkMailed: (state, { purpose }) =>
       withLink(state, purpose, { ...begun(state).links[purpose]!, isMailed: true }),
+    UserMagicLinkRequested: (state, { link, expiresAt }) =>
+      withLink(state, 'magic_link', { id: link, expiresAt, isMailed: false }),
+    // Whoever opens it has the mailbox.
+    UserMagicLinkUsed: (state) => ({ ...withLink(state, 'magic_link', undefined), emailVerified: true }),
+    UserPersonalInfoRevised: (state, event) => evolveContacts.UserPersonalInfoRevised(begun(state), event),
+    UserEmailChangeRequested: (state, event) => evolveContacts.UserEmailChangeRequested(begun(state), event),
+    UserEmailChangeMailed: (state) => evolveContacts.UserEmailChangeMailed(begun(state)),
+    UserEmailChangeCanceled: (state) => evolveContacts.UserEmailChangeCanceled(begun(state)),
+    UserEmailChanged: (state, event) => evolveContacts.UserEmailChanged(begun(state), event),
+    UserPreviousEmailTold: (state) => evolveContacts.UserPreviousEmailTold(begun(state)),
+    UserTotpSetupStarted: (state, event) => evolveFactors.UserTotpSetupStarted(begun(state), event),
+    UserTotpEnabled: (state, event) => evolveFactors.UserTotpEnabled(begun(state), event),
+    UserTotpUsed: (state, event) => evolveFactors.UserTotpUsed(begun(state), event),
+    UserTotpDisabled: (state) => evolveFactors.UserTotpDisabled(begun(state)),
+    UserRecoveryCodesGenerated: (state, event, stamp) =>
+      evolveFactors.UserRecoveryCodesGenerated(begun(state), event, stamp),
+    UserRecoveryCodeUsed: (state, event) => evolveFactors.UserRecoveryCodeUsed(begun(state), event),
   },
 }
 

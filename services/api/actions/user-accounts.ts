@@ -1,4 +1,5 @@
-import type { Dependencies } from '../../../packages/contract/routes.ts'
+import type { Caller } from '../../../packages/contract/callers.ts'
+import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
 import { claim, claimedName } from '../../../packages/domain/claims/claim.ts'
 import { user, type ActiveUser } from '../../../packages/domain/users/user.ts'
 import { readCurrent, readState } from '../../../packages/kernel/history.ts'
@@ -28,4 +29,12 @@ export async function knownUser({ store }: Reading, id: string): Promise<ActiveU
   const state = await readState(store, user, id)
   if (state.status !== 'active') throw new Error(`user ${id} does not exist`)
   return state
+}
+
+export type SignedIn = Extract<Caller, { credential: 'user' }>
+
+/** Rows for users take no other credential. */
+export function signedIn({ caller }: Pick<Request, 'caller'>): SignedIn {
+  if (caller.credential !== 'user') throw new Error(`a ${caller.credential} is no user`)
+  return caller
 }

@@ -1,4 +1,3 @@
-import type { Caller } from '../../../packages/contract/callers.ts'
 import { refuse } from '../../../packages/contract/refusals.ts'
 import type { Request, Slice } from '../../../packages/contract/routes.ts'
 import { unixSeconds, type Static } from '../../../packages/contract/vocabulary.ts'
@@ -20,17 +19,10 @@ import { streamName, type Message } from '../../../packages/kernel/decider.ts'
 import { actingFor } from '../../../packages/kernel/envelope.ts'
 import { readCurrent } from '../../../packages/kernel/history.ts'
 import { authSession, sessionIn, workplace } from './auth-sessions.ts'
-import { provePassword, requestLink, unlock } from './sign-in.ts'
+import { requestLink } from './sign-in.ts'
+import { provePassword, unlock } from './sign-in-guards.ts'
 import { requireStrong } from './sign-up.ts'
-import { knownUser } from './user-accounts.ts'
-
-type SignedIn = Extract<Caller, { credential: 'user' }>
-
-/** Rows for users take no other credential. */
-function signedIn({ caller }: Pick<Request, 'caller'>): SignedIn {
-  if (caller.credential !== 'user') throw new Error(`a ${caller.credential} is no user`)
-  return caller
-}
+import { knownUser, signedIn, type SignedIn } from './user-accounts.ts'
 
 export async function me(request: Request): Promise<Static<typeof MeResource>> {
   const { user: id, merchant } = signedIn(request)
@@ -129,7 +121,7 @@ function viewSession(session: Session, { session: current }: SignedIn): Static<t
 // Address and password
 
 export async function verifyEmail(request: Request<{ token: string }>) {
-  const { id, link } = await opened(request, 'verify_email')
+  const { id, link } = await openedLink(request, 'verify_email')
   await sendForUser(request, id, { type: 'VerifyEmail', data: { link } })
   return acknowledged('The address is verified')
 }
@@ -146,7 +138,7 @@ export async function forgotPassword(request: Request<{ email: string }>) {
 }
 
 export async function resetPassword(request: Request<{ token: string; newPassword: string }>) {
-  const { id, link } = await opened(request, 'reset_password')
+  const { id, link } = await openedLink(request, 'reset_password')
   const { dependencies } = request
   const known = await knownUser(dependencies, id)
   if (known.links.reset_password?.id !== link) refuse('token_must_be_valid')
@@ -165,6 +157,17 @@ export async function changePassword(request: Request<Static<typeof PasswordChan
   const proof = { email: known.email, password: body.currentPassword, known: { id, state: known } }
   const isRight = await provePassword(request, proof)
   if (!isRight) refuse('password_must_be_right')
+  const data = { ...(await newPassword(request, known)), session }
+  await request.send(user, id, { type: 'ChangePassword', data })
+  await endBefore(request, id, session)
+  return passwordChanged
+}
+
+/** The row has consumed the challenge that stands for the current password. */
+export async function changePasswordProven(request: Request<{ challengeId: string; newPassword: string }>) {
+  const { user: id, session } = signedIn(request)
+  const known = await knownUser(request.dependencies, id)
+  if (await hasDone(request, streamName(user.category, id))) return passwordChanged
   const data = { ...(await newPassword(request, known)), session }
   await request.send(user, id, { type: 'ChangePassword', data })
   await endBefore(request, id, session)
@@ -200,7 +203,7 @@ async function endBefore(request: Request<unknown>, id: string, except: string |
   await executor.send(userSessions, id, { type: 'EndSessions', data }, own)
 }
 
-async function opened({ dependencies, body }: Request<{ token: string }>, purpose: string) {
+export async function openedLink({ dependencies, body }: Request<{ token: string }>, purpose: string) {
   const token: OpenedToken | undefined = await dependencies.tokens.open('link', body.token)
   if (!token || token.claims['purpose'] !== purpose) return refuse('token_must_be_valid')
   return { id: token.claims.subject, link: token.claims.id }
@@ -215,6 +218,6 @@ async function sendForUser(
   await dependencies.executor.send(user, id, command, own)
 }
 
-function acknowledged(message: string) {
+export function acknowledged(message: string) {
   return { object: 'acknowledgement' as const, message }
 }

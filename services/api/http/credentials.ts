@@ -1,5 +1,5 @@
 import { Refusal, refusals, refuse } from '../../../packages/contract/refusals.ts'
-import { credentialsOf, type Caller, type Challenges } from '../../../packages/contract/callers.ts'
+import { credentialsOf, type Caller } from '../../../packages/contract/callers.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import type { RateLimits } from './rate-limit.ts'
 
@@ -66,11 +66,6 @@ async function authenticated(
 
 function isUnauthenticated(error: unknown): boolean {
   return error instanceof Refusal && refusals[error.reason][0] === 401
-}
-
-/** Until users can prove their identity, whatever requires that is refused. */
-export const noChallenges: Challenges = {
-  consume: async () => refuse('challenge_must_be_verified'),
 }
 
 /** No accepted kind of credential has this form. */

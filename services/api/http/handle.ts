@@ -1,4 +1,5 @@
 import type { Request as HttpRequestIn, Response as HttpResponse } from 'express'
+import ipaddr from 'ipaddr.js'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Caller, Challenges } from '../../../packages/contract/callers.ts'
 import type { AnyRoute, Client, Dependencies } from '../../../packages/contract/routes.ts'
@@ -153,7 +154,9 @@ const deviceLengthMax = 256
 
 function clientOf({ addressOf }: Api, request: HttpRequestIn): Client {
   const device = request.headers['user-agent']?.slice(0, deviceLengthMax) ?? null
-  return { address: addressOf(request) ?? null, device }
+  const address = addressOf(request)
+  const isKnown = address !== undefined && ipaddr.isValid(address)
+  return { address: isKnown ? ipaddr.process(address).toString() : null, device }
 }
 
 interface Headers {
@@ -193,13 +196,13 @@ async function acting(
 async function challenged(
   challenges: Challenges,
   route: AnyRoute,
-  { body, caller }: HttpRequest,
+  { body, caller, id: by }: HttpRequest,
 ): Promise<void> {
   const { challenge: purpose } = route
   if (purpose === undefined) return
   const { challengeId: id } = (body ?? {}) as { readonly challengeId?: string }
   if (id === undefined) return refuseField('request_must_be_valid', '/challengeId', 'challengeId is required')
-  await challenges.consume({ id, purpose, caller })
+  await challenges.consume({ id, purpose, caller, by })
 }
 
 interface EnvironmentCheck {

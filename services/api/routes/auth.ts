@@ -24,6 +24,7 @@ import {
   SignInRequest,
   TokenRequest,
 } from '../../../packages/domain/users/resource.ts'
+import { ChallengeOrSession } from './auth-factors.ts'
 import { login } from '../actions/sign-in.ts'
 import { register } from '../actions/sign-up.ts'
 import {
@@ -63,8 +64,9 @@ const signingIn = [
 
   perform('POST /api/v1/auth/login', {
     ...open,
-    ...signsIn,
-    summary: 'Sign in with e-mail and password',
+    returns: ChallengeOrSession,
+    showsSecret: true,
+    summary: 'Sign in with e-mail and password; the answer is a challenge where a second factor is on',
     body: SignInRequest,
     examples: signInExamples,
     refusals: ['email_and_password_must_be_right', 'sign_in_must_not_be_locked'],
@@ -183,6 +185,6 @@ const addressAndPassword = [
 export const authRoutes = section(
   'Signing in',
   'Users of a merchant sign in with a session: an access token of 15 minutes, sent as `Authorization: Bearer`, ' +
-    'and a refresh token that buys the next pair. See [how to sign in](/docs).',
+    'and a refresh token that buys the next pair. Signing in by hand is shown in docs/guides/sign-in.md.',
   [...signingIn, ...sessions, ...addressAndPassword],
 )

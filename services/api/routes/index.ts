@@ -1,5 +1,7 @@
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { auditRoutes } from './audit.ts'
+import { authContactRoutes } from './auth-contacts.ts'
+import { authFactorRoutes } from './auth-factors.ts'
 import { authRoutes } from './auth.ts'
 import { balanceRoutes } from './balances.ts'
 import { checkoutRoutes } from './checkout.ts'
@@ -36,6 +38,8 @@ const table: readonly AnyRoute[] = [
   ...operationRoutes,
   ...geographyRoutes,
   ...authRoutes,
+  ...authFactorRoutes,
+  ...authContactRoutes,
   ...testRoutes,
 ]
 

@@ -1,0 +1,181 @@
+import { refuse } from '../../contract/refusals.ts'
+import { literals, nullable, record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
+import type { Context } from '../../kernel/decider.ts'
+import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
+import type { UserOwner } from '../../kernel/owner.ts'
+import { personal } from '../../kernel/personal.ts'
+
+const aboutUser = (_: object, id: string) => `user/${id}`
+const Held = record({ claim: Type.String(), hold: Type.String() })
+const changeLastsMs = 24 * 3_600_000
+
+// Events
+
+export const contactEvents = {
+  UserPersonalInfoRevised: sealedFor(
+    aboutUser,
+    stored(
+      1,
+      record({
+        name: personal(Type.String()),
+        secondaryEmail: personal(nullable(Type.String())),
+        language: literals('fr', 'en'),
+      }),
+    ),
+  ),
+  /** A link goes to the new address; its id is that of the request. */
+  UserEmailChangeRequested: sealedFor(
+    aboutUser,
+    stored(1, record({ link: Uuid, email: personal(Type.String()), expiresAt: Timestamp })),
+  ),
+  UserEmailChangeMailed: stored(1, record({ link: Uuid })),
+  UserEmailChangeCanceled: stored(1, record({ link: Uuid })),
+  UserEmailChanged: sealedFor(
+    aboutUser,
+    stored(
+      1,
+      record({
+        /** Which request it was, where a mailed link proved the address. */
+        link: nullable(Uuid),
+        email: personal(Type.String()),
+        /** Is told of it. */
+        previous: personal(Type.String()),
+        isVerified: Type.Boolean(),
+        held: Type.Array(Held),
+        freed: Type.Array(Held),
+      }),
+    ),
+  ),
+  UserPreviousEmailTold: stored(1, record({})),
+}
+
+export type ContactEvents = EventsOf<typeof contactEvents>
+type Held = ContactEvents['UserEmailChanged']['held'][number]
+
+// State
+
+export interface Contacts {
+  readonly name: string
+  readonly email: string
+  readonly emailVerified: boolean
+  readonly secondaryEmail: string | null
+  readonly language: 'fr' | 'en'
+  readonly held: readonly Held[]
+  readonly abandoned: readonly string[]
+  /** To another address; `ended` tells what became of the newest. */
+  readonly emailChange:
+    | (ContactEvents['UserEmailChangeRequested'] & {
+        readonly status: 'pending' | 'completed' | 'canceled'
+        readonly isMailed: boolean
+      })
+    | null
+  /** An address that has to be told that it is no longer the user's. */
+  readonly untold: string | null
+}
+
+export const noChanges = { secondaryEmail: null, emailChange: null, untold: null }
+
+// Decisions, of a user who exists
+
+export type ContactCommands = {
+  RevisePersonalInfo: Partial<ContactEvents['UserPersonalInfoRevised']>
+  RequestEmailChange: { link: string; email: string }
+  NoteEmailChangeMailed: { link: string }
+  CancelEmailChange: { link?: string }
+  /**
+   * `held`: the claim of the new address, `replaces`: that of the old one. `link`: the mailed one; without
+   * it a challenge stands for it.
+   */
+  ChangeEmail: { email: string; held: readonly Held[]; replaces: string; link?: string }
+  NotePreviousEmailTold: object
+}
+
+type Decision<Type extends keyof ContactCommands> = (
+  command: ContactCommands[Type],
+  state: Contacts,
+  context: Context<UserOwner>,
+) => readonly {
+  [Name in keyof ContactEvents]: { type: Name; data: ContactEvents[Name] }
+}[keyof ContactEvents][]
+
+export const decideContacts: { readonly [Type in keyof ContactCommands]: Decision<Type> } = {
+  RevisePersonalInfo(given, { name, secondaryEmail, language }) {
+    const current = { name, secondaryEmail, language }
+    const next = { ...current, ...given }
+    return JSON.stringify(next) === JSON.stringify(current)
+      ? []
+      : [{ type: 'UserPersonalInfoRevised', data: next }]
+  },
+
+  RequestEmailChange({ link, email }, { emailChange }, { now }) {
+    if (emailChange?.link === link) return []
+    const expiresAt = new Date(now.getTime() + changeLastsMs).toISOString()
+    return [{ type: 'UserEmailChangeRequested', data: { link, email, expiresAt } }]
+  },
+
+  NoteEmailChangeMailed: ({ link }, { emailChange }) =>
+    emailChange?.link === link && !emailChange.isMailed
+      ? [{ type: 'UserEmailChangeMailed', data: { link } }]
+      : [],
+
+  CancelEmailChange({ link }, { emailChange }) {
+    if (!emailChange || (link !== undefined && link !== emailChange.link))
+      return refuse('resource_must_exist')
+    if (emailChange.status === 'canceled') return []
+    if (emailChange.status !== 'pending') refuse('resource_state_must_allow_it')
+    return [{ type: 'UserEmailChangeCanceled', data: { link: emailChange.link } }]
+  },
+
+  ChangeEmail({ email, held, replaces, link }, state, { now }) {
+    const { emailChange } = state
+    const isRequested = emailChange?.link === link && emailChange?.status === 'pending'
+    const isLate = emailChange !== null && now >= new Date(emailChange.expiresAt)
+    if (link !== undefined && (!isRequested || isLate)) refuse('token_must_be_valid')
+    if (held.some(({ hold }) => state.abandoned.includes(hold))) refuse('resource_must_not_have_changed')
+    if (email === state.email) return []
+    const freed = state.held.filter(({ claim }) => claim === replaces)
+    const isVerified = link !== undefined
+    const data = { link: link ?? null, email, previous: state.email, isVerified, held: [...held], freed }
+    return [{ type: 'UserEmailChanged', data }]
+  },
+
+  NotePreviousEmailTold: (_, { untold }) =>
+    untold === null ? [] : [{ type: 'UserPreviousEmailTold', data: {} }],
+}
+
+export const evolveContacts = {
+  UserPersonalInfoRevised: <S extends Contacts>(
+    state: S,
+    info: ContactEvents['UserPersonalInfoRevised'],
+  ): S => {
+    return { ...state, ...info }
+  },
+  UserEmailChangeRequested: <S extends Contacts>(
+    state: S,
+    asked: ContactEvents['UserEmailChangeRequested'],
+  ): S => {
+    return { ...state, emailChange: { ...asked, status: 'pending', isMailed: false } }
+  },
+  UserEmailChangeMailed: <S extends Contacts>(state: S): S => {
+    return { ...state, emailChange: { ...state.emailChange!, isMailed: true } }
+  },
+  UserEmailChangeCanceled: <S extends Contacts>(state: S): S => {
+    return { ...state, emailChange: { ...state.emailChange!, status: 'canceled' } }
+  },
+  /** Links that were mailed to the old address prove nothing about the new one. */
+  UserEmailChanged: <S extends Contacts>(state: S, changed: ContactEvents['UserEmailChanged']): S => {
+    const { email, previous, isVerified, held, freed, link } = changed
+    const { emailChange } = state
+    const isDone = emailChange?.status === 'pending' && emailChange.link === link
+    return {
+      ...state,
+      email,
+      held: [...state.held.filter(({ claim }) => !freed.some((one) => one.claim === claim)), ...held],
+      emailVerified: isVerified,
+      untold: previous,
+      links: {},
+      emailChange: emailChange && { ...emailChange, ...(isDone && { status: 'completed' }) },
+    }
+  },
+  UserPreviousEmailTold: <S extends Contacts>(state: S): S => ({ ...state, untold: null }),
+}

@@ -1,0 +1,130 @@
+import { refuse } from '../../contract/refusals.ts'
+import { record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
+import type { Context } from '../../kernel/decider.ts'
+import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
+import type { UserOwner } from '../../kernel/owner.ts'
+import { personal } from '../../kernel/personal.ts'
+
+const aboutUser = (_: object, id: string) => `user/${id}`
+const setupLastsMs = 60 * 60_000
+
+// Events
+
+export const factorEvents = {
+  UserTotpSetupStarted: sealedFor(
+    aboutUser,
+    stored(1, record({ secretId: Uuid, secret: personal(Type.String()), expiresAt: Timestamp })),
+  ),
+  /** `step`: of the code that proved it; no code is taken twice. */
+  UserTotpEnabled: stored(1, record({ secretId: Uuid, step: Type.Integer() })),
+  UserTotpUsed: stored(1, record({ step: Type.Integer() })),
+  UserTotpDisabled: stored(1, record({})),
+  /** Codes follow from the batch and a key. Each is an HMAC here: a hash would let it be guessed. */
+  UserRecoveryCodesGenerated: stored(1, record({ batch: Uuid, digests: Type.Array(Type.String()) })),
+  UserRecoveryCodeUsed: stored(1, record({ digest: Type.String() })),
+}
+
+export type FactorEvents = EventsOf<typeof factorEvents>
+
+// State
+
+export interface Factors {
+  readonly setup: FactorEvents['UserTotpSetupStarted'] | null
+  /** Of the authenticator that is on. */
+  readonly totp: { readonly secret: string; readonly lastStep: number } | null
+  /** Those that are left. */
+  readonly recovery: {
+    readonly batch: string
+    readonly digests: readonly string[]
+    readonly createdAt: string
+  } | null
+}
+
+export const noFactors: Factors = { setup: null, totp: null, recovery: null }
+
+// Decisions, of a user who exists
+
+interface Batch {
+  readonly batch: string
+  readonly digests: readonly string[]
+}
+
+export type FactorCommands = {
+  SetUpTotp: { secretId: string; secret: string }
+  /** `step` is of the code that was right for the setup. */
+  EnableTotp: Batch & { secretId: string; step: number }
+  /** Refused for a step that is not after the last one. */
+  UseTotp: { step: number }
+  DisableTotp: object
+  GenerateRecoveryCodes: Batch
+  UseRecoveryCode: { digest: string }
+}
+
+type Decision<Type extends keyof FactorCommands> = (
+  command: FactorCommands[Type],
+  state: Factors,
+  context: Context<UserOwner>,
+) => readonly { [Name in keyof FactorEvents]: { type: Name; data: FactorEvents[Name] } }[keyof FactorEvents][]
+
+export const decideFactors: { readonly [Type in keyof FactorCommands]: Decision<Type> } = {
+  SetUpTotp({ secretId, secret }, { totp, setup }, { now }) {
+    if (totp) refuse('totp_must_be_off')
+    if (setup?.secretId === secretId) return []
+    const expiresAt = new Date(now.getTime() + setupLastsMs).toISOString()
+    return [{ type: 'UserTotpSetupStarted', data: { secretId, secret, expiresAt } }]
+  },
+
+  EnableTotp({ secretId, step, batch, digests }, { totp, setup, recovery }, { now }) {
+    if (totp) return recovery?.batch === batch ? [] : refuse('totp_must_be_off')
+    if (setup?.secretId !== secretId || now >= new Date(setup.expiresAt))
+      refuse('totp_setup_must_be_the_newest')
+    return [
+      { type: 'UserTotpEnabled', data: { secretId, step } },
+      { type: 'UserRecoveryCodesGenerated', data: { batch, digests: [...digests] } },
+    ]
+  },
+
+  UseTotp({ step }, { totp }) {
+    if (!totp || step <= totp.lastStep) refuse('code_must_be_right')
+    return [{ type: 'UserTotpUsed', data: { step } }]
+  },
+
+  DisableTotp: (_, { totp }) => (totp ? [{ type: 'UserTotpDisabled', data: {} }] : []),
+
+  GenerateRecoveryCodes({ batch, digests }, { totp, recovery }) {
+    if (!totp) refuse('totp_must_be_on')
+    if (recovery?.batch === batch) return []
+    return [{ type: 'UserRecoveryCodesGenerated', data: { batch, digests: [...digests] } }]
+  },
+
+  UseRecoveryCode({ digest }, { recovery }) {
+    if (!recovery?.digests.includes(digest)) refuse('code_must_be_right')
+    return [{ type: 'UserRecoveryCodeUsed', data: { digest } }]
+  },
+}
+
+export const evolveFactors = {
+  UserTotpSetupStarted: <S extends Factors>(state: S, setup: FactorEvents['UserTotpSetupStarted']): S => {
+    return { ...state, setup }
+  },
+  UserTotpEnabled: <S extends Factors>(state: S, { step }: FactorEvents['UserTotpEnabled']): S => {
+    return { ...state, setup: null, totp: { secret: state.setup!.secret, lastStep: step } }
+  },
+  UserTotpUsed: <S extends Factors>(state: S, { step }: FactorEvents['UserTotpUsed']): S => {
+    return { ...state, totp: { ...state.totp!, lastStep: step } }
+  },
+  /** What stood in for the authenticator goes with it. */
+  UserTotpDisabled: <S extends Factors>(state: S): S => ({ ...state, totp: null, recovery: null }),
+  UserRecoveryCodesGenerated: <S extends Factors>(
+    state: S,
+    { batch, digests }: FactorEvents['UserRecoveryCodesGenerated'],
+    { at }: { readonly at: string },
+  ): S => ({ ...state, recovery: { batch, digests, createdAt: at } }),
+  UserRecoveryCodeUsed: <S extends Factors>(
+    state: S,
+    { digest }: FactorEvents['UserRecoveryCodeUsed'],
+  ): S => {
+    const recovery = state.recovery!
+    return { ...state, recovery: { ...recovery, digests: recovery.digests.filter((one) => one !== digest) } }
+  },
+}

@@ -1,0 +1,163 @@
+import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
+import type { Request } from '../../../packages/contract/routes.ts'
+import { unixSeconds, type Static } from '../../../packages/contract/vocabulary.ts'
+import { claimedName } from '../../../packages/domain/claims/claim.ts'
+import type {
+  ContactChangeResource,
+  PersonalInfoResource,
+  PersonalInfoRevision,
+} from '../../../packages/domain/users/contact-resources.ts'
+import { user, type ActiveUser } from '../../../packages/domain/users/user.ts'
+import { readCurrent } from '../../../packages/kernel/history.ts'
+import { actingFor, type Envelope } from '../../../packages/kernel/envelope.ts'
+import { claiming } from '../../composition/claiming.ts'
+import { stepUps } from '../http/step-up.ts'
+import { startSession } from './auth-sessions.ts'
+import { hintOf, issueTo } from './challenges.ts'
+import { requestLink } from './sign-in.ts'
+import { unlock } from './sign-in-guards.ts'
+import { knownUser, signedIn, userOf } from './user-accounts.ts'
+import { acknowledged, openedLink } from './users.ts'
+
+export async function showPersonalInfo(request: Request) {
+  const { user: id } = signedIn(request)
+  const { state, revision } = await readCurrent(request.dependencies.store, user, id)
+  request.read(revision)
+  return viewPersonalInfo(id, state as ActiveUser)
+}
+
+export async function revisePersonalInfo(request: Request<Static<typeof PersonalInfoRevision>>) {
+  const { user: id } = signedIn(request)
+  const { state } = await request.send(user, id, { type: 'RevisePersonalInfo', data: request.body })
+  return viewPersonalInfo(id, state as ActiveUser)
+}
+
+function viewPersonalInfo(id: string, state: ActiveUser): Static<typeof PersonalInfoResource> {
+  return {
+    id,
+    object: 'personal_info',
+    livemode: false,
+    created: unixSeconds(state.createdAt),
+    name: state.name,
+    email: state.email,
+    email_verified: state.emailVerified,
+    secondary_email: state.secondaryEmail,
+    phone: state.phone,
+    language: state.language,
+  }
+}
+
+// Another e-mail address
+
+/** At once, with a challenge; the new address is unverified, and a link goes there. */
+export async function changeEmail(request: Request<{ challengeId: string; newEmail: string }>) {
+  const { user: id } = signedIn(request)
+  const known = await knownUser(request.dependencies, id)
+  const state = await takeAddress(request, { id, known, email: request.body.newEmail })
+  if (!state.emailVerified)
+    await request.send(user, id, { type: 'RequestEmailVerification', data: { link: request.id } })
+  return viewPersonalInfo(id, state)
+}
+
+/** In two steps: nothing changes until the link at the new address is opened. */
+export async function requestEmailChange(
+  request: Request<{ challengeId?: string | null; newEmail?: string | null }>,
+) {
+  const { caller, dependencies, body, id: link } = request
+  const { user: id } = signedIn(request)
+  const email = body.newEmail ?? refuseField('request_must_be_valid', '/newEmail', 'newEmail is required')
+  const { totp } = await knownUser(dependencies, id)
+  if (totp) {
+    const proof =
+      body.challengeId ?? refuseField('request_must_be_valid', '/challengeId', 'challengeId is required')
+    await stepUps(dependencies).consume({ id: proof, purpose: 'change_email', caller, by: link })
+  }
+  const other = await userOf(dependencies, email)
+  if (other && other.id !== id) refuse('email_must_be_free')
+  const { state } = await request.send(user, id, { type: 'RequestEmailChange', data: { link, email } })
+  return viewChange(state as ActiveUser)
+}
+
+export async function confirmEmailChange(request: Request<{ token: string }>) {
+  const { id, link } = await openedLink(request, 'email_change')
+  const known = await knownUser(request.dependencies, id)
+  const { emailChange } = known
+  if (emailChange?.link !== link) return refuse('token_must_be_valid')
+  return viewChange(await takeAddress(request, { id, known, email: emailChange.email, link }))
+}
+
+export async function showEmailChange(request: Request) {
+  const known = await knownUser(request.dependencies, signedIn(request).user)
+  return known.emailChange?.link === request.params['id'] ? viewChange(known) : refuse('resource_must_exist')
+}
+
+export async function cancelEmailChange(request: Request<{ requestId?: string | null }>) {
+  const { user: id } = signedIn(request)
+  const { requestId } = request.body
+  const data = requestId ? { link: requestId } : {}
+  const { state } = await request.send(user, id, { type: 'CancelEmailChange', data })
+  return viewChange(state as ActiveUser)
+}
+
+interface Taking {
+  readonly id: string
+  readonly known: ActiveUser
+  readonly email: string
+  /** The mailed one that proves the address. */
+  readonly link?: string
+}
+
+/** Holds the new address, makes it the user's, and lets a policy free the old one. */
+async function takeAddress(request: Request<unknown>, taking: Taking): Promise<ActiveUser> {
+  const { dependencies } = request
+  const { id, known, email, link } = taking
+  const envelope: Envelope<{ user: string }> = actingFor(
+    { user: id },
+    { ...request.envelope, actor: `user:${id}` },
+  )
+  const replaces = await dependencies.blindIndex(claimedName('email', known.email, { platform: true }))
+  const wanted = [{ kind: 'email', value: email, refusal: 'email_must_be_free' } as const]
+  const { state } = await claiming(
+    { dependencies, envelope },
+    { category: user.category, id },
+    {
+      wanted,
+      take: (held) => {
+        const data = { email, held: [...held], replaces, ...(link && { link }) }
+        return dependencies.executor.send(user, id, { type: 'ChangeEmail', data }, envelope)
+      },
+    },
+  )
+  return state as ActiveUser
+}
+
+function viewChange({ emailChange }: ActiveUser): Static<typeof ContactChangeResource> {
+  const { link, email, status, expiresAt } = emailChange!
+  return {
+    id: link,
+    object: 'contact_change',
+    kind: 'email',
+    new_value_hint: hintOf(email),
+    status,
+    expires_at: expiresAt,
+  }
+}
+
+// Signing in without a password
+
+export async function requestMagicLink(request: Request<{ email: string }>) {
+  await requestLink(request, 'magic_link')
+  return acknowledged('If somebody has registered with this address, a link is on its way')
+}
+
+/** Works while passwords are locked: who can open the mail is the user. */
+export async function useMagicLink(request: Request<{ token: string }>) {
+  const { id, link } = await openedLink(request, 'magic_link')
+  const envelope = actingFor({ user: id }, { ...request.envelope, actor: `user:${id}` })
+  const use = { type: 'UseMagicLink', data: { link } } as const
+  await request.dependencies.executor.send(user, id, use, envelope)
+  const state = await knownUser(request.dependencies, id)
+  await unlock(request, state.email, link)
+  if (state.totp) return issueTo(request, { purpose: 'sign_in', user: id, state })
+  return startSession(request, { user: id, method: 'magic_link' })
+}

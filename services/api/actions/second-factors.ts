@@ -1,0 +1,102 @@
+import { refuse } from '../../../packages/contract/refusals.ts'
+import type { Request } from '../../../packages/contract/routes.ts'
+import type { Static } from '../../../packages/contract/vocabulary.ts'
+import type {
+  MfaStatusResource,
+  RecoveryCodesResource,
+  TotpSetupResource,
+} from '../../../packages/domain/users/factor-resources.ts'
+import { user, type ActiveUser, type User } from '../../../packages/domain/users/user.ts'
+import { recoveryDigest } from './challenges.ts'
+import { knownUser, signedIn } from './user-accounts.ts'
+
+export async function showFactors(request: Request) {
+  const { user: id } = signedIn(request)
+  return viewFactors(id, await knownUser(request.dependencies, id))
+}
+
+function viewFactors(id: string, { totp, recovery }: ActiveUser): Static<typeof MfaStatusResource> {
+  return {
+    id,
+    object: 'mfa_status',
+    totp_enabled: totp !== null,
+    recovery_codes_left: recovery?.digests.length ?? 0,
+    email_otp: totp === null,
+  }
+}
+
+/** The secret is shown here and never again. A newer setup takes the place of an unfinished one. */
+export async function setUpTotp(request: Request): Promise<Static<typeof TotpSetupResource>> {
+  const { user: id } = signedIn(request)
+  const { dependencies } = request
+  const { email } = await knownUser(dependencies, id)
+  const data = { secretId: request.id, secret: dependencies.codes.newSecret() }
+  const { state } = await request.send(user, id, { type: 'SetUpTotp', data })
+  const { setup } = state as ActiveUser
+  return {
+    object: 'totp_setup',
+    secret_id: request.id,
+    secret: setup!.secret,
+    otpauth_url: dependencies.codes.urlOf(email, setup!.secret),
+    expires_at: setup!.expiresAt,
+  }
+}
+
+export async function enableTotp(request: Request<{ secretId: string; code: string }>) {
+  const { user: id } = signedIn(request)
+  const { dependencies, body } = request
+  const { setup } = await knownUser(dependencies, id)
+  const step = setup && (await dependencies.codes.stepOf(setup.secret, body.code))
+  if (setup?.secretId === body.secretId && !step) refuse('code_must_be_right')
+  const { codes, ...made } = await recoveryCodes(request, id)
+  const data = { secretId: body.secretId, step: step ?? 0, ...made }
+  const { state } = await request.send(user, id, { type: 'EnableTotp', data })
+  return viewRecoveryCodes(state, codes)
+}
+
+export async function disableTotp(request: Request<{ challengeId: string }>) {
+  const { user: id } = signedIn(request)
+  const { state } = await request.send(user, id, { type: 'DisableTotp', data: {} })
+  return viewFactors(id, state as ActiveUser)
+}
+
+/** Shown once. They take the place of all older ones. */
+export async function generateRecoveryCodes(request: Request<{ challengeId: string }>) {
+  const { user: id } = signedIn(request)
+  const { codes, ...data } = await recoveryCodes(request, id)
+  const { state } = await request.send(user, id, { type: 'GenerateRecoveryCodes', data })
+  return viewRecoveryCodes(state, codes)
+}
+
+const codesCount = 10
+const half = 5
+/** Without letters and digits that look alike. */
+const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789'
+
+/** They follow from the request and a key of ours: a repeat shows the same ones, and none is stored. */
+async function recoveryCodes({ dependencies, id: batch }: Request<unknown>, user: string) {
+  const numbers = Array.from({ length: codesCount }, (_, index) => index)
+  const codes = await Promise.all(
+    numbers.map(async (index) =>
+      codeOf(await dependencies.blindIndex(JSON.stringify(['recovery codes', user, batch, index]))),
+    ),
+  )
+  const digests = await Promise.all(codes.map((code) => recoveryDigest(dependencies, user, code)))
+  return { batch, digests, codes }
+}
+
+/** Of an HMAC's 122 bits some fifty. */
+function codeOf(hmac: string): string {
+  let rest = BigInt(`0x${hmac.replaceAll('-', '')}`)
+  const letters = Array.from({ length: 2 * half }, () => {
+    const letter = alphabet[Number(rest % BigInt(alphabet.length))]!
+    rest /= BigInt(alphabet.length)
+    return letter
+  })
+  return `${letters.slice(0, half).join('')}-${letters.slice(half).join('')}`
+}
+
+function viewRecoveryCodes(state: User, codes: readonly string[]): Static<typeof RecoveryCodesResource> {
+  const { createdAt } = (state as ActiveUser).recovery!
+  return { object: 'recovery_codes', codes: [...codes], created_at: createdAt }
+}

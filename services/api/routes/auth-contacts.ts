@@ -1,0 +1,137 @@
+import type { Caller } from '../../../packages/contract/callers.ts'
+import { perform } from '../../../packages/contract/routes.ts'
+import { section } from '../../../packages/contract/section.ts'
+import {
+  emailChangeExamples,
+  emailRequestExamples,
+  cancellationExamples,
+  infoExamples,
+} from '../../../packages/domain/users/contact-examples.ts'
+import {
+  ContactChangeResource,
+  EmailChange,
+  EmailChangeCancellation,
+  EmailChangeRequest,
+  PersonalInfoResource,
+  PersonalInfoRevision,
+} from '../../../packages/domain/users/contact-resources.ts'
+import { addressExamples, tokenExamples } from '../../../packages/domain/users/examples.ts'
+import {
+  AcknowledgementResource,
+  AddressRequest,
+  TokenRequest,
+} from '../../../packages/domain/users/resource.ts'
+import {
+  cancelEmailChange,
+  changeEmail,
+  confirmEmailChange,
+  requestEmailChange,
+  requestMagicLink,
+  revisePersonalInfo,
+  showEmailChange,
+  showPersonalInfo,
+  useMagicLink,
+} from '../actions/contacts.ts'
+import { ChallengeOrSession } from './auth-factors.ts'
+
+const open = { scope: 'public' } as const
+const own = { scope: 'own', credentials: ['user'], owner: 'user' } as const
+
+const ofUser = { ...own, subject: (caller: Caller) => ('user' in caller ? caller.user : '') } as const
+
+const rows = [
+  perform('POST /api/v1/auth/magic-link', {
+    ...open,
+    summary: 'Mail a link to sign in with; the answer is the same whether or not the address is known',
+    body: AddressRequest,
+    examples: addressExamples,
+    returns: AcknowledgementResource,
+    action: requestMagicLink,
+  }),
+
+  perform('POST /api/v1/auth/magic-link/verify', {
+    ...open,
+    summary: 'Sign in with the token of a mailed link',
+    body: TokenRequest,
+    examples: tokenExamples,
+    returns: ChallengeOrSession,
+    showsSecret: true,
+    refusals: ['token_must_be_valid'],
+    action: useMagicLink,
+  }),
+
+  perform('GET /api/v1/auth/personal-info', {
+    ...ofUser,
+    summary: 'Name, addresses and language of the user',
+    returns: PersonalInfoResource,
+    action: showPersonalInfo,
+  }),
+
+  perform('PATCH /api/v1/auth/personal-info', {
+    ...ofUser,
+    isChange: true,
+    summary: 'Change name, second address or language',
+    body: PersonalInfoRevision,
+    examples: infoExamples,
+    returns: PersonalInfoResource,
+    action: revisePersonalInfo,
+  }),
+
+  perform('POST /api/v1/auth/change-email', {
+    ...own,
+    summary: 'Change the address at once, with a verified challenge; the new one is unverified',
+    challenge: 'change_email',
+    body: EmailChange,
+    examples: emailChangeExamples,
+    returns: PersonalInfoResource,
+    refusals: ['email_must_be_free'],
+    action: changeEmail,
+  }),
+
+  perform('POST /api/v1/auth/email-change/request', {
+    ...own,
+    summary: 'Begin to change the address: a link goes to the new one',
+    body: EmailChangeRequest,
+    examples: emailRequestExamples,
+    status: 201,
+    location: '/api/v1/auth/email-change/requests/{id}',
+    returns: ContactChangeResource,
+    refusals: ['email_must_be_free', 'challenge_must_be_verified'],
+    action: requestEmailChange,
+  }),
+
+  perform('GET /api/v1/auth/email-change/requests/{id}', {
+    ...own,
+    summary: 'Where a change of the address stands',
+    inferred: true,
+    params: { id: 'text' },
+    returns: ContactChangeResource,
+    action: showEmailChange,
+  }),
+
+  perform('POST /api/v1/auth/email-change/confirm', {
+    ...open,
+    summary: 'Finish the change with the token that was mailed to the new address; the old one is told',
+    body: TokenRequest,
+    examples: tokenExamples,
+    returns: ContactChangeResource,
+    refusals: ['token_must_be_valid', 'email_must_be_free'],
+    action: confirmEmailChange,
+  }),
+
+  perform('POST /api/v1/auth/email-change/cancel', {
+    ...own,
+    summary: 'Withdraw a change that is not finished, by default the newest',
+    body: EmailChangeCancellation,
+    examples: cancellationExamples,
+    returns: ContactChangeResource,
+    refusals: ['resource_must_exist', 'resource_state_must_allow_it'],
+    action: cancelEmailChange,
+  }),
+]
+
+export const authContactRoutes = section(
+  'Addresses of users',
+  'Where a user is written to, and signing in by mail. Changing the address needs a challenge or a mailed link.',
+  rows,
+)

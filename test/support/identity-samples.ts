@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import type { LinkPurpose } from '../../packages/domain/users/links.ts'
+import { eventually } from './eventually.ts'
+import { challengeFor, proof, totpSetup, withTotp } from './second-factors.ts'
+import type { TestService } from './service.ts'
+import { goodPassword, newUser, signIn, type SignedIn } from './sign-in.ts'
+import { changeToken, linkToken } from './users.ts'
+
+export interface Proven {
+  readonly body?: Readonly<Record<string, unknown>>
+  /** Whose it is, where it is not the usual caller's. */
+  readonly key?: string
+}
+
+export const newcomer = {
+  password: goodPassword,
+  name: 'Awa Koné',
+  merchantName: 'Boutique Awa',
+  country: 'CI',
+}
+
+/** Operations whose body proves who somebody is, or that end what the usual caller needs. */
+export const proving: Readonly<Record<string, (service: TestService) => Promise<Proven>>> = {
+  'POST /api/v1/auth/login': async ({ service: { credentials } }) => ({
+    body: { email: credentials.owner_email, password: credentials.owner_password },
+  }),
+  'POST /api/v1/auth/refresh': async (service) => ({
+    body: { refreshToken: (await ownerSession(service)).refreshToken },
+  }),
+  'POST /api/v1/auth/logout': async (service) => ({ key: (await ownerSession(service)).token }),
+  'DELETE /api/v1/auth/sessions': async (service) => ({ key: (await twoSessions(service)).token }),
+  'POST /api/v1/auth/verify-email': async (service) => {
+    const { id } = await newUser(service)
+    return { body: { token: await linkToken(service.service, id, 'verify_email') } }
+  },
+  'POST /api/v1/auth/reset-password': async (service) => {
+    const { id, email } = await newUser(service)
+    await service.post('/api/v1/auth/forgot-password', { email })
+    const token = await newestLink(service, id, 'reset_password')
+    return { body: { token, newPassword: otherPassword } }
+  },
+  'POST /api/v1/auth/change-password': async (service) => {
+    const { token: key } = await newUser(service)
+    return { key, body: { currentPassword: goodPassword, newPassword: otherPassword } }
+  },
+  'POST /api/v1/auth/change-password-mfa': async (service) => {
+    const user = await newUser(service)
+    const challengeId = await proof(service, user, { purpose: 'change_password' })
+    return { key: user.token, body: { challengeId, newPassword: otherPassword } }
+  },
+  'POST /api/v1/auth/change-email': async (service) => {
+    const user = await newUser(service)
+    const challengeId = await proof(service, user, { purpose: 'change_email' })
+    return { key: user.token, body: { challengeId, newEmail: `${randomUUID()}@example.com` } }
+  },
+  'POST /api/v1/auth/email-change/confirm': async (service) => {
+    const user = await newUser(service)
+    return { body: { token: await changeToken(service.service, user.id, await emailChange(service, user)) } }
+  },
+  'POST /api/v1/auth/email-change/cancel': async (service) => {
+    const user = await newUser(service)
+    return { key: user.token, body: { requestId: await emailChange(service, user) } }
+  },
+  'POST /api/v1/auth/magic-link/verify': async (service) => {
+    const { id, email } = await newUser(service)
+    await service.post('/api/v1/auth/magic-link', { email })
+    return { body: { token: await newestLink(service, id, 'magic_link') } }
+  },
+  'POST /api/v1/auth/mfa/verify': async (service) => {
+    const user = await newUser(service)
+    const challengeId = await challengeFor(service, user, 'change_email')
+    return { body: { challengeId, code: await service.service.runtime.dependencies.codes.of(challengeId) } }
+  },
+  'POST /api/v1/auth/mfa/totp/verify': async (service) => {
+    const user = await newUser(service)
+    const { secretId, code } = await totpSetup(service, user)
+    return { key: user.token, body: { secretId, code } }
+  },
+  'POST /api/v1/auth/mfa/totp/disable': (service) => provenWithTotp(service, 'disable_totp'),
+  'POST /api/v1/auth/mfa/recovery-codes': (service) => provenWithTotp(service, 'recovery_codes'),
+}
+
+/** A code of the authenticator was used to turn it on, and none is taken twice. */
+async function provenWithTotp(service: TestService, purpose: 'disable_totp' | 'recovery_codes') {
+  const user = await newUser(service)
+  const { codes } = await withTotp(service, user)
+  return { key: user.token, body: { challengeId: await proof(service, user, { purpose, code: codes[0]! }) } }
+}
+
+/** A policy requests it a moment after it was asked for. */
+async function newestLink(service: TestService, id: string, purpose: LinkPurpose): Promise<string> {
+  const found = await eventually(
+    () => linkToken(service.service, id, purpose).catch(() => undefined),
+    (token) => token !== undefined,
+  )
+  return found!
+}
+
+export async function emailChange(service: TestService, { token }: SignedIn): Promise<string> {
+  const body = { newEmail: `${randomUUID()}@example.com` }
+  const answer = await service.post('/api/v1/auth/email-change/request', body, { key: token })
+  return String(answer.body['id'])
+}
+
+const otherPassword = 'encore quatre mots au hasard'
+
+export function ownerSession(service: TestService): Promise<SignedIn> {
+  const { owner_email: email, owner_password: password } = service.service.credentials
+  return signIn(service, { email, password })
+}
+
+/** There is another one to end, and nobody else needs it. */
+async function twoSessions(service: TestService): Promise<SignedIn> {
+  return signIn(service, await newUser(service))
+}

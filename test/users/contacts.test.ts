@@ -1,0 +1,124 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { eventually } from '../support/eventually.ts'
+import { proof, withTotp } from '../support/second-factors.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { newUser, signIn, type SignedIn } from '../support/sign-in.ts'
+import { changeToken } from '../support/users.ts'
+
+const auth = '/api/v1/auth'
+const open = { key: '' }
+
+let service: TestService
+
+t.before(async () => {
+  service = await startService(t)
+})
+
+/** A mail to this address that says this. */
+function mailed(address: string, what: RegExp): Promise<string | undefined> {
+  const directory = join(service.service.runtime.configuration.dataDirectory, 'mail')
+  const find = async () => {
+    if (!existsSync(directory)) return undefined
+    const texts = readdirSync(directory)
+      .filter((name) => name.endsWith('.eml'))
+      .map((name) =>
+        readFileSync(join(directory, name), 'utf8').replaceAll(/=\r\n/g, '').replaceAll('=3D', '='),
+      )
+    return texts.find((text) => text.includes(`To: ${address}`) && what.test(text))
+  }
+  return eventually(find, (found) => found !== undefined)
+}
+
+async function tokenFor(address: string, path: string): Promise<string> {
+  const pattern = new RegExp(`/${path}#token=([\\w.-]+)`)
+  return pattern.exec((await mailed(address, pattern))!)![1]!
+}
+
+const request = ({ token }: SignedIn, newEmail: string) =>
+  service.post(`${auth}/email-change/request`, { newEmail }, { key: token })
+const confirm = (token: string) => service.post(`${auth}/email-change/confirm`, { token }, open)
+
+t.test(
+  'an address changes when its mailed link is opened, once, and the old one is told and free',
+  async (t) => {
+    const user = await newUser(service)
+    const newEmail = `new.${user.email}`
+    t.match(await request(user, newEmail), {
+      status: 201,
+      body: { object: 'contact_change', status: 'pending', new_value_hint: 'n…@example.com' },
+    })
+    await signIn(service, user)
+    const token = await tokenFor(newEmail, 'email-change')
+    t.match(await confirm(token), { status: 200, body: { status: 'completed' } })
+    t.match(await confirm(token), { status: 401, body: { code: 'IKW-AUTH-005' } })
+    await signIn(service, { ...user, email: newEmail })
+    t.match(await service.post(`${auth}/login`, { email: user.email, password: user.password }, open), {
+      status: 401,
+    })
+    const me = await service.get(`${auth}/me`, { key: user.token })
+    t.match(me.body, { email: newEmail, email_verified: true })
+    await mailed(user.email, /adresse/)
+    const again = { email: user.email, password: user.password, name: 'Second', merchantName: 'Second' }
+    const registered = await eventually(
+      () => service.post(`${auth}/register`, again, open),
+      ({ status }) => status !== 409,
+    )
+    t.equal(registered.status, 201, 'somebody else may have the old address')
+  },
+)
+
+t.test('of two who want one address the first to confirm has it', async (t) => {
+  const [one, other] = [await newUser(service), await newUser(service)]
+  const wanted = `wanted.${one.email}`
+  const [first, second] = [await request(one, wanted), await request(other, wanted)]
+  const tokens = [
+    await changeToken(service.service, one.id, String(first.body['id'])),
+    await changeToken(service.service, other.id, String(second.body['id'])),
+  ]
+  const statuses = (await Promise.all(tokens.map(confirm))).map(({ status }) => status)
+  t.strictSame(statuses.toSorted(), [200, 409])
+  t.match(await request(await newUser(service), wanted), { status: 409, body: { code: 'IKW-RES-004' } })
+})
+
+t.test('a change that was canceled or replaced cannot be confirmed', async (t) => {
+  const user = await newUser(service)
+  const first = await request(user, `first.${user.email}`)
+  const second = await request(user, `second.${user.email}`)
+  const id = String(second.body['id'])
+  t.match(await confirm(await changeToken(service.service, user.id, String(first.body['id']))), {
+    status: 401,
+  })
+  const cancel = (body: object) => service.post(`${auth}/email-change/cancel`, body, { key: user.token })
+  t.match(await cancel({ requestId: String(first.body['id']) }), { status: 404 })
+  t.match(await cancel({}), { status: 200, body: { id, status: 'canceled' } })
+  t.match(await confirm(await changeToken(service.service, user.id, id)), { status: 401 })
+})
+
+t.test('with a second factor a change needs a challenge; with a challenge it needs no link', async (t) => {
+  const user = await newUser(service)
+  const { codes } = await withTotp(service, user)
+  t.match(await request(user, `x.${user.email}`), { status: 400, body: { param: '/challengeId' } })
+  const challengeId = await proof(service, user, { purpose: 'change_email', code: codes[0]! })
+  const newEmail = `proven.${user.email}`
+  const changed = await service.post(`${auth}/change-email`, { challengeId, newEmail }, { key: user.token })
+  t.match(changed, { status: 200, body: { email: newEmail, email_verified: false } })
+  const token = await tokenFor(newEmail, 'verify-email')
+  t.match(await service.post(`${auth}/verify-email`, { token }, open), { status: 200 })
+  await mailed(user.email, /adresse/)
+})
+
+t.test('a mailed link signs in once, also while passwords are locked', async (t) => {
+  const user = await newUser(service)
+  const wrong = { email: user.email, password: 'encore quatre mots au hasard' }
+  await Promise.all(Array.from({ length: 10 }, () => service.post(`${auth}/login`, wrong, open)))
+  t.match(await service.post(`${auth}/login`, { ...wrong, password: user.password }, open), { status: 423 })
+  const asked = await service.post(`${auth}/magic-link`, { email: user.email }, open)
+  const unknown = await service.post(`${auth}/magic-link`, { email: `nobody.${user.email}` }, open)
+  t.strictSame([unknown.status, unknown.body], [asked.status, asked.body])
+  const token = await tokenFor(user.email, 'magic-link')
+  const used = await service.post(`${auth}/magic-link/verify`, { token }, open)
+  t.match(used, { status: 200, body: { object: 'auth_session', user: { email: user.email } } })
+  t.match(await service.post(`${auth}/magic-link/verify`, { token }, open), { status: 401 })
+})
