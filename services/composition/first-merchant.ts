@@ -66,7 +66,7 @@ function credentialsIn(file: string, merchantId: string): Credentials {
   const kept = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Credentials>) : {}
   const credentials = {
     merchant_id: merchantId,
-    owner_email: 'owner@example.com',
+    owner_email: `owner-${merchantId.slice(-12)}@example.com`,
     owner_password: randomBytes(15).toString('base64url'),
     sandbox_key: newSecret('ik_test_'),
     live_key: newSecret('ik_live_'),

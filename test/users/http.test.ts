@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { firstMerchant } from '../../services/composition/first-merchant.ts'
 import { eventually } from '../support/eventually.ts'
+import { temporaryDirectory } from '../support/postgres.ts'
 import { startService, type Answer, type TestService } from '../support/service.ts'
 import { goodPassword, newUser, signIn } from '../support/sign-in.ts'
 
@@ -237,3 +239,16 @@ t.test('the keys of tokens are public', async (t) => {
   t.match(body.keys, [{ kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig' }])
   t.notOk(body.keys.some(({ d }) => d !== undefined))
 })
+
+t.test(
+  'a start with a new data directory on the same log makes a merchant and an owner of its own',
+  async (t) => {
+    const { dependencies } = service.service.runtime
+    const { owner_email: email, owner_password: password } = await firstMerchant(
+      dependencies,
+      temporaryDirectory(t),
+    )
+    t.not(email, service.service.credentials.owner_email)
+    t.equal((await service.post(`${auth}/login`, { email, password }, open)).status, 200)
+  },
+)
