@@ -27,7 +27,7 @@ interface Recording {
   readonly request?: string
   readonly traceparent?: string
   readonly idempotencyKey?: string
-  /** SHA-256 of the request that carried the idempotency key. */
+  /** HMAC of the request that carried the idempotency key; older versions kept a plain SHA-256. */
   readonly fingerprint?: string
   readonly causation?: { readonly event: string; readonly position: number; readonly policy: string }
 }

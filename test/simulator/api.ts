@@ -38,7 +38,11 @@ export async function ask(
   const isRead = operation.startsWith('GET ')
   const keyed = isRead
     ? undefined
-    : keyOf(route, { header: key, caller, owner: ownerOf(caller), params, body })
+    : await keyOf(
+        route,
+        { header: key, caller, owner: ownerOf(caller), params, body },
+        dependencies.blindIndex,
+      )
   const correlation = dependencies.newId()
   const request = new HttpRequest({
     dependencies,
@@ -59,6 +63,7 @@ export async function ask(
     lastWritten: 0,
     ifRevision: undefined,
     client: { address: null, device: null },
+    keyed,
   })
   return (await answer(dependencies, { route, asked: request, keyed })).body
 }

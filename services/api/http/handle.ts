@@ -10,7 +10,8 @@ import { answer } from './answer.ts'
 import { requireScope } from './authenticate.ts'
 import { callerOf, type Authenticator } from './credentials.ts'
 import type { ClientAddress } from './client-address.ts'
-import { createdId, keyOf, type Keyed, type KeyedRequest } from '../kinds/idempotency.ts'
+import { createdId, keyOf, type KeyedRequest } from '../kinds/idempotency.ts'
+import type { Keyed } from '../kinds/keyed.ts'
 import { bodyOf, checkAddress, ifRevision, isRead, keyHeader, queryParameters } from './input.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { HttpRequest } from './request.ts'
@@ -48,12 +49,12 @@ export async function handle(
   const { caller, owner } = await acting(api, admitted, { route, params, response })
   const { dependencies } = api
   const key = { header: keyHeader(request), caller, owner, params, body }
-  const { id, keyed } = await identified(route, dependencies, key)
+  const named = await identified(route, dependencies, key)
   const asked = new HttpRequest({
     dependencies,
     caller,
-    envelope: envelopeOf({ caller, owner }, response, { keyed, asOf: dependencies.executor.position }),
-    id,
+    envelope: envelopeOf({ caller, owner }, response, { ...named, asOf: dependencies.executor.position }),
+    ...named,
     path: response.locals['path'] as string,
     client: clientOf(api, request),
     params,
@@ -66,7 +67,7 @@ export async function handle(
     ...bound,
   })
   const prepare = () => challenged(api.challenges, route, asked)
-  const answering = answer(dependencies, { route, asked, keyed, prepare })
+  const answering = answer(dependencies, { route, asked, keyed: named.keyed, prepare })
   const reply = await answering.catch((error: unknown) => Promise.reject(withKind(route, params, error)))
   if (asked.revision !== undefined && !reply.replayed) response.setHeader('ETag', `"${asked.revision}"`)
   await tellIndex(api, asked, response)
@@ -76,7 +77,7 @@ export async function handle(
 
 /** The id of what the request creates; repeats of its key get the same. */
 async function identified(route: AnyRoute, dependencies: Dependencies, asked: KeyedRequest) {
-  const key = keyOf(route, asked)
+  const key = await keyOf(route, asked, dependencies.blindIndex)
   const id = await createdId(route, dependencies, key?.id ?? dependencies.newId())
   return { id, keyed: key && { ...key, id } }
 }

@@ -4,7 +4,9 @@ import type { Envelope } from '../../../packages/kernel/envelope.ts'
 import type { Outcome } from '../../../packages/kernel/executor-options.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
 import { ownerOf, owns, type Owner } from '../../../packages/kernel/owner.ts'
+import type { StoredEvent } from '../../../packages/kernel/ports.ts'
 import type { Caller } from '../../../packages/contract/callers.ts'
+import { isOf, type Keyed } from '../kinds/keyed.ts'
 
 /** A request of a kind of row known only at run time. */
 export interface AnyRequest extends Request<object | undefined, Readonly<Record<string, unknown>>> {
@@ -22,7 +24,12 @@ export interface AnyRequest extends Request<object | undefined, Readonly<Record<
   readonly position: number
 }
 
-export type RequestParts = Omit<AnyRequest, 'owner' | 'position' | 'showed' | 'read' | 'send' | 'isResumed'>
+export interface RequestParts extends Omit<
+  AnyRequest,
+  'owner' | 'position' | 'showed' | 'read' | 'send' | 'isResumed'
+> {
+  readonly keyed?: Keyed | undefined
+}
 
 export class HttpRequest implements AnyRequest {
   readonly caller: Caller
@@ -44,6 +51,7 @@ export class HttpRequest implements AnyRequest {
   readonly subject: string | undefined
   /** Only the first command is bound to it: what follows is this request's own. */
   #ifRevision: number | undefined
+  readonly #keyed: Keyed | undefined
   #revision: number | undefined
   #shown: number | undefined
 
@@ -63,6 +71,7 @@ export class HttpRequest implements AnyRequest {
     this.lastWritten = parts.lastWritten
     this.subject = parts.subject
     this.#ifRevision = parts.ifRevision
+    this.#keyed = parts.keyed
   }
 
   get position(): number {
@@ -130,11 +139,12 @@ export class HttpRequest implements AnyRequest {
     decider: Decider<S, C, E, O>,
     id: string,
   ): Promise<Outcome<S> | undefined> {
-    const { idempotencyKey, fingerprint } = this.envelope
+    const keyed = this.#keyed
+    if (!keyed) return undefined
+    const isOwn = ({ metadata }: StoredEvent) =>
+      metadata.idempotencyKey === keyed.answerKey.key && isOf(keyed, metadata.fingerprint)
     const events = await this.dependencies.store.readStream(streamName(decider.category, id), 0)
-    const last = events.findLast(
-      ({ metadata }) => metadata.idempotencyKey === idempotencyKey && metadata.fingerprint === fingerprint,
-    )
+    const last = events.findLast(isOwn)
     if (!last || !owns(this.owner, events[0]!.metadata)) return undefined
     const { revision, position } = last
     const before = events.filter((event) => event.revision <= revision)

@@ -6,21 +6,15 @@ import { credentialsOf, type Caller } from '../../../packages/contract/callers.t
 import type { AnyRoute, Dependencies } from '../../../packages/contract/routes.ts'
 import { streamName, type AnyDecider } from '../../../packages/kernel/decider.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
+import type { BlindIndex } from '../../../packages/kernel/blind-index.ts'
 import type { EventStore, StoredEvent } from '../../../packages/kernel/ports.ts'
-import type { Answer, AnswerKey, Answers } from '../../../packages/kernel/read-ports.ts'
+import type { Answer, Answers } from '../../../packages/kernel/read-ports.ts'
 import { ownerText, type Owner } from '../../../packages/kernel/owner.ts'
+import { isOf, type Keyed } from './keyed.ts'
 import type { Found } from './viewed.ts'
 
 const requests = '8e0b9a4c-63c5-5a1f-9d38-3c1a5d6f7b20'
 const visibleAscii = /^[\x21-\x7e]{1,255}$/
-
-/** A keyed request: the key, the operation it was used for, and the id that follows from both. */
-export interface Keyed {
-  readonly answerKey: AnswerKey
-  readonly fingerprint: string
-  /** The id is derived from the key: a repeat meets the same stream, for ever. */
-  readonly id: string
-}
 
 export interface KeyedRequest {
   readonly header: string | undefined
@@ -31,10 +25,11 @@ export interface KeyedRequest {
 }
 
 /** A request's key, from its header or body; `undefined` when it has none. */
-export function keyOf(
+export async function keyOf(
   route: AnyRoute,
   { header, caller, owner, params, body }: KeyedRequest,
-): Keyed | undefined {
+  blindIndex: BlindIndex,
+): Promise<Keyed | undefined> {
   const key = givenKey(header, body)
   if (key === undefined) {
     if (route.idempotency === 'required in live' && caller.livemode)
@@ -44,9 +39,13 @@ export function keyOf(
   const scope = scopeOf(route, caller, params)
   if (scope === undefined) return undefined
   const operation = keyedOperation(route) + scope
-  const fingerprint = hash('sha256', canonicalize({ params, body: body ?? null })!)
-  const id = keyedId(owner, operation, key)
-  return { answerKey: { ...owner, operation, key }, fingerprint, id }
+  const request = canonicalize({ params, body: body ?? null })!
+  return {
+    answerKey: { ...owner, operation, key },
+    fingerprint: await blindIndex(`request ${request}`),
+    olderFingerprint: () => hash('sha256', request),
+    id: keyedId(owner, operation, key),
+  }
 }
 
 /** Whether a key of its callers means anything. */
@@ -133,16 +132,14 @@ interface StartedIn extends Pick<StartedStream, 'decider'> {
  * What the first request with this key has started, as that request left it; `undefined` when it has started
  * nothing. No answer is stored, so the stream can never be started twice, however late the repeat.
  */
-export async function startedBefore(
-  { answerKey, fingerprint, id }: Keyed,
-  { store, decider }: StartedIn,
-): Promise<Found | undefined> {
+export async function startedBefore(keyed: Keyed, { store, decider }: StartedIn): Promise<Found | undefined> {
+  const { answerKey, id } = keyed
   const events = await store.readStream(streamName(decider.category, id), 0)
   if (events[0]?.metadata.idempotencyKey !== answerKey.key) return undefined
-  if (events[0].metadata.fingerprint !== fingerprint) refuse('idempotency_key_must_be_for_one_request')
+  if (!isOf(keyed, events[0].metadata.fingerprint)) refuse('idempotency_key_must_be_for_one_request')
   // Another request may also have used the key, for a later change of the same stream.
   const isOther = ({ metadata }: StoredEvent) =>
-    metadata.idempotencyKey !== answerKey.key || metadata.fingerprint !== fingerprint
+    metadata.idempotencyKey !== answerKey.key || !isOf(keyed, metadata.fingerprint)
   const later = events.findIndex(isOther)
   return { id, state: foldStored(decider, later < 0 ? events : events.slice(0, later)) }
 }
@@ -153,7 +150,9 @@ export async function answeredOnce(
   keyed: Keyed,
   work: (isResumed: boolean) => Promise<Answer>,
 ): Promise<Answer & { replayed: boolean }> {
-  const known = await answers.begin(keyed.answerKey, keyed.fingerprint)
+  const begun = await answers.begin(keyed.answerKey, keyed.fingerprint)
+  const isOther = begun.state === 'other_request'
+  const known = isOther ? await answers.begin(keyed.answerKey, keyed.olderFingerprint()) : begun
   if (known.state === 'other_request') refuse('idempotency_key_must_be_for_one_request')
   if (known.state === 'running') refuse('idempotent_request_must_have_ended', { retryAfterSeconds: 1 })
   if (known.state === 'done') return { ...known.answer, replayed: true }
