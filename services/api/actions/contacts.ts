@@ -87,8 +87,9 @@ export async function confirmEmailChange(request: Request<{ token: string }>) {
 }
 
 export async function showEmailChange(request: Request) {
-  const known = await knownUser(request.dependencies, signedIn(request).user)
-  return known.emailChange?.link === request.params['id'] ? viewChange(known) : refuse('resource_must_exist')
+  const { state } = await readCurrent(request.dependencies.store, user, signedIn(request).user)
+  const isOwn = state.status === 'active' && state.emailChange?.link === request.params['id']
+  return isOwn ? viewChange(state) : refuse('resource_must_exist')
 }
 
 export async function cancelEmailChange(request: Request<{ requestId?: string | null }>) {
