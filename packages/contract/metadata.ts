@@ -8,7 +8,7 @@ export type MetadataChange = Readonly<Record<string, string | null>>
 const keysMax = 50
 
 /** What is kept of a new object's metadata: an empty text is no value here either. */
-export function givenMetadata(given: Metadata): Record<string, string> {
+export function givenMetadata<Value>(given: Readonly<Record<string, Value>>): Record<string, Value> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
 }
 

@@ -1,4 +1,5 @@
 import { quoteFee } from '../../../packages/contract/fees.ts'
+import { givenMetadata } from '../../../packages/contract/metadata.ts'
 import type { MethodType } from '../../../packages/contract/payment-methods.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
@@ -43,7 +44,7 @@ export async function prepareSession(request: Opening): Promise<CheckoutSessionC
     phone,
     successUrl: returnUrlAt('/successUrl', successUrl),
     cancelUrl: returnUrlAt('/cancelUrl', cancelUrl),
-    metadata: body.metadata ?? {},
+    metadata: admittedMetadata(body.metadata ?? {}),
     pages: `${dependencies.baseUrl}/checkout/session`,
     // What the payer pays on top depends on how the payer pays.
     attaches: !body.deferPaymentIntentCreation && offer.amount !== null && offer.feeMode === 'merchant_pays',
@@ -93,6 +94,18 @@ function mustBeOfLink(asked: readonly MethodType[], offered: readonly MethodType
   if (other === undefined) return
   const message = `the link does not offer ${other}; one of ${offered!.join(', ')}`
   refuseField('method_must_be_offered', '/paymentMethodTypes', message)
+}
+
+/** Inferred: the most that an event carries of what only its sender understands. */
+const metadataLengthMax = 16_000
+
+function admittedMetadata(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { length } = JSON.stringify(given)
+  if (length > metadataLengthMax) {
+    const message = `metadata has ${length} characters, at most ${metadataLengthMax} are kept`
+    refuseField('request_must_be_valid', '/metadata', message)
+  }
+  return givenMetadata(given)
 }
 
 function returnUrlAt(pointer: string, url: string | null | undefined): string | null {

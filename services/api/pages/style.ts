@@ -51,13 +51,13 @@ legend, .field > label { font-weight: 600; padding: 0; margin-bottom: 0.4rem; di
 .choice input { accent-color: var(--accent); width: 1.15rem; height: 1.15rem; margin: 0; flex: none; }
 .field { margin: 1.25rem 0 0; }
 .typed {
-  display: flex; align-items: stretch; border: 1px solid var(--line); border-radius: 0.7rem; overflow: hidden;
+  display: flex; flex-wrap: wrap; align-items: stretch; border: 1px solid var(--line); border-radius: 0.7rem; overflow: hidden;
   background: var(--card);
 }
 .typed:focus-within { border-color: var(--accent); box-shadow: 0 0 0 3px var(--glow); outline: 2px solid var(--accent); }
 .typed span { padding: 0 0.9rem; display: grid; place-items: center; background: var(--faint); color: var(--ink); }
 .typed input {
-  flex: 1; min-width: 0; border: 0; padding: 0.75rem 0.9rem; font: inherit; font-size: 1.15rem;
+  flex: 1 1 8rem; min-width: 0; min-height: 3rem; border: 0; padding: 0.75rem 0.9rem; font: inherit; font-size: 1.15rem;
   color: inherit; background: transparent; outline: 0; font-variant-numeric: tabular-nums;
 }
 .is-wrong .typed { border-color: var(--wrong); }
