@@ -18,11 +18,14 @@ export interface FormState {
 /** What is paid, and to whom, comes first. */
 export function due({ view, reader }: FormState): Html {
   const { words, language } = reader
-  const { amount, currency, description, merchant } = view
+  const { currency, description, merchant } = view
   const [method] = view.payment_methods
-  const fee = method?.fee ?? 0
+  // Before, it is what the first method costs; an amount to be chosen is not known yet.
+  const isBegun = view.payment_status !== 'unpaid'
+  const fee = (isBegun ? view.fee : method?.fee) ?? 0
+  const amount = view.open_amount && !isBegun ? null : view.amount
   return html`<h1 class="due">
-      <span class="label">${view.open_amount ? words.pageFor(merchant.name) : words.amountDue}</span>
+      <span class="label">${amount === null ? words.pageFor(merchant.name) : words.amountDue}</span>
       ${amount !== null && html`<span class="sum">${money(amount + fee, currency, language)}</span>`}
     </h1>
     ${
