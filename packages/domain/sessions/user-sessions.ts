@@ -74,7 +74,7 @@ export type UserSessionCommands = {
 }
 
 export const userSessions: Decider<UserSessions, UserSessionCommands, UserSessionEvents, UserOwner> = {
-  category: 'session',
+  category: 'user_session',
   owners: ['user'],
   time: 'real',
   events: userSessionEvents,
