@@ -159,6 +159,7 @@ const wrong: Readonly<Record<string, readonly string[]>> = {
   DRAIN_SECONDS: ['-1', '301', '1.5'],
   OTEL_EXPORTER_OTLP_ENDPOINT: ['localhost:4318', 'grpc://us:secret@localhost:4317'],
   BASE_URL: ['localhost:8080', 'ftp://us:secret@localhost', 'https://'],
+  DASHBOARD_URL: ['localhost:8080', 'ftp://us:secret@localhost', 'https://'],
   WITNESSES: ['http://us:secret@localhost:8090', 'localhost:8090 us+0123abcd+key'],
 }
 
