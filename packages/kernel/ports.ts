@@ -112,6 +112,8 @@ export interface EventStore {
   readStream(stream: string, from: number, limit?: number): Promise<readonly StoredEvent[]>
   /** The next events of the log after a position, oldest first. */
   readAll(after: number, limit: number, filter?: LogFilter): Promise<readonly StoredEvent[]>
+  /** The event at exactly this position, which some event has told. */
+  readAt(position: number): Promise<StoredEvent | undefined>
   /**
    * The log after a position until its end, oldest first and in pieces, for long reads: the next piece is
    * read while the caller works on this one.

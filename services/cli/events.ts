@@ -76,7 +76,7 @@ async function eventsOf(runtime: Runtime, name: string): Promise<Found> {
     return { stream, stored: await store.readStream(stream, 0) }
   }
   const position = await positionOf(runtime, kind.toLowerCase(), id)
-  const [event] = position === undefined ? [] : await store.readAll(position - 1, 1)
+  const event = position === undefined ? undefined : await store.readAt(position)
   if (!event) throw new CommandFailedError(`There is no ${name}.`)
   // A journal entry is one of many in its book; of anything else the whole history is of interest.
   const isEntry = categoryOf(event.stream) === book.category

@@ -20,7 +20,7 @@ export async function findEntry(
   const first = { column: 'line', operator: '=', value: 1 } as const
   const query = { from: journal.name, where: [...where, posted, first], order: 'position', limit: 1 }
   const [row] = (await reads.page<{ position: number }>(query)).rows
-  const [event] = row ? await store.readAll(row.position - 1, 1) : []
+  const event = row && (await store.readAt(row.position))
   if (!event || event.position !== row?.position) return undefined
   // The journal contains only ledger events, and this one is an `EntryPosted`.
   return recordedEvent(book, event) as RecordedEvent<LedgerEvents['EntryPosted']>

@@ -83,6 +83,7 @@ export function tracedStore(store: EventStore, tracing: Tracing): EventStore {
     },
     readStream: (stream, from, limit) => store.readStream(stream, from, limit),
     readAll: (after, limit, filter) => store.readAll(after, limit, filter),
+    readAt: (position) => store.readAt(position),
     readOn: (after) => store.readOn(after),
     head: () => store.head(),
     subscribe: (options) => store.subscribe(options),

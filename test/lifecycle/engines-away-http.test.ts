@@ -60,6 +60,8 @@ for (const [engine, open] of Object.entries(engines)) {
     const { service, goAway, comeBack } = await open(t)
     const requests: Request[] = []
     for (const route of routes) requests.push({ route, ...(await sample(service, route)) })
+    // Whoever signs in later would have to wait too.
+    await service.get('/api/v1/auth/me')
     await goAway()
     const send = async ({ route, path, body, key }: Request) => {
       const { method } = partsOf(route)

@@ -193,6 +193,11 @@ export class SimulatedStore implements EventStore {
     return this.#stage.scheduler.call(this.#life, () => this.#log.behind(after, limit))
   }
 
+  async readAt(position: number): Promise<StoredEvent | undefined> {
+    const [event] = await this.readAll(position - 1, 1)
+    return event?.position === position ? event : undefined
+  }
+
   readOn(after: number): AsyncGenerator<readonly StoredEvent[], void> {
     return readInPages(this, after, 100)
   }

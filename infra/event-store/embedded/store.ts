@@ -35,6 +35,10 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     append: (stream, expected, events) => writer.append(stream, expected, events),
     readStream: (stream, from, limit) => reader.readStream(stream, from, limit),
     readAll: (after, limit, filter) => reader.readAll(after, limit, filter),
+    async readAt(position) {
+      const [event] = await reader.readAll(position - 1, 1)
+      return event?.position === position ? event : undefined
+    },
     readOn: (after) => copyLog(pool, after),
     head: () => reader.head(),
     subscribe: (wanted) => {

@@ -29,6 +29,8 @@ import type { NameFilter, StreamNames } from './stream-names.ts'
 const timeoutsMs = { $all: 30_000, streams: 10_000, 'metadata of streams': 10_000 }
 const pingTimeoutMs = 2_000
 const eventsPerPage = 5_000
+/** Usually the first one is the event that is wanted. */
+const pageForOne = 2
 /** Of what others have written behind our newest event. */
 const headPageMax = 1_000
 const everything = Number.MAX_SAFE_INTEGER
@@ -122,6 +124,21 @@ export class Reader {
         if (stored && stored.position > after) found.push(stored)
       }
       if (page.length < count || found.length >= limit) return found.slice(0, limit)
+    }
+  }
+
+  /** A read may only begin at an event: at this one, or where a copied one is to be found behind. */
+  async readAt(position: number): Promise<StoredEvent | undefined> {
+    const filter = this.#options.names.filter({})
+    let from = this.#options.history.commitBefore(position)
+    for (let through = -1; ; through = from) {
+      const page = await this.#page({ from: from > 0 ? from : 'start', filter, count: pageForOne })
+      for (const event of page.filter(({ commit }) => commit > through)) {
+        from = event.commit
+        const stored = this.stored(event)
+        if (stored && stored.position >= position) return stored.position === position ? stored : undefined
+      }
+      if (page.length < pageForOne) return undefined
     }
   }
 

@@ -109,6 +109,7 @@ function assemble(parts: Parts, disconnect: () => Promise<void>): EventStoreDb {
     append,
     readStream,
     readAll: (after, limit, filter) => reader.readAll(after, limit, filter),
+    readAt: (position) => reader.readAt(position),
     readOn: (after) => readInPages(reader, after, eventsPerPage),
     head: () => reader.head(),
     subscribe: (wanted) => {

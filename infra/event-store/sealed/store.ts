@@ -26,6 +26,10 @@ export function sealedStore(store: EventStore, options: SealingOptions): EventSt
       store.append(stream, expected, await sealedEvents(options, stream, events)),
     readStream: async (stream, from, limit) => reader.opened(await store.readStream(stream, from, limit)),
     readAll: async (after, limit, filter) => reader.opened(await store.readAll(after, limit, filter)),
+    async readAt(position) {
+      const event = await store.readAt(position)
+      return event && (await reader.opened([event]))[0]
+    },
     async *readOn(after) {
       for await (const events of store.readOn(after)) yield await reader.opened(events)
     },

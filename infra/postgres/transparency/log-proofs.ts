@@ -12,7 +12,7 @@ import { cosignatures, lastCheckpoint, leavesAt, readTile } from './tree-store.t
 export interface LogProofsOptions {
   readonly pool: pg.Pool
   /** Events as they are stored. */
-  readonly store: Pick<EventStore, 'readAll'>
+  readonly store: Pick<EventStore, 'readAt'>
   readonly keys: Pick<SubjectKeys, 'forOpening'>
 }
 
@@ -36,7 +36,7 @@ export function logProofs({ pool, store, keys }: LogProofsOptions): LogProofs {
       const index = await indexOf(position)
       const checkpoint = await lastCheckpoint(pool)
       if (index === undefined || !checkpoint) return undefined
-      const [event] = await store.readAll(position - 1, 1)
+      const event = await store.readAt(position)
       if (event?.position !== position) throw new Error(`the log has no event at position ${position}`)
       const proofs = new TileProofs(checkpoint.size, async (name) => {
         const tile = await readTile(pool, name)

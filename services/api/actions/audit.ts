@@ -70,8 +70,7 @@ async function toldEvent({ caller, dependencies }: Request, id: string): Promise
   const told = await dependencies.publicEvents.find(publicId('evt', id), caller)
   const source = told && publicSources.find(({ types }) => told.type in types)
   if (!source || !isGranted(caller, source.scope)) return undefined
-  const [event] = await dependencies.store.readAll(told.position - 1, 1)
-  return event
+  return dependencies.store.readAt(told.position)
 }
 
 /** The entry of the book behind a movement of the balance. */
@@ -86,6 +85,6 @@ async function movement(
     order: 'id',
     limit: 1,
   })
-  const [event] = rows[0] ? await dependencies.store.readAll(rows[0].position - 1, 1) : []
+  const event = rows[0] && (await dependencies.store.readAt(rows[0].position))
   return event && owns(event.metadata, owner) ? event : undefined
 }
