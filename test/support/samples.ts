@@ -138,7 +138,7 @@ const makers: Readonly<Record<string, (service: TestService) => Promise<string>>
   webhook_replay: made.replay,
   event: anEvent,
   challenge: async (service) => challengeFor(service, await ownerSession(service), 'change_email'),
-  session: async (service) => (await ownerSession(service)).session,
+  user_session: async (service) => (await ownerSession(service)).session,
   checkout_session: made.session,
   payment_link: made.link,
   operation: made.operation,
