@@ -187,3 +187,8 @@ export function paymentCurrencies(country: string): readonly string[] {
   const market = marketByCountry.get(country)
   return market ? [...new Set([market.currency, ...cardCurrencies])] : []
 }
+
+/** Every currency in which a book can exist, by name. */
+export const bookCurrencies: readonly string[] = [
+  ...new Set([...markets.map(({ currency }) => currency), ...cardCurrencies]),
+].sort()

@@ -10,13 +10,14 @@ import { timeZoneOf } from '../../packages/contract/time-zones.ts'
 import { dayOf } from '../../packages/kernel/calendar.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { filesOf, movementsOf, type BookWindow, type WrittenFile } from '../composition/book-files.ts'
+import { isBegun } from '../composition/book-history.ts'
 import { digestOf, type Month } from '../composition/close-month.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { commandOf } from './arguments.ts'
 import { withRuntime } from './dependencies.ts'
 import { CommandFailedError, exitCodes } from './failure.ts'
+import { eachMonth, ofMonth, tellFailed, zone, type MonthOptions as Months } from './months.ts'
 import { counted, print, type Printing } from './output.ts'
-import { monthsOf, ofMonth, zone } from './period.ts'
 import { upToDate, whileProjecting } from './projecting.ts'
 
 interface Exported {
@@ -27,7 +28,7 @@ interface Exported {
   readonly isAsClosed: boolean | null
 }
 
-type MonthOptions = Parameters<typeof monthsOf>[2] & { readonly directory: string }
+type MonthOptions = Months & { readonly directory: string }
 
 export function addMonthExports(exports: Command): void {
   ofMonth(
@@ -54,12 +55,10 @@ export function addMonthExports(exports: Command): void {
 async function exportMonth(runtime: Runtime, name: string, options: MonthOptions): Promise<void> {
   const written = await whileProjecting(runtime, async () => {
     await upToDate(runtime)
-    const all: Exported[] = []
-    for (const month of await monthsOf(runtime, name, options))
-      all.push(...(await filesOfMonth(runtime, month, options)))
-    return all
+    return eachMonth(runtime, { month: name, ...options }, (month) => filesOfMonth(runtime, month, options))
   })
-  report(written, options)
+  tellFailed(written)
+  report(written.done.flat(), options)
 }
 
 async function filesOfMonth(
@@ -73,6 +72,7 @@ async function filesOfMonth(
   const { from, to, merchantName } = closed ?? month
   const exported: Exported[] = []
   for (const currency of closed ? closed.books.map((book) => book.currency) : month.currencies) {
+    if (!(await isBegun(dependencies, { merchant, livemode, currency }))) continue
     const signed = closed?.books.find((book) => book.currency === currency)
     const window = {
       book: { merchant, livemode, currency },

@@ -13,8 +13,8 @@ import { alone } from './alone.ts'
 import { currencyCode, word } from './arguments.ts'
 import { withRuntime } from './dependencies.ts'
 import { CommandFailedError, exitCodes } from './failure.ts'
+import { zone } from './months.ts'
 import { grouped, print, progress, table, type Printing } from './output.ts'
-import { zone } from './period.ts'
 import { upToDate, whileProjecting } from './projecting.ts'
 
 interface Options extends Printing {

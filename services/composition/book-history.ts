@@ -77,6 +77,13 @@ export function wholeBook(stores: Stores, book: BookKey, moment: Moment = {}) {
   return entriesBy(stores, book, { ...moment, plan: planOf([], moment) })
 }
 
+/** Whether anything was ever booked in it. Mostly its first event tells. */
+export async function isBegun(stores: Pick<Stores, 'store'>, book: BookKey): Promise<boolean> {
+  for (const part of [{ from: 0, to: 1 }, { from: 1 }])
+    for await (const event of eventsOf(stores, book, part)) if (isEntry(event)) return true
+  return false
+}
+
 interface Revisions {
   readonly from: number
   /** The first that is left out. */

@@ -3,6 +3,7 @@ import canonicalize from 'canonicalize'
 import type { Postgres } from '../../infra/postgres/client/connect.ts'
 import { lastCheckpoint } from '../../infra/postgres/transparency/tree-store.ts'
 import { writeNote, type NoteSigner } from '../../infra/transparency/signed-note.ts'
+import { bookCurrencies } from '../../packages/contract/catalog.ts'
 import { bookId, isOneOf, type BookKey } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import {
@@ -17,6 +18,7 @@ import type { Window } from '../../packages/kernel/calendar.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import { filesOf, movementsOf, type Movement } from './book-files.ts'
+import { isBegun } from './book-history.ts'
 
 export interface Month extends MerchantOwner, Window {
   /** `2026-10`. */
@@ -46,7 +48,7 @@ export async function closeMonth(closer: Closer, month: Month): Promise<Period> 
   const { executor, newId, store, reads } = dependencies
   const { merchant, livemode, actor, from, to, timeZone, merchantName } = month
   const envelope = { merchant, livemode, actor, correlation: newId() }
-  const keys = month.currencies.map((currency) => ({ merchant, livemode, currency }))
+  const keys = booksOf(month)
   for (const key of keys) {
     const command = { type: 'CloseBook', data: { before: to } } as const
     await executor.send(book, bookId(key.merchant, key.livemode, key.currency), command, envelope)
@@ -57,13 +59,20 @@ export async function closeMonth(closer: Closer, month: Month): Promise<Period> 
     throw new Error('The read models are behind the log: see `ikw parked list`, and close the month again.')
   await notarised(head)
   const books: ClosedBook[] = []
-  for (const key of keys) books.push(await closedBook(dependencies, key, month))
+  for (const key of keys)
+    if (await isBegun(dependencies, key)) books.push(await closedBook(dependencies, key, month))
   const { size, root } = (await lastCheckpoint(pool))!
   const closing: Closing = { timeZone, from, to, books, checkpoint: { size, root: root.toString('base64') } }
   const data = { ...closing, merchantName, note: noteOf(signer, month, closing) }
   const id = periodId(merchant, livemode, month.month)
   const { state } = await executor.send(period, id, { type: 'ClosePeriod', data }, envelope)
   return state as Period
+}
+
+/** Also books that have not begun: what is booked first, by a clock that is behind, is late there too. */
+export function booksOf({ merchant, livemode, currencies }: Month): readonly BookKey[] {
+  const all = [...new Set([...currencies, ...bookCurrencies])].sort()
+  return all.map((currency) => ({ merchant, livemode, currency }))
 }
 
 /** References of operators are looked up in them. */

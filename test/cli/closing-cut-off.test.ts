@@ -1,5 +1,7 @@
 import t from 'tap'
 import { currentSigner } from '../../infra/postgres/transparency/log-keys.ts'
+import { bookId } from '../../packages/domain/ledger/accounts.ts'
+import { book } from '../../packages/domain/ledger/book.ts'
 import { monthOf } from '../../packages/kernel/calendar.ts'
 import { period, periodId } from '../../packages/domain/periods/period.ts'
 import { Executor } from '../../packages/kernel/execute.ts'
@@ -64,6 +66,32 @@ t.test('a closing that is cut off after the books were closed is finished by the
   t.match(await ikw(settingsOf(service), 'ledger', 'verify'), { code: 0 })
 })
 
+t.test('a book that begins after a month was closed takes nothing into it', async (t) => {
+  const { dependencies, postgres } = runtime()
+  const { merchant_id: merchant } = service.service.credentials
+  const currencies = async () =>
+    ((await service.get('/api/v1/balance')).body['available'] as readonly { currency: string }[]).map(
+      ({ currency }) => currency,
+    )
+  t.strictSame(await currencies(), ['XOF'], 'no book of closed months alone is shown')
+  const subject = { type: 'topup', id: dependencies.newId() }
+  const late = { template: 'sandbox.topup', subject, amount: 5_000 } as const
+  const envelope = { merchant, livemode: false, actor: 'test', correlation: dependencies.newId() }
+  const inFebruary = executorAt('2026-02-28T23:58:00.000Z')
+  const command = { type: 'PostEntry', data: late } as const
+  await inFebruary.send(book, bookId(merchant, false, 'GNF'), command, envelope)
+  const { store, reads } = dependencies
+  await reads.reached(await store.head(), 10_000)
+  const { rows } = await postgres.pool.query<object>(
+    `select effective_at, belongs_to from finance.journal where subject_id = $1`,
+    [subject.id],
+  )
+  const { to } = monthOf('2026-02', 'UTC')
+  t.strictSame(rows, [{ effective_at: to, belongs_to: '2026-02-28T23:58:00.000Z' }])
+  t.strictSame((await currencies()).toSorted(), ['GNF', 'XOF'])
+  t.match(await ikw(settingsOf(service), 'ledger', 'verify'), { code: 0 })
+})
+
 t.test('months of a merchant are opened and closed by one at a time', async (t) => {
   const { dependencies, postgres } = runtime()
   const { merchant_id: merchant } = service.service.credentials
@@ -95,6 +123,29 @@ t.test('nothing is counted while read models are behind', async (t) => {
   await t.rejects(closing, /read models are behind the log/)
   const { status } = await readState(dependencies.store, period, periodId(merchant, false, '2026-01'))
   t.equal(status, 'none')
+})
+
+t.test('a month that cannot be closed for one merchant is closed for the others', async (t) => {
+  const { dependencies } = runtime()
+  const nobody = '00000000-0000-7000-8000-000000000000'
+  const subject = { type: 'topup', id: dependencies.newId() }
+  const data = { template: 'sandbox.topup', subject, amount: 5_000 } as const
+  const envelope = { merchant: nobody, livemode: false, actor: 'test', correlation: dependencies.newId() }
+  const command = { type: 'PostEntry', data } as const
+  await dependencies.executor.send(book, bookId(nobody, false, 'XOF'), command, envelope)
+  const said = await ikw(settingsOf(service), 'period', 'close', '2026-01', '--sandbox', '--json')
+  t.match(said, { code: 1, stderr: `Not done for 1 merchant:\n${nobody}: There is no such merchant.\n` })
+  t.match(jsonOf<readonly Closed[]>(said), [{ state: { status: 'closed' } }])
+  const alone = await ikw(
+    settingsOf(service),
+    'period',
+    'close',
+    '2026-01',
+    '--sandbox',
+    '--merchant',
+    nobody,
+  )
+  t.match(alone, { code: 2, stdout: '', stderr: /There is no such merchant/ })
 })
 
 type Reads = TestService['service']['runtime']['dependencies']['reads']

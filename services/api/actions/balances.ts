@@ -1,4 +1,4 @@
-import { cardCurrencies, markets } from '../../../packages/contract/catalog.ts'
+import { bookCurrencies } from '../../../packages/contract/catalog.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
@@ -26,11 +26,8 @@ import { readState } from '../../../packages/kernel/history.ts'
 import { ownerOf, type MerchantOwner } from '../../../packages/kernel/owner.ts'
 import { postOnce } from '../../composition/post-once.ts'
 import { shareOf } from '../kinds/list-scope.ts'
-import { daysOf, entriesBy, eventsOf, summed } from '../../composition/book-history.ts'
+import { daysOf, entriesBy, eventsOf, isBegun, summed } from '../../composition/book-history.ts'
 import { explainBalance } from '../../composition/explain-balance.ts'
-
-/** Every currency in which a book can exist. */
-const allCurrencies = [...new Set([...markets.map(({ currency }) => currency), ...cardCurrencies])]
 
 /** Now or in the past: the read model only says from where the books themselves must be read. */
 export async function showBalance({
@@ -73,8 +70,8 @@ async function currencyOf({ store }: Dependencies, id: string): Promise<string> 
 export async function topUp(request: Request<Static<typeof TopUpRequest>>): Promise<BalanceView> {
   const { caller, dependencies } = request
   const { amount, currency } = request.body
-  if (!allCurrencies.includes(currency)) {
-    const message = `"${currency}" is none of ${allCurrencies.join(', ')}`
+  if (!bookCurrencies.includes(currency)) {
+    const message = `"${currency}" is none of ${bookCurrencies.join(', ')}`
     refuseField('payment_must_be_eligible', '/currency', message)
   }
   const entry = { template: 'sandbox.topup', subject: { type: 'topup', id: request.id }, amount } as const
@@ -96,7 +93,7 @@ interface Standing extends CurrencyBalance {
 
 async function balanceOf(dependencies: Dependencies, question: Question): Promise<BalanceView> {
   const { merchant, livemode, currencies, asOf, knownAt } = question
-  const asked = (currencies ?? allCurrencies).map((currency) => ({
+  const asked = (currencies ?? bookCurrencies).map((currency) => ({
     merchant,
     livemode,
     currency,
@@ -104,9 +101,25 @@ async function balanceOf(dependencies: Dependencies, question: Question): Promis
     knownAt,
   }))
   const found = await Promise.all(asked.map((each) => standOf(dependencies, each)))
-  const shown = currencies ? found : found.filter(({ entries }) => entries > 0)
+  const shown = currencies ? found : await begunAmong(dependencies, question, found)
   const now = dependencies.clock(question).toISOString()
   return viewBalance(shown, { livemode, asOf: asOf ?? now, ...(knownAt !== undefined && { knownAt }) })
+}
+
+/** Months are closed in books that have not begun, too: nobody has a balance there. */
+async function begunAmong(
+  dependencies: Dependencies,
+  { merchant, livemode }: MerchantOwner,
+  found: readonly Standing[],
+): Promise<readonly Standing[]> {
+  const begun = found.map(({ available, pending, reserved, entries, currency }) => {
+    if (entries === 0) return false
+    return (
+      [available, pending, reserved].some(Boolean) || isBegun(dependencies, { merchant, livemode, currency })
+    )
+  })
+  const areBegun = await Promise.all(begun)
+  return found.filter((_, index) => areBegun[index])
 }
 
 interface Asked extends BookKey, Moment {}
