@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { noStream, type EventStore } from '../../packages/kernel/ports.ts'
+import { noStream, type EventStore, type StoredEvent } from '../../packages/kernel/ports.ts'
 import type { AnyDecider } from '../../packages/kernel/decider.ts'
 import { ownerOf, owns, type Owner } from '../../packages/kernel/owner.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
@@ -9,8 +9,15 @@ import { EffectsAudit } from './effects.ts'
 import { LogFold, type Fold } from './log-fold.ts'
 import { Violations, type Violation } from './violations.ts'
 
+type Log = Pick<EventStore, 'readOn' | 'head' | 'irregularities'>
+
+/** Files have no streams: all that are asked for are found in one pass. */
+interface Files {
+  readonly eventsOf: (streams: ReadonlySet<string>) => AsyncIterable<readonly StoredEvent[]>
+}
+
 export interface VerifyOptions {
-  readonly store: Pick<EventStore, 'readOn' | 'readStream' | 'head' | 'irregularities'>
+  readonly store: Log & (Files | Pick<EventStore, 'readStream'>)
   readonly deciders: readonly AnyDecider[]
   /** Up to here policies have done their work: read before the log is. */
   readonly policiesThrough: number
@@ -54,10 +61,8 @@ export async function verifyLog(options: VerifyOptions): Promise<Verified> {
   for (const { stream, problem } of await store.irregularities())
     audit.violations.note('log', `${stream} ${problem}`)
   const pending = audit.effects.end(policiesThrough)
-  for (const [id, book] of audit.books) {
-    book.checkPassing(now)
-    await checkCorrections(store, { id, book, violations: audit.violations })
-  }
+  for (const book of audit.books.values()) book.checkPassing(now)
+  await checkCorrections(store, audit)
   return { position, pending, ...audit.counted() }
 }
 
@@ -119,31 +124,45 @@ class LogAudit {
   }
 }
 
-interface Corrected {
-  readonly id: string
-  readonly book: BookAudit
-  readonly violations: Violations
+/** L6. Corrections are few, so what they correct is looked up in their books only when there are some. */
+async function checkCorrections(
+  store: VerifyOptions['store'],
+  { books, violations }: LogAudit,
+): Promise<void> {
+  const corrected = [...books].filter(([, { corrections }]) => corrections.length > 0)
+  const wanted = new Map(
+    corrected.map(([id, { corrections }]) => [
+      `${ledger}-${id}`,
+      new Map(corrections.map(({ entry }) => [entry.reverses, entry])),
+    ]),
+  )
+  if (wanted.size === 0) return
+  for await (const events of eventsOf(store, new Set(wanted.keys()))) {
+    for (const { stream, data } of events) {
+      const original = data as EntryData
+      // What closes a book is no entry.
+      const correction =
+        original.entryId === undefined ? undefined : wanted.get(stream)?.get(original.entryId)
+      if (!correction || isDeepStrictEqual(sides(original, false), sides(correction, true))) continue
+      const id = stream.slice(ledger.length + 1)
+      violations.note('L6', `entry ${correction.entryId} of ${id} does not mirror ${original.entryId}`)
+    }
+  }
 }
 
 const eventsPerRead = 1_000
 
-/** L6. Corrections are few, so what they correct is looked up in the book only when there are some. */
-async function checkCorrections(
+async function* eventsOf(
   store: VerifyOptions['store'],
-  { id, book, violations }: Corrected,
-): Promise<void> {
-  if (book.corrections.length === 0) return
-  const wanted = new Map(book.corrections.map(({ entry }) => [entry.reverses, entry]))
-  for (let from = 0; ;) {
-    const events = await store.readStream(`${ledger}-${id}`, from, eventsPerRead)
-    if (events.length === 0) return
-    from += events.length
-    for (const { data } of events) {
-      const original = data as EntryData
-      // What closes a book is no entry.
-      const correction = original.entryId === undefined ? undefined : wanted.get(original.entryId)
-      if (!correction || isDeepStrictEqual(sides(original, false), sides(correction, true))) continue
-      violations.note('L6', `entry ${correction.entryId} of ${id} does not mirror ${original.entryId}`)
+  streams: ReadonlySet<string>,
+): AsyncGenerator<readonly StoredEvent[], void> {
+  if ('eventsOf' in store) return yield* store.eventsOf(streams)
+  for (const stream of streams) {
+    for (let from = 0; ;) {
+      const events = await store.readStream(stream, from, eventsPerRead)
+      if (events.length === 0) break
+      yield events
+      from += events.length
     }
   }
 }

@@ -6,7 +6,7 @@ import { rotateLogKey } from '../../infra/postgres/transparency/log-keys.ts'
 import { logKey, logKeyId } from '../../packages/domain/log-keys/log-key.ts'
 import { withRuntime } from './dependencies.ts'
 import { deciders } from '../../packages/domain/index.ts'
-import type { EventStore, StoredEvent } from '../../packages/kernel/ports.ts'
+import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import type { PublishedLog } from '../../infra/transparency/published-log.ts'
 import { publishedLog } from '../audit/published-log.ts'
 import { remoteLog, RemoteLogError } from '../audit/remote-log.ts'
@@ -142,9 +142,9 @@ async function auditBooks({ source, manifest }: SavedHistory, tree: TreeAudit): 
       yield events
     }
   }
-  const store: Pick<EventStore, 'readOn' | 'readStream' | 'head' | 'irregularities'> = {
+  const store = {
     readOn,
-    readStream: (stream, from, limit = Infinity) => eventsOf(source, { stream, from, limit }),
+    eventsOf: (streams: ReadonlySet<string>) => eventsOf(source, streams),
     // Also what stands behind the end that the manifest tells of.
     head: async () => Infinity,
     irregularities: async () => [],
@@ -158,23 +158,12 @@ async function auditBooks({ source, manifest }: SavedHistory, tree: TreeAudit): 
   }
 }
 
-interface Wanted {
-  readonly stream: string
-  readonly from: number
-  readonly limit: number
-}
-
-/** Only corrections are looked up like this, and they are few. */
-async function eventsOf(
+async function* eventsOf(
   source: SavedHistory['source'],
-  { stream, from, limit }: Wanted,
-): Promise<readonly StoredEvent[]> {
-  const found: StoredEvent[] = []
-  for await (const events of source.pages(0, Infinity)) {
-    found.push(...events.filter((event) => event.stream === stream && event.revision >= from))
-    if (found.length >= limit) break
-  }
-  return found.slice(0, Math.min(found.length, limit))
+  streams: ReadonlySet<string>,
+): AsyncGenerator<readonly StoredEvent[], void> {
+  for await (const events of source.pages(0, Infinity))
+    yield events.filter(({ stream }) => streams.has(stream))
 }
 
 function textIn(file: string, option: string): string {
