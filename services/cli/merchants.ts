@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
+import { markets, paymentCurrencies } from '../../packages/contract/catalog.ts'
 import { merchant, type Merchant, type MerchantCommands } from '../../packages/domain/merchants/merchant.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
 import { readState } from '../../packages/kernel/history.ts'
@@ -38,10 +39,22 @@ export function addMerchants(program: Command): void {
 
 async function create(runtime: Runtime, options: Creating): Promise<void> {
   const { name, country, currency, email } = options
+  requireMarket(options)
   const id = runtime.dependencies.newId()
   const data = { name, country, currency, email }
   await send(runtime, { id, command: { type: 'CreateMerchant', data } }, options)
   print({ id, status: 'active' }, options, () => `${id} is the merchant ${name}.`)
+}
+
+/** Elsewhere nothing could be paid, and nobody knows whose days its months have. */
+function requireMarket({ country, currency }: Creating): void {
+  const currencies = paymentCurrencies(country)
+  if (currencies.length === 0)
+    throw new CommandFailedError(
+      `--country ${country} is none of ${markets.map((market) => market.country).join(', ')}.`,
+    )
+  if (!currencies.includes(currency))
+    throw new CommandFailedError(`--currency ${currency} is none of ${currencies.join(', ')}.`)
 }
 
 interface Change {

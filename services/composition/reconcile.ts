@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Postgres } from '../../infra/postgres/client/connect.ts'
 import { inReadTransaction } from '../../infra/postgres/client/read-transaction.ts'
 import {
@@ -61,9 +62,11 @@ export async function reconcile(asked: Reconciling): Promise<ReconciledStatement
   const through = await caughtUp(asked)
   await requireFinished(asked, id)
   const send = sender(asked, id)
-  const begun = await send({ type: 'ImportStatement', data: importedAs(asked, through) })
+  const importing = importedAs(asked, through)
+  const begun = await send({ type: 'ImportStatement', data: importing })
   const { imported, result } = begun
   if (!imported) throw new Error(`statement ${id} was not imported`)
+  requireSameReading(imported, importing)
   if (result) return { id, isRepeat: true, imported, result }
   const { findings, ours } = await findingsOf(asked, imported)
   for (let from = begun.findings; from < findings.length; from += findingsAtOnce) {
@@ -105,6 +108,22 @@ async function requireFinished(
   )
 }
 
+/** Findings of two readings of one file would be the statement of nobody. */
+function requireSameReading(imported: Imported, { reading }: Imported): void {
+  if (imported.reading === null || imported.reading === reading) return
+  throw new Error(
+    'This file was imported before, and understood otherwise: run it again with the --map, --decimal, ' +
+      '--time-zone, --opening and --closing of that time.',
+  )
+}
+
+/** Line by line: a text of all of them may be longer than texts can be. */
+function readingOf({ read: { lines }, timeZone, moved }: Reconciling): string {
+  const hash = createHash('sha256').update(JSON.stringify({ timeZone, moved }))
+  for (const line of lines) hash.update(JSON.stringify(line))
+  return hash.digest('hex')
+}
+
 /** Ids of statements are derived from this. */
 const namespace = '6d1b3a52-71a5-5c0e-9b6f-2f1c9f2a8d41'
 
@@ -118,16 +137,18 @@ function sender({ dependencies, actor }: Reconciling, id: string) {
 }
 
 /** The whole days of its lines, where the operator is. */
-function importedAs({ read, clock, timeZone, ...asked }: Reconciling, through: number): Imported {
+function importedAs(asked: Reconciling, through: number): Imported {
+  const { read, clock, timeZone, rail, environment, currency } = asked
   const days = read.lines.map(({ at }) => clock.dayOf(at))
   let [first, last] = [days[0]!, days[0]!]
   for (const day of days) {
     if (day < first) first = day
     if (day > last) last = day
   }
-  const { rail, environment, currency } = asked
   const window = { from: dayOf(first, timeZone).from, to: dayOf(last, timeZone).to }
-  return { rail, environment, currency, digest: read.digest, ...window, through, lines: read.lines.length }
+  const { digest, lines } = read
+  const about = { rail, environment, currency, digest, ...window, through }
+  return { ...about, lines: lines.length, reading: readingOf(asked) }
 }
 
 interface Found {

@@ -104,6 +104,17 @@ t.test('a suspended merchant may look, and change nothing, until it is activated
 t.test('a merchant is created, and gets keys', async (t) => {
   const terms = ['--name', 'Awa SARL', '--country', 'SN', '--currency', 'XOF', '--email', 'awa@example.com']
   const { id } = jsonOf<Row>(await run('ibra', 'merchants', 'create', ...terms, '--json'))
+  const [name, email] = [terms.slice(0, 2), terms.slice(-2)]
+  for (const [country, currency, says] of [
+    ['FR', 'EUR', /--country FR is none of .*SN/],
+    ['SN', 'GNF', /--currency GNF is none of XOF/],
+  ] as const) {
+    const elsewhere = ['--country', country, '--currency', currency]
+    t.match(await run('ibra', 'merchants', 'create', ...name, ...elsewhere, ...email), {
+      code: 2,
+      stderr: says,
+    })
+  }
   const rights = ['--scopes', 'balance.read', '--environment', 'sandbox', '--merchant', String(id), '--json']
   const { key } = jsonOf<Row>(await ikw(settingsOf(service), 'keys', 'create', '--name', 'First', ...rights))
   t.equal((await service.get('/api/v1/balance', { key: String(key) })).status, 200)

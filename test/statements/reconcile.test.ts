@@ -128,6 +128,8 @@ t.test('a statement that agrees is matched to the franc, and a file is imported 
   t.match(jsonOf<Result>(again), { isRepeat: true, id: first.id, result: first.result })
   t.equal(again.code, 0)
   t.same((await events()).rows, before)
+  const moved = ['--opening', '0', '--closing', '5']
+  t.match(await reconcile(path, ...moved), { code: 2, stderr: /understood otherwise/ })
 })
 
 t.test(
@@ -237,6 +239,9 @@ t.test('a run that is killed goes on where it stopped, and two at once write eac
   child.kill('SIGKILL')
   const other = await reconcile(file(csv([{ reference: randomUUID(), amount: 9 }])))
   t.match(other, { code: 2, stderr: /was cut off: run it again first/ }, 'whoever comes between waits')
+  const otherwise = ['--time-zone', 'Africa/Lagos']
+  const understood = /was imported before, and understood otherwise: run it again with the --map/
+  t.match(await reconcile(path, ...otherwise), { code: 2, stderr: understood }, 'one reading for one file')
   const runs = await Promise.all([reconcile(path), reconcile(path)])
   for (const said of runs) t.match(jsonOf<Result>(said).result.counts, { only_there: 30_000 }, said.stderr)
   t.equal((await findings()) - before, 30_000)

@@ -30,14 +30,22 @@ const sessionSettings = {
 }
 const connectionsMax = 10
 
+/**
+ * Whether role `r` was made here. An administrator may be a member of the group too, and is neither given a
+ * password nor dropped. A reader could change its own settings, but none of this.
+ */
+const isReader = `(r.rolconnlimit = ${connectionsMax}
+  and not (r.rolsuper or r.rolcreaterole or r.rolcreatedb or r.rolreplication or r.rolbypassrls)
+  and exists (select from pg_auth_members m join pg_roles g on g.oid = m.roleid
+    where m.member = r.oid and g.rolname = $2))`
+
 /** Makes a login that reads the views of finance and nothing else, or gives it another password. */
 export async function grantReader(pool: pg.Pool, name: string): Promise<ReaderRole> {
   const password = randomBytes(passwordBytes).toString('base64url')
   const role = pg.escapeIdentifier(name)
   await inTransaction(pool, async (connection) => {
     const { rows } = await connection.query<{ isReader: boolean }>(
-      `select exists (select from pg_auth_members m join pg_roles g on g.oid = m.roleid
-         where m.member = r.oid and g.rolname = $2) as "isReader" from pg_roles r where rolname = $1`,
+      `select ${isReader} as "isReader" from pg_roles r where rolname = $1`,
       [name, financeReader],
     )
     if (rows[0] && !rows[0].isReader) throw new RoleTakenError(`${name} is another role of this server`)
@@ -53,11 +61,10 @@ export async function grantReader(pool: pg.Pool, name: string): Promise<ReaderRo
 
 /** Ends a reader and its sessions; false when there is none of this name. */
 export async function revokeReader(pool: pg.Pool, name: string): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `select from pg_auth_members m join pg_roles g on g.oid = m.roleid join pg_roles r on r.oid = m.member
-     where r.rolname = $1 and g.rolname = $2`,
-    [name, financeReader],
-  )
+  const { rowCount } = await pool.query(`select from pg_roles r where rolname = $1 and ${isReader}`, [
+    name,
+    financeReader,
+  ])
   if (!rowCount) return false
   const role = pg.escapeIdentifier(name)
   await pool.query(`alter role ${role} nologin`)

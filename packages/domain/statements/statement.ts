@@ -69,7 +69,16 @@ const about = {
 // Events
 
 export const statementEvents = {
-  StatementImported: stored(1, record({ ...about, lines: Count })),
+  StatementImported: stored(
+    2,
+    record({
+      ...about,
+      lines: Count,
+      /** SHA-256 of what was understood of the file; null where nobody has kept it. */
+      reading: nullable(Type.String()),
+    }),
+    { 1: (older) => ({ ...older, reading: null }) },
+  ),
   StatementLineCompared: stored(1, Finding),
   /** Sums in minor units: the drift is what the operator says less what the books say. */
   StatementReconciled: stored(
@@ -114,7 +123,7 @@ export const statement: Decider<Statement, StatementCommands, StatementEvents, P
   time: 'real',
   events: statementEvents,
   initial: () => ({ status: 'none', imported: null, findings: 0, result: null }),
-  snapshot: { version: 1, every: () => 10_000 },
+  snapshot: { version: 2, every: () => 10_000 },
 
   decide: {
     ImportStatement(data, { status }) {
