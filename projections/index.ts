@@ -5,6 +5,7 @@ import { cases } from './cases.ts'
 import { checkoutSessions } from './checkout.ts'
 import { customers } from './customers.ts'
 import { journal } from './journal.ts'
+import { memberships } from './memberships.ts'
 import { merchants } from './merchants.ts'
 import { operations } from './operations.ts'
 import { paymentIntents, payments } from './payment-intents.ts'
@@ -27,6 +28,7 @@ export const readModels: readonly ReadModel[] = [
   checkoutSessions,
   customers,
   journal,
+  memberships,
   merchants,
   operations,
   paymentIntents,

@@ -21,6 +21,9 @@ export const advice: Readonly<Record<RefusalName, string>> = {
     'Switch to a merchant of `GET /api/v1/auth/merchants`, or ask its owner for an invitation.',
   live_must_be_open_to_the_merchant:
     'Complete the steps of `GET /api/v1/onboarding/steps`, or work in the sandbox.',
+  organization_must_exist: 'Use one of `GET /api/v1/organizations/mine`.',
+  organization_must_have_the_parent_of_its_type: 'Send `parentId` with those types, and only with those.',
+  merchant_must_exist: 'Use one of `GET /api/v1/auth/merchants`.',
   merchant_must_keep_an_owner: 'Make somebody else an owner first.',
 
   email_and_password_must_be_right:
@@ -57,6 +60,7 @@ export const advice: Readonly<Record<RefusalName, string>> = {
   headers_must_not_be_too_large: 'Keep headers and URL together below 16 KB.',
   method_must_be_allowed: 'Use one of the methods in the header `Allow`.',
 
+  api_key_must_be_active: 'Roll the key that has taken its place, or issue another one.',
   resource_must_exist:
     "Check the id, and that it belongs to the key's environment. Other merchants' resources are reported as missing too.",
   resource_state_must_allow_it: 'Read the resource again and decide by its status.',

@@ -1,9 +1,12 @@
+import { merchantRefusals } from './merchant-refusals.ts'
+
 /**
  * Every way this service refuses a request. A refusal is named after the broken rule. Each line has status,
  * code, whether the same request may succeed later, and the message. Inferred, except IKW-RES-003: the
  * specification shows only that one.
  */
 export const refusals = {
+  ...merchantRefusals,
   credential_must_be_given: [
     401,
     'IKW-AUTH-001',
@@ -43,15 +46,6 @@ export const refusals = {
     false,
     "Caller address is not on the key's allow list",
   ],
-  merchant_must_not_be_suspended: [403, 'IKW-MERCHANT-002', false, 'Merchant is suspended'],
-  user_must_be_a_member: [403, 'IKW-MERCHANT-002', false, 'The user is not a member of this merchant'],
-  live_must_be_open_to_the_merchant: [
-    403,
-    'IKW-MERCHANT-003',
-    false,
-    'Live is not open to this merchant yet',
-  ],
-  merchant_must_keep_an_owner: [409, 'IKW-MERCHANT-005', false, 'A merchant must keep an owner'],
 
   email_and_password_must_be_right: [401, 'IKW-AUTH-003', false, 'E-mail or password is wrong'],
   password_must_be_right: [401, 'IKW-AUTH-003', false, 'The current password is wrong'],

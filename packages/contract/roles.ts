@@ -45,6 +45,13 @@ function scopesOf(area: string, rights: Rights): readonly Scope[] {
   ]
 }
 
+/** Domain model 1.5: for users only, so a key with such a scope could do nothing with it. */
+const areasOfUsers = ['organizations', 'apikeys', 'team']
+
+export function isForUsersOnly(scope: string): boolean {
+  return areasOfUsers.includes(scope.split('.')[0]!)
+}
+
 /** What somebody with this role may do for the merchant. */
 export function scopesOfRole(role: Role): readonly Scope[] {
   return byRole.get(role)!

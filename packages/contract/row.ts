@@ -26,8 +26,11 @@ export interface Common extends Admission {
   readonly actsFor?: (request: Pick<Request, 'params' | 'dependencies'>) => Promise<Owner>
   /** The specification gives only the number of operations in its family. */
   readonly inferred?: true
-  /** Spec, Authentication: the environment header is required. `sandbox only`: 404 in live. */
-  readonly environment?: 'required' | 'sandbox only'
+  /**
+   * Spec, Authentication: the environment header is required. `sandbox only`: 404 in live. `either`: it is
+   * about the merchant as a whole, so the header chooses nothing.
+   */
+  readonly environment?: 'required' | 'sandbox only' | 'either'
   /** Example bodies by name; by default the documentation makes one from the schema. */
   readonly examples?: NamedExamples
   /** Where the created resource can be read; by default below this operation's path. */

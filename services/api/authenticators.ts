@@ -1,11 +1,13 @@
 import type { Dependencies } from '../../packages/contract/routes.ts'
 import { ApiKeys } from './http/authenticate.ts'
 import type { Authenticator } from './http/credentials.ts'
+import { KeyUses } from './http/key-uses.ts'
 import { SignedInUsers } from './http/user-sessions.ts'
 
 /** Every kind of credential that this service knows; a row names those it accepts. */
 export async function openAuthenticators(dependencies: Dependencies): Promise<readonly Authenticator[]> {
   const { store, clock, tokens } = dependencies
   const head = await store.head()
-  return [new ApiKeys({ store, clock, head }), new SignedInUsers({ store, clock, tokens, head })]
+  const uses = new KeyUses(dependencies)
+  return [new ApiKeys({ store, clock, head, uses }), new SignedInUsers({ store, clock, tokens, head })]
 }

@@ -1,9 +1,20 @@
 import { createHash } from 'node:crypto'
 import { InvalidArgumentError, type Command } from 'commander'
 import ipaddr from 'ipaddr.js'
-import { apiKey, apiKeyId, type ApiKey, type ApiKeyCommands } from '../../packages/domain/api-keys/api-key.ts'
+import { isForUsersOnly } from '../../packages/contract/roles.ts'
+import {
+  apiKey,
+  apiKeyId,
+  overlapSecondsMax,
+  statusOf,
+  type ApiKey,
+  type ApiKeyCommands,
+  type KnownApiKey,
+} from '../../packages/domain/api-keys/api-key.ts'
 import { scopes } from '../../packages/domain/index.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
+import type { Message } from '../../packages/kernel/decider.ts'
+import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import type { DocumentRow } from '../../packages/kernel/read-ports.ts'
 import { apiKeys } from '../../projections/api-keys.ts'
@@ -16,6 +27,8 @@ import { print, table, type Printing } from './output.ts'
 import { upToDate, whileProjecting } from './projecting.ts'
 
 const environments = ['sandbox', 'live'] as const
+const ofKeys = scopes.filter((scope) => !isForUsersOnly(scope))
+const secondsPerHour = 3_600
 
 interface CreateOptions extends Printing {
   readonly name: string
@@ -32,7 +45,7 @@ export function addKeys(program: Command): void {
 
   commandOf(keys, 'create', 'issue a key; it is shown once and kept nowhere')
     .requiredOption('--name <name>', 'what people call it')
-    .requiredOption('--scopes <scopes>', `comma-separated: * or some of ${scopes.join(', ')}`, readScopes)
+    .requiredOption('--scopes <scopes>', `comma-separated: * or some of ${ofKeys.join(', ')}`, readScopes)
     .requiredOption('--environment <environment>', 'sandbox or live', word(environments))
     .option('--app', 'an app token instead of an API key')
     .option('--expires <time>', 'day or time at which it ends', time)
@@ -51,11 +64,10 @@ export function addKeys(program: Command): void {
       withRuntime((runtime) => showAll(runtime, options)),
     )
 
-  commandOf(keys, 'roll <id>', 'issue a new key with the same rights and revoke the old one at once')
+  commandOf(keys, 'roll <id>', 'issue a key with the same rights; the old one stops at once, or later')
     .option('--app', 'an app token instead of an API key')
-    .action((id: string, options: Printing & { app?: true }) =>
-      withRuntime((runtime) => roll(runtime, id, options)),
-    )
+    .option('--overlap-hours <hours>', 'how long the old key works beside the new one', hours, 0)
+    .action((id: string, options: Rolling) => withRuntime((runtime) => roll(runtime, id, options)))
 
   commandOf(keys, 'revoke <id>', 'end a key at once').action((id: string, options: Printing) =>
     withRuntime((runtime) => revoke(runtime, id, options)),
@@ -97,81 +109,87 @@ interface Issued {
   readonly scopes: readonly string[]
 }
 
-async function issue(
+async function issue(runtime: Runtime, { merchant: owner, livemode, app, details }: NewKey): Promise<Issued> {
+  const { key, ...stored } = newKey(livemode, app)
+  const { name, scopes: allowed } = details
+  const issued = await issueAs(runtime, { merchant: owner, livemode }, { ...details, ...stored })
+  return { ...issued, key, name, scopes: allowed }
+}
+
+async function issueAs(
   { dependencies }: Runtime,
-  { merchant: owner, livemode, app, details }: NewKey,
-): Promise<Issued> {
+  owner: MerchantOwner,
+  data: ApiKeyCommands['IssueApiKey'],
+): Promise<Pick<Issued, 'id' | 'environment'>> {
+  const id = apiKeyId(data.hash)
+  const envelope = { ...owner, actor: 'cli', correlation: dependencies.newId(), isNew: true }
+  await dependencies.executor.send(apiKey, id, { type: 'IssueApiKey', data }, envelope)
+  return { id, environment: owner.livemode ? 'live' : 'sandbox' }
+}
+
+function newKey(livemode: boolean, app: true | undefined) {
   const kind = app ? ('ik_app_' as const) : ('ik_' as const)
   const key = newSecret(`${kind}${livemode ? 'live' : 'test'}_`)
-  const hash = createHash('sha256').update(key).digest('hex')
-  const id = apiKeyId(hash)
-  const data = { ...details, hash, last4: key.slice(-4) }
-  await dependencies.executor.send(
-    apiKey,
-    id,
-    { type: 'IssueApiKey', data },
-    {
-      merchant: owner,
-      livemode,
-      actor: 'cli',
-      correlation: dependencies.newId(),
-      isNew: true,
-    },
-  )
-  return { id, key, name: details.name, environment: livemode ? 'live' : 'sandbox', scopes: details.scopes }
+  return { key, hash: createHash('sha256').update(key).digest('hex'), last4: key.slice(-4) }
 }
 
 function announce({ id, key, name, environment }: Issued): string {
   return `${key}\n\nThis is the ${environment} key "${name}" (${id}). It is not shown again.`
 }
 
-async function roll(
-  runtime: Runtime,
-  text: string,
-  options: Printing & { readonly app?: true },
-): Promise<void> {
+interface Rolling extends Printing {
+  readonly app?: true
+  readonly overlapHours: number
+}
+
+async function roll(runtime: Runtime, text: string, options: Rolling): Promise<void> {
   const { id, key: old } = await known(runtime, text)
-  if (old.status === 'revoked') {
-    throw new CommandFailedError(`Key ${id} is revoked already; make a new one with \`ikw keys create\`.`)
+  if (old.status === 'revoked' || old.successor) {
+    const state = old.successor ? 'rolled' : 'revoked'
+    throw new CommandFailedError(`Key ${id} is ${state} already; make a new one with \`ikw keys create\`.`)
   }
-  const { name, scopes: allowed, addresses, expiresAt, merchant: owner, livemode } = old
-  const details = { name, scopes: allowed, addresses, expiresAt }
-  const issued = await issue(runtime, { merchant: owner, livemode, app: options.app, details })
-  await end(runtime, { id, key: old, reason: 'rolled' })
-  print({ ...issued, revoked: id }, options, () => `${announce(issued)}\nThe old key ${id} is revoked.`)
+  const { merchant: owner, livemode } = old
+  const { key, ...stored } = newKey(livemode, options.app)
+  const data = { ...stored, overlapSeconds: options.overlapHours * secondsPerHour }
+  const state = await send(runtime, { id, key: old }, { type: 'RollApiKey', data })
+  const { successor, expiresAt } = state as KnownApiKey
+  const { name, scopes: allowed } = successor!
+  const issued = await issueAs(runtime, { merchant: owner, livemode }, successor!)
+  const shown = { ...issued, key, name, scopes: allowed }
+  const end = options.overlapHours > 0 ? `stops at ${expiresAt}` : 'is revoked'
+  print({ ...shown, revoked: id }, options, () => `${announce(shown)}\nThe old key ${id} ${end}.`)
 }
 
 async function revoke(runtime: Runtime, text: string, options: Printing): Promise<void> {
   const { id, key } = await known(runtime, text)
-  await end(runtime, { id, key, reason: 'revoked on the command line' })
+  if (key.status === 'revoked') throw new CommandFailedError(`Key ${id} is revoked already.`)
+  await send(runtime, { id, key }, { type: 'RevokeApiKey', data: { reason: 'revoked on the command line' } })
   print({ id, status: 'revoked' }, options, () => `Key ${id} ("${key.name}") is revoked.`)
 }
 
-type KnownKey = Exclude<ApiKey, { status: 'none' }>
-
-async function known(
-  { dependencies }: Runtime,
-  text: string,
-): Promise<{ readonly id: string; readonly key: KnownKey }> {
+async function known({ dependencies }: Runtime, text: string): Promise<Found> {
   const id = text.toLowerCase()
   const key = await readState(dependencies.store, apiKey, id)
   if (key.status !== 'none') return { id, key }
   throw new CommandFailedError(`There is no key ${text}: \`ikw keys list\` shows their ids.`)
 }
 
-interface Ending {
+interface Found {
   readonly id: string
-  readonly key: KnownKey
-  readonly reason: string
+  readonly key: KnownApiKey
 }
 
-async function end({ dependencies }: Runtime, { id, key, reason }: Ending): Promise<void> {
+async function send(
+  { dependencies }: Runtime,
+  { id, key }: Found,
+  command: Message<ApiKeyCommands>,
+): Promise<ApiKey> {
   const { merchant: owner, livemode } = key
   const envelope = { merchant: owner, livemode, actor: 'cli', correlation: dependencies.newId() }
-  await dependencies.executor.send(apiKey, id, { type: 'RevokeApiKey', data: { reason } }, envelope)
+  return (await dependencies.executor.send(apiKey, id, command, envelope)).state
 }
 
-type KeyRow = DocumentRow & { readonly state: KnownKey }
+type KeyRow = DocumentRow & { readonly state: KnownApiKey }
 
 async function showAll(runtime: Runtime, options: Printing & { readonly merchant?: string }): Promise<void> {
   const rows = await whileProjecting(runtime, async () => {
@@ -182,11 +200,12 @@ async function showAll(runtime: Runtime, options: Printing & { readonly merchant
     id,
     name: state.name,
     environment: state.livemode ? 'live' : 'sandbox',
-    status: state.status,
+    status: statusOf(state, runtime.dependencies.clock()),
     last4: state.last4,
     scopes: state.scopes,
     addresses: state.addresses,
     expires_at: state.expiresAt,
+    last_used_at: state.usedAt,
     created_at: state.at,
     merchant: state.merchant,
   }))
@@ -221,10 +240,10 @@ async function allRows(
 
 function readScopes(text: string): readonly string[] {
   const asked = list(text)
-  const unknown = asked.find((scope) => scope !== '*' && !scopes.some((each) => each === scope))
+  const unknown = asked.find((scope) => scope !== '*' && !ofKeys.some((each) => each === scope))
   if (unknown !== undefined || asked.length === 0) {
     throw new InvalidArgumentError(
-      `${unknown === undefined ? 'None is given' : `"${unknown}" is none`}: take * or ${scopes.join(', ')}.`,
+      `${unknown === undefined ? 'None is given' : `"${unknown}" is none`}: take * or ${ofKeys.join(', ')}.`,
     )
   }
   return asked
@@ -237,4 +256,11 @@ function readAddresses(text: string): readonly string[] {
     throw new InvalidArgumentError(`"${wrong}" is neither an address nor a CIDR block.`)
   }
   return asked
+}
+
+function hours(text: string): number {
+  const asked = Number(text)
+  const most = overlapSecondsMax / secondsPerHour
+  if (Number.isInteger(asked) && asked >= 0 && asked <= most) return asked
+  throw new InvalidArgumentError(`It takes a whole number of hours, up to ${most}.`)
 }

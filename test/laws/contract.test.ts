@@ -255,6 +255,8 @@ const ofTheMoment = [
   'POST /api/v1/fees/quote',
   'POST /api/v1/checkout/sessions/{id}/fee_quote',
   'POST /api/test/balance/topup',
+  'POST /api/v1/auth/switch-merchant',
+  'POST /api/v1/organizations/switch',
 ]
 
 async function eventsOf(key: string): Promise<readonly unknown[]> {

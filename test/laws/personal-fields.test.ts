@@ -29,6 +29,8 @@ const impersonal = new Set([
 const keptInTheClear: Readonly<Record<string, string>> = {
   'ApiKeyIssued.name': 'what a merchant calls a program of its own',
   'ApiKeyIssued.addresses': 'servers that a key may be used from',
+  'ApiKeyRolled.successor.name': 'what a merchant calls a program of its own',
+  'ApiKeyRolled.successor.addresses': 'servers that a key may be used from',
   'ApiKeyRevoked.reason': 'about a key',
   'EntryPosted.description': 'told by staff about an entry or a transfer between merchants',
   'HoldPlaced.description': 'the same',

@@ -2,7 +2,7 @@ import { v7 } from 'uuid'
 import { userSessions, type UserSessionEvents } from '../../packages/domain/sessions/user-sessions.ts'
 import { scenarios } from '../support/scenarios.ts'
 
-const [session, other, merchant] = [v7(), v7(), v7()]
+const [session, other, merchant, elsewhere] = [v7(), v7(), v7(), v7()]
 const place = { device: 'Firefox', address: '192.0.2.1' }
 const begin = { session, method: 'password', merchant, ...place } as const
 const at = (second: number) => new Date(Date.parse('2026-01-01T12:00:00Z') + second * 1_000)
@@ -74,6 +74,26 @@ scenarios(
           data: { startedUntil: at(1).toISOString(), except: other, reason: 'ended_by_user' },
         },
       ],
+    },
+    'a session works for another merchant': {
+      given: [started],
+      when: { type: 'SwitchMerchant', data: { session, merchant: elsewhere } },
+      then: [{ type: 'SessionMerchantSwitched', data: { session, merchant: elsewhere } }],
+    },
+    'a session that has ended works for none': {
+      given: [started, ended('signed_out')],
+      when: { type: 'SwitchMerchant', data: { session, merchant: elsewhere } },
+      then: 'credential_must_not_be_expired',
+    },
+    'who is no member any more is signed out where the session works for that merchant': {
+      given: [started, { type: 'SessionMerchantSwitched', data: { session, merchant: elsewhere } }],
+      when: { type: 'EndSessionsOfMerchant', data: { merchant: elsewhere } },
+      then: [{ type: 'SessionsOfMerchantEnded', data: { merchant: elsewhere } }],
+    },
+    'and nowhere else': {
+      given: [started],
+      when: { type: 'EndSessionsOfMerchant', data: { merchant: elsewhere } },
+      then: [],
     },
     'what starts later is not ended by a command that comes late': {
       given: [started],

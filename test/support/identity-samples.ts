@@ -76,6 +76,14 @@ export const proving: Readonly<Record<string, (service: TestService) => Promise<
     const { secretId, code } = await totpSetup(service, user)
     return { key: user.token, body: { secretId, code } }
   },
+  // Where the session works already, so that its token stays good.
+  'POST /api/v1/auth/switch-merchant': async ({ service: { credentials } }) => ({
+    body: { merchantId: credentials.merchant_id },
+  }),
+  'POST /api/v1/organizations/switch': async (service) => {
+    const { body } = await service.get('/api/v1/organizations/current')
+    return { body: { organizationId: body['id'] } }
+  },
   'POST /api/v1/auth/mfa/totp/disable': (service) => provenWithTotp(service, 'disable_totp'),
   'POST /api/v1/auth/mfa/recovery-codes': (service) => provenWithTotp(service, 'recovery_codes'),
 }

@@ -113,6 +113,17 @@ const made = {
     const { body } = await service.get(`/api/v1/payment_links/${await made.link(service)}`)
     return String(body['slug'])
   },
+  async apiKey(service: TestService) {
+    return idOf(service, '/api/v1/auth/api-keys', {
+      name: 'Shop',
+      environment: 'sandbox',
+      scopes: ['balance.read'],
+    })
+  },
+  async organization(service: TestService) {
+    const unit = { displayName: 'Boutique Awa', country: 'CI', type: 'company' }
+    return idOf(service, '/api/v1/organizations', unit)
+  },
   async key(service: TestService) {
     const key = randomUUID()
     await service.post('/api/v1/payment-intents', payment, { headers: { 'idempotency-key': key } })
@@ -141,6 +152,8 @@ const makers: Readonly<Record<string, (service: TestService) => Promise<string>>
   user_session: async (service) => (await ownerSession(service)).session,
   checkout_session: made.session,
   payment_link: made.link,
+  api_key: made.apiKey,
+  organization: made.organization,
   operation: made.operation,
   text: made.key,
 }

@@ -58,6 +58,7 @@ function describe(route: AnyRoute): string {
     needOf(route),
     from?.kind === 'projection' && kind === 'show' ? undefined : consistencies[kind],
     environment === 'sandbox only' && 'Not found in live.',
+    environment === 'either' && 'The same in both environments.',
     idempotency && 'In live, `Idempotency-Key` is required, to prevent duplicate disbursements.',
     page && 'A browser that asks for `text/html` gets a page.',
     operation.includes('/api/v1/merchant/') && 'The legacy path without `/v1` is the same operation.',

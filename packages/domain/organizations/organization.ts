@@ -1,3 +1,4 @@
+import { refuse } from '../../contract/refusals.ts'
 import { literals, nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
@@ -13,13 +14,19 @@ export const organizationTypes = [
   'individual',
 ] as const
 
+/** Domain model 5.11: these are parts of another organization, the others stand by themselves. */
+const partTypes: readonly string[] = ['subsidiary', 'branch', 'franchise']
+
+/** Who founds it owns the merchant that it gets. */
+const Founder = record({ user: Uuid, email: personal(Type.String()), currency: Type.String() })
+
 // Events
 
 export const organizationEvents = {
   OrganizationCreated: sealedFor(
     (_, id) => `organization/${id}`,
     stored(
-      1,
+      2,
       record({
         displayName: personal(Type.String()),
         country: Type.String(),
@@ -27,7 +34,10 @@ export const organizationEvents = {
         parent: nullable(Uuid),
         /** Domain model 5.11: an organization owns exactly one merchant. */
         merchant: Uuid,
+        /** Null where its merchant was there before, or is created with a user. */
+        founder: nullable(Founder),
       }),
+      { 1: (old) => ({ ...(old as object), founder: null }) },
     ),
   ),
 }
@@ -45,7 +55,11 @@ export type Organization =
 
 // Decisions
 
-export type OrganizationCommands = { CreateOrganization: OrganizationEvents['OrganizationCreated'] }
+type Created = OrganizationEvents['OrganizationCreated']
+
+export type OrganizationCommands = {
+  CreateOrganization: Omit<Created, 'founder'> & Partial<Pick<Created, 'founder'>>
+}
 
 export const organization: Decider<
   Organization,
@@ -60,8 +74,12 @@ export const organization: Decider<
   initial: () => ({ status: 'none' }),
 
   decide: {
-    CreateOrganization: (details, { status }) =>
-      status === 'none' ? [{ type: 'OrganizationCreated', data: details }] : [],
+    CreateOrganization({ founder = null, ...details }, { status }) {
+      if (status !== 'none') return []
+      const isPart = partTypes.includes(details.type)
+      if (isPart !== (details.parent !== null)) refuse('organization_must_have_the_parent_of_its_type')
+      return [{ type: 'OrganizationCreated', data: { ...details, founder } }]
+    },
   },
 
   evolve: {

@@ -31,6 +31,10 @@ export const userSessionEvents = {
     aboutUser,
     stored(1, record({ session: Uuid, generation: Type.Integer(), ...Place })),
   ),
+  /** It works for another merchant of the user from now on. */
+  SessionMerchantSwitched: stored(1, record({ session: Uuid, merchant: Uuid })),
+  /** All that worked for a merchant whose member the user is no more. */
+  SessionsOfMerchantEnded: stored(1, record({ merchant: Uuid })),
   SessionEnded: stored(1, record({ session: Uuid, reason: EndReason })),
   /** All that had started by then, but for one. */
   SessionsEnded: stored(1, record({ startedUntil: Timestamp, except: nullable(Uuid), reason: EndReason })),
@@ -69,6 +73,8 @@ export type UserSessionCommands = {
   StartSession: UserSessionEvents['SessionStarted']
   /** `generation` is that of the token which was shown. */
   RefreshSession: Place & { session: string; generation: number }
+  SwitchMerchant: UserSessionEvents['SessionMerchantSwitched']
+  EndSessionsOfMerchant: UserSessionEvents['SessionsOfMerchantEnded']
   EndSession: { session: string; reason: UserSessionEvents['SessionEnded']['reason'] }
   EndSessions: UserSessionEvents['SessionsEnded']
 }
@@ -103,6 +109,18 @@ export const userSessions: Decider<UserSessions, UserSessionCommands, UserSessio
       return [endOf(session, 'token_reused')]
     },
 
+    SwitchMerchant({ session, merchant }, { active }) {
+      const known = active.find(({ id }) => id === session)
+      if (!known) refuse('credential_must_not_be_expired')
+      const { merchant: works } = known
+      return works === merchant ? [] : [{ type: 'SessionMerchantSwitched', data: { session, merchant } }]
+    },
+
+    EndSessionsOfMerchant({ merchant }, { active }) {
+      const isThere = active.some(({ merchant: works }) => works === merchant)
+      return isThere ? [{ type: 'SessionsOfMerchantEnded', data: { merchant } }] : []
+    },
+
     EndSession({ session, reason }, { active }) {
       if (active.some(({ id }) => id === session)) return [endOf(session, reason)]
       return reason === 'ended_by_user' ? refuse('resource_must_exist') : []
@@ -120,6 +138,14 @@ export const userSessions: Decider<UserSessions, UserSessionCommands, UserSessio
     },
     SessionRefreshed: ({ active }, { session, ...refreshed }, { at }) => ({
       active: active.map((one) => (one.id === session ? { ...one, ...refreshed, usedAt: at } : one)),
+    }),
+    SessionMerchantSwitched: (state, { session, merchant }) => ({
+      ...state,
+      active: state.active.map((one) => (one.id === session ? { ...one, merchant } : one)),
+    }),
+    SessionsOfMerchantEnded: (state, { merchant }) => ({
+      ...state,
+      active: state.active.filter(({ merchant: works }) => works !== merchant),
     }),
     SessionEnded: ({ active }, { session }) => ({ active: active.filter(({ id }) => id !== session) }),
     SessionsEnded: ({ active }, all) => ({ active: active.filter((session) => !isAmong(all, session)) }),

@@ -66,6 +66,8 @@ export const userEvents = {
       }),
     ),
   ),
+  /** Worked for after signing in, from now on. */
+  UserDefaultMerchantChosen: stored(1, record({ merchant: Uuid })),
   /** The mail with this link is with the mail server, or will never be taken by it. */
   UserLinkMailed: stored(2, record({ purpose: literals(...linkPurposes), link: Uuid }), { 1: asItWas }),
 }

@@ -34,6 +34,7 @@ export type UserCommands = FactorCommands &
     /** `link`: the one that was mailed. Without it the caller has proved otherwise that it may. */
     ChangePassword: { password: string; session: string | null; link?: string }
     NoteLinkMailed: UserEvents['UserLinkMailed']
+    ChooseDefaultMerchant: UserEvents['UserDefaultMerchantChosen']
   }
 
 export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
@@ -96,6 +97,11 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       return [{ type: 'UserLinkMailed', data: mailed }]
     },
 
+    ChooseDefaultMerchant({ merchant }, state) {
+      const { merchant: usual } = existing(state)
+      return usual === merchant ? [] : [{ type: 'UserDefaultMerchantChosen', data: { merchant } }]
+    },
+
     RevisePersonalInfo: (command, state, context) =>
       decideContacts.RevisePersonalInfo(command, existing(state), context),
     RequestEmailChange: (command, state, context) =>
@@ -141,6 +147,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     }),
     UserLinkMailed: (state, { purpose }) =>
       withLink(state, purpose, { ...begun(state).links[purpose]!, isMailed: true }),
+    UserDefaultMerchantChosen: (state, { merchant }) => ({ ...begun(state), merchant }),
     UserMagicLinkRequested: (state, { link, expiresAt }) =>
       withLink(state, 'magic_link', { id: link, expiresAt, isMailed: false }),
     // Whoever opens it has the mailbox.

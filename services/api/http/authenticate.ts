@@ -4,12 +4,13 @@ import { LRUCache } from 'lru-cache'
 import { refuse } from '../../../packages/contract/refusals.ts'
 import { isGranted, type Caller } from '../../../packages/contract/callers.ts'
 import type { Scope } from '../../../packages/contract/scopes.ts'
-import { apiKey, apiKeyId, type ApiKey } from '../../../packages/domain/api-keys/api-key.ts'
+import { apiKey, apiKeyId, noteNextUseAt, type ApiKey } from '../../../packages/domain/api-keys/api-key.ts'
 import { merchant, type Merchant } from '../../../packages/domain/merchants/merchant.ts'
 import { streamName, type Decider, type Payloads } from '../../../packages/kernel/decider.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
 import type { Clock, EventStore, Subscription } from '../../../packages/kernel/ports.ts'
 import type { Authenticator, Presented } from './credentials.ts'
+import type { KeyUses } from './key-uses.ts'
 
 const keysKept = 20_000
 /** How late this process may learn that a key has changed. */
@@ -30,6 +31,15 @@ interface KnownKey {
   readonly merchant: Merchant
   /** As of this number of changes. */
   readonly changes: number
+  /** When the next use is noted, in milliseconds of Unix time. */
+  noteUseAt: number
+}
+
+interface Parts {
+  readonly store: EventStore
+  readonly clock: Clock
+  readonly head: number
+  readonly uses: Pick<KeyUses, 'note' | 'close'>
 }
 
 /**
@@ -39,6 +49,7 @@ interface KnownKey {
 export class ApiKeys implements Authenticator {
   readonly #store: EventStore
   readonly #clock: Clock
+  readonly #uses: Parts['uses']
   /** By header, which a client repeats with each request. */
   readonly #known = new LRUCache<string, KnownKey>({ max: keysKept })
   /** States of API keys and merchants by stream. */
@@ -46,9 +57,10 @@ export class ApiKeys implements Authenticator {
   #changes = 0
   readonly #subscription: Subscription
 
-  constructor({ store, clock, head }: { store: EventStore; clock: Clock; head: number }) {
+  constructor({ store, clock, head, uses }: Parts) {
     this.#store = store
     this.#clock = clock
+    this.#uses = uses
     this.#subscription = store.subscribe({
       after: head,
       categories: [apiKey.category, merchant.category],
@@ -66,13 +78,15 @@ export class ApiKeys implements Authenticator {
 
   async authenticate({ authorization, address }: Presented): Promise<Caller> {
     const known = this.#known.get(authorization ?? '')
-    const { credential, merchant } =
-      known?.changes === this.#changes ? known : await this.#find(authorization)
+    const current = known?.changes === this.#changes ? known : await this.#find(authorization)
+    const { credential, merchant } = current
     const { key } = credential
-    const expired = key.expiresAt !== null && Date.parse(key.expiresAt) <= this.#clock().getTime()
+    const now = this.#clock().getTime()
+    const expired = key.expiresAt !== null && Date.parse(key.expiresAt) <= now
     if (key.status === 'revoked' || expired) refuse('credential_must_not_be_expired')
     if (key.addresses.length > 0 && !isListed(address, key.addresses))
       refuse('address_must_be_on_the_allow_list')
+    if (now >= current.noteUseAt) current.noteUseAt = this.#uses.note(key, now)
     const { caller } = credential
     return merchant.status === 'suspended' ? { ...caller, isSuspended: true } : caller
   }
@@ -90,7 +104,8 @@ export class ApiKeys implements Authenticator {
     const kind = secret.startsWith('ik_app_') ? ('app_token' as const) : ('api_key' as const)
     const acting = { merchant: key.merchant, livemode, actor: `key:${id}` }
     const credential = { caller: { credential: kind, ...acting, scopes: key.scopes }, key }
-    const known = { credential, merchant: await this.#state(merchant, key.merchant), changes }
+    const noteUseAt = key.usedAt === null ? 0 : noteNextUseAt(key.usedAt)
+    const known = { credential, merchant: await this.#state(merchant, key.merchant), changes, noteUseAt }
     this.#known.set(authorization, known)
     return known
   }
@@ -109,8 +124,9 @@ export class ApiKeys implements Authenticator {
     return state
   }
 
-  close(): Promise<void> {
-    return this.#subscription.close()
+  async close(): Promise<void> {
+    await this.#uses.close()
+    await this.#subscription.close()
   }
 }
 

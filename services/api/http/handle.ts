@@ -5,6 +5,7 @@ import type { Caller, Challenges } from '../../../packages/contract/callers.ts'
 import type { AnyRoute, Client, Dependencies } from '../../../packages/contract/routes.ts'
 import type { Envelope } from '../../../packages/kernel/envelope.ts'
 import { pathParameters, subjectOf, withKind } from '../kinds/prefixes.ts'
+import { ownerInEither, ownersOf } from './either-environment.ts'
 import { ownerOf, type MerchantOwner, type Owner } from '../../../packages/kernel/owner.ts'
 import { answer } from './answer.ts'
 import { requireScope } from './authenticate.ts'
@@ -62,7 +63,7 @@ export async function handle(
     body,
     cookie: request.headers.cookie,
     minPosition: minPosition(api, request),
-    lastWritten: api.writes.last(owner),
+    lastWritten: Math.max(...ownersOf(route, owner).map((each) => api.writes.last(each))),
     subject: subjectOf(route, caller, params),
     ...bound,
   })
@@ -186,6 +187,8 @@ async function acting(
   if (caller.credential === 'user' && route.owner === 'organization' && caller.organization !== null)
     return { caller, owner: { organization: caller.organization } }
   const own = ownerOf(caller as MerchantOwner)
+  if (route.environment === 'either')
+    return { caller, owner: await ownerInEither(route, { caller, params, dependencies }) }
   if (caller.credential !== 'nobody' || !route.actsFor) return { caller, owner: own }
   const owner = ownerOf(await route.actsFor({ params, dependencies }))
   // Strangers at many addresses share the limit of the account whose page it is.

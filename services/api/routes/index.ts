@@ -1,4 +1,5 @@
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
+import { apiKeyRoutes } from './api-keys.ts'
 import { auditRoutes } from './audit.ts'
 import { authContactRoutes } from './auth-contacts.ts'
 import { authFactorRoutes } from './auth-factors.ts'
@@ -11,6 +12,7 @@ import { feeRoutes } from './fees.ts'
 import { geographyRoutes } from './geography.ts'
 import { idempotencyKeyRoutes } from './idempotency-keys.ts'
 import { operationRoutes } from './operations.ts'
+import { organizationRoutes } from './organizations.ts'
 import { paymentIntentRoutes } from './payment-intents.ts'
 import { paymentLinkRoutes } from './payment-links.ts'
 import { paymentRoutes } from './payments.ts'
@@ -40,6 +42,8 @@ const table: readonly AnyRoute[] = [
   ...authRoutes,
   ...authFactorRoutes,
   ...authContactRoutes,
+  ...organizationRoutes,
+  ...apiKeyRoutes,
   ...testRoutes,
 ]
 

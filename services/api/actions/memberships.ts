@@ -1,0 +1,91 @@
+import type { Role } from '../../../packages/contract/callers.ts'
+import { refuse, type RefusalName } from '../../../packages/contract/refusals.ts'
+import type { Dependencies, Request, Slice } from '../../../packages/contract/routes.ts'
+import type { Static } from '../../../packages/contract/vocabulary.ts'
+import { merchant, type Merchant } from '../../../packages/domain/merchants/merchant.ts'
+import type { MembershipResource } from '../../../packages/domain/organizations/resource.ts'
+import { userSessions } from '../../../packages/domain/sessions/user-sessions.ts'
+import { readState } from '../../../packages/kernel/history.ts'
+import { equal } from '../../../packages/kernel/read-ports.ts'
+import { memberships } from '../../../projections/memberships.ts'
+import { authSession, sessionIn } from './auth-sessions.ts'
+import { knownUser, signedIn } from './user-accounts.ts'
+
+const waitMs = 1_000
+
+export interface Membership {
+  readonly merchant: string
+  readonly state: Exclude<Merchant, { status: 'none' }>
+  readonly role: Role
+  /** Its place in the list. */
+  readonly position: number
+}
+
+interface Wanted {
+  readonly limit: number
+  /** Only what comes after this place of the list. */
+  readonly after?: number | undefined
+}
+
+/** Merchants that a user works for, the newest membership first, and what each of them says itself. */
+export async function membershipsOf(
+  { reads, store }: Pick<Dependencies, 'reads' | 'store'>,
+  user: string,
+  { limit, after }: Wanted,
+): Promise<readonly Membership[]> {
+  await reads.reached(await store.head(), waitMs, memberships.name)
+  const { rows } = await reads.page<{ merchant: string; position: number }>({
+    from: memberships.name,
+    where: equal({ user }),
+    bounds: after === undefined ? [] : [{ column: 'position', operator: '<', value: after }],
+    order: 'position',
+    limit,
+  })
+  const known = rows.map(async ({ merchant: id, position }) => {
+    const found = await membershipIn(store, user, id)
+    return found && { ...found, position }
+  })
+  return (await Promise.all(known)).filter((one) => one !== undefined)
+}
+
+/** What a user is for a merchant at this moment; `undefined` for who is nothing there. */
+export async function membershipIn(
+  store: Dependencies['store'],
+  user: string,
+  id: string,
+): Promise<Omit<Membership, 'position'> | undefined> {
+  const state = await readState(store, merchant, id)
+  const role = state.status === 'none' ? undefined : state.members[user]
+  return state.status === 'none' || role === undefined ? undefined : { merchant: id, state, role }
+}
+
+const shownMost = 100
+
+export async function membershipItems(request: Request): Promise<Slice<Static<typeof MembershipResource>>> {
+  const { user, merchant: works } = signedIn(request)
+  const found = await membershipsOf(request.dependencies, user, { limit: shownMost })
+  const data = found.map(({ merchant: id, state, role }) => ({
+    object: 'membership' as const,
+    merchant_id: id,
+    merchant_name: state.name,
+    organization_id: state.organization,
+    role,
+    current: id === works,
+  }))
+  return { data }
+}
+
+/** Whoever is no member is told the same as of a merchant that does not exist. */
+export async function switchTo(request: Request<unknown>, id: string, missing: RefusalName) {
+  const { dependencies } = request
+  const { user, session } = signedIn(request)
+  if (!(await membershipIn(dependencies.store, user, id))) refuse(missing)
+  const command = { type: 'SwitchMerchant', data: { session, merchant: id } } as const
+  const { state } = await request.send(userSessions, user, command)
+  const known = sessionIn(state.active, session) ?? refuse('credential_must_not_be_expired')
+  return authSession(dependencies, { user, state: await knownUser(dependencies, user), session: known })
+}
+
+export function switchMerchant(request: Request<{ merchantId: string }>) {
+  return switchTo(request, request.body.merchantId, 'merchant_must_exist')
+}
