@@ -11,10 +11,12 @@ import { operations } from './operations.ts'
 import { paymentIntents, payments } from './payment-intents.ts'
 import { paymentLinks } from './payment-links.ts'
 import { payoutDestinations, payouts, payoutSettingsDocuments } from './payouts.ts'
+import { plans } from './plans.ts'
 import { products } from './products.ts'
 import { refunds } from './refunds.ts'
 import { sandboxClockDocuments } from './sandbox-clocks.ts'
 import { reconciliation, statements } from './statements.ts'
+import { subscriptions } from './subscriptions.ts'
 import { timers } from './timers.ts'
 import { webhookEndpoints, webhookReplays } from './webhook-endpoints.ts'
 
@@ -37,11 +39,13 @@ export const readModels: readonly ReadModel[] = [
   payoutDestinations,
   payouts,
   payoutSettingsDocuments,
+  plans,
   products,
   reconciliation,
   refunds,
   sandboxClockDocuments,
   statements,
+  subscriptions,
   timers,
   webhookEndpoints,
   webhookReplays,

@@ -119,6 +119,10 @@ export const advice: Readonly<Record<RefusalName, string>> = {
   destination_must_be_active: 'The destination was removed: save it again.',
   amount_must_be_within_the_limits: "Stay within the operator's minimum and maximum, or split the payout.",
 
+  subscription_must_be_running: 'Read the subscription: it has ended, or is unpaid. Start another one.',
+  billing_terms_must_fit:
+    'Correct the field that `errors` names: plans of one subscription share currency and interval, and the customer pays in that currency.',
+
   account_must_cover_the_amount: 'Use less, or wait until the account covers it.',
   balance_must_stay_countable: 'Use a smaller amount.',
 

@@ -1,4 +1,5 @@
 import { merchantRefusals } from './merchant-refusals.ts'
+import { billingRefusals } from './billing-refusals.ts'
 
 /**
  * Every way this service refuses a request. A refusal is named after the broken rule. Each line has status,
@@ -66,7 +67,6 @@ export const refusals = {
   email_must_not_be_verified_yet: [409, 'IKW-RES-002', false, 'The e-mail address is already verified'],
 
   request_must_be_valid: [400, 'IKW-REQ-001', false, 'Request is not valid (see errors)'],
-  unit_amount_must_have_a_currency: [400, 'IKW-REQ-001', false, 'unit_amount requires currency'],
   live_payout_must_have_an_idempotency_key: [
     400,
     'IKW-REQ-002',
@@ -215,6 +215,7 @@ export const refusals = {
     'Amount is outside the limits of the operator',
   ],
 
+  ...billingRefusals,
   account_must_cover_the_amount: [402, 'IKW-LEDGER-001', false, 'Account does not cover the amount'],
   balance_must_stay_countable: [
     400,

@@ -22,6 +22,7 @@ import { paymentIntents } from './payment-intents/index.ts'
 import { paymentLinks } from './payment-links/index.ts'
 import { payouts } from './payouts/index.ts'
 import { periods } from './periods/index.ts'
+import { plans } from './plans/index.ts'
 import { products } from './products/index.ts'
 import { sandboxClocks } from './sandbox-clocks/index.ts'
 import { organizations } from './organizations/index.ts'
@@ -29,6 +30,7 @@ import { sessions } from './sessions/index.ts'
 import { signIn } from './sign-in/index.ts'
 import { users } from './users/index.ts'
 import { refunds } from './refunds/index.ts'
+import { subscriptions } from './subscriptions/index.ts'
 import { transfers } from './transfers/index.ts'
 import { statements } from './statements/index.ts'
 import { webhookEndpoints } from './webhook-endpoints/index.ts'
@@ -47,6 +49,8 @@ export const families: readonly Family[] = [
   transfers,
   customers,
   products,
+  plans,
+  subscriptions,
   webhookEndpoints,
   cases,
   claims,

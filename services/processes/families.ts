@@ -7,6 +7,7 @@ import { claimProcess } from './claims.ts'
 import { userTaker } from './users.ts'
 import type { Process } from './process.ts'
 import { refundProcess } from './refunds.ts'
+import { subscriptionProcess } from './subscriptions.ts'
 import { holdProcess } from './unclaimed-holds.ts'
 
 /** What each family does on its own. */
@@ -19,4 +20,5 @@ export const processes: readonly Process[] = [
   paymentIntentProcess,
   payoutProcess,
   refundProcess,
+  subscriptionProcess,
 ]

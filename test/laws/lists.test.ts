@@ -162,7 +162,18 @@ t.test('every answer says what it shows at least, in words that only the service
 
 t.test('one key for twins is one effect', async (t) => {
   const twins = routes.filter(({ twinOf }) => twinOf)
-  await lawOver(t, twins, async (route) => {
+  const twinOf = (route: AnyRoute) => routes.find(({ operation }) => operation === route.twinOf)!
+  const [alike, others] = [true, false].map((isSame) =>
+    twins.filter((route) => (route.body === twinOf(route).body) === isSame),
+  ) as [AnyRoute[], AnyRoute[]]
+  await lawOver(t, others, async (route) => {
+    const options = { headers: { 'idempotency-key': randomUUID() } }
+    const [one, other] = [await sample(service, route), await sample(service, twinOf(route))]
+    t.equal((await service.post(one.path, one.body, options)).status, 201, route.operation)
+    const refused = await service.post(other.path, other.body, options)
+    t.match(refused, { status: 409, body: { code: 'IKW-REQ-003' } }, `${route.operation}: another body`)
+  })
+  await lawOver(t, alike, async (route) => {
     const { path, body } = unknownSample(route)
     const options = { headers: { 'idempotency-key': randomUUID() } }
     const first = await service.post(path, body, options)

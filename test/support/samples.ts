@@ -28,6 +28,14 @@ const naming: Readonly<Record<string, (service: TestService) => Promise<Body>>> 
     payout_id: await made.payout(service),
     status: 'paid',
   }),
+  'POST /api/v1/billing/subscriptions': async (service) => ({
+    billingPlanId: await made.plan(service),
+    customerId: await made.customer(service),
+  }),
+  'POST /api/v1/merchant/subscriptions': async (service) => ({
+    customer: await made.customer(service),
+    items: [{ price: await made.plan(service), quantity: 2 }],
+  }),
   'POST /api/test/mobile-money/callback': async (service) => ({
     payment_intent_id: await made.confirmedIntent(service),
     status: 'succeeded',
@@ -124,6 +132,13 @@ const made = {
     const unit = { displayName: 'Boutique Awa', country: 'CI', type: 'company' }
     return idOf(service, '/api/v1/organizations', unit)
   },
+  async plan(service: TestService) {
+    return idOf(service, '/api/v1/billing/plans', { recurringAmount: 5000, currency: 'XOF' })
+  },
+  async subscription(service: TestService) {
+    const [billingPlanId, customerId] = [await made.plan(service), await made.customer(service)]
+    return idOf(service, '/api/v1/billing/subscriptions', { billingPlanId, customerId })
+  },
   async key(service: TestService) {
     const key = randomUUID()
     await service.post('/api/v1/payment-intents', payment, { headers: { 'idempotency-key': key } })
@@ -155,6 +170,7 @@ const makers: Readonly<Record<string, (service: TestService) => Promise<string>>
   api_key: made.apiKey,
   organization: made.organization,
   operation: made.operation,
+  subscription: made.subscription,
   text: made.key,
 }
 

@@ -4,6 +4,7 @@ interface Schema {
   readonly const?: unknown
   readonly anyOf?: readonly Schema[]
   readonly properties?: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: Schema | boolean
   readonly items?: Schema
   readonly minItems?: number
   readonly maxItems?: number
@@ -30,14 +31,14 @@ const texts = [
 
 /** A value that a schema accepts: the first of each choice, and every optional field. */
 export function schemaExample(schema: object): unknown {
-  const { type, enum: values, anyOf, properties, items, ...rules } = schema as Schema
+  const { type, enum: values, anyOf, items, ...rules } = schema as Schema
   if (rules.const !== undefined) return rules.const
   if (values) return values[0]
   if (anyOf) return schemaExample(anyOf[0]!)
   switch (Array.isArray(type) ? type[0] : type) {
     case 'object':
       return Object.fromEntries(
-        Object.entries(properties ?? {}).map(([name, field]) => [name, schemaExample(field)]),
+        Object.entries(fieldsOf(rules)).map(([name, field]) => [name, schemaExample(field)]),
       )
     case 'array':
       return Array.from({ length: rules.minItems ?? Math.min(1, rules.maxItems ?? 1) }, () =>
@@ -53,6 +54,12 @@ export function schemaExample(schema: object): unknown {
     default:
       return null
   }
+}
+
+/** Of a map, one entry. */
+function fieldsOf({ properties, additionalProperties }: Schema): Readonly<Record<string, Schema>> {
+  const isMap = !properties && typeof additionalProperties === 'object'
+  return properties ?? (isMap ? { example: additionalProperties } : {})
 }
 
 function textOf({ format, pattern, minLength = 0 }: Schema): string {

@@ -18,7 +18,9 @@ import { paymentLinkRoutes } from './payment-links.ts'
 import { paymentRoutes } from './payments.ts'
 import { payoutSettingsRoutes } from './payout-settings.ts'
 import { payoutRoutes } from './payouts.ts'
+import { planRoutes } from './plans.ts'
 import { productRoutes } from './products.ts'
+import { subscriptionRoutes } from './subscriptions.ts'
 import { testRoutes } from './test.ts'
 import { webhookEndpointRoutes } from './webhook-endpoints.ts'
 
@@ -32,6 +34,8 @@ const table: readonly AnyRoute[] = [
   ...paymentRoutes,
   ...customerRoutes,
   ...productRoutes,
+  ...planRoutes,
+  ...subscriptionRoutes,
   ...balanceRoutes,
   ...feeRoutes,
   ...webhookEndpointRoutes,

@@ -1,0 +1,11 @@
+/** Domain model 1.7: how billing refuses. Part of `refusals.ts`. */
+export const billingRefusals = {
+  unit_amount_must_have_a_currency: [400, 'IKW-REQ-001', false, 'unit_amount requires currency'],
+  subscription_must_be_running: [409, 'IKW-BILLING-002', false, 'Subscription is not running'],
+  billing_terms_must_fit: [
+    400,
+    'IKW-BILLING-003',
+    false,
+    'Plan, customer, amount or currency is missing or does not fit',
+  ],
+} as const

@@ -1,0 +1,78 @@
+import { derivedId } from '../../contract/identity.ts'
+import { refuse } from '../../contract/refusals.ts'
+import type { Bill, Item, SubscriptionEvents } from './events.ts'
+import type { Span } from './periods.ts'
+
+type Started = SubscriptionEvents['SubscriptionStarted']
+
+export interface ExistingSubscription extends Omit<Started, 'bill'> {
+  readonly livemode: boolean
+  readonly createdAt: string
+  readonly status: 'trialing' | 'active' | 'past_due' | 'unpaid' | 'canceled'
+  /** The current one; number 0 waits for the first period that is paid for. */
+  readonly period: Span & { readonly number: number }
+  /** Overdue invoices, and when each of them makes it unpaid. */
+  readonly arrears: readonly { readonly invoice: string; readonly unpaidAt: string }[]
+  /** Periods that have passed until then were not served, and are not billed. */
+  readonly pausedUntil: string | null
+  readonly canceledAt: string | null
+}
+
+export type Subscription = { readonly status: 'none' } | ExistingSubscription
+
+export function existing(state: Subscription): ExistingSubscription {
+  return state.status === 'none' ? refuse('resource_must_exist') : state
+}
+
+/** A history that continues without a beginning is a bug, not the caller's fault. */
+export function begun(state: Subscription): ExistingSubscription {
+  if (state.status === 'none') throw new Error('the stream does not start with SubscriptionStarted')
+  return state
+}
+
+/** Metered quantities of a period that has ended, by meter. */
+export type Usage = Readonly<Record<string, number>>
+
+type Billed = Pick<Started, 'customer' | 'currency' | 'items' | 'invoicing' | 'recurrence'>
+
+interface Asked {
+  readonly number: number
+  readonly span: Span
+  /** Of the period before. */
+  readonly usage: Usage
+  /** False: it has ended, and only its use is left to be paid. */
+  readonly isRenewed: boolean
+}
+
+/** Recurring amounts of the period that begins, and metered use of the one that has ended. */
+export function billOf(subscription: Billed, { number, span, usage, isRenewed }: Asked): Bill {
+  const { customer, currency, items, invoicing, recurrence } = subscription
+  const { pages, seed } = invoicing
+  return {
+    number,
+    ...span,
+    customer,
+    currency,
+    timeZone: recurrence.timeZone,
+    lines: [...(isRenewed ? items.map(recurring) : []), ...metered(items, usage)],
+    pages,
+    secret: derivedId(seed, `invoice ${number}`),
+  }
+}
+
+function recurring({ name, quantity, unitAmount }: Item): Bill['lines'][number] {
+  return { description: name, quantity, amount: quantity * unitAmount }
+}
+
+function metered(items: readonly Item[], usage: Usage): Bill['lines'] {
+  const prices = metersOf(items)
+  return Object.entries(usage).flatMap(([meter, quantity]) => {
+    const amount = quantity * (prices[meter] ?? 0)
+    return amount > 0 ? [{ description: meter, quantity, amount }] : []
+  })
+}
+
+/** Prices by meter; where two items have the same meter, the first one's. */
+export function metersOf(items: readonly Item[]): Readonly<Record<string, number>> {
+  return Object.assign({}, ...items.toReversed().map(({ meters }) => meters)) as Record<string, number>
+}

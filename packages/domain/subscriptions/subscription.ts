@@ -1,0 +1,172 @@
+import { derivedId } from '../../contract/identity.ts'
+import { givenMetadata } from '../../contract/metadata.ts'
+import { refuse } from '../../contract/refusals.ts'
+import type { Decider, Message } from '../../kernel/decider.ts'
+import { subscriptionEvents, type Bill, type Item, type SubscriptionEvents } from './events.ts'
+import { endOf, periodAt, scheduleOf, type Timing } from './periods.ts'
+import { begun, billOf, existing, type ExistingSubscription, type Subscription, type Usage } from './state.ts'
+
+type Started = SubscriptionEvents['SubscriptionStarted']
+type Happening = Message<SubscriptionEvents>
+
+export type SubscriptionCommands = {
+  StartSubscription: Pick<
+    Started,
+    'customer' | 'currency' | 'cancelAtPeriodEnd' | 'metadata' | 'invoicing'
+  > & {
+    items: readonly Omit<Item, 'id'>[]
+    timing: Timing
+  }
+  /** The period of this number is over; `usage` is what was metered in it. */
+  RenewSubscription: { number: number; usage: Usage }
+  CancelSubscription: { atPeriodEnd: boolean; reason: string | null; usage: Usage }
+  MarkPastDue: { invoice: string; unpaidAt: string }
+  /** The invoice is paid, void or written off. */
+  SettleArrears: { invoice: string }
+  MarkUnpaid: object
+}
+
+export const subscription: Decider<Subscription, SubscriptionCommands, SubscriptionEvents> = {
+  category: 'subscription',
+  events: subscriptionEvents,
+  initial: () => ({ status: 'none' }),
+
+  decide: {
+    StartSubscription({ items, timing, ...given }, { status }, { id, now }) {
+      if (status !== 'none') return []
+      const schedule = scheduleOf(timing)
+      const started = {
+        ...given,
+        ...schedule,
+        metadata: givenMetadata(given.metadata),
+        items: items.map((item, index) => ({ id: derivedId(id, `item ${index + 1}`), ...item })),
+      }
+      const isBegun = schedule.first.start <= now.toISOString()
+      const first = { number: 1, span: schedule.first, usage: {}, isRenewed: true }
+      const bill = isBegun ? billOf(started, first) : null
+      return [{ type: 'SubscriptionStarted', data: { ...started, bill } }]
+    },
+
+    RenewSubscription({ number, usage }, state, { now }) {
+      const current = begun(state)
+      const { period, status, cancelAtPeriodEnd } = current
+      const isOver = period.end <= now.toISOString()
+      if (status === 'canceled' || period.number !== number || !isOver) return []
+      if (cancelAtPeriodEnd) return [canceled(current, null, usage)]
+      return status === 'unpaid'
+        ? []
+        : [{ type: 'SubscriptionRenewed', data: { bill: nextBill(current, usage) } }]
+    },
+
+    CancelSubscription({ atPeriodEnd, reason, usage }, state) {
+      const current = existing(state)
+      const { status, customer, cancelAtPeriodEnd } = current
+      if (!atPeriodEnd) return status === 'canceled' ? [] : [canceled(current, reason, usage)]
+      if (status === 'canceled' || status === 'unpaid') {
+        refuse('subscription_must_be_running', {
+          detail: `A subscription that is ${status} has no next period`,
+        })
+      }
+      return cancelAtPeriodEnd ? [] : [{ type: 'SubscriptionCancelScheduled', data: { customer, reason } }]
+    },
+
+    MarkPastDue({ invoice, unpaidAt }, state) {
+      const { status, arrears } = begun(state)
+      if (status === 'canceled' || arrears.some((one) => one.invoice === invoice)) return []
+      const data = { invoice, unpaidAt, unpaidFrom: unpaidFrom(status, [...arrears, { unpaidAt }]) }
+      return [{ type: arrears.length === 0 ? 'SubscriptionBecamePastDue' : 'SubscriptionOwedMore', data }]
+    },
+
+    SettleArrears({ invoice }, state, { now }) {
+      const { status, arrears, period } = begun(state)
+      if (status === 'canceled' || !arrears.some((one) => one.invoice === invoice)) return []
+      const left = arrears.filter((one) => one.invoice !== invoice)
+      if (left.length > 0)
+        return [{ type: 'SubscriptionOwedLess', data: { invoice, unpaidFrom: unpaidFrom(status, left) } }]
+      const renewsAt = [period.end, now.toISOString()].toSorted().at(-1)!
+      return [{ type: 'SubscriptionRecovered', data: { invoice, renewsAt } }]
+    },
+
+    MarkUnpaid(_, state, { now }) {
+      const { status, arrears, cancelAtPeriodEnd, period } = begun(state)
+      const from = unpaidFrom(status, arrears)
+      if (status !== 'past_due' || from === null || from > now.toISOString()) return []
+      return [
+        { type: 'SubscriptionBecameUnpaid', data: { cancelsAt: cancelAtPeriodEnd ? period.end : null } },
+      ]
+    },
+  },
+
+  evolve: {
+    SubscriptionStarted: (_, { bill, ...started }, { livemode, at }) => {
+      const { first } = started
+      const period = bill ? { number: 1, ...first } : { number: 0, start: at, end: first.start }
+      const nothingYet = { arrears: [], pausedUntil: null, canceledAt: null }
+      const status = bill ? 'active' : 'trialing'
+      return { ...started, ...nothingYet, livemode, createdAt: at, status, period }
+    },
+    SubscriptionRenewed: (state, { bill: { number, start, end } }) => {
+      const current = begun(state)
+      const status = current.status === 'trialing' ? 'active' : current.status
+      return { ...current, status, period: { number, start, end }, pausedUntil: null }
+    },
+    SubscriptionBecamePastDue: (state, owed) => owing(state, owed, 'past_due'),
+    SubscriptionOwedMore: (state, owed) => owing(state, owed, begun(state).status),
+    SubscriptionOwedLess: (state, { invoice }) => without(state, invoice),
+    SubscriptionRecovered: (state, { invoice }, { at }) => {
+      const { status, period } = begun(state)
+      const wasPaused = status === 'unpaid' && period.end < at
+      return { ...without(state, invoice), status: 'active', pausedUntil: wasPaused ? at : null }
+    },
+    SubscriptionBecameUnpaid: (state) => ({ ...begun(state), status: 'unpaid' }),
+    SubscriptionCancelScheduled: (state) => ({ ...begun(state), cancelAtPeriodEnd: true }),
+    SubscriptionCanceled: (state, _, { at }) => ({ ...begun(state), status: 'canceled', canceledAt: at }),
+  },
+}
+
+/** Inferred: what was used before the first period that is paid for is free. */
+function nextBill(current: ExistingSubscription, usage: Usage): Bill {
+  const { recurrence, period, first, pausedUntil } = current
+  const number = period.number + 1
+  if (number === 1) return billOf(current, { number, span: first, usage: {}, isRenewed: true })
+  const span = pausedUntil
+    ? periodAt(recurrence, period.end, pausedUntil)
+    : { start: period.end, end: endOf(recurrence, period.end) }
+  return billOf(current, { number, span, usage, isRenewed: true })
+}
+
+function canceled(current: ExistingSubscription, reason: string | null, usage: Usage): Happening {
+  const { customer, period } = current
+  const { number, ...span } = period
+  const last = billOf(current, {
+    number: number + 1,
+    span,
+    usage: number === 0 ? {} : usage,
+    isRenewed: false,
+  })
+  const bill = last.lines.length > 0 ? last : null
+  return { type: 'SubscriptionCanceled', data: { customer, reason, bill } }
+}
+
+function owing(
+  state: Subscription,
+  { invoice, unpaidAt }: SubscriptionEvents['SubscriptionOwedMore'],
+  status: ExistingSubscription['status'],
+): ExistingSubscription {
+  const current = begun(state)
+  return { ...current, status, arrears: [...current.arrears, { invoice, unpaidAt }] }
+}
+
+function without(state: Subscription, invoice: string): ExistingSubscription {
+  const current = begun(state)
+  return { ...current, arrears: current.arrears.filter((one) => one.invoice !== invoice) }
+}
+
+/** The oldest of them decides. */
+function unpaidFrom(
+  status: ExistingSubscription['status'],
+  arrears: readonly { readonly unpaidAt: string }[],
+): string | null {
+  if (status === 'unpaid') return null
+  return arrears.map(({ unpaidAt }) => unpaidAt).toSorted()[0] ?? null
+}

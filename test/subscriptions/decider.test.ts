@@ -1,0 +1,243 @@
+import t from 'tap'
+import { derivedId } from '../../packages/contract/identity.ts'
+import type { Bill, SubscriptionEvents } from '../../packages/domain/subscriptions/events.ts'
+import { subscription, type SubscriptionCommands } from '../../packages/domain/subscriptions/subscription.ts'
+import type { Message } from '../../packages/kernel/decider.ts'
+import { context, fold, scenarios } from '../support/scenarios.ts'
+
+type Happening = Message<SubscriptionEvents>
+
+const customer = '0190a1b2-0000-7000-8000-0000000000c1'
+const plan = '0190a1b2-0000-7000-8000-0000000000d1'
+const [one, two] = ['0190a1b2-0000-7000-8000-0000000000e1', '0190a1b2-0000-7000-8000-0000000000e2']
+const invoicing = { pages: 'https://pay.example/invoice', seed: '0190a1b2-0000-8000-8000-0000000000f1' }
+const now = context.now.toISOString()
+const [january, february, march] = [now, '2026-02-01T12:00:00.000Z', '2026-03-01T12:00:00.000Z']
+const april = '2026-04-01T12:00:00.000Z'
+const at = (time: string) => ({ now: new Date(time) })
+
+const item = { plan, name: 'Solar kit', quantity: 2, unitAmount: 5_000, meters: { sms: 25 } }
+const timing = { start: january, end: null, trialDays: null, interval: 'month', timeZone: 'UTC' } as const
+const start: SubscriptionCommands['StartSubscription'] = {
+  customer,
+  currency: 'XOF',
+  items: [item],
+  timing,
+  cancelAtPeriodEnd: false,
+  metadata: {},
+  invoicing,
+}
+
+const recurring = { description: 'Solar kit', quantity: 2, amount: 10_000 }
+
+function bill(
+  number: number,
+  [start, end]: readonly [string, string],
+  lines: Bill['lines'] = [recurring],
+): Bill {
+  const terms = { customer, currency: 'XOF', timeZone: 'UTC', pages: invoicing.pages }
+  return { number, start, end, ...terms, lines, secret: derivedId(invoicing.seed, `invoice ${number}`) }
+}
+
+const { timing: _, ...terms } = start
+const started: Message<Pick<SubscriptionEvents, 'SubscriptionStarted'>> = {
+  type: 'SubscriptionStarted',
+  data: {
+    ...terms,
+    items: [{ id: derivedId(context.id, 'item 1'), ...item }],
+    recurrence: { anchor: january, unit: 'month', every: 1, count: null, timeZone: 'UTC' },
+    first: { start: january, end: february },
+    trialEnd: null,
+    bill: bill(1, [january, february]),
+  },
+}
+const trialEnd = '2026-01-15T12:00:00.000Z'
+const onTrial: Happening = {
+  type: 'SubscriptionStarted',
+  data: {
+    ...started.data,
+    recurrence: { ...started.data.recurrence, anchor: trialEnd },
+    first: { start: trialEnd, end: '2026-02-15T12:00:00.000Z' },
+    trialEnd,
+    bill: null,
+  },
+}
+const renewed: Happening = { type: 'SubscriptionRenewed', data: { bill: bill(2, [february, march]) } }
+const scheduled: Happening = { type: 'SubscriptionCancelScheduled', data: { customer, reason: null } }
+const canceled: Happening = { type: 'SubscriptionCanceled', data: { customer, reason: null, bill: null } }
+const owes = (invoice: string, unpaidAt: string) => ({ invoice, unpaidAt, unpaidFrom: unpaidAt })
+const pastDue: Happening = { type: 'SubscriptionBecamePastDue', data: owes(one, march) }
+const unpaid: Happening = { type: 'SubscriptionBecameUnpaid', data: { cancelsAt: null } }
+
+const cancel = (atPeriodEnd: boolean, usage = {}) =>
+  ({ type: 'CancelSubscription', data: { atPeriodEnd, reason: null, usage } }) as const
+const renew = (number: number, usage = {}) =>
+  ({ type: 'RenewSubscription', data: { number, usage } }) as const
+
+scenarios(subscription, {
+  'a subscription that begins now is billed for its first period': {
+    when: { type: 'StartSubscription', data: start },
+    then: [started],
+  },
+  'nothing is billed for a trial': {
+    when: { type: 'StartSubscription', data: { ...start, timing: { ...timing, trialDays: 14 } } },
+    then: [onTrial],
+  },
+  'the first period that is paid for follows a trial, whose use is free': {
+    given: [onTrial],
+    when: renew(0, { sms: 4 }),
+    context: at(trialEnd),
+    then: [{ type: 'SubscriptionRenewed', data: { bill: bill(1, [trialEnd, '2026-02-15T12:00:00.000Z']) } }],
+  },
+  'a period that has not ended is not renewed': { given: [started], when: renew(1), then: [] },
+  'a period that has ended is followed by the next one': {
+    given: [started],
+    when: renew(1),
+    context: at(february),
+    then: [renewed],
+  },
+  'a timer that fires late renews the period that it was for, from its end': {
+    given: [started],
+    when: renew(1),
+    context: at('2026-02-20T00:00:00.000Z'),
+    then: [renewed],
+  },
+  'a timer that fires again for a period that was renewed does nothing': {
+    given: [started, renewed],
+    when: renew(1),
+    context: at(april),
+    then: [],
+  },
+  'metered use of the ended period is billed with the next one': {
+    given: [started],
+    when: renew(1, { sms: 4, unknown: 9 }),
+    context: at(february),
+    then: [
+      {
+        type: 'SubscriptionRenewed',
+        data: {
+          bill: bill(2, [february, march], [recurring, { description: 'sms', quantity: 4, amount: 100 }]),
+        },
+      },
+    ],
+  },
+  'canceled at its period end, it runs until then': {
+    given: [started],
+    when: cancel(true),
+    then: [scheduled],
+  },
+  'then it ends instead of being renewed': {
+    given: [started, scheduled],
+    when: renew(1),
+    context: at(february),
+    then: [canceled],
+  },
+  'canceled now, it ends at once': { given: [started], when: cancel(false), then: [canceled] },
+  'what was used until the end is billed': {
+    given: [started],
+    when: cancel(false, { sms: 2 }),
+    then: [
+      {
+        type: 'SubscriptionCanceled',
+        data: {
+          customer,
+          reason: null,
+          bill: bill(2, [january, february], [{ description: 'sms', quantity: 2, amount: 50 }]),
+        },
+      },
+    ],
+  },
+  'what has ended has no period end to be canceled at': {
+    given: [started, canceled],
+    when: cancel(true),
+    then: 'subscription_must_be_running',
+  },
+  'an overdue invoice makes it past due': {
+    given: [started],
+    when: { type: 'MarkPastDue', data: { invoice: one, unpaidAt: march } },
+    then: [pastDue],
+  },
+  'a second overdue invoice does not put off the day on which it is unpaid': {
+    given: [started, pastDue],
+    when: { type: 'MarkPastDue', data: { invoice: two, unpaidAt: april } },
+    then: [{ type: 'SubscriptionOwedMore', data: { invoice: two, unpaidAt: april, unpaidFrom: march } }],
+  },
+  'past due, it is renewed': {
+    given: [started, pastDue],
+    when: renew(1),
+    context: at(february),
+    then: [renewed],
+  },
+  'while another invoice is overdue it does not recover': {
+    given: [
+      started,
+      pastDue,
+      { type: 'SubscriptionOwedMore', data: { ...owes(two, april), unpaidFrom: march } },
+    ],
+    when: { type: 'SettleArrears', data: { invoice: one } },
+    then: [{ type: 'SubscriptionOwedLess', data: { invoice: one, unpaidFrom: april } }],
+  },
+  'when nothing is overdue any more it recovers': {
+    given: [started, pastDue],
+    when: { type: 'SettleArrears', data: { invoice: one } },
+    then: [{ type: 'SubscriptionRecovered', data: { invoice: one, renewsAt: february } }],
+  },
+  'an invoice that was not overdue changes nothing': {
+    given: [started],
+    when: { type: 'SettleArrears', data: { invoice: one } },
+    then: [],
+  },
+  'overdue for too long, it is unpaid': {
+    given: [started, pastDue],
+    when: { type: 'MarkUnpaid', data: {} },
+    context: at(march),
+    then: [unpaid],
+  },
+  'a timer that is too early does not make it unpaid': {
+    given: [started, pastDue],
+    when: { type: 'MarkUnpaid', data: {} },
+    then: [],
+  },
+  'unpaid, it is not renewed': {
+    given: [started, pastDue, unpaid],
+    when: renew(1),
+    context: at(march),
+    then: [],
+  },
+  'unpaid, it cannot be canceled at an end that will not come': {
+    given: [started, pastDue, unpaid],
+    when: cancel(true),
+    then: 'subscription_must_be_running',
+  },
+  'recovered from being unpaid, it goes on with the period of that day': {
+    given: [
+      started,
+      pastDue,
+      { ...unpaid, at: march },
+      {
+        type: 'SubscriptionRecovered',
+        data: { invoice: one, renewsAt: '2026-03-09T00:00:00.000Z' },
+        at: '2026-03-09T00:00:00.000Z',
+      },
+    ],
+    when: renew(1),
+    context: at('2026-03-09T00:00:00.000Z'),
+    then: [{ type: 'SubscriptionRenewed', data: { bill: bill(2, [march, april]) } }],
+  },
+})
+
+t.test('where two items have the same meter, the first one says what it costs', async (t) => {
+  const items = [started.data.items[0]!, { ...started.data.items[0]!, meters: { sms: 90, calls: 5 } }]
+  const state = fold(subscription, [{ ...started, data: { ...started.data, items } }])
+  t.match(state, { status: 'active' })
+  const [event] = subscription.decide.CancelSubscription(
+    cancel(false, { sms: 1, calls: 1 }).data,
+    state,
+    context,
+  )
+  const lines = (event as { data: { bill: Bill } }).data.bill.lines
+  t.strictSame(
+    lines.map(({ amount }) => amount),
+    [25, 5],
+  )
+})

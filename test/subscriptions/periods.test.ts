@@ -1,0 +1,63 @@
+import t from 'tap'
+import { endOf, periodAt, scheduleOf, type Timing } from '../../packages/domain/subscriptions/periods.ts'
+
+const monthly: Timing = {
+  start: '2028-01-31T08:00:00.000Z',
+  end: null,
+  trialDays: null,
+  interval: 'month',
+  timeZone: 'Africa/Abidjan',
+}
+
+/** The ends of the first periods. */
+function endsOf(timing: Timing, count: number): readonly string[] {
+  const { recurrence, first } = scheduleOf(timing)
+  const ends = [first.end]
+  while (ends.length < count) ends.push(endOf(recurrence, ends.at(-1)!))
+  return ends
+}
+
+const daysOf = (timing: Timing, count: number) => endsOf(timing, count).map((end) => end.slice(0, 10))
+
+t.test('a month after the 31st of January is its last day, in leap years too', async (t) => {
+  const days = ['2028-02-29', '2028-03-31', '2028-04-30', '2028-05-31']
+  t.strictSame(daysOf(monthly, 4), days)
+  const next = { ...monthly, start: '2027-01-31T08:00:00.000Z' }
+  t.strictSame(daysOf(next, 3), ['2027-02-28', '2027-03-31', '2027-04-30'])
+})
+
+t.test('a year from the 29th of February keeps its day', async (t) => {
+  const yearly: Timing = { ...monthly, interval: 'year', start: '2028-02-29T08:00:00.000Z' }
+  t.strictSame(daysOf(yearly, 4), ['2029-02-28', '2030-02-28', '2031-02-28', '2032-02-29'])
+})
+
+t.test('days, weeks and quarters are counted alike', async (t) => {
+  t.strictSame(daysOf({ ...monthly, interval: 'day' }, 2), ['2028-02-01', '2028-02-02'])
+  t.strictSame(daysOf({ ...monthly, interval: 'week' }, 2), ['2028-02-07', '2028-02-14'])
+  t.strictSame(daysOf({ ...monthly, interval: 'quarter' }, 2), ['2028-04-30', '2028-07-31'])
+})
+
+t.test('periods end at the same local time, also where clocks are changed', async (t) => {
+  const paris = { ...monthly, timeZone: 'Europe/Paris', start: '2027-02-28T23:30:00.000Z' }
+  t.strictSame(endsOf(paris, 2), ['2027-03-31T22:30:00.000Z', '2027-04-30T22:30:00.000Z'])
+})
+
+t.test('days of a trial come first, and the first period that is paid for follows them', async (t) => {
+  const { first, trialEnd } = scheduleOf({ ...monthly, trialDays: 14 })
+  t.equal(trialEnd, '2028-02-14T08:00:00.000Z')
+  t.strictSame(first, { start: trialEnd, end: '2028-03-14T08:00:00.000Z' })
+})
+
+t.test('where the end of the first period is given, the others follow from it', async (t) => {
+  const given = { ...monthly, end: '2028-02-10T00:00:00.000Z' }
+  t.strictSame(daysOf(given, 3), ['2028-02-10', '2028-03-10', '2028-04-10'])
+})
+
+t.test('the period of a time is found from an earlier one', async (t) => {
+  const { recurrence, first } = scheduleOf(monthly)
+  t.strictSame(periodAt(recurrence, first.end, '2028-05-01T00:00:00.000Z'), {
+    start: '2028-04-30T08:00:00.000Z',
+    end: '2028-05-31T08:00:00.000Z',
+  })
+  t.equal(periodAt(recurrence, first.end, first.end).start, first.end)
+})
