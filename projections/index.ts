@@ -4,6 +4,7 @@ import { balanceDays, balances, balanceTransactions } from './balances.ts'
 import { cases } from './cases.ts'
 import { checkoutSessions } from './checkout.ts'
 import { customers } from './customers.ts'
+import { invoices } from './invoices.ts'
 import { journal } from './journal.ts'
 import { memberships } from './memberships.ts'
 import { merchants } from './merchants.ts'
@@ -29,6 +30,7 @@ export const readModels: readonly ReadModel[] = [
   cases,
   checkoutSessions,
   customers,
+  invoices,
   journal,
   memberships,
   merchants,

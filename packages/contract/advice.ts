@@ -119,6 +119,7 @@ export const advice: Readonly<Record<RefusalName, string>> = {
   destination_must_be_active: 'The destination was removed: save it again.',
   amount_must_be_within_the_limits: "Stay within the operator's minimum and maximum, or split the payout.",
 
+  invoice_state_must_allow_it: 'Read the invoice again and decide by its status, and by what of it is paid.',
   subscription_must_be_running: 'Read the subscription: it has ended, or is unpaid. Start another one.',
   billing_terms_must_fit:
     'Correct the field that `errors` names: plans of one subscription share currency and interval, and the customer pays in that currency.',

@@ -1,6 +1,12 @@
 /** Domain model 1.7: how billing refuses. Part of `refusals.ts`. */
 export const billingRefusals = {
   unit_amount_must_have_a_currency: [400, 'IKW-REQ-001', false, 'unit_amount requires currency'],
+  invoice_state_must_allow_it: [
+    409,
+    'IKW-BILLING-001',
+    false,
+    'Invoice cannot be paid or changed in this state',
+  ],
   subscription_must_be_running: [409, 'IKW-BILLING-002', false, 'Subscription is not running'],
   billing_terms_must_fit: [
     400,

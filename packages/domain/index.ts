@@ -14,6 +14,7 @@ import { challenges } from './challenges/index.ts'
 import { checkout } from './checkout/index.ts'
 import { claims } from './claims/index.ts'
 import { customers } from './customers/index.ts'
+import { invoices } from './invoices/index.ts'
 import { interventions } from './interventions/index.ts'
 import { ledger } from './ledger/index.ts'
 import { logKeys } from './log-keys/index.ts'
@@ -51,6 +52,7 @@ export const families: readonly Family[] = [
   products,
   plans,
   subscriptions,
+  invoices,
   webhookEndpoints,
   cases,
   claims,

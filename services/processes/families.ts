@@ -7,6 +7,7 @@ import { claimProcess } from './claims.ts'
 import { userTaker } from './users.ts'
 import type { Process } from './process.ts'
 import { refundProcess } from './refunds.ts'
+import { invoiceProcess } from './invoices.ts'
 import { subscriptionProcess } from './subscriptions.ts'
 import { holdProcess } from './unclaimed-holds.ts'
 
@@ -15,6 +16,7 @@ export const processes: readonly Process[] = [
   checkoutProcess,
   claimProcess([userTaker]),
   holdProcess,
+  invoiceProcess,
   linkMailProcess,
   codeMailProcess,
   paymentIntentProcess,

@@ -53,7 +53,13 @@ const money = { operationId, amount: 5_000, currency: 'XOF', rail: 'mobile_money
 const succeeded = paidFor({ ...money, fee: 100, availableOn: at })
 const failed: Event = {
   type: 'PaymentIntentFailed',
-  data: { operationId, rail: money.rail, code: 'payer_declined', message: 'The payer declined' },
+  data: {
+    operationId,
+    rail: money.rail,
+    code: 'payer_declined',
+    message: 'The payer declined',
+    purpose: { type: 'payment', id: null },
+  },
 }
 const canceled: Event = { type: 'PaymentIntentCanceled', data: { operationId } }
 const lateRefund = derivedId(operationId, 'late refund')

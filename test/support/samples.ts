@@ -36,6 +36,11 @@ const naming: Readonly<Record<string, (service: TestService) => Promise<Body>>> 
     customer: await made.customer(service),
     items: [{ price: await made.plan(service), quantity: 2 }],
   }),
+  'POST /api/v1/billing/invoices': async (service) => ({
+    customerId: await made.customer(service),
+    currency: 'XOF',
+    amountDue: 7500,
+  }),
   'POST /api/test/mobile-money/callback': async (service) => ({
     payment_intent_id: await made.confirmedIntent(service),
     status: 'succeeded',
@@ -139,6 +144,9 @@ const made = {
     const [billingPlanId, customerId] = [await made.plan(service), await made.customer(service)]
     return idOf(service, '/api/v1/billing/subscriptions', { billingPlanId, customerId })
   },
+  async invoice(service: TestService) {
+    return idOf(service, '/api/v1/merchant/invoices', { amount: 7500, currency: 'XOF' })
+  },
   async key(service: TestService) {
     const key = randomUUID()
     await service.post('/api/v1/payment-intents', payment, { headers: { 'idempotency-key': key } })
@@ -171,6 +179,7 @@ const makers: Readonly<Record<string, (service: TestService) => Promise<string>>
   organization: made.organization,
   operation: made.operation,
   subscription: made.subscription,
+  invoice: made.invoice,
   text: made.key,
 }
 

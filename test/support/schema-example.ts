@@ -17,6 +17,7 @@ interface Schema {
 const byFormat: Readonly<Record<string, string>> = {
   'date-time': '2026-01-01T12:00:00.000Z',
   uuid: '0190a1b2-0000-7000-8000-000000000001',
+  date: '2026-01-31',
 }
 /** Texts that most of our patterns accept. */
 const texts = [

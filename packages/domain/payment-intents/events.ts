@@ -120,16 +120,17 @@ export const paymentIntentEvents = {
     }),
     { 1: withoutStamp, 2: paidForItself },
   ),
-  /** `rail` is null in older events. */
+  /** `rail` is null in older events, and the purpose that of a plain payment. */
   PaymentIntentFailed: stored(
-    3,
+    4,
     record({
       ...operation,
       rail: nullable(Type.String()),
       code: literals(...paymentFailureCodes),
       message: Type.String(),
+      purpose: Purpose,
     }),
-    { 1: withoutStamp, 2: (older) => ({ ...older, rail: null }) },
+    { 1: withoutStamp, 2: (older) => ({ ...older, rail: null }), 3: unpaidForItself },
   ),
   /** `operationId` is the confirmation that the payer had not finished. */
   PaymentIntentCanceled: stored(2, record({ operationId: nullable(Uuid) }), { 1: withoutStamp }),
@@ -207,6 +208,10 @@ function payerOf({ customer }: { readonly customer: string | null }, id: string)
 
 function forItself(older: Record<string, never>): object {
   return { ...older, purpose: plainPurpose, plan: plainPlan(Number(older['amount'])) }
+}
+
+function unpaidForItself(older: Record<string, never>): object {
+  return { ...older, purpose: plainPurpose }
 }
 
 function paidForItself(older: Record<string, never>): object {

@@ -148,7 +148,7 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       const intent = created(state)
       if (!isAwaiting(intent, operationId)) return []
       const rail = railOf(attemptOf(intent, operationId).method)
-      const data = { operationId, rail, code, message }
+      const data = { operationId, rail, code, message, purpose: intent.purpose }
       return [...(isLocked(intent) ? [submitted(intent, now)] : []), { type: 'PaymentIntentFailed', data }]
     },
 

@@ -1,5 +1,6 @@
 import type { Family } from '../../contract/family.ts'
 import { publicEvents } from '../../contract/public-events.ts'
+import { subscriptionPolicies } from './policies.ts'
 import { SubscriptionResource, viewSubscription } from './resource.ts'
 import { subscription } from './subscription.ts'
 import { subscriptionTimers } from './timers.ts'
@@ -33,6 +34,7 @@ export const subscriptions: Family = {
   name: 'subscriptions',
   ids: { subscription: 'sub', subscription_item: 'si' },
   streams: [subscription],
+  policies: subscriptionPolicies,
   timers: subscriptionTimers,
   publicEvents: [told],
 }

@@ -11,6 +11,7 @@ import { eventRoutes } from './events.ts'
 import { feeRoutes } from './fees.ts'
 import { geographyRoutes } from './geography.ts'
 import { idempotencyKeyRoutes } from './idempotency-keys.ts'
+import { invoiceRoutes } from './invoices.ts'
 import { operationRoutes } from './operations.ts'
 import { organizationRoutes } from './organizations.ts'
 import { paymentIntentRoutes } from './payment-intents.ts'
@@ -36,6 +37,7 @@ const table: readonly AnyRoute[] = [
   ...productRoutes,
   ...planRoutes,
   ...subscriptionRoutes,
+  ...invoiceRoutes,
   ...balanceRoutes,
   ...feeRoutes,
   ...webhookEndpointRoutes,

@@ -1,0 +1,36 @@
+import { dayOf, ZoneClock } from '../../kernel/calendar.ts'
+
+/** Domain model 4. */
+const dueAfterDays = 30
+const unpaidAfterDays = 21
+const dayMs = 86_400_000
+
+/** The days of an invoice are those of its merchant. */
+export interface DueDay {
+  /** `2026-01-31` */
+  readonly dueDate: string
+  readonly timeZone: string
+}
+
+export function today(timeZone: string, now: Date): string {
+  return new ZoneClock(timeZone).dayOf(now.toISOString())
+}
+
+/** The day on which an invoice is due where nobody says otherwise. */
+export function usualDueDate(timeZone: string, now: Date): string {
+  return daysAfter(today(timeZone, now), dueAfterDays)
+}
+
+/** The whole due day is left to pay. */
+export function overdueFrom({ dueDate, timeZone }: DueDay): string {
+  return dayOf(dueDate, timeZone).to
+}
+
+/** When its subscription is no longer renewed. */
+export function unpaidFrom({ dueDate, timeZone }: DueDay): string {
+  return dayOf(daysAfter(dueDate, unpaidAfterDays), timeZone).from
+}
+
+export function daysAfter(day: string, days: number): string {
+  return new Date(Date.parse(`${day}T00:00:00.000Z`) + days * dayMs).toISOString().slice(0, 10)
+}

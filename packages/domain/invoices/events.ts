@@ -1,0 +1,74 @@
+import {
+  AmountMinor,
+  CountMinor,
+  Currency,
+  literals,
+  Metadata,
+  nullable,
+  record,
+  Timestamp,
+  Type,
+  Uuid,
+  type Static,
+} from '../../contract/vocabulary.ts'
+import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
+import { personal } from '../../kernel/personal.ts'
+
+export const Day = Type.String({ format: 'date', description: 'A day, `2026-01-31`' })
+
+/** `description` is null where the invoice's own says it. */
+const Line = record({
+  description: nullable(Type.String()),
+  quantity: Type.Integer({ minimum: 0 }),
+  amount: CountMinor,
+})
+
+/** What somebody is asked to pay. */
+const terms = {
+  customer: nullable(Uuid),
+  /** As it was given with the invoice. */
+  customerName: personal(nullable(Type.String())),
+  subscription: nullable(Uuid),
+  period: nullable(record({ start: Timestamp, end: Timestamp })),
+  currency: Currency,
+  description: personal(nullable(Type.String())),
+  lines: Type.Array(Line, { minItems: 1 }),
+  metadata: personal(Metadata),
+  timeZone: Type.String(),
+  /** The page, and what makes its address unguessable. */
+  url: Type.String(),
+  secret: Uuid,
+}
+
+/** What has paid it, or a part of it. */
+const Payer = record({ type: literals('payment_intent', 'wallet', 'outside'), id: nullable(Uuid) })
+
+const ofSubscription = { subscription: nullable(Uuid) }
+const paid = { amount: AmountMinor, by: Payer, ...ofSubscription }
+
+export const invoiceEvents = {
+  InvoiceDrafted: sealedFor(payerOf, stored(1, record({ ...terms, dueDate: nullable(Day) }))),
+  InvoiceIssued: sealedFor(payerOf, stored(1, record({ ...terms, dueDate: Day }))),
+  InvoiceNumbered: stored(1, record({ number: Type.Integer({ minimum: 1 }) })),
+  /** Only one try at a time can be paid. */
+  InvoicePaymentStarted: stored(
+    1,
+    record({ paymentIntent: Uuid, number: Type.Integer({ minimum: 1 }), amount: AmountMinor }),
+  ),
+  InvoicePaymentFailed: stored(1, record({ paymentIntent: Uuid })),
+  InvoicePartlyPaid: stored(1, record(paid)),
+  /** An amount of 0: nothing was to be paid. */
+  InvoicePaid: stored(1, record({ ...paid, amount: CountMinor })),
+  InvoiceBecameOverdue: stored(1, record({ ...ofSubscription, unpaidAt: Timestamp })),
+  InvoiceVoided: stored(1, record(ofSubscription)),
+  InvoiceMarkedUncollectible: stored(1, record(ofSubscription)),
+}
+
+/** Whom a description and metadata are about. */
+function payerOf({ customer }: { readonly customer: string | null }, id: string): string {
+  return customer === null ? `invoice/${id}` : `customer/${customer}`
+}
+
+export type InvoiceEvents = EventsOf<typeof invoiceEvents>
+export type InvoiceLine = Static<typeof Line>
+export type Payer = Static<typeof Payer>

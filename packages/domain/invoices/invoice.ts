@@ -1,0 +1,191 @@
+import { derivedId } from '../../contract/identity.ts'
+import { givenMetadata } from '../../contract/metadata.ts'
+import { refuse } from '../../contract/refusals.ts'
+import { amountMinorMax } from '../../contract/vocabulary.ts'
+import type { Decider, Message } from '../../kernel/decider.ts'
+import { overdueFrom, unpaidFrom, usualDueDate } from './due.ts'
+import { invoiceEvents, type InvoiceEvents, type Payer } from './events.ts'
+import {
+  amountDue,
+  amountLeft,
+  begun,
+  existing,
+  isPayable,
+  liveAttempt,
+  type ExistingInvoice,
+  type Invoice,
+} from './state.ts'
+import { tokenOf } from './token.ts'
+
+type Happening = Message<InvoiceEvents>
+
+/** `pages` is the URL below which invoices are. */
+type Given = Omit<InvoiceEvents['InvoiceDrafted'], 'url'> & { pages: string }
+/** `ended` is the newest try's intent, where the sender has seen that it can no longer be paid. */
+type Seeing = { ended: string | null }
+
+export type InvoiceCommands = {
+  CreateInvoice: Given & { isDraft: boolean }
+  NumberInvoice: { number: number }
+  /** By hand; `paid`: outside, and no money moves here. */
+  MoveInvoice: Seeing & { to: 'open' | 'void' | 'uncollectible' | 'paid' }
+  StartInvoicePayment: Seeing
+  PayInvoice: { amount: number; paymentIntent: string }
+  RecordPaymentFailure: { paymentIntent: string }
+  MarkOverdue: object
+}
+
+export const invoice: Decider<Invoice, InvoiceCommands, InvoiceEvents> = {
+  category: 'invoice',
+  events: invoiceEvents,
+  initial: () => ({ status: 'none' }),
+
+  decide: {
+    CreateInvoice({ isDraft, ...given }, { status }, { id, now }) {
+      if (status !== 'none') return []
+      const terms = termsOf(given, id)
+      return [isDraft ? { type: 'InvoiceDrafted', data: terms } : issued(terms, now)]
+    },
+
+    // What costs nothing is paid, once it is known by its number.
+    NumberInvoice({ number }, state) {
+      const current = begun(state)
+      if (current.number !== null) return []
+      const numbered: Happening = { type: 'InvoiceNumbered', data: { number } }
+      return amountLeft(current) === 0 ? [numbered, paid(current, 0, outside)] : [numbered]
+    },
+
+    MoveInvoice({ to, ended }, state, { now }) {
+      const current = existing(state)
+      if (current.status === to) return []
+      return moves[to](current, { ended, now })
+    },
+
+    StartInvoicePayment({ ended }, state, { id }) {
+      const current = existing(state)
+      if (!isPayable(current)) refuse('invoice_state_must_allow_it', { detail: why(current) })
+      const [amount, live] = [amountLeft(current), liveAttempt(current, ended)]
+      if (live && live.amount !== amount) refuse('resource_must_not_have_changed')
+      if (live) return []
+      const number = (current.attempt?.number ?? 0) + 1
+      const paymentIntent = derivedId(id, `payment ${number}`)
+      return [{ type: 'InvoicePaymentStarted', data: { paymentIntent, number, amount } }]
+    },
+
+    PayInvoice({ amount, paymentIntent }, state) {
+      const current = begun(state)
+      const by: Payer = { type: 'payment_intent', id: paymentIntent }
+      if (current.paidBy.some(({ id }) => id === paymentIntent)) return []
+      // Only the live try can be paid, and while there is one nothing else changes what is left.
+      if (!isPayable(current) || amount > amountLeft(current))
+        throw new Error(`${paymentIntent} pays an invoice that is ${current.status}`)
+      return [paid(current, amount, by)]
+    },
+
+    RecordPaymentFailure({ paymentIntent }, state) {
+      const live = liveAttempt(begun(state), null)
+      if (live?.paymentIntent !== paymentIntent) return []
+      return [{ type: 'InvoicePaymentFailed', data: { paymentIntent } }]
+    },
+
+    MarkOverdue(_, state, { now }) {
+      const { status, subscription, isOverdue, dueDate, timeZone } = begun(state)
+      if (status !== 'open' || isOverdue || dueDate === null) return []
+      const day = { dueDate, timeZone }
+      if (overdueFrom(day) > now.toISOString()) return []
+      return [{ type: 'InvoiceBecameOverdue', data: { subscription, unpaidAt: unpaidFrom(day) } }]
+    },
+  },
+
+  evolve: {
+    InvoiceDrafted: (_, terms, { livemode, at }) => {
+      return { ...terms, ...nothingYet, livemode, createdAt: at, status: 'draft' }
+    },
+    InvoiceIssued: (state, terms, { livemode, at }) => {
+      const createdAt = state.status === 'none' ? at : state.createdAt
+      return { ...terms, ...nothingYet, livemode, createdAt, status: 'open' }
+    },
+    InvoiceNumbered: (state, { number }) => ({ ...begun(state), number }),
+    InvoicePaymentStarted: (state, attempt) => ({
+      ...begun(state),
+      attempt: { ...attempt, isFailed: false },
+    }),
+    InvoicePaymentFailed: (state) => {
+      const current = begun(state)
+      return { ...current, attempt: current.attempt && { ...current.attempt, isFailed: true } }
+    },
+    InvoicePartlyPaid: (state, { amount, by }) => withPaid(state, amount, by),
+    InvoicePaid: (state, { amount, by }) => {
+      return { ...withPaid(state, amount, by), status: 'paid', isOverdue: false }
+    },
+    InvoiceBecameOverdue: (state) => ({ ...begun(state), isOverdue: true }),
+    InvoiceVoided: (state) => ({ ...begun(state), status: 'void', isOverdue: false }),
+    InvoiceMarkedUncollectible: (state) => ({ ...begun(state), status: 'uncollectible', isOverdue: false }),
+  },
+}
+
+const outside: Payer = { type: 'outside', id: null }
+const nothingYet = { number: null, amountPaid: 0, attempt: null, paidBy: [], isOverdue: false }
+
+interface Moving {
+  readonly ended: string | null
+  readonly now: Date
+}
+
+type Move = (current: ExistingInvoice, moving: Moving) => readonly Happening[]
+
+/** Domain model 5.6: from which states an invoice is moved by hand. */
+const moves: Readonly<Record<InvoiceCommands['MoveInvoice']['to'], Move>> = {
+  open(current, { now }) {
+    if (current.status !== 'draft') refuse('invoice_state_must_allow_it', { detail: why(current) })
+    return [issued(current, now)]
+  },
+
+  void(current, { ended }) {
+    const isFrom = current.status === 'draft' || isPayable(current)
+    if (!isFrom || current.amountPaid > 0) refuse('invoice_state_must_allow_it', { detail: why(current) })
+    if (liveAttempt(current, ended)) refuse('resource_must_not_have_changed')
+    return [{ type: 'InvoiceVoided', data: { subscription: current.subscription } }]
+  },
+
+  uncollectible(current) {
+    if (current.status !== 'open') refuse('invoice_state_must_allow_it', { detail: why(current) })
+    return [{ type: 'InvoiceMarkedUncollectible', data: { subscription: current.subscription } }]
+  },
+
+  paid(current, { ended }) {
+    if (!isPayable(current)) refuse('invoice_state_must_allow_it', { detail: why(current) })
+    if (liveAttempt(current, ended)) refuse('resource_must_not_have_changed')
+    return [paid(current, amountLeft(current), outside)]
+  },
+}
+
+function why({ status, amountPaid }: ExistingInvoice): string {
+  const part = status === 'open' && amountPaid > 0 ? ', of which a part is paid' : ''
+  return `This is an invoice that is ${status}${part}`
+}
+
+function termsOf({ pages, ...given }: Given, id: string): InvoiceEvents['InvoiceDrafted'] {
+  if (amountDue(given) > amountMinorMax)
+    refuse('billing_terms_must_fit', { detail: 'The lines add up to more than can be counted' })
+  const metadata = givenMetadata(given.metadata)
+  return { ...given, metadata, url: `${pages}/${tokenOf(id, given.secret)}` }
+}
+
+function issued(from: InvoiceEvents['InvoiceDrafted'], now: Date): Happening {
+  const { customer, customerName, subscription, period, currency, description, lines } = from
+  const { metadata, timeZone, url, secret } = from
+  const dueDate = from.dueDate ?? usualDueDate(timeZone, now)
+  const terms = { customer, customerName, subscription, period, currency, description, lines }
+  return { type: 'InvoiceIssued', data: { ...terms, metadata, timeZone, url, secret, dueDate } }
+}
+
+function paid(current: ExistingInvoice, amount: number, by: Payer): Happening {
+  const type = amount === amountLeft(current) ? 'InvoicePaid' : 'InvoicePartlyPaid'
+  return { type, data: { amount, by, subscription: current.subscription } }
+}
+
+function withPaid(state: Invoice, amount: number, by: Payer): ExistingInvoice {
+  const current = begun(state)
+  return { ...current, amountPaid: current.amountPaid + amount, paidBy: [...current.paidBy, by] }
+}

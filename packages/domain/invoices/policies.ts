@@ -1,0 +1,48 @@
+import { derivedId } from '../../contract/identity.ts'
+import { policy, to } from '../../kernel/policy.ts'
+import type { PaymentIntentEvents } from '../payment-intents/events.ts'
+import type { Bill, SubscriptionEvents } from '../subscriptions/events.ts'
+import type { InvoiceEvents } from './events.ts'
+import { invoice } from './invoice.ts'
+import { invoiceNumbers, invoiceNumbersId, type InvoiceNumberEvents } from './numbers.ts'
+
+/** A period's invoice has an id of its own, so however often it is told, it is issued once. */
+const periods = policy<SubscriptionEvents>('subscription_invoices', {
+  SubscriptionStarted: ({ id, data: { bill } }) => issue(id, bill),
+  SubscriptionRenewed: ({ id, data: { bill } }) => issue(id, bill),
+  SubscriptionCanceled: ({ id, data: { bill } }) => issue(id, bill),
+})
+
+function issue(subscription: string, bill: Bill | null) {
+  if (bill === null) return []
+  const { number, start, end, customer, currency, timeZone, lines, pages, secret } = bill
+  const about = { customer, customerName: null, subscription, period: { start, end }, currency }
+  const rest = { description: null, metadata: {}, dueDate: null, isDraft: false }
+  const data = { ...about, ...rest, lines, timeZone, pages, secret }
+  return [to(invoice, derivedId(subscription, `period ${number}`), { type: 'CreateInvoice', data })]
+}
+
+const numbers = policy<InvoiceEvents>('invoice_numbers', {
+  InvoiceIssued: ({ id, position, metadata }) => [
+    to(invoiceNumbers, invoiceNumbersId(metadata), { type: 'AssignNumber', data: { invoice: id, position } }),
+  ],
+})
+
+const numbering = policy<InvoiceNumberEvents>('invoice_numbering', {
+  InvoiceNumberAssigned: ({ data: { invoice: id, number } }) => [
+    to(invoice, id, { type: 'NumberInvoice', data: { number } }),
+  ],
+})
+
+const payments = policy<PaymentIntentEvents>('invoice_payments', {
+  PaymentIntentSucceeded: ({ id, data: { purpose, amount } }) => {
+    if (purpose.type !== 'invoice' || purpose.id === null) return []
+    return [to(invoice, purpose.id, { type: 'PayInvoice', data: { amount, paymentIntent: id } })]
+  },
+  PaymentIntentFailed: ({ id, data: { purpose } }) => {
+    if (purpose.type !== 'invoice' || purpose.id === null) return []
+    return [to(invoice, purpose.id, { type: 'RecordPaymentFailure', data: { paymentIntent: id } })]
+  },
+})
+
+export const invoicePolicies = [periods, numbers, numbering, payments]

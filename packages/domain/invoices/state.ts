@@ -1,0 +1,55 @@
+import { refuse } from '../../contract/refusals.ts'
+import type { InvoiceEvents, Payer } from './events.ts'
+
+type Terms = InvoiceEvents['InvoiceDrafted']
+
+export interface Attempt {
+  readonly paymentIntent: string
+  readonly number: number
+  readonly amount: number
+  readonly isFailed: boolean
+}
+
+export interface ExistingInvoice extends Terms {
+  readonly livemode: boolean
+  readonly createdAt: string
+  readonly status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
+  readonly number: number | null
+  readonly amountPaid: number
+  /** The newest try to pay; all earlier ones had ended when it began. */
+  readonly attempt: Attempt | null
+  readonly paidBy: readonly Payer[]
+  readonly isOverdue: boolean
+}
+
+export type Invoice = { readonly status: 'none' } | ExistingInvoice
+
+export function existing(state: Invoice): ExistingInvoice {
+  return state.status === 'none' ? refuse('resource_must_exist') : state
+}
+
+/** A history that continues without a beginning is a bug, not the caller's fault. */
+export function begun(state: Invoice): ExistingInvoice {
+  if (state.status === 'none')
+    throw new Error('the stream starts neither with a draft nor with an issued invoice')
+  return state
+}
+
+export function amountDue({ lines }: Pick<Terms, 'lines'>): number {
+  return lines.reduce((sum, { amount }) => sum + amount, 0)
+}
+
+/** What is left to be paid. */
+export function amountLeft(invoice: ExistingInvoice): number {
+  return amountDue(invoice) - invoice.amountPaid
+}
+
+/** Whether anybody can pay it. */
+export function isPayable(invoice: ExistingInvoice): boolean {
+  return (invoice.status === 'open' || invoice.status === 'uncollectible') && amountLeft(invoice) > 0
+}
+
+/** A try that may still be paid, as far as this stream knows and its sender has seen. */
+export function liveAttempt({ attempt }: ExistingInvoice, ended: string | null): Attempt | null {
+  return attempt && !attempt.isFailed && attempt.paymentIntent !== ended ? attempt : null
+}
