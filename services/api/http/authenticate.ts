@@ -6,15 +6,12 @@ import { isGranted, type Caller } from '../../../packages/contract/callers.ts'
 import type { Scope } from '../../../packages/contract/scopes.ts'
 import { apiKey, apiKeyId, noteNextUseAt, type ApiKey } from '../../../packages/domain/api-keys/api-key.ts'
 import { merchant, type Merchant } from '../../../packages/domain/merchants/merchant.ts'
-import { streamName, type Decider, type Payloads } from '../../../packages/kernel/decider.ts'
-import { foldStored } from '../../../packages/kernel/history.ts'
-import type { Clock, EventStore, Subscription } from '../../../packages/kernel/ports.ts'
+import type { Clock, EventStore } from '../../../packages/kernel/ports.ts'
 import type { Authenticator, Presented } from './credentials.ts'
+import { FollowedStates } from './followed-states.ts'
 import type { KeyUses } from './key-uses.ts'
 
 const keysKept = 20_000
-/** How late this process may learn that a key has changed. */
-const looksEveryMs = 10
 /** Valid or not. */
 const form = /^Bearer ik_/i
 /** The scheme's name is case-insensitive; the key is not. */
@@ -42,35 +39,18 @@ interface Parts {
   readonly uses: Pick<KeyUses, 'note' | 'close'>
 }
 
-/**
- * API keys and app tokens. A key's stream is found by the key's own hash, without a read model; what is known
- * is cached and dropped as soon as any process appends to that stream.
- */
+/** API keys and app tokens. A key's stream is found by the key's own hash, without a read model. */
 export class ApiKeys implements Authenticator {
-  readonly #store: EventStore
   readonly #clock: Clock
   readonly #uses: Parts['uses']
+  readonly #states: FollowedStates
   /** By header, which a client repeats with each request. */
   readonly #known = new LRUCache<string, KnownKey>({ max: keysKept })
-  /** States of API keys and merchants by stream. */
-  readonly #states = new LRUCache<string, ApiKey | Merchant>({ max: keysKept })
-  #changes = 0
-  readonly #subscription: Subscription
 
   constructor({ store, clock, head, uses }: Parts) {
-    this.#store = store
     this.#clock = clock
     this.#uses = uses
-    this.#subscription = store.subscribe({
-      after: head,
-      categories: [apiKey.category, merchant.category],
-      batchSize: 1_000,
-      everyMs: looksEveryMs,
-      handle: async (events) => {
-        this.#changes += events.length
-        for (const { stream } of events) this.#states.delete(stream)
-      },
-    })
+    this.#states = new FollowedStates({ store, head, categories: [apiKey.category, merchant.category] })
   }
 
   readonly recognises = (authorization: string) => form.test(authorization)
@@ -78,7 +58,7 @@ export class ApiKeys implements Authenticator {
 
   async authenticate({ authorization, address }: Presented): Promise<Caller> {
     const known = this.#known.get(authorization ?? '')
-    const current = known?.changes === this.#changes ? known : await this.#find(authorization)
+    const current = known?.changes === this.#states.changes ? known : await this.#find(authorization)
     const { credential, merchant } = current
     const { key } = credential
     const now = this.#clock().getTime()
@@ -95,38 +75,24 @@ export class ApiKeys implements Authenticator {
     const [, secret] = format.exec(authorization) ?? []
     if (authorization === '') refuse('credential_must_be_given')
     if (!secret) refuse('credential_must_be_well_formed')
-    const changes = this.#changes
+    const changes = this.#states.changes
     const hash = digest('sha256', secret)
     const id = apiKeyId(hash)
-    const key = await this.#state(apiKey, id)
+    const key = await this.#states.of(apiKey, id)
     if (key.status === 'none' || key.hash !== hash) refuse('credential_must_be_valid')
     const { livemode } = key
     const kind = secret.startsWith('ik_app_') ? ('app_token' as const) : ('api_key' as const)
     const acting = { merchant: key.merchant, livemode, actor: `key:${id}` }
     const credential = { caller: { credential: kind, ...acting, scopes: key.scopes }, key }
     const noteUseAt = key.usedAt === null ? 0 : noteNextUseAt(key.usedAt)
-    const known = { credential, merchant: await this.#state(merchant, key.merchant), changes, noteUseAt }
+    const known = { credential, merchant: await this.#states.of(merchant, key.merchant), changes, noteUseAt }
     this.#known.set(authorization, known)
     return known
   }
 
-  async #state<S extends ApiKey | Merchant, C extends Payloads, E extends Payloads>(
-    decider: Decider<S, C, E>,
-    id: string,
-  ): Promise<S> {
-    const stream = streamName(decider.category, id)
-    const known = this.#states.get(stream) as S | undefined
-    if (known) return known
-    const changes = this.#changes
-    const state = foldStored(decider, await this.#store.readStream(stream, 0)) as S
-    // A change that arrived meanwhile may be missing here: do not cache it.
-    if (state.status !== 'none' && changes === this.#changes) this.#states.set(stream, state)
-    return state
-  }
-
   async close(): Promise<void> {
     await this.#uses.close()
-    await this.#subscription.close()
+    await this.#states.close()
   }
 }
 

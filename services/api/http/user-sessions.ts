@@ -2,23 +2,14 @@ import { LRUCache } from 'lru-cache'
 import type { Caller } from '../../../packages/contract/callers.ts'
 import { Refusal, refuse } from '../../../packages/contract/refusals.ts'
 import { scopesOfRole } from '../../../packages/contract/roles.ts'
-import { merchant, type Merchant } from '../../../packages/domain/merchants/merchant.ts'
-import {
-  isOver,
-  userSessions,
-  type Session,
-  type UserSessions,
-} from '../../../packages/domain/sessions/user-sessions.ts'
-import { streamName, type Decider, type Payloads } from '../../../packages/kernel/decider.ts'
+import { merchant } from '../../../packages/domain/merchants/merchant.ts'
+import { isOver, userSessions, type Session } from '../../../packages/domain/sessions/user-sessions.ts'
 import type { OpenedToken, Tokens } from '../../../packages/kernel/credential-ports.ts'
-import { foldStored } from '../../../packages/kernel/history.ts'
-import type { Owner } from '../../../packages/kernel/owner.ts'
-import type { Clock, EventStore, Subscription } from '../../../packages/kernel/ports.ts'
+import type { Clock, EventStore } from '../../../packages/kernel/ports.ts'
 import type { Authenticator, Presented } from './credentials.ts'
+import { FollowedStates } from './followed-states.ts'
 
 const kept = 20_000
-/** How late this process may learn that a session has ended or a role has changed. */
-const looksEveryMs = 10
 /** A signed token, valid or not. */
 const form = /^Bearer ey/i
 const format = /^Bearer (ey[\w-]+\.[\w-]+\.[\w-]+)$/i
@@ -32,27 +23,17 @@ interface Parts {
 
 /**
  * Access tokens of users. The token's signature is checked once; whether its session goes on and what the
- * role allows, with each request. Both are cached, and dropped as soon as any process appends to them.
+ * role allows, with each request.
  */
 export class SignedInUsers implements Authenticator {
   readonly #parts: Parts
   readonly #opened = new LRUCache<string, OpenedToken>({ max: kept })
-  readonly #states = new LRUCache<string, UserSessions | Merchant>({ max: kept })
-  #changes = 0
-  readonly #subscription: Subscription
+  readonly #states: FollowedStates
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#subscription = parts.store.subscribe({
-      after: parts.head,
-      categories: [userSessions.category, merchant.category],
-      batchSize: 1_000,
-      everyMs: looksEveryMs,
-      handle: async (events) => {
-        this.#changes += events.length
-        for (const { stream } of events) this.#states.delete(stream)
-      },
-    })
+    const { store, head } = parts
+    this.#states = new FollowedStates({ store, head, categories: [userSessions.category, merchant.category] })
   }
 
   readonly recognises = (authorization: string) => form.test(authorization)
@@ -67,15 +48,15 @@ export class SignedInUsers implements Authenticator {
       if (!(error instanceof Refusal)) throw error
       // What is cached may be a moment older than what the caller was told by another process.
       const { subject, merchant: works } = opened.claims
-      this.#states.delete(streamName(userSessions.category, subject))
-      this.#states.delete(streamName(merchant.category, String(works)))
+      this.#states.forget(userSessions, subject)
+      this.#states.forget(merchant, String(works))
       return this.#callerOf(opened, livemode)
     }
   }
 
   async #callerOf({ claims, expiresAt }: OpenedToken, livemode: boolean): Promise<Caller> {
     const now = this.#parts.clock()
-    const { active } = await this.#state(userSessions, claims.subject)
+    const { active } = await this.#states.of(userSessions, claims.subject)
     const session = active.find((one) => one.id === claims.id)
     const isCurrent = session && !isOver(session, now) && now < expiresAt
     // A token of before the switch would act for another merchant than its client thinks.
@@ -89,7 +70,7 @@ export class SignedInUsers implements Authenticator {
     { id: session, merchant: works }: Session,
     livemode: boolean,
   ): Promise<Caller> {
-    const known = works === null ? undefined : await this.#state(merchant, works)
+    const known = works === null ? undefined : await this.#states.of(merchant, works)
     const isKnown = known && known.status !== 'none'
     if (livemode && !(isKnown && known.isLive)) refuse('live_must_be_open_to_the_merchant')
     const role = (isKnown && known.members[user]) || null
@@ -116,22 +97,8 @@ export class SignedInUsers implements Authenticator {
     return opened
   }
 
-  async #state<S extends UserSessions | Merchant, C extends Payloads, E extends Payloads, O extends Owner>(
-    decider: Decider<S, C, E, O>,
-    id: string,
-  ): Promise<S> {
-    const stream = streamName(decider.category, id)
-    const known = this.#states.get(stream) as S | undefined
-    if (known) return known
-    const changes = this.#changes
-    const state = foldStored(decider, await this.#parts.store.readStream(stream, 0)) as S
-    // A change that arrived meanwhile may be missing here: do not cache it.
-    if (changes === this.#changes) this.#states.set(stream, state)
-    return state
-  }
-
   close(): Promise<void> {
-    return this.#subscription.close()
+    return this.#states.close()
   }
 }
 
