@@ -3,7 +3,7 @@ import { documents } from '../packages/kernel/projection.ts'
 
 export const checkoutSessions = documents(checkoutSession, {
   name: 'checkout_sessions',
-  version: 1,
+  version: 2,
   columns: { status: 'text', payment_link: 'text', customer: 'text', amount: 'bigint', currency: 'text' },
   row: (state) => {
     if (state.status === 'none') return undefined

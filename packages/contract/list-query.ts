@@ -105,3 +105,11 @@ export function statusOf({ kind, status }: AnyRoute): 200 | 201 | 202 | 302 {
 export function takesIfMatch({ kind, isChange }: AnyRoute): boolean {
   return kind === 'change' || isChange === true
 }
+
+/**
+ * Whether people open it by links that they pass on. Whatever those are sent through adds parameters of its
+ * own (`fbclid`, `utm_source`), which mean nothing here.
+ */
+export function isOpenedByLink({ operation, kind, page }: AnyRoute): boolean {
+  return kind === 'redirect' || (page !== undefined && operation.startsWith('GET '))
+}

@@ -1,4 +1,4 @@
-import { cardCurrencies, marketOf, type Operator } from './catalog.ts'
+import { cardCurrencies, cashlessLimitsOf, marketOf, type Limits, type Operator } from './catalog.ts'
 import { refuseField } from './refusals.ts'
 import { choice, literals, Type } from './vocabulary.ts'
 
@@ -19,24 +19,43 @@ export const GivenMethodTypes = Type.Array(choice(...methodTypes), {
   description: 'How the payer may pay; left out, in every way that this country and currency have',
 })
 
-/** Operators that collect a currency in a country. */
-export function collectorsIn(country: string, currency: string): readonly Operator[] {
-  const known = marketOf(country)?.operators ?? []
-  return known.filter((one) => one.currency === currency && one.directions.includes('pay_in'))
+interface Place {
+  readonly country: string
+  readonly currency: string
 }
 
-/** The methods that a payer is offered: those asked for, which must exist there, else all. */
+/** Operators that collect this total in a country; null: the payer chooses the amount. */
+export function collectorsIn({ country, currency }: Place, totalMinor: number | null): readonly Operator[] {
+  const known = marketOf(country)?.operators ?? []
+  return known.filter(
+    (one) => one.currency === currency && one.directions.includes('pay_in') && moves(one, totalMinor),
+  )
+}
+
+function moves({ minimumMinor, maximumMinor }: Limits, totalMinor: number | null): boolean {
+  return totalMinor === null || (totalMinor >= minimumMinor && totalMinor <= maximumMinor)
+}
+
+/** Whether anybody could pay this total by this method. */
+export function isPayableBy(type: MethodType, place: Place, totalMinor: number | null): boolean {
+  if (type === 'mobile_money') return collectorsIn(place, totalMinor).length > 0
+  return cardCurrencies.includes(place.currency) && moves(cashlessLimitsOf(place.currency), totalMinor)
+}
+
+/** The methods that a payer is offered: those asked for, which must be possible, else all that are. */
 export function offeredMethods(
-  { country, currency }: { readonly country: string; readonly currency: string },
+  isPossible: (type: MethodType) => boolean,
   asked: readonly MethodType[] | null | undefined,
 ): MethodType[] {
-  const possible = methodTypes.filter((type) =>
-    type === 'card' ? cardCurrencies.includes(currency) : collectorsIn(country, currency).length > 0,
-  )
+  const possible = methodTypes.filter(isPossible)
   const other = asked?.findIndex((type) => !possible.includes(type)) ?? -1
   if (asked && other >= 0) {
-    const message = `${asked[other]} does not pay ${currency} in ${country}; one of ${possible.join(', ')}`
+    const message = `${asked[other]} cannot pay this; ${oneOf(possible)}`
     refuseField('method_must_be_offered', `/paymentMethodTypes/${other}`, message)
   }
   return possible.filter((type) => asked?.includes(type) ?? true)
+}
+
+function oneOf(possible: readonly MethodType[]): string {
+  return possible.length === 0 ? 'nothing can' : `one of ${possible.join(', ')}`
 }

@@ -21,6 +21,8 @@ export interface Client {
   readonly address: string | null
   /** What it says it is. */
   readonly device: string | null
+  /** Nobody is there yet: a messenger makes its preview of a link, or a browser loads ahead. */
+  readonly isLooking?: boolean
 }
 
 /** A request as an action sees it: authenticated, validated and normalised. */

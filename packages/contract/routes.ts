@@ -233,10 +233,18 @@ export function perform<
   return { kind: 'perform', operation, ...row } as const
 }
 
-/** Sends the browser somewhere else. */
-export function redirect(
+/** Sends the browser somewhere else. Whoever only looks gets a page, if the action answers what it shows. */
+export function redirect<Query extends TSchema | undefined = undefined, Seen = undefined>(
   operation: Operation,
-  row: Common & Named & Refused & { readonly action: (request: Request) => Promise<Redirection> },
+  row: Common &
+    Named &
+    Refused & {
+      readonly query?: Query
+      readonly page?: (seen: Seen, visit: Visit) => Shown
+      readonly action: (
+        request: Request<undefined, QueryOf<Query>>,
+      ) => Promise<Redirection | { readonly seen: Seen }>
+    },
 ) {
   return { kind: 'redirect', operation, returns: nothing, status: 302, ...row } as const
 }

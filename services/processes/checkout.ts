@@ -5,6 +5,7 @@ import { paymentLink } from '../../packages/domain/payment-links/payment-link.ts
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
+import { intentOfAttempt } from '../composition/checkout-attempts.ts'
 import type { Process, Tools } from './process.ts'
 
 /** What is under way at the operator may still be paid: it is looked at again after this long. */
@@ -24,6 +25,11 @@ async function expireSession(
   if (session.status !== 'open') return undefined
   const owner = { merchant, livemode }
   const ended = session.attempt?.paymentIntent ?? null
+  if (session.attempt) {
+    // Attached, and about to be made by whoever pays: it has to be there to be ended.
+    const { id, command } = intentOfAttempt(subject, { ...session, attempt: session.attempt })
+    await tools.send(to(paymentIntent, id, command), owner, 'timer')
+  }
   if (ended !== null && !(await hasEnded(ended, owner, tools))) return new Date(clock().getTime() + againMs)
   await tools.send(to(checkoutSession, subject, { type: 'ExpireSession', data: { ended } }), owner, 'timer')
   return undefined
@@ -35,7 +41,7 @@ async function hasEnded(id: string, owner: Merchant, tools: Tools): Promise<bool
   const intent = await readState(tools.dependencies.store, paymentIntent, id)
   // Paid: the policy that completes the session is about to say so.
   if (intent.status === 'processing' || intent.status === 'succeeded') return false
-  if (intent.status === 'none' || intent.status === 'failed' || intent.status === 'canceled') return true
+  if (intent.status === 'failed' || intent.status === 'canceled') return true
   try {
     await tools.send(to(paymentIntent, id, { type: 'CancelIntent', data: {} }), owner, 'timer')
     return true

@@ -33,6 +33,10 @@ const attached = (paymentIntent: string, number: number, fee = 0): Happening => 
   return { type: 'CheckoutSessionIntentAttached', data: { paymentIntent, number, amount: 5_000, fee } }
 }
 const completed: Happening = { type: 'CheckoutSessionCompleted', data: { paymentIntent: first, link: null } }
+const returned: Happening = {
+  type: 'CheckoutSessionPaymentReturned',
+  data: { paymentIntent: first, link: null },
+}
 const canceled: Happening = { type: 'CheckoutSessionCanceled', data: {} }
 const expired: Happening = { type: 'CheckoutSessionExpired', data: {} }
 const asked = { amount: 5_000, fee: 0 }
@@ -89,6 +93,21 @@ scenarios(checkoutSession, {
     when: { type: 'CompleteSession', data: { paymentIntent: first } },
     then: [completed],
   },
+  'a payment that is taken back leaves a session that is completed and not paid': {
+    given: [opened, attached(first, 1), completed],
+    when: { type: 'ReturnPayment', data: { paymentIntent: first } },
+    then: [returned],
+  },
+  'only what has paid a session is taken back from it': {
+    given: [opened, attached(first, 1), attached(second, 2)],
+    when: { type: 'ReturnPayment', data: { paymentIntent: first } },
+    then: [],
+  },
+  'a session whose payment was taken back is not paid again': {
+    given: [opened, attached(first, 1), completed, returned],
+    when: { type: 'AttachIntent', data: { ...asked, ended: first } },
+    then: 'checkout_session_must_be_payable',
+  },
   'a session that can still be paid is not canceled': {
     given: [opened, attached(first, 1)],
     when: { type: 'CancelSession', data: { ended: null } },
@@ -130,5 +149,10 @@ scenarios(checkoutSession, {
         data: { customer: null, email: null, phone: null, name: 'Awa Koné' },
       },
     ],
+  },
+  'nobody tells a session that has ended who he is': {
+    given: [opened, canceled],
+    when: { type: 'GivePayer', data: { customer: null, email: null, phone: null, name: 'Awa Koné' } },
+    then: 'checkout_session_must_be_payable',
   },
 })

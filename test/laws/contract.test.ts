@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { answerOf, listQuery, statusOf } from '../../packages/contract/list-query.ts'
+import { answerOf, isOpenedByLink, listQuery, statusOf } from '../../packages/contract/list-query.ts'
 import { examplesOf } from '../../packages/contract/openapi/operation.ts'
 import { partsOf } from '../../packages/contract/openapi/names.ts'
 import { Problem } from '../../packages/contract/problem.ts'
@@ -148,11 +148,21 @@ t.test('a body is refused where none is taken', async (t) => {
 })
 
 t.test('a query parameter that is not known is named', async (t) => {
-  await lawOver(t, routes, async (route) => {
+  const byPrograms = routes.filter((route) => !isOpenedByLink(route))
+  await lawOver(t, byPrograms, async (route) => {
     const { path, body } = unknownSample(route)
     const answer = await send(route, { path: `${path}?surprise=1`, ...(body && { body }) })
     isRefused(t, answer, [400, 'IKW-REQ-001', route.operation])
     t.match(answer.body, { param: 'query:/surprise' }, route.operation)
+  })
+})
+
+t.test('what is added to a link on its way to a browser changes nothing', async (t) => {
+  await lawOver(t, routes.filter(isOpenedByLink), async (route) => {
+    const { path } = unknownSample(route)
+    const [plain, longer] = [await send(route, { path }), await send(route, { path: `${path}?fbclid=1` })]
+    t.equal(longer.status, plain.status, route.operation)
+    t.not(longer.status, 400, route.operation)
   })
 })
 

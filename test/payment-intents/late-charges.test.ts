@@ -72,7 +72,11 @@ scenarios(paymentIntent, {
     then: [],
   },
   'a payment that was taken back has nothing to charge a refund to': {
-    given: [...paid, reserved, { type: 'PaymentIntentPaymentReturned', data: money }],
+    given: [
+      ...paid,
+      reserved,
+      { type: 'PaymentIntentPaymentReturned', data: { ...money, purpose: plainPurpose } },
+    ],
     when: charge(1),
     then: [
       {

@@ -38,6 +38,9 @@ const reservedByBen: Happening = {
 const used = (cause: number, isUsedUp = false): Happening => {
   return { type: 'PaymentLinkUsed', data: { session: awa, cause, isUsedUp } }
 }
+const returned = (cause: number, expiresAt: string | null): Happening => {
+  return { type: 'PaymentLinkUseReturned', data: { session: awa, cause, expiresAt } }
+}
 const because = (position: number) => ({ cause: { policy: 'payment_link_use', position } })
 
 scenarios(paymentLink, {
@@ -80,6 +83,29 @@ scenarios(paymentLink, {
     given: [forOne, reservedByAwa, used(7, true)],
     when: { type: 'ReserveLink', data: { session: ben, paymentIntent: paymentOfBen, instead: null } },
     then: 'checkout_session_must_be_payable',
+  },
+  'a link for one payment is open again when the operator has taken the money back': {
+    given: [forOne, reservedByAwa, used(7, true)],
+    when: { type: 'ReturnUse', data: { session: awa } },
+    then: [returned(9, terms.expiresAt)],
+    context: because(9),
+  },
+  'what was taken back does not count, and closes or opens nothing else': {
+    given: [created, used(7)],
+    when: { type: 'ReturnUse', data: { session: awa } },
+    then: [returned(9, null)],
+    context: because(9),
+  },
+  'what was taken back is taken back once': {
+    given: [created, used(7), returned(9, null)],
+    when: { type: 'ReturnUse', data: { session: awa } },
+    then: [],
+    context: because(9),
+  },
+  'a link that is open again is paid by one': {
+    given: [forOne, reservedByAwa, used(7, true), returned(9, terms.expiresAt)],
+    when: { type: 'ReserveLink', data: { session: ben, paymentIntent: paymentOfBen, instead: paymentOfAwa } },
+    then: [reservedByBen],
   },
   'each payment counts': {
     given: [created, used(7)],

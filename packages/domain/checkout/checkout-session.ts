@@ -74,6 +74,8 @@ export const checkoutSessionEvents = {
     stored(1, record({ ...contact, name: personal(nullable(Type.String())) })),
   ),
   CheckoutSessionCompleted: stored(1, record({ paymentIntent: Uuid, link: nullable(Uuid) })),
+  /** The operator has taken back what completed it: the session stays completed, and is not paid. */
+  CheckoutSessionPaymentReturned: stored(1, record({ paymentIntent: Uuid, link: nullable(Uuid) })),
   CheckoutSessionCanceled: stored(1, record({})),
   CheckoutSessionExpired: stored(1, record({})),
 }
@@ -97,6 +99,8 @@ export interface ExistingSession extends Omit<Opened, keyof Payer>, MerchantOwne
   readonly payer: Payer
   /** The newest one; all earlier ones had failed or were canceled when it was attached. */
   readonly attempt: Attempt | null
+  /** The intent that was paid, as long as its money is here. */
+  readonly paidBy: string | null
 }
 
 export type CheckoutSession = { readonly status: 'none' } | ExistingSession
@@ -120,6 +124,7 @@ export type CheckoutSessionCommands = {
   AttachIntent: Asked & Seeing
   GivePayer: Payer
   CompleteSession: { paymentIntent: string }
+  ReturnPayment: { paymentIntent: string }
   CancelSession: Seeing
   ExpireSession: Seeing
 }
@@ -144,9 +149,7 @@ export const checkoutSession: Decider<CheckoutSession, CheckoutSessionCommands, 
     },
 
     AttachIntent({ ended, ...asked }, state, { id, now }) {
-      const { status, attempt, expiresAt } = existing(state)
-      const isOver = Date.parse(expiresAt) <= now.getTime()
-      if (status !== 'open' || isOver) refuse('checkout_session_must_be_payable', { detail: why[status] })
+      const { attempt } = payable(state, now)
       if (attempt && attempt.paymentIntent !== ended) {
         if (attempt.amount === asked.amount && attempt.fee === asked.fee) return []
         refuse('resource_must_not_have_changed')
@@ -154,8 +157,8 @@ export const checkoutSession: Decider<CheckoutSession, CheckoutSessionCommands, 
       return [attached(id, (attempt?.number ?? 0) + 1, asked)]
     },
 
-    GivePayer(given, state) {
-      const { payer } = existing(state)
+    GivePayer(given, state, { now }) {
+      const { payer } = payable(state, now)
       const told = {
         customer: given.customer ?? payer.customer,
         email: given.email ?? payer.email,
@@ -171,6 +174,12 @@ export const checkoutSession: Decider<CheckoutSession, CheckoutSessionCommands, 
       const { status, link } = begun(state)
       if (status === 'completed') return []
       return [{ type: 'CheckoutSessionCompleted', data: { paymentIntent, link } }]
+    },
+
+    ReturnPayment({ paymentIntent }, state) {
+      const { paidBy, link } = begun(state)
+      if (paidBy !== paymentIntent) return []
+      return [{ type: 'CheckoutSessionPaymentReturned', data: { paymentIntent, link } }]
     },
 
     CancelSession({ ended }, state) {
@@ -194,11 +203,15 @@ export const checkoutSession: Decider<CheckoutSession, CheckoutSessionCommands, 
   evolve: {
     CheckoutSessionOpened: (_, { customer, email, phone, ...session }, { merchant, livemode, at }) => {
       const payer = { customer, email, phone, name: null }
-      return { ...session, payer, attempt: null, merchant, livemode, createdAt: at, status: 'open' }
+      const nothingYet = { attempt: null, paidBy: null, status: 'open' } as const
+      return { ...session, payer, ...nothingYet, merchant, livemode, createdAt: at }
     },
     CheckoutSessionIntentAttached: (state, attempt) => ({ ...begun(state), attempt }),
     CheckoutSessionPayerGiven: (state, payer) => ({ ...begun(state), payer }),
-    CheckoutSessionCompleted: (state) => ({ ...begun(state), status: 'completed' }),
+    CheckoutSessionCompleted: (state, { paymentIntent: paidBy }) => {
+      return { ...begun(state), status: 'completed', paidBy }
+    },
+    CheckoutSessionPaymentReturned: (state) => ({ ...begun(state), paidBy: null }),
     CheckoutSessionCanceled: (state) => ({ ...begun(state), status: 'canceled' }),
     CheckoutSessionExpired: (state) => ({ ...begun(state), status: 'expired' }),
   },
@@ -219,6 +232,15 @@ function attached(session: string, number: number, asked: Asked): Message<Checko
 
 function isPayable({ attempt }: ExistingSession, ended: string | null): boolean {
   return attempt !== null && attempt.paymentIntent !== ended
+}
+
+/** Time may have ended it a moment before its timer does. */
+function payable(state: CheckoutSession, now: Date): ExistingSession {
+  const session = existing(state)
+  const isOver = Date.parse(session.expiresAt) <= now.getTime()
+  if (session.status !== 'open' || isOver)
+    refuse('checkout_session_must_be_payable', { detail: why[session.status] })
+  return session
 }
 
 function existing(state: CheckoutSession): ExistingSession {

@@ -9,11 +9,13 @@ const told = publicEvents(checkoutSession, {
   scope: 'payments.read',
   types: {
     'checkout_session.completed': 'The payer has paid the checkout session.',
+    'checkout_session.payment_failed': 'The operator has taken back the payment of a completed session.',
     'checkout_session.canceled': 'The payer has given up the checkout session.',
     'checkout_session.expired': 'Nobody has paid the checkout session in time.',
   },
   events: {
     CheckoutSessionCompleted: 'checkout_session.completed',
+    CheckoutSessionPaymentReturned: 'checkout_session.payment_failed',
     CheckoutSessionCanceled: 'checkout_session.canceled',
     CheckoutSessionExpired: 'checkout_session.expired',
   },

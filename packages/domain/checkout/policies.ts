@@ -9,4 +9,11 @@ const completion = policy<PaymentIntentEvents>('checkout_completion', {
   },
 })
 
-export const checkoutPolicies = [completion]
+const paymentReturn = policy<PaymentIntentEvents>('checkout_payment_return', {
+  PaymentIntentPaymentReturned: ({ id, data: { purpose } }) => {
+    if (purpose.type !== 'checkout' || purpose.id === null) return []
+    return [to(checkoutSession, purpose.id, { type: 'ReturnPayment', data: { paymentIntent: id } })]
+  },
+})
+
+export const checkoutPolicies = [completion, paymentReturn]

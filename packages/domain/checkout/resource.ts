@@ -92,7 +92,7 @@ export type PaymentStatus = (typeof paymentStatuses)[number]
 export function viewCheckoutSession(
   id: string,
   state: CheckoutSession,
-  payment: PaymentStatus = state.status === 'completed' ? 'paid' : 'unpaid',
+  payment: PaymentStatus = state.status !== 'none' && state.paidBy !== null ? 'paid' : 'unpaid',
 ): CheckoutSessionView | undefined {
   if (state.status === 'none') return undefined
   const { payer, attempt, link } = state
@@ -131,7 +131,12 @@ export function moneyOf({ amount, currency, feeMode, attempt }: ExistingSession)
 
 /** Whether a browser can go there. */
 export function isReturnUrl(url: string): boolean {
-  return URL.canParse(url.replaceAll(placeholder, 'cs'))
+  return URL.canParse(filledReturnUrl(url))
+}
+
+/** As it looks for some session. */
+export function filledReturnUrl(url: string): string {
+  return url.replaceAll(placeholder, 'cs')
 }
 
 /**

@@ -164,7 +164,9 @@ export const paymentIntentEvents = {
     }),
   ),
   /** It had succeeded, and the provider has taken the money back. */
-  PaymentIntentPaymentReturned: stored(1, record(collected)),
+  PaymentIntentPaymentReturned: stored(2, record({ ...collected, purpose: Purpose }), {
+    1: (older) => ({ ...older, purpose: plainPurpose }),
+  }),
   /** The provider has said that nothing came of the confirmation that the payer had not finished. */
   PaymentIntentCancellationSettled: stored(1, record(operation)),
   /** Nobody has learned within three days whether a canceled intent was paid. */

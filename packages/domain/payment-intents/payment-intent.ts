@@ -182,7 +182,7 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       const intent = created(state)
       if (recordOf(intent, operationId) !== 'succeeded') return []
       const money = collected(intent, attemptOf(intent, operationId))
-      return [{ type: 'PaymentIntentPaymentReturned', data: money }]
+      return [{ type: 'PaymentIntentPaymentReturned', data: { ...money, purpose: intent.purpose } }]
     },
 
     SettleCancellation(_, state) {

@@ -38,6 +38,15 @@ export const paymentLinkEvents = {
     1,
     record({ session: Uuid, cause: Type.Integer({ minimum: 0 }), isUsedUp: Type.Boolean() }),
   ),
+  /** The operator has taken the money back. `expiresAt` is that of a link that can be paid again by this. */
+  PaymentLinkUseReturned: stored(
+    1,
+    record({
+      session: Uuid,
+      cause: Type.Integer({ minimum: 0 }),
+      expiresAt: nullable(Timestamp),
+    }),
+  ),
   PaymentLinkDeactivated: stored(1, record({})),
   PaymentLinkExpired: stored(1, record({})),
 }
@@ -53,7 +62,7 @@ export interface ExistingLink extends Terms {
   readonly createdAt: string
   readonly status: 'active' | 'inactive' | 'expired' | 'completed'
   readonly uses: number
-  /** Position of the newest cause of a use: uses are told in the order of their causes. */
+  /** Position of the newest cause of a use or its return, which are told in the order of their causes. */
   readonly lastCause: number
   readonly reserved: PaymentLinkEvents['PaymentLinkReserved'] | null
 }
@@ -68,6 +77,7 @@ export type PaymentLinkCommands = {
   /** `instead` is the intent of another session that can no longer be paid. */
   ReserveLink: { session: string; paymentIntent: string; instead: string | null }
   UseLink: { session: string }
+  ReturnUse: { session: string }
   DeactivateLink: object
   ExpireLink: object
 }
@@ -106,6 +116,14 @@ export const paymentLink: Decider<PaymentLink, PaymentLinkCommands, PaymentLinkE
       ]
     },
 
+    ReturnUse({ session }, state, { cause }) {
+      const { lastCause, status, expiresAt: end } = begun(state)
+      if (!cause) throw new Error('uses are returned by a policy')
+      if (cause.position <= lastCause) return []
+      const expiresAt = status === 'completed' ? end : null
+      return [{ type: 'PaymentLinkUseReturned', data: { session, cause: cause.position, expiresAt } }]
+    },
+
     DeactivateLink(_, state) {
       return existing(state).status === 'active' ? [{ type: 'PaymentLinkDeactivated', data: {} }] : []
     },
@@ -127,6 +145,11 @@ export const paymentLink: Decider<PaymentLink, PaymentLinkCommands, PaymentLinkE
       const link = begun(state)
       const used = { uses: link.uses + 1, lastCause: cause }
       return { ...link, ...used, status: isUsedUp ? 'completed' : link.status }
+    },
+    PaymentLinkUseReturned: (state, { cause }) => {
+      const link = begun(state)
+      const status = link.status === 'completed' ? 'active' : link.status
+      return { ...link, uses: link.uses - 1, lastCause: cause, status }
     },
     PaymentLinkDeactivated: (state) => ({ ...begun(state), status: 'inactive' }),
     PaymentLinkExpired: (state) => ({ ...begun(state), status: 'expired' }),

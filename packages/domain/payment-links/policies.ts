@@ -7,4 +7,9 @@ const use = policy<CheckoutSessionEvents>('payment_link_use', {
     link === null ? [] : [to(paymentLink, link, { type: 'UseLink', data: { session: id } })],
 })
 
-export const paymentLinkPolicies = [use]
+const useReturn = policy<CheckoutSessionEvents>('payment_link_use_return', {
+  CheckoutSessionPaymentReturned: ({ id, data: { link } }) =>
+    link === null ? [] : [to(paymentLink, link, { type: 'ReturnUse', data: { session: id } })],
+})
+
+export const paymentLinkPolicies = [use, useReturn]

@@ -19,6 +19,7 @@ import {
   type Static,
 } from '../../../packages/contract/vocabulary.ts'
 import { checkoutSession, type ExistingSession } from '../../../packages/domain/checkout/checkout-session.ts'
+import { filledReturnUrl } from '../../../packages/domain/checkout/resource.ts'
 import {
   ConfirmationRequest,
   PaymentIntentResource,
@@ -27,7 +28,7 @@ import {
 import { isLocked, type Attempt, type PaymentIntent } from '../../../packages/domain/payment-intents/state.ts'
 import type { RailMethod } from '../../../packages/kernel/rail-ports.ts'
 import { reserveLink } from './checkout-links.ts'
-import { createAttempt, intentOf, payerFeeOf, sessionOf } from './checkout-sessions.ts'
+import { createAttempt, intentOf, isPayable, payerFeeOf, sessionOf } from './checkout-sessions.ts'
 import { activeMerchant } from './checkout-terms.ts'
 import { endAttempt, isSameSession } from './checkout.ts'
 import { findOrCreateCustomer } from './customers.ts'
@@ -169,8 +170,11 @@ function isSameMethod(one: Attempt['method'], other: RailMethod): boolean {
 }
 
 /** Checked before anything is written: a mistyped number leaves nothing behind. */
-function admitted(request: Paying, session: ExistingSession, { payment_method, collected }: Wish) {
+function admitted(request: Paying, session: ExistingSession, wish: Wish) {
+  const { payment_method, collected } = wish
   const { country, currency, methods, livemode } = session
+  if (!isPayable(request, session)) refuse('checkout_session_must_be_payable')
+  mustLeadBack(request, session, wish.return_url)
   const { type } = payment_method
   if (!methods.includes(type)) {
     const message = `${type} is not offered; one of ${methods.join(', ')}`
@@ -189,6 +193,23 @@ function admitted(request: Paying, session: ExistingSession, { payment_method, c
   const known = admitPaymentMethod({ country, currency, amountMinor: amount + fee }, method)
   requireRail(request.dependencies.rail, choiceOf({ livemode, method: known }))
   return { amount, fee }
+}
+
+/** Anybody may pay, so it is not the payer who says where our page about the operation forwards to. */
+function mustLeadBack(
+  { dependencies }: Paying,
+  { successUrl, cancelUrl }: ExistingSession,
+  url: string | null | undefined,
+): void {
+  if (!url) return
+  const known = [dependencies.baseUrl, successUrl, cancelUrl].filter((one) => one !== null).map(originOf)
+  if (known.includes(originOf(url))) return
+  const message = `return_url leads to ${originOf(url)}, but payers of this session return to ${known.join(', ')}`
+  refuseField('request_must_be_valid', '/return_url', message)
+}
+
+function originOf(url: string): string {
+  return new URL(filledReturnUrl(url)).origin
 }
 
 function methodOf({ type, mobile_money, card }: GivenMethod): RailMethod {
@@ -227,8 +248,6 @@ async function endedAttempt(
   const isSame = attempt.amount === asked.amount && attempt.fee === asked.fee
   const isFresh = !before || before.status === 'requires_payment_method'
   if (isSame && isFresh) return null
-  // What was attached, and not made before something broke, can only be ended once it is there.
-  if (!before) await createAttempt(request, request.params['sessionId']!, { ...session, attempt })
   await endAttempt(request, session)
   return attempt.paymentIntent
 }

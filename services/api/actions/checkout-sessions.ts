@@ -1,4 +1,3 @@
-import { quoteFee } from '../../../packages/contract/fees.ts'
 import { givenMetadata } from '../../../packages/contract/metadata.ts'
 import type { MethodType } from '../../../packages/contract/payment-methods.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
@@ -15,17 +14,14 @@ import {
   type CheckoutSessionRequest,
   type PaymentStatus,
 } from '../../../packages/domain/checkout/resource.ts'
-import { payerPlan, plainPlan } from '../../../packages/domain/ledger/plans.ts'
-import {
-  paymentIntent,
-  type PaymentIntentCommands,
-} from '../../../packages/domain/payment-intents/payment-intent.ts'
+import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
 import { isLocked, type PaymentIntent } from '../../../packages/domain/payment-intents/state.ts'
 import type { Outcome } from '../../../packages/kernel/executor-options.ts'
 import { checkoutSessions } from '../../../projections/checkout.ts'
 import { paymentIntents } from '../../../projections/payment-intents.ts'
+import { intentOfAttempt } from '../../composition/checkout-attempts.ts'
 import { currentState } from '../kinds/current-state.ts'
-import { admittedTerms, linkIdOf, openLink } from './checkout-terms.ts'
+import { admittedTerms, linkIdOf, openLink, payerFee } from './checkout-terms.ts'
 import { findOrCreateCustomer } from './customers.ts'
 import { quote, type FeeQuoteResource } from './fees.ts'
 
@@ -56,7 +52,8 @@ export async function createFirstAttempt(
   request: Pick<Request, 'send'>,
   { id, state }: Outcome<CheckoutSession>,
 ): Promise<void> {
-  if (state.status !== 'none' && state.attempt) await createAttempt(request, id, state)
+  if (state.status === 'none' || !state.attempt) return
+  await createAttempt(request, id, { ...state, attempt: state.attempt })
 }
 
 /** What the payer is offered: a link's terms, or those of the request. */
@@ -83,9 +80,9 @@ async function offerOf(request: Opening) {
         paymentMethodTypes: paymentMethodTypes ?? link.methods,
       }
     : { currency, country, paymentMethodTypes }
-  const terms = await admittedTerms(request, given, amount)
-  mustBeOfLink(terms.methods, link?.methods)
   const { feeMode = 'merchant_pays', description = null } = link ?? {}
+  const terms = await admittedTerms(request, given, { amount, feeMode })
+  mustBeOfLink(terms.methods, link?.methods)
   return { ...terms, feeMode, description, link: linkId ?? null }
 }
 
@@ -114,27 +111,14 @@ function returnUrlAt(pointer: string, url: string | null | undefined): string | 
   return url
 }
 
-/** The intent of the newest try to pay; what it is about was fixed when it was attached. */
+/** Makes the intent of the newest try to pay, unless it is there. */
 export async function createAttempt(
   request: Pick<Request, 'send'>,
   session: string,
-  state: ExistingSession & { readonly attempt: Attempt | null },
+  state: ExistingSession & { readonly attempt: Attempt },
 ): Promise<PaymentIntent> {
-  const { attempt, currency, country, description, payer, feeMode } = state
-  const { amount, fee } = attempt!
-  const data: PaymentIntentCommands['CreateIntent'] = {
-    amount: amount + fee,
-    currency,
-    transactionCountry: country,
-    payerCountry: null,
-    railCountry: null,
-    description,
-    metadata: {},
-    customer: payer.customer,
-    purpose: { type: 'checkout', id: session },
-    plan: feeMode === 'customer_pays' ? payerPlan(amount, fee) : plainPlan(amount),
-  }
-  return (await request.send(paymentIntent, attempt!.paymentIntent, { type: 'CreateIntent', data })).state
+  const { id, command } = intentOfAttempt(session, state)
+  return (await request.send(paymentIntent, id, command)).state
 }
 
 /** How the newest try to pay stands. */
@@ -160,10 +144,10 @@ export async function intentOf(
 }
 
 export function paymentStatusOf(
-  { status }: ExistingSession,
+  { paidBy }: ExistingSession,
   intent: PaymentIntent | undefined,
 ): PaymentStatus {
-  if (!intent || intent.status === 'none') return status === 'completed' ? 'paid' : 'unpaid'
+  if (!intent || intent.status === 'none') return paidBy === null ? 'unpaid' : 'paid'
   if (intent.status === 'succeeded') return 'paid'
   const isBegun = intent.status === 'processing' || intent.status === 'requires_action' || isLocked(intent)
   return isBegun ? 'processing' : 'unpaid'
@@ -193,18 +177,25 @@ export async function quoteSession(
   }
   if (amount === null) refuse('checkout_amount_must_be_known', { detail: 'The payer chooses the amount' })
   const { operator = null, country: other } = body
-  const asked = { amount, currency, country: other ?? country, payment_method_type: type, operator }
+  if (other && other !== country) {
+    const message = `country is "${other}", but the session is paid in ${country}`
+    refuseField('payment_must_be_eligible', '/country', message)
+  }
+  const asked = { amount, currency, country, payment_method_type: type, operator }
   return quote({ ...request, body: { ...asked, operation: 'payment', fee_mode: feeMode } })
 }
 
-/** What the payer pays on top. */
+interface Chosen {
+  readonly amount: number
+  readonly type: MethodType
+  readonly operator?: string | undefined
+}
+
+/** What the payer of a session pays on top. */
 export function payerFeeOf(
   { owner, dependencies }: Asking,
   { merchant, currency, country, feeMode }: ExistingSession,
-  method: { readonly amount: number; readonly type: MethodType; readonly operator?: string | undefined },
+  chosen: Chosen,
 ): number {
-  if (feeMode !== 'customer_pays') return 0
-  const { amount: amountMinor, type, operator } = method
-  const asked = { operation: 'payment', amountMinor, currency, merchant, country, operator, feeMode } as const
-  return quoteFee({ ...asked, method: type }, dependencies.clock(owner)).feeMinor
+  return payerFee({ merchant, currency, country, feeMode, ...chosen }, dependencies.clock(owner))
 }

@@ -1,6 +1,7 @@
 import { admitPayment } from '../../../packages/contract/eligibility.ts'
 import { identity } from '../../../packages/contract/identity.ts'
-import { offeredMethods, type MethodType } from '../../../packages/contract/payment-methods.ts'
+import { quoteFee, type FeeMode } from '../../../packages/contract/fees.ts'
+import { isPayableBy, offeredMethods, type MethodType } from '../../../packages/contract/payment-methods.ts'
 import { requireRail } from '../../../packages/contract/rails.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
@@ -24,6 +25,12 @@ interface Given {
   readonly paymentMethodTypes?: readonly MethodType[] | null | undefined
 }
 
+interface Price {
+  /** Null: the payer chooses it. */
+  readonly amount: number | null
+  readonly feeMode: FeeMode
+}
+
 export interface Terms {
   readonly amount: number | null
   readonly currency: string
@@ -35,22 +42,44 @@ const pointers = { country: '/country', currency: '/currency', amount: '/amount'
 
 /** What payers are offered; refused where nobody could ever pay it. */
 export async function admittedTerms(
-  { caller, dependencies }: Asking,
+  { caller, owner, dependencies }: Asking,
   given: Given,
-  amount: number | null,
+  { amount, feeMode }: Price,
 ): Promise<Terms> {
-  const own = await activeMerchant(dependencies, caller.merchant)
+  const { merchant, livemode } = caller
+  const own = await activeMerchant(dependencies, merchant)
   const { currency = null, country = null } = given
   const place = { currency: currency ?? own.currency, country: country ?? own.country }
-  const { livemode } = caller
   if (amount !== null) admitPayment({ ...place, amountMinor: amount }, pointers)
-  const methods = offeredMethods(place, given.paymentMethodTypes)
+  const now = dependencies.clock(owner)
+  const totalBy = (type: MethodType) =>
+    amount === null ? null : amount + payerFee({ ...place, merchant, feeMode, amount, type }, now)
+  const isPossible = (type: MethodType) =>
+    isPayableBy(type, place, null) && isPayableBy(type, place, totalBy(type))
+  const methods = offeredMethods(isPossible, given.paymentMethodTypes)
   if (methods.length === 0) {
-    const message = `"${place.currency}" cannot be paid in ${place.country}`
-    refuseField('payment_must_be_eligible', pointers.currency, message)
+    const pointer = amount === null ? pointers.currency : pointers.amount
+    const message = `Nobody can pay ${amount ?? ''} ${place.currency} in ${place.country}, with the fee`
+    refuseField('payment_must_be_eligible', pointer, message.replaceAll('  ', ' '))
   }
   requireRail(dependencies.rail, { livemode, country: place.country })
   return { amount, ...place, methods }
+}
+
+interface Charged {
+  readonly merchant: string
+  readonly currency: string
+  readonly country: string
+  readonly feeMode: FeeMode
+  readonly amount: number
+  readonly type: MethodType
+  readonly operator?: string | undefined
+}
+
+/** What the payer pays on top. */
+export function payerFee({ amount: amountMinor, type: method, ...asked }: Charged, now: Date): number {
+  if (asked.feeMode !== 'customer_pays') return 0
+  return quoteFee({ operation: 'payment', amountMinor, method, ...asked }, now).feeMinor
 }
 
 /** Whoever is suspended collects nothing, also where strangers ask. */

@@ -1,5 +1,5 @@
 import { identity, publicId } from '../../../packages/contract/identity.ts'
-import { collectorsIn, type MethodType } from '../../../packages/contract/payment-methods.ts'
+import { collectorsIn, isPayableBy, type MethodType } from '../../../packages/contract/payment-methods.ts'
 import { Refusal, refuse } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import { unixSeconds, type Static } from '../../../packages/contract/vocabulary.ts'
@@ -14,10 +14,19 @@ import {
 import { merchant } from '../../../packages/domain/merchants/merchant.ts'
 import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
 import type { PaymentIntent } from '../../../packages/domain/payment-intents/state.ts'
+import { isErased } from '../../../packages/contract/subjects.ts'
+import type { RailMethod } from '../../../packages/kernel/rail-ports.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { readState } from '../../../packages/kernel/history.ts'
 import type { Owner } from '../../../packages/kernel/owner.ts'
-import { intentOf, isPayable, payerFeeOf, paymentStatusOf, sessionOf } from './checkout-sessions.ts'
+import {
+  createAttempt,
+  intentOf,
+  isPayable,
+  payerFeeOf,
+  paymentStatusOf,
+  sessionOf,
+} from './checkout-sessions.ts'
 
 // What the payer sees and does. Whoever knows the session's id is the payer.
 
@@ -49,7 +58,9 @@ export async function hostedCheckout(request: Asking): Promise<HostedCheckoutVie
     ...moneyOf(session),
     open_amount: session.amount === null,
     country: session.country,
-    payment_methods: session.methods.map((type) => offered(request, session, type)),
+    payment_methods: session.methods
+      .map((type) => offered(request, session, type))
+      .filter(({ type, total_amount }) => isPayableBy(type, session, total_amount)),
     // Its timer is about to say so, too.
     status: isOver && payment === 'unpaid' ? 'expired' : session.status,
     payment_status: payment,
@@ -66,13 +77,14 @@ async function merchantName({ dependencies }: Asking, session: ExistingSession):
 }
 
 function offered(request: Asking, session: ExistingSession, type: MethodType) {
-  const { amount, country, currency } = session
+  const { amount } = session
   const fee = amount === null ? null : payerFeeOf(request, session, { amount, type })
-  const operators = type === 'card' ? [] : collectorsIn(country, currency)
+  const total_amount = amount === null || fee === null ? null : amount + fee
+  const operators = type === 'card' ? [] : collectorsIn(session, total_amount)
   return {
     type,
     fee,
-    total_amount: amount === null || fee === null ? null : amount + fee,
+    total_amount,
     operators: operators.map(({ code, name }) => ({ code, name })),
   }
 }
@@ -135,9 +147,13 @@ export async function endAttempt(
   request: Asking & Pick<Request, 'send'>,
   session: ExistingSession,
 ): Promise<void> {
+  const { attempt } = session
+  if (!attempt) return
   const intent = await intentOf(request, session)
-  if (!intent || intent.status === 'failed' || intent.status === 'canceled') return
-  const { paymentIntent: id } = session.attempt!
+  if (intent?.status === 'failed' || intent?.status === 'canceled') return
+  // Attached, and about to be made by whoever pays: it has to be there to be ended.
+  if (!intent) await createAttempt(request, request.params['sessionId']!, { ...session, attempt })
+  const { paymentIntent: id } = attempt
   try {
     await request.send(paymentIntent, id, { type: 'CancelIntent', data: {} }, { mustExist: true })
   } catch (error) {
@@ -157,7 +173,7 @@ export async function checkoutReceipt(request: Asking): Promise<ReceiptView> {
   const { method } = attempts.find(({ operationId }) => operationId === payment.operationId)!
   const { paymentIntent: id, amount, fee } = session.attempt!
   const { name, email } = session.payer
-  const phone = method.type === 'mobile_money' ? method.msisdn.slice(-4) : null
+  const phone = method.type === 'mobile_money' ? lastDigits(method) : null
   return {
     id: publicId('rcp', id),
     object: 'receipt',
@@ -176,6 +192,10 @@ export async function checkoutReceipt(request: Asking): Promise<ReceiptView> {
     payment_method: method.type,
     operator: method.type === 'mobile_money' ? method.operator : null,
   }
+}
+
+function lastDigits(method: Extract<RailMethod, { type: 'mobile_money' }>): string {
+  return isErased(method) ? method.msisdn : method.msisdn.slice(-4)
 }
 
 /** `20260131-7F3A9C21`: to be read aloud to the merchant, who finds the payment by it. */

@@ -1,8 +1,8 @@
-import { publicId } from '../../../packages/contract/identity.ts'
+import { identity, publicId } from '../../../packages/contract/identity.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Redirection } from '../../../packages/contract/pages.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
-import type { Static } from '../../../packages/contract/vocabulary.ts'
+import { literals, optional, record, type Static } from '../../../packages/contract/vocabulary.ts'
 import {
   idOfSlug,
   paymentLink,
@@ -12,9 +12,11 @@ import {
 import type { PaymentLinkRequest } from '../../../packages/domain/payment-links/resource.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
 import type { Owner } from '../../../packages/kernel/owner.ts'
-import { checkoutSession } from '../../../packages/domain/checkout/checkout-session.ts'
+import { checkoutSession, type CheckoutSession } from '../../../packages/domain/checkout/checkout-session.ts'
+import { checkoutSessions } from '../../../projections/checkout.ts'
+import { currentState } from '../kinds/current-state.ts'
 import { activeMerchant, admittedTerms, openLink } from './checkout-terms.ts'
-import { isPayable, sessionOf } from './checkout-sessions.ts'
+import { isPayable } from './checkout-sessions.ts'
 import { holderOfLink } from './checkout-links.ts'
 
 type Creation = Request<Static<typeof PaymentLinkRequest>>
@@ -24,9 +26,10 @@ export async function prepareLink(request: Creation): Promise<PaymentLinkCommand
   const { expiresAt = null } = body
   if (expiresAt !== null && Date.parse(expiresAt) <= dependencies.clock(owner).getTime())
     refuseField('request_must_be_valid', '/expiresAt', 'expiresAt must be in the future')
+  const feeMode = body.feeMode ?? 'merchant_pays'
   return {
-    ...(await admittedTerms(request, body, body.amount ?? null)),
-    feeMode: body.feeMode ?? 'merchant_pays',
+    ...(await admittedTerms(request, body, { amount: body.amount ?? null, feeMode })),
+    feeMode,
     description: body.description ?? null,
     expiresAt,
     isSingleUse: body.isSingleUse ?? false,
@@ -49,30 +52,50 @@ const cookieName = 'ikw_session'
 /** As long as a session is open. */
 const cookieSeconds = 24 * 3_600
 
+export const LinkQuery = record({
+  lang: optional({ ...literals('fr', 'en'), description: "Instead of the browser's language" }),
+  open: optional({ ...literals('1'), description: 'A session is opened, whoever asks' }),
+})
+
+/** What a preview tells about a link. */
+export interface LinkPreview {
+  readonly merchant: string
+  readonly livemode: boolean
+  readonly link: ExistingLink
+}
+
 /** The payer goes on with the session that this browser has already opened, else with a new one. */
-export async function followPaymentLink(request: Request<undefined>): Promise<Redirection> {
-  const { params, cookie = '', dependencies, id } = request
-  const link = idOfSlug(params['slug']!)!
-  const known = await knownSession(request, link, cookie)
-  if (known) return { location: known }
-  await activeMerchant(dependencies, request.caller.merchant)
-  const state = await openLink(request, link)
-  if (state.isSingleUse) await holderOfLink(request, link)
-  const data = { ...sessionFor(state), link, pages: `${dependencies.baseUrl}/checkout/session` }
+export async function followPaymentLink(
+  request: Request<undefined, Static<typeof LinkQuery>>,
+): Promise<Redirection | { readonly seen: LinkPreview }> {
+  const { params, query, dependencies, id } = request
+  const linkId = idOfSlug(params['slug']!)!
+  const language = query.lang === undefined ? '' : `?lang=${query.lang}`
+  const known = await knownSession(request, linkId)
+  if (known) return { location: known + language }
+  const { name } = await activeMerchant(dependencies, request.caller.merchant)
+  const link = await openLink(request, linkId)
+  if (link.isSingleUse) await holderOfLink(request, linkId)
+  if (request.client.isLooking && query.open === undefined)
+    return { seen: { merchant: name, livemode: link.livemode, link } }
+  const data = { ...sessionFor(link), link: linkId, pages: `${dependencies.baseUrl}/checkout/session` }
   const command = { type: 'OpenSession', data } as const
   const opened = await request.send(checkoutSession, id, command, { mustBeNew: true })
   if (opened.state.status === 'none') throw new Error('a session was not opened')
-  const value = publicId('cs', id)
-  return { location: opened.state.url, cookie: { name: cookieName, value, seconds: cookieSeconds } }
+  const cookie = { name: cookieName, value: publicId('cs', id), seconds: cookieSeconds }
+  return { location: opened.state.url + language, cookie }
 }
 
 /** Coming back is safe: what this browser has begun goes on, whatever has become of the link. */
-async function knownSession(request: Request<undefined>, link: string, cookie: string) {
-  const [, id] = new RegExp(`(?:^|; )${cookieName}=cs_([0-9a-f]{32})(?:;|$)`).exec(cookie) ?? []
-  const uuid = id?.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
-  const session = uuid && (await sessionOf(request, uuid).catch(() => undefined))
-  return session && session.link === link && isPayable(request, session) ? session.url : undefined
+async function knownSession(request: Asking, link: string): Promise<string | undefined> {
+  const [, id] = new RegExp(`(?:^|; )${cookieName}=(cs_[0-9a-f]{32})(?:;|$)`).exec(request.cookie ?? '') ?? []
+  const state = id && (await currentState(request, checkoutSessions, identity(id, 'cs')!))
+  const session = state as CheckoutSession | undefined
+  if (!session || session.status === 'none' || session.link !== link) return undefined
+  return isPayable(request, session) ? session.url : undefined
 }
+
+type Asking = Pick<Request, 'owner' | 'dependencies' | 'cookie'>
 
 function sessionFor({ amount, currency, country, methods, feeMode, description }: ExistingLink) {
   const nobody = { customer: null, email: null, phone: null }

@@ -22,7 +22,8 @@ interface Answering {
 /** Answers a browser that asks for a page where the row has one; false where JSON is to be answered. */
 export async function answeredAsPage(api: Api, answering: Answering): Promise<boolean> {
   const { route, request, response, reply, refusal } = answering
-  if (reply && route.kind === 'redirect') return sendOn(api, response, reply.body as Redirection)
+  if (reply && route.kind === 'redirect')
+    return sendOn(api, answering, reply.body as Redirection | { readonly seen: unknown })
   if (response.headersSent || request.accepts(['json', 'html']) !== 'html') return false
   const visit = visitOf(api, answering)
   const shown = refusal
@@ -56,14 +57,24 @@ function visitOf({ dependencies }: Api, { route, request, response, refusal }: A
   }
 }
 
-function sendOn({ dependencies }: Api, response: Response, { location, cookie }: Redirection): true {
+async function sendOn(
+  api: Api,
+  answering: Answering,
+  body: Redirection | { readonly seen: unknown },
+): Promise<true> {
+  const { route, response } = answering
+  if ('seen' in body) {
+    endShown(response, 200, await route.page!(body.seen as never, visitOf(api, answering)))
+    return true
+  }
+  const { location, cookie } = body
   if (cookie) {
     response.cookie(cookie.name, cookie.value, {
       path: response.locals['path'] as string,
       maxAge: cookie.seconds * 1_000,
       httpOnly: true,
       sameSite: 'lax',
-      secure: dependencies.baseUrl.startsWith('https:'),
+      secure: api.dependencies.baseUrl.startsWith('https:'),
     })
   }
   response.statusCode = 302

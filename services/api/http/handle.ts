@@ -13,6 +13,7 @@ import { callerOf, type Authenticator } from './credentials.ts'
 import type { ClientAddress } from './client-address.ts'
 import { createdId, keyOf, type KeyedRequest } from '../kinds/idempotency.ts'
 import type { Keyed } from '../kinds/keyed.ts'
+import { isLooking } from './previews.ts'
 import { bodyOf, checkAddress, ifRevision, isRead, keyHeader, queryParameters } from './input.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { HttpRequest } from './request.ts'
@@ -57,7 +58,7 @@ export async function handle(
     envelope: envelopeOf({ caller, owner }, response, { ...named, asOf: dependencies.executor.position }),
     ...named,
     path: response.locals['path'] as string,
-    client: clientOf(api, request),
+    client: clientOf(api, route, request),
     params,
     query,
     body,
@@ -154,11 +155,12 @@ function checkMerchant(route: AnyRoute, caller: Caller, isReading: boolean): voi
 
 const deviceLengthMax = 256
 
-function clientOf({ addressOf }: Api, request: HttpRequestIn): Client {
+function clientOf({ addressOf }: Api, { kind }: AnyRoute, request: HttpRequestIn): Client {
   const device = request.headers['user-agent']?.slice(0, deviceLengthMax) ?? null
   const address = addressOf(request)
   const isKnown = address !== undefined && ipaddr.isValid(address)
-  return { address: isKnown ? ipaddr.process(address).toString() : null, device }
+  const client = { address: isKnown ? ipaddr.process(address).toString() : null, device }
+  return kind === 'redirect' ? { ...client, isLooking: isLooking(request) } : client
 }
 
 interface Headers {

@@ -1,5 +1,5 @@
 import type { Request as HttpRequestIn } from 'express'
-import { listQuery, takesIfMatch } from '../../../packages/contract/list-query.ts'
+import { isOpenedByLink, listQuery, takesIfMatch } from '../../../packages/contract/list-query.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { readBody } from './body.ts'
@@ -14,7 +14,8 @@ export function checkAddress(url: string): void {
 }
 
 export function queryParameters(route: AnyRoute, request: HttpRequestIn): Record<string, unknown> {
-  const query = request.url.includes('?') ? request.query : {}
+  const given = request.url.includes('?') ? request.query : {}
+  const query = isOpenedByLink(route) ? knownOf(route, given) : given
   const schema = route.kind === 'list' ? (listQueries.get(route) ?? rememberListQuery(route)) : route.query
   if (schema) return checkQuery(schema, query)
   if (Object.keys(query).length > 0) {
@@ -22,6 +23,11 @@ export function queryParameters(route: AnyRoute, request: HttpRequestIn): Record
     refuseField('request_must_be_valid', `query:/${name}`, `query parameter ${name} is not known here`)
   }
   return {}
+}
+
+function knownOf({ query }: AnyRoute, given: HttpRequestIn['query']): HttpRequestIn['query'] {
+  const known = query?.properties ?? {}
+  return Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(known, name)))
 }
 
 const listQueries = new WeakMap<AnyRoute, ReturnType<typeof listQuery>>()

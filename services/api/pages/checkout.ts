@@ -1,14 +1,18 @@
 import { operatorIn } from '../../../packages/contract/catalog.ts'
 import { publicId } from '../../../packages/contract/identity.ts'
 import type { Shown, Visit } from '../../../packages/contract/pages.ts'
-import type { Refusal, RefusalName } from '../../../packages/contract/refusals.ts'
+import { refusals, type Refusal, type RefusalName } from '../../../packages/contract/refusals.ts'
+import type { ExistingSession } from '../../../packages/domain/checkout/checkout-session.ts'
+import { merchant } from '../../../packages/domain/merchants/merchant.ts'
+import { paymentLink } from '../../../packages/domain/payment-links/payment-link.ts'
+import { readState } from '../../../packages/kernel/history.ts'
 import type { HostedCheckoutView, ReceiptView } from '../../../packages/domain/checkout/resource.ts'
 import type { PaymentIntent } from '../../../packages/domain/payment-intents/state.ts'
 import { intentOf, sessionOf } from '../actions/checkout-sessions.ts'
 import { checkoutReceipt, hostedCheckout, ownerOfSession } from '../actions/checkout.ts'
 import { html, type Html } from '../docs/html.ts'
 import { due, payForm, type FormState } from './checkout-form.ts'
-import { frame, readerOf, type Reader } from './layout.ts'
+import { frame, pageOf, readerOf, type Reader } from './layout.ts'
 import { money, time } from './money.ts'
 import { notice, problemWords } from './notices.ts'
 
@@ -18,6 +22,7 @@ type Existing = Exclude<PaymentIntent, { status: 'none' }>
 interface Sight {
   readonly view: HostedCheckoutView
   readonly reader: Reader
+  readonly session: ExistingSession
   readonly intent: Existing | undefined
   readonly receipt: ReceiptView | undefined
 }
@@ -40,20 +45,45 @@ export async function checkoutPage(view: HostedCheckoutView, visit: Visit): Prom
     return framed(words.canceledTitle, ended(words.canceledTitle, words.canceledLead, sight))
   if (view.status === 'expired')
     return framed(words.expiredTitle, ended(words.expiredTitle, words.expiredLead, sight))
-  const problem = intent?.status === 'failed' ? failureWords(reader, intent.failure.code) : undefined
+  const hindrance = await hindranceOf(visit, sight)
+  if (hindrance) {
+    const [title, lead] = hindrance
+    return framed(title, ended(title, isLate(intent) ? `${words.tooLate} ${lead}` : lead, sight))
+  }
+  const problem = intent?.status === 'failed' ? failureWords(reader, intent) : undefined
   const state: FormState = { view, reader, typed: {}, problem }
   return framed(words.pageFor(view.merchant.name), html`${due(state)} ${payForm(state)}`)
 }
 
 async function sightOf(view: HostedCheckoutView, visit: Visit): Promise<Sight> {
   const request = { ...visit, owner: await ownerOfSession(visit) }
-  const intent = await intentOf(request, await sessionOf(request, visit.params['sessionId']!))
+  const session = await sessionOf(request, visit.params['sessionId']!)
+  const intent = await intentOf(request, session)
   const receipt = intent?.status === 'succeeded' ? await checkoutReceipt(request) : undefined
-  return { view, reader: readerOf(visit), intent, receipt }
+  return { view, reader: readerOf(visit), session, intent, receipt }
 }
 
-function failureWords({ words }: Reader, code: keyof Reader['words']['failures']): string {
-  return `${words.failures[code]} ${words.notPaid} ${words.tryAgain}`
+/** Why nobody can pay an open session now, whatever is chosen: title and text. */
+async function hindranceOf(
+  { dependencies }: Visit,
+  { session, reader: { words } }: Sight,
+): Promise<readonly [string, string] | undefined> {
+  const { store } = dependencies
+  const link = session.link === null ? undefined : await readState(store, paymentLink, session.link)
+  if (link?.status === 'completed') return [words.closedTitle, words.closedLead]
+  const { status } = await readState(store, merchant, session.merchant)
+  return status === 'suspended' ? [words.pausedTitle, words.problems.merchant] : undefined
+}
+
+/** Whoever approves too late has paid, and gets it back. */
+function isLate(intent: Existing | undefined): boolean {
+  return intent !== undefined && intent.late.length > 0
+}
+
+function failureWords({ words }: Reader, intent: Extract<Existing, { status: 'failed' }>): string {
+  const { failure } = intent
+  if (isLate(intent)) return `${words.tooLate} ${words.tryAgain}`
+  return `${words.failures[failure.code]} ${words.notPaid} ${words.tryAgain}`
 }
 
 function paid({ view, reader }: Sight, receipt: ReceiptView): Html {
@@ -202,13 +232,18 @@ const shownByThePage: readonly RefusalName[] = [
   'resource_state_must_allow_it',
   'checkout_session_must_be_payable',
   'dependency_must_answer_in_time',
+  'merchant_must_not_be_suspended',
 ]
+/** Whoever asks too often, or too much, is answered without looking. */
+const answeredUnseen: readonly number[] = [429, 503]
 
 /** What was typed stays, with the reason above it. */
 export async function refusedCheckout(refusal: Refusal, visit: Visit): Promise<Shown> {
   const reader = readerOf(visit)
-  const isPressed = visit.path.split('/').length > 4
-  if (refusal.reason === 'checkout_session_must_exist' || !isPressed) return notice(refusal, visit)
+  const isPressed = pageOf(visit.path) !== visit.path
+  const isUnseen = answeredUnseen.includes(refusals[refusal.reason][0])
+  if (refusal.reason === 'checkout_session_must_exist' || !isPressed || isUnseen)
+    return notice(refusal, visit)
   const request = { ...visit, owner: await ownerOfSession(visit) }
   const view = await hostedCheckout(request)
   if (shownByThePage.includes(refusal.reason)) return backToCheckout(view, visit)

@@ -27,8 +27,8 @@ export function readerOf({
 }
 
 /** What a form was sent to is no page: its page is one step above. */
-function pageOf(path: string): string {
-  return path.replace(/\/(?:pay|cancel)$/, '')
+export function pageOf(path: string): string {
+  return path.replace(/\/(?:pay|cancel|retry)\/?$/, '')
 }
 
 export interface Framed {
@@ -39,6 +39,8 @@ export interface Framed {
   readonly isTest?: boolean
   /** Seconds after which a browser without scripts looks again. */
   readonly refreshSeconds?: number
+  /** What messengers show below the title, where the page is made for them. */
+  readonly preview?: string
   /** Where every browser goes on at once. */
   readonly forward?: string
 }
@@ -46,7 +48,7 @@ export interface Framed {
 /** Every page that is not documentation. */
 export function frame(
   reader: Reader,
-  { title, name, content, isTest, refreshSeconds, forward }: Framed,
+  { title, name, content, isTest, preview, refreshSeconds, forward }: Framed,
 ): string {
   const { language, words, switchTo } = reader
   return html`<!doctype html>
@@ -59,6 +61,7 @@ export function frame(
         <title>${title}</title>
         <link rel="stylesheet" href="${assets.style.path}" />
         <link rel="icon" href="${assets.icon.path}" />
+        ${preview !== undefined && openGraph(title, preview)}
         ${refreshSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${refreshSeconds}" /></noscript>`}
         ${forward !== undefined && html`<meta http-equiv="refresh" content="0;url=${forward}" />`}
         <script src="${assets.script.path}" defer></script>
@@ -74,6 +77,12 @@ export function frame(
         </footer>
       </body>
     </html>`.text
+}
+
+function openGraph(title: string, description: string): Html {
+  return html`<meta property="og:type" content="website" />
+    <meta property="og:title" content="${title}" />
+    <meta property="og:description" content="${description}" />`
 }
 
 /** The merchant's first letters stand in for a logo. */

@@ -1,7 +1,7 @@
 import type { Visit } from '../../../packages/contract/pages.ts'
 import { refusals, type Refusal, type RefusalName } from '../../../packages/contract/refusals.ts'
 import { html } from '../docs/html.ts'
-import { frame, readerOf, type Reader } from './layout.ts'
+import { frame, pageOf, readerOf, type Reader } from './layout.ts'
 import type { Words } from './words.ts'
 
 type Problem = keyof Words['problems']
@@ -34,15 +34,18 @@ const titles: Readonly<Partial<Record<RefusalName, Title>>> = {
 /** A page of its own about a refusal. */
 export function notice(refusal: Refusal, visit: Visit): string {
   const reader = readerOf(visit)
-  const { words } = reader
+  const { words, language } = reader
   const isMissing = refusals[refusal.reason][0] === 404
   const which = titles[refusal.reason] ?? (isMissing ? 'missing' : 'failed')
   const lead = problems[refusal.reason] ? problemWords(refusal, reader) : words[`${which}Lead`]
   const said = which === 'failed' ? lead : words[`${which}Lead`]
   const title = words[`${which}Title`]
+  const isRetryable = refusals[refusal.reason][2]
+  const here = `${pageOf(visit.path)}?lang=${language}`
   return frame(reader, {
     title,
     content: html`<h1>${title}</h1>
-      <p>${said}</p>`,
+      <p>${said}</p>
+      ${isRetryable && html`<a class="button" href="${here}">${words.again}</a>`}`,
   })
 }

@@ -59,10 +59,14 @@ export const french: Words = {
   closedLead: 'Il ne peut plus être payé. Demandez-en un autre à la personne qui l’a envoyé.',
   busyTitle: 'Quelqu’un est déjà en train de payer',
   busyLead: 'Ce lien est pour un seul paiement, qui est en cours. S’il échoue, vous pourrez payer bientôt.',
+  pausedTitle: 'Pas de paiements en ce moment',
   failedTitle: 'Cela n’a pas marché',
   failedLead: 'Rien n’a été payé. Réessayez dans un instant.',
 
+  again: 'Réessayer',
+
   notPaid: 'Rien n’a été payé.',
+  tooLate: 'Votre accord est arrivé trop tard pour ce paiement. L’argent vous est renvoyé.',
   problems: {
     amount: 'Entrez un montant, en chiffres.',
     amountLimits: 'Cet opérateur ne prend pas ce montant. Choisissez un autre opérateur ou montant.',

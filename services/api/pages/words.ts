@@ -62,10 +62,14 @@ export const english = {
   closedLead: 'It can no longer be paid. Ask whoever sent it for another one.',
   busyTitle: 'Somebody is paying already',
   busyLead: 'This link is for one payment, which is under way. If it fails, you can pay in a few minutes.',
+  pausedTitle: 'No payments at the moment',
   failedTitle: 'This did not work',
   failedLead: 'Nothing was paid. Please try again in a moment.',
 
+  again: 'Try again',
+
   notPaid: 'Nothing was paid.',
+  tooLate: 'Your approval came too late for this payment. The money is on its way back to you.',
   problems: {
     amount: 'Enter an amount, in digits.',
     amountLimits: 'This operator does not take that amount. Choose another operator or amount.',

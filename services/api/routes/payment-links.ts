@@ -10,8 +10,9 @@ import {
   viewPaymentLink,
 } from '../../../packages/domain/payment-links/resource.ts'
 import { paymentLinks } from '../../../projections/payment-links.ts'
+import { linkPreview } from '../pages/link-preview.ts'
 import { notice } from '../pages/notices.ts'
-import { followPaymentLink, ownerOfLink, prepareLink } from '../actions/payment-links.ts'
+import { followPaymentLink, LinkQuery, ownerOfLink, prepareLink } from '../actions/payment-links.ts'
 
 const viewed = { view: viewPaymentLink, returns: PaymentLinkResource } as const
 const named = { ...viewed, params: { id: 'payment_link' } } as const
@@ -58,9 +59,10 @@ const rows = [
   }),
 
   redirect('GET /pay/{slug}', {
-    summary: 'Where a payer opens a link: leads on to a checkout session of his own',
+    summary: 'Where a payer opens a link: leads on to a checkout session; a preview is a page instead',
     scope: 'public',
     params: { slug: 'text' },
+    query: LinkQuery,
     token: 'slug',
     actsFor: ownerOfLink,
     secretId: true,
@@ -69,6 +71,7 @@ const rows = [
       'payment_link_must_not_be_in_use',
       'merchant_must_not_be_suspended',
     ],
+    page: linkPreview,
     refusedPage: notice,
     action: followPaymentLink,
   }),
