@@ -5,6 +5,7 @@ import { cases } from './cases.ts'
 import { checkoutSessions } from './checkout.ts'
 import { customers } from './customers.ts'
 import { invoices } from './invoices.ts'
+import { invitations } from './invitations.ts'
 import { journal } from './journal.ts'
 import { memberships } from './memberships.ts'
 import { merchants } from './merchants.ts'
@@ -31,6 +32,7 @@ export const readModels: readonly ReadModel[] = [
   checkoutSessions,
   customers,
   invoices,
+  invitations,
   journal,
   memberships,
   merchants,

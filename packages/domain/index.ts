@@ -16,6 +16,7 @@ import { claims } from './claims/index.ts'
 import { customers } from './customers/index.ts'
 import { invoices } from './invoices/index.ts'
 import { interventions } from './interventions/index.ts'
+import { invitations } from './invitations/index.ts'
 import { ledger } from './ledger/index.ts'
 import { logKeys } from './log-keys/index.ts'
 import { merchants } from './merchants/index.ts'
@@ -66,6 +67,7 @@ export const families: readonly Family[] = [
   sessions,
   signIn,
   organizations,
+  invitations,
 ]
 
 /** Every kind of stream. */

@@ -4,6 +4,7 @@ import { linkMailProcess } from './link-mails.ts'
 import { payoutProcess } from './payouts.ts'
 import { checkoutProcess } from './checkout.ts'
 import { claimProcess } from './claims.ts'
+import { invitationProcess } from './invitations.ts'
 import { userTaker } from './users.ts'
 import type { Process } from './process.ts'
 import { refundProcess } from './refunds.ts'
@@ -17,6 +18,7 @@ export const processes: readonly Process[] = [
   claimProcess([userTaker]),
   holdProcess,
   invoiceProcess,
+  invitationProcess,
   linkMailProcess,
   codeMailProcess,
   paymentIntentProcess,

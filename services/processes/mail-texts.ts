@@ -2,7 +2,7 @@ import type { Language } from '../../packages/domain/users/events.ts'
 import type { LinkPurpose } from '../../packages/domain/users/links.ts'
 import type { Mail } from '../../packages/kernel/ports.ts'
 
-interface Text {
+export interface MailText {
   readonly subject: string
   readonly why: string
   /** On the button. */
@@ -11,7 +11,7 @@ interface Text {
   readonly otherwise: string
 }
 
-const signInText: Readonly<Record<Language, Text>> = {
+const signInText: Readonly<Record<Language, MailText>> = {
   fr: {
     subject: 'Votre lien de connexion',
     why: 'Vous avez demandé un lien pour vous connecter sans mot de passe.',
@@ -28,7 +28,7 @@ const signInText: Readonly<Record<Language, Text>> = {
   },
 }
 
-const newAddressText: Readonly<Record<Language, Text>> = {
+const newAddressText: Readonly<Record<Language, MailText>> = {
   fr: {
     subject: 'Confirmez votre nouvelle adresse e-mail',
     why: 'Vous avez demandé à utiliser cette adresse pour vous connecter.',
@@ -46,7 +46,7 @@ const newAddressText: Readonly<Record<Language, Text>> = {
 }
 
 /** Every mail with a link, by purpose and language. */
-const texts: Readonly<Record<LinkPurpose | 'email_change', Readonly<Record<Language, Text>>>> = {
+const texts: Readonly<Record<LinkPurpose | 'email_change', Readonly<Record<Language, MailText>>>> = {
   verify_email: {
     fr: {
       subject: 'Confirmez votre adresse e-mail',
@@ -133,9 +133,18 @@ export function linkMail(
   purpose: LinkPurpose | 'email_change',
   { name, language, url }: Addressed,
 ): Omit<Mail, 'to'> {
-  const { subject, why, action, lasts, otherwise } = texts[purpose][language]
-  const greeting = greetings[language](name)
-  const text = [greeting, '', why, '', `${action}:`, url, '', lasts, otherwise].join('\n')
+  return letter(texts[purpose][language], { greeting: greetings[language](name), language, url })
+}
+
+interface Letter {
+  readonly greeting: string
+  readonly language: Language
+  readonly url: string
+}
+
+export function letter(text: MailText, { greeting, language, url }: Letter): Omit<Mail, 'to'> {
+  const { subject, why, action, lasts, otherwise } = text
+  const plain = [greeting, '', why, '', `${action}:`, url, '', lasts, otherwise].join('\n')
   const paragraphs = [greeting, why].map(paragraph)
   const button = `<p><a href="${escaped(url)}">${escaped(action)}</a></p>`
   const html = [
@@ -145,7 +154,7 @@ export function linkMail(
     ...[lasts, otherwise].map(paragraph),
     '</body></html>',
   ]
-  return { subject, text, html: html.join('\n') }
+  return { subject, text: plain, html: html.join('\n') }
 }
 
 function paragraph(text: string): string {

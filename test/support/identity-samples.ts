@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { invitation as invitations } from '../../packages/domain/invitations/invitation.ts'
+import { readState } from '../../packages/kernel/history.ts'
 import type { LinkPurpose } from '../../packages/domain/users/links.ts'
 import { eventually } from './eventually.ts'
 import { challengeFor, proof, totpSetup, withTotp } from './second-factors.ts'
@@ -76,6 +78,10 @@ export const proving: Readonly<Record<string, (service: TestService) => Promise<
     const { secretId, code } = await totpSetup(service, user)
     return { key: user.token, body: { secretId, code } }
   },
+  'POST /api/v1/invitations/accept': async (service) => {
+    const token = await invitationToken(service, await invitation(service))
+    return { body: { token, password: goodPassword, name: 'Ibra Diop' } }
+  },
   // Where the session works already, so that its token stays good.
   'POST /api/v1/auth/switch-merchant': async ({ service: { credentials } }) => ({
     body: { merchantId: credentials.merchant_id },
@@ -108,6 +114,21 @@ export async function emailChange(service: TestService, { token }: SignedIn): Pr
   const body = { newEmail: `${randomUUID()}@example.com` }
   const answer = await service.post('/api/v1/auth/email-change/request', body, { key: token })
   return String(answer.body['id'])
+}
+
+export async function invitation(service: TestService): Promise<string> {
+  const body = { email: `${randomUUID()}@example.com`, role: 'developer' }
+  const answer = await service.post('/api/v1/merchant/team/invite', body)
+  return String(answer.body['id'])
+}
+
+/** What the mail says, without waiting for it. */
+export async function invitationToken({ service }: TestService, id: string): Promise<string> {
+  const { store, tokens } = service.runtime.dependencies
+  const state = await readState(store, invitations, id)
+  if (state.status === 'none') throw new Error(`there is no invitation ${id}`)
+  const claims = { subject: id, id: state.link, purpose: 'invitation' }
+  return tokens.sign('link', claims, new Date(state.expiresAt))
 }
 
 const otherPassword = 'encore quatre mots au hasard'

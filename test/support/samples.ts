@@ -8,7 +8,7 @@ import { webhookRoster, webhookRosterId } from '../../packages/domain/webhook-en
 import { readState } from '../../packages/kernel/history.ts'
 import { eventually } from './eventually.ts'
 import type { TestService } from './service.ts'
-import { emailChange, newcomer, ownerSession, proving, type Proven } from './identity-samples.ts'
+import { emailChange, invitation, newcomer, ownerSession, proving, type Proven } from './identity-samples.ts'
 import { challengeFor } from './second-factors.ts'
 
 type Body = Readonly<Record<string, unknown>>
@@ -53,6 +53,10 @@ const naming: Readonly<Record<string, (service: TestService) => Promise<Body>>> 
 const own: Readonly<Record<string, () => Body>> = {
   'POST /api/v1/merchant/settings/payouts/destinations': () => ({ ...account, account_number: randomUUID() }),
   'POST /api/v1/auth/register': () => ({ ...newcomer, email: `${randomUUID()}@example.com` }),
+  'POST /api/v1/merchant/team/invite': () => ({
+    email: `${randomUUID()}@example.com`,
+    role: 'developer',
+  }),
   'POST /api/test/clock': () => ({ advance_seconds: 1 }),
   'POST /api/v1/webhook-endpoints': () => ({ url: nowhere(), enabled_events: ['payout.failed'] }),
 }
@@ -177,6 +181,7 @@ const makers: Readonly<Record<string, (service: TestService) => Promise<string>>
   payment_link: made.link,
   api_key: made.apiKey,
   organization: made.organization,
+  invitation,
   operation: made.operation,
   subscription: made.subscription,
   invoice: made.invoice,

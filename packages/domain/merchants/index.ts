@@ -1,4 +1,9 @@
 import type { Family } from '../../contract/family.ts'
 import { merchant } from './merchant.ts'
+import { endSessionsOfRemoved } from './policies.ts'
 
-export const merchants: Family = { name: 'merchants', streams: [merchant] }
+export const merchants: Family = {
+  name: 'merchants',
+  streams: [merchant],
+  policies: [endSessionsOfRemoved],
+}

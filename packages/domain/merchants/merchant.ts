@@ -47,6 +47,8 @@ interface Details extends Readonly<MerchantEvents['MerchantCreated']> {
   readonly organization: string | null
   /** Users and their roles. */
   readonly members: Readonly<Record<string, Role>>
+  /** When each of them came. */
+  readonly joined: Readonly<Record<string, string>>
   readonly isLive: boolean
 }
 
@@ -60,7 +62,10 @@ export type MerchantCommands = {
   SuspendMerchant: { reason: string }
   ActivateMerchant: { reason: string }
   OrganizeMerchant: { organization: string }
+  /** Gives a member another role, too. */
   AddMember: MerchantEvents['MerchantMemberAdded']
+  /** Who is a member already stays what they are. */
+  AdmitMember: MerchantEvents['MerchantMemberAdded']
   RemoveMember: { user: string }
   OpenToLive: object
 }
@@ -99,16 +104,21 @@ export const merchant: Decider<Merchant, MerchantCommands, MerchantEvents> = {
     },
 
     AddMember({ user, role }, state) {
-      return known(state).members[user] === role
-        ? []
-        : [{ type: 'MerchantMemberAdded', data: { user, role } }]
+      const { members } = known(state)
+      if (members[user] === role) return []
+      if (isLastOwner(members, user)) refuse('merchant_must_keep_an_owner')
+      return [{ type: 'MerchantMemberAdded', data: { user, role } }]
+    },
+
+    AdmitMember({ user, role }, state) {
+      const isThere = user in known(state).members
+      return isThere ? [] : [{ type: 'MerchantMemberAdded', data: { user, role } }]
     },
 
     RemoveMember({ user }, state) {
       const { members } = known(state)
-      if (!(user in members)) return []
-      const owners = Object.keys(members).filter((member) => members[member] === 'owner')
-      if (owners.length === 1 && owners[0] === user) refuse('merchant_must_keep_an_owner')
+      if (!(user in members)) refuse('resource_must_exist')
+      if (isLastOwner(members, user)) refuse('merchant_must_keep_an_owner')
       return [{ type: 'MerchantMemberRemoved', data: { user } }]
     },
 
@@ -117,21 +127,27 @@ export const merchant: Decider<Merchant, MerchantCommands, MerchantEvents> = {
 
   evolve: {
     MerchantCreated: (_, details, { at }) => {
-      return { ...details, at, status: 'active', organization: null, members: {}, isLive: false }
+      return { ...details, at, status: 'active', organization: null, members: {}, joined: {}, isLive: false }
     },
     MerchantSuspended: (state) => ({ ...existing(state), status: 'suspended' }),
     MerchantActivated: (state) => ({ ...existing(state), status: 'active' }),
     MerchantOrganized: (state, { organization }) => ({ ...existing(state), organization }),
-    MerchantMemberAdded: (state, { user, role }) => {
-      const { members, ...rest } = existing(state)
-      return { ...rest, members: { ...members, [user]: role } }
+    MerchantMemberAdded: (state, { user, role }, { at }) => {
+      const { members, joined, ...rest } = existing(state)
+      return { ...rest, members: { ...members, [user]: role }, joined: { [user]: at, ...joined } }
     },
     MerchantMemberRemoved: (state, { user }) => {
-      const { [user]: _, ...members } = existing(state).members
-      return { ...existing(state), members }
+      const { [user]: _role, ...members } = existing(state).members
+      const { [user]: _at, ...joined } = existing(state).joined
+      return { ...existing(state), members, joined }
     },
     MerchantOpenedToLive: (state) => ({ ...existing(state), isLive: true }),
   },
+}
+
+function isLastOwner(members: Existing['members'], user: string): boolean {
+  const owners = Object.keys(members).filter((member) => members[member] === 'owner')
+  return owners.length === 1 && owners[0] === user
 }
 
 function known(state: Merchant): Existing {

@@ -28,6 +28,8 @@ export type UserCommands = FactorCommands &
     AbandonUserHold: { hold: string }
     RequestEmailVerification: { link: string }
     VerifyEmail: { link: string }
+    /** A link that somebody else had mailed has proved the address. */
+    ConfirmEmail: object
     RequestPasswordReset: { link: string }
     RequestMagicLink: { link: string }
     UseMagicLink: { link: string }
@@ -69,6 +71,9 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       useLink(existing(state), 'verify_email', { link, context })
       return [{ type: 'UserEmailVerified', data: {} }]
     },
+
+    ConfirmEmail: (_, state) =>
+      existing(state).emailVerified ? [] : [{ type: 'UserEmailVerified', data: {} }],
 
     RequestPasswordReset({ link }, state, context) {
       if (existing(state).links.reset_password?.id === link) return []

@@ -14,6 +14,7 @@ import type { AuthSessionResource } from '../../../packages/domain/users/resourc
 import type { ActiveUser } from '../../../packages/domain/users/user.ts'
 import { actingFor } from '../../../packages/kernel/envelope.ts'
 import { readState } from '../../../packages/kernel/history.ts'
+import { membershipIn, membershipsOf } from './memberships.ts'
 import { knownUser } from './user-accounts.ts'
 
 /** Domain model 1.3. */
@@ -25,17 +26,24 @@ type Asking = Pick<Request, 'dependencies' | 'envelope' | 'client'>
 interface Starting {
   readonly user: string
   readonly method: UserSessionEvents['SessionStarted']['method']
+  /** Left out: the one that the user works for by default. */
+  readonly merchant?: string
 }
 
 /** Starts a session for somebody who has proved who it is. */
 export async function startSession(
   { dependencies, envelope, client }: Asking,
-  { user, method }: Starting,
+  { user, method, merchant: chosen }: Starting,
 ): Promise<AuthSession> {
   const { executor, newId } = dependencies
   const id = newId()
   const state = await knownUser(dependencies, user)
-  const data = { session: id, method, merchant: state.merchant, ...client }
+  const data = {
+    session: id,
+    method,
+    merchant: chosen ?? (await usualMerchant(dependencies, user, state)),
+    ...client,
+  }
   const own = actingFor({ user }, { ...envelope, actor: `user:${user}` })
   const started = await executor.send(userSessions, user, { type: 'StartSession', data }, own)
   // A password that was changed while this one was checked ends what it had opened.
@@ -46,6 +54,18 @@ export async function startSession(
     refuse('email_and_password_must_be_right')
   }
   return authSession(dependencies, { user, state: now, session: sessionIn(started.state.active, id)! })
+}
+
+/** The user's default while they work there, else one where they do. */
+async function usualMerchant(
+  dependencies: Dependencies,
+  user: string,
+  { merchant: usual }: ActiveUser,
+): Promise<string | null> {
+  const isMember = usual !== null && (await membershipIn(dependencies.store, user, usual))
+  if (isMember) return usual
+  const [newest] = await membershipsOf(dependencies, user, { limit: 1 })
+  return newest?.merchant ?? usual
 }
 
 export function sessionIn(active: readonly Session[], id: string): Session | undefined {

@@ -1,15 +1,12 @@
 import type { Role } from '../../../packages/contract/callers.ts'
-import { refuse, type RefusalName } from '../../../packages/contract/refusals.ts'
 import type { Dependencies, Request, Slice } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import { merchant, type Merchant } from '../../../packages/domain/merchants/merchant.ts'
 import type { MembershipResource } from '../../../packages/domain/organizations/resource.ts'
-import { userSessions } from '../../../packages/domain/sessions/user-sessions.ts'
 import { readState } from '../../../packages/kernel/history.ts'
 import { equal } from '../../../packages/kernel/read-ports.ts'
 import { memberships } from '../../../projections/memberships.ts'
-import { authSession, sessionIn } from './auth-sessions.ts'
-import { knownUser, signedIn } from './user-accounts.ts'
+import { signedIn } from './user-accounts.ts'
 
 const waitMs = 1_000
 
@@ -73,19 +70,4 @@ export async function membershipItems(request: Request): Promise<Slice<Static<ty
     current: id === works,
   }))
   return { data }
-}
-
-/** Whoever is no member is told the same as of a merchant that does not exist. */
-export async function switchTo(request: Request<unknown>, id: string, missing: RefusalName) {
-  const { dependencies } = request
-  const { user, session } = signedIn(request)
-  if (!(await membershipIn(dependencies.store, user, id))) refuse(missing)
-  const command = { type: 'SwitchMerchant', data: { session, merchant: id } } as const
-  const { state } = await request.send(userSessions, user, command)
-  const known = sessionIn(state.active, session) ?? refuse('credential_must_not_be_expired')
-  return authSession(dependencies, { user, state: await knownUser(dependencies, user), session: known })
-}
-
-export function switchMerchant(request: Request<{ merchantId: string }>) {
-  return switchTo(request, request.body.merchantId, 'merchant_must_exist')
 }

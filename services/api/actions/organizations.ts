@@ -16,7 +16,8 @@ import { user as users } from '../../../packages/domain/users/user.ts'
 import { actingFor } from '../../../packages/kernel/envelope.ts'
 import { readState } from '../../../packages/kernel/history.ts'
 import { cursorAt, placeOf } from '../kinds/cursors.ts'
-import { membershipIn, membershipsOf, switchTo, type Membership } from './memberships.ts'
+import { membershipIn, membershipsOf, type Membership } from './memberships.ts'
+import { switchTo } from './switching.ts'
 import { knownUser, signedIn } from './user-accounts.ts'
 
 type Shown = Static<typeof OrganizationResource>

@@ -22,6 +22,7 @@ import { payoutRoutes } from './payouts.ts'
 import { planRoutes } from './plans.ts'
 import { productRoutes } from './products.ts'
 import { subscriptionRoutes } from './subscriptions.ts'
+import { teamRoutes } from './team.ts'
 import { testRoutes } from './test.ts'
 import { webhookEndpointRoutes } from './webhook-endpoints.ts'
 
@@ -49,6 +50,7 @@ const table: readonly AnyRoute[] = [
   ...authFactorRoutes,
   ...authContactRoutes,
   ...organizationRoutes,
+  ...teamRoutes,
   ...apiKeyRoutes,
   ...testRoutes,
 ]

@@ -14,7 +14,7 @@ import {
   PageOfOwn,
 } from '../../../packages/domain/organizations/resource.ts'
 import { AuthSessionResource } from '../../../packages/domain/users/resource.ts'
-import { membershipItems, switchMerchant } from '../actions/memberships.ts'
+import { membershipItems } from '../actions/memberships.ts'
 import {
   createOrganization,
   currentOrganization,
@@ -22,6 +22,7 @@ import {
   showOrganization,
   switchOrganization,
 } from '../actions/organizations.ts'
+import { switchMerchant } from '../actions/switching.ts'
 
 const own = { scope: 'own', credentials: ['user'], owner: 'user' } as const
 const switches = { ...own, returns: AuthSessionResource, showsSecret: true } as const

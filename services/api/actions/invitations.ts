@@ -1,0 +1,124 @@
+import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
+import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
+import type { Static } from '../../../packages/contract/vocabulary.ts'
+import {
+  invitation,
+  statusOf,
+  type KnownInvitation,
+} from '../../../packages/domain/invitations/invitation.ts'
+import type { Acceptance } from '../../../packages/domain/invitations/resource.ts'
+import { merchant } from '../../../packages/domain/merchants/merchant.ts'
+import { userSessions } from '../../../packages/domain/sessions/user-sessions.ts'
+import { user as users } from '../../../packages/domain/users/user.ts'
+import { actingFor, type Envelope } from '../../../packages/kernel/envelope.ts'
+import { readState } from '../../../packages/kernel/history.ts'
+import { claiming } from '../../composition/claiming.ts'
+import { startSession } from './auth-sessions.ts'
+import { issueTo } from './challenges.ts'
+import { membershipIn } from './memberships.ts'
+import { requireStrong } from './sign-up.ts'
+import { knownUser, userOf, type FoundUser } from './user-accounts.ts'
+import { openedLink } from './users.ts'
+
+type Accepting = Request<Static<typeof Acceptance>>
+
+/**
+ * The mailed link proves the address: whoever has an account with it joins, anybody else gets one. Each step
+ * may be repeated, so a try that ended in between is gone on with.
+ */
+export async function acceptInvitation(request: Accepting) {
+  const { dependencies, envelope } = request
+  const { id, link } = await openedLink(request, 'invitation')
+  const invited = await openInvitation(dependencies, id, link)
+  const found = await userOf(dependencies, invited.email)
+  if (found && (await membershipIn(dependencies.store, found.id, invited.merchant)))
+    refuse('user_must_not_be_a_member_yet')
+  const user = found?.id ?? (await register(request, invited))
+  if (found && !found.state.emailVerified) await takeOver(request, found)
+  const own = actingFor(
+    { merchant: invited.merchant, livemode: false },
+    { ...envelope, actor: `user:${user}` },
+  )
+  const { executor } = dependencies
+  await executor.send(invitation, id, { type: 'AcceptInvitation', data: { link, user } }, own)
+  // What the policy does a moment later, so that the session can work at once.
+  const admit = { type: 'AdmitMember', data: { user, role: invited.role } } as const
+  await executor.send(merchant, invited.merchant, admit, own)
+  const state = await knownUser(dependencies, user)
+  if (state.totp) return issueTo(request, { purpose: 'sign_in', user, state })
+  return startSession(request, { user, method: 'invitation', merchant: invited.merchant })
+}
+
+async function openInvitation(
+  { store, clock }: Dependencies,
+  id: string,
+  link: string,
+): Promise<KnownInvitation> {
+  const state = await readState(store, invitation, id)
+  if (state.status === 'none' || state.link !== link || state.status === 'accepted')
+    return refuse('token_must_be_valid')
+  return statusOf(state, clock()) === 'pending' ? state : refuse('invitation_must_be_open')
+}
+
+/** Somebody who is new here, whose address needs no other proof. */
+async function register(request: Accepting, invited: KnownInvitation): Promise<string> {
+  const { dependencies, body, id } = request
+  const name = body.name ?? invited.name ?? refuseField('request_must_be_valid', '/name', 'name is required')
+  const password = await newPassword(request, [invited.email, name])
+  const registered = {
+    email: invited.email,
+    name,
+    phone: null,
+    language: invited.language,
+    password,
+    merchant: invited.merchant,
+    founded: null,
+  }
+  const envelope = ofUser(request, id)
+  const wanted = [{ kind: 'email', value: invited.email, refusal: 'email_must_be_free' } as const]
+  await claiming(
+    { dependencies, envelope },
+    { category: users.category, id },
+    {
+      wanted,
+      take: (held) => {
+        const data = { ...registered, held: [...held] }
+        const commands = [
+          { type: 'RegisterUser', data },
+          { type: 'ConfirmEmail', data: {} },
+        ].map((command) => ({ command, envelope }))
+        return dependencies.executor.sendAll(users, id, commands)
+      },
+    },
+  )
+  return id
+}
+
+/**
+ * Whoever registered this address never showed to have its mailbox, and may be another one who waits for an
+ * invitation: from now on the account belongs to who opened the link, with another password.
+ */
+async function takeOver(request: Accepting, { id, state }: FoundUser): Promise<void> {
+  const { executor, clock } = request.dependencies
+  const password = await newPassword(request, [state.email, state.name])
+  const envelope = ofUser(request, id)
+  const commands = [
+    { type: 'ConfirmEmail', data: {} },
+    { type: 'DisableTotp', data: {} },
+    { type: 'ChangePassword', data: { password, session: null } },
+  ].map((command) => ({ command, envelope }))
+  await executor.sendAll(users, id, commands)
+  const startedUntil = clock().toISOString()
+  const data = { startedUntil, except: null, reason: 'password_changed' } as const
+  await executor.send(userSessions, id, { type: 'EndSessions', data }, envelope)
+}
+
+async function newPassword({ dependencies, body }: Accepting, known: readonly string[]): Promise<string> {
+  const password = body.password ?? refuseField('request_must_be_valid', '/password', 'password is required')
+  await requireStrong(dependencies, '/password', { password, known })
+  return dependencies.passwords.hash(password)
+}
+
+function ofUser({ envelope }: Accepting, user: string): Envelope<{ readonly user: string }> {
+  return actingFor({ user }, { ...envelope, actor: `user:${user}` })
+}
