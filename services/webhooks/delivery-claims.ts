@@ -75,13 +75,16 @@ export class DeliveryClaims {
       const { deliveries, lanes, clock } = this.#options
       const limit = Math.min(claimMax, lanes.roomOfAll)
       if (limit <= 0) return true
+      const place = { now: clock(), after: this.#after }
+      if (lanes.roomDefault === 0) {
+        for (const due of await deliveries.due(this.#worker, place)) lanes.know(due.endpoint, due)
+      }
       const rooms = { rooms: lanes.rooms(), roomDefault: lanes.roomDefault }
       const asked = [...this.#left].filter((endpoint) => lanes.room(endpoint) > 0)
       const { deliveries: claimed, after } = await deliveries.claim(this.#worker, {
-        now: clock(),
-        after: this.#after,
-        limit,
+        ...place,
         ...rooms,
+        limit,
       })
       this.#after = after
       // An endpoint that had room keeps its place only by what it was given.

@@ -88,7 +88,7 @@ export class EndpointQueues {
 
   /**
    * Of what waits in Postgres, an endpoint that is not known gets no stock, because its owner is not known
-   * either, and nothing when memory is nearly full.
+   * either, and nothing when memory is nearly full: then it has to be made known.
    */
   get roomDefault(): number {
     return this.#inMemory.free > this.#inMemory.reserve ? this.#limitAtFirst : 0

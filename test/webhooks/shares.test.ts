@@ -4,6 +4,7 @@ import type { WebhookLimits } from '../../services/webhooks/main.ts'
 import {
   allHappened,
   deliveryRows,
+  minuteMs,
   published,
   receiver,
   register,
@@ -148,3 +149,28 @@ t.test(
     t.equal(hanging.received.length, 28, 'the reserve was left to it')
   },
 )
+
+t.test('retries to endpoints that a process has not met yet go on while many merchants hang', async (t) => {
+  const fixture = await webhookFixture()
+  const [shop, hanging] = [await receiver(t), await receiver(t)]
+  shop.answer = (_, response) => void response.writeHead(503).end()
+  hanging.answer = () => undefined
+  await register(fixture, shop.url)
+  const fall = await sicken(fixture, hanging.url, { merchants: 60, endpoints: 1, events: 12 })
+  const before = await webhookService(t, fixture)
+  await published(fixture)
+  await settled(fixture)
+  await before.close()
+  shop.answer = (_, response) => void response.end()
+  // They leave less of it than the reserve.
+  const limits = { heldMax: 720 }
+  await webhookService(t, fixture, { limits, egress })
+  await fall()
+  await until(() => hanging.received.length >= 60)
+  fixture.advance(6 * minuteMs)
+  await until(async () => {
+    const [retried] = (await deliveryRows(fixture)).filter(({ merchant }) => merchant === fixture.merchant)
+    return retried?.status === 'succeeded'
+  })
+  t.equal(shop.received.length, 2)
+})

@@ -1,5 +1,6 @@
 import type pg from 'pg'
-import { claimStatement, isAlive } from './delivery-claim.ts'
+import type { MerchantOwner } from '../../../packages/kernel/owner.ts'
+import { claimStatement, dueStatement, isAlive } from './delivery-claim.ts'
 import { Consequences, type Consequence } from './consequences.ts'
 import { alone, openDeliveryPool } from './delivery-session.ts'
 
@@ -70,6 +71,10 @@ export interface Claimed {
   readonly after: string
 }
 
+export interface DueEndpoint extends MerchantOwner {
+  readonly endpoint: string
+}
+
 /** Endpoints looked at in one claim. */
 const endpointsPerClaim = 500
 
@@ -130,6 +135,19 @@ export class Deliveries {
     return new Map(rows.map(({ id, key }) => [key, id]))
   }
 
+  /** Endpoints of which the next claim would find something due, with their owners. */
+  async due(
+    worker: string,
+    { now, after }: Pick<ClaimOptions, 'now' | 'after'>,
+  ): Promise<readonly DueEndpoint[]> {
+    const { rows } = await this.#pool.query<DueEndpoint>({
+      name: 'due endpoints',
+      text: dueStatement,
+      values: [worker, now, after || firstUuid, endpointsPerClaim],
+    })
+    return rows
+  }
+
   /**
    * Claims what is due, endpoint by endpoint, so that one with many waiting deliveries keeps no other from
    * its turn.
@@ -138,7 +156,7 @@ export class Deliveries {
     const { rows } = await alone<Delivery & { readonly last: string | null }>(this.#pool, {
       name: 'claim deliveries',
       text: claimStatement,
-      values: [worker, now, after || firstUuid, JSON.stringify(rooms), roomDefault, endpointsPerClaim, limit],
+      values: [worker, now, after || firstUuid, endpointsPerClaim, JSON.stringify(rooms), roomDefault, limit],
     })
     const deliveries = rows.filter(({ id }) => id !== null).map(({ last: _, ...delivery }) => delivery)
     return {
