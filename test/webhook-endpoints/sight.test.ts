@@ -1,4 +1,7 @@
 import t from 'tap'
+import { webhookRoster, webhookRosterId } from '../../packages/domain/webhook-endpoints/webhook-roster.ts'
+import { readState } from '../../packages/kernel/history.ts'
+import { identity } from '../../packages/contract/identity.ts'
 import { issueKey } from '../support/credentials.ts'
 import { lawOver } from '../support/law.ts'
 import { startService } from '../support/service.ts'
@@ -37,4 +40,25 @@ t.test('a key has only those events sent somewhere that it may read', async (t) 
       JSON.stringify(change),
     )
   })
+})
+
+t.test('whoever may not turn an endpoint on takes no slot for it', async (t) => {
+  const { url, service, ...client } = await startService(t)
+  const { executor, store } = service.runtime.dependencies
+  const key = await issueKey({ url, service, ...client }, { scopes: ['webhooks.write', 'payouts.read'] })
+  const registration = { url: 'https://hooks.example.com/slot', enabled_events: ['*'] }
+  const path = `${endpoints}/${String((await client.post(endpoints, registration)).body['id'])}`
+  await client.post(path, { enabled: false })
+  const owner = { merchant: service.credentials.merchant_id, livemode: false }
+  const roster = webhookRosterId(owner)
+  const slots = async () => {
+    const state = await readState(store, webhookRoster, roster)
+    return state.status === 'open' ? state.slots.map(({ endpoint }) => endpoint) : []
+  }
+  const freeing = { type: 'FreeSlots', data: { endpoints: await slots() } } as const
+  await executor.send(webhookRoster, roster, freeing, { ...owner, actor: 'test', correlation: 'test' })
+  t.equal((await client.post(path, { enabled: true }, { key })).status, 403)
+  t.strictSame(await slots(), [])
+  t.equal((await client.post(path, { enabled: true, enabled_events: ['payout.*'] }, { key })).status, 200)
+  t.strictSame(await slots(), [identity(path.slice(endpoints.length + 1), 'we')])
 })

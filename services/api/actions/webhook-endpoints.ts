@@ -11,10 +11,12 @@ import type {
   WebhookEndpointRevision,
 } from '../../../packages/domain/webhook-endpoints/resource.ts'
 import {
+  requireVisible,
   secretContext,
   type WebhookEndpoint,
   type WebhookEndpointCommands,
 } from '../../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
+import { readEndpoint } from '../../composition/webhook-endpoints.ts'
 import { hiddenFrom, requireSight } from './event-sight.ts'
 import { takeSlot } from './webhook-slots.ts'
 
@@ -48,7 +50,12 @@ export async function prepareRevision(
   // To move an endpoint, or to turn it on, takes the right to see everything it will get.
   const sendsMore = url !== undefined || enabledEvents !== undefined || enabled === true
   const hidden = sendsMore ? hiddenFrom(request.caller) : {}
-  if (enabled) await takeSlot(request, id)
+  if (enabled) {
+    // The command checks this again; whoever is refused here has taken no slot.
+    const current = await readEndpoint(request.dependencies, request.caller, id)
+    requireVisible(enabledEvents ?? current?.state.enabledEvents ?? [], hidden)
+    await takeSlot(request, id)
+  }
   return { url, enabledEvents, enabled, hidden }
 }
 
