@@ -1,5 +1,10 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type pg from 'pg'
 import t, { type Test } from 'tap'
+import { Overload } from '../../services/api/http/overload.ts'
+import { Metrics } from '../../services/composition/metrics.ts'
 import { Script } from '../support/child-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
@@ -129,6 +134,39 @@ t.test('three times what it can take is refused in part, and all that it took is
     (now) => now.http_requests_in_flight === 0 && now.http_requests_in_flight_limit === inFlightMax,
   )
   t.equal((await gauges(client)).http_requests_shed_total >= flood.refused.length, true)
+})
+
+t.test('a request whose client has gone is in flight until the work on it has ended', async (t) => {
+  const metrics = new Metrics()
+  const overload = new Overload({ baseUrl: '', inFlightMax: 1, metrics, spared: new Set() })
+  const begun: ServerResponse[] = []
+  const guarded = overload.guard((request, response) => {
+    if (request.url === '/long') begun.push(response)
+    else response.end()
+  })
+  const server = createServer(guarded).listen(0, '127.0.0.1')
+  t.teardown(() => {
+    overload.close()
+    server.close().closeAllConnections()
+  })
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const leaving = new AbortController()
+  const left = fetch(`${url}/long`, { signal: leaving.signal }).catch(() => undefined)
+  await eventually(
+    async () => begun.length,
+    (count) => count === 1,
+  )
+  const [work] = begun
+  const closed = once(work!, 'close')
+  leaving.abort()
+  await Promise.all([left, closed])
+  t.equal((await fetch(url)).status, 503, 'the work still takes its place')
+  work!.end()
+  await eventually(
+    async () => (await fetch(url)).status,
+    (status) => status === 200,
+  )
 })
 
 function summary(usual: Offered, flood: Offered, seen: readonly Gauges[]): string {

@@ -27,8 +27,11 @@ async function paidByCard(amount: number, currency: string): Promise<Body> {
 
 /** Timers that wait for the money of a payment to be released. */
 async function releases(intent: Body): Promise<number> {
+  return releasesOf(identity(String(intent['id']), 'pi')!)
+}
+
+async function releasesOf(id: string): Promise<number> {
   const { reads } = service.service.runtime.dependencies
-  const id = identity(String(intent['id']), 'pi')!
   const where = [{ column: 'id', operator: 'ilike', value: `payment_available:${id}.%` }] as const
   return (await reads.page({ from: 'timers', where, order: 'id', limit: 10 })).rows.length
 }
@@ -57,6 +60,23 @@ t.test('a card payment that is refunded in full before its release waits for not
     () => releases(intent),
     (left) => left === 0,
   )
+})
+
+t.test('a card payment that its fee ate before it was noticed waits for nothing either', async (t) => {
+  const { store, reads, newId } = service.service.runtime.dependencies
+  const intent = await paidByCard(12, 'eur')
+  const id = identity(String(intent['id']), 'pi')
+  const stream = `ledger-${bookId(service.service.credentials.merchant_id, false, 'EUR')}`
+  const entries = await store.readStream(stream, 0)
+  const eaten = entries.find(({ data }) => (data as { subject: { id: string } }).subject.id === id)!
+  const payment = newId()
+  const subject = { type: 'payment', id: payment }
+  // Older versions wrote when it would be released.
+  const data = { ...eaten.data, entryId: newId(), subject, availableAt: '2026-01-05T00:00:00.000Z' }
+  const { type, metadata } = eaten
+  await store.append(stream, entries.length - 1, [{ id: newId(), type, data, metadata }])
+  t.ok(await reads.reached(await store.head(), 10_000, 'timers'))
+  t.equal(await releasesOf(payment), 0)
 })
 
 t.test('a card pays no more than a book can count', async (t) => {
