@@ -1,4 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { credentialsOf } from '../../packages/contract/callers.ts'
+import { partsOf } from '../../packages/contract/openapi/names.ts'
+import { routes } from '../../services/api/routes/index.ts'
+import { lawOver } from '../support/law.ts'
+import { sample } from '../support/samples.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const payouts = '/api/v1/payouts'
@@ -77,3 +83,23 @@ t.test('a card token that does not exist fails', async (t) => {
     body: { status: 'failed', failure_code: 'card_declined' },
   })
 })
+
+/** Fields of bodies that name what must be there. */
+const naming = routes
+  .filter((route) => credentialsOf(route).includes('api_key'))
+  .flatMap((route) => {
+    const fields = Object.keys((route.body?.['properties'] ?? {}) as object)
+    return fields.filter((name) => /(_id|Id)$|^customer$/.test(name)).map((field) => ({ route, field }))
+  })
+
+t.test('an id in a body that names nothing is refused by its field', (t) =>
+  lawOver(t, naming, async ({ route, field }) => {
+    const { path, body } = await sample(service, route)
+    const { destination: _, ...rest } = body as Record<string, unknown>
+    const answer = await service.call(partsOf(route).method, path, { ...rest, [field]: randomUUID() })
+    const refused = `${route.operation} ${field}: ${JSON.stringify(answer.body)}`
+    t.match(answer, { body: { param: `/${field}`, errors: [{ pointer: `/${field}` }] } }, refused)
+    t.ok([400, 404].includes(answer.status), refused)
+    t.not(answer.body['code'], 'IKW-REQ-001', refused)
+  }),
+)

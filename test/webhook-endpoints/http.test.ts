@@ -240,10 +240,14 @@ t.test('a replay names an event or an endpoint that exists', async (t) => {
     status: 400,
     body: { code: 'IKW-WEBHOOK-003' },
   })
-  for (const body of [{ event_id: `evt_${unknown}` }, { webhook_endpoint_id: `we_${unknown}` }]) {
-    t.match(await service.post('/api/v1/webhook-replays', body), {
+  const named = [
+    ['event_id', `evt_${unknown}`, 'event'],
+    ['webhook_endpoint_id', `we_${unknown}`, 'webhook endpoint'],
+  ] as const
+  for (const [field, id, kind] of named) {
+    t.match(await service.post('/api/v1/webhook-replays', { [field]: id }), {
       status: 404,
-      body: { code: 'IKW-RES-001' },
+      body: { code: 'IKW-RES-001', detail: `No ${kind} ${id}`, param: `/${field}` },
     })
   }
 })

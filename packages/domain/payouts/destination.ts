@@ -8,7 +8,12 @@ import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/eve
 import { owns, type MerchantOwner } from '../../kernel/owner.ts'
 import { personal } from '../../kernel/personal.ts'
 import { holderOf, isErased } from '../../contract/subjects.ts'
-import { Destination, readDestination, type DestinationRequest } from './destination-request.ts'
+import {
+  Destination,
+  readDestination,
+  refuseDestination,
+  type DestinationRequest,
+} from './destination-request.ts'
 
 // Events
 
@@ -130,7 +135,7 @@ export function usableDestination(
   { now, ...caller }: MerchantOwner & { readonly now: Date },
 ): SavedDestination {
   if (state.status === 'none' || !owns(state, caller)) {
-    return refuse('payout_must_have_one_valid_destination', { detail: 'The saved destination is not known' })
+    return refuseDestination('/payout_method_id', 'payout_method_id names no saved destination')
   }
   if (state.status === 'removed') refuse('destination_must_be_active')
   if (isErased(state.destination)) refuse('destination_must_be_active', { detail: 'It was erased' })

@@ -21,7 +21,7 @@ import { checkoutSessions } from '../../../projections/checkout.ts'
 import { paymentIntents } from '../../../projections/payment-intents.ts'
 import { intentOfAttempt } from '../../composition/checkout-attempts.ts'
 import { currentState } from '../kinds/current-state.ts'
-import { admittedTerms, linkIdOf, openLink, payerFee } from './checkout-terms.ts'
+import { admittedTerms, linkIdOf, linkPointer, openLink, payerFee } from './checkout-terms.ts'
 import { findOrCreateCustomer } from './customers.ts'
 import { quote, type FeeQuoteResource } from './fees.ts'
 
@@ -60,7 +60,7 @@ export async function createFirstAttempt(
 async function offerOf(request: Opening) {
   const { body } = request
   const linkId = linkIdOf(body)
-  const link = linkId === undefined ? undefined : await openLink(request, linkId)
+  const link = linkId === undefined ? undefined : await openLink(request, linkId, linkPointer(body))
   for (const name of ['amount', 'currency', 'country'] as const) {
     const [asked, own] = [body[name], link?.[name]]
     const isOpen = asked === undefined || asked === null || own === undefined || own === null

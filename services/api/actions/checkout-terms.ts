@@ -11,7 +11,7 @@ import {
   type ExistingLink,
   type PaymentLink,
 } from '../../../packages/domain/payment-links/payment-link.ts'
-import { noneOf } from '../kinds/prefixes.ts'
+import { refuseUnknown } from '../kinds/prefixes.ts'
 import { readState } from '../../../packages/kernel/history.ts'
 import { paymentLinks } from '../../../projections/payment-links.ts'
 import { currentState } from '../kinds/current-state.ts'
@@ -90,11 +90,11 @@ export async function activeMerchant({ store }: Asking['dependencies'], id: stri
   return state
 }
 
-/** The link that a session is opened for. */
-export async function openLink(request: Asking, id: string): Promise<ExistingLink> {
+/** The link that a session is opened for; `pointer` is the field of the body that names it, if one does. */
+export async function openLink(request: Asking, id: string, pointer?: string): Promise<ExistingLink> {
   const link = (await currentState(request, paymentLinks, id)) as PaymentLink | undefined
   if (!link || link.status === 'none') {
-    return refuse('resource_must_exist', { detail: noneOf(['payment_link'], id) })
+    return pointer ? refuseUnknown(pointer, 'payment_link', id) : refuse('resource_must_exist')
   }
   const now = request.dependencies.clock(request.owner)
   if (!isOpen(link, now)) refuse('payment_link_must_be_open', { detail: closed[link.status] })
@@ -111,6 +111,11 @@ const closed = {
 interface Linked {
   readonly paymentLinkId?: string | null | undefined
   readonly paymentLinkV2Id?: string | null | undefined
+}
+
+/** The field that names the link. */
+export function linkPointer({ paymentLinkId }: Linked): string {
+  return paymentLinkId ? '/paymentLinkId' : '/paymentLinkV2Id'
 }
 
 /** Domain model 5.3: two fields for the same link. */

@@ -15,7 +15,7 @@ import type { Outcome } from '../../../packages/kernel/executor-options.ts'
 import { invoices } from '../../../projections/invoices.ts'
 import { subscriptions } from '../../../projections/subscriptions.ts'
 import { currentState } from '../kinds/current-state.ts'
-import { noneOf } from '../kinds/prefixes.ts'
+import { refuseUnknown } from '../kinds/prefixes.ts'
 import { activeMerchant } from './checkout-terms.ts'
 import { findOrCreateCustomer } from './customers.ts'
 import { customerOf } from './subscriptions.ts'
@@ -35,7 +35,7 @@ export async function invoiceOf(
 export async function prepareInvoice(request: Request<Static<typeof InvoiceRequest>>): Promise<Given> {
   const { subscriptionId, customerId, currency, amountDue, periodStart, periodEnd, dueDate } = request.body
   const about = subscriptionId ? await subscriptionOf(request, subscriptionId) : undefined
-  const payer = customerId ? await customerOf(request, customerId) : undefined
+  const payer = customerId ? await customerOf(request, customerId, '/customerId') : undefined
   const other = (field: string, message: string) => refuseField('billing_terms_must_fit', field, message)
   if (about && payer && payer.id !== about.customer)
     other('/customerId', 'this is not the customer who subscribes')
@@ -88,7 +88,7 @@ export async function prepareMerchantInvoice(
   return {
     ...(await addressOf(request)),
     customer: customer
-      ? (await customerOf(request, customer)).id
+      ? (await customerOf(request, customer, '/customer')).id
       : await findOrCreateCustomer(request, contact),
     customerName: customer_name ?? null,
     subscription: null,
@@ -107,8 +107,7 @@ export async function prepareMerchantInvoice(
 async function subscriptionOf(request: Asking, text: string) {
   const id = identity(text, 'sub')
   const state = id && ((await currentState(request, subscriptions, id)) as Subscription | undefined)
-  if (!id || !state || state.status === 'none')
-    return refuse('resource_must_exist', { detail: noneOf(['subscription'], text) })
+  if (!id || !state || state.status === 'none') return refuseUnknown('/subscriptionId', 'subscription', text)
   const { customer, currency, items, period } = state
   const price = items.reduce((sum, { quantity, unitAmount }) => sum + quantity * unitAmount, 0)
   const name = items.length === 1 ? items[0]!.name : null

@@ -20,6 +20,8 @@ import { agreeTerms, holdFor, type Wanted } from '../../../packages/domain/payou
 import { readState } from '../../../packages/kernel/history.ts'
 import type { RailState } from '../../../packages/kernel/rail-ports.ts'
 import { placeHold } from '../../composition/place-hold.ts'
+import { currentStream } from '../kinds/current-state.ts'
+import { refuseUnknown } from '../kinds/prefixes.ts'
 
 type PayoutBody = Static<typeof PayoutRequest>
 type Created = Static<typeof PayoutResource>
@@ -98,7 +100,9 @@ async function defaultTarget(request: Request<PayoutBody>): Promise<Target> {
  */
 export async function playOperator(request: Request<Static<typeof PayoutCallback>>): Promise<Created> {
   const { dependencies, body } = request
-  const id = identity(body.payout_id, 'po') ?? refuse('resource_must_exist')
+  const id = identity(body.payout_id, 'po')
+  if (!id || !(await currentStream(request, { decider: payout, id })))
+    refuseUnknown('/payout_id', 'payout', body.payout_id)
   const sent = await request.send(payout, id, { type: 'SendPayout', data: {} }, { mustExist: true })
   const { status } = sent.state
   if (status !== 'in_transit' && status !== body.status) {

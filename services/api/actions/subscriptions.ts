@@ -1,5 +1,5 @@
 import { identity } from '../../../packages/contract/identity.ts'
-import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
+import { refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import { timeZoneOf } from '../../../packages/contract/time-zones.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
@@ -11,7 +11,7 @@ import type { SubscriptionCommands } from '../../../packages/domain/subscription
 import { customers } from '../../../projections/customers.ts'
 import { plans } from '../../../projections/plans.ts'
 import { currentState } from '../kinds/current-state.ts'
-import { noneOf } from '../kinds/prefixes.ts'
+import { refuseUnknown } from '../kinds/prefixes.ts'
 import { activeMerchant } from './checkout-terms.ts'
 
 type Start = SubscriptionCommands['StartSubscription']
@@ -63,9 +63,9 @@ export function prepareItems(request: Request<Static<typeof ItemsRequest>>): Pro
 async function startOf(request: Asking, wish: Wish): Promise<Start> {
   const { caller, dependencies } = request
   const merchant = await activeMerchant(dependencies, caller.merchant)
-  const subscriber = await customerOf(request, wish.customer)
+  const subscriber = await customerOf(request, wish.customer, wish.customerPointer)
   const items = await Promise.all(
-    wish.items.map(async (item) => ({ ...item, ...(await planOf(request, item.plan)) })),
+    wish.items.map(async (item) => ({ ...item, ...(await planOf(request, item.plan, item.pointer)) })),
   )
   const [{ currency, interval }] = items as [(typeof items)[number]]
   const other = items.find((item) => item.currency !== currency || item.interval !== interval)
@@ -100,19 +100,22 @@ async function startOf(request: Asking, wish: Wish): Promise<Start> {
 }
 
 /** Always current; of another merchant's, there is none. */
-export async function customerOf(request: Pick<Request, 'owner' | 'dependencies'>, text: string) {
+export async function customerOf(
+  request: Pick<Request, 'owner' | 'dependencies'>,
+  text: string,
+  pointer: string,
+) {
   const id = identity(text, 'cus')
   const state = id && ((await currentState(request, customers, id)) as Customer | undefined)
-  if (!id || !state || state.status !== 'active')
-    return refuse('resource_must_exist', { detail: noneOf(['customer'], text) })
+  if (!id || !state || state.status !== 'active') return refuseUnknown(pointer, 'customer', text)
   const { currency, email } = state
   return { id, currency, email }
 }
 
-async function planOf(request: Asking, text: string) {
+async function planOf(request: Asking, text: string, pointer: string) {
   const id = identity(text, 'plan')
   const state = id && ((await currentState(request, plans, id)) as ActivePlan | undefined)
-  if (!id || !state) return refuse('resource_must_exist', { detail: noneOf(['plan'], text) })
+  if (!id || !state) return refuseUnknown(pointer, 'plan', text)
   const { name, currency, interval, recurring_amount, usage_based_enabled, metadata } = state
   const meters = usage_based_enabled ? metersOf(metadata) : {}
   return { id, name, currency, interval, unitAmount: recurring_amount, meters }

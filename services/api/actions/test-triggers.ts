@@ -5,10 +5,11 @@ import { choice, maybe, record, Type, type Static } from '../../../packages/cont
 import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
 import { commandAfter } from '../../../packages/domain/payment-intents/operator-answer.ts'
 import type { PaymentIntentView } from '../../../packages/domain/payment-intents/resource.ts'
-import type { PaymentIntent } from '../../../packages/domain/payment-intents/state.ts'
+import type { CreatedIntent, PaymentIntent } from '../../../packages/domain/payment-intents/state.ts'
 import type { RailState } from '../../../packages/kernel/rail-ports.ts'
 import { paymentIntents } from '../../../projections/payment-intents.ts'
 import { currentState } from '../kinds/current-state.ts'
+import { refuseUnknown } from '../kinds/prefixes.ts'
 import { seen } from './payment-intents.ts'
 
 export const MobileMoneyCallback = record({
@@ -22,10 +23,12 @@ type Asking = Request<Static<typeof MobileMoneyCallback>>
 /** Sandbox only: decides the operator's answer to a waiting payment. Repeating it changes nothing. */
 export async function playCollection(request: Asking): Promise<PaymentIntentView> {
   const { body, owner, dependencies } = request
-  const id = identity(body.payment_intent_id, 'pi') ?? refuse('resource_must_exist')
-  const intent = (await currentState({ owner, dependencies }, paymentIntents, id)) as
-    PaymentIntent | undefined
-  if (intent?.status === body.status) return seen(id, intent)
+  const { payment_intent_id: text } = body
+  const id = identity(text, 'pi')
+  const found = id && (await currentState({ owner, dependencies }, paymentIntents, id))
+  const intent = found as PaymentIntent | '' | undefined
+  if (!id || !intent || intent.status === 'none') refuseUnknown('/payment_intent_id', 'payment_intent', text)
+  if (intent.status === body.status) return seen(id, intent)
   const operationId = openOperation(intent)
   // The operator may have ended it by itself a moment ago: then its answer counts.
   const command = commandAfter(
@@ -36,9 +39,7 @@ export async function playCollection(request: Asking): Promise<PaymentIntentView
   return seen(id, state)
 }
 
-function openOperation(intent: PaymentIntent | undefined): string {
-  if (!intent || intent.status === 'none') refuse('resource_must_exist')
-  const { status, attempts } = intent
+function openOperation({ status, attempts }: CreatedIntent): string {
   if (status === 'processing' || status === 'requires_action') return attempts.at(-1)!.operationId
   return refuse('intent_must_be_cancelable', { detail: `Nothing is open for an intent that is ${status}` })
 }

@@ -8,6 +8,7 @@ import type { WebhookReplayRequest } from '../../../packages/domain/webhook-endp
 import type { WebhookReplayCommands } from '../../../packages/domain/webhook-endpoints/webhook-replay.ts'
 import type { PublicEvent } from '../../../packages/kernel/message-ports.ts'
 import { enabledEndpoints, readEndpoint, type ListedEndpoint } from '../../composition/webhook-endpoints.ts'
+import { refuseUnknown } from '../kinds/prefixes.ts'
 import { maySee } from './event-sight.ts'
 
 type Asker = Pick<Request, 'dependencies' | 'caller'>
@@ -54,15 +55,15 @@ async function countDeliveries(
 }
 
 async function findEvent({ dependencies, caller }: Asker, text: string): Promise<PublicEvent> {
-  const id = identity(text, 'evt') ?? refuse('resource_must_exist')
-  const event = await dependencies.publicEvents.find(publicId('evt', id), caller)
-  return event && maySee(caller, event.type) ? event : refuse('resource_must_exist')
+  const id = identity(text, 'evt')
+  const event = id && (await dependencies.publicEvents.find(publicId('evt', id), caller))
+  return event && maySee(caller, event.type) ? event : refuseUnknown('/event_id', 'event', text)
 }
 
 async function findEndpoint({ dependencies, caller }: Asker, text: string): Promise<ListedEndpoint> {
-  const id = identity(text, 'we') ?? refuse('resource_must_exist')
-  const endpoint = await readEndpoint(dependencies, caller, id)
-  if (!endpoint) refuse('resource_must_exist')
+  const id = identity(text, 'we')
+  const endpoint = id && (await readEndpoint(dependencies, caller, id))
+  if (!endpoint) refuseUnknown('/webhook_endpoint_id', 'webhook_endpoint', text)
   if (endpoint.state.status === 'disabled') refuse('webhook_endpoint_must_be_enabled')
   return endpoint
 }

@@ -1,7 +1,7 @@
 import { identity, publicId } from '../../../packages/contract/identity.ts'
 import { objectName } from '../../../packages/contract/resource.ts'
 import type { Caller } from '../../../packages/contract/callers.ts'
-import { Refusal, refuse, type RefusalName } from '../../../packages/contract/refusals.ts'
+import { Refusal, refuse, refuseField, type RefusalName } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { idPrefixes, missing } from '../../../packages/domain/index.ts'
 
@@ -55,6 +55,11 @@ function missingOf(kind: string): RefusalName {
 /** `No payout po_…`. */
 export function noneOf(kinds: readonly string[], text: string): string {
   return `No ${kinds[0]!.replaceAll('_', ' ')} ${text.slice(0, 64)}`
+}
+
+/** Refuses an id in the body that names nothing of the caller's. */
+export function refuseUnknown(pointer: string, kind: string, text: string): never {
+  return refuseField('resource_must_exist', pointer, noneOf([kind], text))
 }
 
 /** The id of a list item, as `starting_after` gives it. */
