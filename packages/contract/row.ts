@@ -44,6 +44,10 @@ export interface Common extends Admission {
    * key.
    */
   readonly secretId?: true
+  /** Strangers make us write or ask others by it: each address may do so less often than look. */
+  readonly isCostly?: true
+  /** The telephone that is asked to pay. However many strangers do that, it gets so many requests. */
+  readonly prompts?: (body: never) => string | null | undefined
   /** The body may also come from a form of a page. */
   readonly form?: true
   /** Refusals in addition to those common to all operations of its kind. */

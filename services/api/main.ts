@@ -13,7 +13,7 @@ import { mountTokenKeys } from './pages/token-keys.ts'
 import { clientAddress } from './http/client-address.ts'
 import { mountHealth } from './http/health.ts'
 import { mount, mountEnd } from './http/mount.ts'
-import { rateLimits } from './http/rate-limit.ts'
+import { rateLimits, type requestsPerSecond } from './http/rate-limit.ts'
 import { serverOf, defaultClientTimeouts, type ClientTimeouts } from './http/server.ts'
 import { routes } from './routes/index.ts'
 import { Overload } from './http/overload.ts'
@@ -38,6 +38,7 @@ export interface ApiOptions {
   readonly authenticators?: readonly Authenticator[]
   readonly challenges?: Challenges
   readonly clientTimeouts?: ClientTimeouts
+  readonly perSecond?: typeof requestsPerSecond
 }
 
 /** Serves the table of endpoints, its documentation and this process's health. */
@@ -58,7 +59,7 @@ export async function startApi({
   mountTokenKeys(app, dependencies)
   mountDocs(app, table, baseUrl)
   mountAssets(app)
-  mountPrints(app, dependencies)
+  mountPrints(app, api)
   mountSandboxPayer(app, dependencies)
   mountEnd(app, api)
   const overload = new Overload({
@@ -81,7 +82,7 @@ export async function startApi({
 }
 
 /** They read Postgres for anybody who asks, as public rows do. */
-const pagesForStrangers = ['/log', '/sandbox/pay']
+const pagesForStrangers = ['/log', '/sandbox/pay', '/checkout', '/pay']
 
 function limitedByAddress({ addressOf, rateLimits }: Api): RequestHandler {
   return async (request, response, next) => {
@@ -90,17 +91,19 @@ function limitedByAddress({ addressOf, rateLimits }: Api): RequestHandler {
   }
 }
 
-type OpenOptions = Pick<ApiOptions, 'authenticators' | 'challenges'> & { readonly bodyArrivalMs: number }
+type OpenOptions = Pick<ApiOptions, 'authenticators' | 'challenges' | 'perSecond'> & {
+  readonly bodyArrivalMs: number
+}
 
 async function openApi({ dependencies, configuration }: Runtime, options: OpenOptions): Promise<Api> {
-  const { bodyArrivalMs, authenticators = [], challenges = stepUps(dependencies) } = options
+  const { bodyArrivalMs, authenticators = [], challenges = stepUps(dependencies), perSecond } = options
   await dependencies.movedClocks.follow()
   return {
     dependencies,
     authenticators: [...(await openAuthenticators(dependencies)), ...authenticators],
     challenges,
     addressOf: clientAddress(configuration.trustedProxies),
-    rateLimits: rateLimits(configuration.rateLimit),
+    rateLimits: rateLimits(configuration.rateLimit, perSecond),
     requireEnvironmentHeader: configuration.requireEnvironmentHeader,
     writes: new LastWrites(),
     bodyArrivalMs,

@@ -4,6 +4,8 @@ import { perform, type AnyRoute } from '../../packages/contract/routes.ts'
 import { record, Type } from '../../packages/contract/vocabulary.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { startApi } from '../../services/api/main.ts'
+import { requestsPerSecond } from '../../services/api/http/rate-limit.ts'
+import { byPhone, openSession, waiting } from '../support/checkout.ts'
 import { issueKey, otherMerchantsKey } from '../support/credentials.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
@@ -30,7 +32,7 @@ const from = (address: string, options: CallOptions = {}): CallOptions => {
 }
 
 /** Asks many times at once, again and again, until one is refused for its rate. */
-async function untilRefused(ask: () => Promise<Answer>): Promise<Answer> {
+async function untilRefused<Body>(ask: () => Promise<Answer<Body>>): Promise<Answer<Body>> {
   const burst = async () => Promise.all(Array.from({ length: 60 }, ask))
   const answers = await eventually(burst, (all) => all.some(({ status }) => status === 429))
   return answers.find(({ status }) => status === 429)!
@@ -61,7 +63,13 @@ t.test('whoever tries keys that open nothing is refused by address', async (t) =
 })
 
 t.test('strangers are limited by address, and one network of IPv6 is one address', async (t) => {
-  const paths = [operation, '/log/checkpoint', `/sandbox/pay/op_${'0'.repeat(32)}`]
+  const paths = [
+    operation,
+    '/log/checkpoint',
+    `/sandbox/pay/op_${'0'.repeat(32)}`,
+    `/checkout/session/cs_${'0'.repeat(32)}/receipt.pdf`,
+    '/pay/1/qr.svg',
+  ]
   await lawOver(t, paths, async (path) => {
     let host = 0
     const network = `2001:db8:${paths.indexOf(path)}`
@@ -83,7 +91,10 @@ t.test('strangers at many addresses are limited by the account that they act for
     action: async ({ id }) => ({ id }),
   })
   const table = [row] as unknown as readonly AnyRoute[]
-  const { port, close } = await startApi({ runtime: service.service.runtime, table })
+  const { runtime } = service.service
+  t.ok(requestsPerSecond.account > 2 * requestsPerSecond.address, 'nobody keeps all others out')
+  const perSecond = { ...requestsPerSecond, account: 20 }
+  const { port, close } = await startApi({ runtime, table, perSecond })
   t.teardown(close)
   const pages = clientOf({ ...service.service, port })
   let host = 0
@@ -92,6 +103,47 @@ t.test('strangers at many addresses are limited by the account that they act for
   t.equal((await ask(accounts[0])()).status, 200)
   t.match((await untilRefused(ask(accounts[0]))).body, { code: 'IKW-RATE-001' })
   t.equal((await ask(accounts[1])()).status, 200)
+})
+
+t.test(
+  'strangers open and pay less often than they look, and their refusal is answered unseen',
+  async (t) => {
+    const { id, url } = await openSession(service)
+    const { body: link } = await service.post('/api/v1/payment_links', { amount: 5_000 })
+    const address = '198.51.100.7'
+    const from = { 'x-forwarded-for': address, accept: 'text/html', 'accept-language': 'en' }
+    const refused = await untilRefused(() =>
+      service.get(`/pay/${String(link['slug'])}`, { key: '', headers: from }),
+    )
+    t.match(refused.body, /Too many tries/)
+    t.equal((await service.get(new URL(url).pathname, { key: '', headers: from })).status, 200, 'it may look')
+    const paying = await untilRefused(() =>
+      service.post(`/api/checkout/${id}/pay`, {}, { key: '', headers: from }),
+    )
+    t.match(paying.status, 429)
+    const press = () =>
+      service.call<string>('POST', `/checkout/session/${id}/pay`, 'PaymentMethod=card', {
+        key: '',
+        headers: { ...from, 'content-type': 'application/x-www-form-urlencoded' },
+      })
+    const page = await untilRefused(press)
+    t.match(page.body, /Too many tries/)
+    t.notMatch(page.body, /<form/, 'nothing was read for it')
+    t.match(page.body, `href="/checkout/session/${id}?lang=en"`)
+  },
+)
+
+t.test('one telephone is asked to pay ten times in ten minutes, by whomever', async (t) => {
+  const mobile_money = { ...waiting, msisdn: '+2250709080706' }
+  const statuses: number[] = []
+  for (let nth = 0; nth < 12; nth++) {
+    const order = { amount: 5_000, currency: 'XOF', country: 'CI' }
+    const { body } = await service.post('/api/v1/checkout/sessions', order, { key: service.liveKey })
+    const headers = { 'x-forwarded-for': `198.51.100.${10 + nth}` }
+    const path = `/api/checkout/${String(body['id'])}/pay`
+    statuses.push((await service.post(path, byPhone(mobile_money), { key: '', headers })).status)
+  }
+  t.strictSame(statuses, [...Array.from({ length: 10 }, () => 200), 429, 429])
 })
 
 t.test('a suspended merchant is limited too, and may look at what is there', async (t) => {

@@ -48,7 +48,7 @@ export async function handle(
   const body = await bodyOf(api, route, request)
   response.locals['form'] = body
   const bound = { ifRevision: ifRevision(route, request) }
-  const { caller, owner } = await acting(api, admitted, { route, params, response })
+  const { caller, owner } = await acting(api, admitted, { route, params, body, response })
   const { dependencies } = api
   const key = { header: keyHeader(request), caller, owner, params, body }
   const named = await identified(route, dependencies, key)
@@ -139,6 +139,7 @@ async function admit(
   const caller = await callerOf(api, route, { authorization, address, environment })
   const isNobody = caller.credential === 'nobody'
   await api.rateLimits.count(isNobody ? { address } : caller, response)
+  if (isNobody && route.isCostly) await api.rateLimits.count({ costly: address }, response)
   checkMerchant(route, caller, isRead(request))
   if (!isNobody) checkEnvironment(api, { route, caller, header: environment })
   if (route.scope !== 'public' && route.scope !== 'own') requireScope(caller, route.scope)
@@ -171,6 +172,7 @@ interface Headers {
 interface Place {
   readonly route: AnyRoute
   readonly params: Readonly<Record<string, string>>
+  readonly body: object | undefined
   readonly response: HttpResponse
 }
 
@@ -183,7 +185,7 @@ interface Acting {
 async function acting(
   { dependencies, rateLimits }: Api,
   caller: Caller,
-  { route, params, response }: Place,
+  { route, params, body, response }: Place,
 ): Promise<Acting> {
   if (caller.credential === 'user' && route.owner === 'user') return { caller, owner: { user: caller.user } }
   if (caller.credential === 'user' && route.owner === 'organization' && caller.organization !== null)
@@ -195,6 +197,9 @@ async function acting(
   const owner = ownerOf(await route.actsFor({ params, dependencies }))
   // Strangers at many addresses share the limit of the account whose page it is.
   await rateLimits.count({ account: owner }, response)
+  // Nobody has the telephones of the sandbox.
+  const msisdn = 'livemode' in owner && owner.livemode ? route.prompts?.(body as never) : undefined
+  if (msisdn) await rateLimits.countPrompt(msisdn)
   return { caller: 'merchant' in owner ? { ...caller, ...owner } : caller, owner }
 }
 

@@ -7,16 +7,23 @@ import { ownerText, type Owner } from '../../../packages/kernel/owner.ts'
 
 /**
  * Domain model, section 4: requests per second and key, with twice as many in a burst. Inferred: those of
- * strangers, by address, and by the account that they act for.
+ * strangers, by address, and by the account that they act for. One address takes a part of the account's, so
+ * that nobody keeps all payers of a merchant out. `costly` is what strangers make us write, ask or draw.
  */
-const perSecond = { live: 100, sandbox: 25, address: 100, account: 100 } as const
+export const requestsPerSecond = { live: 100, sandbox: 25, address: 100, account: 300, costly: 20 }
 const burstSeconds = 10
+/** Inferred: requests to pay that one telephone gets, whoever sends them. */
+const prompts = { points: 10, duration: 600 }
 /** Inferred: credentials that open nothing, per address. A person who mistypes one never gets there. */
 const guesses = { points: 100, duration: 10 }
 
 /** A key, or the address of a caller without one, or the account that such callers act for. */
 export type Limited =
-  Pick<Caller, 'actor' | 'livemode'> | { readonly address: string | undefined } | { readonly account: Owner }
+  | Pick<Caller, 'actor' | 'livemode'>
+  | { readonly address: string | undefined }
+  | { readonly account: Owner }
+  /** As many as its weight. */
+  | { readonly costly: string | undefined; readonly weight?: number }
 
 export interface RateLimits {
   /** Counts a request of a key or address, writes the headers, refuses what exceeds rate and burst. */
@@ -24,25 +31,25 @@ export interface RateLimits {
   /** Refuses an address that has presented too many credentials that open nothing. */
   checkGuesses(address: string | undefined): Promise<void>
   countGuess(address: string | undefined): Promise<void>
+  /** Refuses to ask a telephone too often, which many strangers at many addresses could do. */
+  countPrompt(msisdn: string): Promise<void>
 }
 
 const nothing = async () => undefined
 
-export function rateLimits(on: boolean): RateLimits {
-  if (!on) return { count: nothing, checkGuesses: nothing, countGuess: nothing }
-  const limiters = {
-    live: limiter('live'),
-    sandbox: limiter('sandbox'),
-    address: limiter('address'),
-    account: limiter('account'),
-  }
+export function rateLimits(on: boolean, perSecond = requestsPerSecond): RateLimits {
+  if (!on) return { count: nothing, checkGuesses: nothing, countGuess: nothing, countPrompt: nothing }
+  const limiters = Object.fromEntries(
+    Object.entries(perSecond).map(([kind, points]) => [kind, limiter(kind, points)]),
+  ) as Readonly<Record<keyof typeof requestsPerSecond, BurstyRateLimiter>>
+  const prompted = new RateLimiterMemory({ keyPrefix: 'prompts', ...prompts })
   const guessed = new RateLimiterMemory({ keyPrefix: 'guesses', ...guesses })
   return {
     async count(who, response) {
       const [kind, name] = nameOf(who)
       const points = perSecond[kind]
       try {
-        const state = await limiters[kind].consume(name)
+        const state = await limiters[kind].consume(name, 'weight' in who ? who.weight : 1)
         writeHeaders(response, points, state)
       } catch (state) {
         if (!(state instanceof RateLimiterRes)) throw state
@@ -57,17 +64,24 @@ export function rateLimits(on: boolean): RateLimits {
     async countGuess(address) {
       await guessed.penalty(networkOf(address))
     },
+    async countPrompt(msisdn) {
+      const state = await prompted.penalty(msisdn.slice(-subscriberDigits))
+      if (state.consumedPoints > prompts.points) refuseUntil(state)
+    },
   }
 }
 
-function nameOf(who: Limited): readonly [kind: keyof typeof perSecond, name: string] {
+/** Numbers are written with and without their country. */
+const subscriberDigits = 8
+
+function nameOf(who: Limited): readonly [kind: keyof typeof requestsPerSecond, name: string] {
+  if ('costly' in who) return ['costly', networkOf(who.costly)]
   if ('address' in who) return ['address', networkOf(who.address)]
   if ('account' in who) return ['account', ownerText(who.account)]
   return [who.livemode ? 'live' : 'sandbox', who.actor]
 }
 
-function limiter(kind: keyof typeof perSecond): BurstyRateLimiter {
-  const points = perSecond[kind]
+function limiter(kind: string, points: number): BurstyRateLimiter {
   return new BurstyRateLimiter(
     new RateLimiterMemory({ keyPrefix: kind, points, duration: 1 }),
     new RateLimiterMemory({ keyPrefix: `${kind} burst`, points, duration: burstSeconds }),

@@ -2,24 +2,32 @@ import { createRequire } from 'node:module'
 import type { Express, Request, Response } from 'express'
 import { identity } from '../../../packages/contract/identity.ts'
 import { refuse } from '../../../packages/contract/refusals.ts'
-import type { Dependencies } from '../../../packages/contract/routes.ts'
 import { idOfSlug, slugOf } from '../../../packages/domain/payment-links/payment-link.ts'
 import { checkoutReceipt, ownerOfSession } from '../actions/checkout.ts'
 import { sessionOf } from '../actions/checkout-sessions.ts'
 import { ownerOfLink } from '../actions/payment-links.ts'
+import type { Api } from '../http/handle.ts'
 import { receiptRows } from './checkout.ts'
 import { readerOf, type Reader } from './layout.ts'
 import { pdfOf } from './receipt-pdf.ts'
 
+type Printing = Pick<Api, 'dependencies' | 'addressOf' | 'rateLimits'>
+
+/** Drawing a page on paper takes the processor 50 ms. */
+const pageWeight = 10
+
 /** What is made to be kept or printed: receipts and QR codes. */
-export function mountPrints(app: Express, dependencies: Dependencies): void {
+export function mountPrints(app: Express, api: Printing): void {
   app.get('/checkout/session/:sessionId/receipt.pdf', async (request, response) => {
     // Whoever knows the session may see its receipt.
     response.locals['loggedPath'] = '/checkout/session/{sessionId}/receipt.pdf'
     const text = request.params['sessionId'] as string
     const sessionId = identity(text, 'cs') ?? refuse('checkout_session_must_exist')
-    const asked = { params: { sessionId }, dependencies }
+    const asked = { params: { sessionId }, dependencies: api.dependencies }
     const visited = { ...asked, owner: await ownerOfSession(asked) }
+    const { addressOf, rateLimits } = api
+    await rateLimits.count({ costly: addressOf(request), weight: pageWeight }, response)
+    await rateLimits.count({ account: visited.owner }, response)
     const receipt = await checkoutReceipt(visited)
     const { country } = await sessionOf(visited, sessionId)
     const reader = reading(request)
@@ -32,7 +40,7 @@ export function mountPrints(app: Express, dependencies: Dependencies): void {
 
   app.get('/pay/:slug/qr.svg', async (request, response) => {
     response.locals['loggedPath'] = '/pay/{slug}/qr.svg'
-    await sendCode(request, response, dependencies)
+    await sendCode(request, response, api)
   })
 }
 
@@ -41,9 +49,11 @@ function reading(request: Request): Reader {
   return readerOf({ query: request.query, path: request.path, language })
 }
 
-async function sendCode(request: Request, response: Response, dependencies: Dependencies): Promise<void> {
+async function sendCode(request: Request, response: Response, api: Printing): Promise<void> {
+  const { dependencies, rateLimits } = api
   const slug = request.params['slug'] as string
-  await ownerOfLink({ params: { slug }, dependencies })
+  const account = await ownerOfLink({ params: { slug }, dependencies })
+  await rateLimits.count({ account }, response)
   const address = `${dependencies.baseUrl}/pay/${slugOf(idOfSlug(slug)!)}`
   const { toString } = createRequire(import.meta.url)('qrcode') as typeof import('qrcode')
   response.setHeader('Content-Type', 'image/svg+xml')

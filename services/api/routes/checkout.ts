@@ -8,6 +8,7 @@ import {
   record,
   Timestamp,
   Type,
+  type Static,
 } from '../../../packages/contract/vocabulary.ts'
 import type { Asked } from '../../../packages/contract/row.ts'
 import { checkoutSession, type CheckoutSession } from '../../../packages/domain/checkout/checkout-session.ts'
@@ -178,6 +179,8 @@ const ofPayers = [
   perform('POST /api/checkout/{sessionId}/pay', {
     ...payers,
     summary: 'Pay the session; what is under way or paid is answered as it is',
+    isCostly: true,
+    prompts: ({ payment_method }: Static<typeof CheckoutPayRequest>) => payment_method?.mobile_money?.msisdn,
     body: CheckoutPayRequest,
     examples: checkoutPaymentExamples,
     returns: CheckoutPayment,
@@ -225,6 +228,8 @@ const ofPayers = [
     ...payers,
     summary: 'Pay from the form of the page',
     form: true,
+    isCostly: true,
+    prompts: ({ PhoneNumber }: Static<typeof CheckoutFormRequest>) => PhoneNumber?.replaceAll(/\D/g, ''),
     body: CheckoutFormRequest,
     examples: checkoutFormExamples,
     query: LanguageQuery,

@@ -63,6 +63,7 @@ const rows = [
     scope: 'public',
     params: { slug: 'text' },
     query: LinkQuery,
+    isCostly: true,
     token: 'slug',
     actsFor: ownerOfLink,
     secretId: true,
