@@ -29,11 +29,15 @@ export function passwords({
   waitingMax = 200,
 }: PasswordOptions = {}): Passwords {
   const limit = pLimit(atOnce)
-  const queued = <Result>(work: () => Promise<Result>): Promise<Result> => {
+  const requireRoom = () => {
     if (limit.pendingCount >= waitingMax) throw new PasswordsBusyError()
+  }
+  const queued = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    requireRoom()
     return limit(work)
   }
   return {
+    requireRoom,
     hash: async (password) => queued(() => hash(password, cost)),
     isRight: async (password, known) => {
       const isEqual = await queued(() => verify(known ?? nobodysHash, password))

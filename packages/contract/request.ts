@@ -50,6 +50,11 @@ export interface Request<Body = undefined, Query = object> {
    * position of its last event where that is known.
    */
   read(revision: number, position?: number): void
+  /**
+   * Whether an earlier try of this request, whose answer was lost, has written to this stream: what it was
+   * checked against may have changed by it.
+   */
+  hasWritten(stream: string): Promise<boolean>
   /** Sends a command in the caller's name; the resulting position is sent as Ledger-Position. */
   send<S, C extends Payloads, E extends Payloads, O extends Owner>(
     decider: Decider<S, C, E, O>,

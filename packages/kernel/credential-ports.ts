@@ -25,6 +25,8 @@ export interface Tokens {
 
 /** Hashes passwords slowly, a few at a time; the rest wait in a queue that has an end. */
 export interface Passwords {
+  /** Throws PasswordsBusyError now rather than once something was written down. */
+  requireRoom(): void
   hash(password: string): Promise<string>
   /** Takes as long without a hash, and is then never true. */
   isRight(password: string, hash: string | null): Promise<boolean>

@@ -1,11 +1,12 @@
 import type { LinkPurpose } from '../../packages/domain/users/links.ts'
-import { user } from '../../packages/domain/users/user.ts'
+import { userSessions } from '../../packages/domain/sessions/user-sessions.ts'
+import { user, type ActiveUser } from '../../packages/domain/users/user.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { ownerOf, type Owner } from '../../packages/kernel/owner.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import { apart } from './apart.ts'
-import { leftAddressMail, linkMail } from './mail-texts.ts'
+import { leftAddressMail, linkMail, reuseMail } from './mail-texts.ts'
 import { post } from './post.ts'
 import type { Process, Tools } from './process.ts'
 
@@ -15,6 +16,7 @@ export const linkMailProcess: Process = {
     link_mail: apart(mailLink),
     email_change_mail: apart(mailChange),
     previous_email: apart(tellPrevious),
+    session_reuse: apart(tellReuse),
   },
 }
 
@@ -26,7 +28,7 @@ async function mailLink(timer: DueTimer<Owner>, tools: Tools): Promise<void> {
   if (state.status !== 'active' || !newest || newest.isMailed) return
   const claims = { subject: id, id: newest.id, purpose }
   const token = await tokens.sign('link', claims, new Date(newest.expiresAt))
-  const mail = linkMail(purpose, { ...state, url: linkUrl(dashboardUrl, purpose, token) })
+  const mail = linkMail(purpose, { ...addressed(state), url: linkUrl(dashboardUrl, purpose, token) })
   await post(tools, { to: state.email, ...mail })
   const mailed = { type: 'NoteLinkMailed', data: { purpose, link: newest.id } } as const
   await tools.send(to(user, id, mailed), ownerOf(timer), 'timer')
@@ -40,7 +42,8 @@ async function mailChange({ subject: id, ...timer }: DueTimer<Owner>, tools: Too
   if (state.status !== 'active' || change?.status !== 'pending' || change.isMailed) return
   const claims = { subject: id, id: change.link, purpose: 'email_change' }
   const token = await tokens.sign('link', claims, new Date(change.expiresAt))
-  const mail = linkMail('email_change', { ...state, url: linkUrl(dashboardUrl, 'email_change', token) })
+  const url = linkUrl(dashboardUrl, 'email_change', token)
+  const mail = linkMail('email_change', { name: null, language: state.language, url })
   await post(tools, { to: change.email, ...mail })
   const mailed = { type: 'NoteEmailChangeMailed', data: { link: change.link } } as const
   await tools.send(to(user, id, mailed), ownerOf(timer), 'timer')
@@ -49,8 +52,26 @@ async function mailChange({ subject: id, ...timer }: DueTimer<Owner>, tools: Too
 async function tellPrevious({ subject: id, ...timer }: DueTimer<Owner>, tools: Tools): Promise<void> {
   const state = await readState(tools.dependencies.store, user, id)
   if (state.status !== 'active' || state.untold === null) return
-  await post(tools, { to: state.untold, ...leftAddressMail(state) })
+  await post(tools, { to: state.untold, ...leftAddressMail({ name: null, language: state.language }) })
   await tools.send(to(user, id, { type: 'NotePreviousEmailTold', data: {} }), ownerOf(timer), 'timer')
+}
+
+async function tellReuse(timer: DueTimer<Owner>, tools: Tools): Promise<void> {
+  const [id, session] = timer.subject.split('.') as [string, string]
+  const { store } = tools.dependencies
+  const [state, { untold }] = [await readState(store, user, id), await readState(store, userSessions, id)]
+  if (state.status !== 'active' || !untold.includes(session)) return
+  await post(tools, { to: state.email, ...reuseMail(addressed(state)) })
+  await tools.send(
+    to(userSessions, id, { type: 'NoteReuseTold', data: { session } }),
+    ownerOf(timer),
+    'timer',
+  )
+}
+
+/** Only who has shown to have the mailbox is called by name: it could say anything to anybody. */
+function addressed({ name, language, emailVerified }: ActiveUser) {
+  return { name: emailVerified ? name : null, language }
 }
 
 /** Behind the `#` the token is seen by the page alone, not by servers on the way, nor in their logs. */

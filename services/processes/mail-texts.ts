@@ -95,8 +95,33 @@ const leftTexts: Readonly<Record<Language, readonly [subject: string, text: stri
   ],
 }
 
-export function leftAddressMail({ name, language }: Pick<Addressed, 'name' | 'language'>): Omit<Mail, 'to'> {
-  const [subject, why] = leftTexts[language]
+/** Somebody has shown a refresh token that was spent. */
+const reuseTexts: Readonly<Record<Language, readonly [subject: string, text: string]>> = {
+  fr: [
+    'Une de vos sessions a été fermée',
+    'Elle a été ouverte à deux endroits, ce qui peut être le fait d’un voleur. Reconnectez-vous, et changez votre mot de passe si vous ne savez pas pourquoi.',
+  ],
+  en: [
+    'One of your sessions was ended',
+    'It was in use in two places, which may be the work of a thief. Sign in again, and change your password unless you know why.',
+  ],
+}
+
+type Named = Pick<Addressed, 'name' | 'language'>
+
+export function leftAddressMail({ name, language }: Named): Omit<Mail, 'to'> {
+  return plain(language, name, leftTexts[language])
+}
+
+export function reuseMail({ name, language }: Named): Omit<Mail, 'to'> {
+  return plain(language, name, reuseTexts[language])
+}
+
+function plain(
+  language: Language,
+  name: string | null,
+  [subject, why]: readonly [subject: string, text: string],
+): Omit<Mail, 'to'> {
   return { subject, text: [greetings[language](name), '', why].join('\n') }
 }
 
@@ -117,13 +142,14 @@ export function codeMail(language: Language, code: string): Omit<Mail, 'to'> {
   return { subject: subject!, text: [`${subject}.`, '', ...lines].join('\n') }
 }
 
-const greetings: Readonly<Record<Language, (name: string) => string>> = {
-  fr: (name) => `Bonjour ${name},`,
-  en: (name) => `Hello ${name},`,
+const greetings: Readonly<Record<Language, (name: string | null) => string>> = {
+  fr: (name) => (name === null ? 'Bonjour,' : `Bonjour ${name},`),
+  en: (name) => (name === null ? 'Hello,' : `Hello ${name},`),
 }
 
 interface Addressed {
-  readonly name: string
+  /** Left out where the address is not shown to be this person's. */
+  readonly name: string | null
   readonly language: Language
   readonly url: string
 }

@@ -11,6 +11,7 @@ const issue = {
   user,
   destination: 'awa@example.com',
   language: 'fr',
+  passwordChanges: 0,
 } as const
 const issued = {
   type: 'ChallengeIssued',

@@ -95,6 +95,21 @@ scenarios(
       when: { type: 'EndSessionsOfMerchant', data: { merchant: elsewhere } },
       then: [],
     },
+    'all end whatever the clock of another process says': {
+      given: [{ ...started, at: at(60).toISOString() }],
+      when: {
+        type: 'EndSessions',
+        data: { startedUntil: null, except: null, reason: 'password_changed' },
+      },
+      then: [
+        { type: 'SessionsEnded', data: { startedUntil: null, except: null, reason: 'password_changed' } },
+      ],
+    },
+    'a user is told once that a spent token was shown': {
+      given: [started, ended('token_reused')],
+      when: { type: 'NoteReuseTold', data: { session } },
+      then: [{ type: 'SessionReuseTold', data: { session } }],
+    },
     'what starts later is not ended by a command that comes late': {
       given: [started],
       when: {

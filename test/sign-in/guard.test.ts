@@ -22,6 +22,12 @@ const requested = (ms: number) => ({
   data: { ...link, link: v7() },
   at: later(ms).toISOString(),
 })
+const mailed = (ms: number) => ({
+  type: 'SignInMailRequested' as const,
+  data: { purpose: 'email_change' as const },
+  at: later(ms).toISOString(),
+})
+const mailing = { type: 'RequestMail', data: { purpose: 'email_change', isLimited: true } } as const
 const answer = { type: 'SignInTried', data: attempt } as const
 
 scenarios(
@@ -68,10 +74,26 @@ scenarios(
       then: [{ type: 'SignInLinkRequested', data: link }],
     },
     'but not twice in half a minute': { given: [requested(-29_000)], when: asking, then: [] },
-    'and not more than five times in an hour': {
-      given: [50, 40, 30, 20, 10].map((minutes) => requested(-minutes * minute)),
+    'from the third in an hour on, a link comes when the one before is over': {
+      given: [16, 14].map((minutes) => requested(-minutes * minute)),
       when: asking,
       then: [],
+    },
+    'and not later, so that somebody else can never use up what its owner needs': {
+      given: [60.5, 60, 45, 30, 15].map((minutes) => requested(-minutes * minute)),
+      when: asking,
+      then: [{ type: 'SignInLinkRequested', data: link }],
+    },
+    'a code or link is sent to an address so many times an hour': {
+      given: [50, 40, 30, 20, 10].map((minutes) => mailed(-minutes * minute)),
+      when: mailing,
+      then: 'rate_must_be_within_the_limit',
+    },
+    'whatever else is sent there': {
+      given: [50, 40, 30, 20, 10].map((minutes) => requested(-minutes * minute)),
+      when: mailing,
+      then: [{ type: 'SignInMailRequested', data: { purpose: 'email_change' } }],
+      again: 'rate_must_be_within_the_limit',
     },
   },
   { platform: true },

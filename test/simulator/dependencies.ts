@@ -68,7 +68,7 @@ export function dependenciesOf(world: Surroundings, life: Life): Dependencies {
     blindIndex: async (name) => hash('sha256', name),
     tokens: { sign: unused, open: unused, publicKeys: unused },
     codes: { of: unused, stepOf: unused, newSecret: unused, urlOf: unused },
-    passwords: { hash: unused, isRight: unused, isWeak: unused },
+    passwords: { requireRoom: unused, hash: unused, isRight: unused, isWeak: unused },
     mailer: { send: unused },
   }
 }

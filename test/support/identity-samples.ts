@@ -65,6 +65,8 @@ export const proving: Readonly<Record<string, (service: TestService) => Promise<
   },
   'POST /api/v1/auth/magic-link/verify': async (service) => {
     const { id, email } = await newUser(service)
+    const token = await linkToken(service.service, id, 'verify_email')
+    await service.post('/api/v1/auth/verify-email', { token })
     await service.post('/api/v1/auth/magic-link', { email })
     return { body: { token: await newestLink(service, id, 'magic_link') } }
   },

@@ -111,6 +111,8 @@ t.test('with a second factor a change needs a challenge; with a challenge it nee
 
 t.test('a mailed link signs in once, also while passwords are locked', async (t) => {
   const user = await newUser(service)
+  const address = { token: await tokenFor(user.email, 'verify-email') }
+  t.equal((await service.post(`${auth}/verify-email`, address, open)).status, 200)
   const wrong = { email: user.email, password: 'encore quatre mots au hasard' }
   await Promise.all(Array.from({ length: 10 }, () => service.post(`${auth}/login`, wrong, open)))
   t.match(await service.post(`${auth}/login`, { ...wrong, password: user.password }, open), { status: 423 })

@@ -25,6 +25,16 @@ const resetBy = (id: string) => ({
   type: 'UserPasswordResetRequested' as const,
   data: { link: id, expiresAt: later(hour).toISOString() },
 })
+const totpSetup = {
+  type: 'UserTotpSetupStarted',
+  data: { secretId: v7(), secret: 'secret', expiresAt },
+} as const
+const totpOn = { type: 'UserTotpEnabled', data: { secretId: totpSetup.data.secretId, step: 1 } } as const
+const [{ claim }] = details.held
+const moving = {
+  ...{ email: 'new@example.com', from: details.email, replaces: claim },
+  held: [{ claim: v7(), hold: newer }],
+}
 const abandoned = { type: 'UserHoldAbandoned', data: { hold } } as const
 const changed = { type: 'UserPasswordChanged', data: { password: 'new', session: null } } as const
 
@@ -70,10 +80,39 @@ scenarios(
       then: 'token_must_be_valid',
     },
     'a mailed link changes the password, once': {
-      given: [registered, resetBy(link)],
+      given: [registered, verified, resetBy(link)],
       when: { type: 'ChangePassword', data: { password: 'new', session: null, link } },
       then: [changed],
       again: 'token_must_be_valid',
+    },
+    'where the address was never verified, it also ends what somebody else may have set up': {
+      given: [registered, totpSetup, totpOn, resetBy(link)],
+      when: { type: 'ChangePassword', data: { password: 'new', session: null, link } },
+      then: [verified, { type: 'UserTotpDisabled', data: {} }, changed],
+      again: 'token_must_be_valid',
+    },
+    'where the address was never verified, a link to sign in is one for a new password': {
+      given: [registered],
+      when: { type: 'RequestMagicLink', data: { link } },
+      then: [resetBy(link)],
+    },
+    'an address that was changed meanwhile is not changed': {
+      given: [registered],
+      when: { type: 'ChangeEmail', data: { ...moving, from: 'other@example.com' } },
+      then: 'resource_must_not_have_changed',
+    },
+    'another spelling of an address frees nothing': {
+      given: [registered],
+      when: { type: 'ChangeEmail', data: { ...moving, email: 'AWA@example.com', held: [...details.held] } },
+      then: [
+        {
+          type: 'UserEmailChanged',
+          data: {
+            ...{ link: null, email: 'AWA@example.com', previous: details.email, isVerified: false },
+            ...{ held: [...details.held], freed: [] },
+          },
+        },
+      ],
     },
     'who changes the password otherwise makes a mailed link for it invalid': {
       given: [registered, resetBy(link), { type: 'UserPasswordChanged', data: { password: 'own', session } }],

@@ -43,7 +43,7 @@ export const challengeEvents = {
   ChallengeIssued: sealedFor(
     ({ user }, id) => (user === null ? `challenge/${id}` : `user/${user}`),
     stored(
-      1,
+      2,
       record({
         purpose: literals(...challengePurposes),
         method: Method,
@@ -52,8 +52,11 @@ export const challengeEvents = {
         /** Where a code is sent. */
         destination: personal(nullable(Type.String())),
         language: literals('fr', 'en'),
+        /** How often the user had changed the password by then. */
+        passwordChanges: Type.Integer(),
         expiresAt: Timestamp,
       }),
+      { 1: (old) => ({ ...old, passwordChanges: 0 }) },
     ),
   ),
   ChallengeCodeSent: stored(1, record({})),

@@ -1,4 +1,5 @@
 import type { Family } from '../../contract/family.ts'
+import { sessionTimers } from './timers.ts'
 import { userSessions } from './user-sessions.ts'
 
-export const sessions: Family = { name: 'sessions', streams: [userSessions] }
+export const sessions: Family = { name: 'sessions', streams: [userSessions], timers: sessionTimers }

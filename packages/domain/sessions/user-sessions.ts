@@ -10,6 +10,9 @@ const Place = { device: personal(nullable(Type.String())), address: personal(nul
 
 const EndReason = literals('signed_out', 'ended_by_user', 'password_changed', 'token_reused', 'too_many')
 
+/** A newer version only takes more. */
+const asItWas = (old: object) => old
+
 const aboutUser = (_: object, id: string) => `user/${id}`
 
 // Events
@@ -36,8 +39,14 @@ export const userSessionEvents = {
   /** All that worked for a merchant whose member the user is no more. */
   SessionsOfMerchantEnded: stored(1, record({ merchant: Uuid })),
   SessionEnded: stored(1, record({ session: Uuid, reason: EndReason })),
-  /** All that had started by then, but for one. */
-  SessionsEnded: stored(1, record({ startedUntil: Timestamp, except: nullable(Uuid), reason: EndReason })),
+  /** All that had started, or had by then, but for one. */
+  SessionsEnded: stored(
+    2,
+    record({ startedUntil: nullable(Timestamp), except: nullable(Uuid), reason: EndReason }),
+    { 1: asItWas },
+  ),
+  /** The user has a mail that says that a spent token was shown. */
+  SessionReuseTold: stored(1, record({ session: Uuid })),
 }
 
 export type UserSessionEvents = EventsOf<typeof userSessionEvents>
@@ -58,6 +67,8 @@ export interface Session extends Place {
 /** The sessions that go on, oldest first: all of one user, so that one append can end them. */
 export interface UserSessions {
   readonly active: readonly Session[]
+  /** Ended because a spent token was shown, which the user is not told yet. */
+  readonly untold: readonly string[]
 }
 
 // Decisions
@@ -77,6 +88,7 @@ export type UserSessionCommands = {
   EndSessionsOfMerchant: UserSessionEvents['SessionsOfMerchantEnded']
   EndSession: { session: string; reason: UserSessionEvents['SessionEnded']['reason'] }
   EndSessions: UserSessionEvents['SessionsEnded']
+  NoteReuseTold: UserSessionEvents['SessionReuseTold']
 }
 
 export const userSessions: Decider<UserSessions, UserSessionCommands, UserSessionEvents, UserOwner> = {
@@ -84,8 +96,8 @@ export const userSessions: Decider<UserSessions, UserSessionCommands, UserSessio
   owners: ['user'],
   time: 'real',
   events: userSessionEvents,
-  initial: () => ({ active: [] }),
-  snapshot: { version: 1, every: () => 200 },
+  initial: () => ({ active: [], untold: [] }),
+  snapshot: { version: 2, every: () => 200 },
 
   decide: {
     StartSession(started, { active }) {
@@ -129,15 +141,31 @@ export const userSessions: Decider<UserSessions, UserSessionCommands, UserSessio
     EndSessions(all, { active }) {
       return active.some((session) => isAmong(all, session)) ? [{ type: 'SessionsEnded', data: all }] : []
     },
+
+    NoteReuseTold: ({ session }, { untold }) =>
+      untold.includes(session) ? [{ type: 'SessionReuseTold', data: { session } }] : [],
   },
 
   evolve: {
-    SessionStarted({ active }, { session: id, merchant, device, address }, { at }) {
+    SessionStarted({ active, untold }, { session: id, merchant, device, address }, { at }) {
       const started = { id, merchant, device, address, startedAt: at, generation: 0, usedAt: at }
-      return { active: [...active, started] }
+      return { active: [...active, started], untold }
     },
-    SessionRefreshed: ({ active }, { session, ...refreshed }, { at }) => ({
+    SessionRefreshed: ({ active, untold }, { session, ...refreshed }, { at }) => ({
       active: active.map((one) => (one.id === session ? { ...one, ...refreshed, usedAt: at } : one)),
+      untold,
+    }),
+    SessionEnded: ({ active, untold }, { session, reason }) => ({
+      active: active.filter(({ id }) => id !== session),
+      untold: reason === 'token_reused' ? [...untold, session] : untold,
+    }),
+    SessionsEnded: ({ active, untold }, all) => ({
+      active: active.filter((session) => !isAmong(all, session)),
+      untold,
+    }),
+    SessionReuseTold: ({ active, untold }, { session }) => ({
+      active,
+      untold: untold.filter((one) => one !== session),
     }),
     SessionMerchantSwitched: (state, { session, merchant }) => ({
       ...state,
@@ -147,8 +175,6 @@ export const userSessions: Decider<UserSessions, UserSessionCommands, UserSessio
       ...state,
       active: state.active.filter(({ merchant: works }) => works !== merchant),
     }),
-    SessionEnded: ({ active }, { session }) => ({ active: active.filter(({ id }) => id !== session) }),
-    SessionsEnded: ({ active }, all) => ({ active: active.filter((session) => !isAmong(all, session)) }),
   },
 }
 
@@ -160,7 +186,7 @@ function isAmong(
   { startedUntil, except }: UserSessionEvents['SessionsEnded'],
   { id, startedAt }: Session,
 ): boolean {
-  return id !== except && startedAt <= startedUntil
+  return id !== except && (startedUntil === null || startedAt <= startedUntil)
 }
 
 export function expiryOf({ usedAt }: Session): Date {

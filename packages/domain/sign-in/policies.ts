@@ -13,5 +13,6 @@ export const sendRequestedLink = policy<SignInGuardEvents, PlatformOwner>(
       return id === null ? [] : [to(user, id, { type: requests[purpose], data: { link } })]
     },
   },
-  ({ data }) => ('purpose' in data && data.user !== null ? { user: data.user } : { platform: true }),
+  ({ data }) =>
+    'user' in data && 'link' in data && data.user !== null ? { user: data.user } : { platform: true },
 )

@@ -8,11 +8,18 @@ import type { PlatformOwner } from '../../kernel/owner.ts'
 
 const LinkPurpose = literals('reset_password', 'magic_link')
 
+/** What somebody who is known, or not yet, may have sent to an address so many times an hour. */
+const mailsPerHour = { code: 10, verify_email: 5, email_change: 5, pre_signup: 5 } as const
+export type MailPurpose = keyof typeof mailsPerHour
+const mailPurposes = Object.keys(mailsPerHour) as [MailPurpose, ...MailPurpose[]]
+
 /** A newer version only has more purposes. */
 const asItWas = (old: object) => old
 
 export const signInGuardEvents = {
-  /** A code is on its way to the address. */
+  /** A code, or a link that a user has asked for, is on its way to the address or number. */
+  SignInMailRequested: stored(1, record({ purpose: literals(...mailPurposes) })),
+  /** The same before there were purposes. */
   SignInCodeRequested: stored(1, record({ challenge: Uuid })),
   /** Counted before the password is looked at, so that a thousand guesses at once are a thousand. */
   SignInTried: stored(1, record({ attempt: Uuid, user: nullable(Uuid) })),
@@ -29,7 +36,7 @@ export type MailedPurpose = SignInGuardEvents['SignInLinkRequested']['purpose']
 // State
 
 interface Requested {
-  readonly purpose: MailedPurpose | 'code'
+  readonly purpose: MailedPurpose | MailPurpose
   readonly at: string
 }
 
@@ -50,8 +57,13 @@ const hourMs = 60 * minuteMs
 /** Domain model, section 4. */
 const lockMs = 15 * minuteMs
 const resendAfterMs = 30_000
-const linksPerHour = 5
-const codesPerHour = 10
+/**
+ * A link that signs in lasts as long: who uses up the limit of somebody else, to keep a locked account shut,
+ * leaves one in the mailbox that works.
+ */
+const linkEveryMs = 15 * minuteMs
+/** So many come as soon as they are asked for. */
+const linksAtOnce = 2
 /** Remembered at most, which is more than any limit. */
 const rememberedMax = 100
 
@@ -62,7 +74,7 @@ export type SignInGuardCommands = {
   TrySignIn: SignInGuardEvents['SignInTried'] & { of: keyof typeof triesMax }
   /** `attempt`: which one passed, or the mailed link that proved it otherwise. */
   PassSignIn: { attempt: string }
-  RequestCode: { challenge: string; isLimited: boolean }
+  RequestMail: { purpose: MailPurpose; isLimited: boolean }
   RequestSignInLink: SignInGuardEvents['SignInLinkRequested'] & { isLimited: boolean }
 }
 
@@ -84,16 +96,15 @@ export const signInGuard: Decider<SignInGuard, SignInGuardCommands, SignInGuardE
       tried.length > 0 ? [{ type: 'SignInPassed', data: { attempt } }] : [],
 
     RequestSignInLink({ isLimited, ...request }, { requested }, { now }) {
-      const waits = waitsOf(requested, { purpose: request.purpose, perHour: linksPerHour, now })
-      if (isLimited && waits > 0) return []
+      if (isLimited && linkWaits(requested, request.purpose, now) > 0) return []
       return [{ type: 'SignInLinkRequested', data: request }]
     },
 
-    RequestCode({ challenge, isLimited }, { requested }, { now }) {
-      const waitMs = waitsOf(requested, { purpose: 'code', perHour: codesPerHour, now })
+    RequestMail({ purpose, isLimited }, { requested }, { now }) {
+      const waitMs = mailWaits(requested, purpose, now)
       if (isLimited && waitMs > 0)
         refuse('rate_must_be_within_the_limit', { retryAfterSeconds: Math.ceil(waitMs / 1_000) })
-      return [{ type: 'SignInCodeRequested', data: { challenge } }]
+      return [{ type: 'SignInMailRequested', data: { purpose } }]
     },
   },
 
@@ -104,6 +115,7 @@ export const signInGuard: Decider<SignInGuard, SignInGuardCommands, SignInGuardE
     }),
     SignInPassed: (state) => ({ ...state, tried: [] }),
     SignInLinkRequested: (state, { purpose }, { at }) => asked(state, { purpose, at }),
+    SignInMailRequested: (state, { purpose }, { at }) => asked(state, { purpose, at }),
     SignInCodeRequested: (state, _, { at }) => asked(state, { purpose: 'code', at }),
   },
 }
@@ -112,17 +124,22 @@ function asked(state: SignInGuard, one: Requested): SignInGuard {
   return { ...state, requested: [...state.requested, one].slice(-rememberedMax) }
 }
 
-interface Mailing {
-  readonly purpose: Requested['purpose']
-  readonly perHour: number
-  readonly now: Date
+/** Until the next mail of this kind may be sent. */
+function mailWaits(requested: readonly Requested[], purpose: MailPurpose, now: Date): number {
+  const times = timesOf(requested, purpose)
+  const [last = -Infinity, first = -Infinity] = [times.at(-1), times.at(-mailsPerHour[purpose])]
+  return Math.max(last + resendAfterMs, first + hourMs) - now.getTime()
 }
 
-/** Until the next mail of this kind may be sent. */
-function waitsOf(requested: readonly Requested[], { purpose, perHour, now }: Mailing): number {
-  const times = requested.filter((one) => one.purpose === purpose).map(({ at }) => Date.parse(at))
-  const [last = -Infinity, first = -Infinity] = [times.at(-1), times.at(-perHour)]
-  return Math.max(last + resendAfterMs, first + hourMs) - now.getTime()
+/** The same for a link that a stranger asks for. */
+function linkWaits(requested: readonly Requested[], purpose: MailedPurpose, now: Date): number {
+  const times = timesOf(requested, purpose).filter((time) => now.getTime() - time < hourMs)
+  const everyMs = times.length < linksAtOnce ? resendAfterMs : linkEveryMs
+  return (times.at(-1) ?? -Infinity) + everyMs - now.getTime()
+}
+
+function timesOf(requested: readonly Requested[], purpose: Requested['purpose']): readonly number[] {
+  return requested.filter((one) => one.purpose === purpose).map(({ at }) => Date.parse(at))
 }
 
 /** After so many failures in a quarter of an hour, for a quarter of an hour after the last of them. */

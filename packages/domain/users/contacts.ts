@@ -83,10 +83,10 @@ export type ContactCommands = {
   NoteEmailChangeMailed: { link: string }
   CancelEmailChange: { link?: string }
   /**
-   * `held`: the claim of the new address, `replaces`: that of the old one. `link`: the mailed one; without
-   * it a challenge stands for it.
+   * `held`: the claim of the new address, `replaces`: that of the old one, `from`. `link`: the mailed one;
+   * without it a challenge stands for it.
    */
-  ChangeEmail: { email: string; held: readonly Held[]; replaces: string; link?: string }
+  ChangeEmail: { email: string; held: readonly Held[]; replaces: string; from: string; link?: string }
   NotePreviousEmailTold: object
 }
 
@@ -126,14 +126,17 @@ export const decideContacts: { readonly [Type in keyof ContactCommands]: Decisio
     return [{ type: 'UserEmailChangeCanceled', data: { link: emailChange.link } }]
   },
 
-  ChangeEmail({ email, held, replaces, link }, state, { now }) {
+  ChangeEmail({ email, held, replaces, from, link }, state, { now }) {
     const { emailChange } = state
     const isRequested = emailChange?.link === link && emailChange?.status === 'pending'
     const isLate = emailChange !== null && now >= new Date(emailChange.expiresAt)
     if (link !== undefined && (!isRequested || isLate)) refuse('token_must_be_valid')
     if (held.some(({ hold }) => state.abandoned.includes(hold))) refuse('resource_must_not_have_changed')
     if (email === state.email) return []
-    const freed = state.held.filter(({ claim }) => claim === replaces)
+    if (from !== state.email) refuse('resource_must_not_have_changed')
+    // Another spelling of the same address is the same claim.
+    const isKept = held.some(({ claim }) => claim === replaces)
+    const freed = isKept ? [] : state.held.filter(({ claim }) => claim === replaces)
     const isVerified = link !== undefined
     const data = { link: link ?? null, email, previous: state.email, isVerified, held: [...held], freed }
     return [{ type: 'UserEmailChanged', data }]
@@ -170,7 +173,10 @@ export const evolveContacts = {
     return {
       ...state,
       email,
-      held: [...state.held.filter(({ claim }) => !freed.some((one) => one.claim === claim)), ...held],
+      held: [
+        ...state.held.filter(({ claim }) => ![...freed, ...held].some((one) => one.claim === claim)),
+        ...held,
+      ],
       emailVerified: isVerified,
       untold: previous,
       links: {},

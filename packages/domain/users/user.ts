@@ -15,6 +15,8 @@ export interface ActiveUser extends Registered, Factors, Contacts {
   /** The newest of each purpose: it makes older ones invalid. */
   readonly links: Readonly<Partial<Record<LinkPurpose, Link>>>
   readonly createdAt: string
+  /** What was proved with the password before is worth nothing. */
+  readonly passwordChanges: number
 }
 
 export type User = { readonly status: 'none'; readonly abandoned: readonly string[] } | ActiveUser
@@ -81,7 +83,10 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     },
 
     RequestMagicLink({ link }, state, context) {
-      if (existing(state).links.magic_link?.id === link) return []
+      const { links, emailVerified } = existing(state)
+      if (links.magic_link?.id === link) return []
+      // Whoever registered it may be another one than who has the mailbox, and knows the password.
+      if (!emailVerified) return user.decide.RequestPasswordReset({ link }, state, context)
       return [{ type: 'UserMagicLinkRequested', data: newLink('magic_link', link, context) }]
     },
 
@@ -92,8 +97,10 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
 
     ChangePassword({ password, session, link }, state, context) {
       const known = existing(state)
-      if (link !== undefined) useLink(known, 'reset_password', { link, context })
-      return [{ type: 'UserPasswordChanged', data: { password, session } }]
+      const changed = { type: 'UserPasswordChanged', data: { password, session } } as const
+      if (link === undefined) return [changed]
+      useLink(known, 'reset_password', { link, context })
+      return known.emailVerified ? [changed] : [...provenFirst(known), changed]
     },
 
     NoteLinkMailed(mailed, state) {
@@ -136,6 +143,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       links: {},
       ...noFactors,
       ...noChanges,
+      passwordChanges: 0,
       abandoned: state.abandoned,
       createdAt: at,
     }),
@@ -149,6 +157,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     UserPasswordChanged: (state, { password }) => ({
       ...withLink(state, 'reset_password', undefined),
       password,
+      passwordChanges: begun(state).passwordChanges + 1,
     }),
     UserLinkMailed: (state, { purpose }) =>
       withLink(state, purpose, { ...begun(state).links[purpose]!, isMailed: true }),
@@ -180,6 +189,12 @@ export function existing(state: User): ActiveUser {
 function begun(state: User): ActiveUser {
   if (state.status === 'active') return state
   throw new Error('the stream does not start with UserRegistered')
+}
+
+/** Whoever has the mailbox takes the account over from somebody who never showed to have it. */
+function provenFirst({ totp }: ActiveUser) {
+  const verified = { type: 'UserEmailVerified' as const, data: {} }
+  return totp ? [verified, { type: 'UserTotpDisabled' as const, data: {} }] : [verified]
 }
 
 function newLink(purpose: LinkPurpose, link: string, { now }: Context<UserOwner>) {

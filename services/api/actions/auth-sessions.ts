@@ -28,12 +28,14 @@ interface Starting {
   readonly method: UserSessionEvents['SessionStarted']['method']
   /** Left out: the one that the user works for by default. */
   readonly merchant?: string
+  /** As of which password it was proved. */
+  readonly passwordChanges: number
 }
 
 /** Starts a session for somebody who has proved who it is. */
 export async function startSession(
   { dependencies, envelope, client }: Asking,
-  { user, method, merchant: chosen }: Starting,
+  { user, method, merchant: chosen, passwordChanges }: Starting,
 ): Promise<AuthSession> {
   const { executor, newId } = dependencies
   const id = newId()
@@ -46,9 +48,9 @@ export async function startSession(
   }
   const own = actingFor({ user }, { ...envelope, actor: `user:${user}` })
   const started = await executor.send(userSessions, user, { type: 'StartSession', data }, own)
-  // A password that was changed while this one was checked ends what it had opened.
+  // A password that was changed since the proof ends what the proof has opened.
   const now = await knownUser(dependencies, user)
-  if (now.password !== state.password) {
+  if (now.passwordChanges !== passwordChanges) {
     const end = { session: id, reason: 'password_changed' as const }
     await executor.send(userSessions, user, { type: 'EndSession', data: end }, own)
     refuse('email_and_password_must_be_right')

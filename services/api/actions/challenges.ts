@@ -15,7 +15,7 @@ import { actingFor } from '../../../packages/kernel/envelope.ts'
 import { readState } from '../../../packages/kernel/history.ts'
 import { owns } from '../../../packages/kernel/owner.ts'
 import { startSession } from './auth-sessions.ts'
-import { countCode } from './sign-in-guards.ts'
+import { countMail, triesOfFactors } from './sign-in-guards.ts'
 import { knownUser, signedIn } from './user-accounts.ts'
 
 type Asking = Pick<Request, 'dependencies' | 'envelope' | 'client' | 'id'>
@@ -32,8 +32,9 @@ export async function issueTo(request: Asking, { purpose, user, state }: Wanted)
   const { dependencies, envelope, id } = request
   const method = state.totp ? ('totp' as const) : ('email' as const)
   const destination = state.totp ? null : state.email
-  if (destination !== null) await countCode(request, destination)
-  const data = { purpose, method, user, destination, language: state.language }
+  if (destination !== null) await countMail(request, destination, 'code')
+  const { language, passwordChanges } = state
+  const data = { purpose, method, user, destination, language, passwordChanges }
   const own = actingFor({ user }, { ...envelope, actor: `user:${user}` })
   const issued = await dependencies.executor.send(challenge, id, { type: 'IssueChallenge', data }, own)
   return viewChallenge(id, issued.state as IssuedChallenge, dependencies.clock())
@@ -59,6 +60,7 @@ export async function answerChallenge(request: Request<{ challengeId: string; co
   const known = await readState(dependencies.store, challenge, id)
   if (known.status === 'none') return refuse('code_must_be_right')
   const envelope = actingFor(ownerOf(known), { ...request.envelope, actor: actorOf(known) })
+  if (known.purpose === 'sign_in') await requirePassword(dependencies, known)
   const { isRight, method } = await isAnswered(request, { id, known, code: code.trim() })
   const answer = { type: 'AnswerChallenge', data: { isRight, method } } as const
   const { state } = await dependencies.executor.send(challenge, id, answer, envelope)
@@ -67,7 +69,14 @@ export async function answerChallenge(request: Request<{ challengeId: string; co
     return viewChallenge(id, state as IssuedChallenge, dependencies.clock())
   const consume = { type: 'ConsumeChallenge', data: { purpose: 'sign_in', by: request.id } } as const
   await dependencies.executor.send(challenge, id, consume, envelope)
-  return startSession(request, { user: known.user, method: 'password' })
+  const { user, passwordChanges } = known
+  return startSession(request, { user, method: 'password', passwordChanges })
+}
+
+/** Whoever has proved a password that is changed meanwhile has proved nothing. */
+async function requirePassword(dependencies: Dependencies, { user, passwordChanges }: IssuedChallenge) {
+  const now = user === null ? undefined : await knownUser(dependencies, user)
+  if (now?.passwordChanges !== passwordChanges) refuse('challenge_must_be_pending')
 }
 
 interface Answering {
@@ -83,14 +92,20 @@ async function isAnswered(
   const { user, method } = known
   if (method !== 'totp' || user === null)
     return { isRight: code === (await request.dependencies.codes.of(id)), method }
-  if (known.status !== 'pending') return { isRight: false, method }
+  // No code is spent on what takes no answer.
+  if (statusOf(known, request.dependencies.clock()) !== 'pending') return { isRight: false, method }
+  const tries = await triesOfFactors(request, user)
+  await tries.begin(user)
   const { totp } = await knownUser(request.dependencies, user)
   const step = totp ? await request.dependencies.codes.stepOf(totp.secret, code) : undefined
-  if (step !== undefined)
-    return { method, isRight: await isTaken(request, user, { type: 'UseTotp', data: { step } }) }
   const digest = await recoveryDigest(request.dependencies, user, code)
-  const use = { type: 'UseRecoveryCode', data: { digest } } as const
-  return { method: 'recovery_code', isRight: await isTaken(request, user, use) }
+  const isTotp = step !== undefined
+  const use: Use = isTotp
+    ? { type: 'UseTotp', data: { step } }
+    : { type: 'UseRecoveryCode', data: { digest } }
+  const isRight = await isTaken(request, user, use)
+  if (isRight) await tries.pass()
+  return { isRight, method: isTotp ? method : 'recovery_code' }
 }
 
 type Use =

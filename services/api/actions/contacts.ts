@@ -15,7 +15,7 @@ import { stepUps } from '../http/step-up.ts'
 import { startSession } from './auth-sessions.ts'
 import { hintOf, issueTo } from './challenges.ts'
 import { requestLink } from './sign-in.ts'
-import { unlock } from './sign-in-guards.ts'
+import { countMail, unlock } from './sign-in-guards.ts'
 import { knownUser, signedIn, userOf } from './user-accounts.ts'
 import { acknowledged, openedLink } from './users.ts'
 
@@ -66,7 +66,7 @@ export async function requestEmailChange(
   const { caller, dependencies, body, id: link } = request
   const { user: id } = signedIn(request)
   const email = body.newEmail ?? refuseField('request_must_be_valid', '/newEmail', 'newEmail is required')
-  const { totp } = await knownUser(dependencies, id)
+  const { totp, emailChange } = await knownUser(dependencies, id)
   if (totp) {
     const proof =
       body.challengeId ?? refuseField('request_must_be_valid', '/challengeId', 'challengeId is required')
@@ -74,6 +74,7 @@ export async function requestEmailChange(
   }
   const other = await userOf(dependencies, email)
   if (other && other.id !== id) refuse('email_must_be_free')
+  if (emailChange?.link !== link) await countMail(request, email, 'email_change')
   const { state } = await request.send(user, id, { type: 'RequestEmailChange', data: { link, email } })
   return viewChange(state as ActiveUser)
 }
@@ -124,7 +125,7 @@ async function takeAddress(request: Request<unknown>, taking: Taking): Promise<A
     {
       wanted,
       take: (held) => {
-        const data = { email, held: [...held], replaces, ...(link && { link }) }
+        const data = { email, held: [...held], replaces, from: known.email, ...(link && { link }) }
         return dependencies.executor.send(user, id, { type: 'ChangeEmail', data }, envelope)
       },
     },
@@ -156,9 +157,9 @@ export async function useMagicLink(request: Request<{ token: string }>) {
   const { id, link } = await openedLink(request, 'magic_link')
   const envelope = actingFor({ user: id }, { ...request.envelope, actor: `user:${id}` })
   const use = { type: 'UseMagicLink', data: { link } } as const
-  await request.dependencies.executor.send(user, id, use, envelope)
-  const state = await knownUser(request.dependencies, id)
+  const used = await request.dependencies.executor.send(user, id, use, envelope)
+  const state = used.state as ActiveUser
   await unlock(request, state.email, link)
   if (state.totp) return issueTo(request, { purpose: 'sign_in', user: id, state })
-  return startSession(request, { user: id, method: 'magic_link' })
+  return startSession(request, { user: id, method: 'magic_link', passwordChanges: state.passwordChanges })
 }

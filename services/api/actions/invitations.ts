@@ -46,7 +46,8 @@ export async function acceptInvitation(request: Accepting) {
   await executor.send(merchant, invited.merchant, admit, own)
   const state = await knownUser(dependencies, user)
   if (state.totp) return issueTo(request, { purpose: 'sign_in', user, state })
-  return startSession(request, { user, method: 'invitation', merchant: invited.merchant })
+  const { passwordChanges } = state
+  return startSession(request, { user, method: 'invitation', merchant: invited.merchant, passwordChanges })
 }
 
 async function openInvitation(

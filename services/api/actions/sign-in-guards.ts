@@ -1,5 +1,9 @@
 import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
-import { refuseLocked, signInGuard } from '../../../packages/domain/sign-in/sign-in-guard.ts'
+import {
+  refuseLocked,
+  signInGuard,
+  type MailPurpose,
+} from '../../../packages/domain/sign-in/sign-in-guard.ts'
 import { actingFor, type Envelope } from '../../../packages/kernel/envelope.ts'
 import { readState } from '../../../packages/kernel/history.ts'
 import { networkOf } from '../http/rate-limit.ts'
@@ -17,6 +21,7 @@ export async function provePassword(
   { email, password, known }: Proof,
 ): Promise<boolean> {
   const guards = await guardsOf(request, email)
+  request.dependencies.passwords.requireRoom()
   await guards.begin(known?.id ?? null)
   const isRight = await request.dependencies.passwords.isRight(password, known?.state.password ?? null)
   await (isRight ? guards.pass() : guards.fail())
@@ -34,14 +39,39 @@ export async function unlock(
   await dependencies.executor.send(signInGuard, account, pass, guarding(envelope))
 }
 
-/** Codes are mailed to an address some times an hour, no more. */
-export async function countCode(
-  { dependencies, envelope, id }: Pick<Request, 'dependencies' | 'envelope' | 'id'>,
+/** Mails go to an address, and messages to a number, some times an hour, whoever has them sent. */
+export async function countMail(
+  { dependencies, envelope }: Pick<Request, 'dependencies' | 'envelope'>,
   address: string,
+  purpose: MailPurpose,
 ): Promise<void> {
   const guard = await guardOfAccount(dependencies, address)
-  const data = { challenge: id, isLimited: dependencies.limitsCounts }
-  await dependencies.executor.send(signInGuard, guard, { type: 'RequestCode', data }, guarding(envelope))
+  const data = { purpose, isLimited: dependencies.limitsCounts }
+  await dependencies.executor.send(signInGuard, guard, { type: 'RequestMail', data }, guarding(envelope))
+}
+
+/** Counts codes of one user's authenticator over all challenges: each takes five, but there can be many. */
+export async function triesOfFactors(
+  { dependencies, envelope }: Pick<Request, 'dependencies' | 'envelope'>,
+  user: string,
+) {
+  return triesAt({ dependencies, envelope }, await guardOfFactors(dependencies, user))
+}
+
+function triesAt({ dependencies, envelope }: Pick<Request, 'dependencies' | 'envelope'>, guard: string) {
+  const { executor, newId } = dependencies
+  const attempt = newId()
+  const own = guarding(envelope)
+  return {
+    /** Refused while locked. An attempt counts as failed until it has passed. */
+    async begin(user: string | null) {
+      const data = { attempt, user, of: 'account' as const }
+      await executor.send(signInGuard, guard, { type: 'TrySignIn', data }, own)
+    },
+    async pass() {
+      await executor.send(signInGuard, guard, { type: 'PassSignIn', data: { attempt } }, own)
+    },
+  }
 }
 
 /** Counts attempts: with one account over all network addresses, and from one over all accounts. */
@@ -50,24 +80,19 @@ async function guardsOf(
   email: string,
 ) {
   const { executor, store, clock, newId } = dependencies
-  const account = await guardOfAccount(dependencies, email)
+  const account = triesAt({ dependencies, envelope }, await guardOfAccount(dependencies, email))
   const place = client.address === null ? undefined : await guardOfPlace(dependencies, client.address)
-  const attempt = newId()
-  const own = guarding(envelope)
   return {
-    /** Refused while locked. An attempt counts as failed until it has passed. */
     async begin(user: string | null) {
       if (place !== undefined) refuseLocked(await readState(store, signInGuard, place), 'address', clock())
-      const data = { attempt, user, of: 'account' as const }
-      await executor.send(signInGuard, account, { type: 'TrySignIn', data }, own)
+      await account.begin(user)
     },
     async fail() {
-      const data = { attempt, user: null, of: 'address' as const }
+      const data = { attempt: newId(), user: null, of: 'address' as const }
+      const own = guarding(envelope)
       if (place !== undefined) await executor.send(signInGuard, place, { type: 'TrySignIn', data }, own)
     },
-    async pass() {
-      await executor.send(signInGuard, account, { type: 'PassSignIn', data: { attempt } }, own)
-    },
+    pass: () => account.pass(),
   }
 }
 
@@ -77,6 +102,10 @@ export function guarding(envelope: Envelope) {
 
 export function guardOfAccount({ blindIndex }: Dependencies, email: string): Promise<string> {
   return blindIndex(JSON.stringify(['sign in', 'account', email.trim().toLowerCase()]))
+}
+
+function guardOfFactors({ blindIndex }: Dependencies, user: string): Promise<string> {
+  return blindIndex(JSON.stringify(['sign in', 'factors', user]))
 }
 
 function guardOfPlace({ blindIndex }: Dependencies, address: string): Promise<string> {

@@ -19,7 +19,7 @@ export async function login(request: Asking<{ email: string; password: string }>
   if (!found || !isRight) return refuse('email_and_password_must_be_right')
   const { id, state } = found
   if (state.totp) return issueTo(request, { purpose: 'sign_in', user: id, state })
-  return startSession(request, { user: id, method: 'password' })
+  return startSession(request, { user: id, method: 'password', passwordChanges: state.passwordChanges })
 }
 
 /** Asks for a mail to this address. What follows for somebody who has it comes after the answer. */

@@ -68,7 +68,7 @@ export async function register(request: Request<Registration>) {
   const link = { type: 'RequestEmailVerification', data: { link: dependencies.newId() } } as const
   await executor.send(user, id, link, envelope)
   await foundAtOnce(request, registered)
-  return startSession(request, { user: id, method: 'registration' })
+  return startSession(request, { user: id, method: 'registration', passwordChanges: 0 })
 }
 
 interface Founding {

@@ -20,7 +20,7 @@ import { actingFor } from '../../../packages/kernel/envelope.ts'
 import { readCurrent } from '../../../packages/kernel/history.ts'
 import { authSession, sessionIn, workplace } from './auth-sessions.ts'
 import { requestLink } from './sign-in.ts'
-import { provePassword, unlock } from './sign-in-guards.ts'
+import { countMail, provePassword, unlock } from './sign-in-guards.ts'
 import { requireStrong } from './sign-up.ts'
 import { knownUser, signedIn, type SignedIn } from './user-accounts.ts'
 
@@ -71,8 +71,7 @@ export async function logout(request: Request) {
 
 export async function endOtherSessions(request: Request) {
   const { session } = signedIn(request)
-  const startedUntil = request.dependencies.clock().toISOString()
-  const data = { startedUntil, except: session, reason: 'ended_by_user' as const }
+  const data = { startedUntil: null, except: session, reason: 'ended_by_user' as const }
   await ending(request, { type: 'EndSessions', data })
   return acknowledged('All other sessions have ended')
 }
@@ -127,8 +126,11 @@ export async function verifyEmail(request: Request<{ token: string }>) {
 }
 
 export async function resendVerification(request: Request) {
+  const { user: id } = signedIn(request)
   const data = { link: request.id }
-  await request.send(user, signedIn(request).user, { type: 'RequestEmailVerification', data })
+  const { email, emailVerified, links } = await knownUser(request.dependencies, id)
+  if (!emailVerified && links.verify_email?.id !== request.id) await countMail(request, email, 'verify_email')
+  await request.send(user, id, { type: 'RequestEmailVerification', data })
   return acknowledged('A link is on its way')
 }
 
@@ -153,7 +155,7 @@ export async function changePassword(request: Request<Static<typeof PasswordChan
   const { user: id, session } = signedIn(request)
   const { dependencies, body } = request
   const known = await knownUser(dependencies, id)
-  if (await hasDone(request, streamName(user.category, id))) return passwordChanged
+  if (await request.hasWritten(streamName(user.category, id))) return passwordChanged
   const proof = { email: known.email, password: body.currentPassword, known: { id, state: known } }
   const isRight = await provePassword(request, proof)
   if (!isRight) refuse('password_must_be_right')
@@ -167,7 +169,7 @@ export async function changePassword(request: Request<Static<typeof PasswordChan
 export async function changePasswordProven(request: Request<{ challengeId: string; newPassword: string }>) {
   const { user: id, session } = signedIn(request)
   const known = await knownUser(request.dependencies, id)
-  if (await hasDone(request, streamName(user.category, id))) return passwordChanged
+  if (await request.hasWritten(streamName(user.category, id))) return passwordChanged
   const data = { ...(await newPassword(request, known)), session }
   await request.send(user, id, { type: 'ChangePassword', data })
   await endBefore(request, id, session)
@@ -175,16 +177,6 @@ export async function changePasswordProven(request: Request<{ challengeId: strin
 }
 
 const passwordChanged = acknowledged('The password is changed, and all other sessions have ended')
-
-/** An earlier try whose answer was lost has changed what this one would be checked against. */
-async function hasDone({ dependencies, envelope }: Request<unknown>, stream: string): Promise<boolean> {
-  const { idempotencyKey, fingerprint } = envelope
-  if (idempotencyKey === undefined) return false
-  const events = await dependencies.store.readStream(stream, 0)
-  return events.some(
-    ({ metadata }) => metadata.idempotencyKey === idempotencyKey && metadata.fingerprint === fingerprint,
-  )
-}
 
 async function newPassword(
   { dependencies, body }: Request<{ newPassword: string }>,
@@ -197,10 +189,9 @@ async function newPassword(
 
 /** What a policy would do a moment later, so that nobody goes on in between. */
 async function endBefore(request: Request<unknown>, id: string, except: string | null): Promise<void> {
-  const { executor, clock } = request.dependencies
-  const data = { startedUntil: clock().toISOString(), except, reason: 'password_changed' as const }
+  const data = { startedUntil: null, except, reason: 'password_changed' as const }
   const own = actingFor({ user: id }, { ...request.envelope, actor: `user:${id}` })
-  await executor.send(userSessions, id, { type: 'EndSessions', data }, own)
+  await request.dependencies.executor.send(userSessions, id, { type: 'EndSessions', data }, own)
 }
 
 export async function openedLink({ dependencies, body }: Request<{ token: string }>, purpose: string) {

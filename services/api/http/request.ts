@@ -26,7 +26,7 @@ export interface AnyRequest extends Request<object | undefined, Readonly<Record<
 
 export interface RequestParts extends Omit<
   AnyRequest,
-  'owner' | 'position' | 'showed' | 'read' | 'send' | 'isResumed'
+  'owner' | 'position' | 'showed' | 'read' | 'send' | 'isResumed' | 'hasWritten'
 > {
   readonly keyed?: Keyed | undefined
 }
@@ -114,6 +114,20 @@ export class HttpRequest implements AnyRequest {
     this.#position = Math.max(this.#position, position)
   }
 
+  async hasWritten(stream: string): Promise<boolean> {
+    const isOwn = this.#isOwn()
+    return isOwn !== undefined && (await this.dependencies.store.readStream(stream, 0)).some(isOwn)
+  }
+
+  /** Whether an event is of a try of this request; `undefined` for one without a key. */
+  #isOwn(): ((event: StoredEvent) => boolean) | undefined {
+    const keyed = this.#keyed
+    return (
+      keyed &&
+      (({ metadata }) => metadata.idempotencyKey === keyed.answerKey.key && isOf(keyed, metadata.fingerprint))
+    )
+  }
+
   async send<S, C extends Payloads, E extends Payloads, O extends Owner>(
     decider: Decider<S, C, E, O>,
     id: string,
@@ -139,10 +153,8 @@ export class HttpRequest implements AnyRequest {
     decider: Decider<S, C, E, O>,
     id: string,
   ): Promise<Outcome<S> | undefined> {
-    const keyed = this.#keyed
-    if (!keyed) return undefined
-    const isOwn = ({ metadata }: StoredEvent) =>
-      metadata.idempotencyKey === keyed.answerKey.key && isOf(keyed, metadata.fingerprint)
+    const isOwn = this.#isOwn()
+    if (!isOwn) return undefined
     const events = await this.dependencies.store.readStream(streamName(decider.category, id), 0)
     const last = events.findLast(isOwn)
     if (!last || !owns(this.owner, events[0]!.metadata)) return undefined

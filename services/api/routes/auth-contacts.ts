@@ -56,7 +56,7 @@ const rows = [
     examples: tokenExamples,
     returns: ChallengeOrSession,
     showsSecret: true,
-    refusals: ['token_must_be_valid'],
+    refusals: ['token_must_be_valid', 'email_and_password_must_be_right'],
     action: useMagicLink,
   }),
 
@@ -96,7 +96,7 @@ const rows = [
     status: 201,
     location: '/api/v1/auth/email-change/requests/{id}',
     returns: ContactChangeResource,
-    refusals: ['email_must_be_free', 'challenge_must_be_verified'],
+    refusals: ['email_must_be_free', 'challenge_must_be_verified', 'rate_must_be_within_the_limit'],
     action: requestEmailChange,
   }),
 

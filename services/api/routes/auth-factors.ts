@@ -77,7 +77,12 @@ const rows = [
     examples: answerExamples,
     returns: ChallengeOrSession,
     showsSecret: true,
-    refusals: ['code_must_be_right', 'challenge_must_be_pending'],
+    refusals: [
+      'code_must_be_right',
+      'challenge_must_be_pending',
+      'sign_in_must_not_be_locked',
+      'email_and_password_must_be_right',
+    ],
     action: answerChallenge,
   }),
 

@@ -148,7 +148,7 @@ const addressAndPassword = [
     ...own,
     ...acknowledges,
     summary: 'Mail the link for the e-mail address again',
-    refusals: ['email_must_not_be_verified_yet'],
+    refusals: ['email_must_not_be_verified_yet', 'rate_must_be_within_the_limit'],
     action: resendVerification,
   }),
 

@@ -1,0 +1,34 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { RunningService } from '../../services/all-in-one/start.ts'
+import { eventually } from './eventually.ts'
+
+type Running = Pick<RunningService, 'runtime'>
+
+/** Mails to an address that say this, oldest first, as text. */
+export function mailsTo({ runtime }: Running, address: string, what = /./): readonly string[] {
+  const directory = join(runtime.configuration.dataDirectory, 'mail')
+  if (!existsSync(directory)) return []
+  const names = readdirSync(directory).filter((name) => name.endsWith('.eml'))
+  return names
+    .toSorted()
+    .map((name) => decoded(readFileSync(join(directory, name), 'utf8')))
+    .filter((mail) => mail.includes(`To: ${address}`) && what.test(mail))
+}
+
+/** Quoted-printable, as far as links and names need it. */
+function decoded(mail: string): string {
+  return mail.replaceAll(/=\r\n/g, '').replaceAll('=3D', '=')
+}
+
+/** The newest such mail, as soon as there is one. */
+export async function mailTo(service: Running, address: string, what: RegExp): Promise<string> {
+  const find = async () => mailsTo(service, address, what).at(-1)
+  return (await eventually(find, (found) => found !== undefined))!
+}
+
+/** The token of the newest mail that leads to this page. */
+export async function mailedToken(service: Running, address: string, page: string): Promise<string> {
+  const pattern = new RegExp(`/${page}#token=([\\w.-]+)`)
+  return pattern.exec(await mailTo(service, address, pattern))![1]!
+}

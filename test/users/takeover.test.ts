@@ -1,0 +1,164 @@
+import { hash } from 'node:crypto'
+import canonicalize from 'canonicalize'
+import t from 'tap'
+import { Refusal } from '../../packages/contract/refusals.ts'
+import { user as users } from '../../packages/domain/users/user.ts'
+import { startSession } from '../../services/api/actions/auth-sessions.ts'
+import { eventually } from '../support/eventually.ts'
+import { mailedToken, mailsTo, mailTo } from '../support/mails.ts'
+import { challengeFor, proof, withTotp } from '../support/second-factors.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { newUser, signIn, type SignedIn } from '../support/sign-in.ts'
+
+const auth = '/api/v1/auth'
+const other = 'encore quatre mots au hasard'
+const open = { key: '' }
+const minute = 60_000
+
+let service: TestService
+let now = Date.now()
+
+t.before(async () => {
+  service = await startService(t, {}, { clock: () => new Date(now) })
+})
+
+const as = (token: string) => ({ key: token })
+const verify = (challengeId: string, code: string) =>
+  service.post(`${auth}/mfa/verify`, { challengeId, code }, open)
+const login = (email: string, password: string) => service.post(`${auth}/login`, { email, password }, open)
+
+async function challengeAtSignIn({ email, password }: SignedIn): Promise<string> {
+  const { body } = await login(email, password)
+  t.match(body, { object: 'challenge' })
+  return String(body['id'])
+}
+
+async function changePassword({ token, password }: SignedIn): Promise<void> {
+  const body = { currentPassword: password, newPassword: other }
+  t.equal((await service.post(`${auth}/change-password`, body, as(token))).status, 200)
+}
+
+t.test('what was proved with a password is worth nothing once it is changed', async (t) => {
+  const user = await newUser(service)
+  const { codes } = await withTotp(service, user)
+  const begun = await challengeAtSignIn(user)
+  await changePassword(user)
+  t.match(await verify(begun, codes[0]!), { status: 409 })
+  const { dependencies } = service.service.runtime
+  const envelope = { platform: true, actor: 'test', correlation: 'test' } as const
+  const client = { address: null, device: null }
+  const late = { user: user.id, method: 'password', passwordChanges: 0 } as const
+  await t.rejects(startSession({ dependencies, envelope, client }, late), Refusal)
+  const sessions = await service.get<{ data: object[] }>(`${auth}/sessions`, as(user.token))
+  t.equal(sessions.body.data.length, 1)
+  t.equal((await verify(await challengeAtSignIn({ ...user, password: other }), codes[0]!)).status, 200)
+})
+
+t.test('wrong codes count over all challenges, and lock the authenticator for a while', async (t) => {
+  const user = await newUser(service)
+  const { codes } = await withTotp(service, user)
+  const statuses: number[] = []
+  for (const _ of [1, 2, 3]) {
+    const id = await challengeAtSignIn(user)
+    for (const __ of [1, 2, 3, 4, 5]) statuses.push((await verify(id, '000000')).status)
+  }
+  t.strictSame(statuses, [...Array<number>(10).fill(401), ...Array<number>(5).fill(423)])
+  const stepUp = await challengeFor(service, user, 'disable_totp')
+  t.match(await verify(stepUp, codes[0]!), { status: 423, body: { code: 'IKW-AUTH-006' } })
+  now += 15 * minute
+  t.equal((await verify(await challengeAtSignIn(user), codes[0]!)).status, 200)
+})
+
+t.test('a challenge that is over spends no recovery code', async (t) => {
+  const user = await newUser(service)
+  const { codes } = await withTotp(service, user)
+  const id = await challengeAtSignIn(user)
+  now += 10 * minute
+  t.match(await verify(id, codes[0]!), { status: 401 })
+  t.equal((await verify(await challengeAtSignIn(user), codes[0]!)).status, 200)
+})
+
+t.test('one recovery code opens one session, however often it is shown at once', async (t) => {
+  const user = await newUser(service)
+  const { codes } = await withTotp(service, user)
+  const ids = await Promise.all(Array.from({ length: 8 }, () => challengeAtSignIn(user)))
+  const answers = await Promise.all(ids.map((id) => verify(id, codes[0]!)))
+  t.equal(answers.filter(({ status }) => status === 200).length, 1)
+})
+
+t.test('another spelling of an address is the same address, which stays with its user', async (t) => {
+  const [user, leaver] = [await newUser(service), await newUser(service)]
+  const spelled = user.email.toUpperCase()
+  const change = async (person: SignedIn, newEmail: string) => {
+    const challengeId = await proof(service, person, { purpose: 'change_email' })
+    return service.post(`${auth}/change-email`, { challengeId, newEmail }, as(person.token))
+  }
+  const registered = (email: string) =>
+    service.post(`${auth}/register`, { email, password: other, name: 'B', merchantName: 'B' }, open)
+  t.match(await change(user, spelled), { status: 200, body: { email: spelled } })
+  t.match(await change(leaver, `left.${leaver.email}`), { status: 200 })
+  const taken = await eventually(
+    () => registered(leaver.email),
+    ({ status }) => status !== 409,
+  )
+  t.equal(taken.status, 201, 'what was freed after it is free')
+  t.equal((await registered(user.email)).status, 409)
+  await signIn(service, user)
+})
+
+t.test('who has the mailbox takes an account from somebody who registered a foreign address', async (t) => {
+  const squatter = await newUser(service)
+  await withTotp(service, squatter)
+  await service.post(`${auth}/magic-link`, { email: squatter.email }, open)
+  const token = await mailedToken(service.service, squatter.email, 'reset-password')
+  const reset = await service.post(`${auth}/reset-password`, { token, newPassword: other }, open)
+  t.equal(reset.status, 200)
+  const owner = await signIn(service, { email: squatter.email, password: other })
+  t.match(await service.get(`${auth}/me`, as(owner.token)), { body: { email_verified: true } })
+  await eventually(
+    () => service.get(`${auth}/me`, as(squatter.token)),
+    ({ status }) => status === 401,
+  )
+})
+
+t.test('a mail says nothing that somebody else has written', async (t) => {
+  const lure = 'Votre compte est bloqué : https://evil.example'
+  const body = { password: other, name: lure, merchantName: lure }
+  const email = `victim.${now}@example.com`
+  const { body: session } = await service.post(`${auth}/register`, { ...body, email }, open)
+  await mailedToken(service.service, email, 'verify-email')
+  const newEmail = `second.${email}`
+  await service.post(`${auth}/email-change/request`, { newEmail }, as(String(session['access_token'])))
+  await mailedToken(service.service, newEmail, 'email-change')
+  for (const address of [email, newEmail])
+    t.notOk(
+      mailsTo(service.service, address).some((mail) => mail.includes('evil.example')),
+      address,
+    )
+})
+
+t.test('who shows a spent token ends the session, and its user is told', async (t) => {
+  const { email, refreshToken } = await newUser(service)
+  const refresh = (given: string) => service.post(`${auth}/refresh`, { refreshToken: given }, open)
+  const second = await refresh(refreshToken)
+  t.equal((await refresh(String(second.body['refresh_token']))).status, 200)
+  t.equal((await refresh(refreshToken)).status, 401)
+  await mailTo(service.service, email, /session/)
+})
+
+t.test('a repeat of a request that an older version has begun does nothing again', async (t) => {
+  const user = await newUser(service)
+  const request = { currentPassword: user.password, newPassword: other }
+  const older = canonicalize({ params: {}, body: request })!
+  const envelope = {
+    ...{ user: user.id, actor: 'test', correlation: 'test', idempotencyKey: 'change' },
+    fingerprint: hash('sha256', older),
+  }
+  const { executor, passwords } = service.service.runtime.dependencies
+  const data = { password: await passwords.hash(other), session: user.session }
+  await executor.send(users, user.id, { type: 'ChangePassword', data }, envelope)
+  const headers = { 'idempotency-key': 'change' }
+  t.match(await service.post(`${auth}/change-password`, request, { key: user.token, headers }), {
+    status: 200,
+  })
+})
