@@ -35,6 +35,11 @@ export const advice: Readonly<Record<RefusalName, string>> = {
     'Correct them, or ask for a link with `POST /api/v1/auth/forgot-password`.',
   password_must_be_right: 'Send the password that the user signs in with today.',
   code_must_be_right: 'Let the user read the code again; after five wrong ones ask for a new challenge.',
+  passkey_must_be_registered:
+    'Register a passkey first, or ask for a challenge that is answered with a code.',
+  passkey_must_be_new: 'Use another device, or sign in with this one.',
+  passkeys_must_be_within_the_limit: 'Remove one that is no longer used.',
+  user_must_keep_a_way_to_sign_in: 'Choose a password first.',
   challenge_must_be_pending: 'Ask for a new challenge.',
   totp_must_be_off: 'Turn it off first, with `POST /api/v1/auth/mfa/totp/disable`.',
   totp_must_be_on: 'Set one up first, with `POST /api/v1/auth/mfa/totp/setup`.',

@@ -1,5 +1,5 @@
 import type { BlindIndex } from '../kernel/blind-index.ts'
-import type { OneTimeCodes, Passwords, Tokens } from '../kernel/credential-ports.ts'
+import type { OneTimeCodes, Passkeys, Passwords, Tokens } from '../kernel/credential-ports.ts'
 import type { Executor } from '../kernel/execute.ts'
 import type { LogProofs } from '../kernel/log-ports.ts'
 import type { PublicEvents } from '../kernel/message-ports.ts'
@@ -30,6 +30,7 @@ export interface Dependencies {
   readonly tokens: Tokens
   readonly passwords: Passwords
   readonly codes: OneTimeCodes
+  readonly passkeys: Passkeys
   readonly mailer: Mailer
   readonly clock: Clock
   readonly movedClocks: MovedClocks

@@ -1,4 +1,5 @@
 import { merchantRefusals } from './merchant-refusals.ts'
+import { userRefusals } from './user-refusals.ts'
 import { billingRefusals } from './billing-refusals.ts'
 
 /**
@@ -8,6 +9,7 @@ import { billingRefusals } from './billing-refusals.ts'
  */
 export const refusals = {
   ...merchantRefusals,
+  ...userRefusals,
   credential_must_be_given: [
     401,
     'IKW-AUTH-001',
@@ -47,24 +49,6 @@ export const refusals = {
     false,
     "Caller address is not on the key's allow list",
   ],
-
-  email_and_password_must_be_right: [401, 'IKW-AUTH-003', false, 'E-mail or password is wrong'],
-  password_must_be_right: [401, 'IKW-AUTH-003', false, 'The current password is wrong'],
-  code_must_be_right: [401, 'IKW-AUTH-004', false, 'Code is wrong, expired or already used'],
-  challenge_must_be_pending: [409, 'IKW-RES-002', false, 'This challenge is no longer open for an answer'],
-  totp_must_be_off: [409, 'IKW-RES-002', false, 'An authenticator is already on'],
-  totp_must_be_on: [409, 'IKW-RES-002', false, 'No authenticator is on'],
-  totp_setup_must_be_the_newest: [409, 'IKW-RES-002', false, 'This setup has expired or was replaced'],
-  token_must_be_valid: [401, 'IKW-AUTH-005', false, 'Token is not valid, expired or already used'],
-  sign_in_must_not_be_locked: [
-    423,
-    'IKW-AUTH-006',
-    true,
-    'Sign-in with a password is locked for a while after too many failures',
-  ],
-  password_must_be_hard_to_guess: [400, 'IKW-REQ-001', false, 'This password is easy to guess'],
-  email_must_be_free: [409, 'IKW-RES-004', false, 'Somebody has registered with this e-mail address'],
-  email_must_not_be_verified_yet: [409, 'IKW-RES-002', false, 'The e-mail address is already verified'],
 
   request_must_be_valid: [400, 'IKW-REQ-001', false, 'Request is not valid (see errors)'],
   live_payout_must_have_an_idempotency_key: [

@@ -46,6 +46,48 @@ export interface OneTimeCodes {
   urlOf(label: string, secret: string): string
 }
 
+/** Which key of a device, and how browsers reach it. */
+export interface PasskeyId {
+  /** In base64url, as browsers name it. */
+  readonly credential: string
+  readonly transports: readonly string[]
+}
+
+export interface PasskeyKey extends PasskeyId {
+  readonly publicKey: string
+  readonly counter: number
+}
+
+export interface CreatedPasskey extends PasskeyKey {
+  readonly isBackupEligible: boolean
+  readonly isBackedUp: boolean
+}
+
+/** Whom a browser makes a key for. */
+export interface PasskeyHolder {
+  readonly user: string
+  readonly email: string
+  readonly name: string
+  readonly known: readonly PasskeyId[]
+}
+
+/** Keys that a device keeps and uses for whom it recognises (WebAuthn). */
+export interface Passkeys {
+  /** What a browser is asked to make a key with. `challenge`: an id, for which alone the answer is good. */
+  creation(challenge: string, holder: PasskeyHolder): Promise<object>
+  /** What a browser is asked to use a key with: one of these, or without any whichever the device has. */
+  request(challenge: string, known: readonly PasskeyId[]): Promise<object>
+  /** The id of the challenge that an answer is for; `undefined` where none was made here. */
+  challengeOf(answer: object): Promise<string | undefined>
+  /** `undefined` for an answer that is not right. */
+  created(challenge: string, answer: object): Promise<CreatedPasskey | undefined>
+  used(
+    challenge: string,
+    answer: object,
+    key: PasskeyKey,
+  ): Promise<{ readonly counter: number; readonly isBackedUp: boolean } | undefined>
+}
+
 /** So many passwords wait to be hashed that this one is not taken. */
 export class PasswordsBusyError extends Error {
   override readonly name = 'PasswordsBusyError'

@@ -24,6 +24,7 @@ import { SimulatedOperators } from '../../infra/rails/sandbox.ts'
 import type { SandboxBook } from '../../infra/rails/sandbox-book.ts'
 import { HttpSandboxBook } from '../../infra/rails/sandbox-http.ts'
 import { passwords } from '../../infra/secrets/passwords.ts'
+import { WebauthnPasskeys } from '../../infra/secrets/passkeys.ts'
 import { oneTimeCodes } from '../../infra/secrets/one-time-codes.ts'
 import { loadMasterKeys } from '../../infra/secrets/master-key.ts'
 import { opaqueNumbers } from '../../infra/secrets/opaque-numbers.ts'
@@ -169,7 +170,7 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
   const chance = { newId, newSalt: randomSalts() }
   const executing = { store, snapshots, clock, knowsTime, ...chance, log, pause, refuse: executorRefusals }
   const executor = tracing ? new TracedExecutor(executing, tracing) : new Executor(executing)
-  const { baseUrl } = configuration
+  const { baseUrl, dashboardUrl } = configuration
   return {
     executor,
     store,
@@ -177,7 +178,7 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
     ...rails,
     answers: new PostgresAnswers(pool),
     publicEvents: postgresPublicEvents(pool),
-    ...credentialsOf({ executor, store, vault, newId, clock, baseUrl }),
+    ...credentialsOf({ executor, store, vault, newId, clock, baseUrl, dashboardUrl }),
     opaque: opaqueNumbers(masterKeys),
     vault,
     personalKeys,
@@ -193,10 +194,11 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
 }
 
 /** What proves who somebody is. */
-function credentialsOf(parts: Parameters<typeof openTokens>[0]) {
+function credentialsOf(parts: Parameters<typeof openTokens>[0] & { readonly dashboardUrl: string }) {
   const blindIndex = openBlindIndex(parts)
   const codes = oneTimeCodes({ blindIndex, clock: parts.clock })
-  return { blindIndex, tokens: openTokens(parts), passwords: passwords(), codes }
+  const passkeys = new WebauthnPasskeys({ blindIndex, url: parts.dashboardUrl })
+  return { blindIndex, tokens: openTokens(parts), passwords: passwords(), codes, passkeys }
 }
 
 function settingsOf({ baseUrl, dashboardUrl, rateLimit: limitsCounts, egressAllow }: Configuration) {

@@ -67,6 +67,7 @@ export function dependenciesOf(world: Surroundings, life: Life): Dependencies {
     logProofs: { indexOf: async () => undefined, receiptOf: unused },
     blindIndex: async (name) => hash('sha256', name),
     tokens: { sign: unused, open: unused, publicKeys: unused },
+    passkeys: { creation: unused, request: unused, challengeOf: unused, created: unused, used: unused },
     codes: { of: unused, stepOf: unused, newSecret: unused, urlOf: unused },
     passwords: { requireRoom: unused, hash: unused, isRight: unused, isWeak: unused },
     mailer: { send: unused },

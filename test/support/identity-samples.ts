@@ -3,16 +3,13 @@ import { invitation as invitations } from '../../packages/domain/invitations/inv
 import { readState } from '../../packages/kernel/history.ts'
 import type { LinkPurpose } from '../../packages/domain/users/links.ts'
 import { eventually } from './eventually.ts'
+import { passkeySamples, type Proven } from './passkey-samples.ts'
 import { challengeFor, proof, totpSetup, withTotp } from './second-factors.ts'
 import type { TestService } from './service.ts'
 import { goodPassword, newUser, signIn, type SignedIn } from './sign-in.ts'
 import { changeToken, linkToken } from './users.ts'
 
-export interface Proven {
-  readonly body?: Readonly<Record<string, unknown>>
-  /** Whose it is, where it is not the usual caller's. */
-  readonly key?: string
-}
+export type { Proven }
 
 export const newcomer = {
   password: goodPassword,
@@ -70,6 +67,11 @@ export const proving: Readonly<Record<string, (service: TestService) => Promise<
     await service.post('/api/v1/auth/magic-link', { email })
     return { body: { token: await newestLink(service, id, 'magic_link') } }
   },
+  'POST /api/v1/auth/email-change/request': async (service) => ({
+    key: (await newUser(service)).token,
+    body: { newEmail: `${randomUUID()}@example.com` },
+  }),
+  ...passkeySamples,
   'POST /api/v1/auth/mfa/verify': async (service) => {
     const user = await newUser(service)
     const challengeId = await challengeFor(service, user, 'change_email')

@@ -9,6 +9,7 @@ import { readState } from '../../packages/kernel/history.ts'
 import { eventually } from './eventually.ts'
 import type { TestService } from './service.ts'
 import { emailChange, invitation, newcomer, ownerSession, proving, type Proven } from './identity-samples.ts'
+import { somePasskey } from './passkey-samples.ts'
 import { challengeFor } from './second-factors.ts'
 
 type Body = Readonly<Record<string, unknown>>
@@ -192,6 +193,9 @@ const makers: Readonly<Record<string, (service: TestService) => Promise<string>>
 const special: Readonly<Record<string, (service: TestService) => Promise<string>>> = {
   'GET /api/v1/auth/email-change/requests/{id}': async (service) =>
     emailChange(service, await ownerSession(service)),
+  'GET /api/v1/auth/passkeys/{id}': ownersPasskey,
+  'PATCH /api/v1/auth/passkeys/{id}': ownersPasskey,
+  'DELETE /api/v1/auth/passkeys/{id}': ownersPasskey,
   'GET /api/v1/audit/receipts/{id}': async (service) => {
     const id = await made.payout(service)
     const isSigned = async () => (await service.get(`/api/v1/audit/receipts/${id}`)).status === 200
@@ -273,6 +277,10 @@ async function idOf(service: TestService, path: string, body: Body): Promise<str
   const answer = await service.post(path, body)
   if (answer.status >= 300) throw new Error(`POST ${path} answers ${JSON.stringify(answer.body)}`)
   return String(answer.body['id'])
+}
+
+async function ownersPasskey(service: TestService): Promise<string> {
+  return somePasskey(service, await ownerSession(service))
 }
 
 async function anEvent(service: TestService): Promise<string> {

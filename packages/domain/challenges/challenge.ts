@@ -24,6 +24,8 @@ export const challengePurposes = [
   'pre_signup_email',
   'pre_signup_phone',
   'passkey_login',
+  'passkey_creation',
+  'new_phone',
   ...stepUpPurposes,
 ] as const
 export type ChallengePurpose = (typeof challengePurposes)[number]
@@ -31,6 +33,9 @@ export type ChallengePurpose = (typeof challengePurposes)[number]
 /** How it is answered: with a code that is mailed or sent, or that the user's authenticator shows. */
 export const challengeMethods = ['email', 'sms', 'totp', 'passkey', 'recovery_code'] as const
 export type ChallengeMethod = (typeof challengeMethods)[number]
+
+/** A newer version only has more purposes. */
+const asItWas = (old: object) => old
 
 const Method = literals(...challengeMethods)
 const lastsMs = 10 * 60_000
@@ -43,7 +48,7 @@ export const challengeEvents = {
   ChallengeIssued: sealedFor(
     ({ user }, id) => (user === null ? `challenge/${id}` : `user/${user}`),
     stored(
-      2,
+      3,
       record({
         purpose: literals(...challengePurposes),
         method: Method,
@@ -56,7 +61,7 @@ export const challengeEvents = {
         passwordChanges: Type.Integer(),
         expiresAt: Timestamp,
       }),
-      { 1: (old) => ({ ...old, passwordChanges: 0 }) },
+      { 1: (old) => ({ ...old, passwordChanges: 0 }), 2: asItWas },
     ),
   ),
   ChallengeCodeSent: stored(1, record({})),

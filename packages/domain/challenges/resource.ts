@@ -1,6 +1,7 @@
 import {
   choice,
   literals,
+  maybe,
   nullable,
   record,
   Timestamp,
@@ -12,6 +13,8 @@ import { challengeMethods, challengePurposes, stepUpPurposes } from './challenge
 
 /** What somebody who is signed in can be asked to prove. */
 export const ChallengeRequest = record({ purpose: choice(...stepUpPurposes) })
+/** The same to be proved with a passkey. Optional in the specification, and needed all the same. */
+export const PasskeyProofRequest = record({ purpose: maybe(choice(...stepUpPurposes)) })
 export const ChallengeAnswer = record({
   challengeId: Uuid,
   code: Type.String({

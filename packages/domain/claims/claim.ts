@@ -21,6 +21,7 @@ const asWritten = (value: string) => value
 export const claimKinds = {
   email: { scope: 'platform', normalise: anyCase },
   phone: { scope: 'platform', normalise: asWritten },
+  passkey: { scope: 'platform', normalise: asWritten },
   link_slug: { scope: 'platform', normalise: anyCase },
   seller_external_id: { scope: 'owner', normalise: asWritten },
 } as const satisfies Readonly<Record<string, ClaimKind>>

@@ -4,6 +4,7 @@ import { personal } from '../../kernel/personal.ts'
 import { contactEvents } from './contacts.ts'
 import { factorEvents } from './factors.ts'
 import { linkPurposes } from './links.ts'
+import { passkeyEvents } from './passkeys.ts'
 
 export const languages = ['fr', 'en'] as const
 export const Language = literals(...languages)
@@ -31,6 +32,7 @@ const asItWas = (old: object) => old
 export const userEvents = {
   ...factorEvents,
   ...contactEvents,
+  ...passkeyEvents,
   UserRegistered: sealedFor(
     aboutUser,
     stored(

@@ -11,6 +11,7 @@ export const MfaStatusResource = record({
   id: Uuid,
   object: literals('mfa_status'),
   totp_enabled: Type.Boolean({ description: 'Whether signing in asks for a code of an authenticator' }),
+  passkeys: Type.Integer({ minimum: 0, description: 'How many passkeys sign the user in' }),
   recovery_codes_left: Type.Integer({ minimum: 0, description: 'How many stand in for the authenticator' }),
   email_otp: Type.Boolean({ description: 'Whether challenges are answered with mailed codes' }),
 })

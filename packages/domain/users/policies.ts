@@ -7,7 +7,7 @@ import { book } from '../ledger/book.ts'
 import { merchant as merchants } from '../merchants/merchant.ts'
 import { organization } from '../organizations/organization.ts'
 import { userSessions } from '../sessions/user-sessions.ts'
-import type { UserEvents } from './events.ts'
+import type { Held, UserEvents } from './events.ts'
 
 type Registered = UserEvents['UserRegistered']
 type Founder = Pick<Registered, 'email'> & { readonly merchant: string }
@@ -62,6 +62,10 @@ function stepsOf({ id, data }: RecordedEvent<Registered, UserOwner>): readonly S
   return founded && merchant ? foundingOf(id, { email, merchant }, founded) : []
 }
 
+function freeing({ claim: id, hold }: Held): PolicyCommand {
+  return to(claim, id, { type: 'FreeClaim', data: { hold } })
+}
+
 export const userPolicies = [
   found(0, 'create the merchant of a new user'),
   found(1, 'create the organization of a new user'),
@@ -77,8 +81,8 @@ export const userPolicies = [
   policy<UserEvents, UserOwner>(
     'free the address that a user has left',
     {
-      UserEmailChanged: ({ data: { freed } }) =>
-        freed.map(({ claim: id, hold }) => to(claim, id, { type: 'FreeClaim', data: { hold } })),
+      UserEmailChanged: ({ data: { freed } }) => freed.map(freeing),
+      UserPasskeyRemoved: ({ data: { freed } }) => freed.map(freeing),
     },
     () => ({ platform: true }),
   ),

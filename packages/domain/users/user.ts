@@ -4,13 +4,21 @@ import type { UserOwner } from '../../kernel/owner.ts'
 import { decideContacts, evolveContacts, noChanges, type ContactCommands, type Contacts } from './contacts.ts'
 import { userEvents, type UserEvents } from './events.ts'
 import { decideFactors, evolveFactors, noFactors, type FactorCommands, type Factors } from './factors.ts'
+import {
+  decidePasskeys,
+  evolvePasskeys,
+  noPasskeys,
+  removalOf,
+  type PasskeyCommands,
+  type Passkeys,
+} from './passkeys.ts'
 import { linkLastsMs, type Link, type LinkPurpose } from './links.ts'
 
 // State
 
 type Registered = Pick<UserEvents['UserRegistered'], 'password' | 'phone' | 'merchant'>
 
-export interface ActiveUser extends Registered, Factors, Contacts {
+export interface ActiveUser extends Registered, Factors, Contacts, Passkeys {
   readonly status: 'active'
   /** The newest of each purpose: it makes older ones invalid. */
   readonly links: Readonly<Partial<Record<LinkPurpose, Link>>>
@@ -24,7 +32,8 @@ export type User = { readonly status: 'none'; readonly abandoned: readonly strin
 // Decisions
 
 export type UserCommands = FactorCommands &
-  ContactCommands & {
+  ContactCommands &
+  PasskeyCommands & {
     RegisterUser: UserEvents['UserRegistered']
     /** After it, whoever still has this hold is refused. */
     AbandonUserHold: { hold: string }
@@ -32,6 +41,8 @@ export type UserCommands = FactorCommands &
     VerifyEmail: { link: string }
     /** A link that somebody else had mailed has proved the address. */
     ConfirmEmail: object
+    /** By whoever has the mailbox, from somebody who never showed to have it. */
+    TakeOver: { password: string }
     RequestPasswordReset: { link: string }
     RequestMagicLink: { link: string }
     UseMagicLink: { link: string }
@@ -72,6 +83,12 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     VerifyEmail({ link }, state, context) {
       useLink(existing(state), 'verify_email', { link, context })
       return [{ type: 'UserEmailVerified', data: {} }]
+    },
+
+    TakeOver({ password }, state) {
+      const known = existing(state)
+      const changed = { type: 'UserPasswordChanged', data: { password, session: null } } as const
+      return known.emailVerified ? [] : [...provenFirst(known), changed]
     },
 
     ConfirmEmail: (_, state) =>
@@ -133,6 +150,13 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       decideFactors.GenerateRecoveryCodes(command, existing(state), context),
     UseRecoveryCode: (command, state, context) =>
       decideFactors.UseRecoveryCode(command, existing(state), context),
+    RegisterPasskey: (command, state, context) =>
+      decidePasskeys.RegisterPasskey(command, existing(state), context),
+    UsePasskey: (command, state, context) => decidePasskeys.UsePasskey(command, existing(state), context),
+    RenamePasskey: (command, state, context) =>
+      decidePasskeys.RenamePasskey(command, existing(state), context),
+    RemovePasskey: (command, state, context) =>
+      decidePasskeys.RemovePasskey(command, existing(state), context),
   },
 
   evolve: {
@@ -143,6 +167,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       links: {},
       ...noFactors,
       ...noChanges,
+      ...noPasskeys,
       passwordChanges: 0,
       abandoned: state.abandoned,
       createdAt: at,
@@ -179,6 +204,11 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     UserRecoveryCodesGenerated: (state, event, stamp) =>
       evolveFactors.UserRecoveryCodesGenerated(begun(state), event, stamp),
     UserRecoveryCodeUsed: (state, event) => evolveFactors.UserRecoveryCodeUsed(begun(state), event),
+    UserPasskeyRegistered: (state, event, stamp) =>
+      evolvePasskeys.UserPasskeyRegistered(begun(state), event, stamp),
+    UserPasskeyUsed: (state, event, stamp) => evolvePasskeys.UserPasskeyUsed(begun(state), event, stamp),
+    UserPasskeyRenamed: (state, event) => evolvePasskeys.UserPasskeyRenamed(begun(state), event),
+    UserPasskeyRemoved: (state, event) => evolvePasskeys.UserPasskeyRemoved(begun(state), event),
   },
 }
 
@@ -192,9 +222,10 @@ function begun(state: User): ActiveUser {
 }
 
 /** Whoever has the mailbox takes the account over from somebody who never showed to have it. */
-function provenFirst({ totp }: ActiveUser) {
+function provenFirst({ totp, passkeys, held }: ActiveUser) {
   const verified = { type: 'UserEmailVerified' as const, data: {} }
-  return totp ? [verified, { type: 'UserTotpDisabled' as const, data: {} }] : [verified]
+  const removed = passkeys.map((passkey) => removalOf(passkey, { held }))
+  return [verified, ...(totp ? [{ type: 'UserTotpDisabled' as const, data: {} }] : []), ...removed]
 }
 
 function newLink(purpose: LinkPurpose, link: string, { now }: Context<UserOwner>) {

@@ -11,7 +11,7 @@ import { user, type ActiveUser } from '../../../packages/domain/users/user.ts'
 import { readCurrent } from '../../../packages/kernel/history.ts'
 import { actingFor, type Envelope } from '../../../packages/kernel/envelope.ts'
 import { claiming } from '../../composition/claiming.ts'
-import { stepUps } from '../http/step-up.ts'
+import { requireProof } from '../http/step-up.ts'
 import { startSession } from './auth-sessions.ts'
 import { hintOf, issueTo } from './challenges.ts'
 import { requestLink } from './sign-in.ts'
@@ -63,18 +63,14 @@ export async function changeEmail(request: Request<{ challengeId: string; newEma
 export async function requestEmailChange(
   request: Request<{ challengeId?: string | null; newEmail?: string | null }>,
 ) {
-  const { caller, dependencies, body, id: link } = request
+  const { dependencies, body, id: link } = request
   const { user: id } = signedIn(request)
   const email = body.newEmail ?? refuseField('request_must_be_valid', '/newEmail', 'newEmail is required')
-  const { totp, emailChange } = await knownUser(dependencies, id)
-  if (totp) {
-    const proof =
-      body.challengeId ?? refuseField('request_must_be_valid', '/challengeId', 'challengeId is required')
-    await stepUps(dependencies).consume({ id: proof, purpose: 'change_email', caller, by: link })
-  }
+  const known = await knownUser(dependencies, id)
+  await requireProof(request, known, { purpose: 'change_email', challengeId: body.challengeId })
   const other = await userOf(dependencies, email)
   if (other && other.id !== id) refuse('email_must_be_free')
-  if (emailChange?.link !== link) await countMail(request, email, 'email_change')
+  if (known.emailChange?.link !== link) await countMail(request, email, 'email_change')
   const { state } = await request.send(user, id, { type: 'RequestEmailChange', data: { link, email } })
   return viewChange(state as ActiveUser)
 }

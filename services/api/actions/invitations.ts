@@ -100,17 +100,11 @@ async function register(request: Accepting, invited: KnownInvitation): Promise<s
  * invitation: from now on the account belongs to who opened the link, with another password.
  */
 async function takeOver(request: Accepting, { id, state }: FoundUser): Promise<void> {
-  const { executor, clock } = request.dependencies
+  const { executor } = request.dependencies
   const password = await newPassword(request, [state.email, state.name])
   const envelope = ofUser(request, id)
-  const commands = [
-    { type: 'ConfirmEmail', data: {} },
-    { type: 'DisableTotp', data: {} },
-    { type: 'ChangePassword', data: { password, session: null } },
-  ].map((command) => ({ command, envelope }))
-  await executor.sendAll(users, id, commands)
-  const startedUntil = clock().toISOString()
-  const data = { startedUntil, except: null, reason: 'password_changed' } as const
+  await executor.send(users, id, { type: 'TakeOver', data: { password } }, envelope)
+  const data = { startedUntil: null, except: null, reason: 'password_changed' } as const
   await executor.send(userSessions, id, { type: 'EndSessions', data }, envelope)
 }
 

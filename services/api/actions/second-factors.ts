@@ -15,11 +15,12 @@ export async function showFactors(request: Request) {
   return viewFactors(id, await knownUser(request.dependencies, id))
 }
 
-function viewFactors(id: string, { totp, recovery }: ActiveUser): Static<typeof MfaStatusResource> {
+function viewFactors(id: string, { totp, recovery, passkeys }: ActiveUser): Static<typeof MfaStatusResource> {
   return {
     id,
     object: 'mfa_status',
     totp_enabled: totp !== null,
+    passkeys: passkeys.length,
     recovery_codes_left: recovery?.digests.length ?? 0,
     email_otp: totp === null,
   }

@@ -3,6 +3,7 @@ import { apiKeyRoutes } from './api-keys.ts'
 import { auditRoutes } from './audit.ts'
 import { authContactRoutes } from './auth-contacts.ts'
 import { authFactorRoutes } from './auth-factors.ts'
+import { authPasskeyRoutes } from './auth-passkeys.ts'
 import { authRoutes } from './auth.ts'
 import { balanceRoutes } from './balances.ts'
 import { checkoutRoutes } from './checkout.ts'
@@ -48,6 +49,7 @@ const table: readonly AnyRoute[] = [
   ...geographyRoutes,
   ...authRoutes,
   ...authFactorRoutes,
+  ...authPasskeyRoutes,
   ...authContactRoutes,
   ...organizationRoutes,
   ...teamRoutes,

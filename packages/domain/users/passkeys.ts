@@ -1,0 +1,158 @@
+import { refuse } from '../../contract/refusals.ts'
+import { nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
+import type { Context } from '../../kernel/decider.ts'
+import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
+import type { UserOwner } from '../../kernel/owner.ts'
+import { personal } from '../../kernel/personal.ts'
+
+const aboutUser = (_: object, id: string) => `user/${id}`
+const Held = record({ claim: Type.String(), hold: Type.String() })
+const Nickname = personal(nullable(Type.String()))
+/** Inferred: nobody has more devices, and browsers are told of all of them. */
+const passkeysMax = 20
+
+// Events
+
+export const passkeyEvents = {
+  UserPasskeyRegistered: sealedFor(
+    aboutUser,
+    stored(
+      1,
+      record({
+        passkey: Uuid,
+        /** Its id in the browser, in base64url: unique, so that it finds the user. */
+        credential: Type.String(),
+        /** COSE, in base64url. */
+        publicKey: Type.String(),
+        /** Of uses, as far as the device counts them. */
+        counter: Type.Integer(),
+        transports: Type.Array(Type.String()),
+        /** Whether it can be copied to other devices of its owner, and has been. */
+        isBackupEligible: Type.Boolean(),
+        isBackedUp: Type.Boolean(),
+        nickname: Nickname,
+        held: Type.Array(Held),
+      }),
+    ),
+  ),
+  UserPasskeyUsed: stored(1, record({ passkey: Uuid, counter: Type.Integer(), isBackedUp: Type.Boolean() })),
+  UserPasskeyRenamed: sealedFor(aboutUser, stored(1, record({ passkey: Uuid, nickname: Nickname }))),
+  UserPasskeyRemoved: stored(1, record({ passkey: Uuid, freed: Type.Array(Held) })),
+}
+
+export type PasskeyEvents = EventsOf<typeof passkeyEvents>
+type Registered = PasskeyEvents['UserPasskeyRegistered']
+type Held = Registered['held'][number]
+
+// State
+
+export interface Passkey extends Omit<Registered, 'passkey' | 'held'> {
+  readonly id: string
+  /** What makes its id unique. */
+  readonly claim: string | undefined
+  readonly createdAt: string
+  readonly usedAt: string | null
+}
+
+export interface Passkeys {
+  readonly passkeys: readonly Passkey[]
+  readonly held: readonly Held[]
+  readonly abandoned: readonly string[]
+}
+
+/** What else signs the user in. */
+interface WithPassword extends Passkeys {
+  readonly password: string | null
+}
+
+export const noPasskeys = { passkeys: [] }
+
+// Decisions, of a user who exists
+
+export type PasskeyCommands = {
+  RegisterPasskey: Registered
+  /** That the answer is right for the key is found out outside; copies of a key are found out here. */
+  UsePasskey: PasskeyEvents['UserPasskeyUsed']
+  RenamePasskey: { passkey: string; nickname: string | null }
+  RemovePasskey: { passkey: string }
+}
+
+type Decision<Type extends keyof PasskeyCommands> = (
+  command: PasskeyCommands[Type],
+  state: WithPassword,
+  context: Context<UserOwner>,
+) => readonly {
+  [Name in keyof PasskeyEvents]: { type: Name; data: PasskeyEvents[Name] }
+}[keyof PasskeyEvents][]
+
+export const decidePasskeys: { readonly [Type in keyof PasskeyCommands]: Decision<Type> } = {
+  RegisterPasskey(registered, { passkeys, abandoned }) {
+    if (passkeys.some(({ id }) => id === registered.passkey)) return []
+    if (registered.held.some(({ hold }) => abandoned.includes(hold))) refuse('resource_must_not_have_changed')
+    if (passkeys.length >= passkeysMax) refuse('passkeys_must_be_within_the_limit')
+    return [{ type: 'UserPasskeyRegistered', data: registered }]
+  },
+
+  UsePasskey(used, { passkeys }) {
+    const known = passkeys.find(({ id }) => id === used.passkey) ?? refuse('code_must_be_right')
+    // A device that counts and shows an old number is a copy, or was copied.
+    const counts = known.counter > 0 || used.counter > 0
+    if (counts && used.counter <= known.counter) refuse('code_must_be_right')
+    return [{ type: 'UserPasskeyUsed', data: used }]
+  },
+
+  RenamePasskey({ passkey, nickname }, state) {
+    const known = existing(state, passkey)
+    return known.nickname === nickname ? [] : [{ type: 'UserPasskeyRenamed', data: { passkey, nickname } }]
+  },
+
+  RemovePasskey({ passkey }, state) {
+    const known = existing(state, passkey)
+    if (state.password === null && state.passkeys.length === 1) refuse('user_must_keep_a_way_to_sign_in')
+    return [removalOf(known, state)]
+  },
+}
+
+/** It goes, and its id is free again. */
+export function removalOf({ id: passkey, claim }: Passkey, { held }: Pick<Passkeys, 'held'>) {
+  const freed = held.filter((one) => one.claim === claim)
+  return { type: 'UserPasskeyRemoved' as const, data: { passkey, freed } }
+}
+
+function existing({ passkeys }: Passkeys, passkey: string): Passkey {
+  return passkeys.find(({ id }) => id === passkey) ?? refuse('resource_must_exist')
+}
+
+export const evolvePasskeys = {
+  UserPasskeyRegistered: <S extends Passkeys>(
+    state: S,
+    { passkey: id, held, ...made }: Registered,
+    { at }: { readonly at: string },
+  ): S => ({
+    ...state,
+    passkeys: [...state.passkeys, { id, claim: held[0]?.claim, ...made, createdAt: at, usedAt: null }],
+    held: [...state.held, ...held],
+  }),
+  UserPasskeyUsed: <S extends Passkeys>(
+    state: S,
+    { passkey, ...used }: PasskeyEvents['UserPasskeyUsed'],
+    { at }: { readonly at: string },
+  ): S => withPasskey(state, passkey, { ...used, usedAt: at }),
+  UserPasskeyRenamed: <S extends Passkeys>(
+    state: S,
+    { passkey, nickname }: PasskeyEvents['UserPasskeyRenamed'],
+  ): S => withPasskey(state, passkey, { nickname }),
+  UserPasskeyRemoved: <S extends Passkeys>(
+    state: S,
+    { passkey, freed }: PasskeyEvents['UserPasskeyRemoved'],
+  ): S => ({
+    ...state,
+    passkeys: state.passkeys.filter(({ id }) => id !== passkey),
+    held: state.held.filter(({ claim }) => !freed.some((one) => one.claim === claim)),
+  }),
+}
+
+function withPasskey<S extends Passkeys>(state: S, passkey: string, change: Partial<Passkey>): S {
+  const passkeys = state.passkeys.map((one) => (one.id === passkey ? { ...one, ...change } : one))
+  return { ...state, passkeys }
+}

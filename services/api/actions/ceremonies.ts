@@ -1,0 +1,100 @@
+import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
+import type { Request } from '../../../packages/contract/routes.ts'
+import {
+  challenge,
+  statusOf,
+  type ChallengePurpose,
+  type IssuedChallenge,
+} from '../../../packages/domain/challenges/challenge.ts'
+import type { ActiveUser } from '../../../packages/domain/users/user.ts'
+import { actingFor, type Envelope } from '../../../packages/kernel/envelope.ts'
+import { readState } from '../../../packages/kernel/history.ts'
+
+type Asking = Pick<Request<unknown>, 'dependencies' | 'envelope' | 'id'>
+
+interface Wanted {
+  readonly purpose: ChallengePurpose
+  /** Null where the answer shows who it is. */
+  readonly user: string | null
+  readonly state?: Pick<ActiveUser, 'language' | 'passwordChanges'>
+}
+
+/** A challenge that a passkey answers: its id is what the device signs. */
+export async function issueCeremony(
+  { dependencies, envelope, id }: Asking,
+  { purpose, user, state }: Wanted,
+): Promise<void> {
+  const { language = 'fr', passwordChanges = 0 } = state ?? {}
+  const data = { purpose, method: 'passkey', user, destination: null, language, passwordChanges } as const
+  await dependencies.executor.send(
+    challenge,
+    id,
+    { type: 'IssueChallenge', data },
+    envelopeOf(user, envelope),
+  )
+}
+
+export interface Ceremony {
+  readonly id: string
+  readonly known: IssuedChallenge
+}
+
+interface Expected {
+  readonly purposes: readonly ChallengePurpose[]
+  readonly user: string | null
+}
+
+/** The challenge that an answer is for, while it waits for one. */
+export async function ceremonyOf(
+  { dependencies }: Asking,
+  answer: object,
+  { purposes, user }: Expected,
+): Promise<Ceremony> {
+  const id = (await dependencies.passkeys.challengeOf(answer)) ?? refuse('code_must_be_right')
+  const known = await readState(dependencies.store, challenge, id)
+  const isExpected =
+    known.status !== 'none' &&
+    known.method === 'passkey' &&
+    known.user === user &&
+    purposes.includes(known.purpose)
+  if (!isExpected) return refuse('code_must_be_right')
+  const status = statusOf(known, dependencies.clock())
+  if (status === 'expired') refuse('code_must_be_right')
+  if (status !== 'pending') refuse('challenge_must_be_pending')
+  return { id, known }
+}
+
+/** Notes how it was answered; a wrong answer is refused. */
+export async function conclude(
+  { dependencies, envelope }: Asking,
+  { id, known }: Ceremony,
+  isRight: boolean,
+): Promise<IssuedChallenge> {
+  const answer = { type: 'AnswerChallenge', data: { isRight, method: 'passkey' } } as const
+  const own = envelopeOf(known.user, envelope)
+  const { state } = await dependencies.executor.send(challenge, id, answer, own)
+  if (!isRight) refuse('code_must_be_right')
+  return state as IssuedChallenge
+}
+
+function envelopeOf(user: string | null, envelope: Envelope) {
+  return user === null
+    ? actingFor({ platform: true as const }, envelope)
+    : actingFor({ user }, { ...envelope, actor: `user:${user}` })
+}
+
+/** A browser's answer, also where it came as a text. */
+export function answerIn(given: object | string | null | undefined, pointer: string): object {
+  const answer = typeof given === 'string' ? jsonOf(given) : given
+  if (typeof answer === 'object' && answer !== null) return answer
+  const field = pointer.slice(1)
+  return refuseField('request_must_be_valid', pointer, `${field} must be what the browser answered, as JSON`)
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

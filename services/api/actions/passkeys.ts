@@ -1,0 +1,214 @@
+import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
+import type { Request, Slice } from '../../../packages/contract/routes.ts'
+import { unixSeconds, type Static } from '../../../packages/contract/vocabulary.ts'
+import { stepUpPurposes } from '../../../packages/domain/challenges/challenge.ts'
+import type { PasskeyProofRequest } from '../../../packages/domain/challenges/resource.ts'
+import { claim, claimedName } from '../../../packages/domain/claims/claim.ts'
+import type {
+  PasskeyAnswer,
+  PasskeyCreation,
+  PasskeyRegistration,
+  PasskeyResource,
+  PasskeyRevision,
+  PasskeySignIn,
+  WebauthnOptionsResource,
+} from '../../../packages/domain/users/passkey-resources.ts'
+import type { Passkey } from '../../../packages/domain/users/passkeys.ts'
+import { user, type ActiveUser } from '../../../packages/domain/users/user.ts'
+import type { PasskeyId } from '../../../packages/kernel/credential-ports.ts'
+import { actingFor } from '../../../packages/kernel/envelope.ts'
+import { readState } from '../../../packages/kernel/history.ts'
+import { claiming } from '../../composition/claiming.ts'
+import { requireProof } from '../http/step-up.ts'
+import { startSession } from './auth-sessions.ts'
+import { answerIn, ceremonyOf, conclude, issueCeremony } from './ceremonies.ts'
+import { viewChallenge } from './challenges.ts'
+import { knownUser, signedIn, userOf } from './user-accounts.ts'
+
+// Registering
+
+/** Who has another second factor shows it first: a stolen token must not make a way in of its own. */
+export async function beginRegistration(request: Request<Static<typeof PasskeyCreation>>) {
+  const { user: id } = signedIn(request)
+  const state = await knownUser(request.dependencies, id)
+  const proof = { purpose: 'passkey_registration', challengeId: request.body.challengeId } as const
+  await requireProof(request, state, proof)
+  await issueCeremony(request, { purpose: 'passkey_creation', user: id, state })
+  const { email, name, passkeys: known } = state
+  const made = await request.dependencies.passkeys.creation(request.id, { user: id, email, name, known })
+  return options(request.id, made)
+}
+
+export async function completeRegistration(request: Request<Static<typeof PasskeyRegistration>>) {
+  const { dependencies, body, id: passkey } = request
+  const { user: id } = signedIn(request)
+  const done = (await knownUser(dependencies, id)).passkeys.find((one) => one.id === passkey)
+  if (done) return viewPasskey(done)
+  const answer = answerIn(body.attestationResponse, '/attestationResponse')
+  const ceremony = await ceremonyOf(request, answer, { purposes: ['passkey_creation'], user: id })
+  const created = await dependencies.passkeys.created(ceremony.id, answer)
+  await conclude(request, ceremony, created !== undefined)
+  const registered = { passkey, ...created!, nickname: body.nickname ?? null }
+  const { credential } = registered
+  const envelope = actingFor({ user: id }, request.envelope)
+  const wanted = [{ kind: 'passkey', value: credential, refusal: 'passkey_must_be_new' } as const]
+  const { state } = await claiming(
+    { dependencies, envelope },
+    { category: user.category, id },
+    {
+      wanted,
+      take: (held) => {
+        const data = { ...registered, transports: [...registered.transports], held: [...held] }
+        return request.send(user, id, { type: 'RegisterPasskey', data })
+      },
+    },
+  )
+  return viewPasskey(own(state as ActiveUser, passkey))
+}
+
+// Signing in
+
+/** For an address the answer looks alike whether or not somebody has it. */
+export async function beginSignIn(request: Request<Static<typeof PasskeySignIn>>) {
+  const { dependencies, body, id } = request
+  await issueCeremony(request, { purpose: 'passkey_login', user: null })
+  const known = body.email ? await passkeysOf(request, body.email) : []
+  return options(id, await dependencies.passkeys.request(id, known))
+}
+
+/** Without how they are reached, which tells devices apart; for nobody, one that no device has. */
+async function passkeysOf({ dependencies }: Request<unknown>, email: string): Promise<readonly PasskeyId[]> {
+  const found = await userOf(dependencies, email)
+  const ids = (found?.state.passkeys ?? []).map(({ credential }) => credential)
+  const name = (half: number) => JSON.stringify(['no passkey', email.trim().toLowerCase(), half])
+  const halves = await Promise.all([0, 1].map((half) => dependencies.blindIndex(name(half))))
+  const nobodys = Buffer.from(halves.join('').replaceAll('-', ''), 'hex').toString('base64url')
+  return (ids.length > 0 ? ids : [nobodys]).map((credential) => ({ credential, transports: [] }))
+}
+
+/** Has two factors in one, so no other is asked for, and no number of wrong passwords locks it. */
+export async function completeSignIn(request: Request<Static<typeof PasskeyAnswer>>) {
+  const answer = answerIn(request.body.assertionResponse, '/assertionResponse')
+  const ceremony = await ceremonyOf(request, answer, { purposes: ['passkey_login'], user: null })
+  const holder = await holderOf(request, answer)
+  const isRight = holder !== undefined && (await isUsed(request, holder, { id: ceremony.id, answer }))
+  await conclude(request, ceremony, isRight)
+  const { id, state } = holder!
+  return startSession(request, { user: id, method: 'passkey', passwordChanges: state.passwordChanges })
+}
+
+interface Holder {
+  readonly id: string
+  readonly state: ActiveUser
+}
+
+async function holderOf({ dependencies }: Request<unknown>, answer: object): Promise<Holder | undefined> {
+  const { store, blindIndex } = dependencies
+  const name = claimedName('passkey', credentialIn(answer), { platform: true })
+  const held = await readState(store, claim, await blindIndex(name))
+  if (held.status !== 'kept') return undefined
+  const { id } = held.holder
+  return { id, state: await knownUser(dependencies, id) }
+}
+
+function credentialIn(answer: object): string {
+  const { id } = answer as { readonly id?: unknown }
+  return typeof id === 'string' ? id : ''
+}
+
+interface Using {
+  readonly id: string
+  readonly answer: object
+}
+
+/** Whether the answer is right for a key of this user, whose use is then noted. */
+async function isUsed(
+  request: Request<unknown>,
+  { id: userId, state }: Holder,
+  { id, answer }: Using,
+): Promise<boolean> {
+  const { passkeys, executor } = request.dependencies
+  const known = state.passkeys.find(({ credential }) => credential === credentialIn(answer))
+  const used = known && (await passkeys.used(id, answer, known))
+  if (!used) return false
+  const own = actingFor({ user: userId }, { ...request.envelope, actor: `user:${userId}` })
+  const use = { type: 'UsePasskey', data: { passkey: known.id, ...used } } as const
+  await executor.send(user, userId, use, own)
+  return true
+}
+
+// Step-up
+
+export async function beginProof(request: Request<Static<typeof PasskeyProofRequest>>) {
+  const { dependencies, body, id } = request
+  const { user: userId } = signedIn(request)
+  const purpose = body.purpose ?? refuseField('request_must_be_valid', '/purpose', 'purpose is required')
+  const state = await knownUser(dependencies, userId)
+  if (state.passkeys.length === 0) refuse('passkey_must_be_registered')
+  await issueCeremony(request, { purpose, user: userId, state })
+  return options(id, await dependencies.passkeys.request(id, state.passkeys))
+}
+
+export async function completeProof(request: Request<Static<typeof PasskeyAnswer>>) {
+  const { dependencies, body } = request
+  const { user: userId } = signedIn(request)
+  const answer = answerIn(body.assertionResponse, '/assertionResponse')
+  const ceremony = await ceremonyOf(request, answer, { purposes: stepUpPurposes, user: userId })
+  const holder = { id: userId, state: await knownUser(dependencies, userId) }
+  const isRight = await isUsed(request, holder, { id: ceremony.id, answer })
+  const verified = await conclude(request, ceremony, isRight)
+  return viewChallenge(ceremony.id, verified, dependencies.clock())
+}
+
+// Looking after them
+
+export async function passkeyItems(request: Request): Promise<Slice<Static<typeof PasskeyResource>>> {
+  const { passkeys } = await knownUser(request.dependencies, signedIn(request).user)
+  return { data: passkeys.map(viewPasskey).toReversed() }
+}
+
+export async function showPasskey(request: Request) {
+  const state = await knownUser(request.dependencies, signedIn(request).user)
+  return viewPasskey(own(state, request.params['id']!))
+}
+
+export async function renamePasskey(request: Request<Static<typeof PasskeyRevision>>) {
+  const passkey = request.params['id']!
+  const { user: id } = signedIn(request)
+  const data = { passkey, nickname: request.body.nickname ?? null }
+  const { state } = await request.send(user, id, { type: 'RenamePasskey', data }, { isWhole: true })
+  return viewPasskey(own(state as ActiveUser, passkey))
+}
+
+export async function removePasskey(request: Request<undefined, { challengeId?: string }>) {
+  const passkey = request.params['id']!
+  const { user: id } = signedIn(request)
+  const state = await knownUser(request.dependencies, id)
+  own(state, passkey)
+  const { challengeId } = request.query
+  await requireProof(request, state, { purpose: 'remove_passkey', challengeId })
+  await request.send(user, id, { type: 'RemovePasskey', data: { passkey } })
+  return { id: passkey, object: 'passkey' as const, deleted: true as const }
+}
+
+function own({ passkeys }: ActiveUser, id: string): Passkey {
+  return passkeys.find((one) => one.id === id) ?? refuse('resource_must_exist')
+}
+
+function options(challenge_id: string, public_key: object): Static<typeof WebauthnOptionsResource> {
+  return { object: 'webauthn_options', challenge_id, public_key }
+}
+
+function viewPasskey(passkey: Passkey): Static<typeof PasskeyResource> {
+  const { id, createdAt, nickname, transports, isBackedUp, usedAt } = passkey
+  return {
+    id,
+    object: 'passkey',
+    livemode: false,
+    created: unixSeconds(createdAt),
+    nickname,
+    transports,
+    backed_up: isBackedUp,
+    last_used_at: usedAt,
+  }
+}
