@@ -3,6 +3,7 @@ import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import type { PaymentIntentEvents } from '../../packages/domain/payment-intents/events.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
+import { paymentTemplates } from '../../packages/domain/payment-intents/policies.ts'
 import { commandAfter, failPayment } from '../../packages/domain/payment-intents/operator-answer.ts'
 import { recordOf } from '../../packages/domain/payment-intents/late-words.ts'
 import {
@@ -104,7 +105,9 @@ async function takeBack({ event, tools }: Reaction): Promise<void> {
   }
   const owner = { merchant, livemode }
   const bySubject = { column: 'subject', operator: '=', value: id } as const
-  const entry = await findEntry(tools.dependencies, [bySubject])
+  // Not what a first try has already posted against it, nor what made the money available.
+  const booked = { column: 'template', operator: 'in', value: paymentTemplates } as const
+  const entry = await findEntry(tools.dependencies, [bySubject, booked])
   if (!entry) return void (await tools.send(otherwise('it is not in the book'), owner, 'rail'))
   const reverse = { type: 'ReverseEntry', data: { entry: entry.data } } as const
   const order = to(book, bookId(merchant, livemode, currency), reverse)

@@ -2,7 +2,8 @@ import t from 'tap'
 import { identity } from '../../packages/contract/identity.ts'
 import { lateRefundIdOf } from '../../packages/domain/payment-intents/state.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
-import { readState } from '../../packages/kernel/history.ts'
+import { readState, recordedEvent } from '../../packages/kernel/history.ts'
+import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import type { RailState } from '../../packages/kernel/rail-ports.ts'
 import { cases } from '../../projections/cases.ts'
 import { paymentIntentProcess } from '../../services/processes/payment-intents.ts'
@@ -94,6 +95,27 @@ for (const [name, denial] of Object.entries({ failed, returned })) {
     t.strictSame(await openedFor(id), [])
   })
 }
+
+t.test('taking back goes on after a crash in the middle, when the entry is reversed already', async (t) => {
+  const before = await available()
+  const { id, operation } = await pay()
+  await provider.say(operation, returned)
+  await eventually(
+    () => shown(id),
+    ({ status }) => status === 'failed',
+    patienceMs,
+  )
+  await reachingBalance(before)
+  const { dependencies } = service.service.runtime
+  const { reads, store } = dependencies
+  await reads.reached(await store.head(), 10_000)
+  const stored = await store.readStream(`payment_intent-${id}`, 0)
+  const told = stored.find(({ type }) => type === 'PaymentIntentResultContradicted')!
+  const event = recordedEvent(paymentIntent, told) as RecordedEvent<never>
+  const again = paymentIntentProcess.reactions!['PaymentIntentResultContradicted']!
+  await t.resolves(again({ event, mayHaveRun: true, tools: toolsOf(dependencies) }))
+  t.equal(await available(), before)
+})
 
 t.test('a denial that the provider does not repeat when it is asked is late', async (t) => {
   const { id, operation } = await pay()

@@ -39,6 +39,11 @@ const deferredTwin = {
   'contribution.succeeded': undefined,
 } as const
 
+/** What books a payment; other entries about it follow from one of these. */
+export const paymentTemplates: readonly string[] = Object.entries(deferredTwin)
+  .flat()
+  .filter((template) => template !== undefined)
+
 type Collected = PaymentIntentEvents['PaymentIntentLateSuccessRefunded']
 
 function inBook(
