@@ -30,6 +30,8 @@ import {
 import { paymentIntents } from '../../../projections/payment-intents.ts'
 import { customers } from '../../../projections/customers.ts'
 import { currentState } from '../kinds/current-state.ts'
+import { reserveLink } from './checkout-links.ts'
+import { sessionOf } from './checkout-sessions.ts'
 import { findOrCreateCustomer } from './customers.ts'
 
 type Creation = Request<Static<typeof PaymentIntentRequest>>
@@ -76,7 +78,17 @@ async function knownCustomer({ owner, dependencies }: Creation, text: string): P
 
 export async function confirmPaymentIntent(request: Confirmation): Promise<PaymentIntentView> {
   const id = request.params['id']!
+  await claimLink(request, id)
   return seen(id, await confirmIntent(request, id))
+}
+
+/** A merchant may confirm what a session has made: of a link for one payment it is still the only one. */
+async function claimLink(request: Confirmation, paymentIntent: string): Promise<void> {
+  const intent = (await currentState(request, paymentIntents, paymentIntent)) as PaymentIntent | undefined
+  if (!intent || intent.status !== 'requires_payment_method' || intent.purpose.type !== 'checkout') return
+  const session = intent.purpose.id!
+  const { link } = await sessionOf(request, session)
+  if (link !== null) await reserveLink(request, { link, session, paymentIntent })
 }
 
 /**
