@@ -10,11 +10,14 @@ import { growth } from './growth.ts'
 import { intent } from './intent.ts'
 import { list } from './list.ts'
 import { memory } from './memory.ts'
+import { notary } from './notary.ts'
+import { notaryCost } from './notary-cost.ts'
 import { payout, payoutWhole } from './payout.ts'
 import { payoutHot } from './payout-hot.ts'
 import { read } from './read.ts'
 import { rebuild } from './rebuild.ts'
 import { reconcile } from './reconcile.ts'
+import { sealed } from './sealed.ts'
 import { start } from './start.ts'
 import { timers } from './timers.ts'
 
@@ -30,6 +33,9 @@ export const rows: readonly Row[] = [
   read,
   list,
   rebuild,
+  sealed,
+  notary,
+  notaryCost,
   reconcile,
   deliver,
   deadEndpoint,

@@ -39,7 +39,7 @@ async function prepare(bench: Bench, program: Program): Promise<Contest> {
   const pgbench = await bench.database('bench_pgbench')
   const pgbenchScale = scale.quick ? 10 : 50
   await initialisePgbench(pgbench, pgbenchScale)
-  const { database, keys, service, close } = await startWithMerchants(bench, 'bench_payout', program)
+  const { database, keys, service, close } = await startWithMerchants(bench, 'bench_payout', { program })
   const plan = { flow: 'payout', keys } as const
   const lateness = isWhole ? new Lateness(service) : undefined
   let units = 0

@@ -49,7 +49,7 @@ async function prepare(bench: Bench): Promise<Contest> {
   }
 }
 
-async function perSecond(events: number, work: () => Promise<void>): Promise<Measured> {
+export async function perSecond(events: number, work: () => Promise<void>): Promise<Measured> {
   const started = performance.now()
   await work()
   return { value: events / ((performance.now() - started) / 1_000) }
@@ -62,7 +62,7 @@ const rebuildMaxMs = 10 * 60_000
  * Requests a rebuild from the running service as an operator would, and waits until the last new table is
  * published.
  */
-async function rebuildAll({ pool }: Postgres): Promise<void> {
+export async function rebuildAll({ pool }: Postgres): Promise<void> {
   for (const model of readModels) await requestNewGeneration(pool, model)
   for (const begun = performance.now(); performance.now() - begun < rebuildMaxMs; await pause(lookEveryMs)) {
     const shown = [...(await publications(pool)).values()]

@@ -4,9 +4,9 @@ import { SubjectKeys } from '../../infra/postgres/privacy/subject-keys.ts'
 import { storedTypes } from '../../packages/domain/index.ts'
 import type { NewEvent, StoredEvent } from '../../packages/kernel/ports.ts'
 import { randomSalts } from '../../services/composition/ids.ts'
+import { destination, type PayoutTemplate } from './template.ts'
 import { seededId } from './identities.ts'
 import type { Range, Seed } from './seed-options.ts'
-import type { PayoutTemplate } from './template.ts'
 
 const copiesPerPage = 1_000
 
@@ -25,7 +25,7 @@ export type Columns = readonly [
 
 /** A sealed value opens only in its own event, so each copy is sealed anew with a key of its merchant. */
 export async function* sealedCopies(
-  { pool, vault, merchants }: Seed,
+  { pool, vault, merchants, toEachNumber = false }: Seed,
   template: PayoutTemplate,
   { from, to }: Omit<Range, 'head'>,
 ): AsyncGenerator<Columns, void> {
@@ -38,6 +38,7 @@ export async function* sealedCopies(
     const text = JSON.stringify(event)
       .replaceAll(template.id, seededId(payout))
       .replaceAll(template.merchant, merchant.id)
+      .replaceAll(destination.msisdn, toEachNumber ? numberOf(payout) : destination.msisdn)
     const { stream, type, data, metadata } = JSON.parse(text) as StoredEvent
     const copy = { id: randomUUID(), type, data, metadata: { ...metadata, salt: newSalt() } }
     const [sealed] = await sealedEvents(options, stream, [copy])
@@ -57,4 +58,9 @@ export async function* sealedCopies(
       ]
     }
   }
+}
+
+/** Of as many digits as the one that it stands for. */
+function numberOf(payout: number): string {
+  return `+22177${String(payout % 10_000_000).padStart(7, '0')}`
 }

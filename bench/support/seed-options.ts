@@ -9,6 +9,8 @@ export interface Seed {
   readonly vault: Vault
   readonly merchants: readonly BenchMerchant[]
   readonly payouts: number
+  /** Each payout goes to a number of its own, sealed with a key of its own. Default: all to the same. */
+  readonly toEachNumber?: boolean
 }
 
 export interface Range {

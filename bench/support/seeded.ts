@@ -17,6 +17,9 @@ export interface SeededOptions {
   /** Includes every payout's events, not only its row in the read model. */
   readonly withEvents: boolean
   readonly withRows: boolean
+  /** Whether what is personal is sealed. Default: as the service does it. */
+  readonly isSealed?: boolean
+  readonly toEachNumber?: boolean
 }
 
 const ends: readonly PayoutEnd[] = ['pending', 'in_transit', 'paid', 'failed', 'canceled']
@@ -31,12 +34,22 @@ export async function seededStore(bench: Bench, name: string, options: SeededOpt
   const [first, ...merchants] = await makeMerchants(runtime.dependencies, options.merchants + 1)
   const templates: PayoutTemplate[] = []
   for (const end of ends) templates.push(await payoutTemplate(runtime.dependencies, first!, end))
-  const paid = templates[ends.indexOf('paid')]!
+  const { isSealed = true, toEachNumber = false } = options
+  const paid = isSealed ? templates[ends.indexOf('paid')]! : inTheClear(templates[ends.indexOf('paid')]!)
   const eventsBefore = await runtime.dependencies.store.head()
-  if (withEvents) await seedEvents({ pool, vault, merchants, payouts }, paid)
+  if (withEvents) await seedEvents({ pool, vault, merchants, payouts, toEachNumber }, paid)
   if (withRows) await seedPayoutRows({ pool, vault, merchants, payouts }, withEvents ? [paid] : templates)
   await skipToHead(pool)
   const events = await runtime.dependencies.store.head()
   await runtime.close()
   return { database, merchants, events, eventsBefore }
+}
+
+/** As events were before there were seals. */
+function inTheClear({ events, ...template }: PayoutTemplate): PayoutTemplate {
+  const open = events.map(({ metadata, ...event }) => {
+    const { sealed: _, ...rest } = metadata
+    return { ...event, metadata: rest }
+  })
+  return { ...template, events: open }
 }

@@ -5,11 +5,13 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 export class Line {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
+  #target: number
   #port = 0
 
   constructor(target: number) {
+    this.#target = target
     this.#server = createServer({ noDelay: true }, (near) => {
-      const far = connect({ port: target, host: '127.0.0.1', noDelay: true })
+      const far = connect({ port: this.#target, host: '127.0.0.1', noDelay: true })
       this.#keep(near, far)
       this.#keep(far, near)
       near.pipe(far).pipe(near)
@@ -26,6 +28,14 @@ export class Line {
     await once(this.#server, 'listening')
     const { port } = this.#server.address() as AddressInfo // An address as text belongs to pipes only.
     this.#port = port
+  }
+
+  /** From now on this leads to another server; returns what it led to. */
+  leadTo(target: number): number {
+    const before = this.#target
+    this.#target = target
+    this.cut()
+    return before
   }
 
   /** Breaks all connections; new ones are accepted. */

@@ -1,0 +1,70 @@
+import { EventStoreDBClient, jsonEvent, NO_STREAM, type JSONType } from '@eventstore/db-client'
+import { EventStoreDbPeer } from './eventstoredb-peer/peer.ts'
+
+/** An event as anybody reads it who may read the server. */
+export interface ServerRecord {
+  readonly stream: string
+  readonly id: string
+  readonly type: string
+  readonly data: Readonly<Record<string, unknown>>
+  readonly metadata: Readonly<Record<string, unknown>>
+}
+
+/** What a server begins with is none of its history. */
+const isOfServer = ({ stream }: ServerRecord) => stream.startsWith('$')
+
+/** Reads all that a server holds through its protocol. */
+export async function recordsOf(url: string): Promise<readonly ServerRecord[]> {
+  const client = EventStoreDBClient.connectionString(url)
+  const records: ServerRecord[] = []
+  try {
+    for await (const { event } of client.readAll()) {
+      if (!event) continue
+      const { streamId: stream, id, type, data, metadata } = event
+      records.push({ stream, id, type, data: data as object, metadata: metadata as object } as ServerRecord)
+    }
+    return records.filter((record) => !isOfServer(record))
+  } finally {
+    await client.dispose()
+  }
+}
+
+/** Appends through the protocol, one by one, in this order. */
+export async function append(url: string, records: readonly ServerRecord[]): Promise<void> {
+  const client = EventStoreDBClient.connectionString(url)
+  const revisions = new Map<string, bigint>()
+  try {
+    for (const { stream, id, type, data, metadata } of records) {
+      const event = jsonEvent({ id, type, data: data as JSONType, metadata: metadata as JSONType })
+      const expectedRevision = revisions.get(stream) ?? (await lastRevision(client, stream))
+      const { nextExpectedRevision } = await client.appendToStream(stream, event, { expectedRevision })
+      revisions.set(stream, nextExpectedRevision)
+    }
+  } finally {
+    await client.dispose()
+  }
+}
+
+async function lastRevision(client: EventStoreDBClient, stream: string): Promise<bigint | typeof NO_STREAM> {
+  try {
+    for await (const { event } of client.readStream(stream, {
+      direction: 'backwards',
+      fromRevision: 'end',
+      maxCount: 1,
+    }))
+      if (event) return event.revision
+  } catch {
+    // There is no such stream.
+  }
+  return NO_STREAM
+}
+
+/** Another server with this history, changed: what one does to a log that cannot be changed in place. */
+export async function writtenAnew(
+  from: EventStoreDbPeer,
+  change: (records: readonly ServerRecord[]) => readonly ServerRecord[],
+): Promise<EventStoreDbPeer> {
+  const other = await EventStoreDbPeer.start()
+  await append(other.url, change(await recordsOf(from.url)))
+  return other
+}
