@@ -3,7 +3,15 @@ import { publicId } from '../../packages/contract/identity.ts'
 import { idPrefixes } from '../../packages/domain/index.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { erase, StillNeededError, type Erased } from '../privacy/erase.ts'
-import { contactOf, namesContact, personOf, waysToName, type Person } from '../privacy/person.ts'
+import {
+  contactOf,
+  namesContact,
+  namesUser,
+  personOf,
+  userNamed,
+  waysToName,
+  type Person,
+} from '../privacy/person.ts'
 import { tracesOf, type Trace } from '../privacy/traces.ts'
 import { commandOf, idOf } from './arguments.ts'
 import { withRuntime } from './dependencies.ts'
@@ -35,13 +43,16 @@ function personIn(command: Command): Command {
 }
 
 function person(text: string): string {
-  if (namesContact(text) || /^[a-z]+_[0-9a-f]{32}$/.test(text)) return text
+  if (namesContact(text) || namesUser(text) || /^[a-z]+_[0-9a-f]{32}$/.test(text)) return text
   throw new InvalidArgumentError(`It must be ${waysToName}.`)
 }
 
 async function named(runtime: Runtime, who: string, { merchant, sandbox }: Naming): Promise<Person> {
   if (!namesContact(who)) {
-    const found = await personOf(runtime.dependencies.store, who)
+    const { dependencies } = runtime
+    const found = namesUser(who)
+      ? await userNamed(dependencies, who)
+      : await personOf(dependencies.store, who)
     if (found) return found
     throw new CommandFailedError(`There is no ${who}.`)
   }
@@ -86,13 +97,14 @@ async function erasePerson(runtime: Runtime, who: string, options: Naming & Sign
   if (erased.left.length > 0) process.exitCode = exitCodes.found
 }
 
-function erasedText(who: string, { streams, clear, left }: Erased): string {
+function erasedText(who: string, { streams, clear, left, merchants }: Erased): string {
   const places = left.map(({ table, rows }) => `  ${table}: ${counted(rows, 'row')}`)
   return [
     `${who} is erased from ${counted(streams, 'resource')}.`,
     ...(clear > 0
       ? [`${counted(clear, 'event')} written before events were sealed still say what they said.`]
       : []),
+    ...(merchants.length > 0 ? [`Kept: what merchants call their own (${merchants.join(', ')}).`] : []),
     left.length === 0 ? 'Nothing is left in the database.' : `Left in the database:\n${places.join('\n')}`,
     'Exports, older backups, the broker’s messages and the webhooks already sent are yours to see to: ' +
       '"Erasing a person" in docs/operations.md.',

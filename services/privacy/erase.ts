@@ -14,6 +14,7 @@ import type { ReadModel } from '../../packages/kernel/projection.ts'
 import { longEnough } from '../../packages/kernel/redaction.ts'
 import { readModels } from '../../projections/index.ts'
 import type { Runtime } from '../composition/dependencies.ts'
+import { freeClaims, leave, membershipsOf, neededBy, userIn } from './leave.ts'
 import { openMatters } from './open-matters.ts'
 import type { Person } from './person.ts'
 import { tracesOf, type Traces } from './traces.ts'
@@ -43,6 +44,8 @@ export interface Erased {
   readonly clear: number
   /** Where the texts still stand. */
   readonly left: readonly Place[]
+  /** For which a user worked: they keep their own names and addresses. */
+  readonly merchants: readonly string[]
 }
 
 /** Payments, payouts or refunds need the name or number: nothing was erased. */
@@ -64,7 +67,7 @@ export async function erase(runtime: Runtime, erasing: Erasing): Promise<Erased>
   const { person, rebuild, onStep = () => undefined } = erasing
   const { owner } = person
   const { pool } = runtime.postgres
-  const { work, done } = await prepare(runtime, { onStep, ...erasing })
+  const { work, merchants, done } = await prepare(runtime, { onStep, ...erasing })
 
   onStep('redacting copies')
   await redactCopies({ pool, owner, streams: work.streams })
@@ -83,13 +86,17 @@ export async function erase(runtime: Runtime, erasing: Erasing): Promise<Erased>
 
   onStep('searching for what is left')
   const left = await placesOf(pool, sought)
+  // By its address the person is named when this is run again, so it is free last.
+  const account = userIn(person.subjects)
+  if (account !== undefined) await freeClaims(runtime, { id: account, by: erasing.by })
   // Nothing takes out of the log what was written there in the clear.
   if (left.every(({ table }) => table === 'public.events')) await done()
-  return { streams: work.streams.length, clear: work.clear, left }
+  return { streams: work.streams.length, clear: work.clear, left, merchants }
 }
 
 interface Prepared {
   readonly work: WorkList
+  readonly merchants: Erased['merchants']
   readonly done: () => Promise<void>
 }
 
@@ -110,6 +117,8 @@ async function prepare(
   const known = await tracesOf(store, { ...person, subjects })
   await requireEnded(runtime, known)
 
+  const merchants = await closeAccount(runtime, { person, by: asked.by, onStep })
+
   onStep('retiring the keys')
   await personalKeys.retire(namesOf(known.person))
 
@@ -118,7 +127,22 @@ async function prepare(
   await requireEnded(runtime, found)
   const work = together(before, workOf(found))
   await erasures.begin({ ...asked, person: digest }, vault.seal(JSON.stringify(work), context))
-  return { work, done: () => erasures.end(digest) }
+  return { work, merchants, done: () => erasures.end(digest) }
+}
+
+/** Of a user, whom nobody must need any more; answers the merchants for which the user worked. */
+async function closeAccount(
+  runtime: Runtime,
+  { person, by, onStep }: Pick<Erasing, 'person' | 'by'> & Required<Pick<Erasing, 'onStep'>>,
+): Promise<Erased['merchants']> {
+  const id = userIn(person.subjects)
+  if (id === undefined) return []
+  onStep(`closing the account of user ${id}`)
+  const memberships = await membershipsOf(runtime.dependencies.store, id)
+  const needed = neededBy(memberships, id)
+  if (needed.length > 0) throw new StillNeededError(needed)
+  await leave(runtime, { id, by }, memberships)
+  return memberships.map(({ merchant }) => merchant)
 }
 
 const nothing: WorkList = { subjects: [], streams: [], types: [], clear: 0 }
@@ -170,7 +194,11 @@ function together(before: WorkList, now: WorkList): WorkList {
 
 function soughtFor({ subjects, streams }: WorkList, owner: Owner): Sought {
   const all = [...new Set(streams.flatMap((stream) => stream.texts))].filter(isLong)
-  const isContact = (text: string) => text.includes('@') || subjects.some((name) => name.endsWith(`/${text}`))
+  const isOfUser = userIn(subjects) !== undefined
+  const isContact = (text: string) =>
+    text.includes('@') ||
+    (isOfUser && /^\+\d+$/.test(text)) ||
+    subjects.some((name) => name.endsWith(`/${text}`))
   return {
     owner,
     contacts: all.filter(isContact),

@@ -1,9 +1,13 @@
 import { identity } from '../../packages/contract/identity.ts'
+import type { Dependencies } from '../../packages/contract/routes.ts'
+import { claim, claimedName } from '../../packages/domain/claims/claim.ts'
 import { customer } from '../../packages/domain/customers/customer.ts'
 import { idPrefixes } from '../../packages/domain/index.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
+import { user } from '../../packages/domain/users/user.ts'
 import { webhookReplay } from '../../packages/domain/webhook-endpoints/webhook-replay.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
+import { readState } from '../../packages/kernel/history.ts'
 import { ownerOf, type MerchantOwner, type Owner } from '../../packages/kernel/owner.ts'
 import type { EventStore } from '../../packages/kernel/ports.ts'
 
@@ -22,7 +26,33 @@ const kinds: Readonly<Record<string, { readonly category: string }>> = {
 }
 
 export const waysToName =
-  'a customer (cus_…), a telephone number (+221…) or a bank account (<bank code>/<number>)'
+  'a customer (cus_…), a user (e-mail address), a telephone number (+221…) or a bank account (<bank code>/<number>)'
+
+export function namesUser(text: string): boolean {
+  return /^[^\s@/]+@[^\s@/]+$/.test(text) || identity(text) !== undefined
+}
+
+/** Who signs in with an address, or has this id; also one whose account is over. */
+export async function userNamed(
+  { store, blindIndex }: Pick<Dependencies, 'store' | 'blindIndex'>,
+  text: string,
+): Promise<Person | undefined> {
+  const id = identity(text) ?? (await userOf({ store, blindIndex }, text))
+  const [first] = id === undefined ? [] : await store.readStream(streamName(user.category, id), 0, 1)
+  return first && { owner: ownerOf(first.metadata), subjects: [`${user.category}/${id}`] }
+}
+
+async function userOf(
+  { store, blindIndex }: Pick<Dependencies, 'store' | 'blindIndex'>,
+  email: string,
+): Promise<string | undefined> {
+  const held = await readState(
+    store,
+    claim,
+    await blindIndex(claimedName('email', email, { platform: true })),
+  )
+  return held.status === 'free' || held.holder.category !== user.category ? undefined : held.holder.id
+}
 
 /** Whether only together with its merchant it names somebody. */
 export function namesContact(text: string): boolean {

@@ -3,6 +3,7 @@ import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
 import { personal } from '../../kernel/personal.ts'
 import { contactEvents } from './contacts.ts'
 import { factorEvents } from './factors.ts'
+import { leavingEvents } from './leaving.ts'
 import { linkPurposes } from './links.ts'
 import { passkeyEvents } from './passkeys.ts'
 
@@ -33,6 +34,7 @@ export const userEvents = {
   ...factorEvents,
   ...contactEvents,
   ...passkeyEvents,
+  ...leavingEvents,
   UserRegistered: sealedFor(
     aboutUser,
     stored(

@@ -12,6 +12,7 @@ import {
   type PasskeyCommands,
   type Passkeys,
 } from './passkeys.ts'
+import { afterLeaving, type LeftUser } from './leaving.ts'
 import { linkLastsMs, type Link, type LinkPurpose } from './links.ts'
 
 // State
@@ -27,7 +28,7 @@ export interface ActiveUser extends Registered, Factors, Contacts, Passkeys {
   readonly passwordChanges: number
 }
 
-export type User = { readonly status: 'none'; readonly abandoned: readonly string[] } | ActiveUser
+export type User = { readonly status: 'none'; readonly abandoned: readonly string[] } | LeftUser | ActiveUser
 
 // Decisions
 
@@ -49,6 +50,7 @@ export type UserCommands = FactorCommands &
     /** `link`: the one that was mailed. Without it the caller has proved otherwise that it may. */
     ChangePassword: { password: string; session: string | null; link?: string }
     NoteLinkMailed: UserEvents['UserLinkMailed']
+    LeaveUser: object
     ChooseDefaultMerchant: UserEvents['UserDefaultMerchantChosen']
   }
 
@@ -61,7 +63,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
 
   decide: {
     RegisterUser(registered, { status, abandoned }) {
-      if (status === 'active') return []
+      if (status !== 'none') return []
       if (registered.held.some(({ hold }) => abandoned.includes(hold)))
         refuse('resource_must_not_have_changed')
       return [{ type: 'UserRegistered', data: registered }]
@@ -131,6 +133,12 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       return usual === merchant ? [] : [{ type: 'UserDefaultMerchantChosen', data: { merchant } }]
     },
 
+    LeaveUser(_, state) {
+      if (state.status === 'left') return []
+      existing(state)
+      return [{ type: 'UserLeft', data: {} }]
+    },
+
     RevisePersonalInfo: (command, state, context) =>
       decideContacts.RevisePersonalInfo(command, existing(state), context),
     RequestEmailChange: (command, state, context) =>
@@ -191,6 +199,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       withLink(state, 'magic_link', { id: link, expiresAt, isMailed: false }),
     // Whoever opens it has the mailbox.
     UserMagicLinkUsed: (state) => ({ ...withLink(state, 'magic_link', undefined), emailVerified: true }),
+    UserLeft: (state) => afterLeaving(begun(state)),
     UserPersonalInfoRevised: (state, event) => evolveContacts.UserPersonalInfoRevised(begun(state), event),
     UserEmailChangeRequested: (state, event) => evolveContacts.UserEmailChangeRequested(begun(state), event),
     UserEmailChangeMailed: (state) => evolveContacts.UserEmailChangeMailed(begun(state)),

@@ -1,0 +1,19 @@
+import { record } from '../../contract/vocabulary.ts'
+import { stored, type EventsOf } from '../../kernel/event-types.ts'
+import type { Contacts } from './contacts.ts'
+
+export const leavingEvents = {
+  /** The account is over: nobody signs in to it any more. Whoever is to be forgotten leaves first. */
+  UserLeft: stored(1, record({})),
+}
+
+export type LeavingEvents = EventsOf<typeof leavingEvents>
+
+export interface LeftUser extends Pick<Contacts, 'abandoned' | 'held'> {
+  readonly status: 'left'
+}
+
+/** `held` is kept, so that whoever was interrupted can still free it. */
+export function afterLeaving({ abandoned, held }: Pick<Contacts, 'abandoned' | 'held'>): LeftUser {
+  return { status: 'left', abandoned, held }
+}

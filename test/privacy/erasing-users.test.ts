@@ -1,0 +1,89 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { ikw, jsonOf, settingsOf, type Run } from '../support/cli.ts'
+import { eventually } from '../support/eventually.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { newUser, signIn } from '../support/sign-in.ts'
+
+const auth = '/api/v1/auth'
+const name = 'Mariama Forgotten-Diallo'
+const secondary = 'mariama.second@example.com'
+
+let service: TestService
+
+t.before(async () => {
+  service = await startService(t, {}, { keysFreshMs: 100 })
+})
+
+const run = (...parameters: readonly string[]): Promise<Run> => ikw(settingsOf(service), ...parameters)
+const why = ['--by', 'awa', '--reason', 'Asked for it by mail']
+
+/** Every row of every table, and every mail, as text. */
+async function everything(): Promise<readonly string[]> {
+  const { configuration, postgres } = service.service.runtime
+  const { rows } = await postgres.pool.query<{ table: string }>(
+    `select format('%I.%I', schemaname, tablename) as table from pg_tables
+     where schemaname not in ('pg_catalog', 'information_schema')`,
+  )
+  const texts: string[] = []
+  for (const { table } of rows) {
+    const found = await postgres.pool.query<{ row: string }>(`select t::text as row from ${table} t`)
+    texts.push(...found.rows.map(({ row }) => `${table}: ${row}`))
+  }
+  const mails = join(configuration.dataDirectory, 'mail')
+  for (const file of existsSync(mails) ? readdirSync(mails) : [])
+    texts.push(`mail: ${readFileSync(join(mails, file), 'utf8')}`)
+  return texts
+}
+
+async function placesOf(...values: readonly string[]): Promise<readonly string[]> {
+  const texts = await everything()
+  return texts
+    .filter((text) => values.some((value) => text.includes(value)))
+    .map((text) => text.split(': ')[0]!)
+}
+
+t.test('a user who is erased is found nowhere, and can sign in nowhere', async (t) => {
+  const owner = await newUser(service)
+  const { id, email, password, token, merchant } = await newUser(service)
+  const asUser = { key: token }
+  const changed = await service.call(
+    'PATCH',
+    `${auth}/personal-info`,
+    { name, secondaryEmail: secondary },
+    asUser,
+  )
+  t.equal(changed.status, 200, JSON.stringify(changed.body))
+  await eventually(
+    () => placesOf(email),
+    (places) => places.includes('mail'),
+  )
+  t.match(JSON.stringify((await service.get(`${auth}/me`, asUser)).body), name)
+
+  t.match(await run('privacy', 'export', email), { code: 0, stdout: new RegExp(name) })
+  const needed = { code: 2, stderr: new RegExp(`merchant ${merchant} has no other owner`) }
+  t.match(await run('privacy', 'erase', email, ...why), needed, 'nobody could work for the merchant')
+  t.equal((await service.get(`${auth}/me`, asUser)).status, 200)
+  t.match(await run('merchants', 'suspend', merchant, ...why), { code: 0 })
+
+  const erased = await run('privacy', 'erase', email, ...why, '--json')
+  t.match(jsonOf(erased), { left: [], clear: 0, merchants: [merchant] }, erased.stderr)
+  t.strictSame(await placesOf(name, secondary), [])
+  const kept = await placesOf(email)
+  t.ok(
+    kept.every((place) => /^read\.merchants_v/.test(place)),
+    `the merchant keeps its own address: ${kept.join()}`,
+  )
+  t.equal((await service.get(`${auth}/me`, asUser)).status, 401, 'sessions are over')
+  t.equal((await service.post(`${auth}/login`, { email, password }, { key: '' })).status, 401)
+  const { stdout } = await run('privacy', 'export', id)
+  t.match(stdout, /\[erased\]/)
+  t.notMatch(stdout, new RegExp(`${name}|${email}|${secondary}`))
+  t.match(await run('privacy', 'erase', email, ...why), { code: 2, stderr: /There is no/ })
+
+  const again = { email, password, name: 'Mariama', merchantName: 'Boutique', country: 'SN' }
+  t.equal((await service.post(`${auth}/register`, again, { key: '' })).status, 201, 'the address is free')
+  t.equal((await signIn(service, owner)).id, owner.id, 'others sign in as before')
+  t.match(await run('ledger', 'replay'), { code: 0 })
+})
