@@ -76,6 +76,8 @@ export interface RuntimeOptions {
   readonly simulatesLive?: boolean
   /** Rails that take precedence over the simulated operators. */
   readonly rails?: readonly RailEntry[]
+  /** How old the knowledge of personal keys may be: tests do not wait for as long as services do. */
+  readonly keysFreshMs?: number
 }
 
 /** Opens every adapter; a missing dependency is one sentence that says what to set. */
@@ -93,7 +95,7 @@ export async function openRuntime(
   const snapshots = postgresSnapshots(postgres.pool)
   const mailer = openMailer(configuration)
   const operators = openOperators(configuration, postgres)
-  const { clock: now = () => new Date(), service = 'all-in-one', simulatesLive = false, rails = [] } = options
+  const { clock: now = () => new Date(), service = 'all-in-one', ...choices } = options
   const health = new Health()
   const { tracing, ...telemetry } = await openTelemetry(configuration, health, `ikw-${service}`)
   const adapters = {
@@ -105,8 +107,9 @@ export async function openRuntime(
     log,
     now,
     tracing,
-    simulatesLive,
-    rails,
+    simulatesLive: choices.simulatesLive ?? false,
+    rails: choices.rails ?? [],
+    keysFreshMs: choices.keysFreshMs,
   }
   const dependencies = buildDependencies(configuration, adapters)
   observe(health, { dependencies, postgres })
@@ -152,6 +155,7 @@ interface Adapters {
   readonly tracing: Tracing | undefined
   readonly simulatesLive: boolean
   readonly rails: readonly RailEntry[]
+  readonly keysFreshMs: number | undefined
 }
 
 function buildDependencies(configuration: Configuration, adapters: Adapters): Dependencies {
@@ -160,7 +164,8 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
   const rails = openRails(configuration, adapters)
   const masterKeys = () => loadMasterKeys(configuration.dataDirectory, configuration.masterKey)
   const vault = openVault(masterKeys)
-  const personalKeys = new SubjectKeys({ pool, vault })
+  const freshMs = adapters.keysFreshMs
+  const personalKeys = new SubjectKeys({ pool, vault, ...(freshMs !== undefined && { freshMs }) })
   const traced = tracing ? tracedStore(adapters.store, tracing) : adapters.store
   const store = sealedStore(traced, { types: storedTypes, keys: personalKeys })
   const newId = risingIds()

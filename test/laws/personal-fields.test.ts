@@ -21,7 +21,7 @@ const impersonal = new Set([
   ],
   ...['category', 'environment', 'country', 'currency', 'timeZone', 'bankCode', 'code', 'skipped', 'scopes'],
   ...['hash', 'last4', 'secretLast4', 'sealedSecret', 'sealed', 'previous', 'sha256', 'digest', 'root'],
-  ...['claim', 'hold', 'publicKey', 'digests', 'credential', 'transports'],
+  ...['claim', 'hold', 'publicKey', 'digests', 'reading', 'credential', 'transports'],
   ...['enabledEvents', 'preferredFlow'],
 ])
 

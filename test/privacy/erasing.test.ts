@@ -26,7 +26,7 @@ let shop: Awaited<ReturnType<typeof receiver>>
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
 
 t.before(async () => {
-  service = await startPayments(t)
+  service = await startPayments(t, { keysFreshMs: 100 })
   shop = await receiver(t)
   await service.post('/api/v1/webhook-endpoints', { url: `${shop.url}/shop`, enabled_events: ['*'] })
 })

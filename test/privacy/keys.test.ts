@@ -19,7 +19,7 @@ const freshMs = 20
 let service: TestService
 
 t.before(async () => {
-  service = await startService(t)
+  service = await startService(t, {}, { keysFreshMs: 100 })
 })
 
 /** Keys whose database can be told that more time has passed there. */

@@ -13,7 +13,7 @@ const bank = { type: 'bank', bank_code: 'SN010', account_number: '0077007700', a
 let service: TestService
 
 t.before(async () => {
-  service = await startService(t)
+  service = await startService(t, {}, { keysFreshMs: 100 })
 })
 
 async function post(path: string, body: object): Promise<Record<string, unknown>> {
@@ -101,3 +101,25 @@ t.test(
     t.match(await destinationOf(before, fresh), { msisdn: '[erased]' })
   },
 )
+
+t.test('what was read before somebody was erased is not told by later events', async (t) => {
+  const mine = { ...wave, msisdn: '+221770004545' }
+  const payout = await post('/api/v1/payouts', { amount: 500, currency: 'XOF', destination: mine })
+  const id = String(payout['id'])
+  const told = async (type: string) => {
+    const { body } = await eventually(
+      () => service.get<{ data: readonly object[] }>(`/api/v1/events?types[]=${type}&limit=100`),
+      ({ body }) => JSON.stringify(body).includes(id),
+    )
+    return body.data.map((event) => JSON.stringify(event)).find((event) => event.includes(id))!
+  }
+  t.match(await told('payout.created'), mine.msisdn)
+  const { runtime, credentials } = service.service
+  const subject = `${credentials.merchant_id}/false/contact/${mine.msisdn}`
+  await runtime.dependencies.personalKeys.retire([subject])
+  await runtime.dependencies.personalKeys.destroyRetired([subject])
+  await post('/api/test/payouts/callback', { payout_id: id, status: 'paid' })
+  const paid = await told('payout.paid')
+  t.notMatch(paid, mine.msisdn)
+  t.match(paid, '[erased]')
+})

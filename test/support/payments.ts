@@ -1,4 +1,5 @@
 import type { Test } from 'tap'
+import type { ServiceOptions } from '../../services/all-in-one/start.ts'
 import { startService, type Answer, type TestService } from './service.ts'
 
 export type Body = Record<string, unknown>
@@ -16,8 +17,8 @@ export interface Payments extends TestService {
   shown(intent: Body): Promise<Body>
 }
 
-export async function startPayments(t: Test): Promise<Payments> {
-  const service = await startService(t)
+export async function startPayments(t: Test, options: ServiceOptions = {}): Promise<Payments> {
+  const service = await startService(t, {}, options)
   const at = (intent: Body) => `${intentsPath}/${String(intent['id'])}`
   return {
     ...service,
