@@ -1,6 +1,7 @@
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import type { EntryData } from './entry-data.ts'
 import { HoldAudit, heldIn } from './hold-audit.ts'
+import { IdTable } from './id-table.ts'
 import type { Note, Rule } from './violations.ts'
 
 const isHeld = (account: string) => heldIn.some((held) => held === account)
@@ -18,7 +19,7 @@ export class BookAudit {
   readonly corrections: { readonly entry: EntryData; readonly position: number }[] = []
   readonly #id: string
   readonly #note: Note
-  readonly #entries = new Set<string>()
+  readonly #entries = new IdTable()
   readonly #holds = new HoldAudit()
   readonly #passing = new Map<string, { amount: number; since: string }>()
   /** Months before this time are closed. */

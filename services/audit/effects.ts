@@ -1,5 +1,6 @@
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import type { EntryData } from './entry-data.ts'
+import { IdTable } from './id-table.ts'
 import type { Note } from './violations.ts'
 
 interface Money {
@@ -116,8 +117,8 @@ export class EffectsAudit {
   /** Holds that no stream has claimed, by their books and ids. */
   readonly #unclaimed = new Map<string, EntryData>()
   /** Streams that money was held for and that have begun: what they have not claimed goes back. */
-  readonly #begun = new Set<string>()
-  readonly #sent = new Set<string>()
+  readonly #begun = new IdTable()
+  readonly #sent = new IdTable()
 
   constructor(note: Note) {
     this.#note = note

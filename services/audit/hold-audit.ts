@@ -1,4 +1,5 @@
 import type { EntryData, PartData, PostingData } from './entry-data.ts'
+import { IdTable } from './id-table.ts'
 import type { Rule } from './violations.ts'
 
 type Say = (rule: Rule, problem: string) => void
@@ -18,7 +19,7 @@ export class HoldAudit {
   /** What all open parts hold together. */
   held = 0
   readonly #holds = new Map<string, OpenHold>()
-  readonly #ended = new Set<string>()
+  readonly #ended = new IdTable()
 
   get open(): number {
     return this.#holds.size

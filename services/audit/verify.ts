@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { noStream, type EventStore, type StoredEvent } from '../../packages/kernel/ports.ts'
 import type { AnyDecider } from '../../packages/kernel/decider.ts'
-import { ownerOf, owns, type Owner } from '../../packages/kernel/owner.ts'
+import { ownerOf, ownerText, owns, type Owner } from '../../packages/kernel/owner.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import { BookAudit } from './book-audit.ts'
 import type { EntryData } from './entry-data.ts'
 import { EffectsAudit } from './effects.ts'
+import { IdTable } from './id-table.ts'
 import { LogFold, type Fold } from './log-fold.ts'
 import { Violations, type Violation } from './violations.ts'
 
@@ -66,11 +67,6 @@ export async function verifyLog(options: VerifyOptions): Promise<Verified> {
   return { position, pending, ...audit.counted() }
 }
 
-interface Place {
-  readonly revision: number
-  readonly owner: Owner
-}
-
 /** Months of a book that are closed, or opened again. */
 function isBoundary(event: RecordedEvent): event is RecordedEvent<{ before: string }> {
   return event.type === 'BookClosed' || event.type === 'BookReopened'
@@ -80,7 +76,7 @@ class LogAudit {
   readonly violations = new Violations()
   readonly effects = new EffectsAudit(this.violations.note)
   readonly books = new Map<string, BookAudit>()
-  readonly #streams = new Map<string, Place>()
+  readonly #streams = new Streams()
   #events = 0
   #entries = 0
 
@@ -99,8 +95,9 @@ class LogAudit {
     book.apply(entry)
   }
 
-  #checkStream({ stream, revision, position, metadata }: RecordedEvent): void {
-    const known = this.#streams.get(stream)
+  #checkStream(event: RecordedEvent): void {
+    const { stream, revision, position, metadata } = event
+    const known = this.#streams.last(event)
     const expected = (known?.revision ?? noStream) + 1
     if (revision !== expected) {
       this.violations.note('log', `${stream} goes on with revision ${revision}, not ${expected}`)
@@ -108,7 +105,7 @@ class LogAudit {
     if (known && !owns(known.owner, metadata)) {
       this.violations.note('log', `${stream} changes its owner at position ${position}`)
     }
-    this.#streams.set(stream, { revision, owner: ownerOf(metadata) })
+    this.#streams.note(event)
   }
 
   counted() {
@@ -121,6 +118,43 @@ class LogAudit {
       openHolds,
       violations: this.violations.found,
     }
+  }
+}
+
+/** Where each stream has come to, and whose it is. */
+class Streams {
+  readonly #ids = new Map<string, IdTable>()
+  readonly #revisions = new Map<string, number[]>()
+  readonly #owners = new Map<string, Owner[]>()
+  /** Each owner once, however many streams it has. */
+  readonly #known = new Map<string, Owner>()
+
+  get size(): number {
+    return [...this.#ids.values()].reduce((sum, { size }) => sum + size, 0)
+  }
+
+  last({ category, id }: RecordedEvent): { readonly revision: number; readonly owner: Owner } | undefined {
+    const number = this.#ids.get(category)?.numberOf(id)
+    if (number === undefined) return undefined
+    return { revision: this.#revisions.get(category)![number]!, owner: this.#owners.get(category)![number]! }
+  }
+
+  note({ category, id, revision, metadata }: RecordedEvent): void {
+    if (!this.#ids.has(category)) {
+      this.#ids.set(category, new IdTable())
+      this.#revisions.set(category, [])
+      this.#owners.set(category, [])
+    }
+    const number = this.#ids.get(category)!.add(id)
+    this.#revisions.get(category)![number] = revision
+    this.#owners.get(category)![number] = this.#ownerIn(metadata)
+  }
+
+  #ownerIn(metadata: Owner): Owner {
+    const name = ownerText(metadata)
+    const known = this.#known.get(name) ?? ownerOf(metadata)
+    this.#known.set(name, known)
+    return known
   }
 }
 
