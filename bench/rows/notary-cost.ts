@@ -11,7 +11,7 @@ export const notaryCost: Row = {
   unit: 'payouts/s',
   target: { least: 0.97 },
   rounds: 5,
-  prepare: prepare,
+  prepare,
 }
 
 const connections = 64

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
 import { logSigners } from '../../infra/postgres/transparency/log-keys.ts'
 import { lastCheckpoint, TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import { startNotary } from '../../services/notary/main.ts'
-import type { Bench } from '../support/bench.ts'
+import type { Runtime } from '../../services/composition/dependencies.ts'
+import type { Bench, BenchDatabase } from '../support/bench.ts'
 import type { Contest, Row } from '../support/contest.ts'
 import { openBenchHouse } from '../support/merchants.ts'
 import { seededStore } from '../support/seeded.ts'
@@ -17,57 +19,57 @@ export const notary: Row = {
   unit: 'events/s',
   target: { least: 1 },
   valueLeast: 100_000,
-  prepare: prepare,
+  prepare,
 }
 
 const eventsPerPayout = 6
-const eventsAtOnce = 5_000
+const lookEveryMs = 10
 
 async function prepare(bench: Bench): Promise<Contest> {
   const payouts = Math.ceil((bench.scale.quick ? 60_000 : 1_000_000) / eventsPerPayout)
   const options = { merchants: 1_000, payouts, withEvents: true, withRows: false }
   const { database, events } = await seededStore(bench, 'bench_notary', options)
   const runtime = await openBenchHouse(database)
-  const { postgres, dependencies, configuration } = runtime
-  const { pool } = postgres
-  const { log, vault } = dependencies
-  const { baseUrl } = configuration
+  const { pool } = runtime.postgres
   await pool.query('create table peer_chain (position bigint primary key, hash bytea not null)')
-  const signers = await logSigners({ pool, vault, baseUrl })
-  const signAll = async () => {
-    const store = await openEmbeddedStore({ url: database.url })
-    const head = await store.head()
-    const signing = await startNotary({ store, log, signers, trees: new TreeStore(pool) })
-    while (((await lastCheckpoint(pool))?.position ?? 0) < head)
-      await new Promise((wake) => setTimeout(wake, 10))
-    await signing.close()
-    await store.close()
-  }
-  const chainAll = async () => {
-    let hash: Buffer = Buffer.alloc(32)
-    for await (const page of runtime.asStored.readOn(0)) {
-      const hashes = page.map((event) => (hash = chained(hash, event)))
-      const positions = page.map(({ position }) => position)
-      await pool.query('insert into peer_chain select * from unnest($1::bigint[], $2::bytea[])', [
-        positions,
-        hashes,
-      ])
-    }
-  }
   return {
     async ours() {
       await pool.query('truncate log_bundles, log_tiles, log_checkpoints')
-      return perSecond(events, signAll)
+      return perSecond(events, () => signAll(runtime, database))
     },
     async peer() {
       await pool.query('truncate peer_chain')
-      return perSecond(events, chainAll)
+      return perSecond(events, () => chainAll(runtime))
     },
-    note: () => `${events} events, up to ${eventsAtOnce} in one transaction`,
+    note: () => `${events} events`,
     async close() {
       await runtime.close()
       await database.drop()
     },
+  }
+}
+
+async function signAll(
+  { postgres, dependencies, configuration }: Runtime,
+  { url }: BenchDatabase,
+): Promise<void> {
+  const { pool } = postgres
+  const { log, vault } = dependencies
+  const signers = await logSigners({ pool, vault, baseUrl: configuration.baseUrl })
+  const store = await openEmbeddedStore({ url })
+  const head = await store.head()
+  const signing = await startNotary({ store, log, signers, trees: new TreeStore(pool) })
+  while (((await lastCheckpoint(pool))?.position ?? 0) < head) await pause(lookEveryMs)
+  await signing.close()
+  await store.close()
+}
+
+async function chainAll({ asStored, postgres: { pool } }: Runtime): Promise<void> {
+  const insert = 'insert into peer_chain select * from unnest($1::bigint[], $2::bytea[])'
+  let hash: Buffer = Buffer.alloc(32)
+  for await (const page of asStored.readOn(0)) {
+    const hashes = page.map((event) => (hash = chained(hash, event)))
+    await pool.query(insert, [page.map(({ position }) => position), hashes])
   }
 }
 
