@@ -29,34 +29,25 @@ export async function recordsOf(url: string): Promise<readonly ServerRecord[]> {
   }
 }
 
-/** Appends through the protocol, one by one, in this order. */
-export async function append(url: string, records: readonly ServerRecord[]): Promise<void> {
+/** Appends through the protocol, one by one and in this order, behind those that are there. */
+export async function append(
+  url: string,
+  records: readonly ServerRecord[],
+  there: readonly ServerRecord[] = [],
+): Promise<void> {
   const client = EventStoreDBClient.connectionString(url)
   const revisions = new Map<string, bigint>()
+  for (const { stream } of there) revisions.set(stream, (revisions.get(stream) ?? -1n) + 1n)
   try {
     for (const { stream, id, type, data, metadata } of records) {
       const event = jsonEvent({ id, type, data: data as JSONType, metadata: metadata as JSONType })
-      const expectedRevision = revisions.get(stream) ?? (await lastRevision(client, stream))
+      const expectedRevision = revisions.get(stream) ?? NO_STREAM
       const { nextExpectedRevision } = await client.appendToStream(stream, event, { expectedRevision })
       revisions.set(stream, nextExpectedRevision)
     }
   } finally {
     await client.dispose()
   }
-}
-
-async function lastRevision(client: EventStoreDBClient, stream: string): Promise<bigint | typeof NO_STREAM> {
-  try {
-    for await (const { event } of client.readStream(stream, {
-      direction: 'backwards',
-      fromRevision: 'end',
-      maxCount: 1,
-    }))
-      if (event) return event.revision
-  } catch {
-    // There is no such stream.
-  }
-  return NO_STREAM
 }
 
 /** Another server with this history, changed: what one does to a log that cannot be changed in place. */

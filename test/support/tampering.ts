@@ -217,8 +217,9 @@ export async function onEventStoreDb(t: Test, query: Query): Promise<Engine> {
       await append(peer.url, [anotherProgramsLike(payout)])
     },
     async forgeEntry() {
-      const entry = (await recordsOf(peer.url)).find(({ stream }) => stream.startsWith('ledger-'))!
-      await append(peer.url, [{ ...entry, id: randomUUID() }])
+      const there = await recordsOf(peer.url)
+      const entry = there.find(({ stream }) => stream.startsWith('ledger-'))!
+      await append(peer.url, [{ ...entry, id: randomUUID() }], there)
     },
   }
 }

@@ -12,7 +12,15 @@ import { root } from '../support/root.ts'
 
 const execute = promisify(execFile)
 
+const goPrograms = join(root, 'test/transparency/go')
+const hasGo = await execute('go', ['version']).then(
+  () => true,
+  () => false,
+)
+const noGo = hasGo ? false : 'Go is not on this machine, so nothing was made in it'
+
 interface Report {
+  readonly root: string
   readonly events: number
   readonly unsigned: number
   readonly findings: readonly { readonly leaf?: number; readonly problem: string }[]
@@ -154,6 +162,25 @@ t.test('an auditor with a backup and an old checkpoint', async (t) => {
       t.match(report.findings[0]?.problem, says)
     })
   }
+
+  await t.test(
+    "takes a directory that was made by the recipe in Go, with Go's own tree",
+    { skip: noGo },
+    async (t) => {
+      const made = join(directory, 'made-in-go')
+      const { stdout } = await execute('go', ['run', './make', backup, made], { cwd: goPrograms })
+      const [key = '', madeRoot] = stdout.split('\n')
+      const { code, report } = await verify(made, '--key', key)
+      t.strictSame([code, report.findings, report.unsigned], [0, [], 0])
+      t.equal(madeRoot, (await verify(backup)).report.root, 'it has the root that the service has signed')
+      const verifier = [join(root, 'docs/audit-verifier.mjs'), made, key]
+      t.match((await execute(process.execPath, verifier)).stdout, /Everything is what was signed/)
+      const events = join(made, 'events.ndjson.gz')
+      const text = gunzipSync(readFileSync(events)).toString()
+      writeFileSync(events, gzipSync(text.replace('"amount":5000', '"amount":5001')))
+      t.match((await verify(made, '--key', key)).report.findings, [{ problem: /is not what was notarised/ }])
+    },
+  )
 
   await t.test('names a log whose signatures were taken away', async (t) => {
     const copy = changed('no signatures', 'bookkeeping.ndjson.gz', (lines) =>
