@@ -1,6 +1,7 @@
 import type { ReadModel } from '../packages/kernel/projection.ts'
 import { apiKeys } from './api-keys.ts'
 import { balanceDays, balances, balanceTransactions } from './balances.ts'
+import { brandings } from './branding.ts'
 import { cases } from './cases.ts'
 import { checkoutSessions } from './checkout.ts'
 import { customers } from './customers.ts'
@@ -28,6 +29,7 @@ export const readModels: readonly ReadModel[] = [
   balanceDays,
   balances,
   balanceTransactions,
+  brandings,
   cases,
   checkoutSessions,
   customers,

@@ -9,6 +9,7 @@ import type { AnyPolicy } from '../kernel/policy.ts'
 import type { EventTypes } from '../kernel/event-types.ts'
 import { apiKeys } from './api-keys/index.ts'
 import { balances } from './balances/index.ts'
+import { brandings } from './branding/index.ts'
 import { cases } from './cases/index.ts'
 import { challenges } from './challenges/index.ts'
 import { checkout } from './checkout/index.ts'
@@ -45,6 +46,7 @@ export const families: readonly Family[] = [
   paymentIntents,
   checkout,
   paymentLinks,
+  brandings,
   payouts,
   refunds,
   balances,

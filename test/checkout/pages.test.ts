@@ -1,6 +1,13 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { accessibilityFaults, picture, scrollsSideways, visitor, type Visitor } from '../support/browser.ts'
+import {
+  accessibilityFaults,
+  firstPaintMs,
+  picture,
+  scrollsSideways,
+  visitor,
+  type Visitor,
+} from '../support/browser.ts'
 import { openSession } from '../support/checkout.ts'
 import { eventually } from '../support/eventually.ts'
 import { startPublicService } from '../support/public-service.ts'
@@ -219,6 +226,22 @@ t.test('a page is small, asks nobody else, and lets nothing in', async (t) => {
   t.notMatch(policy, /unsafe/)
   t.equal(answer.headers()['referrer-policy'], 'no-referrer')
   t.notMatch(await page.content(), /<style| style=| onclick=/)
+})
+
+t.test('the page has the color of its merchant, where that can be read', async (t) => {
+  await service.call('PATCH', '/api/v1/merchant/settings/branding', { accent_color: '#FFD400' })
+  const { url } = await openSession(service)
+  const page = await visitor(t)
+  await page.goto(url)
+  await look(t, page, 'phone-en-own-color')
+  await service.call('PATCH', '/api/v1/merchant/settings/branding', { accent_color: null })
+})
+
+t.test('how soon a slow telephone shows the page is measured', async (t) => {
+  const { url } = await openSession(service)
+  const paintedAt = await firstPaintMs(await visitor(t), url, 'first-paint')
+  t.comment(`first contentful paint after ${Math.round(paintedAt)} ms`)
+  t.ok(paintedAt > 0)
 })
 
 t.test('the page can be used by keyboard alone, and with letters twice as large', async (t) => {

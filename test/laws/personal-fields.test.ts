@@ -57,6 +57,7 @@ const keptInTheClear: Readonly<Record<string, string>> = {
   'CheckoutSessionOpened.url': 'a page of ours',
   'CheckoutSessionOpened.successUrl': "a page of the merchant's",
   'CheckoutSessionOpened.cancelUrl': 'the same',
+  'BrandingRevised.accentColor': 'a color',
   'PaymentLinkCreated.url': 'a page of ours',
   'PaymentLinkCreated.description': 'what a merchant publishes',
   'WebhookEndpointRegistered.url': "a server of the merchant's",

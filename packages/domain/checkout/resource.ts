@@ -157,6 +157,7 @@ export function returnUrl(id: string, url: string | null): string | null {
 const Merchant = record({
   name: Type.String(),
   logo_url: nullable(Type.String()),
+  accent_color: nullable(Type.String({ description: 'The color of its buttons and links' })),
 })
 
 const OfferedMethod = record({

@@ -3,6 +3,7 @@ import { collectorsIn, isPayableBy, type MethodType } from '../../../packages/co
 import { Refusal, refuse } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import { unixSeconds, type Static } from '../../../packages/contract/vocabulary.ts'
+import { branding, brandingId } from '../../../packages/domain/branding/branding.ts'
 import { checkoutSession, type ExistingSession } from '../../../packages/domain/checkout/checkout-session.ts'
 import {
   moneyOf,
@@ -54,7 +55,7 @@ export async function hostedCheckout(request: Asking): Promise<HostedCheckoutVie
     object: 'hosted_checkout',
     livemode: session.livemode,
     created: unixSeconds(session.createdAt),
-    merchant: { name: await merchantName(request, session), logo_url: null },
+    merchant: await brandOf(request, session),
     ...moneyOf(session),
     open_amount: session.amount === null,
     country: session.country,
@@ -69,6 +70,15 @@ export async function hostedCheckout(request: Asking): Promise<HostedCheckoutVie
     cancel_url: returnUrl(id, session.cancelUrl),
     expires_at: unixSeconds(session.expiresAt),
   }
+}
+
+async function brandOf(request: Asking, session: ExistingSession): Promise<HostedCheckoutView['merchant']> {
+  const { store } = request.dependencies
+  const [name, { accentColor: accent_color }] = await Promise.all([
+    merchantName(request, session),
+    readState(store, branding, brandingId(session)),
+  ])
+  return { name, logo_url: null, accent_color }
 }
 
 async function merchantName({ dependencies }: Asking, session: ExistingSession): Promise<string> {

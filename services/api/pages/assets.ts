@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { Express } from 'express'
 import { icon } from '../docs/style.ts'
+import { brandStyle } from './colors.ts'
 import { script } from './script.ts'
 import { style } from './style.ts'
 
@@ -23,6 +24,11 @@ function asset(kind: string, type: string, text: string): Asset {
   return { path: `/assets/page-${hash}.${kind}`, type, text }
 }
 
+/** Only this color's, so that it is kept for ever, too. */
+export function brandPath(color: string): string {
+  return `/assets/brand-${color.slice(1)}.css`
+}
+
 const forEver = 'public, max-age=31536000, immutable'
 
 export function mountAssets(app: Express): void {
@@ -38,4 +44,11 @@ export function mountAssets(app: Express): void {
       response.end(takesZipped ? zipped : plain)
     })
   }
+  app.get('/assets/brand-:color.css', (request, response, next) => {
+    const color = request.params['color'] as string
+    if (!/^[0-9a-f]{6}$/.test(color)) return next()
+    response.setHeader('Content-Type', assets.style.type)
+    response.setHeader('Cache-Control', forEver)
+    response.end(brandStyle(`#${color}`))
+  })
 }

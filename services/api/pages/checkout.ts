@@ -31,7 +31,7 @@ interface Sight {
 export async function checkoutPage(view: HostedCheckoutView, visit: Visit): Promise<string> {
   const sight = await sightOf(view, visit)
   const { reader, intent, receipt } = sight
-  const common = { name: view.merchant.name, isTest: !view.livemode }
+  const common = { name: view.merchant.name, accent: view.merchant.accent_color, isTest: !view.livemode }
   const framed = (title: string, content: Html, refreshSeconds?: number) =>
     frame(reader, { ...common, title, content, ...(refreshSeconds !== undefined && { refreshSeconds }) })
   const { words } = reader
@@ -252,6 +252,7 @@ export async function refusedCheckout(refusal: Refusal, visit: Visit): Promise<S
   return frame(reader, {
     title: reader.words.pageFor(view.merchant.name),
     name: view.merchant.name,
+    accent: view.merchant.accent_color,
     isTest: !view.livemode,
     content: html`${due(state)} ${payForm(state)}`,
   })

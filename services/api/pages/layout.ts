@@ -1,6 +1,6 @@
 import type { Visit } from '../../../packages/contract/pages.ts'
 import { html, type Html } from '../docs/html.ts'
-import { assets } from './assets.ts'
+import { assets, brandPath } from './assets.ts'
 import { french } from './words-fr.ts'
 import { english, languages, type Language, type Words } from './words.ts'
 
@@ -35,6 +35,8 @@ export interface Framed {
   readonly title: string
   /** Whose page it is: the merchant. */
   readonly name?: string
+  /** The merchant's color: `#0a5c49`. */
+  readonly accent?: string | null
   readonly content: Html
   readonly isTest?: boolean
   /** Seconds after which a browser without scripts looks again. */
@@ -48,7 +50,7 @@ export interface Framed {
 /** Every page that is not documentation. */
 export function frame(
   reader: Reader,
-  { title, name, content, isTest, preview, refreshSeconds, forward }: Framed,
+  { title, name, accent, content, isTest, preview, refreshSeconds, forward }: Framed,
 ): string {
   const { language, words, switchTo } = reader
   return html`<!doctype html>
@@ -60,6 +62,7 @@ export function frame(
         <meta name="robots" content="noindex" />
         <title>${title}</title>
         <link rel="stylesheet" href="${assets.style.path}" />
+        ${typeof accent === 'string' && html`<link rel="stylesheet" href="${brandPath(accent)}" />`}
         <link rel="icon" href="${assets.icon.path}" />
         ${preview !== undefined && openGraph(title, preview)}
         ${refreshSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${refreshSeconds}" /></noscript>`}

@@ -6,6 +6,7 @@ import { authFactorRoutes } from './auth-factors.ts'
 import { authPasskeyRoutes } from './auth-passkeys.ts'
 import { authRoutes } from './auth.ts'
 import { balanceRoutes } from './balances.ts'
+import { brandingRoutes } from './branding.ts'
 import { checkoutRoutes } from './checkout.ts'
 import { customerRoutes } from './customers.ts'
 import { eventRoutes } from './events.ts'
@@ -32,6 +33,7 @@ const table: readonly AnyRoute[] = [
   ...paymentIntentRoutes,
   ...checkoutRoutes,
   ...paymentLinkRoutes,
+  ...brandingRoutes,
   ...payoutRoutes,
   ...payoutSettingsRoutes,
   ...paymentRoutes,
