@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
+import { openSession } from '../support/checkout.ts'
 import { nodeArguments } from '../support/child-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
+import type { MerchantClient } from '../support/service.ts'
 import { serviceProcess } from '../support/service-process.ts'
 
 t.setTimeout(180_000)
@@ -65,7 +67,32 @@ t.test('who leads and how payouts end is told within a second, by the ids that m
     ['projector', 'processes', 'relay'].every((name) => leaders.includes(name)),
     leaders.join(' '),
   )
+  const secret = await strangersPaths(client)
   const { errors } = await service.end('SIGTERM')
+  t.match(errors, '"path":"/checkout/session/{sessionId}/nothing"')
+  t.match(errors, '"path":"/pay/{slug}"')
+  for (const one of secret)
+    t.notMatch(errors, new RegExp(`"path":"[^"]*${one}`), 'what opens a page is not logged')
   t.match(errors, /"leads no more"/, 'nothing is lost at the end')
   t.notMatch(errors, '221770000000')
 })
+
+/** Asks in every way for what only a payer knows; what that is. */
+async function strangersPaths(client: MerchantClient): Promise<readonly string[]> {
+  const { id } = await openSession(client)
+  const { body } = await client.post<{ slug: string }>('/api/v1/payment_links', { amount: 5_000 })
+  const bare = id.slice('cs_'.length)
+  const paths = [
+    `/checkout/session/${id}`,
+    `/checkout/session/${id}/nothing`,
+    `/checkout/session/${bare}`,
+    `/checkout/session/${id}/receipt.pdf`,
+    `/api/checkout/${id}/status`,
+    `/pay/${body.slug}`,
+    `/PAY/${body.slug}`,
+    `/pay/${body.slug}/qr.svg`,
+  ]
+  for (const path of paths)
+    for (const method of ['GET', 'DELETE', 'OPTIONS']) await client.call(method, path, undefined, { key: '' })
+  return [bare, body.slug]
+}

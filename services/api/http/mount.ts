@@ -3,9 +3,9 @@ import express, { Router, type Express, type Request, type Response } from 'expr
 import { Refusal } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import type { Metrics } from '../../composition/metrics.ts'
-import { partsOf } from '../../../packages/contract/openapi/names.ts'
 import { handle, type Api } from './handle.ts'
 import { answeredAsPage } from './browser.ts'
+import { pathsForLogs } from './logged-path.ts'
 import { asRefusal } from './problem.ts'
 import { beginAnswer, respond, respondRefusal } from './respond.ts'
 import { traceparentOf } from './trace.ts'
@@ -20,7 +20,7 @@ export function mount(api: Api, routes: readonly AnyRoute[], metrics: Metrics): 
   app.set('etag', false)
   app.set('query parser', 'simple')
   app.enable('case sensitive routing')
-  app.use(begin(api))
+  app.use(begin(api, pathsForLogs(routes)))
   for (const [prefix, places] of byPrefix(routes)) app.use(prefix, routerOf(api, { prefix, places, metrics }))
   return app
 }
@@ -133,8 +133,6 @@ async function serve(api: Api, { route, request, response, metrics }: RequestCon
   api.dependencies.tracing?.name(route.operation)
   const path = response.locals['path'] as string
   if (route.scope === 'public') openToPages(response)
-  // Whoever knows the session may pay and see its receipt.
-  if (route.token) response.locals['loggedPath'] = partsOf(route).path
   if (path.startsWith(legacyPrefix)) {
     response.setHeader('Deprecation', 'true')
     response.setHeader('Link', `<${path.replace(legacyPrefix, merchantPrefix)}>; rel="successor-version"`)
@@ -165,7 +163,7 @@ function fail(api: Api, response: Response, error: unknown): void {
   else respondRefusal(response, refusal)
 }
 
-function begin({ dependencies }: Api) {
+function begin({ dependencies }: Api, logged: (path: string) => string) {
   return (request: Request, response: Response, next: () => void) => {
     const id = beginAnswer(request, response)
     const started = performance.now()
@@ -180,7 +178,7 @@ function begin({ dependencies }: Api) {
           request: id,
           method: request.method,
           // Without the query, which may search for a phone number.
-          path: (response.locals['loggedPath'] ?? response.locals['path']) as string,
+          path: logged(response.locals['path'] as string),
           status: response.statusCode,
           durationMs,
         },

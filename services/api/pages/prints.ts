@@ -19,8 +19,6 @@ const pageWeight = 10
 /** What is made to be kept or printed: receipts and QR codes. */
 export function mountPrints(app: Express, api: Printing): void {
   app.get('/checkout/session/:sessionId/receipt.pdf', async (request, response) => {
-    // Whoever knows the session may see its receipt.
-    response.locals['loggedPath'] = '/checkout/session/{sessionId}/receipt.pdf'
     const text = request.params['sessionId'] as string
     const sessionId = identity(text, 'cs') ?? refuse('checkout_session_must_exist')
     const asked = { params: { sessionId }, dependencies: api.dependencies }
@@ -39,7 +37,6 @@ export function mountPrints(app: Express, api: Printing): void {
   })
 
   app.get('/pay/:slug/qr.svg', async (request, response) => {
-    response.locals['loggedPath'] = '/pay/{slug}/qr.svg'
     await sendCode(request, response, api)
   })
 }
