@@ -21,6 +21,7 @@ import { sandboxClockDocuments } from './sandbox-clocks.ts'
 import { reconciliation, statements } from './statements.ts'
 import { subscriptions } from './subscriptions.ts'
 import { timers } from './timers.ts'
+import { usageRecords } from './usage.ts'
 import { webhookEndpoints, webhookReplays } from './webhook-endpoints.ts'
 
 /** Every read model. */
@@ -53,6 +54,7 @@ export const readModels: readonly ReadModel[] = [
   statements,
   subscriptions,
   timers,
+  usageRecords,
   webhookEndpoints,
   webhookReplays,
 ]

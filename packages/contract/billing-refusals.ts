@@ -14,4 +14,5 @@ export const billingRefusals = {
     false,
     'Plan, customer, amount or currency is missing or does not fit',
   ],
+  plan_must_be_usage_based: [400, 'IKW-BILLING-005', false, 'Plan is not usage based'],
 } as const

@@ -52,8 +52,8 @@ export function create<
       readonly decider: Decider<S, C, E, O>
       readonly command: Type
       readonly view: View<S, Returns, NoInfer<Beside>>
-      /** Where the id follows from the body itself, so that the same thing twice is the same stream. */
-      readonly identity?: (body: Static<Body>, caller: Caller) => string
+      /** Where the id follows from the body, so the same thing twice is one stream; else it is new. */
+      readonly identity?: (body: Static<Body>, caller: Caller) => string | undefined
       /**
        * True when `prepare` writes nothing, so that a repeat fails without a trace: repeats are rare. For all
        * others the stream is read first.
@@ -267,7 +267,7 @@ export interface AnyRoute extends Common, Named, Within, Refused, Partial<Listin
   readonly data?: ((body: never, context: never, params: never) => object) | undefined
   readonly prepare?: ((request: Asked<never>) => Promise<object>) | undefined
   readonly after?: (request: Asked, outcome: Outcome<never>) => Promise<void>
-  readonly identity?: (body: never, caller: Caller) => string
+  readonly identity?: (body: never, caller: Caller) => string | undefined
   readonly comesFirst?: (body: never) => boolean
   readonly from?: Documents<never> | Projection
   readonly order?: string

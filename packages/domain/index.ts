@@ -34,6 +34,7 @@ import { signIn } from './sign-in/index.ts'
 import { users } from './users/index.ts'
 import { refunds } from './refunds/index.ts'
 import { subscriptions } from './subscriptions/index.ts'
+import { usage } from './usage/index.ts'
 import { transfers } from './transfers/index.ts'
 import { statements } from './statements/index.ts'
 import { webhookEndpoints } from './webhook-endpoints/index.ts'
@@ -55,6 +56,7 @@ export const families: readonly Family[] = [
   products,
   plans,
   subscriptions,
+  usage,
   invoices,
   webhookEndpoints,
   cases,

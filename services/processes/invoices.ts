@@ -1,11 +1,54 @@
+import { languageOf } from '../../packages/contract/languages.ts'
+import { customer } from '../../packages/domain/customers/customer.ts'
 import { invoice } from '../../packages/domain/invoices/invoice.ts'
+import { numberText } from '../../packages/domain/invoices/resource.ts'
+import { amountLeft, type ExistingInvoice } from '../../packages/domain/invoices/state.ts'
+import { merchant as merchantDecider } from '../../packages/domain/merchants/merchant.ts'
+import { readState } from '../../packages/kernel/history.ts'
+import { ownerOf, type Owner } from '../../packages/kernel/owner.ts'
+import { erasedText } from '../../packages/kernel/personal.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
+import { apart } from './apart.ts'
+import { reminderMail } from './reminder-mails.ts'
+import { post } from './post.ts'
 import type { Process, Tools } from './process.ts'
 
-export const invoiceProcess: Process = { timers: { invoice_overdue: markOverdue } }
+export const invoiceProcess: Process = {
+  timers: { invoice_overdue: markOverdue, invoice_reminder: apart(remind) },
+}
 
 async function markOverdue({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {
   const order = to(invoice, subject, { type: 'MarkOverdue', data: {} })
   await tools.send(order, { merchant, livemode }, 'timer')
+}
+
+/** Whoever is late is told what is left to pay, and where. */
+async function remind({ subject: id, ...timer }: DueTimer<Owner>, tools: Tools): Promise<void> {
+  const owner = ownerOf(timer)
+  const state = await readState(tools.dependencies.store, invoice, id)
+  if (state.status !== 'open' || !('merchant' in owner)) return
+  const address = await addressOf(state, tools)
+  if (address !== null) {
+    const { name, country } = await merchantOf(owner.merchant, tools)
+    const { url, currency, dueDate, livemode, number } = state
+    const about = { name, url, currency, dueDate: dueDate!, livemode, amount: amountLeft(state) }
+    const mail = { ...about, number: number === null ? null : numberText(number) }
+    await post(tools, { to: address, ...reminderMail(languageOf(country), mail) })
+  }
+  const noted = { number: state.reminders + 1, isMailed: address !== null }
+  await tools.send(to(invoice, id, { type: 'NoteReminder', data: noted }), owner, 'timer')
+}
+
+async function addressOf({ customer: id }: ExistingInvoice, { dependencies }: Tools): Promise<string | null> {
+  if (id === null) return null
+  const state = await readState(dependencies.store, customer, id)
+  const email = state.status === 'active' ? state.email : null
+  return email === '' || email === erasedText ? null : email
+}
+
+async function merchantOf(id: string, { dependencies }: Tools) {
+  const state = await readState(dependencies.store, merchantDecider, id)
+  if (state.status === 'none') throw new Error(`merchant ${id} does not exist`)
+  return state
 }

@@ -187,6 +187,6 @@ function paragraph(text: string): string {
   return `<p>${escaped(text)}</p>`
 }
 
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }

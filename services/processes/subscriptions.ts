@@ -1,6 +1,9 @@
+import { metersOf, type ExistingSubscription, type Usage } from '../../packages/domain/subscriptions/state.ts'
 import { subscription } from '../../packages/domain/subscriptions/subscription.ts'
+import { meterId, usageMeter, type UsageMeter } from '../../packages/domain/usage/usage-meter.ts'
+import type { Outcome } from '../../packages/kernel/executor-options.ts'
 import { readState } from '../../packages/kernel/history.ts'
-import { to } from '../../packages/kernel/policy.ts'
+import { to, type PolicyCommand } from '../../packages/kernel/policy.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import type { Process, Tools } from './process.ts'
 
@@ -16,10 +19,27 @@ async function renew({ subject: id, merchant, livemode }: DueTimer, tools: Tools
     const now = clock().toISOString()
     if (state.status === 'none' || state.status === 'canceled' || state.period.end > now) return undefined
     const { number } = state.period
-    const order = to(subscription, id, { type: 'RenewSubscription', data: { number, usage: {} } })
+    const usage = await closedUsage(id, state, (order) => tools.send(order, { merchant, livemode }, 'timer'))
+    const order = to(subscription, id, { type: 'RenewSubscription', data: { number, usage } })
     const { appended } = await tools.send(order, { merchant, livemode }, 'timer')
     if (appended === 0) return undefined
   }
+}
+
+/** What was used in the period that is over: it is closed first, so that it is billed once. */
+async function closedUsage(
+  id: string,
+  { items, period: { number: period } }: ExistingSubscription,
+  send: (order: PolicyCommand) => Promise<Outcome<unknown>>,
+): Promise<Usage> {
+  const usage: Record<string, number> = {}
+  for (const meterKey of Object.keys(metersOf(items))) {
+    const order = to(usageMeter, meterId(id, meterKey), { type: 'ClosePeriod', data: { period } })
+    // The executor erases the types of deciders: this is the meter that the command was sent to.
+    const { closed } = (await send(order)).state as UsageMeter
+    if (closed?.period === period) usage[meterKey] = closed.quantity
+  }
+  return usage
 }
 
 async function markUnpaid({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {

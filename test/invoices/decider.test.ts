@@ -166,6 +166,30 @@ scenarios(invoice, {
     context: at('2027-01-31T23:00:00.000Z'),
     then: [],
   },
+  'whoever is late is reminded, and again some days later': {
+    given: [issued, overdue],
+    when: { type: 'NoteReminder', data: { number: 1, isMailed: true } },
+    then: [
+      {
+        type: 'InvoiceReminded',
+        data: { number: 1, isMailed: true, next: '2026-02-07T08:00:00.000Z' },
+      },
+    ],
+  },
+  'the third reminder is the last one': {
+    given: [
+      issued,
+      overdue,
+      { type: 'InvoiceReminded', data: { number: 2, isMailed: true, next: '2026-02-14T08:00:00.000Z' } },
+    ],
+    when: { type: 'NoteReminder', data: { number: 3, isMailed: false } },
+    then: [{ type: 'InvoiceReminded', data: { number: 3, isMailed: false, next: null } }],
+  },
+  'whoever has paid is not reminded': {
+    given: [issued, started(first, 1), paid],
+    when: { type: 'NoteReminder', data: { number: 1, isMailed: true } },
+    then: [],
+  },
   'paid elsewhere, it is paid': { given: [issued], when: move('paid'), then: [outside] },
   'while somebody is about to pay, it is not paid elsewhere': {
     given: [issued, started(first, 1)],

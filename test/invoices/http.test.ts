@@ -1,4 +1,5 @@
 import t from 'tap'
+import { mailsTo } from '../support/mails.ts'
 import { createCustomer, createPlan, passDays, subscribe } from '../support/billing.ts'
 import { answerPayment, waiting } from '../support/checkout.ts'
 import { eventually } from '../support/eventually.ts'
@@ -208,6 +209,36 @@ t.test('a year of a monthly plan whose third payment fails', async (t) => {
   })
   await eventually(available, (now) => now === before + 12 * 4_900)
   t.match(await subscription(), { status: 'active' })
+})
+
+t.test('whoever is late is reminded three times by mail, with a way to pay, until it is paid', async (t) => {
+  const [awa, ben] = ['awa.late@example.com', 'ben.late@example.com']
+  const { id } = await open({ customer_email: awa })
+  const paid = await open({ customer_email: ben })
+  const reminders = async (of: unknown) => {
+    const { body } = await service.get<{ data: { type: string }[] }>(`${path}/${String(of)}/history`)
+    return body.data.filter(({ type }) => type === 'InvoiceReminded').length
+  }
+  await passDays(service, 30 + 4)
+  await eventually(
+    () => reminders(paid['id']),
+    (count) => count === 1,
+  )
+  await service.call('PATCH', `${merchantPath}/${String(paid['id'])}/status`, { status: 'paid' })
+  for (const days of [4, 7]) await passDays(service, days)
+  await eventually(
+    () => reminders(id),
+    (count) => count === 3,
+  )
+  const toAwa = mailsTo(service.service, awa)
+  t.equal(toAwa.length, 3)
+  t.equal(mailsTo(service.service, ben).length, 1)
+  const { hosted_invoice_url: url, number } = await shown(id)
+  await lawOver(t, toAwa, (mail) => {
+    t.match(mail, String(url))
+    t.match(mail, `facture ${String(number)}`, 'the merchant is in Senegal')
+    t.match(mail, /5[\s\u202f\u00a0]000[\s\u202f\u00a0]F[\s\u202f\u00a0]CFA/)
+  })
 })
 
 t.test(

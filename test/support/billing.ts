@@ -3,7 +3,8 @@ import type { MerchantClient } from './service.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
-async function made(service: MerchantClient, path: string, body: Body): Promise<string> {
+/** Creates something and returns its id. */
+export async function made(service: MerchantClient, path: string, body: Body): Promise<string> {
   const answer = await service.post(path, body)
   if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`)
   return String(answer.body['id'])

@@ -12,13 +12,15 @@ export function mailsTo({ runtime }: Running, address: string, what = /./): read
   const names = readdirSync(directory).filter((name) => name.endsWith('.eml'))
   return names
     .toSorted()
-    .map((name) => decoded(readFileSync(join(directory, name), 'utf8')))
+    .map((name) => decoded(readFileSync(join(directory, name), 'latin1')))
     .filter((mail) => mail.includes(`To: ${address}`) && what.test(mail))
 }
 
-/** Quoted-printable, as far as links and names need it. */
+/** Quoted-printable is how mails write what is not ASCII. */
 function decoded(mail: string): string {
-  return mail.replaceAll(/=\r\n/g, '').replaceAll('=3D', '=')
+  const byte = (_: string, hex: string) => String.fromCharCode(parseInt(hex, 16))
+  const bytes = mail.replaceAll(/=\r\n/g, '').replaceAll(/=([0-9A-F]{2})/g, byte)
+  return Buffer.from(bytes, 'latin1').toString('utf8')
 }
 
 /** The newest such mail, as soon as there is one. */

@@ -6,6 +6,7 @@ import type { AnyRoute } from '../../packages/contract/routes.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { webhookRoster, webhookRosterId } from '../../packages/domain/webhook-endpoints/webhook-roster.ts'
 import { readState } from '../../packages/kernel/history.ts'
+import { makersOfBilling, namingOfBilling } from './billing-samples.ts'
 import { eventually } from './eventually.ts'
 import type { TestService } from './service.ts'
 import { emailChange, invitation, newcomer, ownerSession, proving, type Proven } from './identity-samples.ts'
@@ -29,19 +30,7 @@ const naming: Readonly<Record<string, (service: TestService) => Promise<Body>>> 
     payout_id: await made.payout(service),
     status: 'paid',
   }),
-  'POST /api/v1/billing/subscriptions': async (service) => ({
-    billingPlanId: await made.plan(service),
-    customerId: await made.customer(service),
-  }),
-  'POST /api/v1/merchant/subscriptions': async (service) => ({
-    customer: await made.customer(service),
-    items: [{ price: await made.plan(service), quantity: 2 }],
-  }),
-  'POST /api/v1/billing/invoices': async (service) => ({
-    customerId: await made.customer(service),
-    currency: 'XOF',
-    amountDue: 7500,
-  }),
+  ...namingOfBilling,
   'POST /api/test/mobile-money/callback': async (service) => ({
     payment_intent_id: await made.confirmedIntent(service),
     status: 'succeeded',
@@ -142,16 +131,6 @@ const made = {
     const unit = { displayName: 'Boutique Awa', country: 'CI', type: 'company' }
     return idOf(service, '/api/v1/organizations', unit)
   },
-  async plan(service: TestService) {
-    return idOf(service, '/api/v1/billing/plans', { recurringAmount: 5000, currency: 'XOF' })
-  },
-  async subscription(service: TestService) {
-    const [billingPlanId, customerId] = [await made.plan(service), await made.customer(service)]
-    return idOf(service, '/api/v1/billing/subscriptions', { billingPlanId, customerId })
-  },
-  async invoice(service: TestService) {
-    return idOf(service, '/api/v1/merchant/invoices', { amount: 7500, currency: 'XOF' })
-  },
   async key(service: TestService) {
     const key = randomUUID()
     await service.post('/api/v1/payment-intents', payment, { headers: { 'idempotency-key': key } })
@@ -184,8 +163,7 @@ const makers: Readonly<Record<string, (service: TestService) => Promise<string>>
   organization: made.organization,
   invitation,
   operation: made.operation,
-  subscription: made.subscription,
-  invoice: made.invoice,
+  ...makersOfBilling,
   text: made.key,
 }
 

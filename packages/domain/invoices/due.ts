@@ -3,6 +3,9 @@ import { dayOf, ZoneClock } from '../../kernel/calendar.ts'
 /** Domain model 4. */
 const dueAfterDays = 30
 const unpaidAfterDays = 21
+/** After the due day. Inferred: in the morning there. */
+const remindedAfterDays = [3, 7, 14]
+const remindedAt = '09:00:00'
 const dayMs = 86_400_000
 
 /** The days of an invoice are those of its merchant. */
@@ -29,6 +32,13 @@ export function overdueFrom({ dueDate, timeZone }: DueDay): string {
 /** When its subscription is no longer renewed. */
 export function unpaidFrom({ dueDate, timeZone }: DueDay): string {
   return dayOf(daysAfter(dueDate, unpaidAfterDays), timeZone).from
+}
+
+/** When the payer is reminded for this time, from 1 on; null after the last one. */
+export function reminderAt({ dueDate, timeZone }: DueDay, number: number): string | null {
+  const days = remindedAfterDays[number - 1]
+  if (days === undefined) return null
+  return new ZoneClock(timeZone).instantOf(`${daysAfter(dueDate, days)}T${remindedAt}`)
 }
 
 export function daysAfter(day: string, days: number): string {

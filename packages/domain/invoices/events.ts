@@ -60,6 +60,11 @@ export const invoiceEvents = {
   /** An amount of 0: nothing was to be paid. */
   InvoicePaid: stored(1, record({ ...paid, amount: CountMinor })),
   InvoiceBecameOverdue: stored(1, record({ ...ofSubscription, unpaidAt: Timestamp })),
+  /** Inferred: whoever is late was reminded for this time, where there is an address for mails. */
+  InvoiceReminded: stored(
+    1,
+    record({ number: Type.Integer({ minimum: 1 }), isMailed: Type.Boolean(), next: nullable(Timestamp) }),
+  ),
   InvoiceVoided: stored(1, record(ofSubscription)),
   InvoiceMarkedUncollectible: stored(1, record(ofSubscription)),
 }

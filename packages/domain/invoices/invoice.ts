@@ -3,7 +3,7 @@ import { givenMetadata } from '../../contract/metadata.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { amountMinorMax } from '../../contract/vocabulary.ts'
 import type { Decider, Message } from '../../kernel/decider.ts'
-import { overdueFrom, unpaidFrom, usualDueDate } from './due.ts'
+import { overdueFrom, reminderAt, unpaidFrom, usualDueDate } from './due.ts'
 import { invoiceEvents, type InvoiceEvents, type Payer } from './events.ts'
 import {
   amountDue,
@@ -33,6 +33,7 @@ export type InvoiceCommands = {
   PayInvoice: { amount: number; paymentIntent: string }
   RecordPaymentFailure: { paymentIntent: string }
   MarkOverdue: object
+  NoteReminder: { number: number; isMailed: boolean }
 }
 
 export const invoice: Decider<Invoice, InvoiceCommands, InvoiceEvents> = {
@@ -95,6 +96,13 @@ export const invoice: Decider<Invoice, InvoiceCommands, InvoiceEvents> = {
       if (overdueFrom(day) > now.toISOString()) return []
       return [{ type: 'InvoiceBecameOverdue', data: { subscription, unpaidAt: unpaidFrom(day) } }]
     },
+
+    NoteReminder({ number, isMailed }, state) {
+      const { status, reminders, dueDate, timeZone } = begun(state)
+      if (status !== 'open' || dueDate === null || reminders !== number - 1) return []
+      const next = reminderAt({ dueDate, timeZone }, number + 1)
+      return [{ type: 'InvoiceReminded', data: { number, isMailed, next } }]
+    },
   },
 
   evolve: {
@@ -119,13 +127,14 @@ export const invoice: Decider<Invoice, InvoiceCommands, InvoiceEvents> = {
       return { ...withPaid(state, amount, by), status: 'paid', isOverdue: false }
     },
     InvoiceBecameOverdue: (state) => ({ ...begun(state), isOverdue: true }),
+    InvoiceReminded: (state, { number }) => ({ ...begun(state), reminders: number }),
     InvoiceVoided: (state) => ({ ...begun(state), status: 'void', isOverdue: false }),
     InvoiceMarkedUncollectible: (state) => ({ ...begun(state), status: 'uncollectible', isOverdue: false }),
   },
 }
 
 const outside: Payer = { type: 'outside', id: null }
-const nothingYet = { number: null, amountPaid: 0, attempt: null, paidBy: [], isOverdue: false }
+const nothingYet = { number: null, amountPaid: 0, attempt: null, paidBy: [], isOverdue: false, reminders: 0 }
 
 interface Moving {
   readonly ended: string | null

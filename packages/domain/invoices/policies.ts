@@ -1,23 +1,31 @@
 import { derivedId } from '../../contract/identity.ts'
 import { policy, to } from '../../kernel/policy.ts'
+import type { RecordedEvent } from '../../kernel/projection.ts'
 import type { PaymentIntentEvents } from '../payment-intents/events.ts'
 import type { Bill, SubscriptionEvents } from '../subscriptions/events.ts'
+import { usualDueDate } from './due.ts'
 import type { InvoiceEvents } from './events.ts'
 import { invoice } from './invoice.ts'
 import { invoiceNumbers, invoiceNumbersId, type InvoiceNumberEvents } from './numbers.ts'
 
 /** A period's invoice has an id of its own, so however often it is told, it is issued once. */
 const periods = policy<SubscriptionEvents>('subscription_invoices', {
-  SubscriptionStarted: ({ id, data: { bill } }) => issue(id, bill),
-  SubscriptionRenewed: ({ id, data: { bill } }) => issue(id, bill),
-  SubscriptionCanceled: ({ id, data: { bill } }) => issue(id, bill),
+  SubscriptionStarted: issue,
+  SubscriptionRenewed: issue,
+  SubscriptionCanceled: issue,
 })
 
-function issue(subscription: string, bill: Bill | null) {
+function issue({
+  id: subscription,
+  data: { bill },
+  metadata,
+}: RecordedEvent<{ readonly bill: Bill | null }>) {
   if (bill === null) return []
   const { number, start, end, customer, currency, timeZone, lines, pages, secret } = bill
+  // It is due by the period's day, however late the policy is.
+  const dueDate = usualDueDate(timeZone, new Date(metadata.at))
   const about = { customer, customerName: null, subscription, period: { start, end }, currency }
-  const rest = { description: null, metadata: {}, dueDate: null, isDraft: false }
+  const rest = { description: null, metadata: {}, dueDate, isDraft: false }
   const data = { ...about, ...rest, lines, timeZone, pages, secret }
   return [to(invoice, derivedId(subscription, `period ${number}`), { type: 'CreateInvoice', data })]
 }

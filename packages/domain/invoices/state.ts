@@ -20,6 +20,8 @@ export interface ExistingInvoice extends Terms {
   readonly attempt: Attempt | null
   readonly paidBy: readonly Payer[]
   readonly isOverdue: boolean
+  /** How often the payer was reminded. */
+  readonly reminders: number
 }
 
 export type Invoice = { readonly status: 'none' } | ExistingInvoice

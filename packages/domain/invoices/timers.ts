@@ -1,11 +1,22 @@
 import { start, stop, timerHandlers } from '../../kernel/timer.ts'
-import { overdueFrom } from './due.ts'
+import { overdueFrom, reminderAt } from './due.ts'
 import type { InvoiceEvents } from './events.ts'
 
 export const invoiceTimers = timerHandlers<InvoiceEvents>({
-  InvoiceIssued: (event) => [start('invoice_overdue', event.id, event, overdueFrom(event.data))],
+  InvoiceIssued: (event) => [
+    start('invoice_overdue', event.id, event, overdueFrom(event.data)),
+    start('invoice_reminder', event.id, event, reminderAt(event.data, 1)!),
+  ],
+  InvoiceReminded: (event) => {
+    const { next } = event.data
+    return [next ? start('invoice_reminder', event.id, event, next) : stop('invoice_reminder', event.id)]
+  },
   InvoiceBecameOverdue: ({ id }) => [stop('invoice_overdue', id)],
-  InvoicePaid: ({ id }) => [stop('invoice_overdue', id)],
-  InvoiceVoided: ({ id }) => [stop('invoice_overdue', id)],
-  InvoiceMarkedUncollectible: ({ id }) => [stop('invoice_overdue', id)],
+  InvoicePaid: settled,
+  InvoiceVoided: settled,
+  InvoiceMarkedUncollectible: settled,
 })
+
+function settled({ id }: { readonly id: string }) {
+  return [stop('invoice_overdue', id), stop('invoice_reminder', id)]
+}

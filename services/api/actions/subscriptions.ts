@@ -20,6 +20,8 @@ type ActivePlan = Extract<Plan, { status: 'active' }>
 
 /** Inferred: how long before its first period a subscription may be made. */
 const aheadMaxMs = 730 * 86_400_000
+/** Inferred: the most that one period may cost. It keeps invoices countable, with what is metered. */
+const recurringMax = 1e15
 
 interface Wish {
   readonly customer: string
@@ -77,7 +79,7 @@ async function startOf(request: Asking, wish: Wish): Promise<Start> {
     const message = `the customer pays in ${subscriber.currency}, the plan is in ${currency}`
     refuseField('billing_terms_must_fit', wish.customerPointer, message)
   }
-  if (!Number.isSafeInteger(items.reduce((sum, item) => sum + item.quantity * item.unitAmount, 0)))
+  if (items.reduce((sum, item) => sum + item.quantity * item.unitAmount, 0) > recurringMax)
     refuseField('billing_terms_must_fit', items[0]!.pointer, 'one period would cost more than can be counted')
   return {
     customer: subscriber.id,

@@ -26,6 +26,7 @@ import { productRoutes } from './products.ts'
 import { subscriptionRoutes } from './subscriptions.ts'
 import { teamRoutes } from './team.ts'
 import { testRoutes } from './test.ts'
+import { usageRoutes } from './usage.ts'
 import { webhookEndpointRoutes } from './webhook-endpoints.ts'
 
 /** Every endpoint, in the order of the reference: as a newcomer needs them. */
@@ -41,6 +42,7 @@ const table: readonly AnyRoute[] = [
   ...productRoutes,
   ...planRoutes,
   ...subscriptionRoutes,
+  ...usageRoutes,
   ...invoiceRoutes,
   ...balanceRoutes,
   ...feeRoutes,

@@ -18,6 +18,7 @@ import {
 } from '../../../packages/domain/subscriptions/resource.ts'
 import { subscription } from '../../../packages/domain/subscriptions/subscription.ts'
 import { subscriptions } from '../../../projections/subscriptions.ts'
+import { prepareCancel } from '../actions/usage.ts'
 import { prepareItems, prepareSubscription } from '../actions/subscriptions.ts'
 
 const viewed = { view: viewSubscription, returns: SubscriptionResource } as const
@@ -62,11 +63,7 @@ const rows = [
     summary: 'Cancel now or at the end of the period',
     body: CancelRequest,
     examples: cancelExamples,
-    data: ({ atPeriodEnd, reason }) => ({
-      atPeriodEnd: atPeriodEnd ?? false,
-      reason: reason ?? null,
-      usage: {},
-    }),
+    prepare: (request) => prepareCancel(request, request.body),
   }),
 
   history('GET /api/v1/billing/subscriptions/{id}/history', { ...read, params }),
@@ -94,8 +91,9 @@ const rows = [
     summary: 'Cancel now or at the end of the period',
     body: MerchantCancelRequest,
     examples: merchantCancelExamples,
-    data: ({ at_period_end, reason }) => {
-      return { atPeriodEnd: at_period_end ?? false, reason: reason ?? null, usage: {} }
+    prepare: (request) => {
+      const { at_period_end: atPeriodEnd, reason } = request.body
+      return prepareCancel(request, { atPeriodEnd, reason })
     },
   }),
 ]

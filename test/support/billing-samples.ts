@@ -1,0 +1,50 @@
+import { createCustomer, createPlan, made, subscribe } from './billing.ts'
+import type { TestService } from './service.ts'
+
+type Body = Readonly<Record<string, unknown>>
+type Making = (service: TestService) => Promise<string>
+
+const subscribers = new WeakMap<TestService, Promise<string>>()
+
+/** One for all: each customer is met by a payment intent, of which there would be too many. */
+function subscriber(service: TestService): Promise<string> {
+  const known = subscribers.get(service) ?? createCustomer(service)
+  subscribers.set(service, known)
+  return known
+}
+
+async function metered(service: TestService): Promise<string> {
+  const billingPlanId = await createPlan(service, { recurringAmount: 0, usageBasedEnabled: true })
+  return subscribe(service, { billingPlanId, customerId: await subscriber(service) })
+}
+
+/** Bodies of billing that name resources which must exist. */
+export const namingOfBilling: Readonly<Record<string, (service: TestService) => Promise<Body>>> = {
+  'POST /api/v1/billing/subscriptions': async (service) => ({
+    billingPlanId: await createPlan(service),
+    customerId: await subscriber(service),
+  }),
+  'POST /api/v1/merchant/subscriptions': async (service) => ({
+    customer: await subscriber(service),
+    items: [{ price: await createPlan(service), quantity: 2 }],
+  }),
+  'POST /api/v1/billing/usage/records': async (service) => ({
+    subscriptionId: await metered(service),
+    meterKey: 'sms',
+    quantity: 12,
+  }),
+  'POST /api/v1/billing/invoices': async (service) => ({
+    customerId: await subscriber(service),
+    currency: 'XOF',
+    amountDue: 7500,
+  }),
+}
+
+export const makersOfBilling: Readonly<Record<string, Making>> = {
+  subscription: async (service) => subscribe(service, { customerId: await subscriber(service) }),
+  usage_record: async (service) => {
+    const body = { subscriptionId: await metered(service), meterKey: 'sms' }
+    return made(service, '/api/v1/billing/usage/records', body)
+  },
+  invoice: (service) => made(service, '/api/v1/merchant/invoices', { amount: 7500, currency: 'XOF' }),
+}

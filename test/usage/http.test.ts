@@ -1,0 +1,94 @@
+import t from 'tap'
+import { createPlan, passDays, subscribe } from '../support/billing.ts'
+import { eventually } from '../support/eventually.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const path = '/api/v1/billing/usage/records'
+
+let service: TestService
+
+t.before(async () => {
+  service = await startService(t)
+})
+
+/** Only its use costs something. */
+const metered = async () => {
+  const metadata = '{"meters":{"sms":25,"call":100}}'
+  const terms = { recurringAmount: 0, usageBasedEnabled: true, metadata }
+  return subscribe(service, { billingPlanId: await createPlan(service, terms) })
+}
+const use = (subscriptionId: string, body: object = {}) =>
+  service.post(path, { subscriptionId, meterKey: 'sms', ...body })
+
+interface Invoice {
+  readonly amount_due: number
+  readonly lines: readonly {
+    readonly description: string
+    readonly quantity: number
+    readonly amount: number
+  }[]
+}
+
+/** Newest first, once there are so many. */
+async function invoicesOf(id: string, count: number): Promise<readonly Invoice[]> {
+  const listed = () =>
+    service.get<{ data: Invoice[] }>(`/api/v1/billing/invoices?subscriptionId=${id}&limit=100`)
+  return (await eventually(listed, ({ body }) => body.data.length === count)).body.data
+}
+
+t.test('what has one external id is one record, however often and together it is sent', async (t) => {
+  const id = await metered()
+  const sent = await Promise.all(
+    Array.from({ length: 10 }, () => use(id, { externalId: 'm-1', quantity: 3 })),
+  )
+  t.strictSame([...new Set(sent.map(({ status }) => status))], [201])
+  t.equal(new Set(sent.map(({ body }) => body['id'])).size, 1)
+  t.match(await use(id, { externalId: 'm-1', quantity: 99 }), { status: 201, body: { quantity: 3 } })
+  const { body } = await eventually(
+    () => service.get<{ data: object[] }>(`${path}?subscriptionId=${id}`),
+    (page) => page.body.data.length > 0,
+  )
+  t.match(body.data, [{ subscription: id, meter_key: 'sms', external_id: 'm-1' }])
+  t.equal(body.data.length, 1)
+})
+
+t.test('only what bills by use can be used, while it runs, and not tomorrow', async (t) => {
+  t.match(await use(await subscribe(service)), { status: 400, body: { code: 'IKW-BILLING-005' } })
+  const id = await metered()
+  t.match(await use(id, { meterKey: null }), { status: 400, body: { param: '/meterKey' } })
+  t.match(await use(id, { occurredAt: '2099-01-01T00:00:00.000Z' }), {
+    status: 400,
+    body: { param: '/occurredAt' },
+  })
+  await service.post(`/api/v1/billing/subscriptions/${id}/cancel`, {})
+  t.match(await use(id), { status: 409, body: { code: 'IKW-BILLING-002' } })
+})
+
+t.test('what was used is billed when the subscription ends now', async (t) => {
+  const id = await metered()
+  await use(id, { quantity: 4 })
+  await use(id, { meterKey: 'call' })
+  await use(id, { meterKey: 'other', quantity: 7 })
+  await service.post(`/api/v1/merchant/subscriptions/${id}/cancel`, {})
+  const [last] = await invoicesOf(id, 2)
+  t.equal(last!.amount_due, 4 * 25 + 100)
+  t.match(last!.lines, [
+    { description: 'sms', quantity: 4, amount: 100 },
+    { description: 'call', quantity: 1, amount: 100 },
+  ])
+})
+
+// The clock goes on from here.
+
+t.test('use is billed once, with the period that follows it', async (t) => {
+  const id = await metered()
+  await Promise.all(Array.from({ length: 12 }, (_, index) => use(id, { externalId: `n-${index}` })))
+  await passDays(service, 32)
+  const [second] = await invoicesOf(id, 2)
+  t.equal(second!.amount_due, 12 * 25)
+  const past = new Date(Date.now() + 86_400_000).toISOString()
+  t.match(await use(id, { occurredAt: past, quantity: 2 }), { status: 201 }, 'told late')
+  await passDays(service, 31)
+  const [third] = await invoicesOf(id, 3)
+  t.equal(third!.amount_due, 2 * 25)
+})

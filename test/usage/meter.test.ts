@@ -1,0 +1,78 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { derivedId } from '../../packages/contract/identity.ts'
+import {
+  openQuantity,
+  usageMeter,
+  type UsageMeter,
+  type UsageMeterCommands,
+  type UsageMeterEvents,
+} from '../../packages/domain/usage/usage-meter.ts'
+import { decide, evolve, type Message } from '../../packages/kernel/decider.ts'
+import { context, scenarios, stampOf } from '../support/scenarios.ts'
+
+const record = derivedId(context.id, 'record 1')
+const counted = (period: number, quantity = 4, position = 10): Message<UsageMeterEvents> => {
+  return { type: 'UsageCounted', data: { record, quantity, period, position, isByPolicy: false } }
+}
+const closed = (period: number, quantity: number): Message<UsageMeterEvents> => {
+  return { type: 'UsagePeriodClosed', data: { period, quantity } }
+}
+const count = (period: number) =>
+  ({ type: 'CountUsage', data: { record, quantity: 4, period, position: 10 } }) as const
+const close = (period: number) => ({ type: 'ClosePeriod', data: { period } }) as const
+
+scenarios(usageMeter, {
+  'use is counted in its period': { when: count(1), then: [counted(1)] },
+  'use of a period that is billed already is billed with the next one': {
+    given: [closed(1, 0)],
+    when: count(1),
+    then: [counted(2)],
+  },
+  'a period is closed with what was used in it': {
+    given: [counted(1), counted(2, 9, 20)],
+    when: close(1),
+    then: [closed(1, 4)],
+  },
+  'what is left of earlier periods is billed as well': {
+    given: [counted(0), counted(2, 9, 20)],
+    when: close(2),
+    then: [closed(2, 13)],
+  },
+  'a period in which nothing was used is closed too': { when: close(1), then: [closed(1, 0)] },
+  'a period is closed once': { given: [counted(1), closed(1, 4)], when: close(1), then: [] },
+})
+
+const step = fc.oneof(
+  fc.record({ count: fc.nat({ max: 9 }), isByPolicy: fc.constant(false) }),
+  fc.record({ close: fc.integer({ min: 1, max: 4 }) }),
+)
+
+t.test('in whatever order it is told, and however often, all use is billed once', async (t) => {
+  const quantityOf = (place: number) => 2 ** place
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      let state: UsageMeter = usageMeter.initial()
+      let billed = 0
+      const send = (command: Message<UsageMeterCommands>, position?: number) => {
+        const cause = position === undefined ? {} : { cause: { policy: 'usage_metering', position } }
+        for (const event of decide(usageMeter, command, state, { ...context, ...cause })) {
+          if (event.type === 'UsagePeriodClosed') billed += event.data.quantity
+          state = evolve(usageMeter, state, event, stampOf(context))
+        }
+      }
+      const tell = (place: number, isByPolicy: boolean) => {
+        const [record, position] = [derivedId(context.id, `record ${place}`), 10 * (place + 1)]
+        const data = { record, quantity: quantityOf(place), period: 1 + (place % 4), position }
+        send({ type: 'CountUsage', data }, isByPolicy ? position : undefined)
+      }
+      for (const one of steps) {
+        if ('close' in one) send({ type: 'ClosePeriod', data: { period: one.close } })
+        else tell(one.count, false)
+      }
+      for (let place = 0; place < 10; place++) tell(place, true)
+      return billed + openQuantity(state) === 2 ** 10 - 1
+    }),
+  )
+  t.pass()
+})
