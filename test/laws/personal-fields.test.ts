@@ -88,6 +88,7 @@ const keptInTheClear: Readonly<Record<string, string>> = {
   'InvoiceDrafted.url': 'a page of ours',
   'InvoiceIssued.lines.description': 'names of plans and meters',
   'InvoiceIssued.url': 'a page of ours',
+  'StatementImported.reading': 'a digest',
   'InterventionProposed.by': 'who is answerable for an intervention is kept as long as the books',
   'InterventionApproved.by': 'the same',
   'PeriodReopened.by': 'the same',

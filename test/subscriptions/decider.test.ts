@@ -69,8 +69,8 @@ const owes = (invoice: string, unpaidAt: string) => ({ invoice, unpaidAt, unpaid
 const pastDue: Happening = { type: 'SubscriptionBecamePastDue', data: owes(one, march) }
 const unpaid: Happening = { type: 'SubscriptionBecameUnpaid', data: { cancelsAt: null } }
 
-const cancel = (atPeriodEnd: boolean, usage = {}) =>
-  ({ type: 'CancelSubscription', data: { atPeriodEnd, reason: null, usage } }) as const
+const cancel = (atPeriodEnd: boolean, usage = {}, number: number | null = null) =>
+  ({ type: 'CancelSubscription', data: { atPeriodEnd, reason: null, usage, number } }) as const
 const renew = (number: number, usage = {}) =>
   ({ type: 'RenewSubscription', data: { number, usage } }) as const
 
@@ -146,6 +146,11 @@ scenarios(subscription, {
         },
       },
     ],
+  },
+  'what was used in a period that was renewed meanwhile is not billed twice': {
+    given: [started, renewed],
+    when: cancel(false, { sms: 2 }, 1),
+    then: 'resource_must_not_have_changed',
   },
   'what has ended has no period end to be canceled at': {
     given: [started, canceled],

@@ -19,7 +19,8 @@ export type SubscriptionCommands = {
   }
   /** The period of this number is over; `usage` is what was metered in it. */
   RenewSubscription: { number: number; usage: Usage }
-  CancelSubscription: { atPeriodEnd: boolean; reason: string | null; usage: Usage }
+  /** `usage` is that of the period of this number, where the sender has closed it. */
+  CancelSubscription: { atPeriodEnd: boolean; reason: string | null; usage: Usage; number: number | null }
   MarkPastDue: { invoice: string; unpaidAt: string }
   /** The invoice is paid, void or written off. */
   SettleArrears: { invoice: string }
@@ -58,14 +59,17 @@ export const subscription: Decider<Subscription, SubscriptionCommands, Subscript
         : [{ type: 'SubscriptionRenewed', data: { bill: nextBill(current, usage) } }]
     },
 
-    CancelSubscription({ atPeriodEnd, reason, usage }, state) {
+    CancelSubscription({ atPeriodEnd, reason, usage, number }, state) {
       const current = existing(state)
-      const { status, customer, cancelAtPeriodEnd } = current
-      if (!atPeriodEnd) return status === 'canceled' ? [] : [canceled(current, reason, usage)]
+      const { status, customer, cancelAtPeriodEnd, period } = current
+      if (!atPeriodEnd && status === 'canceled') return []
+      // Renewed meanwhile: that use is billed already.
+      if (!atPeriodEnd && number !== null && number !== period.number)
+        refuse('resource_must_not_have_changed')
+      if (!atPeriodEnd) return [canceled(current, reason, usage)]
       if (status === 'canceled' || status === 'unpaid') {
-        refuse('subscription_must_be_running', {
-          detail: `A subscription that is ${status} has no next period`,
-        })
+        const detail = `A subscription that is ${status} has no next period`
+        refuse('subscription_must_be_running', { detail })
       }
       return cancelAtPeriodEnd ? [] : [{ type: 'SubscriptionCancelScheduled', data: { customer, reason } }]
     },

@@ -17,7 +17,7 @@ import { readState } from '../../../packages/kernel/history.ts'
 import { plans } from '../../../projections/plans.ts'
 import { subscriptions } from '../../../projections/subscriptions.ts'
 import { currentState } from '../kinds/current-state.ts'
-import { noneOf } from '../kinds/prefixes.ts'
+import { refuseUnknown } from '../kinds/prefixes.ts'
 
 type Body = Static<typeof UsageRequest>
 type Asking = Pick<Request, 'owner' | 'dependencies'>
@@ -59,8 +59,7 @@ export async function prepareUsage(request: Request<Body>): Promise<UsageRecordC
 async function subscriptionOf(request: Asking, text: string): Promise<ExistingSubscription & { id: string }> {
   const id = identity(text, 'sub')
   const state = id && ((await currentState(request, subscriptions, id)) as Subscription | undefined)
-  if (!id || !state || state.status === 'none')
-    return refuse('resource_must_exist', { detail: noneOf(['subscription'], text) })
+  if (!id || !state || state.status === 'none') return refuseUnknown('/subscriptionId', 'subscription', text)
   return { id, ...state }
 }
 
@@ -115,7 +114,7 @@ export async function prepareCancel(
   const given = { atPeriodEnd: atPeriodEnd ?? false, reason: reason ?? null }
   const state = (await currentState(request, subscriptions, id)) as Subscription | undefined
   const isRunning = state && state.status !== 'none' && state.status !== 'canceled'
-  if (given.atPeriodEnd || !isRunning) return { ...given, usage: {} }
+  if (given.atPeriodEnd || !isRunning) return { ...given, usage: {}, number: null }
   const { number: period } = state.period
   const usage: Record<string, number> = {}
   for (const meterKey of Object.keys(metersOf(state.items))) {
@@ -123,5 +122,5 @@ export async function prepareCancel(
     const { closed } = (await request.send(usageMeter, meterId(id, meterKey), close)).state
     if (closed?.period === period) usage[meterKey] = closed.quantity
   }
-  return { ...given, usage }
+  return { ...given, usage, number: period }
 }
