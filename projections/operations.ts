@@ -1,7 +1,7 @@
 import type { PaymentIntentEvents } from '../packages/domain/payment-intents/events.ts'
 import type { OperationRow } from '../packages/domain/payment-intents/operation.ts'
 import type { PayoutEvents } from '../packages/domain/payouts/events.ts'
-import type { RefundEvents } from '../packages/domain/refunds/refund.ts'
+import type { RefundEvents } from '../packages/domain/refunds/events.ts'
 import { projection, type Change, type RecordedEvent } from '../packages/kernel/projection.ts'
 
 /** Everything requested of providers, by the reference they know: confirmations, payouts and refunds. */

@@ -3,7 +3,7 @@ import { documents } from '../packages/kernel/projection.ts'
 
 export const refunds = documents(refund, {
   name: 'refunds',
-  version: 4,
+  version: 5,
   columns: { status: 'text', payment_intent: 'text' },
   row: (state) => {
     if (state.status === 'none' || state.status === 'abandoned') return undefined

@@ -28,7 +28,7 @@ const reasons: Readonly<Record<string, Reason<never>>> = {
   }) satisfies Reason<PaymentIntent>,
   [refund.category]: ((state) => {
     if (state.status === 'pending') return 'is on its way'
-    return state.status === 'failed' && state.charge?.isOpen ? 'is being charged' : undefined
+    return state.status === 'failed' && state.charge?.status === 'open' ? 'is being charged' : undefined
   }) satisfies Reason<Refund>,
   [payoutDestination.category]: ((state) => {
     return state.status === 'active' ? 'is saved for payouts: remove it first' : undefined

@@ -1,13 +1,13 @@
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import { created, lateOperationOf } from '../../packages/domain/payment-intents/state.ts'
 import type { Word } from '../../packages/domain/refunds/contradictions.ts'
+import type { RefundEvents } from '../../packages/domain/refunds/events.ts'
 import {
   refund,
   refunds,
   requested,
   type Refund,
   type RefundCommands,
-  type RefundEvents,
   type RequestedRefund,
 } from '../../packages/domain/refunds/refund.ts'
 import type { Message } from '../../packages/kernel/decider.ts'

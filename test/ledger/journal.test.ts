@@ -11,6 +11,7 @@ import {
   paidByCard,
   payment,
   payout,
+  payoutAsked,
   payoutOf,
   place,
   post,
@@ -25,7 +26,25 @@ import {
 
 // Domain model 2.3: what the last of the commands writes
 
-const source = 'merchant.available'
+const contract = 'escrow.held:bridge'
+const funded = post({
+  template: 'escrow.fund',
+  subject: payment,
+  rail: wave,
+  amount: 10_000,
+  fee: 0,
+  credits: [{ account: contract, amount: 10_000 }],
+})
+const [main] = payoutAsked.parts
+const productFee = {
+  id: 'product fee',
+  source: contract,
+  amount: 0,
+  fee: 100,
+  feeAccount: 'revenue.escrow_fees',
+  rail: null,
+} as const
+const released = { ...payoutAsked, parts: [{ ...main!, source: contract }, productFee] } as const
 
 const journal: Record<string, { given: readonly Command[]; writes: Record<string, string[]> }> = {
   'a payment is available at once, and its fee is ours': {
@@ -176,13 +195,45 @@ const journal: Record<string, { given: readonly Command[]; writes: Record<string
       paid,
       held,
       settle(payout.id),
-      post({ template: 'payout.return', subject: payout, rail: wave, amount: 5_000, fee: 50, source }),
+      post({ template: 'payout.return', subject: payout, parts: payoutAsked.parts }),
     ],
     writes: {
       'payout.return': [
         'debit provider:mobile_money.SN.wave 5000',
         'debit revenue.payout_fees 50',
         'credit merchant.available 5050',
+      ],
+    },
+  },
+  'a release of a contract that came back gives back the fee of the contract too': {
+    given: [
+      funded,
+      place(released),
+      settle(payout.id),
+      post({ template: 'payout.return', subject: payout, parts: released.parts }),
+    ],
+    writes: {
+      'payout.return': [
+        'debit provider:mobile_money.SN.wave 5000',
+        'debit revenue.payout_fees 50',
+        'debit revenue.escrow_fees 100',
+        `credit ${contract} 5150`,
+      ],
+    },
+  },
+  'a release of a contract that was paid after all charges the contract with all fees': {
+    given: [
+      funded,
+      place(released),
+      giveBack(payout.id),
+      post({ template: 'payout.paid_late', subject: payout, parts: released.parts }),
+    ],
+    writes: {
+      'payout.paid_late': [
+        `debit ${contract} 5150`,
+        'credit provider:mobile_money.SN.wave 5000',
+        'credit revenue.payout_fees 50',
+        'credit revenue.escrow_fees 100',
       ],
     },
   },

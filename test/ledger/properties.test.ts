@@ -3,13 +3,15 @@ import t from 'tap'
 import { Refusal, type RefusalName } from '../../packages/contract/refusals.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import type { Entry, HoldPart } from '../../packages/domain/ledger/events.ts'
-import { amountsOf, pendingOf } from '../../packages/domain/ledger/holds.ts'
+import { pendingOf } from '../../packages/domain/ledger/holds.ts'
+import { amountsOf } from '../../packages/domain/ledger/parts.ts'
 import type { Book } from '../../packages/domain/ledger/state.ts'
 import { entryTemplates, holdTemplates, moves } from '../../packages/domain/ledger/templates.ts'
 import { evolve } from '../../packages/kernel/decider.ts'
 import { entriesOf } from '../support/ledger-commands.ts'
 import { fold, stampOf } from '../support/scenarios.ts'
 import { choices, type Choice } from '../support/ledger-choices.ts'
+import { endedOf } from '../support/ledger-late-words.ts'
 import { Notes, type Event, type Sent } from '../support/ledger-model.ts'
 
 const templates = [
@@ -144,11 +146,13 @@ function checkHolds({ balances, holds, openHolds }: Book, notes: Notes): void {
   check(Object.values(holds).flatMap((hold) => hold.parts).length === parts.length, 'and their open parts')
   const ended = new Set<string>()
   const entries = new Set<string>()
+  const paidOut = new Map(endedOf(notes.holds.values()).map(({ subject, parts }) => [subject.id, parts]))
   for (const event of notes.events) {
     const { type, data } = event
     if (type === 'EntryRefused') continue
     check(!entries.has(data.entryId), 'entry ids are unique')
     entries.add(data.entryId)
+    if (type === 'EntryPosted') checkLateWord(data, paidOut)
     if (type !== 'HoldPosted' && type !== 'HoldVoided') continue
     for (const part of notes.partsOf(event)) {
       check(!ended.has(`${data.holdId} ${part.id}`), 'a part ends once')
@@ -159,6 +163,25 @@ function checkHolds({ balances, holds, openHolds }: Book, notes: Notes): void {
     if (type === 'HoldPosted') same(earned(data), amountsOf(notes.partsOf(event)).fee, 'a fee is earned once')
   }
 }
+
+/** Whatever a payout consists of: its sources are whole again, and no fee of it is left; or all is paid. */
+function checkLateWord(
+  { template, subject, postings }: Entry & { readonly template: string },
+  paidOut: PaidOut,
+) {
+  if (template !== 'payout.return' && template !== 'payout.paid_late') return
+  const parts = paidOut.get(subject.id)!
+  const isBack = template === 'payout.return'
+  same(moved({ postings }, isBack ? 'credit' : 'debit'), taken(parts), 'the sources get or give all of it')
+  const { amount } = amountsOf(parts)
+  const fees = new Map<string, number>()
+  for (const { feeAccount, fee } of parts)
+    if (feeAccount && fee > 0) fees.set(feeAccount, (fees.get(feeAccount) ?? 0) + fee)
+  const atRail = amount > 0 ? [[`provider:${parts[0]!.rail}`, amount]] : []
+  same(moved({ postings }, isBack ? 'debit' : 'credit'), [...atRail, ...fees], 'and fees go with it')
+}
+
+type PaidOut = ReadonlyMap<string, readonly HoldPart[]>
 
 /** What was taken from each source. */
 function taken(parts: readonly HoldPart[]) {
@@ -172,7 +195,7 @@ function earned({ postings }: Entry): number {
   return fees.reduce((sum, { amount }) => sum + amount, 0)
 }
 
-function moved({ postings }: Entry, side: 'debit' | 'credit') {
+function moved({ postings }: Pick<Entry, 'postings'>, side: 'debit' | 'credit') {
   return postings.filter((posting) => posting.side === side).map(({ account, amount }) => [account, amount])
 }
 

@@ -48,6 +48,7 @@ scenarios(paymentIntent, {
         type: 'PaymentIntentRefundCharged',
         data: {
           refund,
+          attempt: 1,
           amount: 2_000,
           currency: 'XOF',
           rail: money.rail,

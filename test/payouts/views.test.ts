@@ -108,7 +108,7 @@ t.test('the hold of a payout goes the way of the payout', async (t) => {
   t.strictSame(orders(paid), [{ id, command: { type: 'PostHold', data: { holdId, rail: money.rail } } }])
   t.strictSame(orders(failed), [{ id, command: { type: 'VoidHold', data: { holdId } } }])
   t.strictSame(orders(canceled), [{ id, command: { type: 'VoidHold', data: { holdId } } }])
-  const back = { template: 'payout.return', amount: 5_000, fee: 50 }
+  const back = { template: 'payout.return', parts: [{ amount: 5_000, fee: 50 }] }
   t.match(orders(returned), [{ id, command: { type: 'PostEntry', data: back } }])
 })
 

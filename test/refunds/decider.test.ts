@@ -1,4 +1,5 @@
-import { refund, type RefundEvents } from '../../packages/domain/refunds/refund.ts'
+import type { RefundEvents } from '../../packages/domain/refunds/events.ts'
+import { refund } from '../../packages/domain/refunds/refund.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
 import { scenarios } from '../support/scenarios.ts'
 
@@ -16,6 +17,8 @@ const failed: Event = {
   data: { ...money, code: 'could_not_process', message: 'No' },
 }
 const chargeRequested: Event = { type: 'RefundChargeRequested', data: { ...money, attempt: 1 } }
+const paidLate: Event = { type: 'RefundPaidLate', data: money }
+const returned: Event = { type: 'RefundReturned', data: { ...money, shares, message: 'It came back' } }
 const abandoned: Event = { type: 'RefundAbandoned', data: { paymentIntent } }
 
 scenarios(refund, {
@@ -95,6 +98,27 @@ scenarios(refund, {
     given: [requested, failed, chargeRequested],
     when: { type: 'RefuseCharge', data: { reason: 'Too little', isCounted: false } },
     then: [{ type: 'RefundChargeRefused', data: { ...money, reason: 'Too little' } }],
+  },
+  'each charge has a number of its own, also after one was paid and came back': {
+    given: [requested, failed, chargeRequested, paidLate, returned],
+    when: { type: 'ChargeRefund', data: {} },
+    then: [{ type: 'RefundChargeRequested', data: { ...money, attempt: 2 } }],
+  },
+  'what was never charged is not given back: it is a case': {
+    given: [
+      requested,
+      failed,
+      chargeRequested,
+      { type: 'RefundChargeRefused', data: { ...money, reason: 'Too little' } },
+      paidLate,
+    ],
+    when: { type: 'ContradictRefund', data: { word: 'returned', isConfirmed: true } },
+    then: [
+      {
+        type: 'RefundResultContradicted',
+        data: { ...money, recorded: 'succeeded', word: 'returned', remedy: 'case' },
+      },
+    ],
   },
   'a refund that nobody requested in time is abandoned': {
     when: { type: 'AbandonRefund', data: { paymentIntent } },

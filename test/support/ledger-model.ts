@@ -1,5 +1,5 @@
 import { derivedId } from '../../packages/contract/identity.ts'
-import { bookId, merchantAvailable } from '../../packages/domain/ledger/accounts.ts'
+import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import type { EntryEvents, HoldPart, LedgerEvents } from '../../packages/domain/ledger/events.ts'
 import type { Context, Message } from '../../packages/kernel/decider.ts'
 import {
@@ -15,12 +15,12 @@ import {
   place,
   post,
   rail,
-  source,
   type Choice,
   type Command,
   type HoldKind,
 } from './ledger-choices.ts'
 import { holdOf } from './ledger-commands.ts'
+import { endedOf, LateWords } from './ledger-late-words.ts'
 import { context } from './scenarios.ts'
 
 export type Event = Message<EntryEvents & Pick<LedgerEvents, 'EntryRefused'>>
@@ -35,7 +35,6 @@ export interface NotedHold {
   readonly placed: LedgerEvents['HoldPlaced']
   /** Of each part. */
   readonly status: Map<string, PartStatus>
-  returned: boolean
 }
 
 type PartStatus = 'placed' | 'advanced' | 'posted' | 'voided'
@@ -52,6 +51,7 @@ export class Notes {
   readonly payments: string[] = []
   /** Debits less credits, by account. */
   readonly debits = new Map<string, number>()
+  readonly #lateWords = new LateWords()
   #ids = 0
   #position = 0
 
@@ -78,7 +78,7 @@ export class Notes {
       }
       this.#noteHold(event)
       const { template, subject } = event.data
-      if (afterTheEnd.includes(template)) this.holds.get(subject.id)!.returned = true
+      if (afterTheEnd.includes(template)) this.#lateWords.note(subject, template)
       if (deferred.includes(template)) this.payments.push(subject.id)
     }
   }
@@ -89,7 +89,7 @@ export class Notes {
     const { holdId } = data
     if (type === 'HoldPlaced') {
       const status = new Map(data.parts.map(({ id }) => [id, 'placed' as const]))
-      return void this.holds.set(holdId, { placed: data, status, returned: false })
+      return void this.holds.set(holdId, { placed: data, status })
     }
     for (const { id } of this.partsOf(event)) this.holds.get(holdId)!.status.set(id, statusAfter[type])
   }
@@ -134,9 +134,8 @@ export class Notes {
       case 'stranger':
         return { type: 'VoidHold', data: { holdId: this.#subject('payout').id } }
       case 'late word':
-        return this.#lateWord(pick)
       case 'return':
-        return this.#return(pick)
+        return this.#lateWords.next(endedOf(this.holds.values()), pick, { back: kind === 'return' })
       case 'release': {
         const payment = one(this.payments, pick)
         return payment === undefined ? undefined : { type: 'ReleasePayment', data: { payment } }
@@ -240,37 +239,6 @@ export class Notes {
     const parts = pick % 3 === 0 && open.length > 0 ? [one(open, pick)!.id] : undefined
     const data = { holdId, ...(parts && { parts }) }
     return { type: commandOf[kind], data }
-  }
-
-  /** What an operator says about money whose hold has ended differently. */
-  #lateWord(pick: number): Command | undefined {
-    const over = [...this.holds.values()].filter((hold) => {
-      return this.openParts(hold).length === 0 && hold.placed.parts.length === 1 && !hold.returned
-    })
-    const { placed, status } = one(over, pick) ?? {}
-    const { template, subject, amounts } = placed ?? {}
-    const [end] = status?.values() ?? []
-    if (!subject || !amounts) return undefined
-    if (template === 'payout.hold' && end === 'voided') {
-      return post({ template: 'payout.paid_late', subject, rail, ...amounts, source })
-    }
-    if (template !== 'refund.hold') return undefined
-    const { amount } = amounts
-    const late = end === 'voided' ? 'refund.paid_late' : 'refund.return'
-    return post({ template: late, subject, rail, amount, shares: [{ account: merchantAvailable, amount }] })
-  }
-
-  #return(pick: number): Command | undefined {
-    const payouts = [...this.holds.values()].filter(({ placed: { template, parts } }) => {
-      return template === 'payout.hold' && parts.length === 1
-    })
-    const paid = one(
-      payouts.filter(({ placed, status, returned }) => status.get(placed.holdId) === 'posted' && !returned),
-      pick,
-    )
-    if (!paid) return undefined
-    const { subject, amounts } = paid.placed
-    return post({ template: 'payout.return', subject, rail, ...amounts, source })
   }
 
   #subject(type: string) {

@@ -1,7 +1,7 @@
 import { policy, to, type PolicyCommand } from '../../kernel/policy.ts'
 import type { PaymentIntentEvents } from '../payment-intents/events.ts'
 import type { PayoutEvents } from '../payouts/events.ts'
-import type { RefundEvents } from '../refunds/refund.ts'
+import type { RefundEvents } from '../refunds/events.ts'
 import { caseIdOf, supportCase, type CaseCommands, type CaseKind } from './case.ts'
 
 type Opened = CaseCommands['OpenCase']

@@ -3,7 +3,7 @@ import { refuse, type Refusal } from '../../contract/refusals.ts'
 import type { Context, Decider } from '../../kernel/decider.ts'
 import { merchantAvailable, merchantPending, parseBookId } from './accounts.ts'
 import type { BookCommands, PlaceHold, PostEntry } from './commands.ts'
-import { ledgerEvents, type Entry, type HoldPart, type LedgerEvents } from './events.ts'
+import { ledgerEvents, type Amounts, type Entry, type HoldPart, type LedgerEvents } from './events.ts'
 import {
   guardBalances,
   guardFirstEntry,
@@ -19,7 +19,8 @@ import {
   type Stamped,
 } from './guards.ts'
 import { advanced, posted, voided } from './hold-steps.ts'
-import { amountsOf, pendingOf, placing, type Hold, type OpenPart } from './holds.ts'
+import { pendingOf, placing, type Hold, type OpenPart } from './holds.ts'
+import { amountsOf } from './parts.ts'
 import { sum, type Posting } from './postings.ts'
 import {
   afterAdvancing,
@@ -45,11 +46,11 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
 
   decide: {
     PostEntry(command, book, context) {
-      const { template, subject, amount, effectiveAt, description, counterparty, notAmong = 0 } = command
-      if ('source' in command) guardSource(command.source)
+      const { template, subject, nth = 1, effectiveAt, description, counterparty, notAmong = 0 } = command
+      if ('parts' in command) for (const { source } of command.parts) guardSource(source)
       if ('shares' in command) for (const { account } of command.shares) guardSource(account)
-      const amounts = { amount, fee: 'fee' in command ? command.fee : 0 }
-      const entryId = derivedId(subject.id, template)
+      const amounts = amountsIn(command)
+      const entryId = derivedId(subject.id, nth === 1 ? template : `${template}.${nth}`)
       const draft = { entryId, subject, amounts, postings: postingsOf(command), effectiveAt }
       const entry = stamp(book, draft, context)
       if (isRepeated(book, entry)) return []
@@ -201,6 +202,11 @@ const finalTemplates: readonly string[] = [
   'transfer.settle',
   'transfer.back',
 ]
+
+function amountsIn(command: PostEntry): Amounts {
+  if ('parts' in command) return amountsOf(command.parts)
+  return { amount: command.amount, fee: 'fee' in command ? command.fee : 0 }
+}
 
 function postingsOf(command: PostEntry): Posting[] {
   // Commands are typed by the table, so a template fits its parameters; TypeScript cannot follow that.

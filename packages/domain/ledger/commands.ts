@@ -6,6 +6,8 @@ export type PostEntry = {
   readonly [Name in PostedTemplate]: Parameters<(typeof entryTemplates)[Name]>[0] & {
     readonly template: Name
     readonly subject: Subject
+    /** Left out: the first of this kind for its subject. */
+    readonly nth?: number
     readonly description?: string
     /** When it counts, where that is not now. */
     readonly effectiveAt?: string

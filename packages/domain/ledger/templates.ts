@@ -4,13 +4,13 @@ import {
   merchantAvailable,
   merchantPending,
   paymentFees,
-  payoutFees,
   provider,
   sandboxFunding,
   suspenseUnmatched,
   type AccountCode,
   type AccountName,
 } from './accounts.ts'
+import { givenTo, takenFrom, type Part } from './parts.ts'
 import { credit, debit, mirror, type Posting } from './postings.ts'
 
 interface Plain {
@@ -33,6 +33,11 @@ interface Collected extends Priced {
 /** The accounts that a payment was credited to, with what each gives to a refund or gets back. */
 interface Shared extends Railed {
   readonly shares: readonly { readonly account: AccountCode; readonly amount: number }[]
+}
+
+/** What was held for a payout, also for one in a batch, with the fee of a product if it has one. */
+interface Held {
+  readonly parts: readonly Part[]
 }
 
 interface Deferred extends Collected {
@@ -89,16 +94,14 @@ export const entryTemplates = {
     debit(suspenseUnmatched, amount),
     credit(provider(rail), amount),
   ],
-  'payout.return': ({ rail, amount, fee, source }: Priced & { readonly source: AccountCode }) => [
-    debit(provider(rail), amount),
-    debit(payoutFees, fee),
-    credit(source, amount + fee),
+  'payout.return': ({ parts }: Held) => [
+    ...givenTo(parts).map(([account, amount]) => debit(account, amount)),
+    ...takenFrom(parts).map(([account, amount]) => credit(account, amount)),
   ],
   /** Beyond domain model 2.3: what an operator did after saying that it had not, or undid later. */
-  'payout.paid_late': ({ rail, amount, fee, source }: Priced & { readonly source: AccountCode }) => [
-    debit(source, amount + fee),
-    credit(provider(rail), amount),
-    credit(payoutFees, fee),
+  'payout.paid_late': ({ parts }: Held) => [
+    ...takenFrom(parts).map(([account, amount]) => debit(account, amount)),
+    ...givenTo(parts).map(([account, amount]) => credit(account, amount)),
   ],
   'refund.paid_late': ({ rail, amount, shares }: Shared) => [
     ...shares.map((share) => debit(share.account, share.amount)),

@@ -182,14 +182,16 @@ export const paymentIntentEvents = {
   PaymentIntentRefundReturned: stored(1, record({ refund: Uuid })),
   /** A refund that had failed was paid after all: `shares` is what each account gives of it. */
   PaymentIntentRefundCharged: stored(
-    1,
+    2,
     record({
       refund: Uuid,
+      attempt: Type.Integer({ minimum: 1 }),
       amount: AmountMinor,
       currency: Currency,
       rail: Type.String(),
       shares: Type.Array(Share),
     }),
+    { 1: (older) => ({ ...older, attempt: 1 }) },
   ),
   /** Too little is left of the payment. */
   PaymentIntentRefundChargeRefused: stored(

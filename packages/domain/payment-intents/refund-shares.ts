@@ -60,7 +60,7 @@ export function chargeShare(state: PaymentIntent, charge: Charge): readonly Happ
   const refusal = reserved ? undefined : refusalOf(intent, amount)
   if (refusal) return [chargeRefused(charge, refusal.message)]
   const shares = [...(reserved?.shares ?? sharesOfRefund(payment, amount))]
-  const data = { refund, amount, currency, rail: payment.rail, shares }
+  const data = { refund, attempt, amount, currency, rail: payment.rail, shares }
   return [{ type: 'PaymentIntentRefundCharged', data }]
 }
 

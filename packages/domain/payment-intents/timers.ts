@@ -2,7 +2,7 @@ import type { RecordedEvent } from '../../kernel/projection.ts'
 import { start, stop, timerHandlers } from '../../kernel/timer.ts'
 import type { Entry, LedgerEvents } from '../ledger/events.ts'
 import { claimed, claimWithinMs } from '../ledger/timers.ts'
-import type { RefundEvents } from '../refunds/refund.ts'
+import type { RefundEvents } from '../refunds/events.ts'
 import type { PaymentIntentEvents } from './events.ts'
 
 /** Domain model 4: operators are asked at steps of 30 s. */

@@ -10,6 +10,7 @@ import type { PayoutMoney } from './money.ts'
 import type { PayoutEvents } from './events.ts'
 import { payout } from './payout.ts'
 import { payoutSettings, payoutSettingsId } from './settings.ts'
+import { partFor } from './terms.ts'
 
 /** A requested payout is sent. A reaction to PayoutSent calls the operator; a policy never does. */
 const sending = policy<PayoutEvents>('payout_sending', {
@@ -25,15 +26,10 @@ const money = policy<PayoutEvents>('payout_money', {
   PayoutFailed: (event) => inBook(event, { type: 'VoidHold', data: { holdId: event.id } }),
   PayoutCanceled: (event) => inBook(event, { type: 'VoidHold', data: { holdId: event.id } }),
   PayoutReturned: (event) => {
-    const { amount, fee, source, rail } = event.data.money
-    const subject = { type: 'payout', id: event.id }
-    const data = { template: 'payout.return', subject, amount, fee, source, rail } as const
-    return inBook(event, { type: 'PostEntry', data })
+    return inBook(event, { type: 'PostEntry', data: { template: 'payout.return', ...heldFor(event) } })
   },
   PayoutChargeRequested: (event) => {
-    const { amount, fee, source, rail } = event.data.money
-    const subject = { type: 'payout', id: event.id }
-    const entry = { template: 'payout.paid_late', subject, amount, fee, source, rail } as const
+    const entry = { template: 'payout.paid_late', ...heldFor(event) } as const
     return inBook(event, { type: 'PostEntry', data: { ...entry, isRefusable: true } })
   },
 })
@@ -64,6 +60,10 @@ const settings = policy<PayoutDestinationEvents>('payout_settings', {
     return [to(payoutSettings, settingsOf(event), { type: 'ForgetDestination', data })]
   },
 })
+
+function heldFor({ id, data }: RecordedEvent<{ money: PayoutMoney }>) {
+  return { subject: { type: 'payout', id }, parts: [partFor(id, data.money)] }
+}
 
 export const payoutPolicies = [sending, money, charges, settings]
 

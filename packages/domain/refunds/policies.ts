@@ -7,7 +7,8 @@ import type { BookCommands } from '../ledger/commands.ts'
 import type { LedgerEvents } from '../ledger/events.ts'
 import type { PaymentIntentEvents } from '../payment-intents/events.ts'
 import { paymentIntent } from '../payment-intents/payment-intent.ts'
-import { refund, type RefundEvents } from './refund.ts'
+import type { RefundEvents } from './events.ts'
+import { refund } from './refund.ts'
 
 /** A refund's hold ends with the refund: posted or voided, once. */
 const money = policy<RefundEvents>('refund_money', {
@@ -52,10 +53,11 @@ const paymentRefunds = policy<RefundEvents>('payment_refunds', {
 /** A refund that was paid after all: the payment says which accounts give it, then the book charges them. */
 const charges = policy<PaymentIntentEvents & LedgerEvents>('refund_charges', {
   PaymentIntentRefundCharged: (event) => {
-    const { refund: id, amount, rail, shares } = event.data
+    const { refund: id, attempt, amount, rail, shares } = event.data
     const entry = {
       template: 'refund.paid_late',
       subject: { type: 'refund', id },
+      nth: attempt,
       amount,
       rail,
       shares,

@@ -1,76 +1,10 @@
 import { refuse } from '../../contract/refusals.ts'
-import { AmountMinor, Currency, literals, nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
-import { Recorded, refundRemedy, Remedy, Word } from './contradictions.ts'
 import type { Decider, Message } from '../../kernel/decider.ts'
-import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
-import type { RailMethod } from '../../kernel/rail-ports.ts'
 import type { MerchantOwner } from '../../kernel/owner.ts'
-import { merchantAvailable } from '../ledger/accounts.ts'
-import { Share } from '../ledger/plans.ts'
-import { personal } from '../../kernel/personal.ts'
-import { holderOf } from '../../contract/subjects.ts'
-
-/** Spec, merchant routes. */
-export const refundReasons = ['duplicate', 'fraudulent', 'requested_by_customer'] as const
-
-const Method = Type.Union([
-  record({
-    type: literals('mobile_money'),
-    country: Type.String(),
-    operator: Type.String(),
-    msisdn: personal(Type.String()),
-  }),
-  record({ type: literals('card'), token: Type.String() }),
-])
-
-/**
- * What book and payment need to know at each end. It is the same in every event, because a policy sees
- * nothing else.
- */
-const money = { paymentIntent: Uuid, amount: AmountMinor, currency: Currency, rail: Type.String() }
-
-/**
- * What each account gives, and gets back if it is returned: the accounts that the payment was credited to.
- */
-const shares = Type.Array(Share)
-
-// Events
-
-export const refundEvents = {
-  /** `rail` is the account that the payment came in by, `method` where the money goes back to. */
-  RefundRequested: sealedFor(
-    ({ method }) => holderOf(method),
-    stored(3, record({ ...money, shares, reason: nullable(literals(...refundReasons)), method: Method }), {
-      1: withoutStamp,
-      2: fromAvailable,
-    }),
-  ),
-  RefundSucceeded: stored(2, record(money), { 1: withoutStamp }),
-  RefundFailed: stored(2, record({ ...money, code: Type.String(), message: Type.String() }), {
-    1: withoutStamp,
-  }),
-  /** Inferred: the request died after it had reserved the amount. It will never reach this stream. */
-  RefundAbandoned: stored(2, record({ paymentIntent: nullable(Uuid) }), { 1: withoutStamp }),
-  /** The provider contradicts the record. */
-  RefundResultContradicted: stored(1, record({ ...money, recorded: Recorded, word: Word, remedy: Remedy })),
-  /** It had succeeded, and the money came back. */
-  RefundReturned: stored(2, record({ ...money, shares, message: Type.String() }), { 1: fromAvailable }),
-  /** It had failed, and the payer has the money after all: it is to be counted and charged. */
-  RefundChargeRequested: stored(1, record({ ...money, attempt: Type.Integer({ minimum: 1 }) })),
-  /** Too little is left of the payment, or of the balance. `reason` is for people. */
-  RefundChargeRefused: stored(1, record({ ...money, reason: Type.String() })),
-  /** It counts among what the payment has given back. */
-  RefundPaidLate: stored(1, record(money)),
-  /** Inferred: nobody has learned the outcome within three days: a case for support. */
-  RefundEscalated: stored(2, record({}), { 1: withoutStamp }),
-}
-
-/** Before shares existed, every refund was paid from the merchant's balance. */
-function fromAvailable(older: Record<string, never>): object {
-  return { ...older, shares: [{ account: merchantAvailable, amount: older['amount'] }] }
-}
-
-export type RefundEvents = EventsOf<typeof refundEvents>
+import type { RailMethod } from '../../kernel/rail-ports.ts'
+import type { Share } from '../ledger/plans.ts'
+import { refundRemedy, type Word } from './contradictions.ts'
+import { refundEvents, type RefundEvents, type refundReasons } from './events.ts'
 
 // State
 
@@ -79,6 +13,8 @@ interface Details extends MerchantOwner, Readonly<RefundEvents['RefundRequested'
   readonly escalated: boolean
   /** Contradictions already recorded. */
   readonly contradictions: readonly Word[]
+  /** The payer had it after all: the newest attempt to charge it. Each attempt has a number of its own. */
+  readonly charge?: { readonly attempt: number; readonly status: 'open' | 'refused' | 'done' }
 }
 
 interface Failure {
@@ -95,8 +31,6 @@ export type Refund =
 interface Failed {
   readonly status: 'failed'
   readonly failure: Failure
-  /** The payer has it after all: the newest attempt to charge it. */
-  readonly charge?: { readonly attempt: number; readonly isOpen: boolean }
 }
 
 export type RequestedRefund = Exclude<Refund, { status: 'none' | 'abandoned' }>
@@ -173,7 +107,8 @@ export const refund: Decider<Refund, RefundCommands, RefundEvents> = {
       const rule = recorded === 'pending' ? undefined : refundRemedy(recorded, word)
       if (recorded === 'pending' || !rule || contradictions.includes(word)) return []
       // A provider that has corrected itself once is not believed a second time.
-      const remedy = isConfirmed && contradictions.length === 0 ? rule : 'case'
+      const isClear = isConfirmed && contradictions.length === 0 && !wasNotCharged(intended)
+      const remedy = isClear ? rule : 'case'
       const money = moneyOf(intended)
       const contradicted = {
         type: 'RefundResultContradicted',
@@ -233,21 +168,35 @@ export const refund: Decider<Refund, RefundCommands, RefundEvents> = {
       status: 'failed',
       failure: { code: 'returned', message },
     }),
-    RefundChargeRequested: (state, { attempt }) => withCharge(state, { attempt, isOpen: true }),
-    RefundChargeRefused: (state) => withCharge(state, { attempt: attemptsOf(state), isOpen: false }),
+    RefundChargeRequested: (state, { attempt }) => withCharge(state, { attempt, status: 'open' }),
+    RefundChargeRefused: (state) => {
+      return withCharge(state, { attempt: attemptsOf(requested(state)), status: 'refused' })
+    },
     RefundPaidLate: (state) => {
-      const { failure: _, charge: __, ...known } = failed(state)
-      return { ...known, status: 'succeeded' }
+      const { failure: _, ...known } = failed(state)
+      return { ...known, charge: afterCharge(known), status: 'succeeded' }
     },
   },
 }
 
 function isCharging(state: Refund): boolean {
-  return state.status === 'failed' && state.charge?.isOpen === true
+  return state.status === 'failed' && state.charge?.status === 'open'
 }
 
-function attemptsOf(state: Refund): number {
-  return state.status === 'failed' ? (state.charge?.attempt ?? 0) : 0
+type Charge = NonNullable<Details['charge']>
+
+function afterCharge({ charge }: Pick<Details, 'charge'>): Charge {
+  const { attempt, status } = charge ?? { attempt: 0, status: 'done' }
+  return { attempt, status: status === 'refused' ? status : 'done' }
+}
+
+/** It counts as paid back, but the balance did not cover it: there is nothing to give back. */
+function wasNotCharged({ status, charge }: RequestedRefund): boolean {
+  return status === 'succeeded' && charge?.status === 'refused'
+}
+
+function attemptsOf({ charge }: Pick<Details, 'charge'>): number {
+  return charge?.attempt ?? 0
 }
 
 function charged(intended: RequestedRefund): readonly Message<Pick<RefundEvents, 'RefundChargeRequested'>>[] {
@@ -256,7 +205,7 @@ function charged(intended: RequestedRefund): readonly Message<Pick<RefundEvents,
   return [{ type: 'RefundChargeRequested', data }]
 }
 
-function withCharge(state: Refund, charge: NonNullable<Failed['charge']>): RequestedRefund {
+function withCharge(state: Refund, charge: Charge): RequestedRefund {
   return { ...failed(state), charge }
 }
 

@@ -12,7 +12,8 @@ import {
   unixSeconds,
   type Static,
 } from '../../contract/vocabulary.ts'
-import { refundReasons, type Refund } from './refund.ts'
+import { refundReasons } from './events.ts'
+import type { Refund } from './refund.ts'
 
 /** Default: everything that is left of the payment. */
 export const RefundRequest = record({ amount: maybe(AmountMinor), reason: maybe(choice(...refundReasons)) })
