@@ -99,17 +99,24 @@ export function change<
 }
 
 /**
- * One row of a read model, brought up to date from its stream. 404 when there is none or it belongs to
- * another merchant.
+ * One row of a read model, brought up to date from its stream; what is never listed has none, and is shown
+ * from its stream. 404 when there is none or it belongs to another owner.
  */
-export function show<S, Returns extends TSchema, Beside = undefined>(
+export function show<
+  S,
+  C extends Payloads,
+  E extends Payloads,
+  Returns extends TSchema,
+  O extends Owner,
+  Beside = undefined,
+>(
   operation: Operation,
   row: Common &
     Named &
     Paged<Returns> &
-    Within & {
+    Within &
+    ({ readonly from: Documents<S> } | { readonly decider: Decider<S, C, E, O> }) & {
       readonly returns: Returns
-      readonly from: Documents<S>
       readonly view: View<S, Returns, NoInfer<Beside>>
     } & Joins<S, Beside>,
 ) {

@@ -163,7 +163,7 @@ export function examplesOf({ examples }: AnyRoute, body: TSchema): NamedExamples
 
 function success(route: AnyRoute, schemas: NamedSchemas): Json {
   const status = statusOf(route)
-  const isCurrent = route.kind === 'show' && route.from?.kind === 'documents'
+  const isCurrent = route.kind === 'show' && route.from?.kind !== 'projection'
   const isWrite = !route.operation.startsWith('GET ')
   const named = [
     'Ikw-Request-Id',

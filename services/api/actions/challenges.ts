@@ -5,6 +5,7 @@ import {
   challenge,
   statusOf,
   triesMax,
+  type Challenge,
   type ChallengeMethod,
   type ChallengePurpose,
   type IssuedChallenge,
@@ -13,7 +14,6 @@ import type { ChallengeResource } from '../../../packages/domain/challenges/reso
 import { user as users, type ActiveUser } from '../../../packages/domain/users/user.ts'
 import { actingFor } from '../../../packages/kernel/envelope.ts'
 import { readState } from '../../../packages/kernel/history.ts'
-import { owns } from '../../../packages/kernel/owner.ts'
 import { startSession } from './auth-sessions.ts'
 import { countMail, triesOfFactors } from './sign-in-guards.ts'
 import { knownUser, signedIn } from './user-accounts.ts'
@@ -44,13 +44,6 @@ export async function askForChallenge(request: Request<{ purpose: ChallengePurpo
   const { user } = signedIn(request)
   const state = await knownUser(request.dependencies, user)
   return issueTo(request, { purpose: request.body.purpose, user, state })
-}
-
-export async function showChallenge({ dependencies, params, owner }: Request): Promise<ChallengeView> {
-  const id = params['id']!
-  const state = await readState(dependencies.store, challenge, id)
-  const isOwn = state.status !== 'none' && owns(owner, ownerOf(state))
-  return isOwn ? viewChallenge(id, state, dependencies.clock()) : refuse('resource_must_exist')
 }
 
 /** The answer to a challenge. For signing in, it is a session. */
@@ -140,6 +133,10 @@ function ownerOf({ user }: IssuedChallenge) {
 
 function actorOf({ user }: IssuedChallenge): string {
   return user === null ? 'public' : `user:${user}`
+}
+
+export function viewChallengeIfAny(id: string, state: Challenge, now: Date): ChallengeView | undefined {
+  return state.status === 'none' ? undefined : viewChallenge(id, state, now)
 }
 
 export function viewChallenge(id: string, state: IssuedChallenge, now: Date): ChallengeView {

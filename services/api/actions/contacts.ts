@@ -5,9 +5,8 @@ import { claimedName } from '../../../packages/domain/claims/claim.ts'
 import type {
   ContactChangeResource,
   PersonalInfoResource,
-  PersonalInfoRevision,
 } from '../../../packages/domain/users/contact-resources.ts'
-import { user, type ActiveUser } from '../../../packages/domain/users/user.ts'
+import { user, type ActiveUser, type User } from '../../../packages/domain/users/user.ts'
 import { readCurrent } from '../../../packages/kernel/history.ts'
 import { actingFor, type Envelope } from '../../../packages/kernel/envelope.ts'
 import { claiming } from '../../composition/claiming.ts'
@@ -19,20 +18,8 @@ import { countMail, unlock } from './sign-in-guards.ts'
 import { knownUser, signedIn, userOf } from './user-accounts.ts'
 import { acknowledged, openedLink } from './users.ts'
 
-export async function showPersonalInfo(request: Request) {
-  const { user: id } = signedIn(request)
-  const { state, revision } = await readCurrent(request.dependencies.store, user, id)
-  request.read(revision)
-  return viewPersonalInfo(id, state as ActiveUser)
-}
-
-export async function revisePersonalInfo(request: Request<Static<typeof PersonalInfoRevision>>) {
-  const { user: id } = signedIn(request)
-  const { state } = await request.send(user, id, { type: 'RevisePersonalInfo', data: request.body })
-  return viewPersonalInfo(id, state as ActiveUser)
-}
-
-function viewPersonalInfo(id: string, state: ActiveUser): Static<typeof PersonalInfoResource> {
+export function viewPersonalInfo(id: string, state: User): Static<typeof PersonalInfoResource> | undefined {
+  if (state.status !== 'active') return undefined
   return {
     id,
     object: 'personal_info',
@@ -56,7 +43,7 @@ export async function changeEmail(request: Request<{ challengeId: string; newEma
   const state = await takeAddress(request, { id, known, email: request.body.newEmail })
   if (!state.emailVerified)
     await request.send(user, id, { type: 'RequestEmailVerification', data: { link: request.id } })
-  return viewPersonalInfo(id, state)
+  return viewPersonalInfo(id, state)!
 }
 
 /** In two steps: nothing changes until the link at the new address is opened. */

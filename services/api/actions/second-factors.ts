@@ -10,12 +10,9 @@ import { user, type ActiveUser, type User } from '../../../packages/domain/users
 import { recoveryDigest } from './challenges.ts'
 import { knownUser, signedIn } from './user-accounts.ts'
 
-export async function showFactors(request: Request) {
-  const { user: id } = signedIn(request)
-  return viewFactors(id, await knownUser(request.dependencies, id))
-}
-
-function viewFactors(id: string, { totp, recovery, passkeys }: ActiveUser): Static<typeof MfaStatusResource> {
+export function viewFactors(id: string, state: User): Static<typeof MfaStatusResource> | undefined {
+  if (state.status !== 'active') return undefined
+  const { totp, recovery, passkeys } = state
   return {
     id,
     object: 'mfa_status',
@@ -58,7 +55,7 @@ export async function enableTotp(request: Request<{ secretId: string; code: stri
 export async function disableTotp(request: Request<{ challengeId: string }>) {
   const { user: id } = signedIn(request)
   const { state } = await request.send(user, id, { type: 'DisableTotp', data: {} })
-  return viewFactors(id, state as ActiveUser)
+  return viewFactors(id, state)!
 }
 
 /** Shown once. They take the place of all older ones. */

@@ -1,5 +1,6 @@
 import { refuse } from '../../../packages/contract/refusals.ts'
 import type { Request, Slice } from '../../../packages/contract/routes.ts'
+import type { Asked } from '../../../packages/contract/row.ts'
 import { unixSeconds, type Static } from '../../../packages/contract/vocabulary.ts'
 import {
   expiryOf,
@@ -7,6 +8,7 @@ import {
   userSessions,
   type Session,
   type UserSessionCommands,
+  type UserSessions,
 } from '../../../packages/domain/sessions/user-sessions.ts'
 import type {
   MeResource,
@@ -59,27 +61,15 @@ export async function refresh(request: Request<{ refreshToken: string }>) {
   return authSession(dependencies, { user: id, state: await knownUser(dependencies, id), session: known })
 }
 
-async function ending(request: Request<unknown>, command: Message<UserSessionCommands>): Promise<void> {
-  await request.send(userSessions, signedIn(request).user, command, { isWhole: true })
-}
-
 export async function logout(request: Request) {
-  const { session } = signedIn(request)
-  await ending(request, { type: 'EndSession', data: { session, reason: 'signed_out' } })
+  const { user: id, session } = signedIn(request)
+  const command = { type: 'EndSession', data: { session, reason: 'signed_out' } } as const
+  await request.send(userSessions, id, command, { isWhole: true })
   return acknowledged('Signed out')
 }
 
-export async function endOtherSessions(request: Request) {
-  const { session } = signedIn(request)
-  const data = { startedUntil: null, except: session, reason: 'ended_by_user' as const }
-  await ending(request, { type: 'EndSessions', data })
-  return acknowledged('All other sessions have ended')
-}
-
-export async function endSession(request: Request) {
-  const id = request.params['id']!
-  await ending(request, { type: 'EndSession', data: { session: id, reason: 'ended_by_user' } })
-  return { id, object: 'session' as const, deleted: true as const }
+export async function prepareEndOfOthers(request: Asked): Promise<UserSessionCommands['EndSessions']> {
+  return { startedUntil: null, except: signedIn(request).session, reason: 'ended_by_user' }
 }
 
 export async function sessionItems(request: Request): Promise<Slice<Static<typeof SessionResource>>> {
@@ -88,12 +78,26 @@ export async function sessionItems(request: Request): Promise<Slice<Static<typeo
   return { data: shown.map((session) => viewSession(session, signedIn(request))) }
 }
 
-export async function showSession(request: Request) {
-  return viewSession(await activeSession(request, request.params['id']!), signedIn(request))
+/** Which session the path names, and which one asks. */
+export function askedSession(request: Asked) {
+  return { id: request.params['id']!, current: signedIn(request) }
 }
 
-async function activeSession(request: Request, id: string): Promise<Session> {
-  return sessionIn(await activeSessions(request), id) ?? refuse('resource_must_exist')
+export function viewAskedSession(
+  _: string,
+  { active }: UserSessions,
+  { id, current }: ReturnType<typeof askedSession>,
+) {
+  const session = sessionIn(active, id)
+  return session && viewSession(session, current)
+}
+
+export function namedSession({ params }: Asked): string {
+  return params['id']!
+}
+
+export function viewEndedSession(_: string, __: UserSessions, id: string) {
+  return { id, object: 'session', deleted: true } as const
 }
 
 async function activeSessions(request: Request): Promise<readonly Session[]> {

@@ -1,7 +1,7 @@
 import { refuse } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { noStream } from '../../../packages/kernel/ports.ts'
-import { currentDocument } from './current-state.ts'
+import { currentDocument, currentStream } from './current-state.ts'
 import { historyOf } from './history-handler.ts'
 import { page } from './list-handler.ts'
 import { requireOwnParent, requireParent, requireSubject } from './parents.ts'
@@ -39,13 +39,16 @@ export const kinds: Readonly<
   },
 
   async show(route, request) {
-    const from = route.from!
-    if (from.kind === 'projection') return projectionRow(route, request, from)
+    const { from } = route
+    if (from?.kind === 'projection') return projectionRow(route, request, from)
     if (route.within) await requireOwnParent(route, request)
     const id = request.subject!
-    const current = await currentDocument(request, from, id)
+    const decider = from?.decider ?? route.decider!
+    const current = await (from
+      ? currentDocument(request, from, id)
+      : currentStream(request, { decider, id }))
     if (!current && !route.subject) refuse('resource_must_exist')
-    const shown = await viewed(route, request, { id, state: current?.state ?? from.decider.initial() })
+    const shown = await viewed(route, request, { id, state: current?.state ?? decider.initial() })
     if (shown === undefined) refuse('resource_must_exist')
     request.read(current?.revision ?? noStream, current?.position)
     return shown

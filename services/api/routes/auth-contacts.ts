@@ -1,5 +1,5 @@
 import type { Caller } from '../../../packages/contract/callers.ts'
-import { perform } from '../../../packages/contract/routes.ts'
+import { change, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import {
   emailChangeExamples,
@@ -21,23 +21,29 @@ import {
   AddressRequest,
   TokenRequest,
 } from '../../../packages/domain/users/resource.ts'
+import { user } from '../../../packages/domain/users/user.ts'
 import {
   cancelEmailChange,
   changeEmail,
   confirmEmailChange,
   requestEmailChange,
   requestMagicLink,
-  revisePersonalInfo,
   showEmailChange,
-  showPersonalInfo,
   useMagicLink,
+  viewPersonalInfo,
 } from '../actions/contacts.ts'
 import { ChallengeOrSession } from './auth-factors.ts'
 
 const open = { scope: 'public' } as const
 const own = { scope: 'own', credentials: ['user'], owner: 'user' } as const
 
-const ofUser = { ...own, subject: (caller: Caller) => ('user' in caller ? caller.user : '') } as const
+const personal = {
+  ...own,
+  subject: (caller: Caller) => ('user' in caller ? caller.user : ''),
+  decider: user,
+  view: viewPersonalInfo,
+  returns: PersonalInfoResource,
+} as const
 
 const rows = [
   perform('POST /api/v1/auth/magic-link', {
@@ -60,21 +66,17 @@ const rows = [
     action: useMagicLink,
   }),
 
-  perform('GET /api/v1/auth/personal-info', {
-    ...ofUser,
+  show('GET /api/v1/auth/personal-info', {
+    ...personal,
     summary: 'Name, addresses and language of the user',
-    returns: PersonalInfoResource,
-    action: showPersonalInfo,
   }),
 
-  perform('PATCH /api/v1/auth/personal-info', {
-    ...ofUser,
-    isChange: true,
+  change('PATCH /api/v1/auth/personal-info', {
+    ...personal,
     summary: 'Change name, second address or language',
     body: PersonalInfoRevision,
     examples: infoExamples,
-    returns: PersonalInfoResource,
-    action: revisePersonalInfo,
+    command: 'RevisePersonalInfo',
   }),
 
   perform('POST /api/v1/auth/change-email', {

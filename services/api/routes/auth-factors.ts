@@ -1,4 +1,5 @@
-import { perform } from '../../../packages/contract/routes.ts'
+import type { Caller } from '../../../packages/contract/callers.ts'
+import { perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { Type } from '../../../packages/contract/vocabulary.ts'
 import {
@@ -8,6 +9,7 @@ import {
   provenPasswordExamples,
   totpExamples,
 } from '../../../packages/domain/users/factor-examples.ts'
+import { challenge } from '../../../packages/domain/challenges/challenge.ts'
 import {
   ChallengeAnswer,
   ChallengeRequest,
@@ -22,18 +24,21 @@ import {
   TotpSetupResource,
 } from '../../../packages/domain/users/factor-resources.ts'
 import { AcknowledgementResource, AuthSessionResource } from '../../../packages/domain/users/resource.ts'
-import { answerChallenge, askForChallenge, showChallenge } from '../actions/challenges.ts'
+import { user } from '../../../packages/domain/users/user.ts'
+import { answerChallenge, askForChallenge, viewChallengeIfAny } from '../actions/challenges.ts'
+import { now } from '../actions/webhook-endpoints.ts'
 import {
   disableTotp,
   enableTotp,
   generateRecoveryCodes,
   setUpTotp,
-  showFactors,
+  viewFactors,
 } from '../actions/second-factors.ts'
 import { changePasswordProven } from '../actions/users.ts'
 
 const open = { scope: 'public' } as const
 const own = { scope: 'own', credentials: ['user'], owner: 'user' } as const
+const ofUser = { ...own, subject: (caller: Caller) => ('user' in caller ? caller.user : '') } as const
 const acknowledges = { returns: AcknowledgementResource } as const
 
 /** What a correct password leads to: a session, or the question for a second factor. */
@@ -42,11 +47,12 @@ export const ChallengeOrSession = Type.Union([ChallengeResource, AuthSessionReso
 })
 
 const rows = [
-  perform('GET /api/v1/auth/mfa', {
-    ...own,
+  show('GET /api/v1/auth/mfa', {
+    ...ofUser,
     summary: 'Second factors, and how many recovery codes are left',
+    decider: user,
+    view: viewFactors,
     returns: MfaStatusResource,
-    action: showFactors,
   }),
 
   perform('POST /api/v1/auth/mfa/challenge', {
@@ -61,13 +67,15 @@ const rows = [
     action: askForChallenge,
   }),
 
-  perform('GET /api/v1/auth/mfa/challenges/{id}', {
+  show('GET /api/v1/auth/mfa/challenges/{id}', {
     ...own,
     summary: 'Where a challenge stands',
     inferred: true,
     params: { id: 'challenge' },
+    decider: challenge,
+    view: viewChallengeIfAny,
+    beside: now,
     returns: ChallengeResource,
-    action: showChallenge,
   }),
 
   perform('POST /api/v1/auth/mfa/verify', {

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../packages/contract/callers.ts'
-import { listItems, perform } from '../../../packages/contract/routes.ts'
+import { change, listItems, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import {
   addressExamples,
@@ -10,6 +10,7 @@ import {
   signInExamples,
   tokenExamples,
 } from '../../../packages/domain/users/examples.ts'
+import { userSessions } from '../../../packages/domain/sessions/user-sessions.ts'
 import {
   AcknowledgementResource,
   AddressRequest,
@@ -28,24 +29,31 @@ import { ChallengeOrSession } from './auth-factors.ts'
 import { login } from '../actions/sign-in.ts'
 import { register } from '../actions/sign-up.ts'
 import {
+  acknowledged,
+  askedSession,
   changePassword,
-  endOtherSessions,
-  endSession,
   forgotPassword,
   logout,
   me,
+  namedSession,
+  prepareEndOfOthers,
   refresh,
   resendVerification,
   resetPassword,
   sessionItems,
-  showSession,
   verifyEmail,
+  viewAskedSession,
+  viewEndedSession,
 } from '../actions/users.ts'
 
 /** Anybody may call it: who is asked for is found out by what the body proves. */
 const open = { scope: 'public' } as const
 const own = { scope: 'own', credentials: ['user'], owner: 'user' } as const
-const ofSessions = { ...own, subject: (caller: Caller) => ('user' in caller ? caller.user : '') } as const
+const ofSessions = {
+  ...own,
+  subject: (caller: Caller) => ('user' in caller ? caller.user : ''),
+  decider: userSessions,
+} as const
 const signsIn = { returns: AuthSessionResource, showsSecret: true } as const
 const acknowledges = { returns: AcknowledgementResource } as const
 
@@ -106,30 +114,34 @@ const sessions = [
     items: sessionItems,
   }),
 
-  perform('DELETE /api/v1/auth/sessions', {
+  change('DELETE /api/v1/auth/sessions', {
     ...ofSessions,
-    isChange: true,
     ...acknowledges,
     summary: 'End every session but this one',
-    action: endOtherSessions,
+    command: 'EndSessions',
+    prepare: prepareEndOfOthers,
+    view: () => acknowledged('All other sessions have ended'),
   }),
 
-  perform('GET /api/v1/auth/sessions/{id}', {
+  show('GET /api/v1/auth/sessions/{id}', {
     ...ofSessions,
     summary: 'One session',
     inferred: true,
     params: { id: 'user_session' },
+    view: viewAskedSession,
+    beside: askedSession,
     returns: SessionResource,
-    action: showSession,
   }),
 
-  perform('DELETE /api/v1/auth/sessions/{id}', {
+  change('DELETE /api/v1/auth/sessions/{id}', {
     ...ofSessions,
-    isChange: true,
     summary: 'End one session',
     params: { id: 'user_session' },
+    command: 'EndSession',
+    data: (_, __, { id }) => ({ session: id!, reason: 'ended_by_user' }),
+    view: viewEndedSession,
+    beside: namedSession,
     returns: EndedSession,
-    action: endSession,
   }),
 ]
 
