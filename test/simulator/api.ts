@@ -5,7 +5,9 @@ import { keyOf } from '../../services/api/kinds/idempotency.ts'
 import { subjectOf } from '../../services/api/kinds/prefixes.ts'
 import { HttpRequest } from '../../services/api/http/request.ts'
 import { balanceRoutes } from '../../services/api/routes/balances.ts'
+import { checkoutRoutes } from '../../services/api/routes/checkout.ts'
 import { paymentIntentRoutes } from '../../services/api/routes/payment-intents.ts'
+import { paymentLinkRoutes } from '../../services/api/routes/payment-links.ts'
 import { paymentRoutes } from '../../services/api/routes/payments.ts'
 import { payoutRoutes } from '../../services/api/routes/payouts.ts'
 import { testRoutes } from '../../services/api/routes/test.ts'
@@ -22,6 +24,8 @@ export interface Asked {
 const table: readonly AnyRoute[] = [
   ...payoutRoutes,
   ...paymentIntentRoutes,
+  ...checkoutRoutes,
+  ...paymentLinkRoutes,
   ...paymentRoutes,
   ...testRoutes,
   ...balanceRoutes,

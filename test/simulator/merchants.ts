@@ -20,7 +20,7 @@ const key = { credential: 'api_key', scopes: ['*'] } as const
 
 type Served = Pick<SimulatedProcess['world'], 'stage'> & { anyApi(): SimulatedProcess }
 
-const callers: readonly Caller[] = [
+export const callers: readonly Caller[] = [
   { ...key, merchant: '00000000-0000-7000-8000-00000000000a', livemode: false, actor: 'key:a' },
   { ...key, merchant: '00000000-0000-7000-8000-00000000000a', livemode: true, actor: 'key:b' },
   { ...key, merchant: '00000000-0000-7000-8000-00000000000b', livemode: false, actor: 'key:c' },

@@ -6,6 +6,8 @@ import { lateRefundIdOf } from '../../packages/domain/payment-intents/state.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import type { PayoutEvents } from '../../packages/domain/payouts/events.ts'
 import type { Payout } from '../../packages/domain/payouts/payout.ts'
+import type { CheckoutSession } from '../../packages/domain/checkout/checkout-session.ts'
+import type { PaymentLink } from '../../packages/domain/payment-links/payment-link.ts'
 import type { Refund } from '../../packages/domain/refunds/refund.ts'
 import { parseStreamName } from '../../packages/kernel/decider.ts'
 import { foldStored } from '../../packages/kernel/history.ts'
@@ -40,6 +42,8 @@ const ends: Readonly<Record<string, Check>> = {
   payout: unfinishedPayout,
   payment_intent: unfinishedIntent,
   refund: unfinishedRefund,
+  checkout_session: unfinishedSession,
+  payment_link: miscountedLink,
 }
 
 /** R2: everything has ended, or is shown as waiting for an operator that says nothing. */
@@ -92,6 +96,19 @@ function keptLate(
 
 function unfinishedRefund(_: World, __: string, { status }: Refund): string | undefined {
   return status === 'pending' ? 'is pending' : undefined
+}
+
+/** C2: it has ended, and was completed by what has paid it. */
+function unfinishedSession({ checkout }: World, id: string, state: CheckoutSession): string | undefined {
+  if (state.status === 'none') return undefined
+  if (state.status === 'open') return 'is open'
+  const times = checkout.paid(id)
+  return (state.paidBy !== null) === (times === 1) ? undefined : `is ${state.status} and paid ${times} times`
+}
+
+function miscountedLink({ checkout }: World, id: string, state: PaymentLink): string | undefined {
+  if (state.status === 'none' || state.uses === checkout.paid(id)) return undefined
+  return `counts ${state.uses} uses and was paid ${checkout.paid(id)} times`
 }
 
 /** L3 and L7: what is still held is held for what still waits, and nothing lies about. */

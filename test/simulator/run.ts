@@ -72,6 +72,7 @@ function takeStep(world: World, step: number): void {
     merchants.act()
   }
   if (random.chance(0.04)) leaderships.processes.look()
+  if (random.chance(0.05)) world.payers.act()
   for (let completions = random.below(5); completions > 0; completions--) scheduler.deliver()
 }
 

@@ -1,3 +1,4 @@
+import { streamName } from '../../packages/kernel/decider.ts'
 import type { Snapshots, StoredEvent } from '../../packages/kernel/ports.ts'
 import { SimulatedBus } from './bus.ts'
 import { Notebook } from './consumers.ts'
@@ -7,7 +8,9 @@ import { SimulatedAnswers } from './answers.ts'
 import { simulatedSnapshots } from './dependencies.ts'
 import { roles, type Role } from './leaders.ts'
 import { LedgerLaws } from './ledger-laws.ts'
-import { Merchants } from './merchants.ts'
+import { CheckoutLaws } from './checkout-laws.ts'
+import { callers, Merchants } from './merchants.ts'
+import { Payers } from './payers.ts'
 import { SimulatedProcess } from './process.ts'
 import { SimulatedRail } from './rail.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -41,7 +44,9 @@ export class World implements Surroundings {
   readonly snapshots: Snapshots = simulatedSnapshots()
   readonly ledger: LedgerLaws
   readonly streams: StreamLaws
+  readonly checkout: CheckoutLaws
   readonly merchants: Merchants
+  readonly payers: Payers
   readonly apis: readonly SimulatedProcess[]
   readonly workers: readonly SimulatedProcess[]
   readonly leaderships: Readonly<Record<Role, SimulatedLeader>>
@@ -54,6 +59,7 @@ export class World implements Surroundings {
     this.stage = { scheduler, mistake, newId: () => this.#newId(), violate, note }
     this.ledger = new LedgerLaws(violate)
     this.streams = new StreamLaws(violate)
+    this.checkout = new CheckoutLaws(violate)
     this.log = new SimulatedLog(this.stage, (event) => this.#committed(event))
     this.notebook = new Notebook(this.stage)
     this.rail = new SimulatedRail(this.stage, this.streams)
@@ -67,6 +73,8 @@ export class World implements Surroundings {
       relay: new SimulatedLeader('relay'),
     }
     this.merchants = new Merchants(this)
+    this.payers = new Payers(this, callers[0]!)
+    for (const { merchant, livemode } of callers) if (!livemode) this.#register(merchant)
   }
 
   get sendings(): SendingWitness {
@@ -108,6 +116,16 @@ export class World implements Surroundings {
     this.stage.note(() => `  + ${stream} ${revision} ${type} by ${metadata.actor}`)
     this.ledger.onCommit(event)
     this.streams.onCommit(event)
+    this.checkout.onCommit(event)
+  }
+
+  /** Whoever collects payments by sessions has a name, a country and a currency. */
+  #register(merchant: string): void {
+    const data = { name: 'Boutique', country: 'SN', currency: 'XOF', email: 'boutique@example.com' }
+    const at = this.stage.scheduler.clock().toISOString()
+    const metadata = { merchant, livemode: false, at, actor: 'staff', correlation: 'registered', version: 2 }
+    const event = { id: this.#newId(), type: 'MerchantCreated', data, metadata }
+    this.log.commit({ stream: streamName('merchant', merchant), expected: -1, events: [event] })
   }
 
   #newId(): string {
