@@ -176,6 +176,7 @@ t.test('where the payer chooses the amount it is asked for, and a link leads the
   const page = await visitor(t, { language: 'fr' })
   await page.goto(made.body.url)
   await look(t, page, 'phone-fr-open-amount')
+  t.match(await page.locator('#amount-hint').innerText(), /Des frais s’y ajoutent/)
   await page.getByLabel('Montant').fill('2 500')
   await page.getByLabel('Orange Money').check()
   await page.locator('#number').fill('77 000 00 42')

@@ -173,6 +173,7 @@ export const HostedCheckout = record({
   amount: nullable(AmountMinor),
   open_amount: Type.Boolean({ description: 'The payer chooses the amount' }),
   currency: Currency,
+  fee_mode: literals(...feeModes),
   fee,
   total_amount,
   country: Country,

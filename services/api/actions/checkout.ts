@@ -58,6 +58,7 @@ export async function hostedCheckout(request: Asking): Promise<HostedCheckoutVie
     merchant: await brandOf(request, session),
     ...moneyOf(session),
     open_amount: session.amount === null,
+    fee_mode: session.feeMode,
     country: session.country,
     payment_methods: session.methods
       .map((type) => offered(request, session, type))

@@ -101,7 +101,9 @@ function amountField({ view, reader: { words }, typed }: FormState): Html {
       />
       <span aria-hidden="true">${signOf(view.currency)}</span>
     </div>
-    <p class="hint" id="amount-hint">${words.amountHint(signOf(view.currency))}</p>
+    <p class="hint" id="amount-hint">
+      ${view.fee_mode === 'customer_pays' ? words.feeAdded : words.amountHint(signOf(view.currency))}
+    </p>
   </div>`
 }
 

@@ -6,6 +6,7 @@ export const french: Words = {
   amountDue: 'Montant à payer',
   chooseAmount: 'Montant que vous voulez payer',
   amountHint: (currency) => `En ${currency}`,
+  feeAdded: 'Des frais s’y ajoutent. Vous voyez le montant total avant d’approuver.',
   withFee: (amount, fee) => `${amount} et ${fee} de frais`,
   operator: 'Votre opérateur mobile money',
   number: 'Votre numéro mobile money',

@@ -9,6 +9,7 @@ export const english = {
   amountDue: 'Amount to pay',
   chooseAmount: 'Amount you want to pay',
   amountHint: (currency: string) => `In ${currency}`,
+  feeAdded: 'A fee is added to it. You see the whole amount before you approve.',
   withFee: (amount: string, fee: string) => `${amount} and a fee of ${fee}`,
   operator: 'Your mobile money operator',
   number: 'Your mobile money number',
