@@ -93,8 +93,7 @@ export async function openRuntime(
     throw error
   })
   const snapshots = postgresSnapshots(postgres.pool)
-  const mailer = openMailer(configuration)
-  const operators = openOperators(configuration, postgres)
+  const [mailer, operators] = [openMailer(configuration), openOperators(configuration, postgres)]
   const { clock: now = () => new Date(), service = 'all-in-one', ...choices } = options
   const health = new Health()
   const { tracing, ...telemetry } = await openTelemetry(configuration, health, `ikw-${service}`)
