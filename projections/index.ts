@@ -18,6 +18,7 @@ import { plans } from './plans.ts'
 import { products } from './products.ts'
 import { refunds } from './refunds.ts'
 import { sandboxClockDocuments } from './sandbox-clocks.ts'
+import { securityEvents } from './security-events.ts'
 import { reconciliation, statements } from './statements.ts'
 import { subscriptions } from './subscriptions.ts'
 import { timers } from './timers.ts'
@@ -51,6 +52,7 @@ export const readModels: readonly ReadModel[] = [
   reconciliation,
   refunds,
   sandboxClockDocuments,
+  securityEvents,
   statements,
   subscriptions,
   timers,

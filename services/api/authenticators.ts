@@ -1,4 +1,5 @@
 import type { Dependencies } from '../../packages/contract/routes.ts'
+import { missingStep } from './actions/onboarding.ts'
 import { ApiKeys } from './http/authenticate.ts'
 import type { Authenticator } from './http/credentials.ts'
 import { KeyUses } from './http/key-uses.ts'
@@ -9,5 +10,14 @@ export async function openAuthenticators(dependencies: Dependencies): Promise<re
   const { store, clock, tokens } = dependencies
   const head = await store.head()
   const uses = new KeyUses(dependencies)
-  return [new ApiKeys({ store, clock, head, uses }), new SignedInUsers({ store, clock, tokens, head })]
+  return [
+    new ApiKeys({ store, clock, head, uses }),
+    new SignedInUsers({
+      store,
+      clock,
+      tokens,
+      head,
+      missingStep: (asking) => missingStep(dependencies, asking),
+    }),
+  ]
 }

@@ -98,7 +98,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   'ledger reverse': ['ledger reverse txn_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e --by awa --reason "Booked twice"'],
   'merchants create': [
-    'merchants create --name "Awa SARL" --country SN --currency XOF --email awa@example.com --by ibra --reason "Contract signed"',
+    'merchants create --name "Awa SARL" --country SN --currency XOF --email awa@example.com --owner awa@example.com --by ibra --reason "Contract signed"',
   ],
   'merchants suspend': [
     'merchants suspend 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e --by ibra --reason "Documents have expired"',

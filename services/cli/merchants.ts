@@ -4,10 +4,13 @@ import { merchant, type Merchant, type MerchantCommands } from '../../packages/d
 import type { Message } from '../../packages/kernel/decider.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import type { Runtime } from '../composition/dependencies.ts'
+import { organization as organizations } from '../../packages/domain/organizations/organization.ts'
+import { merchantOf } from '../../packages/domain/organizations/policies.ts'
 import { commandOf, idOf } from './arguments.ts'
 import { withRuntime } from './dependencies.ts'
 import { CommandFailedError } from './failure.ts'
 import { print } from './output.ts'
+import { ownerWith } from './owners.ts'
 import { signed, type Signed } from './signed.ts'
 
 interface Creating extends Signed {
@@ -15,6 +18,7 @@ interface Creating extends Signed {
   readonly country: string
   readonly currency: string
   readonly email: string
+  readonly owner?: string
 }
 
 export function addMerchants(program: Command): void {
@@ -23,7 +27,8 @@ export function addMerchants(program: Command): void {
     .requiredOption('--name <name>', 'what it is called')
     .requiredOption('--country <code>', 'ISO 3166-1 alpha-2', code(2))
     .requiredOption('--currency <code>', 'ISO 4217', code(3))
-    .requiredOption('--email <address>', 'where mails to it go')
+    .requiredOption('--email <address>', 'where mails to it go', address)
+    .option('--owner <address>', 'who owns it; whoever has the address of --email when left out', address)
     .action((options: Creating) => withRuntime((runtime) => create(runtime, options)))
   signed(commandOf(group, 'suspend', 'it may look, and change nothing; nothing is paid by schedule'))
     .argument('<merchant>', 'its id', idOf())
@@ -40,10 +45,22 @@ export function addMerchants(program: Command): void {
 async function create(runtime: Runtime, options: Creating): Promise<void> {
   const { name, country, currency, email } = options
   requireMarket(options)
-  const id = runtime.dependencies.newId()
-  const data = { name, country, currency, email }
-  await send(runtime, { id, command: { type: 'CreateMerchant', data } }, options)
-  print({ id, status: 'active' }, options, () => `${id} is the merchant ${name}.`)
+  const { dependencies } = runtime
+  const { executor, newId } = dependencies
+  const [id, organization] = [newId(), newId()]
+  const sending = { actor: `cli:${options.by}`, correlation: id }
+  const owner = await ownerWith(dependencies, options.owner ?? email, { merchant: id, country, sending })
+  const founder = { user: owner.id, email, currency }
+  const unit = { displayName: name, country, type: 'company', parent: null, merchant: id, founder } as const
+  const create = { type: 'CreateOrganization', data: unit } as const
+  await executor.send(organizations, organization, create, { organization, ...sending })
+  // What the policy does a moment later, if the service runs.
+  const { decider, command } = merchantOf(organization, unit)!
+  const envelope = { merchant: id, livemode: false, ...sending }
+  await executor.sendAll(decider, id, [{ command, envelope }])
+  const shown = { id, status: 'active', organization, owner: owner.id }
+  const mailed = owner.isNew ? ' A mail lets the owner choose a password.' : ''
+  print(shown, options, () => `${id} is the merchant ${name}.${mailed}`)
 }
 
 /** Elsewhere nothing could be paid, and nobody knows whose days its months have. */
@@ -92,4 +109,9 @@ function code(length: number): (text: string) => string {
     if (/^[A-Z]+$/.test(upper) && upper.length === length) return upper
     throw new InvalidArgumentError(`It takes ${length} letters.`)
   }
+}
+
+function address(text: string): string {
+  if (/^[^\s@]+@[^\s@]+$/.test(text) && text.length <= 254) return text
+  throw new InvalidArgumentError('It takes an e-mail address.')
 }

@@ -8,6 +8,7 @@ import { startProcesses } from './main.ts'
 import { observeMoney } from './metrics.ts'
 import { startTimers } from './timers.ts'
 import { Outcomes } from './outcomes.ts'
+import { followSecurity } from './security-log.ts'
 
 /**
  * Runs this process's part of the timers, and policies and reactions while it leads; stands by for those
@@ -28,12 +29,14 @@ export function runProcesses(runtime: Runtime): Subscription {
   const following = leading(runtime, 'processes', async (term) => {
     const { store, log } = dependencies
     const counting = await new Outcomes(metrics).follow(store, log)
+    const telling = await followSecurity(store, log)
     try {
       const options = { dependencies, pool, deciders, policies, processes, term }
       const running = await startProcesses(options)
-      return { close: async () => void (await Promise.all([running.close(), counting.close()])) }
+      const all = [running, counting, telling]
+      return { close: async () => void (await Promise.all(all.map((one) => one.close()))) }
     } catch (error) {
-      await counting.close()
+      await Promise.all([counting.close(), telling.close()])
       throw error
     }
   })

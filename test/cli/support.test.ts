@@ -5,6 +5,8 @@ import { ikw, jsonOf, settingsOf, type Row, type Run } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import { ScriptedRail } from '../support/scripted-rail.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { signIn } from '../support/sign-in.ts'
+import { linkToken } from '../support/users.ts'
 
 /** Orange answers as the test says; the command line has the simulated operators. */
 const operator = new ScriptedRail()
@@ -99,6 +101,37 @@ t.test('a suspended merchant may look, and change nothing, until it is activated
   t.equal((await service.get('/api/v1/balance')).status, 200)
   t.match(await run('ibra', 'merchants', 'activate', merchant_id), { code: 0 })
   await eventually(write, ({ status }) => status === 201)
+})
+
+t.test('a merchant is created with an owner, who chooses a password by mail', async (t) => {
+  const terms = [
+    '--name',
+    'Binta SARL',
+    '--country',
+    'CI',
+    '--currency',
+    'XOF',
+    '--email',
+    'shop@example.com',
+  ]
+  const create = () => run('ibra', 'merchants', 'create', ...terms, '--owner', 'binta@example.com', '--json')
+  const [first, second] = [jsonOf<Row>(await create()), jsonOf<Row>(await create())]
+  t.equal(first['owner'], second['owner'], 'the second one is the same person’s')
+  const link = await linkToken(service.service, String(first['owner']), 'reset_password')
+  const body = { token: link, newPassword: 'encore quatre mots au hasard' }
+  t.match(await service.post('/api/v1/auth/reset-password', body, { key: '' }), { status: 200 })
+  const account = { email: 'binta@example.com', password: body.newPassword }
+  const binta = await signIn(service, account)
+  t.equal(binta.merchant, first['id'])
+  const me = await service.get('/api/v1/auth/me', { key: binta.token })
+  t.match(me.body, { role: 'owner', organization: { id: first['organization'], display_name: 'Binta SARL' } })
+  const there = await service.post(
+    '/api/v1/auth/switch-merchant',
+    { merchantId: second['id'] },
+    { key: binta.token },
+  )
+  t.match(there, { status: 200, body: { role: 'owner', merchant: { id: second['id'] } } })
+  t.match(await run('ibra', 'merchants', 'create', ...terms.slice(0, -1), 'nowhere'), { code: 2 })
 })
 
 t.test('a merchant is created, and gets keys', async (t) => {

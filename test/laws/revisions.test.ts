@@ -52,6 +52,7 @@ async function otherValues(route: AnyRoute, names: readonly string[]): Promise<B
     default_price: 'weekly',
     minimum_balance_currency: 'EUR',
     secondaryEmail: 'second@example.com',
+    onboardingStep: 'webhook',
     metadata: { lot: '12' },
     ...(names.includes('default_destination_id') && {
       default_destination_id: await makeResource(service, 'payout_destination'),

@@ -6,6 +6,7 @@ import { factorEvents } from './factors.ts'
 import { leavingEvents } from './leaving.ts'
 import { linkPurposes } from './links.ts'
 import { passkeyEvents } from './passkeys.ts'
+import { onboardingEvents } from './onboarding.ts'
 
 export const languages = ['fr', 'en'] as const
 export const Language = literals(...languages)
@@ -35,6 +36,7 @@ export const userEvents = {
   ...contactEvents,
   ...passkeyEvents,
   ...leavingEvents,
+  ...onboardingEvents,
   UserRegistered: sealedFor(
     aboutUser,
     stored(

@@ -12,6 +12,7 @@ import {
   Msisdn,
 } from '../../contract/vocabulary.ts'
 import { roles } from '../../contract/roles.ts'
+import { OnboardingState } from './onboarding-resources.ts'
 import { languages } from './events.ts'
 
 /** Longer ones only cost time. */
@@ -93,6 +94,7 @@ export const MeResource = record({
   role: Role,
   scopes: Scopes,
   environments: Type.Array(literals('sandbox', 'live')),
+  onboarding: OnboardingState,
 })
 
 export const AcknowledgementResource = record({ object: literals('acknowledgement'), message: Type.String() })

@@ -14,6 +14,7 @@ import {
 } from './passkeys.ts'
 import { afterLeaving, type LeftUser } from './leaving.ts'
 import { linkLastsMs, type Link, type LinkPurpose } from './links.ts'
+import { noGuide, progressOnboarding, type Guide, type OnboardingCommands } from './onboarding.ts'
 
 // State
 
@@ -23,6 +24,7 @@ export interface ActiveUser extends Registered, Factors, Contacts, Passkeys {
   readonly status: 'active'
   /** The newest of each purpose: it makes older ones invalid. */
   readonly links: Readonly<Partial<Record<LinkPurpose, Link>>>
+  readonly guide: Guide
   readonly createdAt: string
   /** What was proved with the password before is worth nothing. */
   readonly passwordChanges: number
@@ -34,7 +36,8 @@ export type User = { readonly status: 'none'; readonly abandoned: readonly strin
 
 export type UserCommands = FactorCommands &
   ContactCommands &
-  PasskeyCommands & {
+  PasskeyCommands &
+  OnboardingCommands & {
     RegisterUser: UserEvents['UserRegistered']
     /** After it, whoever still has this hold is refused. */
     AbandonUserHold: { hold: string }
@@ -139,6 +142,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       return [{ type: 'UserLeft', data: {} }]
     },
 
+    ProgressOnboarding: (given, state) => progressOnboarding(given, existing(state)),
     RevisePersonalInfo: (command, state, context) =>
       decideContacts.RevisePersonalInfo(command, existing(state), context),
     RequestEmailChange: (command, state, context) =>
@@ -177,6 +181,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       ...noChanges,
       ...noPasskeys,
       passwordChanges: 0,
+      guide: noGuide,
       abandoned: state.abandoned,
       createdAt: at,
     }),
@@ -195,6 +200,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     UserLinkMailed: (state, { purpose }) =>
       withLink(state, purpose, { ...begun(state).links[purpose]!, isMailed: true }),
     UserDefaultMerchantChosen: (state, { merchant }) => ({ ...begun(state), merchant }),
+    UserOnboardingProgressed: (state, guide) => ({ ...begun(state), guide }),
     UserMagicLinkRequested: (state, { link, expiresAt }) =>
       withLink(state, 'magic_link', { id: link, expiresAt, isMailed: false }),
     // Whoever opens it has the mailbox.

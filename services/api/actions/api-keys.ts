@@ -23,6 +23,8 @@ import { merchant } from '../../../packages/domain/merchants/merchant.ts'
 import { actingFor } from '../../../packages/kernel/envelope.ts'
 import type { Outcome } from '../../../packages/kernel/executor-options.ts'
 import { readState } from '../../../packages/kernel/history.ts'
+import { missingStep } from './onboarding.ts'
+import { signedIn } from './user-accounts.ts'
 import { stepUps } from '../http/step-up.ts'
 
 type Asking<Body = unknown> = Pick<Request<Body>, 'dependencies' | 'caller' | 'id'>
@@ -52,7 +54,12 @@ export async function issueApiKey(request: Request<Static<typeof ApiKeyRequest>>
 async function requireLive(request: Asking, challengeId: string | null | undefined): Promise<void> {
   const { dependencies, caller } = request
   const known = await readState(dependencies.store, merchant, caller.merchant)
-  if (known.status === 'none' || !known.isLive) refuse('live_must_be_open_to_the_merchant')
+  if (known.status === 'none' || !known.isLive) {
+    const { user, merchant: works } = signedIn(request)
+    const step = await missingStep(dependencies, { user, merchant: works })
+    const detail = `Live is not open to this merchant yet: the step ${step} is missing`
+    refuse('live_must_be_open_to_the_merchant', { detail })
+  }
   await requireProof(request, challengeId)
 }
 

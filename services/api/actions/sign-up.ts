@@ -89,7 +89,7 @@ async function foundAtOnce(
   }
 }
 
-function languageIn(country: string): Language {
+export function languageIn(country: string): Language {
   return frenchSpeaking.has(country) ? 'fr' : 'en'
 }
 

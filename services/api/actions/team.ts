@@ -18,6 +18,8 @@ import { merchant, type Merchant } from '../../../packages/domain/merchants/merc
 import { userSessions } from '../../../packages/domain/sessions/user-sessions.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { actingFor } from '../../../packages/kernel/envelope.ts'
+import { erasedText } from '../../../packages/kernel/personal.ts'
+import { user as users } from '../../../packages/domain/users/user.ts'
 import { readState } from '../../../packages/kernel/history.ts'
 import { owns } from '../../../packages/kernel/owner.ts'
 import { equal } from '../../../packages/kernel/read-ports.ts'
@@ -45,7 +47,8 @@ export async function showTeam(
   const end = page * limit
   const shown = all.slice(end - limit, end).map(async (one): Promise<Member> => {
     if ('state' in one) return viewInvited(one.id, one.state)
-    const { email, name } = await knownUser(dependencies, one.user)
+    const known = await readState(dependencies.store, users, one.user)
+    const { email, name } = known.status === 'active' ? known : left
     return { ...viewMember(one.user, one.at), email, name, role: one.role, user_id: one.user }
   })
   return {
@@ -59,6 +62,9 @@ export async function showTeam(
     total_count: all.length,
   }
 }
+
+/** Whoever has left is still the owner of a merchant that has no other one. */
+const left = { email: erasedText, name: null }
 
 function viewMember(id: string, at: string) {
   const created = unixSeconds(at)

@@ -10,6 +10,7 @@ import {
   type UserSessionCommands,
   type UserSessions,
 } from '../../../packages/domain/sessions/user-sessions.ts'
+import { viewOnboarding } from '../../../packages/domain/users/onboarding-resources.ts'
 import type {
   MeResource,
   PasswordChangeRequest,
@@ -43,6 +44,7 @@ export async function me(request: Request): Promise<Static<typeof MeResource>> {
     ...works,
     scopes: [...works.scopes],
     environments: isLive ? ['sandbox', 'live'] : ['sandbox'],
+    onboarding: viewOnboarding(id, state.guide),
   }
 }
 

@@ -19,6 +19,8 @@ interface Parts {
   readonly clock: Clock
   readonly tokens: Tokens
   readonly head: number
+  /** The step of the onboarding without which live stays shut. */
+  readonly missingStep: (asking: { user: string; merchant: string }) => Promise<string | undefined>
 }
 
 /**
@@ -50,8 +52,20 @@ export class SignedInUsers implements Authenticator {
       const { subject, merchant: works } = opened.claims
       this.#states.forget(userSessions, subject)
       this.#states.forget(merchant, String(works))
-      return this.#callerOf(opened, livemode)
+      return this.#callerOf(opened, livemode).catch((refused: unknown) => this.#explained(refused, opened))
     }
+  }
+
+  /** Names what is missing, which takes more reads than requests that are let in have time for. */
+  async #explained(refused: unknown, { claims }: OpenedToken): Promise<never> {
+    const isLive = refused instanceof Refusal && refused.reason === 'live_must_be_open_to_the_merchant'
+    const works = String(claims['merchant'])
+    if (!isLive || works === '') throw refused
+    const step = await this.#parts.missingStep({ user: claims.subject, merchant: works })
+    if (step === undefined) throw refused
+    return refuse(refused.reason, {
+      detail: `Live is not open to this merchant yet: the step ${step} is missing`,
+    })
   }
 
   async #callerOf({ claims, expiresAt }: OpenedToken, livemode: boolean): Promise<Caller> {

@@ -14,6 +14,7 @@ import { feeRoutes } from './fees.ts'
 import { geographyRoutes } from './geography.ts'
 import { idempotencyKeyRoutes } from './idempotency-keys.ts'
 import { invoiceRoutes } from './invoices.ts'
+import { onboardingRoutes } from './onboarding.ts'
 import { operationRoutes } from './operations.ts'
 import { organizationRoutes } from './organizations.ts'
 import { paymentIntentRoutes } from './payment-intents.ts'
@@ -23,6 +24,7 @@ import { payoutSettingsRoutes } from './payout-settings.ts'
 import { payoutRoutes } from './payouts.ts'
 import { planRoutes } from './plans.ts'
 import { productRoutes } from './products.ts'
+import { securityEventRoutes } from './security-events.ts'
 import { subscriptionRoutes } from './subscriptions.ts'
 import { teamRoutes } from './team.ts'
 import { testRoutes } from './test.ts'
@@ -57,6 +59,8 @@ const table: readonly AnyRoute[] = [
   ...authContactRoutes,
   ...organizationRoutes,
   ...teamRoutes,
+  ...securityEventRoutes,
+  ...onboardingRoutes,
   ...apiKeyRoutes,
   ...testRoutes,
 ]
