@@ -7,6 +7,7 @@ import { rebuildModels } from '../../services/cli/projections.ts'
 import { erase, type Erasing } from '../../services/privacy/erase.ts'
 import { contactOf } from '../../services/privacy/person.ts'
 import { ikw, jsonOf, settingsOf, type Run } from '../support/cli.ts'
+import { answerPayment, byPhone, openSession } from '../support/checkout.ts'
 import { eventually } from '../support/eventually.ts'
 import { startPayments, type Body, type Payments } from '../support/payments.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
@@ -45,6 +46,17 @@ async function paid(change: object, number: string): Promise<Body> {
   await service.confirm(intent, { payment_method: { type: 'mobile_money', mobile_money } })
   await service.play(intent, 'succeeded')
   return intent
+}
+
+/** Somebody who pays on a page of ours, and says there who it is. */
+async function paidByPage(number: string): Promise<string> {
+  const order = { amount: 5_000, currency: 'XOF', country: 'SN', metadata: { note: secret } }
+  const { id } = await openSession(service, order)
+  const mobile_money = { country: 'SN', operator: 'orange_money', msisdn: number }
+  const wish = { ...byPhone(mobile_money), collected: { name: awa, email, phone: number } }
+  const { body } = await service.post(`/api/checkout/${id}/pay`, wish, { key: '' })
+  await answerPayment(service, body['payment_intent'])
+  return id
 }
 
 function wave(msisdn: string) {
@@ -116,10 +128,14 @@ t.test('somebody who is erased is found nowhere, and the log still proves itself
     { amount: 100 },
     keyed('back'),
   )
+  const session = await paidByPage(phone)
   const paidOut = await payout(phone, 'out', { metadata: { who: awa } })
   const customer = String(intent['customer'])
   const customers = `/api/v1/merchant/customers/${customer}`
-  const resources = [payment, customers, `/api/v1/payouts/${paidOut}`, `/api/v1/payouts/${paidOut}/history`]
+  const resources = [
+    ...[payment, customers, `/api/v1/payouts/${paidOut}`, `/api/v1/payouts/${paidOut}/history`],
+    ...[`/api/v1/checkout/sessions/${session}`, `/api/checkout/${session}/receipt`],
+  ]
 
   t.match(await eraseBy('awa', customer), { code: 2, stderr: /Nothing was erased: .*is on its way/ })
   t.ok(foundIn(await allShown(resources)).length >= 5, 'a refusal has erased nothing')
@@ -149,6 +165,8 @@ t.test('somebody who is erased is found nowhere, and the log still proves itself
   t.strictSame(foundIn(await allShown([...resources, refund])), [], 'the API')
   t.match((await service.get(payment)).body, { description: '[erased]', metadata: { erased: '[erased]' } })
   t.match((await service.get(customers)).body, { email: '[erased]', phone: '[erased]' })
+  const { payer } = (await service.get(`/api/checkout/${session}/receipt`)).body
+  t.strictSame(payer, { name: '[erased]', email: '[erased]', phone: '[erased]' })
   t.match((await service.get(`/api/v1/payment-intents/${String(others['id'])}`)).body, {
     description: 'a drum for Ibra',
   })
