@@ -219,3 +219,15 @@ t.test('whoever comes too late to a link for one payment reads so', async (t) =>
   const page = async () => (await service.get<string>(ben, { key: '', headers: html })).body
   t.match(await eventually(page, (text) => !text.includes('<form')), /This link is closed/)
 })
+
+t.test('a screen reader says first that nothing was paid, and why', async (t) => {
+  const { url } = await openSession(service)
+  const answer = await service.call<string>(
+    'POST',
+    `${new URL(url).pathname}/pay`,
+    'PaymentMethod=mobile_money&Operator=wave&PhoneNumber=07',
+    { key: '', headers: { ...html, 'content-type': 'application/x-www-form-urlencoded' } },
+  )
+  t.equal(answer.status, 400)
+  t.match(answer.body, /<title>This is not a number of the country\. .* Pay First merchant<\/title>/)
+})

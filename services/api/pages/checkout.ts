@@ -52,7 +52,7 @@ export async function checkoutPage(view: HostedCheckoutView, visit: Visit): Prom
   }
   const problem = intent?.status === 'failed' ? failureWords(reader, intent) : undefined
   const state: FormState = { view, reader, typed: {}, problem }
-  return framed(words.pageFor(view.merchant.name), html`${due(state)} ${payForm(state)}`)
+  return framed(titleOf(state), html`${due(state)} ${payForm(state)}`)
 }
 
 async function sightOf(view: HostedCheckoutView, visit: Visit): Promise<Sight> {
@@ -73,6 +73,12 @@ async function hindranceOf(
   if (link?.status === 'completed') return [words.closedTitle, words.closedLead]
   const { status } = await readState(store, merchant, session.merchant)
   return status === 'suspended' ? [words.pausedTitle, words.problems.merchant] : undefined
+}
+
+/** The first thing that a screen reader says. */
+function titleOf({ view, reader: { words }, problem }: FormState): string {
+  const title = words.pageFor(view.merchant.name)
+  return problem === undefined ? title : `${problem} ${title}`
 }
 
 /** Whoever approves too late has paid, and gets it back. */
@@ -250,7 +256,7 @@ export async function refusedCheckout(refusal: Refusal, visit: Visit): Promise<S
   const problem = problemWords(refusal, reader)
   const state: FormState = { view, reader, typed: visit.form, problem }
   return frame(reader, {
-    title: reader.words.pageFor(view.merchant.name),
+    title: titleOf(state),
     name: view.merchant.name,
     accent: view.merchant.accent_color,
     isTest: !view.livemode,

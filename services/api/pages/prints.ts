@@ -30,7 +30,7 @@ export function mountPrints(app: Express, api: Printing): void {
     const { country } = await sessionOf(visited, sessionId)
     const reader = reading(request)
     const rows = receiptRows(reader, receipt, country)
-    const file = await pdfOf({ title: reader.words.receipt, receipt, rows })
+    const file = await pdfOf({ title: reader.words.receipt, language: reader.language, receipt, rows })
     response.setHeader('Content-Type', 'application/pdf')
     response.setHeader('Content-Disposition', `inline; filename="receipt-${receipt.number}.pdf"`)
     response.end(file)

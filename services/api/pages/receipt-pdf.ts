@@ -3,6 +3,7 @@ import type { ReceiptView } from '../../../packages/domain/checkout/resource.ts'
 
 interface Printed {
   readonly title: string
+  readonly language: string
   readonly receipt: ReceiptView
   readonly rows: readonly (readonly [name: string, value: string])[]
 }
@@ -14,14 +15,14 @@ const [labelWidth, lineGap] = [170, 14]
  * The receipt on paper. The same receipt is always the same bytes: its dates are those of the payment. The
  * font comes with the file, because readers' own may lack accents.
  */
-export async function pdfOf({ title, receipt, rows }: Printed): Promise<Buffer> {
+export async function pdfOf({ title, language, receipt, rows }: Printed): Promise<Buffer> {
   const { default: Document } = await import('pdfkit')
   const fontOf = (name: string) => createRequire(import.meta.url).resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`)
   const paidAt = new Date(receipt.paid_at)
   const pdf = new Document({
     size: 'A5',
     margin,
-    lang: 'fr',
+    lang: language,
     info: { Title: `${title} ${receipt.number}`, CreationDate: paidAt, ModDate: paidAt },
   })
   const chunks: Buffer[] = []
