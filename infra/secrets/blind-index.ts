@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, randomBytes, type KeyObject } from 'node:crypto'
 
 const keyBytes = 32
 
@@ -8,18 +8,11 @@ export function newIndexKey(): string {
 }
 
 /** HMAC-SHA256 under the key, as a UUID (version 8): always the same for a name, without revealing it. */
-export function blindId(key: string, name: string): string {
-  const bytes = createHmac('sha256', Buffer.from(key, 'base64')).update(name).digest()
+export function blindId(key: KeyObject, name: string): string {
+  const bytes = createHmac('sha256', key).update(name).digest()
   bytes[6] = (bytes[6]! & 0x0f) | 0x80
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
-  const hex = bytes.toString('hex')
-  return [
-    [0, 8],
-    [8, 12],
-    [12, 16],
-    [16, 20],
-    [20, 32],
-  ]
-    .map(([from, to]) => hex.slice(from, to))
-    .join('-')
+  const hex = bytes.toString('hex', 0, 16)
+  const [a, b, c, d] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)]
+  return `${a}-${b}-${c}-${d}-${hex.slice(20)}`
 }

@@ -10,6 +10,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -28,6 +29,23 @@ export function loadMasterKeys(dataDirectory: string, given?: string): MasterKey
   if (!existsSync(file)) make(file, dataDirectory)
   chmodSync(file, 0o600)
   return keysOf(readFileSync(file, 'utf8').trim().split('\n'), file)
+}
+
+/** The same again and again; the file is read when it is another one than last time. */
+export function masterKeyLoader(dataDirectory: string, given?: string): () => MasterKeys {
+  let known: { readonly mark: string | undefined; readonly keys: MasterKeys } | undefined
+  return () => {
+    const mark = given === undefined ? markOf(join(dataDirectory, fileName)) : given
+    if (mark === undefined || known?.mark !== mark)
+      known = { mark, keys: loadMasterKeys(dataDirectory, given) }
+    return known.keys
+  }
+}
+
+/** Changes with each replacement of the file. */
+function markOf(file: string): string | undefined {
+  const found = statSync(file, { bigint: true, throwIfNoEntry: false })
+  return found && `${found.ino} ${found.mtimeNs}`
 }
 
 /** Adds a new key before those in the data directory. */

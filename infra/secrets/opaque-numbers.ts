@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hash, hkdfSync } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hash, hkdfSync, type Cipher, type Decipher } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { OpaqueNumbers } from '../../packages/kernel/ports.ts'
 import type { MasterKeys } from './vault.ts'
@@ -26,8 +26,7 @@ export function opaqueNumbers(load: () => MasterKeys): OpaqueNumbers {
     return tag
   }
   const find = (block: Buffer, tag: Buffer): number | undefined => {
-    for (const key of keys) {
-      const decipher = createDecipheriv(algorithm, key, null).setAutoPadding(false)
+    for (const { decipher } of keys) {
       const plain = decipher.update(block)
       if (plain.subarray(8).equals(tag)) return Number(plain.readBigUInt64BE())
     }
@@ -38,8 +37,7 @@ export function opaqueNumbers(load: () => MasterKeys): OpaqueNumbers {
       const plain = Buffer.alloc(16)
       plain.writeBigUInt64BE(BigInt(value))
       plain.set(tagOf(context), 8)
-      const cipher = createCipheriv(algorithm, keys[0]!, null).setAutoPadding(false)
-      return cipher.update(plain).toString('base64url')
+      return keys[0]!.cipher.update(plain).toString('base64url')
     },
     open(text, context) {
       if (!form.test(text)) return undefined
@@ -54,8 +52,18 @@ export function opaqueNumbers(load: () => MasterKeys): OpaqueNumbers {
   }
 }
 
-/** Newest first. */
-function keysOf({ current, older }: MasterKeys): readonly Buffer[] {
-  const derived = (key: Buffer) => Buffer.from(hkdfSync('sha256', key, '', 'opaque numbers', 32))
-  return [current, ...older].map(derived)
+interface BlockKey {
+  readonly cipher: Cipher
+  readonly decipher: Decipher
+}
+
+/** Newest first. In this mode each block is for itself, so what was made once works for all of them. */
+function keysOf({ current, older }: MasterKeys): readonly BlockKey[] {
+  return [current, ...older].map((master) => {
+    const key = Buffer.from(hkdfSync('sha256', master, '', 'opaque numbers', 32))
+    return {
+      cipher: createCipheriv(algorithm, key, null).setAutoPadding(false),
+      decipher: createDecipheriv(algorithm, key, null).setAutoPadding(false),
+    }
+  })
 }

@@ -25,11 +25,16 @@ export interface MasterKeys {
  * ciphertext and tag>`. Keys are loaded again before sealing and when one is missing: they may be new.
  */
 export function openVault(load: () => MasterKeys): Vault {
-  let keys = ringOf(load())
+  let loaded = load()
+  let keys = ringOf(loaded)
+  const loadAgain = () => {
+    const now = load()
+    if (now !== loaded) keys = ringOf((loaded = now))
+  }
 
   return {
     seal(secret, context) {
-      keys = ringOf(load())
+      loadAgain()
       const { currentId } = keys
       const nonce = randomBytes(nonceBytes)
       const cipher = createCipheriv(algorithm, keys.byId.get(currentId)!, nonce).setAAD(Buffer.from(context))
@@ -40,7 +45,7 @@ export function openVault(load: () => MasterKeys): Vault {
     open(sealed, context) {
       const [format, id = '', text = ''] = sealed.split('.')
       if (format !== 'v1') throw new Error('this is not a sealed secret of a known format')
-      if (!keys.byId.has(id)) keys = ringOf(load())
+      if (!keys.byId.has(id)) loadAgain()
       const key = keys.byId.get(id)
       if (!key) throw new Error(`the secret was sealed with master key ${id}, which is not here`)
       const bytes = Buffer.from(text, 'base64url')

@@ -26,7 +26,7 @@ import { HttpSandboxBook } from '../../infra/rails/sandbox-http.ts'
 import { passwords } from '../../infra/secrets/passwords.ts'
 import { WebauthnPasskeys } from '../../infra/secrets/passkeys.ts'
 import { oneTimeCodes } from '../../infra/secrets/one-time-codes.ts'
-import { loadMasterKeys } from '../../infra/secrets/master-key.ts'
+import { masterKeyLoader } from '../../infra/secrets/master-key.ts'
 import { opaqueNumbers } from '../../infra/secrets/opaque-numbers.ts'
 import { openVault } from '../../infra/secrets/vault.ts'
 import { Refusal } from '../../packages/contract/refusals.ts'
@@ -161,7 +161,7 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
   const { postgres, snapshots, mailer, log, now, tracing } = adapters
   const { pool } = postgres
   const rails = openRails(configuration, adapters)
-  const masterKeys = () => loadMasterKeys(configuration.dataDirectory, configuration.masterKey)
+  const masterKeys = masterKeyLoader(configuration.dataDirectory, configuration.masterKey)
   const vault = openVault(masterKeys)
   const freshMs = adapters.keysFreshMs
   const personalKeys = new SubjectKeys({ pool, vault, ...(freshMs !== undefined && { freshMs }) })

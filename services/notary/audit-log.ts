@@ -9,7 +9,7 @@ import { readModels } from '../../projections/index.ts'
 import { compareReadModels, type Difference } from '../audit/replay.ts'
 import { TreeAudit, type TreeFinding } from '../audit/tree-audit.ts'
 import { verifyLog } from '../audit/verify.ts'
-import { breathing, pacedStore, type Pace } from './paced.ts'
+import { breathing, eventsAtOnce, pacedStore, yielding, type Pace } from './paced.ts'
 
 export interface Audited {
   readonly pool: pg.Pool
@@ -22,16 +22,16 @@ export interface Audited {
   readonly now: () => Date
 }
 
-const eventsPerRead = 1_000
-
 /** Compares what was added to the log with what was signed of it, again and again. */
 export class NewEvents {
   readonly #audited: Audited
+  readonly #breathe: () => Promise<void>
   #tree: GrowingTree | undefined
   #position = 0
 
-  constructor(audited: Audited) {
+  constructor(audited: Audited, pace: Pace) {
     this.#audited = audited
+    this.#breathe = yielding(pace)
   }
 
   /** What is wrong with the events that were signed since last time. */
@@ -62,11 +62,12 @@ export class NewEvents {
 
   async #apply(audit: TreeAudit, size: number): Promise<void> {
     while (audit.size < size) {
-      const limit = Math.min(eventsPerRead, size - audit.size)
+      const limit = Math.min(eventsAtOnce, size - audit.size)
       const events = await this.#audited.stored.readAll(this.#position, limit)
       if (events.length === 0) return
       await audit.apply(events)
       this.#position = events.at(-1)!.position
+      await this.#breathe()
     }
   }
 }

@@ -13,7 +13,7 @@ export interface AuditorOptions {
   /** Before the whole log is looked at for the first time: a service that has just begun has other work. */
   readonly wholeLogAfterMs: number
   readonly wholeLogEveryMs: number
-  /** Part of the time of one processor that the whole log may take. */
+  /** Part of the time of one processor: of the whole log always, of new events while there is other work. */
   readonly share: number
 }
 
@@ -59,8 +59,8 @@ class Auditor {
   }
 
   newEvents(signal: AbortSignal): Promise<void> {
-    const newEvents = new NewEvents(this.#audited)
-    const { newEventsEveryMs: everyMs } = this.#options
+    const { newEventsEveryMs: everyMs, share } = this.#options
+    const newEvents = new NewEvents(this.#audited, { share, signal })
     return this.#again({ firstMs: everyMs, everyMs, signal }, async () => {
       const problems = await newEvents.look()
       if (problems.length > 0) await this.#findings.add(this.#told(problems), this.#audited.now())

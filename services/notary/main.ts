@@ -1,12 +1,20 @@
+import { setImmediate as othersFirst } from 'node:timers/promises'
 import type { LogSigners } from '../../infra/postgres/transparency/log-keys.ts'
-import type { KeptCheckpoint, OpenTree, TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
+import type {
+  KeptCheckpoint,
+  NewLeaf,
+  OpenTree,
+  TreeStore,
+} from '../../infra/postgres/transparency/tree-store.ts'
 import { checkpointText } from '../../infra/transparency/checkpoint.ts'
 import { commitmentOf } from '../../infra/transparency/commitment.ts'
 import { leafHash } from '../../infra/transparency/hashing.ts'
 import { writeNote, type NoteSigner } from '../../infra/transparency/signed-note.ts'
-import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
+import type { EventStore, Log, Subscription } from '../../packages/kernel/ports.ts'
 
 const batchSize = 5_000
+/** Without letting others have the processor. */
+const eventsAtOnce = 200
 /** While events come, there is a checkpoint at least every second. */
 const everyMs = 500
 
@@ -35,18 +43,19 @@ export async function startNotary(options: NotaryOptions): Promise<Subscription>
       if (news.length === 0) return
       // A failed write may have been committed: the tree is read again before the next try.
       open = undefined
-      const leaves = news.map((event) => leafOf(event))
-      for (const { commitment } of leaves) tree.add(leafHash(commitment))
+      const leaves: NewLeaf[] = []
+      for (const event of news) {
+        const commitment = commitmentOf(event)
+        tree.add(leafHash(commitment))
+        leaves.push({ commitment, position: event.position })
+        if (leaves.length % eventsAtOnce === 0) await othersFirst()
+      }
       const through = leaves.at(-1)!.position
       const checkpoint = signed(tree, through, await options.signers(position, through))
       await trees.grow({ leaves, tiles: tree.takeTiles(), checkpoint })
       open = { tree, position: checkpoint.position }
     },
   })
-}
-
-function leafOf(event: StoredEvent) {
-  return { commitment: commitmentOf(event), position: event.position }
 }
 
 function signed(tree: OpenTree['tree'], position: number, signers: readonly NoteSigner[]): KeptCheckpoint {

@@ -8,7 +8,7 @@ export interface Pace {
 }
 
 /** As many as are worked on without letting others have the processor. */
-const eventsAtOnce = 200
+export const eventsAtOnce = 200
 /** However long the work took. */
 const pauseMostMs = 1_000
 
@@ -18,6 +18,23 @@ export function breathing({ share, signal }: Pace): () => Promise<void> {
   return async () => {
     const workedMs = performance.now() - started
     await pause(Math.min(pauseMostMs, workedMs * (1 / share - 1)), undefined, { signal })
+    started = performance.now()
+  }
+}
+
+/** So long, and while others work for more than this part of it, they need the processor. */
+const lookMs = 20
+const busy = 0.5
+
+/** The same, but for a moment only while the process has little else to do. */
+export function yielding({ share, signal }: Pace): () => Promise<void> {
+  let started = performance.now()
+  return async () => {
+    const workedMs = performance.now() - started
+    const before = performance.eventLoopUtilization()
+    await pause(lookMs, undefined, { signal })
+    const { utilization } = performance.eventLoopUtilization(before)
+    if (utilization > busy) await pause(Math.min(pauseMostMs, workedMs / share), undefined, { signal })
     started = performance.now()
   }
 }

@@ -66,7 +66,7 @@ export async function ask(
     minPosition: undefined,
     lastWritten: 0,
     ifRevision: undefined,
-    client: { address: null, device: null },
+    findClient: () => ({ address: null, device: null }),
     keyed,
   })
   return (await answer(dependencies, { route, asked: request, keyed })).body

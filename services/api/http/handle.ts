@@ -58,7 +58,7 @@ export async function handle(
     envelope: envelopeOf({ caller, owner }, response, { ...named, asOf: dependencies.executor.position }),
     ...named,
     path: response.locals['path'] as string,
-    client: clientOf(api, route, request),
+    findClient: () => clientOf(api, route, request),
     params,
     query,
     body,

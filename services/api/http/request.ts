@@ -26,8 +26,10 @@ export interface AnyRequest extends Request<object | undefined, Readonly<Record<
 
 export interface RequestParts extends Omit<
   AnyRequest,
-  'owner' | 'position' | 'showed' | 'read' | 'send' | 'isResumed' | 'hasWritten'
+  'owner' | 'client' | 'position' | 'showed' | 'read' | 'send' | 'isResumed' | 'hasWritten'
 > {
+  /** Few requests ask. */
+  readonly findClient: () => Client
   readonly keyed?: Keyed | undefined
 }
 
@@ -38,13 +40,13 @@ export class HttpRequest implements AnyRequest {
   readonly envelope: Envelope
   readonly id: string
   readonly path: string
-  readonly client: Client
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, unknown>>
   readonly body: object | undefined
   readonly cookie: string | undefined
   readonly minPosition: number | undefined
   readonly lastWritten: number
+  readonly #findClient: () => Client
   #position = 0
   #hasStarted = false
   #isResumed = false
@@ -62,7 +64,7 @@ export class HttpRequest implements AnyRequest {
     this.envelope = parts.envelope
     this.id = parts.id
     this.path = parts.path
-    this.client = parts.client
+    this.#findClient = parts.findClient
     this.params = parts.params
     this.query = parts.query
     this.body = parts.body
@@ -72,6 +74,10 @@ export class HttpRequest implements AnyRequest {
     this.subject = parts.subject
     this.#ifRevision = parts.ifRevision
     this.#keyed = parts.keyed
+  }
+
+  get client(): Client {
+    return this.#findClient()
   }
 
   get position(): number {

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import canonicalize from 'canonicalize'
 import { derivedId } from '../../../packages/contract/identity.ts'
 import { Refusal, refusals, refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import { credentialsOf, type Caller } from '../../../packages/contract/callers.ts'
@@ -10,6 +9,7 @@ import type { BlindIndex } from '../../../packages/kernel/blind-index.ts'
 import type { EventStore, StoredEvent } from '../../../packages/kernel/ports.ts'
 import type { Answer, Answers } from '../../../packages/kernel/read-ports.ts'
 import { ownerText, type Owner } from '../../../packages/kernel/owner.ts'
+import { canonicalJson } from '../../../infra/transparency/canonical-json.ts'
 import { isOf, type Keyed } from './keyed.ts'
 import type { Found } from './viewed.ts'
 
@@ -39,7 +39,7 @@ export async function keyOf(
   const scope = scopeOf(route, caller, params)
   if (scope === undefined) return undefined
   const operation = keyedOperation(route) + scope
-  const request = canonicalize({ params, body: body ?? null })!
+  const request = canonicalJson({ params, body: body ?? null })
   return {
     answerKey: { ...owner, operation, key },
     fingerprint: await blindIndex(`request ${request}`),
