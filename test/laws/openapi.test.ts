@@ -168,15 +168,18 @@ t.test('all examples satisfy their schemas', async (t) => {
 
 t.test('every field says what it is, and every reason for a failure what it means', async (t) => {
   const silent: string[] = []
+  const schemas = document.components['schemas'] as Schemas
+  const textOf = ({ $ref, description }: Schema): string | undefined =>
+    description ?? ($ref && schemas[$ref.slice('#/components/schemas/'.length)]?.description)
   const visit = (schema: Schema | undefined, at: string): void => {
     for (const [name, field] of Object.entries(schema?.properties ?? {})) {
-      if (!field.$ref && !field.description) silent.push(`${at}.${name}`)
+      if (!textOf(field)) silent.push(`${at}.${name}`)
       visit(field, `${at}.${name}`)
     }
     for (const inner of [schema?.items, ...(schema?.anyOf ?? []), ...(schema?.oneOf ?? [])])
       if (inner) visit(inner, at)
   }
-  for (const [name, schema] of Object.entries(document.components['schemas'] as Schemas)) visit(schema, name)
+  for (const [name, schema] of Object.entries(schemas)) visit(schema, name)
   t.strictSame(silent, [], 'describe them in the schema, or in packages/contract/openapi/field-texts.ts')
   t.notMatch(JSON.stringify(document), 'not described')
 })

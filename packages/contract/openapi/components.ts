@@ -139,9 +139,9 @@ const requestHeaders: Json = {
     in: 'header',
     required: false,
     description:
-      'Your id of this request: answered as `Ikw-Request-Id`, and kept in logs and in the history of ' +
-      'resources.',
-    schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,128}$' },
+      'Your id of this request, of 1 to 128 visible ASCII characters: answered as `Ikw-Request-Id`, and ' +
+      'kept in logs and in the history of resources. Anything else is ignored.',
+    schema: { type: 'string' },
   },
 }
 
