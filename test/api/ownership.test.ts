@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { publicId } from '../../packages/contract/identity.ts'
-import { keyedId } from '../../services/api/kinds/idempotency.ts'
+import { identity, publicId } from '../../packages/contract/identity.ts'
+import { keyedId, keyOf } from '../../services/api/kinds/idempotency.ts'
+import { routes } from '../../services/api/routes/index.ts'
 import { startApi } from '../../services/api/main.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
 import { issueKey } from '../support/credentials.ts'
@@ -55,3 +56,25 @@ t.test('what became of an idempotency key is told to those who may read what it 
   const both = await issueKey(first, { scopes: ['payments.read', 'payouts.read'] })
   t.match(await first.get(path, { key: both }), { status: 200 })
 })
+
+t.test(
+  'a request that is resumed finds nothing that another owner’s with its key and body has done',
+  async (t) => {
+    const { answers, blindIndex } = first.service.runtime.dependencies
+    const { merchant_id: merchant } = first.service.credentials
+    const { body: intent } = await first.post('/api/v1/payment-intents', order)
+    const path = `/api/v1/payment-intents/${String(intent['id'])}/cancel`
+    const headers = { 'idempotency-key': randomUUID() }
+    t.match(await first.post(path, undefined, { headers }), { status: 200 })
+    // What is left of a try in live whose process has died.
+    const owner = { merchant, livemode: true }
+    const caller = { credential: 'api_key', scopes: ['*'], ...owner, actor: 'key:test' } as const
+    const route = routes.find((one) => one.operation === 'POST /api/v1/payment-intents/{id}/cancel')!
+    const params = { id: identity(String(intent['id']), 'pi')! }
+    const asked = { header: headers['idempotency-key'], caller, owner, params, body: undefined }
+    const keyed = (await keyOf(route, asked, blindIndex))!
+    t.match(await answers.begin(keyed.answerKey, keyed.fingerprint), { state: 'begun' })
+    await answers.release(keyed.answerKey)
+    t.match(await first.post(path, undefined, { key: first.liveKey, headers }), { status: 404 })
+  },
+)

@@ -204,6 +204,22 @@ t.test('given an event of another program, when it is read, then that is said', 
   await t.rejects(store.readStream(stream, 0), { name: 'DamagedStreamError', message })
 })
 
+t.test(
+  'given an event of another program, when it is asked for by its position, then there is none',
+  async (t) => {
+    const { peer, store } = await peerAndStore(t)
+    const before = await store.append(newStream(newCategory()), noStream, newEvents(1))
+    const data = Buffer.from('text')
+    const event = { id: newEvent().id, type: 'Foreign', contentType: 'application/octet-stream', data }
+    peer.log.append('greetings-1', noStream, [{ ...event, metadata: data }])
+    const foreign = peer.log.records.at(-1)!.position
+    const behind = await store.append(newStream(newCategory()), noStream, newEvents(1))
+    t.ok(before.position < foreign && foreign < behind.position)
+    t.equal(await store.readAt(foreign), undefined)
+    t.match(await store.readAt(behind.position), { position: behind.position })
+  },
+)
+
 t.test('given a position beyond the safe integers, when it is read, then that is an error', async (t) => {
   const { peer, store } = await peerAndStore(t)
   const stream = newStream(newCategory())

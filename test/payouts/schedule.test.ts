@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
+import { merchant as merchantDecider } from '../../packages/domain/merchants/merchant.ts'
 import { payoutSettings, payoutSettingsId } from '../../packages/domain/payouts/settings.ts'
 import { derivedId } from '../../packages/contract/identity.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
@@ -43,6 +44,7 @@ async function startAt(t: Test, time: string) {
   return {
     client,
     dependencies,
+    merchant,
     payoutOf: (day: string) => derivedId(id, day),
     runsMade,
     setTime: (text: string) => void (now = Date.parse(text)),
@@ -102,4 +104,33 @@ t.test('a minimum balance in another currency keeps nothing back', async (t) => 
     ({ status }) => status === 200,
   )
   t.equal(Number(paid['amount']) + Number(paid['fee']), 1_000_000)
+})
+
+t.test('a suspended merchant is not paid by schedule, until it is activated', async (t) => {
+  const { client, dependencies, merchant, payoutOf, runsMade, setTime, runTimers } = await startAt(
+    t,
+    '2026-01-05T12:00:00Z',
+  )
+  await client.post(`${settings}/destinations`, { ...wave, is_default: true })
+  await client.call('PATCH', settings, { frequency: 'daily' })
+  const become = (type: 'SuspendMerchant' | 'ActivateMerchant') => {
+    const envelope = { merchant, livemode: false, actor: 'test', correlation: 'test' }
+    return dependencies.executor.send(
+      merchantDecider,
+      merchant,
+      { type, data: { reason: 'asked' } },
+      envelope,
+    )
+  }
+  await become('SuspendMerchant')
+  setTime('2026-01-06T06:00:00Z')
+  runTimers()
+  const [skipped] = await eventually(runsMade, ({ length }) => length === 1)
+  t.match(skipped, { payout: null, skipped: 'merchant_must_not_be_suspended' })
+  t.match((await client.get('/api/v1/balance')).body, { available: [{ amount: 1_000_000 }] })
+
+  await become('ActivateMerchant')
+  setTime('2026-01-07T06:00:00Z')
+  const [, paid] = await eventually(runsMade, ({ length }) => length === 2)
+  t.match(paid, { payout: payoutOf('2026-01-07'), skipped: null })
 })

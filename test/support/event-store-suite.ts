@@ -247,6 +247,21 @@ async function logReadTests(suite: Test, store: EventStore): Promise<void> {
     t.ok(appended.every(({ position }) => positions.includes(position)))
   })
 
+  await suite.test('when an event is asked for by its position, then it is that one or none', async (t) => {
+    const stream = newStream(newCategory())
+    await store.append(stream, noStream, newEvents(3))
+    await store.append(newStream(newCategory()), noStream, newEvents(1))
+    const events = await store.readStream(stream, 0)
+    for (const event of events) t.same(await store.readAt(event.position), event)
+    const [first, , last] = events.map(({ position }) => position) as [number, number, number]
+    for (const position of [first - 1, first + 1, last - 1, last + 1]) {
+      // Where no event begins, a server may refuse to read.
+      const found = await store.readAt(position).catch(() => undefined)
+      t.ok(found === undefined || found.position === position, `another event than at ${position}`)
+    }
+    t.equal(await store.readAt((await store.head()) + 1_000_000), undefined, 'beyond the head')
+  })
+
   await suite.test('when a long log is read to its end, then each event comes once', async (t) => {
     const before = await store.head()
     const [first, second] = [newStream(newCategory()), newStream(newCategory())]
