@@ -162,8 +162,8 @@ async function roll(runtime: Runtime, text: string, options: Rolling): Promise<v
 
 async function revoke(runtime: Runtime, text: string, options: Printing): Promise<void> {
   const { id, key } = await known(runtime, text)
-  if (key.status === 'revoked') throw new CommandFailedError(`Key ${id} is revoked already.`)
-  await send(runtime, { id, key }, { type: 'RevokeApiKey', data: { reason: 'revoked on the command line' } })
+  const command = { type: 'RevokeApiKey', data: { reason: 'revoked on the command line' } } as const
+  if (key.status !== 'revoked') await send(runtime, { id, key }, command)
   print({ id, status: 'revoked' }, options, () => `Key ${id} ("${key.name}") is revoked.`)
 }
 

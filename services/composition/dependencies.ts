@@ -115,8 +115,7 @@ export async function openRuntime(
   const watching = dependencies.personalKeys.watch(() => dependencies.executor.forget())
   const close = async () => {
     await Promise.all([watching.close(), dependencies.movedClocks.close()]).then(() => store.close())
-    mailer.close?.()
-    await Promise.all([operators.close?.(), telemetry.close?.()])
+    await Promise.all([mailer.close?.(), operators.close?.(), telemetry.close?.()])
     await postgres.close()
   }
   return { configuration, postgres, asStored: store, snapshots, dependencies, health, close }

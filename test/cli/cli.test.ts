@@ -63,7 +63,7 @@ t.test(
       ({ status }) => status === 401,
     )
     t.equal((await balance(rolled['key'])).status, 200)
-    t.match(await run('keys', 'roll', String(created['id'])), { code: 2, stderr: /revoked already/ })
+    t.match(await run('keys', 'roll', String(created['id'])), { code: 2, stderr: /rolled already/ })
 
     t.match(await run('keys', 'revoke', String(rolled['id'])), { code: 0, stdout: /is revoked/ })
     t.match(await run('keys', 'revoke', String(rolled['id'])), { code: 0 }, 'twice')

@@ -64,8 +64,8 @@ export function prepareItems(request: Request<Static<typeof ItemsRequest>>): Pro
 
 async function startOf(request: Asking, wish: Wish): Promise<Start> {
   const { caller, dependencies } = request
-  const merchant = await activeMerchant(dependencies, caller.merchant)
   const subscriber = await customerOf(request, wish.customer, wish.customerPointer)
+  const merchant = await activeMerchant(dependencies, caller.merchant)
   const items = await Promise.all(
     wish.items.map(async (item) => ({ ...item, ...(await planOf(request, item.plan, item.pointer)) })),
   )

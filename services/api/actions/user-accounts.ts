@@ -1,4 +1,5 @@
 import type { Caller } from '../../../packages/contract/callers.ts'
+import { refuse } from '../../../packages/contract/refusals.ts'
 import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
 import { claim, claimedName } from '../../../packages/domain/claims/claim.ts'
 import { user, type ActiveUser } from '../../../packages/domain/users/user.ts'
@@ -24,11 +25,10 @@ export async function userOf({ store, blindIndex }: Reading, email: string): Pro
   return id !== undefined && state.status === 'active' ? { id, state, revision } : undefined
 }
 
-/** A user who is known to exist: who signed in is one. */
+/** Who signed in is a user; one who was erased a moment ago is none any more. */
 export async function knownUser({ store }: Reading, id: string): Promise<ActiveUser> {
   const state = await readState(store, user, id)
-  if (state.status !== 'active') throw new Error(`user ${id} does not exist`)
-  return state
+  return state.status === 'active' ? state : refuse('resource_must_exist')
 }
 
 export type SignedIn = Extract<Caller, { credential: 'user' }>
