@@ -35,6 +35,9 @@ export interface Configuration {
   /** Left out: mails are written to files in the data directory. */
   readonly smtpUrl: string | undefined
   readonly mailFrom: string
+  /** Left out: messages to telephones are written to files in the data directory. */
+  readonly smsUrl: string | undefined
+  readonly smsFrom: string
   /** The public address of this service, for merchants and payers. */
   readonly baseUrl: string
   /** Where the merchants' pages are, to which mailed links lead. */
@@ -90,8 +93,7 @@ export function readConfiguration(environment: Environment = process.env): Confi
       'true',
     ...logging(text),
     masterKey: masterKey(text('MASTER_KEY')),
-    smtpUrl: url('SMTP_URL', text('SMTP_URL'), ['smtp:', 'smtps:']),
-    mailFrom: text('MAIL_FROM') ?? 'payments@localhost',
+    ...messages(text),
     baseUrl: baseUrl(text('BASE_URL'), port),
     dashboardUrl: (
       url('DASHBOARD_URL', text('DASHBOARD_URL'), ['http:', 'https:']) ?? baseUrl(text('BASE_URL'), port)
@@ -110,6 +112,15 @@ export function readConfiguration(environment: Environment = process.env): Confi
 
 function baseUrl(text: string | undefined, port: number): string {
   return (url('BASE_URL', text, ['http:', 'https:']) ?? `http://localhost:${port}`).replace(/\/$/, '')
+}
+
+function messages(text: (name: string) => string | undefined) {
+  return {
+    smtpUrl: url('SMTP_URL', text('SMTP_URL'), ['smtp:', 'smtps:']),
+    mailFrom: text('MAIL_FROM') ?? 'payments@localhost',
+    smsUrl: url('SMS_URL', text('SMS_URL'), ['http:', 'https:']),
+    smsFrom: text('SMS_FROM') ?? 'IKW',
+  }
 }
 
 function logging(text: (name: string) => string | undefined) {

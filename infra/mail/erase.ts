@@ -1,10 +1,10 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Deletes mails in a directory that contain one of these texts. */
+/** Deletes mails and messages in a directory that contain one of these texts. */
 export async function deleteMailsWith(directory: string, texts: readonly string[]): Promise<void> {
   const names = await readdir(directory).catch(() => [])
-  for (const name of names.filter((each) => each.endsWith('.eml'))) {
+  for (const name of names.filter((each) => /\.(eml|json)$/.test(each))) {
     const file = join(directory, name)
     // Lines longer than 76 characters are folded.
     const mail = (await readFile(file, 'utf8')).replaceAll('=\r\n', '')

@@ -35,6 +35,7 @@ export const advice: Readonly<Record<RefusalName, string>> = {
     'Correct them, or ask for a link with `POST /api/v1/auth/forgot-password`.',
   password_must_be_right: 'Send the password that the user signs in with today.',
   code_must_be_right: 'Let the user read the code again; after five wrong ones ask for a new challenge.',
+  phone_must_be_free: 'Take another number, or sign in with the account that has this one.',
   passkey_must_be_registered:
     'Register a passkey first, or ask for a challenge that is answered with a code.',
   passkey_must_be_new: 'Use another device, or sign in with this one.',

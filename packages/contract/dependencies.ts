@@ -4,7 +4,7 @@ import type { Executor } from '../kernel/execute.ts'
 import type { LogProofs } from '../kernel/log-ports.ts'
 import type { PublicEvents } from '../kernel/message-ports.ts'
 import type { MovedClocks } from '../kernel/moved-clocks.ts'
-import type { Clock, EventStore, Log, Mailer, NewId, OpaqueNumbers, Vault } from '../kernel/ports.ts'
+import type { Clock, EventStore, Log, Mailer, NewId, OpaqueNumbers, Texter, Vault } from '../kernel/ports.ts'
 import type { PaymentRails, SandboxRail } from '../kernel/rail-ports.ts'
 import type { Answers, ReadStore } from '../kernel/read-ports.ts'
 import type { Tracing } from '../kernel/trace-ports.ts'
@@ -32,6 +32,7 @@ export interface Dependencies {
   readonly codes: OneTimeCodes
   readonly passkeys: Passkeys
   readonly mailer: Mailer
+  readonly texter: Texter
   readonly clock: Clock
   readonly movedClocks: MovedClocks
   readonly newId: NewId

@@ -248,6 +248,25 @@ export class MailRefusedError extends Error {
   override readonly name = 'MailRefusedError'
 }
 
+/** A short message to a telephone. */
+export interface TextMessage {
+  /** The same for a repeat. */
+  readonly id: string
+  /** E.164. */
+  readonly to: string
+  readonly text: string
+}
+
+export interface Texter {
+  /** Resolves when the gateway has accepted it. Rejects with TextRefusedError when it never will. */
+  send(message: TextMessage): Promise<void>
+}
+
+/** The gateway does not accept this message, and would not if it were sent again. */
+export class TextRefusedError extends Error {
+  override readonly name = 'TextRefusedError'
+}
+
 /** Encrypts secrets at rest. */
 export interface Vault {
   /** `context` must be the same when opened: a sealed secret cannot be moved to another owner. */

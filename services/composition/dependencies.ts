@@ -8,6 +8,8 @@ import { addressBlocks } from '../../infra/http/addresses.ts'
 import { urlFault } from '../../infra/http/egress.ts'
 import { fileMailer } from '../../infra/mail/files.ts'
 import { smtpMailer } from '../../infra/mail/smtp.ts'
+import { fileTexter } from '../../infra/sms/files.ts'
+import { gatewayTexter } from '../../infra/sms/gateway.ts'
 import { financeViews } from '../../infra/postgres/finance/finance.ts'
 import { PostgresAnswers } from '../../infra/postgres/idempotency/answers.ts'
 import { connectPostgres, type Postgres } from '../../infra/postgres/client/connect.ts'
@@ -32,7 +34,7 @@ import { openVault } from '../../infra/secrets/vault.ts'
 import { Refusal } from '../../packages/contract/refusals.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
 import { Executor } from '../../packages/kernel/execute.ts'
-import type { Clock, EventStore, Log, Mailer, Snapshots } from '../../packages/kernel/ports.ts'
+import type { Clock, EventStore, Log, Mailer, Snapshots, Texter } from '../../packages/kernel/ports.ts'
 import type { Tracing } from '../../packages/kernel/trace-ports.ts'
 import { readModels } from '../../projections/index.ts'
 import { assertSameHistory } from './assert-same-history.ts'
@@ -63,6 +65,7 @@ export interface Runtime {
 }
 
 const smtpTimeoutMs = 10_000
+const smsTimeoutMs = 10_000
 
 export interface RuntimeOptions {
   /** A clock other than the machine's, for tests. */
@@ -93,7 +96,8 @@ export async function openRuntime(
     throw error
   })
   const snapshots = postgresSnapshots(postgres.pool)
-  const [mailer, operators] = [openMailer(configuration), openOperators(configuration, postgres)]
+  const posting = { mailer: openMailer(configuration), texter: openTexter(configuration) }
+  const operators = openOperators(configuration, postgres)
   const { clock: now = () => new Date(), service = 'all-in-one', ...choices } = options
   const health = new Health()
   const { tracing, ...telemetry } = await openTelemetry(configuration, health, `ikw-${service}`)
@@ -101,7 +105,7 @@ export async function openRuntime(
     postgres,
     store: withDelays(store, health.metrics),
     snapshots,
-    mailer,
+    ...posting,
     operators,
     log,
     now,
@@ -115,7 +119,7 @@ export async function openRuntime(
   const watching = dependencies.personalKeys.watch(() => dependencies.executor.forget())
   const close = async () => {
     await Promise.all([watching.close(), dependencies.movedClocks.close()]).then(() => store.close())
-    await Promise.all([mailer.close?.(), operators.close?.(), telemetry.close?.()])
+    await Promise.all([posting.mailer.close?.(), operators.close?.(), telemetry.close?.()])
     await postgres.close()
   }
   return { configuration, postgres, asStored: store, snapshots, dependencies, health, close }
@@ -146,6 +150,7 @@ interface Adapters {
   readonly store: EventStore
   readonly snapshots: Snapshots
   readonly mailer: Mailer
+  readonly texter: Texter
   readonly operators: SandboxBook
   readonly log: Log
   /** Real time. */
@@ -157,7 +162,7 @@ interface Adapters {
 }
 
 function buildDependencies(configuration: Configuration, adapters: Adapters): Dependencies {
-  const { postgres, snapshots, mailer, log, now, tracing } = adapters
+  const { postgres, snapshots, mailer, texter, log, now, tracing } = adapters
   const { pool } = postgres
   const rails = openRails(configuration, adapters)
   const masterKeys = masterKeyLoader(configuration.dataDirectory, configuration.masterKey)
@@ -187,6 +192,7 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
     personalKeys,
     logProofs: logProofs({ pool, store: adapters.store, keys: personalKeys }),
     mailer,
+    texter,
     clock,
     movedClocks,
     newId,
@@ -256,6 +262,11 @@ interface Operators extends SandboxBook {
 function openMailer({ smtpUrl, mailFrom, dataDirectory }: Configuration): Mailer & { close?(): void } {
   if (smtpUrl !== undefined) return smtpMailer({ url: smtpUrl, from: mailFrom, timeoutMs: smtpTimeoutMs })
   return fileMailer({ directory: join(dataDirectory, 'mail'), from: mailFrom })
+}
+
+function openTexter({ smsUrl, smsFrom, dataDirectory }: Configuration): Texter {
+  if (smsUrl !== undefined) return gatewayTexter({ url: smsUrl, from: smsFrom, timeoutMs: smsTimeoutMs })
+  return fileTexter({ directory: join(dataDirectory, 'sms') })
 }
 
 /** Its supervisor restarts it, and it resumes from what is stored. */

@@ -82,7 +82,9 @@ export async function erase(runtime: Runtime, erasing: Erasing): Promise<Erased>
   onStep('redacting copies once more')
   await redactCopies({ pool, owner, streams: work.streams })
   const sought = soughtFor(work, owner)
-  await deleteMailsWith(join(runtime.configuration.dataDirectory, 'mail'), sought.contacts)
+  const { dataDirectory } = runtime.configuration
+  await deleteMailsWith(join(dataDirectory, 'mail'), sought.contacts)
+  await deleteMailsWith(join(dataDirectory, 'sms'), sought.contacts)
 
   onStep('searching for what is left')
   const left = await placesOf(pool, sought)

@@ -4,17 +4,20 @@ import { ownerOf, type Owner } from '../../packages/kernel/owner.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import { apart } from './apart.ts'
-import { codeMail } from './mail-texts.ts'
-import { post } from './post.ts'
+import { codeMail, codeText } from './mail-texts.ts'
+import { post, text } from './post.ts'
 import type { Process, Tools } from './process.ts'
 
-/** Mails the codes of challenges. */
-export const codeMailProcess: Process = { timers: { challenge_code: apart(mailCode) } }
+/** Sends the codes of challenges, by mail or to a telephone. */
+export const codeMailProcess: Process = { timers: { challenge_code: apart(sendCode) } }
 
-async function mailCode({ subject: id, ...timer }: DueTimer<Owner>, tools: Tools): Promise<void> {
+async function sendCode({ subject: id, ...timer }: DueTimer<Owner>, tools: Tools): Promise<void> {
   const { store, codes } = tools.dependencies
   const state = await readState(store, challenge, id)
   if (state.status !== 'pending' || state.isSent || state.destination === null) return
-  await post(tools, { to: state.destination, ...codeMail(state.language, await codes.of(id)) })
+  const { method, destination: address, language } = state
+  const code = await codes.of(id)
+  if (method === 'sms') await text(tools, { id, to: address, text: codeText(language, code) })
+  else await post(tools, { to: address, ...codeMail(language, code) })
   await tools.send(to(challenge, id, { type: 'NoteCodeSent', data: {} }), ownerOf(timer), 'timer')
 }

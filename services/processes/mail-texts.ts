@@ -142,6 +142,16 @@ export function codeMail(language: Language, code: string): Omit<Mail, 'to'> {
   return { subject: subject!, text: [`${subject}.`, '', ...lines].join('\n') }
 }
 
+/** Without letters that would make it two messages. */
+const shortTexts: Readonly<Record<Language, (code: string) => string>> = {
+  fr: (code) => `${code} est votre code, valable dix minutes. Ne le donnez à personne.`,
+  en: (code) => `${code} is your code, good for ten minutes. Give it to nobody.`,
+}
+
+export function codeText(language: Language, code: string): string {
+  return shortTexts[language](code)
+}
+
 const greetings: Readonly<Record<Language, (name: string | null) => string>> = {
   fr: (name) => (name === null ? 'Bonjour,' : `Bonjour ${name},`),
   en: (name) => (name === null ? 'Hello,' : `Hello ${name},`),

@@ -53,6 +53,7 @@ async function otherValues(route: AnyRoute, names: readonly string[]): Promise<B
     minimum_balance_currency: 'EUR',
     secondaryEmail: 'second@example.com',
     onboardingStep: 'webhook',
+    nickname: 'Clé du bureau',
     metadata: { lot: '12' },
     ...(names.includes('default_destination_id') && {
       default_destination_id: await makeResource(service, 'payout_destination'),

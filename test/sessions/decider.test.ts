@@ -110,6 +110,42 @@ scenarios(
       when: { type: 'NoteReuseTold', data: { session } },
       then: [{ type: 'SessionReuseTold', data: { session } }],
     },
+    'one session of fifty ends when another starts': {
+      given: [
+        started,
+        ...Array.from({ length: 49 }, () => ({ ...started, data: { ...begin, session: v7() } })),
+      ],
+      when: { type: 'StartSession', data: { ...begin, session: other } },
+      then: [ended('too_many'), alsoStarted],
+    },
+    'a session that is not there cannot be ended by its user': {
+      when: { type: 'EndSession', data: { session, reason: 'ended_by_user' } },
+      then: 'resource_must_exist',
+    },
+    'the session that is spared goes on': {
+      given: [
+        { ...started, at: at(0).toISOString() },
+        {
+          type: 'SessionsEnded',
+          data: { startedUntil: at(0).toISOString(), except: session, reason: 'ended_by_user' },
+        },
+      ],
+      when: { type: 'EndSession', data: { session, reason: 'signed_out' } },
+      then: [ended('signed_out')],
+    },
+    'what starts in the same millisecond ends too': {
+      given: [{ ...started, at: at(0).toISOString() }],
+      when: {
+        type: 'EndSessions',
+        data: { startedUntil: at(0).toISOString(), except: null, reason: 'password_changed' },
+      },
+      then: [
+        {
+          type: 'SessionsEnded',
+          data: { startedUntil: at(0).toISOString(), except: null, reason: 'password_changed' },
+        },
+      ],
+    },
     'what starts later is not ended by a command that comes late': {
       given: [started],
       when: {

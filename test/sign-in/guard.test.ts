@@ -1,5 +1,5 @@
 import { v7 } from 'uuid'
-import { signInGuard } from '../../packages/domain/sign-in/sign-in-guard.ts'
+import { signInGuard, type MailPurpose } from '../../packages/domain/sign-in/sign-in-guard.ts'
 import { context, scenarios } from '../support/scenarios.ts'
 
 const user = v7()
@@ -22,11 +22,12 @@ const requested = (ms: number) => ({
   data: { ...link, link: v7() },
   at: later(ms).toISOString(),
 })
-const mailed = (ms: number) => ({
+const mailed = (ms: number, purpose: MailPurpose = 'email_change') => ({
   type: 'SignInMailRequested' as const,
-  data: { purpose: 'email_change' as const },
+  data: { purpose },
   at: later(ms).toISOString(),
 })
+const texting = { type: 'RequestMail', data: { purpose: 'texts', isLimited: true } } as const
 const mailing = { type: 'RequestMail', data: { purpose: 'email_change', isLimited: true } } as const
 const answer = { type: 'SignInTried', data: attempt } as const
 
@@ -88,6 +89,28 @@ scenarios(
       given: [50, 40, 30, 20, 10].map((minutes) => mailed(-minutes * minute)),
       when: mailing,
       then: 'rate_must_be_within_the_limit',
+    },
+    'codes come ten times an hour': {
+      given: Array.from({ length: 10 }, (_, index) => mailed(-(index + 1) * minute, 'code')).toReversed(),
+      when: { ...mailing, data: { ...mailing.data, purpose: 'code' } },
+      then: 'rate_must_be_within_the_limit',
+    },
+    'a second link comes after half a minute': {
+      given: [requested(-31_000)],
+      when: asking,
+      then: [{ type: 'SignInLinkRequested', data: link }],
+    },
+    'messages that one asks for may follow each other at once': {
+      given: Array.from({ length: 19 }, () => mailed(-1, 'texts')),
+      when: texting,
+      then: [{ type: 'SignInMailRequested', data: { purpose: 'texts' } }],
+      again: 'rate_must_be_within_the_limit',
+    },
+    'where nothing is counted, everything is sent': {
+      given: [mailed(-1)],
+      when: { ...mailing, data: { ...mailing.data, isLimited: false } },
+      then: [{ type: 'SignInMailRequested', data: { purpose: 'email_change' } }],
+      again: [{ type: 'SignInMailRequested', data: { purpose: 'email_change' } }],
     },
     'whatever else is sent there': {
       given: [50, 40, 30, 20, 10].map((minutes) => requested(-minutes * minute)),

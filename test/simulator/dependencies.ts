@@ -71,6 +71,7 @@ export function dependenciesOf(world: Surroundings, life: Life): Dependencies {
     codes: { of: unused, stepOf: unused, newSecret: unused, urlOf: unused },
     passwords: { requireRoom: unused, hash: unused, isRight: unused, isWeak: unused },
     mailer: { send: unused },
+    texter: { send: unused },
   }
 }
 

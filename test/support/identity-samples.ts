@@ -4,6 +4,7 @@ import { readState } from '../../packages/kernel/history.ts'
 import type { LinkPurpose } from '../../packages/domain/users/links.ts'
 import { eventually } from './eventually.ts'
 import { passkeySamples, type Proven } from './passkey-samples.ts'
+import { phoneSamples } from './phone-samples.ts'
 import { challengeFor, proof, totpSetup, withTotp } from './second-factors.ts'
 import type { TestService } from './service.ts'
 import { goodPassword, newUser, signIn, type SignedIn } from './sign-in.ts'
@@ -72,6 +73,7 @@ export const proving: Readonly<Record<string, (service: TestService) => Promise<
     body: { newEmail: `${randomUUID()}@example.com` },
   }),
   ...passkeySamples,
+  ...phoneSamples,
   'POST /api/v1/auth/mfa/verify': async (service) => {
     const user = await newUser(service)
     const challengeId = await challengeFor(service, user, 'change_email')
@@ -114,9 +116,11 @@ async function newestLink(service: TestService, id: string, purpose: LinkPurpose
   return found!
 }
 
-export async function emailChange(service: TestService, { token }: SignedIn): Promise<string> {
-  const body = { newEmail: `${randomUUID()}@example.com` }
-  const answer = await service.post('/api/v1/auth/email-change/request', body, { key: token })
+export async function emailChange(service: TestService, user: SignedIn): Promise<string> {
+  // Other samples may have given the user a second factor.
+  const challengeId = await proof(service, user, { purpose: 'change_email' })
+  const body = { challengeId, newEmail: `${randomUUID()}@example.com` }
+  const answer = await service.post('/api/v1/auth/email-change/request', body, { key: user.token })
   return String(answer.body['id'])
 }
 

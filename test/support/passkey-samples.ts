@@ -28,7 +28,8 @@ async function begun(service: TestService, path: string, proven: Proven): Promis
 export async function withPasskey(service: TestService, user: SignedIn, body: Proven['body'] = {}) {
   const device = newDevice()
   const answer = await registering(service, { user, device, body })
-  const { body: made } = await service.post(`${passkeys}/registration/complete`, answer, { key: user.token })
+  const named = { ...answer, nickname: 'Téléphone' }
+  const { body: made } = await service.post(`${passkeys}/registration/complete`, named, { key: user.token })
   return { id: String(made['id']), device }
 }
 

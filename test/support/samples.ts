@@ -10,6 +10,7 @@ import { makersOfBilling, namingOfBilling } from './billing-samples.ts'
 import { eventually } from './eventually.ts'
 import type { TestService } from './service.ts'
 import { emailChange, invitation, newcomer, ownerSession, proving, type Proven } from './identity-samples.ts'
+import { emailBefore, phoneChange } from './phone-samples.ts'
 import { somePasskey } from './passkey-samples.ts'
 import { challengeFor } from './second-factors.ts'
 
@@ -171,6 +172,9 @@ const makers: Readonly<Record<string, (service: TestService) => Promise<string>>
 const special: Readonly<Record<string, (service: TestService) => Promise<string>>> = {
   'GET /api/v1/auth/email-change/requests/{id}': async (service) =>
     emailChange(service, await ownerSession(service)),
+  'GET /api/v1/auth/phone-change/requests/{id}': async (service) =>
+    phoneChange(service, await ownerSession(service)),
+  'GET /api/v1/auth/pre-signup/challenges/{id}': (service) => emailBefore(service),
   'GET /api/v1/auth/passkeys/{id}': ownersPasskey,
   'PATCH /api/v1/auth/passkeys/{id}': ownersPasskey,
   'DELETE /api/v1/auth/passkeys/{id}': ownersPasskey,

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { user as users } from '../../packages/domain/users/user.ts'
 import { mailedToken } from '../support/mails.ts'
 import { created, newDevice, unverified, used, type Device, type Options } from '../support/passkeys.ts'
 import { challengeFor, proof } from '../support/second-factors.ts'
@@ -178,6 +179,20 @@ t.test('whoever opens a mailed link removes the passkeys of who registered a for
   const reset = { token, newPassword: 'encore quatre mots au hasard' }
   t.match(await service.post('/api/v1/auth/reset-password', reset, open), { status: 200 })
   t.match(await signIn(used(device, await options('login/begin', {}, open), { origin })), refused)
+})
+
+t.test('who has left signs in no more, and answers no challenge', async (t) => {
+  const { user: leaver, device } = await registered()
+  const [wanted, asked] = [
+    await options('login/begin', {}, open),
+    await challengeFor(service, leaver, 'remove_passkey'),
+  ]
+  const { executor, codes } = service.service.runtime.dependencies
+  const envelope = { user: leaver.id, actor: 'test', correlation: 'test' }
+  await executor.send(users, leaver.id, { type: 'LeaveUser', data: {} }, envelope)
+  t.match(await signIn(used(device, wanted, { origin })), refused)
+  const answer = { challengeId: asked, code: await codes.of(asked) }
+  t.match(await service.post('/api/v1/auth/mfa/verify', answer, open), { status: 409 })
 })
 
 t.test('a mailed code proves the same, for who has lost the device', async (t) => {

@@ -9,7 +9,15 @@ import type { PlatformOwner } from '../../kernel/owner.ts'
 const LinkPurpose = literals('reset_password', 'magic_link')
 
 /** What somebody who is known, or not yet, may have sent to an address so many times an hour. */
-const mailsPerHour = { code: 10, verify_email: 5, email_change: 5, pre_signup: 5 } as const
+const mailsPerHour = {
+  code: 10,
+  verify_email: 5,
+  email_change: 5,
+  pre_signup: 5,
+  phone_change: 5,
+  /** Messages cost money, so they are counted by who asks for them too. */
+  texts: 20,
+} as const
 export type MailPurpose = keyof typeof mailsPerHour
 const mailPurposes = Object.keys(mailsPerHour) as [MailPurpose, ...MailPurpose[]]
 
@@ -18,7 +26,7 @@ const asItWas = (old: object) => old
 
 export const signInGuardEvents = {
   /** A code, or a link that a user has asked for, is on its way to the address or number. */
-  SignInMailRequested: stored(1, record({ purpose: literals(...mailPurposes) })),
+  SignInMailRequested: stored(2, record({ purpose: literals(...mailPurposes) }), { 1: asItWas }),
   /** The same before there were purposes. */
   SignInCodeRequested: stored(1, record({ challenge: Uuid })),
   /** Counted before the password is looked at, so that a thousand guesses at once are a thousand. */
@@ -128,7 +136,8 @@ function asked(state: SignInGuard, one: Requested): SignInGuard {
 function mailWaits(requested: readonly Requested[], purpose: MailPurpose, now: Date): number {
   const times = timesOf(requested, purpose)
   const [last = -Infinity, first = -Infinity] = [times.at(-1), times.at(-mailsPerHour[purpose])]
-  return Math.max(last + resendAfterMs, first + hourMs) - now.getTime()
+  const again = purpose === 'texts' ? last : last + resendAfterMs
+  return Math.max(again, first + hourMs) - now.getTime()
 }
 
 /** The same for a link that a stranger asks for. */

@@ -44,6 +44,7 @@ export const PersonalInfoResource = record({
   email_verified: Type.Boolean({ description: 'Whether the user has confirmed the address' }),
   secondary_email: nullable(Type.String({ description: 'Another address of the user' })),
   phone: nullable(Type.String({ description: 'Telephone number' })),
+  phone_verified: Type.Boolean({ description: 'Whether the user has shown to have it' }),
   language: literals(...languages),
 })
 

@@ -7,6 +7,7 @@ import { leavingEvents } from './leaving.ts'
 import { linkPurposes } from './links.ts'
 import { passkeyEvents } from './passkeys.ts'
 import { onboardingEvents } from './onboarding.ts'
+import { phoneEvents } from './phones.ts'
 
 export const languages = ['fr', 'en'] as const
 export const Language = literals(...languages)
@@ -37,6 +38,7 @@ export const userEvents = {
   ...passkeyEvents,
   ...leavingEvents,
   ...onboardingEvents,
+  ...phoneEvents,
   UserRegistered: sealedFor(
     aboutUser,
     stored(

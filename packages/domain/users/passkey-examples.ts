@@ -27,7 +27,7 @@ export const passkeyRegistrationExamples: NamedExamples = {
 
 export const passkeyNameExamples: NamedExamples = {
   name: { summary: 'Another name', value: { nickname: 'Clé du bureau' } },
-  none: { summary: 'No name', value: { nickname: null } },
+  other: { summary: 'Yet another one', value: { nickname: 'Téléphone' } },
 }
 
 export const passkeySignInExamples: NamedExamples = {

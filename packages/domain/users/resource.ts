@@ -32,12 +32,17 @@ export const SignInRequest = record({
   password: Type.String({ minLength: 8, maxLength: 256 }),
 })
 
+const proofOf = (what: string) =>
+  optional(nullable(Type.String({ ...Uuid, description: `A verified challenge for ${what}` })))
+
 export const RegistrationRequest = record({
   email: Email,
   password: Password,
   name: PersonName,
   merchantName: Type.String({ minLength: 1, maxLength: 128, description: 'As payers see it' }),
   phone: optional(nullable(Msisdn)),
+  emailChallengeId: proofOf('the address'),
+  phoneChallengeId: proofOf('the number'),
   country: optional(nullable(KnownCountry)),
 })
 
@@ -88,6 +93,7 @@ export const MeResource = record({
   email_verified: Type.Boolean(),
   name: Type.String(),
   phone: nullable(Type.String()),
+  phone_verified: Type.Boolean({ description: 'Whether the user has shown to have it' }),
   language: choice(...languages),
   merchant: nullable(MerchantName),
   organization: nullable(OrganizationName),

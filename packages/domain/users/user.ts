@@ -13,14 +13,15 @@ import {
   type Passkeys,
 } from './passkeys.ts'
 import { afterLeaving, type LeftUser } from './leaving.ts'
+import { decidePhones, evolvePhones, noPhoneChange, type PhoneCommands, type Phones } from './phones.ts'
 import { linkLastsMs, type Link, type LinkPurpose } from './links.ts'
 import { noGuide, progressOnboarding, type Guide, type OnboardingCommands } from './onboarding.ts'
 
 // State
 
-type Registered = Pick<UserEvents['UserRegistered'], 'password' | 'phone' | 'merchant'>
+type Registered = Pick<UserEvents['UserRegistered'], 'password' | 'merchant'>
 
-export interface ActiveUser extends Registered, Factors, Contacts, Passkeys {
+export interface ActiveUser extends Registered, Factors, Contacts, Passkeys, Phones {
   readonly status: 'active'
   /** The newest of each purpose: it makes older ones invalid. */
   readonly links: Readonly<Partial<Record<LinkPurpose, Link>>>
@@ -37,8 +38,10 @@ export type User = { readonly status: 'none'; readonly abandoned: readonly strin
 export type UserCommands = FactorCommands &
   ContactCommands &
   PasskeyCommands &
+  PhoneCommands &
   OnboardingCommands & {
-    RegisterUser: UserEvents['UserRegistered']
+    /** `verified`: what was proved by codes before. */
+    RegisterUser: UserEvents['UserRegistered'] & { verified?: readonly ('email' | 'phone')[] }
     /** After it, whoever still has this hold is refused. */
     AbandonUserHold: { hold: string }
     RequestEmailVerification: { link: string }
@@ -65,11 +68,15 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
   initial: () => ({ status: 'none', abandoned: [] }),
 
   decide: {
-    RegisterUser(registered, { status, abandoned }) {
+    RegisterUser({ verified = [], ...registered }, { status, abandoned }) {
       if (status !== 'none') return []
       if (registered.held.some(({ hold }) => abandoned.includes(hold)))
         refuse('resource_must_not_have_changed')
-      return [{ type: 'UserRegistered', data: registered }]
+      return [
+        { type: 'UserRegistered', data: registered },
+        ...(verified.includes('email') ? [{ type: 'UserEmailVerified' as const, data: {} }] : []),
+        ...(verified.includes('phone') ? [{ type: 'UserPhoneVerified' as const, data: {} }] : []),
+      ]
     },
 
     AbandonUserHold({ hold }, state) {
@@ -162,6 +169,9 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       decideFactors.GenerateRecoveryCodes(command, existing(state), context),
     UseRecoveryCode: (command, state, context) =>
       decideFactors.UseRecoveryCode(command, existing(state), context),
+    RequestPhoneChange: (command, state, context) =>
+      decidePhones.RequestPhoneChange(command, existing(state), context),
+    ChangePhone: (command, state, context) => decidePhones.ChangePhone(command, existing(state), context),
     RegisterPasskey: (command, state, context) =>
       decidePasskeys.RegisterPasskey(command, existing(state), context),
     UsePasskey: (command, state, context) => decidePasskeys.UsePasskey(command, existing(state), context),
@@ -180,6 +190,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       ...noFactors,
       ...noChanges,
       ...noPasskeys,
+      ...noPhoneChange,
       passwordChanges: 0,
       guide: noGuide,
       abandoned: state.abandoned,
@@ -219,6 +230,9 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     UserRecoveryCodesGenerated: (state, event, stamp) =>
       evolveFactors.UserRecoveryCodesGenerated(begun(state), event, stamp),
     UserRecoveryCodeUsed: (state, event) => evolveFactors.UserRecoveryCodeUsed(begun(state), event),
+    UserPhoneChangeRequested: (state, event) => evolvePhones.UserPhoneChangeRequested(begun(state), event),
+    UserPhoneChanged: (state, event) => evolvePhones.UserPhoneChanged(begun(state), event),
+    UserPhoneVerified: (state) => evolvePhones.UserPhoneVerified(begun(state)),
     UserPasskeyRegistered: (state, event, stamp) =>
       evolvePasskeys.UserPasskeyRegistered(begun(state), event, stamp),
     UserPasskeyUsed: (state, event, stamp) => evolvePasskeys.UserPasskeyUsed(begun(state), event, stamp),

@@ -8,9 +8,10 @@ import {
 } from '../../../packages/domain/challenges/challenge.ts'
 import type { ActiveUser } from '../../../packages/domain/users/user.ts'
 import { actingFor, type Envelope } from '../../../packages/kernel/envelope.ts'
+import { streamName } from '../../../packages/kernel/decider.ts'
 import { readState } from '../../../packages/kernel/history.ts'
 
-type Asking = Pick<Request<unknown>, 'dependencies' | 'envelope' | 'id'>
+type Asking = Pick<Request<unknown>, 'dependencies' | 'envelope' | 'id' | 'send' | 'hasWritten'>
 
 interface Wanted {
   readonly purpose: ChallengePurpose
@@ -46,10 +47,11 @@ interface Expected {
 
 /** The challenge that an answer is for, while it waits for one. */
 export async function ceremonyOf(
-  { dependencies }: Asking,
+  request: Asking,
   answer: object,
   { purposes, user }: Expected,
 ): Promise<Ceremony> {
+  const { dependencies } = request
   const id = (await dependencies.passkeys.challengeOf(answer)) ?? refuse('code_must_be_right')
   const known = await readState(dependencies.store, challenge, id)
   const isExpected =
@@ -58,6 +60,9 @@ export async function ceremonyOf(
     known.user === user &&
     purposes.includes(known.purpose)
   if (!isExpected) return refuse('code_must_be_right')
+  // An earlier try of this request has answered it.
+  if (known.status === 'verified' && (await request.hasWritten(streamName(challenge.category, id))))
+    return { id, known }
   const status = statusOf(known, dependencies.clock())
   if (status === 'expired') refuse('code_must_be_right')
   if (status !== 'pending') refuse('challenge_must_be_pending')
@@ -66,13 +71,16 @@ export async function ceremonyOf(
 
 /** Notes how it was answered; a wrong answer is refused. */
 export async function conclude(
-  { dependencies, envelope }: Asking,
+  request: Asking,
   { id, known }: Ceremony,
   isRight: boolean,
 ): Promise<IssuedChallenge> {
+  if (known.status === 'verified') return known
   const answer = { type: 'AnswerChallenge', data: { isRight, method: 'passkey' } } as const
-  const own = envelopeOf(known.user, envelope)
-  const { state } = await dependencies.executor.send(challenge, id, answer, own)
+  const { state } =
+    known.user === null
+      ? await request.dependencies.executor.send(challenge, id, answer, envelopeOf(null, request.envelope))
+      : await request.send(challenge, id, answer)
   if (!isRight) refuse('code_must_be_right')
   return state as IssuedChallenge
 }

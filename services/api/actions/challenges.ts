@@ -53,7 +53,7 @@ export async function answerChallenge(request: Request<{ challengeId: string; co
   const known = await readState(dependencies.store, challenge, id)
   if (known.status === 'none') return refuse('code_must_be_right')
   const envelope = actingFor(ownerOf(known), { ...request.envelope, actor: actorOf(known) })
-  if (known.purpose === 'sign_in') await requirePassword(dependencies, known)
+  await requireSameUser(dependencies, known)
   const { isRight, method } = await isAnswered(request, { id, known, code: code.trim() })
   const answer = { type: 'AnswerChallenge', data: { isRight, method } } as const
   const { state } = await dependencies.executor.send(challenge, id, answer, envelope)
@@ -66,10 +66,12 @@ export async function answerChallenge(request: Request<{ challengeId: string; co
   return startSession(request, { user, method: 'password', passwordChanges })
 }
 
-/** Whoever has proved a password that is changed meanwhile has proved nothing. */
-async function requirePassword(dependencies: Dependencies, { user, passwordChanges }: IssuedChallenge) {
-  const now = user === null ? undefined : await knownUser(dependencies, user)
-  if (now?.passwordChanges !== passwordChanges) refuse('challenge_must_be_pending')
+/** Who has left answers nothing, and a password that is changed meanwhile has proved nothing. */
+async function requireSameUser({ store }: Dependencies, { user, purpose, passwordChanges }: IssuedChallenge) {
+  if (user === null) return
+  const now = await readState(store, users, user)
+  if (now.status !== 'active') return refuse('challenge_must_be_pending')
+  if (purpose === 'sign_in' && now.passwordChanges !== passwordChanges) refuse('challenge_must_be_pending')
 }
 
 interface Answering {

@@ -30,6 +30,7 @@ export function viewPersonalInfo(id: string, state: User): Static<typeof Persona
     email_verified: state.emailVerified,
     secondary_email: state.secondaryEmail,
     phone: state.phone,
+    phone_verified: state.phoneVerified,
     language: state.language,
   }
 }
@@ -93,7 +94,7 @@ interface Taking {
 }
 
 /** Holds the new address, makes it the user's, and lets a policy free the old one. */
-async function takeAddress(request: Request<unknown>, taking: Taking): Promise<ActiveUser> {
+export async function takeAddress(request: Request<unknown>, taking: Taking): Promise<ActiveUser> {
   const { dependencies } = request
   const { id, known, email, link } = taking
   const envelope: Envelope<{ user: string }> = actingFor(

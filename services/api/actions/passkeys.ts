@@ -17,6 +17,7 @@ import type { Passkey } from '../../../packages/domain/users/passkeys.ts'
 import { user, type ActiveUser } from '../../../packages/domain/users/user.ts'
 import type { PasskeyId } from '../../../packages/kernel/credential-ports.ts'
 import { actingFor } from '../../../packages/kernel/envelope.ts'
+import { streamName } from '../../../packages/kernel/decider.ts'
 import { readState } from '../../../packages/kernel/history.ts'
 import { claiming } from '../../composition/claiming.ts'
 import { requireProof } from '../http/step-up.ts'
@@ -108,7 +109,8 @@ async function holderOf({ dependencies }: Request<unknown>, answer: object): Pro
   const held = await readState(store, claim, await blindIndex(name))
   if (held.status !== 'kept') return undefined
   const { id } = held.holder
-  return { id, state: await knownUser(dependencies, id) }
+  const state = await readState(store, user, id)
+  return state.status === 'active' ? { id, state } : undefined
 }
 
 function credentialIn(answer: object): string {
@@ -154,6 +156,8 @@ export async function completeProof(request: Request<Static<typeof PasskeyAnswer
   const { user: userId } = signedIn(request)
   const answer = answerIn(body.assertionResponse, '/assertionResponse')
   const ceremony = await ceremonyOf(request, answer, { purposes: stepUpPurposes, user: userId })
+  if (ceremony.known.status === 'verified')
+    return viewChallenge(ceremony.id, ceremony.known, dependencies.clock())
   const holder = { id: userId, state: await knownUser(dependencies, userId) }
   const isRight = await isUsed(request, holder, { id: ceremony.id, answer })
   const verified = await conclude(request, ceremony, isRight)
@@ -183,12 +187,14 @@ export async function renamePasskey(request: Request<Static<typeof PasskeyRevisi
 export async function removePasskey(request: Request<undefined, { challengeId?: string }>) {
   const passkey = request.params['id']!
   const { user: id } = signedIn(request)
+  const removed = { id: passkey, object: 'passkey' as const, deleted: true as const }
+  if (await request.hasWritten(streamName(user.category, id))) return removed
   const state = await knownUser(request.dependencies, id)
   own(state, passkey)
   const { challengeId } = request.query
   await requireProof(request, state, { purpose: 'remove_passkey', challengeId })
   await request.send(user, id, { type: 'RemovePasskey', data: { passkey } })
-  return { id: passkey, object: 'passkey' as const, deleted: true as const }
+  return removed
 }
 
 function own({ passkeys }: ActiveUser, id: string): Passkey {

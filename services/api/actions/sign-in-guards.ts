@@ -50,6 +50,22 @@ export async function countMail(
   await dependencies.executor.send(signInGuard, guard, { type: 'RequestMail', data }, guarding(envelope))
 }
 
+/** The same for messages, which cost money: also by user, or by the network address of strangers. */
+export async function countText(
+  request: Pick<Request<unknown>, 'dependencies' | 'envelope' | 'client'>,
+  phone: string,
+  { purpose, user }: { readonly purpose: MailPurpose; readonly user?: string },
+): Promise<void> {
+  const { dependencies, envelope, client } = request
+  const { blindIndex, executor, limitsCounts: isLimited } = dependencies
+  const asking = await blindIndex(
+    JSON.stringify(['sign in', 'texts', user ?? networkOf(client.address ?? '')]),
+  )
+  const texts = { type: 'RequestMail', data: { purpose: 'texts', isLimited } } as const
+  await executor.send(signInGuard, asking, texts, guarding(envelope))
+  await countMail(request, phone, purpose)
+}
+
 /** Counts codes of one user's authenticator over all challenges: each takes five, but there can be many. */
 export async function triesOfFactors(
   { dependencies, envelope }: Pick<Request, 'dependencies' | 'envelope'>,

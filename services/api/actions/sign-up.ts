@@ -7,8 +7,10 @@ import { foundingOf } from '../../../packages/domain/users/policies.ts'
 import type { RegistrationRequest } from '../../../packages/domain/users/resource.ts'
 import { user } from '../../../packages/domain/users/user.ts'
 import { actingFor } from '../../../packages/kernel/envelope.ts'
-import { claiming } from '../../composition/claiming.ts'
+import { claiming, type HeldClaim } from '../../composition/claiming.ts'
+import { consumeProofs, isProved } from './pre-signup.ts'
 import { startSession } from './auth-sessions.ts'
+import { wantedPhone } from './user-accounts.ts'
 
 type Registration = Static<typeof RegistrationRequest>
 
@@ -38,6 +40,8 @@ export async function register(request: Request<Registration>) {
   const { dependencies, body, id } = request
   const { email, name, merchantName, password } = body
   await requireStrong(dependencies, '/password', { password, known: [email, name, merchantName] })
+  const proofs = proofsOf(body)
+  const verified = await provedBy(dependencies, proofs)
   const country = body.country ?? usual.country
   const registered = {
     email,
@@ -55,20 +59,36 @@ export async function register(request: Request<Registration>) {
   }
   const envelope = actingFor({ user: id }, { ...request.envelope, actor: `user:${id}` })
   const { executor } = dependencies
-  const wanted = [{ kind: 'email', value: email, refusal: 'email_must_be_free' } as const]
-  await claiming(
-    { dependencies, envelope },
-    { category: user.category, id },
-    {
-      wanted,
-      take: (held) =>
-        executor.send(user, id, { type: 'RegisterUser', data: { ...registered, held: [...held] } }, envelope),
-    },
-  )
+  const take = async (held: readonly HeldClaim[]) => {
+    await consumeProofs(request, proofs)
+    const data = { ...registered, held: [...held], verified }
+    return executor.send(user, id, { type: 'RegisterUser', data }, envelope)
+  }
+  const wanted = wantedBy(body, verified)
+  await claiming({ dependencies, envelope }, { category: user.category, id }, { wanted, take })
   const link = { type: 'RequestEmailVerification', data: { link: dependencies.newId() } } as const
-  await executor.send(user, id, link, envelope)
+  if (!verified.includes('email')) await executor.send(user, id, link, envelope)
   await foundAtOnce(request, registered)
   return startSession(request, { user: id, method: 'registration', passwordChanges: 0 })
+}
+
+function proofsOf({ email, phone, emailChallengeId, phoneChallengeId }: Registration) {
+  return [
+    { what: 'email', id: emailChallengeId, purpose: 'pre_signup_email', address: email },
+    { what: 'phone', id: phoneChallengeId, purpose: 'pre_signup_phone', address: phone ?? null },
+  ] as const
+}
+
+async function provedBy(dependencies: Dependencies, proofs: ReturnType<typeof proofsOf>) {
+  const proved: ('email' | 'phone')[] = []
+  for (const proof of proofs) if (await isProved(dependencies, proof)) proved.push(proof.what)
+  return proved
+}
+
+/** An address is its user's alone at once, a number once it is proved. */
+function wantedBy({ email, phone }: Registration, verified: readonly ('email' | 'phone')[]) {
+  const address = { kind: 'email', value: email, refusal: 'email_must_be_free' } as const
+  return verified.includes('phone') && phone ? [address, wantedPhone(phone)] : [address]
 }
 
 interface Founding {

@@ -38,3 +38,8 @@ export function signedIn({ caller }: Pick<Request, 'caller'>): SignedIn {
   if (caller.credential !== 'user') throw new Error(`a ${caller.credential} is no user`)
   return caller
 }
+
+/** A number that its user alone has shown to have. */
+export function wantedPhone(value: string) {
+  return { kind: 'phone', value, refusal: 'phone_must_be_free' } as const
+}

@@ -40,6 +40,7 @@ export async function me(request: Request): Promise<Static<typeof MeResource>> {
     email_verified: state.emailVerified,
     name: state.name,
     phone: state.phone,
+    phone_verified: state.phoneVerified,
     language: state.language,
     ...works,
     scopes: [...works.scopes],
@@ -184,8 +185,8 @@ export async function changePasswordProven(request: Request<{ challengeId: strin
 
 const passwordChanged = acknowledged('The password is changed, and all other sessions have ended')
 
-async function newPassword(
-  { dependencies, body }: Request<{ newPassword: string }>,
+export async function newPassword(
+  { dependencies, body }: Pick<Request<{ newPassword: string }>, 'dependencies' | 'body'>,
   { email, name }: { readonly email: string; readonly name: string },
 ) {
   const password = body.newPassword
@@ -194,7 +195,7 @@ async function newPassword(
 }
 
 /** What a policy would do a moment later, so that nobody goes on in between. */
-async function endBefore(request: Request<unknown>, id: string, except: string | null): Promise<void> {
+export async function endBefore(request: Request<unknown>, id: string, except: string | null): Promise<void> {
   const data = { startedUntil: null, except, reason: 'password_changed' as const }
   const own = actingFor({ user: id }, { ...request.envelope, actor: `user:${id}` })
   await request.dependencies.executor.send(userSessions, id, { type: 'EndSessions', data }, own)

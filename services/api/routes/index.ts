@@ -4,6 +4,7 @@ import { auditRoutes } from './audit.ts'
 import { authContactRoutes } from './auth-contacts.ts'
 import { authFactorRoutes } from './auth-factors.ts'
 import { authPasskeyRoutes } from './auth-passkeys.ts'
+import { authPhoneRoutes } from './auth-phones.ts'
 import { authRoutes } from './auth.ts'
 import { balanceRoutes } from './balances.ts'
 import { brandingRoutes } from './branding.ts'
@@ -57,6 +58,7 @@ const table: readonly AnyRoute[] = [
   ...authFactorRoutes,
   ...authPasskeyRoutes,
   ...authContactRoutes,
+  ...authPhoneRoutes,
   ...organizationRoutes,
   ...teamRoutes,
   ...securityEventRoutes,

@@ -1,0 +1,35 @@
+import { refuseField } from '../../../packages/contract/refusals.ts'
+import type { Request } from '../../../packages/contract/routes.ts'
+import type { Static } from '../../../packages/contract/vocabulary.ts'
+import type { SensitiveUpdate } from '../../../packages/domain/users/phone-resources.ts'
+import { user } from '../../../packages/domain/users/user.ts'
+import { takeAddress, viewPersonalInfo } from './contacts.ts'
+import { takePhone } from './phones.ts'
+import { knownUser, signedIn } from './user-accounts.ts'
+import { endBefore, newPassword } from './users.ts'
+
+/**
+ * Address, number and password under one challenge, which the row has consumed. What can be refused comes
+ * first; each step may be repeated by a try that ended in between.
+ */
+export async function updateSensitive(request: Request<Static<typeof SensitiveUpdate>>) {
+  const { dependencies, body, id: link } = request
+  const { user: id, session } = signedIn(request)
+  const { newEmail, newPhone, newPassword: password } = body
+  if (!newEmail && !newPhone && !password)
+    refuseField('request_must_be_valid', '/newEmail', 'newEmail, newPhone or newPassword is required')
+  const known = await knownUser(dependencies, id)
+  const isNew = password && !(await dependencies.passwords.isRight(password, known.password))
+  const hashed = isNew ? await newPassword({ dependencies, body: { newPassword: password } }, known) : null
+  if (newEmail) {
+    const state = await takeAddress(request, { id, known, email: newEmail })
+    const verify = { type: 'RequestEmailVerification', data: { link } } as const
+    if (!state.emailVerified) await request.send(user, id, verify)
+  }
+  if (newPhone) await takePhone(request, { id, known, phone: newPhone })
+  if (hashed) {
+    await request.send(user, id, { type: 'ChangePassword', data: { ...hashed, session } })
+    await endBefore(request, id, session)
+  }
+  return viewPersonalInfo(id, await knownUser(dependencies, id))!
+}

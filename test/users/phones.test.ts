@@ -1,0 +1,186 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import t from 'tap'
+import { gatewayTexter } from '../../infra/sms/gateway.ts'
+import { TextRefusedError } from '../../packages/kernel/ports.ts'
+import { eventually } from '../support/eventually.ts'
+import { emailBefore, newPhone, phoneBefore, phoneChange } from '../support/phone-samples.ts'
+import { proof, withTotp } from '../support/second-factors.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { goodPassword, newUser, signIn, type SignedIn } from '../support/sign-in.ts'
+
+const auth = '/api/v1/auth'
+const open = { key: '' }
+const other = 'encore quatre mots au hasard'
+const taken = { status: 409, body: { code: 'IKW-RES-004' } }
+
+let service: TestService
+
+t.before(async () => {
+  service = await startService(t)
+})
+
+const as = ({ token }: SignedIn) => ({ key: token })
+const info = async (user: SignedIn) => (await service.get(`${auth}/personal-info`, as(user))).body
+const verify = (user: SignedIn, body: object) => service.post(`${auth}/phone-change/verify`, body, as(user))
+const register = (body: object) =>
+  service.post(
+    `${auth}/register`,
+    { password: goodPassword, name: 'Awa', merchantName: 'Awa', ...body },
+    open,
+  )
+
+/** The code in the message that went to this number. */
+async function sentTo(phone: string): Promise<string> {
+  const directory = join(service.service.runtime.configuration.dataDirectory, 'sms')
+  const find = async () =>
+    (existsSync(directory) ? readdirSync(directory) : [])
+      .filter((name) => /^[^.].*\.json$/.test(name))
+      .map((name) => JSON.parse(readFileSync(join(directory, name), 'utf8')) as { to: string; text: string })
+      .find(({ to }) => to === phone)
+  const message = await eventually(find, (found) => found !== undefined)
+  t.match(message!.text, /^\d{6} est votre code, .{0,100}$/)
+  return message!.text.slice(0, 6)
+}
+
+const wrong = (code: string) => (code === '000000' ? '000001' : '000000')
+
+t.test('a number changes when the code that goes there comes back, once', async (t) => {
+  const [user, phone] = [await newUser(service), newPhone()]
+  const asked = await service.post(`${auth}/phone-change/request`, { newPhone: phone }, as(user))
+  t.match(asked, { status: 201, body: { object: 'contact_change', kind: 'phone', status: 'pending' } })
+  t.match(await info(user), { phone: null, phone_verified: false })
+  const code = await sentTo(phone)
+  t.match(await verify(user, { code: wrong(code) }), { status: 401, body: { code: 'IKW-AUTH-004' } })
+  t.match(await verify(user, {}), { status: 400, body: { param: '/code' } })
+  t.match(await verify(user, { code }), { status: 200, body: { status: 'completed' } })
+  t.match(await info(user), { phone, phone_verified: true })
+  t.match(await verify(user, { code }), { status: 409 })
+})
+
+t.test('a proved number is one user’s alone, until that user leaves it', async (t) => {
+  const [one, two, phone] = [await newUser(service), await newUser(service), newPhone()]
+  const [first, second] = [await phoneChange(service, one, phone), await phoneChange(service, two, phone)]
+  const { codes } = service.service.runtime.dependencies
+  const both = await Promise.all([
+    codes.of(first).then((code) => verify(one, { code })),
+    codes.of(second).then((code) => verify(two, { code })),
+  ])
+  t.strictSame(both.map(({ status }) => status).toSorted(), [200, 409])
+  const [owner, loser] = both[0].status === 200 ? [one, two] : [two, one]
+  const challengeId = await proof(service, loser, { purpose: 'change_phone' })
+  t.match(await service.post(`${auth}/change-phone`, { challengeId, newPhone: phone }, as(loser)), taken)
+  const next = await phoneChange(service, owner)
+  t.match(await verify(owner, { requestId: next, code: await codes.of(next) }), { status: 200 })
+  const again = await eventually(
+    () => service.post(`${auth}/phone-change/request`, { newPhone: phone }, as(loser)),
+    ({ status }) => status !== 409,
+  )
+  t.equal(again.status, 201)
+})
+
+t.test('the newest change counts, for its user alone, and five wrong codes end it', async (t) => {
+  const [user, stranger] = [await newUser(service), await newUser(service)]
+  const [older, newer] = [await phoneChange(service, user), await phoneChange(service, user)]
+  const { codes } = service.service.runtime.dependencies
+  t.match(await verify(user, { requestId: older, code: await codes.of(older) }), { status: 404 })
+  const code = await codes.of(newer)
+  t.match(await verify(stranger, { requestId: newer, code }), { status: 404 })
+  t.match(await service.get(`${auth}/phone-change/requests/${newer}`, as(stranger)), { status: 404 })
+  const guesses = await Promise.all(Array.from({ length: 8 }, () => verify(user, { code: wrong(code) })))
+  t.equal(guesses.filter(({ status }) => status === 401).length, 5)
+  t.match(await verify(user, { code }), { status: 409 })
+})
+
+t.test('a code for a new number is no proof of who is signed in', async (t) => {
+  const user = await newUser(service)
+  await withTotp(service, user)
+  t.match(await service.post(`${auth}/phone-change/request`, { newPhone: newPhone() }, as(user)), {
+    status: 400,
+    body: { param: '/challengeId' },
+  })
+  const thief = await newUser(service)
+  const change = await phoneChange(service, thief)
+  const code = await service.service.runtime.dependencies.codes.of(change)
+  t.equal((await service.post(`${auth}/mfa/verify`, { challengeId: change, code }, open)).status, 200)
+  const body = { challengeId: change, newPhone: newPhone() }
+  t.match(await service.post(`${auth}/change-phone`, body, as(thief)), { status: 403 })
+})
+
+t.test('address, number and password change together under one challenge', async (t) => {
+  const user = await newUser(service)
+  const challengeId = await proof(service, user, { purpose: 'sensitive_update' })
+  const [newEmail, phone] = [`new.${user.email}`, newPhone()]
+  const update = (body: object) =>
+    service.post(`${auth}/personal-info/sensitive`, { challengeId, ...body }, as(user))
+  t.match(await update({ newEmail, newPhone: phone, newPassword: other }), {
+    status: 200,
+    body: { email: newEmail, email_verified: false, phone, phone_verified: false },
+  })
+  t.match(await update({ newPassword: goodPassword }), { status: 403, body: { code: 'IKW-AUTHZ-004' } })
+  await signIn(service, { email: newEmail, password: other })
+})
+
+t.test('what was proved before registration is verified, and only that', async (t) => {
+  const [email, phone] = [`${newPhone().slice(1)}@example.com`, newPhone()]
+  const [emailChallengeId, phoneChallengeId] = [
+    await emailBefore(service, email),
+    await phoneBefore(service, phone),
+  ]
+  const proofs = { email, phone, emailChallengeId, phoneChallengeId }
+  const refused = { status: 403, body: { code: 'IKW-AUTHZ-004' } }
+  t.match(await register(proofs), refused, 'not answered')
+  const { codes } = service.service.runtime.dependencies
+  const check = async (path: string, challengeId: string) => {
+    const body = { challengeId, code: await codes.of(challengeId) }
+    return service.post(`${auth}/pre-signup/${path}/verify`, body, open)
+  }
+  t.match(await check('phone', emailChallengeId), { status: 401 }, 'another kind')
+  t.match(await check('email', emailChallengeId), { status: 200, body: { status: 'verified' } })
+  const code = await sentTo(phone)
+  t.equal(code, await codes.of(phoneChallengeId))
+  t.match(await check('phone', phoneChallengeId), { status: 200 })
+  t.match(await register({ ...proofs, email: `x${email}` }), refused, 'another address')
+  t.match(await register({ ...proofs, phone: newPhone() }), refused, 'another number')
+  const { status, body } = await register(proofs)
+  t.equal(status, 201)
+  const me = await service.get(`${auth}/me`, { key: String(body['access_token']) })
+  t.match(me.body, { email_verified: true, phone, phone_verified: true })
+  const squatter = await newUser(service)
+  t.match(await service.post(`${auth}/phone-change/request`, { newPhone: phone }, as(squatter)), taken)
+})
+
+t.test('a gateway gets each message with the same key until it takes it', async (t) => {
+  const seen: { headers: IncomingHttpHeaders; body: string }[] = []
+  const answers = [500, 400, 200]
+  const gateway = createServer((request, response) => {
+    let body = ''
+    request.on('data', (part: Buffer) => (body += part.toString()))
+    request.on('end', () => {
+      seen.push({ headers: request.headers, body })
+      response.writeHead(answers[seen.length - 1]!).end('{}')
+    })
+  })
+  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => gateway.close())
+  const { port } = gateway.address() as AddressInfo
+  const texter = gatewayTexter({
+    url: `http://me:p%40ss@127.0.0.1:${port}/sms`,
+    from: 'IKW',
+    timeoutMs: 5_000,
+  })
+  const message = { id: 'one', to: '+2250700000042', text: '123456' }
+  const failures: unknown[] = []
+  for (const _ of answers) await texter.send(message).catch((error: unknown) => failures.push(error))
+  t.strictSame(
+    failures.map((error) => error instanceof TextRefusedError),
+    [false, true],
+  )
+  t.strictSame(JSON.parse(seen[2]!.body), { ...message, from: 'IKW' })
+  t.match(seen[2]!.headers, {
+    'idempotency-key': 'one',
+    authorization: `Basic ${Buffer.from('me:p@ss').toString('base64')}`,
+  })
+})
