@@ -272,6 +272,14 @@ t.test('settings are revised field by field, and the default must be an active d
   t.match((await revise({ frequency: 'Weekly' })).body, { ...minimum, frequency: 'weekly' })
   t.equal((await revise({ frequency: 'manual' })).status, 200)
   refused(t, await revise({ default_destination_id: nobody }), [400, 'PAYOUT-001'])
+  const ofLive = { key: service.liveKey }
+  const elsewhere = await service.post(
+    `${settings}/destinations`,
+    { ...wave, msisdn: '+221770000099' },
+    ofLive,
+  )
+  t.equal(elsewhere.status, 201)
+  refused(t, await revise({ default_destination_id: elsewhere.body['id'] }), [400, 'PAYOUT-001'])
   refused(t, await revise({ minimum_balance: -1 }), [400, 'REQ-001'])
 })
 
