@@ -29,7 +29,10 @@ const rows = [
     summary: 'Change how pages for your payers look',
     scope: 'settings.write',
     body: BrandingRequest,
-    examples: { color: { summary: 'A color of your own', value: { accent_color: '#7a1fa2' } } },
+    examples: {
+      color: { summary: 'A color of your own', value: { accent_color: '#7a1fa2' } },
+      ours: { summary: 'Ours', value: { accent_color: null } },
+    },
     decider: branding,
     command: 'ReviseBranding',
   }),
