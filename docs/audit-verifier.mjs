@@ -7,8 +7,11 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createGunzip } from 'node:zlib'
 
+// What cannot be read or opened is said in one sentence.
+process.on('uncaughtException', ({ message }) => process.exit((console.log(`Not verified: ${message}`), 1)))
 const isReceipt = process.argv[2] === '--receipt'
 const [place, verifierKeys, notedFile] = process.argv.slice(isReceipt ? 3 : 2)
+if (verifierKeys === undefined) throw new Error('name a backup and the verifier key that you trust')
 const keys = verifierKeys.split(/\s+/).filter(Boolean)
 const problems = []
 

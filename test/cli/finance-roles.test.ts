@@ -11,14 +11,14 @@ import {
   publishMissing,
   requestNewGeneration,
 } from '../../infra/postgres/read-models/publication.ts'
-import { financeViews } from '../../infra/postgres/finance/finance.ts'
+import { financeReader, financeViews } from '../../infra/postgres/finance/finance.ts'
 import { migrate } from '../../infra/postgres/migrate.ts'
 import { readModels } from '../../projections/index.ts'
 import { payouts } from '../../projections/payouts.ts'
 import { jsonOf, openCommandLine, type CommandLine } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
-import { temporaryDirectory } from '../support/postgres.ts'
+import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { root } from '../support/root.ts'
 
 interface Granted {
@@ -179,6 +179,38 @@ t.test('a name that is taken or could be ours is refused, and a login can be end
   t.match(await cli.run('finance', 'revoke', name), { code: 0 })
   t.match(await cli.run('finance', 'revoke', name), { code: 2 })
 })
+
+/** As on a server of somebody else: the service may make roles, and nothing more. */
+t.test(
+  'where the service may not forbid something, an administrator does, and the service goes on',
+  async (t) => {
+    const [service, reader] = [`svc_${process.pid}`, `ext_${process.pid}`]
+    const { pool: administrator, url } = await testDatabase(t)
+    await administrator.query(`create role ${service} login createrole`)
+    await administrator.query(`grant ${financeReader} to ${service} with admin option`)
+    const { host, port, database } = new pg.Client(url)
+    const pool = new pg.Pool({ host, port, ...(database && { database }), user: service })
+    t.teardown(async () => {
+      await pool.end()
+      await administrator.query(
+        `drop owned by ${service}; drop role if exists ${reader}; drop role ${service}`,
+      )
+    })
+    const reopened = `do $$ declare f regprocedure; begin
+      for f in select oid::regprocedure from pg_proc where pronamespace = 'pg_catalog'::regnamespace
+        and proname ~ '^(lo_|loread|lowrite|pg_(try_)?advisory_)'
+      loop execute format('grant execute on function %s to public', f); end loop; end $$`
+    for (const before of ['select', reopened]) {
+      await administrator.query(before)
+      const { leftToDo } = await grantReader(pool, reader)
+      t.match(leftToDo, service, 'it says for whom')
+      await administrator.query(leftToDo)
+    }
+    const locks = 'select pg_try_advisory_lock(1), pg_advisory_unlock(1), lo_unlink(lo_create(0))'
+    t.ok(await pool.query(locks), 'the service keeps what its processes choose their leaders by')
+    t.equal((await grantReader(pool, reader)).leftToDo, '', 'and nothing is left to do')
+  },
+)
 
 const hasPsql = spawnSync('psql', ['--version']).status === 0
 

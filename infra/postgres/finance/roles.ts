@@ -50,13 +50,13 @@ export async function grantReader(pool: pg.Pool, name: string): Promise<ReaderRo
     )
     if (rows[0] && !rows[0].isReader) throw new RoleTakenError(`${name} is another role of this server`)
     if (!rows[0]) await connection.query(`create role ${role} in role ${financeReader}`)
-    const rights = `login inherit nocreatedb nocreaterole connection limit ${connectionsMax}`
+    const rights = `login inherit connection limit ${connectionsMax}`
     const verifier = pg.escapeLiteral(scramVerifier(password))
     await connection.query(`alter role ${role} ${rights} password ${verifier}`)
     for (const [setting, value] of Object.entries(sessionSettings))
       await connection.query(`alter role ${role} set ${setting} = ${pg.escapeLiteral(value)}`)
   })
-  return { name, password, leftToDo: (await closeToReaders(pool)) ? '' : closing }
+  return { name, password, leftToDo: await closeToReaders(pool) }
 }
 
 /** Ends a reader and its sessions; false when there is none of this name. */
@@ -75,38 +75,47 @@ export async function revokeReader(pool: pg.Pool, name: string): Promise<boolean
 
 /**
  * What PostgreSQL lets everybody do in a database: temporary tables, large objects, and advisory locks, by
- * which our processes choose their leaders. The service's own user keeps them.
+ * which our processes choose their leaders. The service's own user keeps them, whoever runs this.
  */
-const closing = `do $closing$
+function closingFor(service: string): string {
+  const keeper = pg.escapeLiteral(service)
+  return `do $closing$
   declare function regprocedure;
   begin
     execute format('revoke temporary on database %I from public', current_database());
-    execute format('grant temporary on database %I to %I', current_database(), current_user);
+    execute format('grant temporary on database %I to %I', current_database(), ${keeper});
     for function in select oid::regprocedure from pg_proc where pronamespace = 'pg_catalog'::regnamespace
       and (proname ~ '^lo_' or proname in ('loread', 'lowrite') or proname ~ '^pg_(try_)?advisory_')
     loop
       execute format('revoke execute on function %s from public', function);
-      execute format('grant execute on function %s to %I', function, current_user);
+      execute format('grant execute on function %s to %I', function, ${keeper});
     end loop;
   end
 $closing$;`
+}
 
-async function closeToReaders(pool: pg.Pool): Promise<boolean> {
-  const { rows } = await pool.query<{ open: boolean }>(
-    `select bool_or(has_function_privilege($1, oid, 'execute')) as open from pg_proc
-     where pronamespace = 'pg_catalog'::regnamespace and proname in ('lo_create', 'pg_advisory_lock')`,
+/** What an administrator has to run, because this user may not; empty when all is done. */
+async function closeToReaders(pool: pg.Pool): Promise<string> {
+  const { service, open } = await openness(pool)
+  if (!open) return ''
+  const closing = closingFor(service)
+  await pool.query(closing).catch((error: unknown) => {
+    if ((error as { code?: string }).code !== '42501') throw error
+  })
+  // What may not be revoked is sometimes an error and sometimes a warning.
+  return (await openness(pool)).open ? closing : ''
+}
+
+/** Who asks, and whether readers may do here what they should not. */
+async function openness(pool: pg.Pool): Promise<{ readonly service: string; readonly open: boolean }> {
+  const { rows } = await pool.query<{ service: string; open: boolean }>(
+    `select current_user as service, bool_or(has_function_privilege($1, oid, 'execute'))
+       or has_database_privilege($1, current_database(), 'temporary') as open
+     from pg_proc where pronamespace = 'pg_catalog'::regnamespace
+       and proname in ('lo_create', 'pg_advisory_lock')`,
     [financeReader],
   )
-  const temporary = `select has_database_privilege($1, current_database(), 'temporary') as open`
-  const { rows: mayBeTemporary } = await pool.query<{ open: boolean }>(temporary, [financeReader])
-  if (!rows[0]!.open && !mayBeTemporary[0]!.open) return true
-  try {
-    await pool.query(closing)
-    return true
-  } catch (error) {
-    if ((error as { code?: string }).code === '42501') return false
-    throw error
-  }
+  return rows[0]!
 }
 
 const iterations = 4_096
