@@ -45,7 +45,8 @@ export function showIdempotencyKey(table: readonly AnyRoute[]) {
     const key = params['key']!
     const { merchant, livemode } = caller
     const kept = await dependencies.answers.lookup(merchant, livemode, key)
-    const answered = kept.map(({ operation, status, httpStatus, body, startedAt }): Use => {
+    const answered = kept.map(({ operation: scoped, status, httpStatus, body, startedAt }): Use => {
+      const operation = withoutScope(scoped)
       const resource = (body as { id?: string } | null)?.id ?? null
       return { operation, status, http_status: httpStatus, resource_id: resource, started_at: startedAt }
     })
@@ -63,6 +64,11 @@ export function showIdempotencyKey(table: readonly AnyRoute[]) {
     if (uses.length === 0) refuse('resource_must_exist')
     return { object: 'idempotency_key', key, livemode, uses }
   }
+}
+
+/** Where keys are scoped by who sends them, that stands behind the operation. */
+function withoutScope(operation: string): string {
+  return operation.split(' ', 2).join(' ')
 }
 
 /** A caller that may perform the operation, or read what it made. */
