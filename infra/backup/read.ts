@@ -14,6 +14,8 @@ export interface SavedHistory {
 }
 
 const linesPerPage = 5_000
+/** Rows of the tree are a hundred times as long as events. */
+const charactersPerPage = 4_000_000
 
 /** Undefined when this directory holds no complete backup. */
 export function readBackup(directory: string): SavedHistory | undefined {
@@ -58,14 +60,17 @@ async function* rowsOf(file: string): AsyncGenerator<KeptRows, void> {
 async function* pagesOf(file: string): AsyncGenerator<readonly string[], void> {
   const text = pipeline(createReadStream(file), createGunzip(), () => undefined).setEncoding('utf8')
   let page: string[] = []
+  let characters = 0
   let rest = ''
   for await (const chunk of text as AsyncIterable<string>) {
     const lines = (rest + chunk).split('\n')
     rest = lines.pop() ?? ''
     page.push(...lines)
-    if (page.length < linesPerPage) continue
+    characters += chunk.length
+    if (page.length < linesPerPage && characters < charactersPerPage) continue
     yield page
     page = []
+    characters = 0
   }
   if (page.length > 0) yield page
 }
