@@ -48,3 +48,15 @@ export const makersOfBilling: Readonly<Record<string, Making>> = {
   },
   invoice: (service) => made(service, '/api/v1/merchant/invoices', { amount: 7500, currency: 'XOF' }),
 }
+
+/** The address of an invoice that can be paid. */
+async function token(service: TestService): Promise<string> {
+  const { body } = await service.post('/api/v1/merchant/invoices', { amount: 5000, currency: 'XOF' })
+  return new URL(String(body['hosted_invoice_url'])).pathname.split('/').at(-1)!
+}
+
+export const specialOfBilling: Readonly<Record<string, Making>> = {
+  'GET /invoice/{token}': token,
+  'GET /invoice/{token}/status': token,
+  'POST /invoice/{token}/pay': token,
+}

@@ -6,7 +6,7 @@ import type { AnyRoute } from '../../packages/contract/routes.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { webhookRoster, webhookRosterId } from '../../packages/domain/webhook-endpoints/webhook-roster.ts'
 import { readState } from '../../packages/kernel/history.ts'
-import { makersOfBilling, namingOfBilling } from './billing-samples.ts'
+import { makersOfBilling, namingOfBilling, specialOfBilling } from './billing-samples.ts'
 import { eventually } from './eventually.ts'
 import type { TestService } from './service.ts'
 import { emailChange, invitation, newcomer, ownerSession, proving, type Proven } from './identity-samples.ts'
@@ -185,6 +185,7 @@ const special: Readonly<Record<string, (service: TestService) => Promise<string>
     return id
   },
   'GET /pay/{slug}': made.slug,
+  ...specialOfBilling,
   'GET /api/checkout/{sessionId}/receipt': made.paidSession,
 }
 

@@ -53,3 +53,11 @@ export const invoiceConfirmExamples: NamedExamples = {
   },
   card: { summary: 'By card', value: { paymentMethod: { type: 'card', card: { token: 'tok_visa' } } } },
 }
+
+export const invoiceFormExamples: NamedExamples = {
+  mobile_money: {
+    summary: 'By mobile money',
+    value: { PaymentMethod: 'mobile_money', Operator: 'orange_money', PhoneNumber: '+221770000042' },
+  },
+  card: { summary: 'By card: the payer goes on at the bank', value: { PaymentMethod: 'card' } },
+}

@@ -3,7 +3,7 @@ import { givenMetadata } from '../../contract/metadata.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { amountMinorMax } from '../../contract/vocabulary.ts'
 import type { Decider, Message } from '../../kernel/decider.ts'
-import { overdueFrom, reminderAt, unpaidFrom, usualDueDate } from './due.ts'
+import { overdueFrom, reminderAt, today, unpaidFrom, usualDueDate } from './due.ts'
 import { invoiceEvents, type InvoiceEvents, type Payer } from './events.ts'
 import {
   amountDue,
@@ -111,7 +111,8 @@ export const invoice: Decider<Invoice, InvoiceCommands, InvoiceEvents> = {
     },
     InvoiceIssued: (state, terms, { livemode, at }) => {
       const createdAt = state.status === 'none' ? at : state.createdAt
-      return { ...terms, ...nothingYet, livemode, createdAt, status: 'open' }
+      const issuedOn = today(terms.timeZone, new Date(at))
+      return { ...terms, ...nothingYet, livemode, createdAt, issuedOn, status: 'open' }
     },
     InvoiceNumbered: (state, { number }) => ({ ...begun(state), number }),
     InvoicePaymentStarted: (state, attempt) => ({
@@ -134,7 +135,15 @@ export const invoice: Decider<Invoice, InvoiceCommands, InvoiceEvents> = {
 }
 
 const outside: Payer = { type: 'outside', id: null }
-const nothingYet = { number: null, amountPaid: 0, attempt: null, paidBy: [], isOverdue: false, reminders: 0 }
+const nothingYet = {
+  issuedOn: null,
+  number: null,
+  amountPaid: 0,
+  attempt: null,
+  paidBy: [],
+  isOverdue: false,
+  reminders: 0,
+}
 
 interface Moving {
   readonly ended: string | null

@@ -14,6 +14,8 @@ export interface ExistingInvoice extends Terms {
   readonly livemode: boolean
   readonly createdAt: string
   readonly status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
+  /** The day of the invoice; null for a draft. */
+  readonly issuedOn: string | null
   readonly number: number | null
   readonly amountPaid: number
   /** The newest try to pay; all earlier ones had ended when it began. */

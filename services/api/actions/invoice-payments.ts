@@ -264,7 +264,8 @@ export async function prepareMove(
   return { to, ended: settles && isPayable(current) ? await endAttempt(request, id, current) : null }
 }
 
-async function intentOf(
+/** Always current; undefined as long as it is about to be made. */
+export async function intentOf(
   request: Pick<Request, 'owner' | 'dependencies'>,
   id: string,
 ): Promise<CreatedIntent | undefined> {

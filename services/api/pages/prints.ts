@@ -6,8 +6,11 @@ import { idOfSlug, slugOf } from '../../../packages/domain/payment-links/payment
 import { checkoutReceipt, ownerOfSession } from '../actions/checkout.ts'
 import { sessionOf } from '../actions/checkout-sessions.ts'
 import { ownerOfLink } from '../actions/payment-links.ts'
+import { hostedInvoice, ownerOfInvoice } from '../actions/hosted-invoice.ts'
 import type { Api } from '../http/handle.ts'
 import { receiptRows } from './checkout.ts'
+import { invoiceRows } from './invoice.ts'
+import { invoiceWords } from './invoice-words.ts'
 import { readerOf, type Reader } from './layout.ts'
 import { pdfOf } from './receipt-pdf.ts'
 
@@ -39,6 +42,30 @@ export function mountPrints(app: Express, api: Printing): void {
   app.get('/pay/:slug/qr.svg', async (request, response) => {
     await sendCode(request, response, api)
   })
+
+  app.get('/invoice/:token/invoice.pdf', async (request, response) => {
+    response.locals['loggedPath'] = '/invoice/{token}/invoice.pdf'
+    await sendInvoice(request, response, api)
+  })
+}
+
+/** Its dates are those of the invoice: as long as nothing is paid, the same bytes every time. */
+async function sendInvoice(request: Request, response: Response, api: Printing): Promise<void> {
+  const { dependencies, addressOf, rateLimits } = api
+  const asked = { params: { token: request.params['token'] as string }, dependencies }
+  const visited = { ...asked, owner: await ownerOfInvoice(asked) }
+  await rateLimits.count({ costly: addressOf(request), weight: pageWeight }, response)
+  await rateLimits.count({ account: visited.owner }, response)
+  const view = await hostedInvoice(visited)
+  const reader = reading(request)
+  const number = view.number ?? ''
+  const printed = { number, paid_at: `${view.issued_on}T00:00:00.000Z`, merchant: view.merchant }
+  const title = invoiceWords[reader.language].invoice
+  const { language } = reader
+  const file = await pdfOf({ title, language, receipt: printed, rows: invoiceRows(reader, view) })
+  response.setHeader('Content-Type', 'application/pdf')
+  response.setHeader('Content-Disposition', `inline; filename="${number || 'invoice'}.pdf"`)
+  response.end(file)
 }
 
 function reading(request: Request): Reader {

@@ -4,7 +4,7 @@ import type { ReceiptView } from '../../../packages/domain/checkout/resource.ts'
 interface Printed {
   readonly title: string
   readonly language: string
-  readonly receipt: ReceiptView
+  readonly receipt: Pick<ReceiptView, 'number' | 'paid_at' | 'merchant'>
   readonly rows: readonly (readonly [name: string, value: string])[]
 }
 

@@ -13,6 +13,7 @@ import { customerRoutes } from './customers.ts'
 import { eventRoutes } from './events.ts'
 import { feeRoutes } from './fees.ts'
 import { geographyRoutes } from './geography.ts'
+import { hostedInvoiceRoutes } from './hosted-invoices.ts'
 import { idempotencyKeyRoutes } from './idempotency-keys.ts'
 import { invoiceRoutes } from './invoices.ts'
 import { onboardingRoutes } from './onboarding.ts'
@@ -47,6 +48,7 @@ const table: readonly AnyRoute[] = [
   ...subscriptionRoutes,
   ...usageRoutes,
   ...invoiceRoutes,
+  ...hostedInvoiceRoutes,
   ...balanceRoutes,
   ...feeRoutes,
   ...webhookEndpointRoutes,

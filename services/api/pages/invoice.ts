@@ -1,0 +1,174 @@
+import { operatorIn } from '../../../packages/contract/catalog.ts'
+import type { Shown, Visit } from '../../../packages/contract/pages.ts'
+import type { Refusal } from '../../../packages/contract/refusals.ts'
+import { hostedInvoice, ownerOfInvoice, type HostedInvoiceView } from '../actions/hosted-invoice.ts'
+import { html, type Html } from '../docs/html.ts'
+import { invoiceForm } from './invoice-form.ts'
+import { invoiceWords } from './invoice-words.ts'
+import { frame, pageOf, readerOf, type Reader } from './layout.ts'
+import { money } from './money.ts'
+import { notice, problemWords } from './notices.ts'
+import type { Language } from './words.ts'
+
+interface Sight {
+  readonly view: HostedInvoiceView
+  readonly reader: Reader
+  /** Of the page. */
+  readonly path: string
+}
+
+/** The page for the payer, at whatever point the payment is. */
+export function invoicePage(view: HostedInvoiceView, visit: Visit): string {
+  const sight = { view, reader: readerOf(visit), path: pageOf(visit.path) }
+  const { words, language } = sight.reader
+  const own = invoiceWords[language]
+  if (view.payment_status === 'paid') return framed(sight, html`${paid(sight)} ${details(sight)}`)
+  if (view.status === 'void')
+    return framed(
+      sight,
+      html`<h1>${own.voidTitle}</h1>
+        <p>${own.voidLead}</p>`,
+    )
+  if (view.payment?.redirect_url) return framed(sight, html`${due(sight)} ${goOn(sight)}`)
+  if (view.payment_status === 'processing') return framed(sight, html`${due(sight)} ${prompt(sight)}`, 5)
+  const failure = view.payment?.failure_code
+  const problem = failure ? `${words.failures[failure]} ${words.notPaid} ${words.tryAgain}` : undefined
+  return framed(sight, payable(sight, { typed: {}, problem }))
+}
+
+function framed({ view, reader }: Sight, content: Html, refreshSeconds?: number): string {
+  const { name } = view.merchant
+  const title = invoiceWords[reader.language].titled(view.number ?? '', name)
+  const refresh = refreshSeconds !== undefined && { refreshSeconds }
+  return frame(reader, { title, name, isTest: !view.livemode, content, ...refresh })
+}
+
+interface Typed {
+  readonly typed: Readonly<Record<string, unknown>>
+  readonly problem: string | undefined
+}
+
+function payable(sight: Sight, given: Typed): Html {
+  return html`${due(sight)} ${invoiceForm({ ...sight, ...given })} ${details(sight)}`
+}
+
+/** What is left to be paid comes first. */
+function due({ view, reader }: Sight): Html {
+  const { words, language } = reader
+  const own = invoiceWords[language]
+  const day = dayText(view.due_date, language)
+  return html`<h1 class="due">
+      <span class="label">${words.amountDue}</span>
+      <span class="sum">${money(view.amount_left, view.currency, language)}</span>
+    </h1>
+    <p class="soft">${view.overdue ? own.overdue(day) : own.dueOn(day)}</p>`
+}
+
+function paid({ view, reader }: Sight): Html {
+  const own = invoiceWords[reader.language]
+  const amount = money(view.amount_due, view.currency, reader.language)
+  return html`<svg
+      class="sign"
+      viewBox="0 0 24 24"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="2"
+      aria-hidden="true"
+    >
+      <circle cx="12" cy="12" r="10" />
+      <path d="m7 12.5 3.5 3.5L17 9" />
+    </svg>
+    <h1>${own.paidTitle}</h1>
+    <p>${own.paidLead(amount, view.merchant.name)}</p>`
+}
+
+function details({ view, reader, path }: Sight): Html {
+  const own = invoiceWords[reader.language]
+  return html`<h2>${own.invoice} ${view.number ?? ''}</h2>
+    <dl>
+      ${invoiceRows(reader, view).map(
+        ([name, value]) =>
+          html`<dt>${name}</dt>
+            <dd>${value}</dd>`,
+      )}
+    </dl>
+    <a class="button second" href="${path}/invoice.pdf?lang=${reader.language}">${own.save}</a>`
+}
+
+/** What an invoice says, on the page and on paper. */
+export function invoiceRows(
+  { language }: Reader,
+  view: HostedInvoiceView,
+): readonly (readonly [string, string])[] {
+  const own = invoiceWords[language]
+  const sum = (minor: number) => money(minor, view.currency, language)
+  const isPart = view.amount_paid > 0 && view.amount_left > 0
+  const rows: readonly (readonly [string, string | null])[] = [
+    [own.number, view.number],
+    [own.from, view.merchant.name],
+    [own.for, view.customer_name],
+    [own.issued, dayText(view.issued_on, language)],
+    [own.due, dayText(view.due_date, language)],
+    ...view.lines.map(({ description, quantity, amount }) => {
+      const what = description ?? own.line
+      return [quantity === 1 ? what : `${what} × ${quantity}`, sum(amount)] as const
+    }),
+    [own.total, sum(view.amount_due)],
+    [own.alreadyPaid, isPart ? sum(view.amount_paid) : null],
+    [own.left, isPart ? sum(view.amount_left) : null],
+  ]
+  return rows.filter((row): row is [string, string] => row[1] !== null)
+}
+
+export function dayText(day: string, language: Language): string {
+  const locale = language === 'fr' ? 'fr-FR' : 'en-GB'
+  return new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(day))
+}
+
+/** Tells what to do on the phone, in the operator's name, and goes on by itself. */
+function prompt({ view, reader, path }: Sight): Html {
+  const { words, language } = reader
+  const { operator: code = null, phone = null, operation_id = null } = view.payment ?? {}
+  const operator = code === null ? words.card : (operatorIn(view.country, code)?.name ?? code)
+  const here = `${path}?lang=${language}`
+  return html`<h2>${words.promptTitle}</h2>
+    ${phone !== null && html`<p>${words.promptLead(operator, phone)}</p>`}
+    ${
+      phone !== null &&
+      html`<ol class="steps">
+        ${words.promptSteps(operator).map((step) => html`<li>${step}</li>`)}
+      </ol>`
+    }
+    <p class="wait" role="status" data-status="${path}/status" data-shown="processing" data-page="${here}">
+      ${words.waiting}
+    </p>
+    <noscript><a class="button second" href="${here}">${words.refresh}</a></noscript>
+    ${
+      !view.livemode &&
+      operation_id !== null &&
+      html`<a class="button second" href="/sandbox/pay/${operation_id}?lang=${language}"
+        >${words.playPayer}</a
+      >`
+    }`
+}
+
+function goOn({ view, reader: { words } }: Sight): Html {
+  return html`<p>${words.goOnLead}</p>
+    <a class="button" href="${view.payment!.redirect_url!}">${words.goOn}</a>`
+}
+
+/** Whatever was pressed, the payer goes on at the page, which shows how things stand. */
+export function backToInvoice(_: unknown, visit: Visit): Shown {
+  return { location: `${pageOf(visit.path)}?lang=${readerOf(visit).language}` }
+}
+
+/** What was typed stays, with the reason above it. */
+export async function refusedInvoice(refusal: Refusal, visit: Visit): Promise<Shown> {
+  const isPressed = visit.path !== pageOf(visit.path)
+  if (refusal.reason === 'resource_must_exist' || !isPressed) return notice(refusal, visit)
+  const view = await hostedInvoice({ ...visit, owner: await ownerOfInvoice(visit) })
+  if (view.payment_status !== 'unpaid' || view.payment_methods.length === 0) return backToInvoice(view, visit)
+  const reader = readerOf(visit)
+  const sight = { view, reader, path: pageOf(visit.path) }
+  return framed(sight, payable(sight, { typed: visit.form, problem: problemWords(refusal, reader) }))
+}

@@ -1,0 +1,80 @@
+import { perform } from '../../../packages/contract/routes.ts'
+import { section } from '../../../packages/contract/section.ts'
+import { literals, optional, record, Type } from '../../../packages/contract/vocabulary.ts'
+import { invoiceFormExamples } from '../../../packages/domain/invoices/examples.ts'
+import {
+  HostedInvoice,
+  hostedInvoice,
+  InvoiceFormRequest,
+  InvoiceStanding,
+  invoiceStanding,
+  ownerOfInvoice,
+  payHostedInvoice,
+} from '../actions/hosted-invoice.ts'
+import { backToInvoice, invoicePage, refusedInvoice } from '../pages/invoice.ts'
+
+/** Whoever was given the address of an invoice is its payer. */
+const payers = {
+  scope: 'public',
+  inferred: true,
+  params: { token: 'text' },
+  token: 'token',
+  actsFor: ownerOfInvoice,
+} as const
+
+const lang = optional({ ...literals('fr', 'en'), description: "Instead of the browser's language" })
+
+const rows = [
+  perform('GET /invoice/{token}', {
+    ...payers,
+    summary: 'The page of an invoice, on which it can be paid; JSON for programs',
+    query: record({
+      lang,
+      // Payers come back from operators' pages with these.
+      status: optional(Type.String()),
+      payment_intent: optional(Type.String()),
+      operation_id: optional(Type.String()),
+    }),
+    returns: HostedInvoice,
+    page: invoicePage,
+    refusedPage: refusedInvoice,
+    action: hostedInvoice,
+  }),
+
+  perform('GET /invoice/{token}/status', {
+    ...payers,
+    summary: 'A small answer to ask for again and again: how the payment stands',
+    returns: InvoiceStanding,
+    action: invoiceStanding,
+  }),
+
+  perform('POST /invoice/{token}/pay', {
+    ...payers,
+    summary: 'Pay what is left, from the form of the page; what is under way is answered as it is',
+    form: true,
+    body: InvoiceFormRequest,
+    examples: invoiceFormExamples,
+    query: record({ lang }),
+    returns: HostedInvoice,
+    refusals: [
+      'invoice_state_must_allow_it',
+      'payment_must_be_eligible',
+      'payment_method_must_be_valid',
+      'method_country_must_be_the_transactions',
+      'confirmation_must_be_the_only_one',
+      'provider_must_accept_the_payment',
+      'live_provider_must_be_configured',
+      'dependency_must_answer_in_time',
+      'merchant_must_not_be_suspended',
+    ],
+    page: backToInvoice,
+    refusedPage: refusedInvoice,
+    action: payHostedInvoice,
+  }),
+]
+
+export const hostedInvoiceRoutes = section(
+  'Pages of invoices',
+  'Where `hosted_invoice_url` leads: the payer sees the invoice, saves it as PDF and pays what is left.',
+  rows,
+)

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import t from 'tap'
+import { answerPayment } from '../support/checkout.ts'
+import { eventually } from '../support/eventually.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+
+t.before(async () => {
+  service = await startService(t)
+})
+
+/** The path of a new invoice's page; the service does not know by which port it is reached. */
+async function page(body: object = {}): Promise<{ id: string; path: string }> {
+  const order = { amount: 5_000, currency: 'XOF', description: 'Réparation d’une lampe', ...body }
+  const answer = await service.post('/api/v1/merchant/invoices', order)
+  const { id, hosted_invoice_url: url } = answer.body
+  return { id: String(id), path: new URL(String(url)).pathname }
+}
+
+const json = (path: string) => service.get(path, { key: '' })
+const inBrowser = async (path: string, init: RequestInit = {}) => {
+  const headers = { accept: 'text/html', ...(init.headers as object) }
+  const answer = await fetch(service.url + path, { redirect: 'manual', ...init, headers })
+  return { status: answer.status, location: answer.headers.get('location'), text: await answer.text() }
+}
+const press = (path: string, fields: Readonly<Record<string, string>>) =>
+  inBrowser(`${path}/pay?lang=fr`, { method: 'POST', body: new URLSearchParams(fields) })
+const byPhone = { PaymentMethod: 'mobile_money', Operator: 'orange_money', PhoneNumber: '77 000 00 42' }
+const patch = (id: string, status: string) =>
+  service.call('PATCH', `/api/v1/merchant/invoices/${id}/status`, { status })
+
+t.test('a payer pays an invoice on its page, in French', async (t) => {
+  const { path } = await page({ customer_name: 'Awa <Koné>' })
+  const shown = await inBrowser(`${path}?lang=fr`)
+  t.equal(shown.status, 200)
+  t.match(shown.text, /Payer 5\s000\sF\sCFA/)
+  t.match(shown.text, 'Awa &lt;Koné&gt;')
+  t.match(shown.text, 'Réparation')
+  t.match(await press(path, byPhone), { status: 303, location: `${path}?lang=fr` })
+  t.match((await inBrowser(`${path}?lang=fr`)).text, 'Confirmez sur votre téléphone')
+  t.match((await json(`${path}/status`)).body, { payment_status: 'processing', poll_after_ms: 1_500 })
+  const again = await press(path, byPhone)
+  t.equal(again.status, 303, 'pressing twice is harmless')
+  const { body: listed } = await service.get<{ data: { payment_intent: string }[] }>(
+    '/api/v1/billing/invoices?limit=1',
+  )
+  await answerPayment(service, listed.data[0]!.payment_intent)
+  await eventually(
+    () => json(path),
+    ({ body }) => body['status'] === 'paid',
+  )
+  t.match((await inBrowser(`${path}?lang=fr`)).text, 'Payé, merci')
+  t.match((await json(`${path}/status`)).body, { payment_status: 'paid', poll_after_ms: 0 })
+})
+
+t.test('what was typed wrong stays, with the reason', async (t) => {
+  const { path } = await page()
+  const refused = await press(path, { ...byPhone, PhoneNumber: '12' })
+  t.equal(refused.status, 400)
+  t.match(refused.text, 'value="12"')
+  t.match(refused.text, 'role="alert"')
+})
+
+t.test('a page is found by its whole address only, and a draft has none', async (t) => {
+  const { id, path } = await page()
+  const guessed = `${path.slice(0, -32)}${'0'.repeat(32)}`
+  for (const wrong of [guessed, path.slice(0, -1), `/invoice/${id}`, `${guessed}/status`]) {
+    t.equal((await json(wrong)).status, 404, wrong)
+    t.equal((await inBrowser(wrong)).status, 404, wrong)
+  }
+  t.equal((await inBrowser(`${guessed}/invoice.pdf`)).status, 404)
+  t.equal((await json(path.toUpperCase().replace('/INVOICE', '/invoice'))).status, 200, 'in either case')
+  const draft = await page({ status: 'draft' })
+  t.equal((await json(draft.path)).status, 404)
+  await patch(draft.id, 'open')
+  t.equal((await json(draft.path)).status, 200)
+})
+
+t.test('nobody pays what is void', async (t) => {
+  const { id, path } = await page()
+  await patch(id, 'void')
+  t.match((await json(path)).body, { status: 'void', payment_methods: [] })
+  t.match((await inBrowser(`${path}?lang=en`)).text, 'Nothing is to be paid')
+  t.equal((await press(path, byPhone)).status, 303)
+  t.match((await json(path)).body, { status: 'void', payment: null })
+})
+
+t.test('an invoice on paper is the same bytes every time', async (t) => {
+  const { path } = await page({ customer_name: 'Awa Koné' })
+  const print = async (language: string) => {
+    const answer = await fetch(`${service.url}${path}/invoice.pdf?lang=${language}`)
+    t.equal(answer.headers.get('content-type'), 'application/pdf')
+    const bytes = Buffer.from(await answer.arrayBuffer())
+    t.equal(bytes.subarray(0, 5).toString(), '%PDF-')
+    return createHash('sha256').update(bytes).digest('hex')
+  }
+  t.equal(await print('fr'), await print('fr'))
+  t.not(await print('en'), await print('fr'))
+})
