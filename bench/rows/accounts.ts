@@ -1,6 +1,10 @@
 import { derivedId } from '../../packages/contract/identity.ts'
-import { account, bookId } from '../../packages/domain/ledger/accounts.ts'
-import { book } from '../../packages/domain/ledger/book.ts'
+import { account } from '../../packages/domain/ledger/accounts.ts'
+import {
+  paymentIntent,
+  type PaymentIntentCommands,
+} from '../../packages/domain/payment-intents/payment-intent.ts'
+import type { Message } from '../../packages/kernel/decider.ts'
 import { checkAfterwards } from '../support/afterwards.ts'
 import { compiling, type Bench, type Times } from '../support/bench.ts'
 import type { Contest, Row } from '../support/contest.ts'
@@ -50,18 +54,29 @@ async function prepare(bench: Bench): Promise<Contest> {
 
 type Dependencies = Awaited<ReturnType<typeof openBenchHouse>>['dependencies']
 
-/** Gives this many sellers one unit each. */
+/** A payment of an order for each thousand sellers, each of whom gets this much. */
+const share = 100
+const terms = { currency: 'XOF', transactionCountry: 'SN', payerCountry: null, railCountry: null }
+const card = { method: { type: 'card', token: 'tok_ok' }, preferredFlow: null, returnUrl: null } as const
+
+/** The service books them, so every entry follows from an event. */
 async function fill({ executor }: Dependencies, { id }: BenchMerchant, count: number): Promise<void> {
   const envelope = { merchant: id, livemode: false, actor: 'bench', correlation: id }
   for (let from = 0; from < count; from += perEntry) {
-    const amount = Math.min(perEntry, count - from)
-    const sellerOf = (number: number) => account('seller.pending', derivedId(id, `seller ${number}`))
-    const credits = Array.from({ length: amount }, (_, index) => ({
-      account: sellerOf(from + index),
-      amount: 1,
-    }))
-    const subject = { type: 'payment', id: derivedId(id, `order ${from}`) }
-    const data = { template: 'order.paid', subject, rail: 'card', amount, fee: 0, credits } as const
-    await executor.send(book, bookId(id, false, 'XOF'), { type: 'PostEntry', data }, envelope)
+    const sellers = Math.min(perEntry, count - from)
+    const credits = Array.from({ length: sellers }, (_, index) => {
+      return { account: account('seller.pending', derivedId(id, `seller ${from + index}`)), amount: share }
+    })
+    const plan = { template: 'order.paid', credits, feeMode: 'payer', payerFee: 0 } as const
+    const purpose = { type: 'order', id } as const
+    const order = { ...terms, amount: sellers * share, description: null, customer: null, metadata: {} }
+    const intent = derivedId(id, `order ${from}`)
+    const send = (command: Message<PaymentIntentCommands>) =>
+      executor.send(paymentIntent, intent, command, envelope)
+    await send({ type: 'CreateIntent', data: { ...order, purpose, plan } })
+    const { state } = await send({ type: 'ConfirmIntent', data: { ...card, statusPages: '' } })
+    if (state.status === 'none') throw new Error('the order was not created')
+    const { operationId } = state.attempts.at(-1)!
+    await send({ type: 'CompletePayment', data: { operationId } })
   }
 }
