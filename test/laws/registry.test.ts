@@ -201,6 +201,29 @@ t.test('what is shown by its id has a history', async (t) => {
   })
 })
 
+/** All that is written for one family only: its files, and what other files say of it. */
+function linesOf(family: string, one: string): number {
+  const own = ['index.ts', `${one}.ts`, 'resource.ts', 'examples.ts'].map(
+    (name) => `${domain}/${family}/${name}`,
+  )
+  const files = [...own, `projections/${family}.ts`, `services/api/routes/${family}.ts`]
+  const registers = [`${domain}/index.ts`, 'projections/index.ts', 'services/api/routes/index.ts']
+  const linesIn = (file: string) => readFileSync(join(root, file), 'utf8').trimEnd().split('\n')
+  const registering = registers.flatMap(linesIn).filter((line) => new RegExp(`\\b${one}`).test(line))
+  return files.flatMap(linesIn).length + registering.length
+}
+
+t.test('an endpoint of the model family takes at most sixty lines over all layers', async (t) => {
+  const specified = routes.filter(({ operation, kind }) => {
+    return operation.includes('/api/v1/merchant/products') && kind !== 'history'
+  })
+  t.equal(specified.length, 6)
+  const refusing = 2 // The rule about prices: its line, and the advice.
+  const lines = (linesOf('products', 'product') + refusing) / specified.length
+  t.ok(lines <= 60, `${lines.toFixed(1)} lines an endpoint`)
+  t.equal(readdirSync(join(root, domain, 'products')).length, 4, 'and no file was forgotten here')
+})
+
 /** Kinds whose rows take a parent, and how many ids their paths hold without one. */
 const idsOf: Readonly<Partial<Record<AnyRoute['kind'], number>>> = {
   create: 0,
