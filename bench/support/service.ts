@@ -54,11 +54,12 @@ export async function startService(
     }
   }
 
-  /** A consumer saves its checkpoint once everything that follows from it is written. */
+  /** A consumer saves its checkpoint once everything that follows from it is written; so does the notary. */
   async function progress(): Promise<Progress> {
     const head = await log?.head()
     const text = `
-      select (select max(position) from events)::float8 as head, min(position)::float8 as least from checkpoints`
+      select (select max(position) from events)::float8 as head, min(position)::float8 as least
+      from (select position from checkpoints union all select max(position) from log_checkpoints) as reached`
     const { rows } = await pool.query<Progress>(text)
     return head === undefined ? rows[0]! : { ...rows[0]!, head }
   }
