@@ -45,7 +45,7 @@ export const OnboardingStepResource = record({
     ...literals('todo', 'in_progress', 'done'),
     description: 'The first that is not done is in progress',
   },
-  required_for: literals('sandbox', 'live'),
+  required_for: { ...literals('sandbox', 'live'), description: 'What it opens' },
   position: Type.Integer({ minimum: 1, description: 'Its place, from 1 on' }),
 })
 

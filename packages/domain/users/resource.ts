@@ -100,7 +100,7 @@ export const MeResource = record({
   role: Role,
   scopes: Scopes,
   environments: Type.Array(literals('sandbox', 'live')),
-  onboarding: OnboardingState,
+  onboarding: { ...OnboardingState, description: 'How far the guide was followed' },
 })
 
 export const AcknowledgementResource = record({ object: literals('acknowledgement'), message: Type.String() })
