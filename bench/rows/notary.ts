@@ -34,7 +34,7 @@ async function prepare(bench: Bench): Promise<Contest> {
   await pool.query('create table peer_chain (position bigint primary key, hash bytea not null)')
   return {
     async ours() {
-      await pool.query('truncate log_bundles, log_tiles, log_checkpoints')
+      await pool.query('truncate log_bundles, log_tiles, log_checkpoints, log_cosignatures')
       return perSecond(events, () => signAll(runtime, database))
     },
     async peer() {
