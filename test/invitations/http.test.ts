@@ -73,7 +73,11 @@ async function mailedToken(to: string): Promise<string> {
 t.test('who is invited by mail joins with a password and a name, and works at once', async (t) => {
   const email = address()
   const id = await invite({ email, role: 'support', name: 'Fatou Ba' })
-  t.match(await members(), { data: [{ id, email, role: 'support', status: 'invited', user_id: null }, {}] })
+  const invited = await eventually(
+    () => members(),
+    ({ data }) => data.some((one) => one.id === id),
+  )
+  t.match(invited, { data: [{ id, email, role: 'support', status: 'invited', user_id: null }, {}] })
   const token = await mailedToken(email)
   t.match(await accept({ token, name: 'Fatou' }), { status: 400, body: { param: '/password' } })
   t.match(await accept({ token, password: 'password1' }), { status: 400, body: { param: '/password' } })
