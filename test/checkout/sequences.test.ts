@@ -154,25 +154,33 @@ class World {
     if (alive.length > 1) throw new Error(`the link has ${alive.map(({ status }) => status).join()}`)
   }
 
-  /** What becomes true when everybody has heard of everything. */
+  /** What becomes true when everybody has heard of everything: also what was said last. */
   async checkEnd(): Promise<void> {
     const { store } = service.service.runtime.dependencies
-    const paid = await Promise.all(
-      this.ids.map(async (id) => (await this.intentsOf(id)).filter(isPaid).length),
-    )
-    const ofLink = paid.slice(0, -1).reduce((sum, count) => sum + count, 0)
     await eventually(
-      () => readState(store, paymentLink, this.link),
-      (link) => link.status !== 'none' && link.uses === ofLink,
+      async () => ({ link: await readState(store, paymentLink, this.link), paid: await this.#paid() }),
+      ({ link, paid }) => link.status !== 'none' && link.uses === sum(paid.slice(0, -1)),
       20_000,
     )
     for (const [index, id] of this.ids.entries())
       await eventually(
-        () => readState(store, checkoutSession, identity(id, 'cs')!),
-        (session) => session.status !== 'none' && (session.paidBy !== null) === (paid[index] === 1),
+        async () => ({
+          session: await readState(store, checkoutSession, identity(id, 'cs')!),
+          paid: (await this.#paid())[index],
+        }),
+        ({ session, paid }) => session.status !== 'none' && (session.paidBy !== null) === (paid === 1),
         20_000,
       )
   }
+
+  /** How many intents of each session are paid. */
+  #paid(): Promise<readonly number[]> {
+    return Promise.all(this.ids.map(async (id) => (await this.intentsOf(id)).filter(isPaid).length))
+  }
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0)
 }
 
 function isPaid({ status }: PaymentIntent): boolean {
