@@ -85,7 +85,7 @@ function routerOf(api: Api, { prefix, places, metrics }: Family): Router {
     const name = method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete'
     router[name](pattern, (request, response) => serve(api, { route, request, response, metrics }))
   }
-  for (const [pattern, here] of methods) {
+  for (const [pattern, here] of [...methods].sort(fixedFirst)) {
     const allow = allowed(here.map(({ method }) => method))
     router.options(pattern, (_request, response) => answerOptions(response, here, allow))
     router.all(pattern, (_request, response) => {
@@ -94,6 +94,11 @@ function routerOf(api: Api, { prefix, places, metrics }: Family): Router {
     })
   }
   return router
+}
+
+/** `/mine` before `/:id`, which it would match too. */
+function fixedFirst([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+  return Number(one.includes(':')) - Number(other.includes(':'))
 }
 
 function allowed(methods: readonly string[]): string {
