@@ -127,7 +127,6 @@ const rows = [
   perform('PATCH /api/v1/auth/passkeys/{id}', {
     ...ofUser,
     ...named,
-    isChange: true,
     summary: 'Rename a passkey',
     body: PasskeyRevision,
     examples: passkeyNameExamples,

@@ -66,7 +66,7 @@ const signingIn = [
     examples: registrationExamples,
     status: 201,
     location: '/api/v1/auth/sessions/{id}',
-    refusals: ['email_must_be_free', 'password_must_be_hard_to_guess'],
+    refusals: ['email_must_be_free', 'password_must_be_hard_to_guess', 'challenge_must_be_verified'],
     action: register,
   }),
 
