@@ -41,8 +41,7 @@ export async function startService(
   const { child, port, healthPort } = await startProgram(`../../services/${program}`, environmentOf(database))
   const pool = new pg.Pool({ connectionString: database.url, max: 1 })
   const log = database.eventStore && (await openLog(database))
-  const delays = () => delaysOf(healthPort)
-  return { port, pid: child.pid!, settled, residentMegabytes, delays, close }
+  return { port, pid: child.pid!, settled, residentMegabytes, delays: () => delaysOf(healthPort), close }
 
   /** The log stands still, and every consumer has reached its end. */
   async function settled(lookEveryMs = lookSoonMs): Promise<number> {

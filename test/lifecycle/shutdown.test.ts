@@ -155,6 +155,7 @@ const wrong: Readonly<Record<string, readonly string[]>> = {
   LOG_FORMAT: ['text'],
   MASTER_KEY: ['short', 'x'.repeat(44)],
   SMTP_URL: ['http://us:secret@localhost', 'localhost:25', 'smtp://'],
+  SMS_URL: ['localhost:9000', 'ftp://us:secret@localhost', 'http://'],
   REQUESTS_IN_FLIGHT_MAX: ['0', 'many'],
   DRAIN_SECONDS: ['-1', '301', '1.5'],
   OTEL_EXPORTER_OTLP_ENDPOINT: ['localhost:4318', 'grpc://us:secret@localhost:4317'],
@@ -184,7 +185,7 @@ t.test('every setting has a wrong value here, or takes any text', (t) => {
       },
     ),
   )
-  const free = ['DATA_DIR', 'MAIL_FROM', 'INSTANCE']
+  const free = ['DATA_DIR', 'MAIL_FROM', 'SMS_FROM', 'INSTANCE']
   t.strictSame([...asked].sort(), [...Object.keys(wrong), ...free].sort())
   t.end()
 })
