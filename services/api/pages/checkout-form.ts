@@ -1,8 +1,8 @@
-import { marketOf } from '../../../packages/contract/catalog.ts'
 import type { HostedCheckoutView } from '../../../packages/domain/checkout/resource.ts'
 import { html, type Html } from '../docs/html.ts'
 import type { Reader } from './layout.ts'
 import { money } from './money.ts'
+import { alert, phoneFields, textOf } from './pay-parts.ts'
 
 type Method = HostedCheckoutView['payment_methods'][number]
 
@@ -44,12 +44,7 @@ export function payForm(state: FormState): Html {
   const here = `/checkout/session/${view.id}`
   const mobile = view.payment_methods.find(({ type }) => type === 'mobile_money')
   const card = view.payment_methods.find(({ type }) => type === 'card')
-  return html`${
-      state.problem !== undefined &&
-      html`<div class="alert" role="alert">
-        <p>${state.problem}</p>
-      </div>`
-    }
+  return html`${alert(state.problem)}
     <form
       class="pay"
       method="post"
@@ -57,7 +52,8 @@ export function payForm(state: FormState): Html {
       data-country="${view.country}"
       data-sending="${words.sending}"
     >
-      ${view.open_amount && amountField(state)} ${mobile && mobileFields(state, mobile)}
+      ${view.open_amount && amountField(state)}
+      ${mobile && phoneFields({ ...mobile, country: view.country, reader, typed: state.typed })}
       ${mobile && html`<button name="PaymentMethod" value="mobile_money">${payLabel(state, mobile)}</button>`}
       ${mobile && card && html`<p class="or">${words.or}</p>`}
       ${card && cardButton(state, card, mobile !== undefined)}
@@ -105,55 +101,6 @@ function amountField({ view, reader: { words }, typed }: FormState): Html {
       ${view.fee_mode === 'customer_pays' ? words.feeAdded : words.amountHint(signOf(view.currency))}
     </p>
   </div>`
-}
-
-function mobileFields(state: FormState, { operators }: Method): Html {
-  const { words } = state.reader
-  const chosen = operators.length === 1 ? operators[0]!.code : state.typed['Operator']
-  return html`<fieldset>
-      <legend>${words.operator}</legend>
-      <div class="choices">${operators.map((operator) => tile(operator, chosen === operator.code))}</div>
-    </fieldset>
-    ${numberField(state)}
-    <label class="remember" hidden><input type="checkbox" checked />${words.remember}</label>`
-}
-
-function tile({ code, name }: Method['operators'][number], isChosen: boolean): Html {
-  return html`<label class="choice">
-    <input type="radio" name="Operator" value="${code}" required ${isChosen && html`checked`} />
-    ${name}
-  </label>`
-}
-
-function numberField({ view, reader: { words }, typed }: FormState): Html {
-  const { callingCode, msisdnPattern, msisdnExample } = marketOf(view.country)!
-  const example = msisdnExample.slice(callingCode.length)
-  return html`<div class="field">
-    <label for="number">${words.number}</label>
-    <div class="typed">
-      <span aria-hidden="true">${callingCode}</span>
-      <input
-        id="number"
-        name="PhoneNumber"
-        type="tel"
-        inputmode="tel"
-        autocomplete="tel"
-        required
-        maxlength="24"
-        value="${textOf(typed['PhoneNumber'])}"
-        aria-describedby="number-hint number-fault"
-        data-code="${callingCode}"
-        data-pattern="${msisdnPattern.source}"
-        data-wrong="${words.numberWrong}"
-      />
-    </div>
-    <p class="hint" id="number-hint">${words.numberHint(example.length, example)}</p>
-    <p class="fault" id="number-fault" aria-live="polite"></p>
-  </div>`
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }
 
 /** `F CFA` */

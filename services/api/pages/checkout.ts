@@ -15,6 +15,7 @@ import { due, payForm, type FormState } from './checkout-form.ts'
 import { frame, pageOf, readerOf, type Reader } from './layout.ts'
 import { money, time } from './money.ts'
 import { notice, problemWords } from './notices.ts'
+import { detailList, doneSign, phoneSteps, waiting } from './pay-parts.ts'
 
 type Existing = Exclude<PaymentIntent, { status: 'none' }>
 
@@ -97,22 +98,12 @@ function paid({ view, reader }: Sight, receipt: ReceiptView): Html {
   const { currency } = receipt
   const total = receipt.amount + (receipt.fee ?? 0)
   const name = view.merchant.name
-  return html`<svg
-      class="sign"
-      viewBox="0 0 24 24"
-      fill="none"
-      stroke="currentColor"
-      stroke-width="2"
-      aria-hidden="true"
-    >
-      <circle cx="12" cy="12" r="10" />
-      <path d="m7 12.5 3.5 3.5L17 9" />
-    </svg>
+  return html`${doneSign}
     <h1>${words.paidTitle}</h1>
     <p>${words.paidLead(money(total, currency, language), name)}</p>
     ${view.success_url !== null && backLink(reader, name, view.success_url)}
     <h2>${words.receipt}</h2>
-    ${receiptList(reader, receipt, view.country)}
+    ${detailList(receiptRows(reader, receipt, view.country))}
     <a class="button second" href="/checkout/session/${view.id}/receipt.pdf?lang=${language}"
       >${words.download}</a
     >`
@@ -151,17 +142,6 @@ function operatorName(code: string | null, country: string): string | undefined 
   return code === null ? undefined : (operatorIn(country, code)?.name ?? code)
 }
 
-function receiptList(reader: Reader, receipt: ReceiptView, country: string): Html {
-  const rows = receiptRows(reader, receipt, country)
-  return html`<dl>
-    ${rows.map(
-      ([name, value]) =>
-        html`<dt>${name}</dt>
-          <dd>${value}</dd>`,
-    )}
-  </dl>`
-}
-
 /** Tells what to do on the phone, in the operator's name, and goes on by itself. */
 function prompt({ view, reader, intent }: Sight): Html {
   const { words, language } = reader
@@ -172,22 +152,8 @@ function prompt({ view, reader, intent }: Sight): Html {
   const operator = isMobile ? (operatorName(method.operator, method.country) ?? '') : words.card
   return html`${due({ view, reader, typed: {} })}
     <h2>${words.promptTitle}</h2>
-    ${isMobile && html`<p>${words.promptLead(operator, method.msisdn.slice(-4))}</p>`}
-    ${
-      isMobile &&
-      html`<ol class="steps">
-        ${words.promptSteps(operator).map((step) => html`<li>${step}</li>`)}
-      </ol>`
-    }
-    <p
-      class="wait"
-      role="status"
-      data-status="/api/checkout/${view.id}/status"
-      data-shown="processing"
-      data-page="${here}"
-    >
-      ${words.waiting}
-    </p>
+    ${isMobile && phoneSteps(reader, operator, method.msisdn.slice(-4))}
+    ${waiting(reader, { status: `/api/checkout/${view.id}/status`, shown: 'processing', page: here })}
     <noscript><a class="button second" href="${here}">${words.refresh}</a></noscript>
     ${
       isMobile &&

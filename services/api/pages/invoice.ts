@@ -8,6 +8,7 @@ import { invoiceWords } from './invoice-words.ts'
 import { frame, pageOf, readerOf, type Reader } from './layout.ts'
 import { money } from './money.ts'
 import { notice, problemWords } from './notices.ts'
+import { detailList, doneSign, phoneSteps, waiting } from './pay-parts.ts'
 import type { Language } from './words.ts'
 
 interface Sight {
@@ -67,17 +68,7 @@ function due({ view, reader }: Sight): Html {
 function paid({ view, reader }: Sight): Html {
   const own = invoiceWords[reader.language]
   const amount = money(view.amount_due, view.currency, reader.language)
-  return html`<svg
-      class="sign"
-      viewBox="0 0 24 24"
-      fill="none"
-      stroke="currentColor"
-      stroke-width="2"
-      aria-hidden="true"
-    >
-      <circle cx="12" cy="12" r="10" />
-      <path d="m7 12.5 3.5 3.5L17 9" />
-    </svg>
+  return html`${doneSign}
     <h1>${own.paidTitle}</h1>
     <p>${own.paidLead(amount, view.merchant.name)}</p>`
 }
@@ -85,13 +76,7 @@ function paid({ view, reader }: Sight): Html {
 function details({ view, reader, path }: Sight): Html {
   const own = invoiceWords[reader.language]
   return html`<h2>${own.invoice} ${view.number ?? ''}</h2>
-    <dl>
-      ${invoiceRows(reader, view).map(
-        ([name, value]) =>
-          html`<dt>${name}</dt>
-            <dd>${value}</dd>`,
-      )}
-    </dl>
+    ${detailList(invoiceRows(reader, view))}
     <a class="button second" href="${path}/invoice.pdf?lang=${reader.language}">${own.save}</a>`
 }
 
@@ -132,16 +117,8 @@ function prompt({ view, reader, path }: Sight): Html {
   const operator = code === null ? words.card : (operatorIn(view.country, code)?.name ?? code)
   const here = `${path}?lang=${language}`
   return html`<h2>${words.promptTitle}</h2>
-    ${phone !== null && html`<p>${words.promptLead(operator, phone)}</p>`}
-    ${
-      phone !== null &&
-      html`<ol class="steps">
-        ${words.promptSteps(operator).map((step) => html`<li>${step}</li>`)}
-      </ol>`
-    }
-    <p class="wait" role="status" data-status="${path}/status" data-shown="processing" data-page="${here}">
-      ${words.waiting}
-    </p>
+    ${phone !== null && phoneSteps(reader, operator, phone)}
+    ${waiting(reader, { status: `${path}/status`, shown: 'processing', page: here })}
     <noscript><a class="button second" href="${here}">${words.refresh}</a></noscript>
     ${
       !view.livemode &&

@@ -3,6 +3,7 @@ import type { OperationView } from '../../../packages/domain/payment-intents/ope
 import { html } from '../docs/html.ts'
 import { frame, readerOf } from './layout.ts'
 import type { Words } from './words.ts'
+import { waiting } from './pay-parts.ts'
 
 const titles: Readonly<Record<OperationView['status'], keyof Words & `status${string}`>> = {
   pending: 'statusPending',
@@ -28,18 +29,7 @@ export function operationPage({ id, status, message, redirect_url, livemode }: O
     ...(!isOpen && redirect_url !== null && { forward: redirect_url }),
     content: html`<h1>${title}</h1>
       ${message !== null && html`<p>${message}</p>`}
-      ${
-        isOpen &&
-        html`<p
-          class="wait"
-          role="status"
-          data-status="/operations/status/${id}"
-          data-shown="pending"
-          data-page="${visit.path}"
-        >
-          ${words.waiting}
-        </p>`
-      }
+      ${isOpen && waiting(reader, { status: `/operations/status/${id}`, shown: 'pending', page: visit.path })}
       ${redirect_url !== null && html`<a class="button" href="${redirect_url}">${label}</a>`}
       <p class="hint">${id}</p>`,
   })

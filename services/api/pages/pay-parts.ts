@@ -1,0 +1,124 @@
+import { marketOf } from '../../../packages/contract/catalog.ts'
+import { html, type Html } from '../docs/html.ts'
+import type { Reader } from './layout.ts'
+
+/** An operator as the page offers it. */
+interface Operator {
+  readonly code: string
+  readonly name: string
+}
+
+export interface PhoneForm {
+  readonly reader: Reader
+  readonly country: string
+  readonly operators: readonly Operator[]
+  /** What the payer had typed before it was refused. */
+  readonly typed: Readonly<Record<string, unknown>>
+}
+
+/** The same names on every page, so that the browser remembers one number for all of them. */
+export function phoneFields({ reader, country, operators, typed }: PhoneForm): Html {
+  const { words } = reader
+  const chosen = operators.length === 1 ? operators[0]!.code : typed['Operator']
+  return html`<fieldset>
+      <legend>${words.operator}</legend>
+      <div class="choices">${operators.map((operator) => tile(operator, chosen === operator.code))}</div>
+    </fieldset>
+    ${numberField(reader, country, textOf(typed['PhoneNumber']))}
+    <label class="remember" hidden><input type="checkbox" checked />${words.remember}</label>`
+}
+
+function tile({ code, name }: Operator, isChosen: boolean): Html {
+  return html`<label class="choice">
+    <input type="radio" name="Operator" value="${code}" required ${isChosen && html`checked`} />
+    ${name}
+  </label>`
+}
+
+function numberField({ words }: Reader, country: string, number: string): Html {
+  const { callingCode, msisdnPattern, msisdnExample } = marketOf(country)!
+  const example = msisdnExample.slice(callingCode.length)
+  return html`<div class="field">
+    <label for="number">${words.number}</label>
+    <div class="typed">
+      <span aria-hidden="true">${callingCode}</span>
+      <input
+        id="number"
+        name="PhoneNumber"
+        type="tel"
+        inputmode="tel"
+        autocomplete="tel"
+        required
+        maxlength="24"
+        value="${number}"
+        aria-describedby="number-hint number-fault"
+        data-code="${callingCode}"
+        data-pattern="${msisdnPattern.source}"
+        data-wrong="${words.numberWrong}"
+      />
+    </div>
+    <p class="hint" id="number-hint">${words.numberHint(example.length, example)}</p>
+    <p class="fault" id="number-fault" aria-live="polite"></p>
+  </div>`
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** Why nothing was paid, in the payer's words. */
+export function alert(problem: string | undefined): Html | false {
+  return (
+    problem !== undefined &&
+    html`<div class="alert" role="alert">
+      <p>${problem}</p>
+    </div>`
+  )
+}
+
+/** What screen readers pass over: the title beside it says it. */
+export const doneSign = html`<svg
+  class="sign"
+  viewBox="0 0 24 24"
+  fill="none"
+  stroke="currentColor"
+  stroke-width="2"
+  aria-hidden="true"
+>
+  <circle cx="12" cy="12" r="10" />
+  <path d="m7 12.5 3.5 3.5L17 9" />
+</svg>`
+
+export function detailList(rows: readonly (readonly [string, string])[]): Html {
+  return html`<dl>
+    ${rows.map(
+      ([name, value]) =>
+        html`<dt>${name}</dt>
+          <dd>${value}</dd>`,
+    )}
+  </dl>`
+}
+
+interface Waiting {
+  /** Where the page asks what has become of it. */
+  readonly status: string
+  /** What is shown as long as nothing has. */
+  readonly shown: string
+  /** Where it goes on then. */
+  readonly page: string
+}
+
+/** A page with it moves on by itself. */
+export function waiting({ words }: Reader, { status, shown, page }: Waiting): Html {
+  return html`<p class="wait" role="status" data-status="${status}" data-shown="${shown}" data-page="${page}">
+    ${words.waiting}
+  </p>`
+}
+
+/** What to do on the phone, in the operator's words. */
+export function phoneSteps({ words }: Reader, operator: string, lastDigits: string): Html {
+  return html`<p>${words.promptLead(operator, lastDigits)}</p>
+    <ol class="steps">
+      ${words.promptSteps(operator).map((step) => html`<li>${step}</li>`)}
+    </ol>`
+}
