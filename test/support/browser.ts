@@ -150,10 +150,12 @@ export async function firstPaintMs(page: Page, url: string, name: string): Promi
   await telephone.send('Network.emulateNetworkConditions', slowly)
   await telephone.send('Emulation.setCPUThrottlingRate', { rate: slowdown })
   await page.goto(url)
-  const paintedAt = await page.evaluate(() => {
+  // A page can have loaded before it is painted.
+  const painted = await page.waitForFunction(() => {
     const { performance } = globalThis as unknown as { performance: Painted }
-    return performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0
+    return performance.getEntriesByName('first-contentful-paint')[0]?.startTime
   })
+  const paintedAt = (await painted.jsonValue())!
   mkdirSync(pictures, { recursive: true })
   writeFileSync(
     join(pictures, `${name}.json`),
