@@ -18,7 +18,7 @@ const begin: Place = { dueAt: '-infinity', id: '' }
 
 type Shares = readonly number[] | null
 
-/** What of the due timers is wanted; null: any. */
+/** Which due timers are wanted; null stands for all of them. */
 interface Some {
   readonly limit: number
   readonly kinds: readonly string[] | null

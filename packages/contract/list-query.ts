@@ -42,7 +42,7 @@ function setOf(schema: TSchema): TSchema {
   return Type.Array(schema, {
     minItems: 1,
     maxItems: valuesMax,
-    description: 'One value, or several with commas between them: any of these',
+    description: 'One value, or several with commas between them, of which one has to fit',
   })
 }
 

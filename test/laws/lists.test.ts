@@ -197,7 +197,7 @@ function isSame(some: readonly string[], others: readonly string[]): boolean {
   return isDeepStrictEqual(some.toSorted(), others.toSorted())
 }
 
-t.test('a filter takes one value or several, and shows what has any of them', async (t) => {
+t.test('a filter takes one value or several, and shows what has one of them', async (t) => {
   const filters = lists.flatMap((route) =>
     Object.entries(route.filter ?? {}).flatMap(([name, { enum: values }]) =>
       Array.isArray(values) ? [{ route, name, values: values as readonly string[] }] : [],

@@ -18,7 +18,7 @@ import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
 import type { MerchantOwner } from '../../kernel/owner.ts'
 import { personal } from '../../kernel/personal.ts'
 
-/** Inferred: any JSON that is small enough. */
+/** Inferred: JSON of whatever shape, if it is small enough. */
 export const AnyMetadata = Type.Unsafe<Readonly<Record<string, unknown>>>({
   type: 'object',
   maxProperties: 50,

@@ -86,7 +86,7 @@ export const subscriptionEvents = {
     customerOf,
     stored(1, record({ ...whose, reason: personal(nullable(Type.String())) })),
   ),
-  /** `bill`: the metered use of the last period, if there was any to be paid. */
+  /** `bill`: the metered use of the last period; null where there is nothing to pay. */
   SubscriptionCanceled: sealedFor(
     customerOf,
     stored(1, record({ ...whose, reason: personal(nullable(Type.String())), bill: nullable(Bill) })),
