@@ -1,4 +1,6 @@
-import { createHmac, randomBytes, type KeyObject } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { uuidOf } from '../../packages/contract/identity.ts'
+import { hmacSha256 } from './hmac.ts'
 
 const keyBytes = 32
 
@@ -8,11 +10,6 @@ export function newIndexKey(): string {
 }
 
 /** HMAC-SHA256 under the key, as a UUID (version 8): always the same for a name, without revealing it. */
-export function blindId(key: KeyObject, name: string): string {
-  const bytes = createHmac('sha256', key).update(name).digest()
-  bytes[6] = (bytes[6]! & 0x0f) | 0x80
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80
-  const hex = bytes.toString('hex', 0, 16)
-  const [a, b, c, d] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)]
-  return `${a}-${b}-${c}-${d}-${hex.slice(20)}`
+export function blindId(key: Buffer, name: string): string {
+  return uuidOf(hmacSha256(key, name, 'hex'), 8)
 }

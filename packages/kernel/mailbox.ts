@@ -198,7 +198,7 @@ export class Mailbox {
           known.state = evolve(this.#decider, known.state, event, metadata)
           known.revision++
           known.owner ??= ownerOf(envelope)
-          events.push({ id: this.#options.newId(), ...event, metadata })
+          events.push({ id: this.#options.newId(), type: event.type, data: event.data, metadata })
         }
       }
       return undefined

@@ -1,7 +1,7 @@
 /**
- * Mailboxes by stream name: the most recently used, but never without those in use, which no cache package
- * guarantees. Two generations: a use costs two look-ups and moves nothing in a list. When the young
- * generation holds half of the limit it becomes the old one, and the previous old one is dropped.
+ * Values by name, such as mailboxes by stream: the most recently used, but never without those in use, which
+ * no cache package guarantees. Two generations: a use costs two look-ups and moves nothing in a list. When
+ * the young one holds half of the limit it becomes the old one, and the previous old one is dropped.
  */
 export class RecentlyUsed<Value> {
   #young = new Map<string, Value>()

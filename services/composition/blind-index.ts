@@ -1,4 +1,3 @@
-import { createSecretKey, type KeyObject } from 'node:crypto'
 import { blindId, newIndexKey } from '../../infra/secrets/blind-index.ts'
 import { indexKey, indexKeyContext, indexKeyId } from '../../packages/domain/claims/index-key.ts'
 import type { BlindIndex } from '../../packages/kernel/blind-index.ts'
@@ -19,7 +18,7 @@ export const indexKeyOwner = { merchant: indexKeyId, livemode: false }
  * same when the master key is rotated. The first process that needs it creates it.
  */
 export function openBlindIndex({ executor, vault, newId }: Parts): BlindIndex {
-  let key: Promise<KeyObject> | undefined
+  let key: Promise<Buffer> | undefined
   const load = async () => {
     const command = {
       type: 'MakeIndexKey',
@@ -27,7 +26,7 @@ export function openBlindIndex({ executor, vault, newId }: Parts): BlindIndex {
     } as const
     const envelope = { ...indexKeyOwner, actor: 'service', correlation: newId() }
     const { state } = await executor.send(indexKey, indexKeyId, command, envelope)
-    return createSecretKey(vault.open(state.sealed!, indexKeyContext), 'base64')
+    return Buffer.from(vault.open(state.sealed!, indexKeyContext), 'base64')
   }
   return async (name) => {
     key ??= load().catch((error: unknown) => {

@@ -1,24 +1,21 @@
-import { createHmac, createSecretKey, type Hmac, type KeyObject } from 'node:crypto'
+import { hmacSha256 } from '../../infra/secrets/hmac.ts'
 
 /** Inferred: a secret is `whsec_` and base64, as in Standard Webhooks. */
 const prefix = 'whsec_'
 
-/**
- * One secret, ready to sign in both schemes: key objects are created once, because creating them costs more
- * than signing.
- */
+/** One secret, ready to sign in both schemes. */
 export interface SigningKey {
   /** Standard Webhooks: the bytes that the secret encodes in base64. */
-  readonly bytes: KeyObject
+  readonly bytes: Buffer
   /** Ikw-Signature: the secret as text. */
-  readonly text: KeyObject
+  readonly text: Buffer
 }
 
 export function signingKey(secret: string): SigningKey {
   if (!secret.startsWith(prefix)) throw new Error(`a signing secret starts with ${prefix}`)
   return {
-    bytes: createSecretKey(Buffer.from(secret.slice(prefix.length), 'base64')),
-    text: createSecretKey(Buffer.from(secret)),
+    bytes: Buffer.from(secret.slice(prefix.length), 'base64'),
+    text: Buffer.from(secret),
   }
 }
 
@@ -42,16 +39,12 @@ export interface SignatureHeaders {
  */
 export function signatureHeaders(keys: readonly SigningKey[], { id, at, body }: Signed): SignatureHeaders {
   const seconds = Math.floor(at.getTime() / 1_000)
-  const standard = keys.map(({ bytes }) => `v1,${hmac(bytes, `${id}.${seconds}.`, body).digest('base64')}`)
-  const own = keys.map(({ text }) => `v1=${hmac(text, `${seconds}.`, body).digest('hex')}`)
+  const standard = keys.map(({ bytes }) => `v1,${hmacSha256(bytes, `${id}.${seconds}.${body}`, 'base64')}`)
+  const own = keys.map(({ text }) => `v1=${hmacSha256(text, `${seconds}.${body}`, 'hex')}`)
   return {
     'webhook-id': id,
     'webhook-timestamp': String(seconds),
     'webhook-signature': standard.join(' '),
     'ikw-signature': [`t=${seconds}`, ...own].join(','),
   }
-}
-
-function hmac(key: KeyObject, head: string, body: string): Hmac {
-  return createHmac('sha256', key).update(head).update(body)
 }

@@ -67,7 +67,7 @@ const homes: Readonly<Record<string, RegExp>> = {
 /** Pure: what may be imported from outside at all. */
 const pure: Readonly<Partial<Record<Layer, RegExp>>> = {
   'packages/kernel': /^(@sinclair\/typebox|temporal-polyfill)$/,
-  'packages/contract': /^(@sinclair\/typebox|uuid)$/,
+  'packages/contract': /^(@sinclair\/typebox|node:crypto)$/,
   'packages/domain': /^$/,
   projections: /^$/,
 }

@@ -1,5 +1,5 @@
-import type { Appended, EventMetadata, NewEvent, StoredEvent } from '../../../packages/kernel/ports.ts'
-import { encodeTextArray, separator } from '../../postgres/client/encode-text-array.ts'
+import type { Appended, NewEvent, StoredEvent } from '../../../packages/kernel/ports.ts'
+import { encodeTextArray } from '../../postgres/client/encode-text-array.ts'
 import type { RevisionCache } from './revision-cache.ts'
 
 /** One pending append, with its events as the columns of a statement. */
@@ -46,18 +46,32 @@ export function columnsOf(stream: string, events: readonly NewEvent[]): Columns 
 }
 
 /** The events of an append as stored after a position: without what JSON drops. */
-export function storedEvents({ stream, expected, events, columns }: Append, after: number): StoredEvent[] {
-  const data = columns.data.split(separator)
-  const metadata = columns.metadata.split(separator)
-  return events.map(({ id, type }, index) => ({
+export function storedEvents({ stream, expected, events }: Append, after: number): StoredEvent[] {
+  return events.map(({ id, type, data, metadata }, index) => ({
     stream,
     revision: expected + 1 + index,
     position: after + 1 + index,
     id: id.toLowerCase(),
     type,
-    data: JSON.parse(data[index]!) as object,
-    metadata: JSON.parse(metadata[index]!) as EventMetadata,
+    data: asRead(data),
+    metadata: asRead(metadata),
   }))
+}
+
+/** As JSON gives it back: mostly the same, which is found out faster than it is written and parsed. */
+function asRead<Value extends object>(value: Value): Value {
+  return isKept(value) ? value : (JSON.parse(JSON.stringify(value)) as Value)
+}
+
+/** Whether JSON gives a value back as it is: it drops what is undefined, and writes dates as text. */
+function isKept(value: unknown): boolean {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0)
+  if (typeof value !== 'object') return false
+  if (Array.isArray(value)) return value.every(isKept)
+  if (Object.getPrototypeOf(value) !== Object.prototype) return false
+  for (const name in value) if (!isKept((value as Readonly<Record<string, unknown>>)[name])) return false
+  return true
 }
 
 /** JSON escapes control characters, so the separator cannot occur in it. */

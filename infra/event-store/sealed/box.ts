@@ -1,8 +1,10 @@
-import { createCipheriv, createDecipheriv, createHmac, hash, type KeyObject } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hash } from 'node:crypto'
+import { hmacSha256 } from '../../secrets/hmac.ts'
 
 const algorithm = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
+const receipt = Buffer.from('receipt')
 const options = { authTagLength: tagBytes }
 
 /** What a box is bound to: it does not open in another event. */
@@ -15,14 +17,14 @@ export interface Place {
 /**
  * Deterministic: the same content in the same place gives the same box, so that an append can be repeated.
  */
-export function seal(key: KeyObject, content: string, { salt, id }: Place): string {
+export function seal(key: Buffer, content: string, { salt, id }: Place): string {
   const cipher = createCipheriv(algorithm, key, nonceOf(salt)).setAAD(Buffer.from(id))
   const bytes = Buffer.concat([cipher.update(content, 'utf8'), cipher.final(), cipher.getAuthTag()])
   return bytes.toString('base64url')
 }
 
 /** Throws for a box that was changed or moved. */
-export function open(key: KeyObject, box: string, { salt, id }: Place): string {
+export function open(key: Buffer, box: string, { salt, id }: Place): string {
   const bytes = Buffer.from(box, 'base64url')
   const end = bytes.length - tagBytes
   const decipher = createDecipheriv(algorithm, key, nonceOf(salt), options).setAAD(Buffer.from(id))
@@ -38,12 +40,12 @@ function nonceOf(salt: string): Buffer {
 }
 
 /** A secret of one event: it opens nothing, and cannot be guessed without the key. */
-export function blindOf(key: KeyObject, salt: string): string {
-  return createHmac('sha256', key).update('receipt').update(salt, 'base64url').digest('base64url')
+export function blindOf(key: Buffer, salt: string): string {
+  return hmacSha256(key, Buffer.concat([receipt, Buffer.from(salt, 'base64url')]), 'base64url')
 }
 
 /** Commits to the content: anyone who is shown the content can compute it from that and the blind. */
 export function digestOf(content: string, blind: string): string {
   const bytes = Buffer.concat([Buffer.from(blind, 'base64url'), Buffer.from(content)])
-  return hash('sha256', bytes, 'buffer').toString('base64url')
+  return hash('sha256', bytes, 'base64url')
 }

@@ -1,10 +1,20 @@
-import type { KeyObject } from 'node:crypto'
 import { parseStreamName } from '../../../packages/kernel/decider.ts'
 import type { EventTypes } from '../../../packages/kernel/event-types.ts'
 import { erased, join, part, subjectName } from '../../../packages/kernel/personal.ts'
 import type { EventStore, NewEvent, StoredEvent } from '../../../packages/kernel/ports.ts'
+import { RecentlyUsed } from '../../../packages/kernel/recently-used.ts'
 import type { SubjectKey, SubjectKeys } from '../../postgres/privacy/subject-keys.ts'
 import { blindOf, digestOf, open, seal } from './box.ts'
+
+/**
+ * What subscriptions of this process will open, each of them, by the digest, which only this content has in
+ * this event.
+ */
+type Contents = Pick<RecentlyUsed<Content>, 'get' | 'set'>
+type Content = Readonly<Record<string, unknown>>
+
+/** As many as subscriptions that keep up may still have to open. */
+const contentsMax = 10_000
 
 export interface SealingOptions {
   /** All stored event types. */
@@ -17,13 +27,12 @@ export interface SealingOptions {
  * the store behind it holds sealed events, and copies of the log contain nothing else.
  */
 export function sealedStore(store: EventStore, options: SealingOptions): EventStore {
+  const contents: Contents = new RecentlyUsed(contentsMax)
   const reader = new Opener(options)
-  /** Subscriptions of one process receive the same events: each is opened once. */
-  const shared: Opened = new WeakMap()
   return {
     ...store,
     append: async (stream, expected, events) =>
-      store.append(stream, expected, await sealedEvents(options, stream, events)),
+      store.append(stream, expected, await sealedEvents({ ...options, contents }, stream, events)),
     readStream: async (stream, from, limit) => reader.opened(await store.readStream(stream, from, limit)),
     readAll: async (after, limit, filter) => reader.opened(await store.readAll(after, limit, filter)),
     async readAt(position) {
@@ -36,14 +45,15 @@ export function sealedStore(store: EventStore, options: SealingOptions): EventSt
     subscribe: (subscription) =>
       store.subscribe({
         ...subscription,
-        handle: async (events, through) => subscription.handle(await reader.opened(events, shared), through),
+        handle: async (events, through) =>
+          subscription.handle(await reader.opened(events, contents), through),
       }),
   }
 }
 
 /** Usually all keys are cached, and nothing has to be awaited. */
 export async function sealedEvents(
-  { types, keys }: SealingOptions,
+  { types, keys, contents }: SealingOptions & { readonly contents?: Contents },
   stream: string,
   events: readonly NewEvent[],
 ): Promise<readonly NewEvent[]> {
@@ -58,7 +68,9 @@ export async function sealedEvents(
     }
     const subject = subjectName(event.metadata, about)
     const key = keys.inUse(subject) ?? (await keys.forSealing(subject))
-    sealed.push(sealedEvent(event, parted.rest, { key, content: JSON.stringify(parted.personal) }))
+    const box = sealedEvent(event, parted.rest, { key, content: JSON.stringify(parted.personal) })
+    contents?.set(nameOf(box), parted.personal)
+    sealed.push(box)
   }
   return sealed
 }
@@ -76,9 +88,6 @@ function sealedEvent(event: NewEvent, data: object, { key: { id, key }, content 
   return { ...event, data, metadata: { ...event.metadata, sealed: { key: id, box, digest } } }
 }
 
-/** Already opened. */
-type Opened = WeakMap<StoredEvent, StoredEvent>
-
 class Opener {
   readonly #options: SealingOptions
 
@@ -86,11 +95,8 @@ class Opener {
     this.#options = options
   }
 
-  /**
-   * Waits only for keys that are not cached. `shared` marks events that will be handed out again: remembering
-   * an opened event costs as much as opening it.
-   */
-  async opened(events: readonly StoredEvent[], shared?: Opened): Promise<readonly StoredEvent[]> {
+  /** Waits only for keys that are not cached. `contents` are for events that will be handed out again. */
+  async opened(events: readonly StoredEvent[], contents?: Contents): Promise<readonly StoredEvent[]> {
     if (!events.some(isSealed)) return events
     const { keys } = this.#options
     const missing = new Set<string>()
@@ -98,7 +104,7 @@ class Opener {
       const id = event.metadata.sealed?.key
       if (id === undefined) return event
       const key = keys.known(id)
-      if (key !== undefined) return this.#open(event, key, shared)
+      if (key !== undefined) return this.#open(event, key, contents)
       missing.add(id)
       return event
     })
@@ -107,17 +113,16 @@ class Opener {
     const found = new Map(await Promise.all([...missing].map(find)))
     return openable.map((event, index) => {
       const key = event === events[index] ? found.get(event.metadata.sealed?.key ?? '') : undefined
-      return key === undefined ? event : this.#open(event, key, shared)
+      return key === undefined ? event : this.#open(event, key, contents)
     })
   }
 
-  #open(event: StoredEvent, key: KeyObject | false, shared?: Opened): StoredEvent {
+  #open(event: StoredEvent, key: Buffer | false, contents?: Contents): StoredEvent {
     if (!key) return withData(event, this.#erased(event))
-    const known = shared?.get(event)
-    if (known) return known
-    const opened = withData(event, whole(event, key))
-    shared?.set(event, opened)
-    return opened
+    const known = contents?.get(nameOf(event))
+    const content = known ?? contentOf(event, key)
+    if (!known) contents?.set(nameOf(event), content)
+    return withData(event, join(event.data as Content, content))
   }
 
   #erased({ type, data }: StoredEvent): object {
@@ -126,9 +131,13 @@ class Opener {
   }
 }
 
-function whole({ id, data, metadata }: StoredEvent, key: KeyObject): object {
-  const content = open(key, metadata.sealed!.box, { salt: metadata.salt!, id })
-  return join(data as Record<string, unknown>, JSON.parse(content) as Record<string, unknown>)
+function contentOf({ id, metadata }: StoredEvent, key: Buffer): Content {
+  return JSON.parse(open(key, metadata.sealed!.box, { salt: metadata.salt!, id })) as Content
+}
+
+/** Boxes from before there were receipts have no digest. */
+function nameOf({ metadata: { sealed } }: NewEvent): string {
+  return sealed!.digest ?? sealed!.box
 }
 
 /** Field by field, which takes a fraction of the time of a spread. */

@@ -1,15 +1,17 @@
-import { createHmac, createSecretKey, randomBytes, type KeyObject } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import type { PersonalKeys } from '../../../packages/kernel/personal.ts'
 import type { Subscription, Vault } from '../../../packages/kernel/ports.ts'
+import { hmacSha256 } from '../../secrets/hmac.ts'
 import { Batcher } from '../client/batcher.ts'
 
 /** Names a key: `<digest of the subject>.<generation>`. */
 export interface SubjectKey {
   readonly id: string
-  readonly key: KeyObject
+  /** As bytes: a key object is one more thing that the garbage collector must look after, at some cost. */
+  readonly key: Buffer
 }
 
 export interface SubjectKeysOptions {
@@ -49,10 +51,10 @@ export class SubjectKeys implements PersonalKeys {
   /** Keys in use, by subject in the clear. */
   readonly #inUse = new LRUCache<string, SubjectKey>({ max: keysKept })
   /** `false`: erased. */
-  readonly #byId = new LRUCache<string, KeyObject | false>({ max: keysKept })
+  readonly #byId = new LRUCache<string, Buffer | false>({ max: keysKept })
   readonly #making = new Batcher<string, SubjectKey>((subjects) => this.#make(subjects))
-  readonly #reading = new Batcher<string, KeyObject | false>((ids) => this.#read(ids))
-  #digestKey: Promise<KeyObject> | undefined
+  readonly #reading = new Batcher<string, Buffer | false>((ids) => this.#read(ids))
+  #digestKey: Promise<Buffer> | undefined
   #lookedAt = { monotonic: -Infinity, wall: 0 }
   /** The database's time at that look: processes' clocks differ, and stop while a machine sleeps. */
   #lookedAtThere: string | undefined
@@ -82,11 +84,11 @@ export class SubjectKeys implements PersonalKeys {
   }
 
   /** The key of sealed data, if cached; `false` when it was destroyed. */
-  known(id: string): KeyObject | false | undefined {
+  known(id: string): Buffer | false | undefined {
     return this.#age() > this.#freshMs ? undefined : this.#byId.get(id)
   }
 
-  async forOpening(id: string): Promise<KeyObject | false> {
+  async forOpening(id: string): Promise<Buffer | false> {
     if (this.#age() > this.#freshMs) await this.#look()
     return this.#byId.get(id) ?? this.#reading.enqueue(id)
   }
@@ -131,9 +133,11 @@ export class SubjectKeys implements PersonalKeys {
     const found = new Map<string, SubjectKey>()
     while (digests.some((digest) => !found.has(digest))) {
       const missing = [...new Set(digests.filter((digest) => !found.has(digest)))]
-      const fresh = missing.map((digest) => this.#wrap(digest, randomBytes(keyBytes)))
-      const { rows } = await this.#pool.query<Row>(makeKeys, [missing, fresh])
-      for (const row of rows) found.set(row.subject, this.#keep(row))
+      const fresh = missing.map(() => randomBytes(keyBytes))
+      const wrapped = missing.map((digest, index) => this.#wrap(digest, fresh[index]!))
+      const { rows } = await this.#pool.query<Row>(makeKeys, [missing, wrapped])
+      const made = new Map(wrapped.map((each, index) => [each, fresh[index]!]))
+      for (const row of rows) found.set(row.subject, this.#keep(row, made.get(row.wrapped!)))
     }
     return subjects.map((subject, index) => {
       const key = found.get(digests[index]!)!
@@ -142,11 +146,11 @@ export class SubjectKeys implements PersonalKeys {
     })
   }
 
-  #keep({ subject, generation, wrapped }: Row): SubjectKey {
+  #keep({ subject, generation, wrapped }: Row, made?: Buffer): SubjectKey {
     const id = `${subject}.${generation}`
     const known = this.#byId.get(id)
     if (known) return { id, key: known }
-    const key = createSecretKey(Buffer.from(this.#vault.open(wrapped!, contextOf(subject)), 'base64'))
+    const key = made ?? Buffer.from(this.#vault.open(wrapped!, contextOf(subject)), 'base64')
     this.#byId.set(id, key)
     return { id, key }
   }
@@ -155,7 +159,7 @@ export class SubjectKeys implements PersonalKeys {
     return this.#vault.seal(key.toString('base64'), contextOf(subject))
   }
 
-  async #read(ids: readonly string[]): Promise<readonly (KeyObject | false)[]> {
+  async #read(ids: readonly string[]): Promise<readonly (Buffer | false)[]> {
     const text = `
       select subject, generation, wrapped from subject_keys
       where subject = any($2) and subject || '.' || generation = any($1)`
@@ -210,11 +214,11 @@ export class SubjectKeys implements PersonalKeys {
 
   async #digest(subject: string): Promise<string> {
     const key = await (this.#digestKey ??= this.#openDigestKey())
-    return createHmac('sha256', key).update(subject).digest('base64url').slice(0, digestLength)
+    return hmacSha256(key, subject, 'base64url').slice(0, digestLength)
   }
 
   /** Created once per database: under another one, the same subject would get a second key. */
-  async #openDigestKey(): Promise<KeyObject> {
+  async #openDigestKey(): Promise<Buffer> {
     try {
       const { rows } = await this.#pool.query<Row>(makeKeys, [[''], [this.#wrap('', randomBytes(keyBytes))]])
       return rows[0] ? this.#keep(rows[0]).key : await this.#openDigestKey()
