@@ -20,16 +20,17 @@ export const paymentIntents = documents(paymentIntent, {
 /** The same streams, once they have become payments. */
 export const payments = documents(paymentIntent, {
   name: 'payments',
-  version: 4,
-  columns: { status: 'text', succeeded_at: 'timestamptz', searchable: 'text' },
+  version: 5,
+  columns: { status: 'text', customer: 'text', succeeded_at: 'timestamptz', searchable: 'text' },
   row: (state) => {
     if (state.status !== 'succeeded') return undefined
-    const { description, metadata, payment } = state
+    const { customer, description, metadata, payment } = state
     const searchable = [description, ...Object.values(metadata)].filter((text) => text !== null).join('\n')
-    return { status: paymentStatus(payment), succeeded_at: payment.succeededAt, searchable }
+    return { status: paymentStatus(payment), customer, succeeded_at: payment.succeededAt, searchable }
   },
   indexes: [
     ['merchant', 'livemode', 'status', 'created'],
+    ['merchant', 'livemode', 'customer', 'created'],
     ['merchant', 'livemode', 'succeeded_at'],
   ],
   searched: ['searchable'],

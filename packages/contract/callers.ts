@@ -3,6 +3,10 @@ import type { MerchantOwner } from '../kernel/owner.ts'
 /** Domain model 1.5. */
 export type Role = 'owner' | 'admin' | 'developer' | 'analyst' | 'support'
 
+/** What a merchant may let a customer do in the portal. */
+export const portalPermissions = ['invoices', 'subscriptions', 'payments', 'wallet'] as const
+export type PortalPermission = (typeof portalPermissions)[number]
+
 interface Acting extends MerchantOwner {
   /** The actor in the metadata of events: `key:<id>`, `user:<id>`. */
   readonly actor: string
@@ -23,7 +27,12 @@ type Shown =
       readonly role: Role | null
       readonly scopes: readonly string[]
     }
-  | { readonly credential: 'customer_portal'; readonly customer: string }
+  | {
+      readonly credential: 'customer_portal'
+      readonly session: string
+      readonly customer: string
+      readonly permissions: readonly PortalPermission[]
+    }
   | { readonly credential: 'checkout_session'; readonly session: string }
   | { readonly credential: 'nobody' }
 
@@ -46,10 +55,17 @@ export interface Admission {
   readonly credentials?: readonly CredentialKind[]
   /** The caller must have passed a challenge for this purpose; the field `challengeId` names it. */
   readonly challenge?: string
+  /** What a portal must allow. Left out: it is in every portal. */
+  readonly permission?: PortalPermission
   /**
    * The path parameter that is secret to one stranger, which separates their idempotency keys from others'.
    */
   readonly token?: string
+}
+
+/** Whose portal it is. To any other caller nothing there belongs, which no id is. */
+export function customerOf(caller: Caller): string {
+  return caller.credential === 'customer_portal' ? caller.customer : ''
 }
 
 interface Taking {

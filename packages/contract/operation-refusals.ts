@@ -29,6 +29,8 @@ const ofCredentials: readonly RefusalName[] = [
 /** A user chooses merchant and environment with each request. */
 const ofUsers: readonly RefusalName[] = ['user_must_be_a_member', 'live_must_be_open_to_the_merchant']
 
+const ofPortals: readonly RefusalName[] = ['portal_token_must_be_valid', 'portal_must_allow_it']
+
 const ofBodies: readonly RefusalName[] = [
   'body_must_not_be_too_large',
   'body_must_be_json',
@@ -52,6 +54,7 @@ export function refusalsOf(route: AnyRoute): readonly RefusalName[] {
   const names: RefusalName[] = [...ofEvery, ...(route.refusals ?? [])]
   if (takesCredentials(route)) names.push(...ofCredentials)
   if (credentialsOf(route).includes('user')) names.push(...ofUsers)
+  if (credentialsOf(route).includes('customer_portal')) names.push(...ofPortals)
   if (method !== 'GET') names.push(...ofBodies, ...ofWrites)
   if (route.challenge) names.push('challenge_must_be_verified')
   if (route.environment === 'required') names.push('environment_header_must_be_given')

@@ -19,6 +19,7 @@ import type {
   Mapping,
   Named,
   NamedExamples,
+  Narrowed,
   Operation,
   Slice,
   View,
@@ -83,6 +84,7 @@ export function change<
   row: Common &
     Named &
     Within &
+    Narrowed &
     Following<S> & {
       readonly body?: Body
       readonly returns: Returns
@@ -115,6 +117,7 @@ export function show<
     Named &
     Paged<Returns> &
     Within &
+    Narrowed &
     ({ readonly from: Documents<S> } | { readonly decider: Decider<S, C, E, O> }) & {
       readonly returns: Returns
       readonly view: View<S, Returns, NoInfer<Beside>>
@@ -164,6 +167,7 @@ export function list<S, Returns extends TSchema, Beside = undefined>(
   row: Common &
     Named &
     Within &
+    Narrowed &
     Listing & {
       readonly returns: Returns
       readonly from: Documents<S>
@@ -262,7 +266,7 @@ const nothing = Type.Literal('')
  * A row as mounting code and documentation see it: the generics were checked where the table is written.
  * `never` as a parameter accepts every row; only `services/api` calls these functions.
  */
-export interface AnyRoute extends Common, Named, Within, Refused, Partial<Listing> {
+export interface AnyRoute extends Common, Named, Within, Narrowed, Refused, Partial<Listing> {
   readonly kind: 'create' | 'change' | 'show' | 'history' | 'list' | 'items' | 'perform' | 'redirect'
   readonly section?: Section
   readonly operation: Operation

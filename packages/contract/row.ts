@@ -70,6 +70,14 @@ export interface Within {
   readonly within?: { readonly param: string; readonly parent: Documents<never>; readonly column: string }
 }
 
+/**
+ * Of the owner's objects only those whose columns hold these values: for this caller there are no others. One
+ * of several values is enough.
+ */
+export interface Narrowed {
+  readonly only?: (caller: Caller) => Readonly<Record<string, string | readonly string[]>>
+}
+
 /** `beside` is what the row's `beside` has found. Nothing is shown of what is `undefined`. */
 export type View<S, Returns extends TSchema, Beside> = (
   id: string,

@@ -26,6 +26,7 @@ import { paymentLinks } from './payment-links/index.ts'
 import { payouts } from './payouts/index.ts'
 import { periods } from './periods/index.ts'
 import { plans } from './plans/index.ts'
+import { portal } from './portal/index.ts'
 import { products } from './products/index.ts'
 import { sandboxClocks } from './sandbox-clocks/index.ts'
 import { organizations } from './organizations/index.ts'
@@ -58,6 +59,7 @@ export const families: readonly Family[] = [
   subscriptions,
   usage,
   invoices,
+  portal,
   webhookEndpoints,
   cases,
   claims,

@@ -3,6 +3,7 @@ import { missingStep } from './actions/onboarding.ts'
 import { ApiKeys } from './http/authenticate.ts'
 import type { Authenticator } from './http/credentials.ts'
 import { KeyUses } from './http/key-uses.ts'
+import { PortalTokens } from './http/portal-tokens.ts'
 import { SignedInUsers } from './http/user-sessions.ts'
 
 /** Every kind of credential that this service knows; a row names those it accepts. */
@@ -19,5 +20,6 @@ export async function openAuthenticators(dependencies: Dependencies): Promise<re
       head,
       missingStep: (asking) => missingStep(dependencies, asking),
     }),
+    new PortalTokens(dependencies),
   ]
 }

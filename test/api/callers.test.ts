@@ -1,7 +1,7 @@
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
 import type { Caller, CredentialKind } from '../../packages/contract/callers.ts'
-import { credentialsOf } from '../../packages/contract/callers.ts'
+import { credentialsOf, portalPermissions } from '../../packages/contract/callers.ts'
 import { Refusal } from '../../packages/contract/refusals.ts'
 import { perform, type AnyRoute } from '../../packages/contract/routes.ts'
 import { nullable, record, Type } from '../../packages/contract/vocabulary.ts'
@@ -23,7 +23,7 @@ import {
 const others = ['user', 'customer_portal', 'checkout_session'] as const
 const shown = {
   user: { user: randomUUID(), session: randomUUID(), organization: 'o', role: 'owner', scopes: ['*'] },
-  customer_portal: { customer: 'c' },
+  customer_portal: { session: randomUUID(), customer: 'c', permissions: portalPermissions },
   checkout_session: { session: 's' },
 } as const
 

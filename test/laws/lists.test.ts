@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
-import { credentialsOf } from '../../packages/contract/callers.ts'
+import { credentialsOf, type CredentialKind } from '../../packages/contract/callers.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import { routes } from '../../services/api/routes/index.ts'
+import { createCustomer } from '../support/billing.ts'
 import { otherMerchantsKey } from '../support/credentials.ts'
 import { equal } from '../../packages/kernel/read-ports.ts'
 import { eventually } from '../support/eventually.ts'
@@ -11,6 +12,7 @@ import { lawOver } from '../support/law.ts'
 import { sample, unknownSample } from '../support/samples.ts'
 import { partsOf } from '../../packages/contract/openapi/names.ts'
 import { newUser } from '../support/sign-in.ts'
+import { openPortal } from '../support/subscriber.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 t.setTimeout(180_000)
@@ -107,7 +109,11 @@ t.test('a page begins in one way', async (t) => {
 
 t.test('a cursor is good for its own list and its own merchant only', async (t) => {
   const stranger = await otherMerchantsKey(service)
-  const { token } = await newUser(service)
+  const another = await openPortal(service, { customerId: await createCustomer(service) })
+  const ofOthers: Readonly<Partial<Record<CredentialKind, readonly string[]>>> = {
+    user: [(await newUser(service)).token],
+    customer_portal: [another.token],
+  }
   const cursors = new Map<AnyRoute, string>()
   for (const route of lists) {
     await everything(route)
@@ -119,7 +125,7 @@ t.test('a cursor is good for its own list and its own merchant only', async (t) 
       const { status } = await service.get(`${pathOf(route)}?cursor=${cursor}`)
       t.equal(status, 400, `${from.operation} ${route.operation}`)
     })
-    const strangers = credentialsOf(from).includes('api_key') ? [stranger, service.liveKey] : [token]
+    const strangers = ofOthers[credentialsOf(from)[0]!] ?? [stranger, service.liveKey]
     await lawOver(t, strangers, async (key) =>
       t.equal((await service.get(`${pathOf(from)}?cursor=${cursor}`, { key })).status, 400, from.operation),
     )

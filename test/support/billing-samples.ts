@@ -1,17 +1,10 @@
-import { createCustomer, createPlan, made, subscribe } from './billing.ts'
+import { createPlan, made, subscribe } from './billing.ts'
+import { invoiceFor, paymentOf } from './portal.ts'
+import { openPortal, subscriber } from './subscriber.ts'
 import type { TestService } from './service.ts'
 
 type Body = Readonly<Record<string, unknown>>
 type Making = (service: TestService) => Promise<string>
-
-const subscribers = new WeakMap<TestService, Promise<string>>()
-
-/** One for all: each customer is met by a payment intent, of which there would be too many. */
-function subscriber(service: TestService): Promise<string> {
-  const known = subscribers.get(service) ?? createCustomer(service)
-  subscribers.set(service, known)
-  return known
-}
 
 async function metered(service: TestService): Promise<string> {
   const billingPlanId = await createPlan(service, { recurringAmount: 0, usageBasedEnabled: true })
@@ -38,6 +31,12 @@ export const namingOfBilling: Readonly<Record<string, (service: TestService) => 
     currency: 'XOF',
     amountDue: 7500,
   }),
+  // With something that its portal shows.
+  'POST /api/v1/customer-portal/sessions': async (service) => {
+    const customerId = await subscriber(service)
+    await paymentOf(service, customerId)
+    return { customerId }
+  },
 }
 
 export const makersOfBilling: Readonly<Record<string, Making>> = {
@@ -46,6 +45,8 @@ export const makersOfBilling: Readonly<Record<string, Making>> = {
     const body = { subscriptionId: await metered(service), meterKey: 'sms' }
     return made(service, '/api/v1/billing/usage/records', body)
   },
+  portal_session: async (service) =>
+    (await openPortal(service, { customerId: await subscriber(service) })).id,
   invoice: (service) => made(service, '/api/v1/merchant/invoices', { amount: 7500, currency: 'XOF' }),
 }
 
@@ -55,7 +56,11 @@ async function token(service: TestService): Promise<string> {
   return new URL(String(body['hosted_invoice_url'])).pathname.split('/').at(-1)!
 }
 
+const subscribersInvoice: Making = async (service) => invoiceFor(service, await subscriber(service))
+
 export const specialOfBilling: Readonly<Record<string, Making>> = {
+  'GET /api/v1/customer-portal/invoices/{id}': subscribersInvoice,
+  'POST /api/v1/customer-portal/invoices/{id}/pay': subscribersInvoice,
   'GET /invoice/{token}': token,
   'GET /invoice/{token}/status': token,
   'POST /invoice/{token}/pay': token,

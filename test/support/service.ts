@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { credentialsOf } from '../../packages/contract/callers.ts'
+import { credentialsOf, type CredentialKind } from '../../packages/contract/callers.ts'
 import { partsOf } from '../../packages/contract/openapi/names.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { readConfiguration } from '../../infra/configuration.ts'
@@ -13,6 +13,7 @@ import {
 } from '../../services/all-in-one/start.ts'
 import { testDatabase } from './postgres.ts'
 import { signIn } from './sign-in.ts'
+import { subscribersToken } from './subscriber.ts'
 
 export interface Answer<Body = Record<string, unknown>> {
   readonly status: number
@@ -21,7 +22,7 @@ export interface Answer<Body = Record<string, unknown>> {
 }
 
 export interface CallOptions {
-  /** Left out: a sandbox key, or the first merchant's owner where only users are taken. */
+  /** Left out: a sandbox key, or the first merchant's owner or a customer where only such are taken. */
   readonly key?: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -87,8 +88,10 @@ export function clientOf({
   const url = `http://127.0.0.1:${port}`
   const { sandbox_key: sandboxKey, live_key: liveKey } = credentials
   let owner: Promise<string> | undefined
+  let customer: Promise<string> | undefined
 
   function keyFor(path: string): string | Promise<string> {
+    if (isForPortals(path)) return (customer ??= subscribersToken(client))
     if (!isForUsers(path)) return sandboxKey
     const { owner_email: email, owner_password: password } = credentials
     return (owner ??= signIn(client, { email, password }).then(({ token }) => token))
@@ -127,14 +130,16 @@ export function clientOf({
   return client
 }
 
-/** Paths whose rows take users and no keys, as patterns. */
-const userPaths = routes
-  .filter((route) => credentialsOf(route).join() === 'user')
-  .map((route) => new RegExp(`^${partsOf(route).path.replaceAll(/\{\w+\}/g, '[^/?]+')}(\\?|$)`))
-
-function isForUsers(path: string): boolean {
-  return userPaths.some((pattern) => pattern.test(path))
+/** Paths whose rows take this kind of credential and no other, as patterns. */
+function pathsFor(kind: CredentialKind): (path: string) => boolean {
+  const patterns = routes
+    .filter((route) => credentialsOf(route).join() === kind)
+    .map((route) => new RegExp(`^${partsOf(route).path.replaceAll(/\{\w+\}/g, '[^/?]+')}(\\?|$)`))
+  return (path) => patterns.some((pattern) => pattern.test(path))
 }
+
+const isForUsers = pathsFor('user')
+const isForPortals = pathsFor('customer_portal')
 
 async function answerOf<Body>(response: Response): Promise<Answer<Body>> {
   const text = await response.text()

@@ -14,6 +14,7 @@ const named: Readonly<Record<string, string>> = {
   'POST /checkout/session/{sessionId}/pay': 'payOnCheckoutPage',
   'POST /checkout/session/{sessionId}/cancel': 'cancelOnCheckoutPage',
   'POST /checkout/session/{sessionId}/retry': 'retryOnCheckoutPage',
+  'GET /api/v1/customer-portal/session': 'getOwnCustomerPortal',
   'GET /pay/{slug}': 'followPaymentLink',
 }
 

@@ -3,7 +3,6 @@ import { collectorsIn, isPayableBy, type MethodType } from '../../../packages/co
 import { Refusal, refuse } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import { unixSeconds, type Static } from '../../../packages/contract/vocabulary.ts'
-import { branding, brandingId } from '../../../packages/domain/branding/branding.ts'
 import { checkoutSession, type ExistingSession } from '../../../packages/domain/checkout/checkout-session.ts'
 import {
   moneyOf,
@@ -20,6 +19,7 @@ import type { RailMethod } from '../../../packages/kernel/rail-ports.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { readState } from '../../../packages/kernel/history.ts'
 import type { Owner } from '../../../packages/kernel/owner.ts'
+import { brandOf } from './brands.ts'
 import {
   createAttempt,
   intentOf,
@@ -55,7 +55,7 @@ export async function hostedCheckout(request: Asking): Promise<HostedCheckoutVie
     object: 'hosted_checkout',
     livemode: session.livemode,
     created: unixSeconds(session.createdAt),
-    merchant: await brandOf(request, session),
+    merchant: await brandOf(request.dependencies, session),
     ...moneyOf(session),
     open_amount: session.amount === null,
     fee_mode: session.feeMode,
@@ -71,15 +71,6 @@ export async function hostedCheckout(request: Asking): Promise<HostedCheckoutVie
     cancel_url: returnUrl(id, session.cancelUrl),
     expires_at: unixSeconds(session.expiresAt),
   }
-}
-
-async function brandOf(request: Asking, session: ExistingSession): Promise<HostedCheckoutView['merchant']> {
-  const { store } = request.dependencies
-  const [name, { accentColor: accent_color }] = await Promise.all([
-    merchantName(request, session),
-    readState(store, branding, brandingId(session)),
-  ])
-  return { name, logo_url: null, accent_color }
 }
 
 async function merchantName({ dependencies }: Asking, session: ExistingSession): Promise<string> {

@@ -153,7 +153,7 @@ export interface Wish {
 const pointers = { country: '/transactionCountry', currency: '/currency', amount: '/amount' }
 
 /** One try at a time: a new one is made only when the one before can no longer be paid. */
-async function startPayment(request: Acting, id: string, wish: Wish): Promise<string> {
+export async function startPayment(request: Acting, id: string, wish: Wish): Promise<string> {
   const { caller, dependencies } = request
   const before = await invoiceOf(request, id)
   const merchant = await activeMerchant(dependencies, caller.merchant)

@@ -2,7 +2,7 @@ import { hash as digest } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import { refuse } from '../../../packages/contract/refusals.ts'
-import { isGranted, type Caller } from '../../../packages/contract/callers.ts'
+import { isGranted, type Caller, type PortalPermission } from '../../../packages/contract/callers.ts'
 import type { Scope } from '../../../packages/contract/scopes.ts'
 import { apiKey, apiKeyId, noteNextUseAt, type ApiKey } from '../../../packages/domain/api-keys/api-key.ts'
 import { merchant, type Merchant } from '../../../packages/domain/merchants/merchant.ts'
@@ -100,6 +100,12 @@ export function requireScope(caller: Caller, scope: Scope): void {
   if (!isGranted(caller, scope)) {
     refuse('credential_must_have_the_scope', { detail: `Credential lacks the scope ${scope}` })
   }
+}
+
+export function requirePermission(caller: Caller, permission: PortalPermission | undefined): void {
+  if (caller.credential !== 'customer_portal' || permission === undefined) return
+  if (!caller.permissions.includes(permission))
+    refuse('portal_must_allow_it', { detail: `The portal was opened without ${permission}` })
 }
 
 function isListed(address: string | undefined, blocks: readonly string[]): boolean {

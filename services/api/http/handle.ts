@@ -8,7 +8,7 @@ import { pathParameters, subjectOf, withKind } from '../kinds/prefixes.ts'
 import { ownerInEither, ownersOf } from './either-environment.ts'
 import { ownerOf, type MerchantOwner, type Owner } from '../../../packages/kernel/owner.ts'
 import { answer } from './answer.ts'
-import { requireScope } from './authenticate.ts'
+import { requirePermission, requireScope } from './authenticate.ts'
 import { callerOf, type Authenticator } from './credentials.ts'
 import type { ClientAddress } from './client-address.ts'
 import { createdId, keyOf, type KeyedRequest } from '../kinds/idempotency.ts'
@@ -143,6 +143,7 @@ async function admit(
   checkMerchant(route, caller, isRead(request))
   if (!isNobody) checkEnvironment(api, { route, caller, header: environment })
   if (route.scope !== 'public' && route.scope !== 'own') requireScope(caller, route.scope)
+  requirePermission(caller, route.permission)
   checkAddress(request.url)
   return caller
 }

@@ -61,10 +61,11 @@ function hasOwnKeys({ token, showsSecret }: AnyRoute): boolean {
 /**
  * Added to the operation: a stranger's keys are scoped by the token that only that stranger knows. Without a
  * token there are no keys: others could guess them, and a credential is shown only once. Where a secret is
- * shown, so are a user's: another user of the merchant may have fewer rights.
+ * shown, so are a user's: another user of the merchant may have fewer rights. So are those of customers.
  */
 function scopeOf(route: AnyRoute, caller: Caller, params: KeyedRequest['params']): string | undefined {
   if (caller.credential === 'user' && route.showsSecret) return ` ${caller.actor}`
+  if (caller.credential === 'customer_portal') return ` ${caller.customer}`
   if (caller.credential !== 'nobody') return ''
   const token = route.token && params[route.token]
   return token && hasOwnKeys(route) ? ` ${hash('sha256', token)}` : undefined

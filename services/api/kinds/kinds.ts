@@ -4,7 +4,7 @@ import { noStream } from '../../../packages/kernel/ports.ts'
 import { currentDocument, currentStream } from './current-state.ts'
 import { historyOf } from './history-handler.ts'
 import { page } from './list-handler.ts'
-import { requireOwnParent, requireParent, requireSubject } from './parents.ts'
+import { requireAmongOwn, requireOwnParent, requireParent, requireSubject } from './parents.ts'
 import { projectionRow } from './row-handler.ts'
 import { viewed } from './viewed.ts'
 import type { AnyRequest } from '../http/request.ts'
@@ -27,6 +27,7 @@ export const kinds: Readonly<
 
   async change(route, request) {
     if (route.within) await requireOwnParent(route, request)
+    if (route.only) await requireAmongOwn(route, request)
     if (route.prepare) await requireSubject(route, request)
     const id = request.subject!
     const command = route.prepare ? await prepared(route, request) : commandOf(route, request, id)
@@ -42,6 +43,7 @@ export const kinds: Readonly<
     const { from } = route
     if (from?.kind === 'projection') return projectionRow(route, request, from)
     if (route.within) await requireOwnParent(route, request)
+    if (route.only) await requireAmongOwn(route, request)
     const id = request.subject!
     const decider = from?.decider ?? route.decider!
     const current = await (from

@@ -3,7 +3,7 @@ import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import type { Where } from '../../../packages/kernel/read-ports.ts'
 import type { AnyRequest } from '../http/request.ts'
 import { placeOf } from './cursors.ts'
-import { owned, shareOf } from './list-scope.ts'
+import { listName, owned, shareOf } from './list-scope.ts'
 import { itemId } from './prefixes.ts'
 
 const ways = ['cursor', 'starting_after', 'ending_before', 'page'] as const
@@ -20,7 +20,10 @@ export async function boundOf(route: AnyRoute, request: AnyRequest): Promise<Bou
   if (other !== undefined)
     refuseField('request_must_be_valid', `query:/${other}`, `${way} and ${other} cannot be given together`)
   if (way === 'cursor')
-    return { operator: '<', place: placeOf(request, route.operation, String(query['cursor'])) }
+    return {
+      operator: '<',
+      place: placeOf(request, listName(route, request.caller), String(query['cursor'])),
+    }
   if (way === 'starting_after') return { operator: '<', place: await placeOfItem(route, request, way) }
   if (way === 'ending_before') return { operator: '>', place: await placeOfItem(route, request, way) }
   return undefined
@@ -28,7 +31,7 @@ export async function boundOf(route: AnyRoute, request: AnyRequest): Promise<Bou
 
 async function placeOfItem(
   route: AnyRoute,
-  { query, owner, dependencies }: AnyRequest,
+  { query, owner, caller, dependencies }: AnyRequest,
   name: 'starting_after' | 'ending_before',
 ): Promise<number> {
   const id = itemId(route, String(query[name]))
@@ -37,7 +40,7 @@ async function placeOfItem(
   const { rows } = await dependencies.reads.page<Record<string, number>>({
     from: route.from!.name,
     share: shareOf(owner),
-    where: [named, ...owned(owner, route)],
+    where: [named, ...owned({ owner, caller }, route)],
     order,
     limit: 1,
   })

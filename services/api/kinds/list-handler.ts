@@ -5,7 +5,7 @@ import type { PageQuery, Where } from '../../../packages/kernel/read-ports.ts'
 import type { AnyRequest } from '../http/request.ts'
 import { cursorAt } from './cursors.ts'
 import { boundOf } from './list-bounds.ts'
-import { owned, shareOf } from './list-scope.ts'
+import { listName, owned, shareOf } from './list-scope.ts'
 import { requireParent } from './parents.ts'
 import { viewed } from './viewed.ts'
 
@@ -29,7 +29,7 @@ export async function page(route: AnyRoute, request: AnyRequest): Promise<unknow
     from: name,
     share: shareOf(owner),
     ...(route.from!.kind === 'documents' && { columns: ['id', 'state', order] }),
-    where: [...conditions(route, query), ...owned(owner, route), ...within],
+    where: [...conditions(route, query), ...owned(request, route), ...within],
     bounds: bound ? [{ column: order, operator: bound.operator, value: bound.place }] : [],
     order,
     ascending: isBackwards,
@@ -48,7 +48,7 @@ export async function page(route: AnyRoute, request: AnyRequest): Promise<unknow
     url: request.path,
     data: await viewedAll(route, request, shown),
     has_more: hasMore,
-    next_cursor: hasMore ? cursorAt(request, route.operation, last) : null,
+    next_cursor: hasMore ? cursorAt(request, listName(route, request.caller), last) : null,
     ...(route.paging === 'page' && { page: number, limit, total_count: total ?? 0 }),
   }
 }

@@ -2,6 +2,7 @@ import { refuse } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { noStream } from '../../../packages/kernel/ports.ts'
 import { equal, type Where } from '../../../packages/kernel/read-ports.ts'
+import type { Documents } from '../../../packages/kernel/projection.ts'
 import type { AnyRequest } from '../http/request.ts'
 import { currentState, currentStream } from './current-state.ts'
 
@@ -23,6 +24,33 @@ export async function requireOwnParent(route: AnyRoute, request: AnyRequest): Pr
   const state = await currentState(request, from, request.subject!)
   const row = state === undefined ? undefined : from.row(state as never)
   if (row?.[within.column] !== request.params[within.param]) refuse('resource_must_exist')
+}
+
+/** The same where the row narrows what its callers see. */
+export async function requireAmongOwn(
+  { operation, only, from }: AnyRoute,
+  request: AnyRequest,
+): Promise<void> {
+  if (!only) return
+  if (from?.kind !== 'documents') throw new Error(`${operation}: \`only\` needs \`from\``)
+  await requireAmong(request, { from, id: request.subject!, columns: only(request.caller) })
+}
+
+interface Among {
+  readonly from: Documents<never>
+  readonly id: string
+  readonly columns: Readonly<Record<string, string | readonly string[]>>
+}
+
+export async function requireAmong(
+  request: Pick<AnyRequest, 'owner' | 'dependencies'>,
+  { from, id, columns }: Among,
+): Promise<void> {
+  const state = await currentState(request, from, id)
+  const row = state === undefined ? undefined : from.row(state as never)
+  const isAmong = ([name, value]: readonly [string, string | readonly string[]]) =>
+    [value].flat().includes(String(row?.[name]))
+  if (!row || !Object.entries(columns).every(isAmong)) refuse('resource_must_exist')
 }
 
 /**

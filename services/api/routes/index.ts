@@ -25,6 +25,7 @@ import { paymentRoutes } from './payments.ts'
 import { payoutSettingsRoutes } from './payout-settings.ts'
 import { payoutRoutes } from './payouts.ts'
 import { planRoutes } from './plans.ts'
+import { portalRoutes } from './portal.ts'
 import { productRoutes } from './products.ts'
 import { securityEventRoutes } from './security-events.ts'
 import { subscriptionRoutes } from './subscriptions.ts'
@@ -49,6 +50,7 @@ const table: readonly AnyRoute[] = [
   ...usageRoutes,
   ...invoiceRoutes,
   ...hostedInvoiceRoutes,
+  ...portalRoutes,
   ...balanceRoutes,
   ...feeRoutes,
   ...webhookEndpointRoutes,
