@@ -74,6 +74,11 @@ scenarios(invoice, {
     then: [drafted],
   },
   'a draft is issued by hand': { given: [drafted], when: move('open'), then: [issued] },
+  'a draft that is issued after its due day is due today': {
+    given: [{ type: 'InvoiceDrafted', data: { ...drafted.data, dueDate: '2025-12-01' } as never }],
+    when: move('open'),
+    then: [{ type: 'InvoiceIssued', data: { ...issued.data, dueDate: '2026-01-01' } as never }],
+  },
   'what is issued gets its number once': {
     given: [issued],
     when: { type: 'NumberInvoice', data: { number: 7 } },

@@ -160,6 +160,8 @@ t.test('what fits no subscription is refused by its field', async (t) => {
   })
   t.match(await issue({ currency: 'XAF' }), { status: 400, body: { param: '/currency' } })
   t.match(await issue({ dueDate: '2020-01-01T00:00:00.000Z' }), { status: 400, body: { param: '/dueDate' } })
+  const never = { dueDate: '9999-12-31T00:00:00.000Z' }
+  t.match(await issue(never), { status: 400, body: { param: '/dueDate' } }, 'no day follows it')
   t.match(await service.post(path, { amountDue: 5 }), { status: 400, body: { param: '/customerId' } })
   t.match(await service.post(merchantPath, { amount: 5, currency: 'XOF', due_date: '2026-02-30' }), {
     status: 400,

@@ -15,6 +15,13 @@ export interface DueDay {
   readonly timeZone: string
 }
 
+/** Inferred: for longer nobody waits, and what follows a later day might have no date. */
+const dueWithinDays = 3_653
+
+export function latestDueDate(from: string): string {
+  return daysAfter(from, dueWithinDays)
+}
+
 export function today(timeZone: string, now: Date): string {
   return new ZoneClock(timeZone).dayOf(now.toISOString())
 }

@@ -156,7 +156,9 @@ type Move = (current: ExistingInvoice, moving: Moving) => readonly Happening[]
 const moves: Readonly<Record<InvoiceCommands['MoveInvoice']['to'], Move>> = {
   open(current, { now }) {
     if (current.status !== 'draft') refuse('invoice_state_must_allow_it', { detail: why(current) })
-    return [issued(current, now)]
+    // A draft that has waited for too long is not overdue from the beginning.
+    const dueDate = current.dueDate && [current.dueDate, today(current.timeZone, now)].toSorted().at(-1)!
+    return [issued({ ...current, dueDate }, now)]
   },
 
   void(current, { ended }) {

@@ -4,7 +4,7 @@ import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import { timeZoneOf } from '../../../packages/contract/time-zones.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
-import { today } from '../../../packages/domain/invoices/due.ts'
+import { latestDueDate, today } from '../../../packages/domain/invoices/due.ts'
 import { invoice, type InvoiceCommands } from '../../../packages/domain/invoices/invoice.ts'
 import { invoiceNumbers, invoiceNumbersId } from '../../../packages/domain/invoices/numbers.ts'
 import type { InvoiceRequest, MerchantInvoiceRequest } from '../../../packages/domain/invoices/resource.ts'
@@ -133,6 +133,8 @@ interface DueOn {
 function dueOn({ owner, dependencies }: Asking, { day, timeZone, pointer }: DueOn): string {
   const first = today(timeZone, dependencies.clock(owner))
   if (day < first) refuseField('request_must_be_valid', pointer, `must not be before today, ${first}`)
+  const last = latestDueDate(first)
+  if (day > last) refuseField('request_must_be_valid', pointer, `must be within ten years, until ${last}`)
   return day
 }
 
