@@ -1,4 +1,8 @@
-import { metersOf, type ExistingSubscription, type Usage } from '../../packages/domain/subscriptions/state.ts'
+import {
+  billableOf,
+  type ExistingSubscription,
+  type Usage,
+} from '../../packages/domain/subscriptions/state.ts'
 import { subscription } from '../../packages/domain/subscriptions/subscription.ts'
 import { meterId, usageMeter, type UsageMeter } from '../../packages/domain/usage/usage-meter.ts'
 import type { Outcome } from '../../packages/kernel/executor-options.ts'
@@ -33,8 +37,8 @@ async function closedUsage(
   send: (order: PolicyCommand) => Promise<Outcome<unknown>>,
 ): Promise<Usage> {
   const usage: Record<string, number> = {}
-  for (const meterKey of Object.keys(metersOf(items))) {
-    const order = to(usageMeter, meterId(id, meterKey), { type: 'ClosePeriod', data: { period } })
+  for (const [meterKey, most] of billableOf(items)) {
+    const order = to(usageMeter, meterId(id, meterKey), { type: 'ClosePeriod', data: { period, most } })
     // The executor erases the types of deciders: this is the meter that the command was sent to.
     const { closed } = (await send(order)).state as UsageMeter
     if (closed?.period === period) usage[meterKey] = closed.quantity

@@ -60,6 +60,7 @@ t.test('only what bills by use can be used, while it runs, and not tomorrow', as
     status: 400,
     body: { param: '/occurredAt' },
   })
+  t.match(await use(id, { meterKey: 'constructor' }), { status: 201 }, 'a meter that costs nothing')
   await service.post(`/api/v1/billing/subscriptions/${id}/cancel`, {})
   t.match(await use(id), { status: 409, body: { code: 'IKW-BILLING-002' } })
 })
@@ -91,4 +92,44 @@ t.test('use is billed once, with the period that follows it', async (t) => {
   await passDays(service, 31)
   const [third] = await invoicesOf(id, 3)
   t.equal(third!.amount_due, 2 * 25)
+})
+
+t.test('what one invoice cannot ask for is asked for by the next one', async (t) => {
+  const price = 1_000_000
+  const prices = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`meter-${index}`, price]))
+  const metadata = JSON.stringify({ meters: prices })
+  const terms = { recurringAmount: 0, usageBasedEnabled: true, metadata }
+  const id = await subscribe(service, { billingPlanId: await createPlan(service, terms) })
+  const quantity = 900_000_000
+  const uses = await Promise.all(Object.keys(prices).map((meterKey) => use(id, { meterKey, quantity })))
+  t.strictSame([...new Set(uses.map(({ status }) => status))], [201])
+  const asked: number[] = []
+  for (let count = 2; count <= 3; count++) {
+    await passDays(service, 32)
+    const [newest] = await invoicesOf(id, count)
+    asked.push(newest!.amount_due)
+  }
+  t.strictSame(asked, [1e15, 1e15])
+  const dear = await createPlan(service, {
+    ...terms,
+    metadata: '{"meters":{"a":900000000000000,"b":900000000000000}}',
+  })
+  const customerId = String((await service.get(`/api/v1/billing/subscriptions/${id}`)).body['customer'])
+  const refused = await service.post('/api/v1/billing/subscriptions', { billingPlanId: dear, customerId })
+  t.match(refused, { status: 400, body: { param: '/billingPlanId' } })
+})
+
+t.test('what is used after the last period is refused, as nothing would bill it', async (t) => {
+  const id = await metered()
+  await service.post(`/api/v1/billing/subscriptions/${id}/cancel`, { atPeriodEnd: true })
+  t.match(await use(id), { status: 201 }, 'in the last period')
+  const unpaid = await subscribe(service, {
+    billingPlanId: await createPlan(service, { usageBasedEnabled: true }),
+  })
+  t.match(await use(unpaid), { status: 201 })
+  await passDays(service, 100)
+  const now = () => service.get(`/api/v1/billing/subscriptions/${unpaid}`)
+  await eventually(now, ({ body }) => body['status'] === 'unpaid')
+  await passDays(service, 32)
+  t.match(await use(unpaid), { status: 409, body: { code: 'IKW-BILLING-002' } })
 })

@@ -20,7 +20,7 @@ const closed = (period: number, quantity: number): Message<UsageMeterEvents> => 
 }
 const count = (period: number) =>
   ({ type: 'CountUsage', data: { record, quantity: 4, period, position: 10 } }) as const
-const close = (period: number) => ({ type: 'ClosePeriod', data: { period } }) as const
+const close = (period: number, most = 1_000) => ({ type: 'ClosePeriod', data: { period, most } }) as const
 
 scenarios(usageMeter, {
   'use is counted in its period': { when: count(1), then: [counted(1)] },
@@ -40,12 +40,22 @@ scenarios(usageMeter, {
     then: [closed(2, 13)],
   },
   'a period in which nothing was used is closed too': { when: close(1), then: [closed(1, 0)] },
+  'what is more than one invoice can ask for is left to the next one': {
+    given: [counted(1, 9), counted(2, 5, 20), closed(1, 4)],
+    when: close(2, 100),
+    then: [closed(2, 10)],
+  },
+  'no more is billed than one invoice can ask for': {
+    given: [counted(1, 9)],
+    when: close(1, 4),
+    then: [closed(1, 4)],
+  },
   'a period is closed once': { given: [counted(1), closed(1, 4)], when: close(1), then: [] },
 })
 
 const step = fc.oneof(
   fc.record({ count: fc.nat({ max: 9 }), isByPolicy: fc.constant(false) }),
-  fc.record({ close: fc.integer({ min: 1, max: 4 }) }),
+  fc.record({ close: fc.integer({ min: 1, max: 4 }), most: fc.constantFrom(1, 100, 2 ** 41) }),
 )
 
 t.test('in whatever order it is told, and however often, all use is billed once', async (t) => {
@@ -67,7 +77,7 @@ t.test('in whatever order it is told, and however often, all use is billed once'
         send({ type: 'CountUsage', data }, isByPolicy ? position : undefined)
       }
       for (const one of steps) {
-        if ('close' in one) send({ type: 'ClosePeriod', data: { period: one.close } })
+        if ('close' in one) send({ type: 'ClosePeriod', data: { period: one.close, most: one.most } })
         else tell(one.count, false)
       }
       for (let place = 0; place < 10; place++) tell(place, true)

@@ -72,7 +72,18 @@ function metered(items: readonly Item[], usage: Usage): Bill['lines'] {
   })
 }
 
-/** Prices by meter; where two items have the same meter, the first one's. */
-export function metersOf(items: readonly Item[]): Readonly<Record<string, number>> {
-  return Object.assign({}, ...items.toReversed().map(({ meters }) => meters)) as Record<string, number>
+/** Prices by meter; where two items have the same meter, the first one's. A meter may be `constructor`. */
+export function metersOf(items: readonly Pick<Item, 'meters'>[]): Readonly<Record<string, number>> {
+  const prices = items.toReversed().map(({ meters }) => meters)
+  return Object.assign(Object.create(null), ...prices) as Record<string, number>
+}
+
+/** Inferred: about the most that one invoice asks for metered use. It keeps invoices countable. */
+export const meteredMax = 1e15
+
+/** How much of each meter one invoice bills; the rest is billed with the next one. */
+export function billableOf(items: readonly Item[]): readonly (readonly [meter: string, most: number])[] {
+  const prices = Object.entries(metersOf(items))
+  const share = meteredMax / prices.length
+  return prices.map(([meter, price]) => [meter, Math.max(1, Math.floor(share / Math.max(1, price)))])
 }

@@ -28,7 +28,8 @@ export interface UsageMeter {
 
 export type UsageMeterCommands = {
   CountUsage: { record: string; quantity: number; period: number; position: number }
-  ClosePeriod: { period: number }
+  /** `most`: what is beyond it is billed with the next period. */
+  ClosePeriod: { period: number; most: number }
 }
 
 export const usageMeter: Decider<UsageMeter, UsageMeterCommands, UsageMeterEvents> = {
@@ -45,9 +46,9 @@ export const usageMeter: Decider<UsageMeter, UsageMeterCommands, UsageMeterEvent
       return [{ type: 'UsageCounted', data: { record, quantity, period, position, isByPolicy } }]
     },
 
-    ClosePeriod({ period }, { open, closed }) {
+    ClosePeriod({ period, most }, { open, closed }) {
       if (closed && closed.period >= period) return []
-      const quantity = sum(Object.entries(open).filter(([number]) => Number(number) <= period))
+      const quantity = Math.min(sum(upTo(open, period)), most)
       return [{ type: 'UsagePeriodClosed', data: { period, quantity } }]
     },
   },
@@ -59,8 +60,10 @@ export const usageMeter: Decider<UsageMeter, UsageMeterCommands, UsageMeterEvent
       return { taken: withTaken(taken, told, isByPolicy), open: { ...open, [period]: total }, closed }
     },
     UsagePeriodClosed: ({ taken, open }, closed) => {
-      const left = Object.entries(open).filter(([number]) => Number(number) > closed.period)
-      return { taken, open: Object.fromEntries(left), closed }
+      const next = closed.period + 1
+      const rest = sum(upTo(open, closed.period)) - closed.quantity
+      const later = Object.fromEntries(Object.entries(open).filter(([number]) => Number(number) >= next))
+      return { taken, open: rest > 0 ? { ...later, [next]: rest + (open[next] ?? 0) } : later, closed }
     },
   },
 }
@@ -68,6 +71,10 @@ export const usageMeter: Decider<UsageMeter, UsageMeterCommands, UsageMeterEvent
 /** What is not billed yet. */
 export function openQuantity({ open }: UsageMeter): number {
   return sum(Object.entries(open))
+}
+
+function upTo(open: UsageMeter['open'], period: number) {
+  return Object.entries(open).filter(([number]) => Number(number) <= period)
 }
 
 function sum(quantities: readonly (readonly [string, number])[]): number {

@@ -4,8 +4,9 @@ import type { Request } from '../../../packages/contract/routes.ts'
 import { timeZoneOf } from '../../../packages/contract/time-zones.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import type { Customer } from '../../../packages/domain/customers/customer.ts'
-import { metersOf, type Plan } from '../../../packages/domain/plans/plan.ts'
+import { metersOf as metersOfPlan, type Plan } from '../../../packages/domain/plans/plan.ts'
 import { endOf, scheduleOf, type Timing } from '../../../packages/domain/subscriptions/periods.ts'
+import { meteredMax, metersOf } from '../../../packages/domain/subscriptions/state.ts'
 import type { ItemsRequest, SubscriptionRequest } from '../../../packages/domain/subscriptions/resource.ts'
 import type { SubscriptionCommands } from '../../../packages/domain/subscriptions/subscription.ts'
 import { customers } from '../../../projections/customers.ts'
@@ -81,6 +82,8 @@ async function startOf(request: Asking, wish: Wish): Promise<Start> {
   }
   if (items.reduce((sum, item) => sum + item.quantity * item.unitAmount, 0) > recurringMax)
     refuseField('billing_terms_must_fit', items[0]!.pointer, 'one period would cost more than can be counted')
+  if (Object.values(metersOf(items)).reduce((sum, price) => sum + price, 0) > meteredMax)
+    refuseField('billing_terms_must_fit', items[0]!.pointer, 'its use would cost more than can be counted')
   return {
     customer: subscriber.id,
     currency,
@@ -119,7 +122,7 @@ async function planOf(request: Asking, text: string, pointer: string) {
   const state = id && ((await currentState(request, plans, id)) as ActivePlan | undefined)
   if (!id || !state) return refuseUnknown(pointer, 'plan', text)
   const { name, currency, interval, recurring_amount, usage_based_enabled, metadata } = state
-  const meters = usage_based_enabled ? metersOf(metadata) : {}
+  const meters = usage_based_enabled ? metersOfPlan(metadata) : {}
   return { id, name, currency, interval, unitAmount: recurring_amount, meters }
 }
 

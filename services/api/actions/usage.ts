@@ -4,6 +4,8 @@ import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import type { Plan } from '../../../packages/domain/plans/plan.ts'
 import {
+  billableOf,
+  meteredMax,
   metersOf,
   type ExistingSubscription,
   type Subscription,
@@ -29,9 +31,6 @@ export function usageIdentity({ subscriptionId, meterKey, externalId }: Body): s
   return subscription && derivedId(meterId(subscription, meterKey), externalId)
 }
 
-/** Inferred: the most that is billed for one meter at once. It keeps invoices countable. */
-const meteredMax = 1e15
-
 export async function prepareUsage(request: Request<Body>): Promise<UsageRecordCommands['RecordUsage']> {
   const { subscriptionId, meterKey, quantity, occurredAt, externalId } = request.body
   if (!subscriptionId) refuseField('request_must_be_valid', '/subscriptionId', 'subscriptionId is required')
@@ -46,6 +45,11 @@ export async function prepareUsage(request: Request<Body>): Promise<UsageRecordC
   const at = occurredAt ?? now
   if (at > now) refuseField('request_must_be_valid', '/occurredAt', 'occurredAt is in the future')
   const { number, end } = state.period
+  const isLast = state.status === 'unpaid' || state.cancelAtPeriodEnd
+  if (isLast && at >= end) {
+    const detail = 'Nothing is billed after the period that is over: the subscription is not renewed'
+    refuse('subscription_must_be_running', { detail })
+  }
   return {
     subscription: id,
     customer: state.customer,
@@ -117,8 +121,8 @@ export async function prepareCancel(
   if (given.atPeriodEnd || !isRunning) return { ...given, usage: {}, number: null }
   const { number: period } = state.period
   const usage: Record<string, number> = {}
-  for (const meterKey of Object.keys(metersOf(state.items))) {
-    const close = { type: 'ClosePeriod', data: { period } } as const
+  for (const [meterKey, most] of billableOf(state.items)) {
+    const close = { type: 'ClosePeriod', data: { period, most } } as const
     const { closed } = (await request.send(usageMeter, meterId(id, meterKey), close)).state
     if (closed?.period === period) usage[meterKey] = closed.quantity
   }
