@@ -9,7 +9,7 @@ import type { Book } from '../../packages/domain/ledger/state.ts'
 import { entryTemplates, holdTemplates, moves } from '../../packages/domain/ledger/templates.ts'
 import { evolve } from '../../packages/kernel/decider.ts'
 import { entriesOf } from '../support/ledger-commands.ts'
-import { fold, stampOf } from '../support/scenarios.ts'
+import { fold, frozen, stampOf } from '../support/scenarios.ts'
 import { choices, type Choice } from '../support/ledger-choices.ts'
 import { endedOf } from '../support/ledger-late-words.ts'
 import { Notes, type Event, type Sent } from '../support/ledger-model.ts'
@@ -45,7 +45,7 @@ function play(sequence: readonly Choice[]): readonly Event[] {
     checkAnswer(answered, { sent, choice, notes, state })
     if (typeof answered === 'string') continue
     for (const event of answered) {
-      state = evolve(book, state, event, stampOf(sent.context))
+      state = evolve(book, state, frozen(event), stampOf(sent.context))
       restored = evolve(book, restored, event, stampOf(sent.context))
     }
     const snapshot = JSON.stringify(state)

@@ -28,13 +28,13 @@ import {
 } from '../support/ledger-commands.ts'
 import { choices } from '../support/ledger-choices.ts'
 import { Notes, type Event, type Sent } from '../support/ledger-model.ts'
-import { fold, stampOf } from '../support/scenarios.ts'
+import { fold, frozen, stampOf } from '../support/scenarios.ts'
 
 /** A policy's command, as the event at this position causes it. */
 function send(state: Book, command: Command, { position, asOf }: { position?: number; asOf?: number }) {
   const cause = position === undefined ? {} : { cause: { policy: 'payout_money', position } }
   const events = decide(book, command, state, { ...context, ...cause, ...(asOf !== undefined && { asOf }) })
-  for (const event of events) evolve(book, state, event, stampOf(context))
+  for (const event of events) evolve(book, state, frozen(event), stampOf(context))
   return events
 }
 
@@ -93,7 +93,7 @@ t.test('a repeat of any step decides nothing after thousands of others, or has t
       const events = sent && answer(sent, state)
       // What decided nothing left no trace: its repeat may look like a mistake, and moves nothing either.
       if (!sent || typeof events !== 'object' || events.length === 0) continue
-      for (const event of events) evolve(book, state, event, stampOf(context))
+      for (const event of events) evolve(book, state, frozen(event), stampOf(context))
       notes.note(sent, events)
     }
     // A balance at its limit takes no others.

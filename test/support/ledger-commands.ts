@@ -4,7 +4,7 @@ import type { BookCommands, PlaceHold, PostEntry } from '../../packages/domain/l
 import type { EntryEvents, HoldPart, LedgerEvents } from '../../packages/domain/ledger/events.ts'
 import type { Book } from '../../packages/domain/ledger/state.ts'
 import { decide, evolve, type Context, type Message } from '../../packages/kernel/decider.ts'
-import { context as anyContext, fold, stampOf } from './scenarios.ts'
+import { context as anyContext, fold, frozen, stampOf } from './scenarios.ts'
 
 /** The book of one merchant's play money. */
 export const context: Context = { ...anyContext, id: bookId(anyContext.merchant, anyContext.livemode, 'XOF') }
@@ -81,7 +81,7 @@ export function after(...commands: readonly Command[]): Event[] {
   const state = book.initial()
   return commands.flatMap((command) => {
     const events = entriesOf(command, state, context)
-    for (const event of events) evolve(book, state, event, stampOf(context))
+    for (const event of events) evolve(book, state, frozen(event), stampOf(context))
     return events
   })
 }

@@ -47,8 +47,15 @@ export function fold<S, C extends Payloads, E extends Payloads, O extends Owner 
   by: Context<O> = context as never,
 ): S {
   const stamp = stampOf(by)
-  const step = (state: S, event: Past<E>) => evolve(decider, state, event, { ...stamp, ...at(event) })
+  const step = (state: S, event: Past<E>) => evolve(decider, state, frozen(event), { ...stamp, ...at(event) })
   return history.reduce(step, decider.initial())
+}
+
+/** A decider may modify its state in place, but never an event, which consumers are still to see. */
+export function frozen<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value
+  for (const member of Object.values(value)) frozen(member)
+  return Object.freeze(value)
 }
 
 function at({ at }: { readonly at?: string }): Partial<Stamp> {
