@@ -51,6 +51,7 @@ import {
 } from '../actions/checkout.ts'
 import { FeeQuoteResource } from '../actions/fees.ts'
 import { backToCheckout, checkoutPage, refusedCheckout } from '../pages/checkout.ts'
+import { refusalsOfConfirming } from './confirming.ts'
 
 const named = { params: { id: 'checkout_session' } } as const
 const missing = 'checkout_session_must_exist'
@@ -79,14 +80,8 @@ const ofPaying = [
   'checkout_session_must_be_payable',
   'method_must_be_offered',
   'checkout_amount_must_be_known',
-  'payment_must_be_eligible',
-  'payment_method_must_be_valid',
-  'method_country_must_be_the_transactions',
-  'confirmation_must_be_the_only_one',
+  ...refusalsOfConfirming,
   'payment_link_must_not_be_in_use',
-  'provider_must_accept_the_payment',
-  'live_provider_must_be_configured',
-  'dependency_must_answer_in_time',
   'merchant_must_not_be_suspended',
 ] as const
 

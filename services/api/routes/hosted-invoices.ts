@@ -12,6 +12,7 @@ import {
   payHostedInvoice,
 } from '../actions/hosted-invoice.ts'
 import { backToInvoice, invoicePage, refusedInvoice } from '../pages/invoice.ts'
+import { refusalsOfConfirming } from './confirming.ts'
 
 /** Whoever was given the address of an invoice is its payer. */
 const payers = {
@@ -56,17 +57,7 @@ const rows = [
     examples: invoiceFormExamples,
     query: record({ lang }),
     returns: HostedInvoice,
-    refusals: [
-      'invoice_state_must_allow_it',
-      'payment_must_be_eligible',
-      'payment_method_must_be_valid',
-      'method_country_must_be_the_transactions',
-      'confirmation_must_be_the_only_one',
-      'provider_must_accept_the_payment',
-      'live_provider_must_be_configured',
-      'dependency_must_answer_in_time',
-      'merchant_must_not_be_suspended',
-    ],
+    refusals: ['invoice_state_must_allow_it', ...refusalsOfConfirming, 'merchant_must_not_be_suspended'],
     page: backToInvoice,
     refusedPage: refusedInvoice,
     action: payHostedInvoice,

@@ -28,6 +28,7 @@ import {
   prepareMove,
 } from '../actions/invoice-payments.ts'
 import { numberInvoice, numberOf, prepareInvoice, prepareMerchantInvoice } from '../actions/invoices.ts'
+import { refusalsOfConfirming } from './confirming.ts'
 
 const viewed = {
   view: (id: string, state: Invoice) => viewInvoice(id, state),
@@ -93,14 +94,7 @@ const billing = [
     body: InvoiceConfirmRequest,
     examples: invoiceConfirmExamples,
     returns: InvoicePayment,
-    refusals: [
-      ...ofPaying,
-      'payment_method_must_be_valid',
-      'method_country_must_be_the_transactions',
-      'confirmation_must_be_the_only_one',
-      'provider_must_accept_the_payment',
-      'dependency_must_answer_in_time',
-    ],
+    refusals: ['invoice_state_must_allow_it', ...refusalsOfConfirming],
     action: confirmInvoice,
   }),
 

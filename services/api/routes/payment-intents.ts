@@ -20,6 +20,7 @@ import { TimelineEntry } from '../../../packages/domain/payment-intents/timeline
 import { paymentIntents } from '../../../projections/payment-intents.ts'
 import { confirmPaymentIntent, prepareIntent } from '../actions/payment-intents.ts'
 import { timelineItems, TimelineQuery } from '../actions/payments.ts'
+import { refusalsOfConfirming } from './confirming.ts'
 
 const named = { params: { id: 'payment_intent' } } as const
 const viewed = { view: viewPaymentIntent, returns: PaymentIntentResource } as const
@@ -66,16 +67,7 @@ const rows = [
     body: ConfirmationRequest,
     examples: confirmationExamples,
     returns: PaymentIntentResource,
-    refusals: [
-      'resource_must_exist',
-      'payment_must_be_eligible',
-      'payment_method_must_be_valid',
-      'method_country_must_be_the_transactions',
-      'confirmation_must_be_the_only_one',
-      'provider_must_accept_the_payment',
-      'live_provider_must_be_configured',
-      'dependency_must_answer_in_time',
-    ],
+    refusals: ['resource_must_exist', ...refusalsOfConfirming],
     action: confirmPaymentIntent,
   }),
 
