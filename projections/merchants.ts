@@ -3,6 +3,6 @@ import { documents } from '../packages/kernel/projection.ts'
 
 export const merchants = documents(merchant, {
   name: 'merchants',
-  version: 3,
+  version: 4,
   columns: { name: 'text', country: 'text', email: 'text', status: 'text' },
 })

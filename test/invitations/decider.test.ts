@@ -20,7 +20,7 @@ const sent = (id: string, ms = 0) => ({
 const told = ({ type, data }: ReturnType<typeof sent>) => ({ type, data })
 const revoked = { type: 'InvitationRevoked', data: {} } as const
 const expired = { type: 'InvitationExpired', data: {} } as const
-const accepted = { type: 'InvitationAccepted', data: { user, role: 'developer' } } as const
+const accepted = { type: 'InvitationAccepted', data: { user, role: 'developer', link } } as const
 const accept = (id: string, who = user) => ({
   type: 'AcceptInvitation' as const,
   data: { link: id, user: who },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { invitation as invitations } from '../../packages/domain/invitations/invitation.ts'
+import { invitation as invitations, invitationName } from '../../packages/domain/invitations/invitation.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { user as users } from '../../packages/domain/users/user.ts'
 import { eventually } from '../support/eventually.ts'
@@ -178,6 +178,21 @@ t.test('who is removed is signed out of this merchant at once, and of no other',
   t.equal((await service.call('DELETE', `${team}/${ibra.id}`, undefined, as(owner))).status, 404)
   const back = { merchantId: owner.merchant }
   t.equal((await service.post('/api/v1/auth/switch-merchant', back, as(ibra))).status, 404)
+})
+
+t.test('who is removed stays so when the policy that admits comes late', async (t) => {
+  const awa = await joined('support')
+  const id = (await members()).data.find(({ email }) => email === awa.email)!.id
+  const { store, executor } = service.service.runtime.dependencies
+  const invitation = await service.service.runtime.dependencies.blindIndex(
+    invitationName(owner.merchant, awa.email),
+  )
+  const events = await store.readStream(`invitation-${invitation}`, 0)
+  const data = events.find(({ type }) => type === 'InvitationAccepted')!.data as never
+  t.equal((await service.call('DELETE', `${team}/${id}`, undefined, as(owner))).status, 200)
+  const envelope = { merchant: owner.merchant, livemode: false, actor: 'test', correlation: id }
+  await executor.send(merchant, owner.merchant, { type: 'AdmitMember', data }, envelope)
+  t.notOk((await members()).data.some(({ email }) => email === awa.email))
 })
 
 t.test('who is removed from the only merchant signs in, and works for none', async (t) => {

@@ -2,12 +2,12 @@ import { v7 } from 'uuid'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { scenarios } from '../support/scenarios.ts'
 
-const [awa, ibra] = [v7(), v7()]
+const [awa, ibra, link, newer] = [v7(), v7(), v7(), v7()]
 const details = { name: 'Boutique', country: 'CI', currency: 'XOF', email: 'awa@example.com' }
 const created = { type: 'MerchantCreated', data: details } as const
-const added = (user: string, role: 'owner' | 'admin') => ({
+const added = (user: string, role: 'owner' | 'admin', by: string | null = null) => ({
   type: 'MerchantMemberAdded' as const,
-  data: { user, role },
+  data: { user, role, link: by },
 })
 const removed = { type: 'MerchantMemberRemoved', data: { user: awa } } as const
 const remove = { type: 'RemoveMember', data: { user: awa } } as const
@@ -36,12 +36,22 @@ scenarios(merchant, {
   'who is no member is not removed': { given: [created], when: remove, then: 'resource_must_exist' },
   'who is a member already stays what they are': {
     given: [created, added(awa, 'owner')],
-    when: { type: 'AdmitMember', data: { user: awa, role: 'support' } },
+    when: { type: 'AdmitMember', data: { user: awa, role: 'support', link } },
     then: [],
   },
   'who was invited is admitted': {
     given: [created, added(awa, 'owner')],
-    when: { type: 'AdmitMember', data: { user: ibra, role: 'admin' } },
-    then: [added(ibra, 'admin')],
+    when: { type: 'AdmitMember', data: { user: ibra, role: 'admin', link } },
+    then: [added(ibra, 'admin', link)],
+  },
+  'who was removed is not admitted again by an invitation that a policy tells late': {
+    given: [created, added(ibra, 'owner'), added(awa, 'admin', link), removed],
+    when: { type: 'AdmitMember', data: { user: awa, role: 'admin', link } },
+    then: [],
+  },
+  'but by another one': {
+    given: [created, added(ibra, 'owner'), added(awa, 'admin', link), removed],
+    when: { type: 'AdmitMember', data: { user: awa, role: 'admin', link: newer } },
+    then: [added(awa, 'admin', newer)],
   },
 })

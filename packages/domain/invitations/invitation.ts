@@ -34,7 +34,11 @@ export const invitationEvents = {
     ),
   ),
   InvitationMailed: stored(1, record({ link: Uuid })),
-  InvitationAccepted: stored(1, record({ user: Uuid, role: literals(...invitedRoles) })),
+  InvitationAccepted: stored(
+    2,
+    record({ user: Uuid, role: literals(...invitedRoles), link: nullable(Uuid) }),
+    { 1: (old) => ({ ...old, link: null }) },
+  ),
   InvitationRevoked: stored(1, record({})),
   InvitationExpired: stored(1, record({})),
 }
@@ -100,7 +104,7 @@ export const invitation: Decider<Invitation, InvitationCommands, InvitationEvent
       if (known.link !== link) return refuse('token_must_be_valid')
       if (known.status === 'accepted') return known.user === user ? [] : refuse('token_must_be_valid')
       if (statusOf(known, now) !== 'pending') refuse('invitation_must_be_open')
-      return [{ type: 'InvitationAccepted', data: { user, role: known.role } }]
+      return [{ type: 'InvitationAccepted', data: { user, role: known.role, link } }]
     },
 
     RevokeInvitation(_, state) {

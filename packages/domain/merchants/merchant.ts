@@ -1,7 +1,7 @@
 import type { Role } from '../../contract/callers.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { roles } from '../../contract/roles.ts'
-import { literals, record, Type, Uuid } from '../../contract/vocabulary.ts'
+import { literals, nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import { personal } from '../../kernel/personal.ts'
@@ -32,7 +32,10 @@ export const merchantEvents = {
   ),
   /** Domain model 5.11: the one organization that owns it. Merchants of the command line have none. */
   MerchantOrganized: stored(1, record({ organization: Uuid })),
-  MerchantMemberAdded: stored(1, record({ user: Uuid, role: literals(...roles) })),
+  /** `link`: of the invitation that was accepted. */
+  MerchantMemberAdded: stored(2, record({ user: Uuid, role: literals(...roles), link: nullable(Uuid) }), {
+    1: (old) => ({ ...old, link: null }),
+  }),
   MerchantMemberRemoved: stored(1, record({ user: Uuid })),
   /** Its users may work in live from now on. */
   MerchantOpenedToLive: stored(1, record({})),
@@ -49,6 +52,8 @@ interface Details extends Readonly<MerchantEvents['MerchantCreated']> {
   readonly members: Readonly<Record<string, Role>>
   /** When each of them came. */
   readonly joined: Readonly<Record<string, string>>
+  /** Links of invitations by which somebody was admitted, each of which admits once. */
+  readonly admitted: readonly string[]
   readonly isLive: boolean
 }
 
@@ -63,8 +68,8 @@ export type MerchantCommands = {
   ActivateMerchant: { reason: string }
   OrganizeMerchant: { organization: string }
   /** Gives a member another role, too. */
-  AddMember: MerchantEvents['MerchantMemberAdded']
-  /** Who is a member already stays what they are. */
+  AddMember: Omit<MerchantEvents['MerchantMemberAdded'], 'link'>
+  /** Who is a member already stays what they are; who was removed since then is not admitted again. */
   AdmitMember: MerchantEvents['MerchantMemberAdded']
   RemoveMember: { user: string }
   OpenToLive: object
@@ -83,7 +88,12 @@ export const merchant: Decider<Merchant, MerchantCommands, MerchantEvents> = {
         { type: 'MerchantCreated', data: details },
         ...(organization ? [{ type: 'MerchantOrganized' as const, data: { organization } }] : []),
         ...(owner
-          ? [{ type: 'MerchantMemberAdded' as const, data: { user: owner, role: 'owner' as const } }]
+          ? [
+              {
+                type: 'MerchantMemberAdded' as const,
+                data: { user: owner, role: 'owner' as const, link: null },
+              },
+            ]
           : []),
       ]
     },
@@ -107,12 +117,13 @@ export const merchant: Decider<Merchant, MerchantCommands, MerchantEvents> = {
       const { members } = known(state)
       if (members[user] === role) return []
       if (isLastOwner(members, user)) refuse('merchant_must_keep_an_owner')
-      return [{ type: 'MerchantMemberAdded', data: { user, role } }]
+      return [{ type: 'MerchantMemberAdded', data: { user, role, link: null } }]
     },
 
-    AdmitMember({ user, role }, state) {
-      const isThere = user in known(state).members
-      return isThere ? [] : [{ type: 'MerchantMemberAdded', data: { user, role } }]
+    AdmitMember({ user, role, link }, state) {
+      const { members, admitted } = known(state)
+      const isDone = user in members || (link !== null && admitted.includes(link))
+      return isDone ? [] : [{ type: 'MerchantMemberAdded', data: { user, role, link } }]
     },
 
     RemoveMember({ user }, state) {
@@ -127,14 +138,20 @@ export const merchant: Decider<Merchant, MerchantCommands, MerchantEvents> = {
 
   evolve: {
     MerchantCreated: (_, details, { at }) => {
-      return { ...details, at, status: 'active', organization: null, members: {}, joined: {}, isLive: false }
+      const nobody = { members: {}, joined: {}, admitted: [] }
+      return { ...details, at, status: 'active', organization: null, ...nobody, isLive: false }
     },
     MerchantSuspended: (state) => ({ ...existing(state), status: 'suspended' }),
     MerchantActivated: (state) => ({ ...existing(state), status: 'active' }),
     MerchantOrganized: (state, { organization }) => ({ ...existing(state), organization }),
-    MerchantMemberAdded: (state, { user, role }, { at }) => {
-      const { members, joined, ...rest } = existing(state)
-      return { ...rest, members: { ...members, [user]: role }, joined: { [user]: at, ...joined } }
+    MerchantMemberAdded: (state, { user, role, link }, { at }) => {
+      const { members, joined, admitted, ...rest } = existing(state)
+      return {
+        ...rest,
+        members: { ...members, [user]: role },
+        joined: { [user]: at, ...joined },
+        admitted: link === null ? admitted : [...admitted, link],
+      }
     },
     MerchantMemberRemoved: (state, { user }) => {
       const { [user]: _role, ...members } = existing(state).members

@@ -42,7 +42,7 @@ export async function acceptInvitation(request: Accepting) {
   const { executor } = dependencies
   await executor.send(invitation, id, { type: 'AcceptInvitation', data: { link, user } }, own)
   // What the policy does a moment later, so that the session can work at once.
-  const admit = { type: 'AdmitMember', data: { user, role: invited.role } } as const
+  const admit = { type: 'AdmitMember', data: { user, role: invited.role, link } } as const
   await executor.send(merchant, invited.merchant, admit, own)
   const state = await knownUser(dependencies, user)
   if (state.totp) return issueTo(request, { purpose: 'sign_in', user, state })
