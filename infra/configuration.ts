@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import ipaddr from 'ipaddr.js'
+import { isAddressBlock } from './http/addresses.ts'
 import { saslMechanisms, type KafkaAccess } from './event-bus/kafka-security.ts'
 
 /** Every setting, read once at start. The only file that reads the environment. */
@@ -227,7 +227,7 @@ function brokers(text: string | undefined): readonly string[] | undefined {
 
 function blocks(name: string, text: string | undefined): readonly string[] {
   const list = text?.split(',').map((block) => block.trim()) ?? []
-  const wrong = list.find((block) => !ipaddr.isValidCIDR(block))
+  const wrong = list.find((block) => !isAddressBlock(block))
   if (wrong !== undefined)
     throw new ConfigurationError(`${name} holds "${wrong}", but takes CIDR blocks such as 127.0.0.0/8`)
   return list

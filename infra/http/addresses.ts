@@ -13,6 +13,36 @@ export function addressBlocks(notations: readonly string[]): readonly AddressBlo
   return notations.map((notation) => ipaddr.parseCIDR(notation))
 }
 
+/** Short, octal and hexadecimal spellings (`10/8`, `010.0.0.1`) mean another block than people think. */
+export function isAddressBlock(notation: string): boolean {
+  const isPlain = !notation.includes('%') && ipaddr.IPv6.isValidCIDR(notation)
+  return isPlain || ipaddr.IPv4.isValidCIDRFourPartDecimal(notation)
+}
+
+/** Whether it is an address or a block, as lists of who may use a key have them. */
+export function isListable(notation: string): boolean {
+  return isAddressBlock(notation) || parse(notation) !== undefined
+}
+
+/** Whether an address is among addresses and blocks. IPv4 is the same in IPv6 notation. */
+export function isListed(text: string | undefined, list: readonly string[]): boolean {
+  if (!text || !ipaddr.isValid(text)) return false
+  const address = ipaddr.process(text)
+  return list.some((notation) => lies(address, listed(notation)))
+}
+
+const [ipv4Bits, mappedBits] = [32, 96]
+
+function listed(notation: string): AddressBlock {
+  if (!notation.includes('/')) {
+    const address = ipaddr.process(notation)
+    return [address, address.kind() === 'ipv4' ? ipv4Bits : ipv4Bits + mappedBits]
+  }
+  const [network, bits] = ipaddr.parseCIDR(notation)
+  const isMapped = network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress() && bits >= mappedBits
+  return isMapped ? [network.toIPv4Address(), bits - mappedBits] : [network, bits]
+}
+
 /**
  * Whether an address is on the public internet or in a block that the operator of this service has allowed.
  * IPv6 addresses that embed an IPv4 address (mapped, NAT64, 6to4, Teredo) are refused: whoever translates

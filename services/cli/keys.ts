@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { InvalidArgumentError, type Command } from 'commander'
-import ipaddr from 'ipaddr.js'
+import { isListable } from '../../infra/http/addresses.ts'
 import { isForUsersOnly } from '../../packages/contract/roles.ts'
 import {
   apiKey,
@@ -251,7 +251,7 @@ function readScopes(text: string): readonly string[] {
 
 function readAddresses(text: string): readonly string[] {
   const asked = list(text)
-  const wrong = asked.find((address) => !ipaddr.isValidCIDR(address) && !ipaddr.isValid(address))
+  const wrong = asked.find((address) => !isListable(address))
   if (wrong !== undefined) {
     throw new InvalidArgumentError(`"${wrong}" is neither an address nor a CIDR block.`)
   }

@@ -109,6 +109,9 @@ t.test('who may not read keys sees none, and who may not write them makes none',
 t.test('fields of a key that make no sense are named', async (t) => {
   const cases = [
     [{ ipAllowList: ['10.0.0.0/8', 'nowhere'] }, '/ipAllowList/1'],
+    ...['10/8', '010.0.0.1', '0x7f.1', '10', 'fe80::1%eth0'].map(
+      (block) => [{ ipAllowList: [block] }, '/ipAllowList/0'] as const,
+    ),
     [{ expiresAt: '2020-01-01T00:00:00.000Z' }, '/expiresAt'],
     [{ scopes: [] }, '/scopes'],
     [{ environment: 'test' }, '/environment'],
@@ -121,6 +124,10 @@ t.test('fields of a key that make no sense are named', async (t) => {
 t.test('a list of addresses and an end are kept', async (t) => {
   const far = await issue({ ipAllowList: ['10.0.0.0/8'] })
   t.equal(codeOf(await balance(far.key)), 'IKW-AUTHZ-005')
+  for (const near of ['::ffff:127.0.0.1', '::ffff:127.0.0.0/104']) {
+    const { key } = await issue({ ipAllowList: [near] })
+    t.equal((await balance(key)).status, 200, near)
+  }
   const short = await issue({ expiresAt: new Date(Date.now() + 1_500).toISOString() })
   t.equal((await balance(short.key)).status, 200)
   await eventually(

@@ -147,7 +147,7 @@ const wrong: Readonly<Record<string, readonly string[]>> = {
   KAFKA_USERNAME: ['ikw'],
   KAFKA_PASSWORD: ['secret'],
   SANDBOX_URL: ['localhost:8081', 'ftp://us:secret@localhost', 'http://'],
-  EGRESS_ALLOW: ['127.0.0.1', '10.0.0.0/40', 'localhost', '127.0.0.0/8,'],
+  EGRESS_ALLOW: ['127.0.0.1', '10.0.0.0/40', '10/8', '010.0.0.0/8', 'localhost', '127.0.0.0/8,'],
   TRUSTED_PROXIES: ['10.0.0.1', '10.0.0.0/33', 'loopback'],
   RATE_LIMIT: ['yes', '0'],
   REQUIRE_ENVIRONMENT_HEADER: ['on', '1'],

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import ipaddr from 'ipaddr.js'
+import { isListable } from '../../../infra/http/addresses.ts'
 import { isGranted, type Caller } from '../../../packages/contract/callers.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import { isForUsersOnly } from '../../../packages/contract/roles.ts'
@@ -159,7 +159,7 @@ function requireOwn(caller: Caller, asked: readonly string[]): void {
 }
 
 function requireAddresses(blocks: readonly string[]): void {
-  const index = blocks.findIndex((block) => !ipaddr.isValidCIDR(block) && !ipaddr.isValid(block))
+  const index = blocks.findIndex((block) => !isListable(block))
   if (index < 0) return
   const message = `${JSON.stringify(blocks[index])} is neither an address nor a CIDR block`
   refuseField('request_must_be_valid', `/ipAllowList/${index}`, message)

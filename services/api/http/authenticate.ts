@@ -1,6 +1,6 @@
 import { hash as digest } from 'node:crypto'
-import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
+import { isListed } from '../../../infra/http/addresses.ts'
 import { refuse } from '../../../packages/contract/refusals.ts'
 import { isGranted, type Caller, type PortalPermission } from '../../../packages/contract/callers.ts'
 import type { Scope } from '../../../packages/contract/scopes.ts'
@@ -106,15 +106,4 @@ export function requirePermission(caller: Caller, permission: PortalPermission |
   if (caller.credential !== 'customer_portal' || permission === undefined) return
   if (!caller.permissions.includes(permission))
     refuse('portal_must_allow_it', { detail: `The portal was opened without ${permission}` })
-}
-
-function isListed(address: string | undefined, blocks: readonly string[]): boolean {
-  if (!address || !ipaddr.isValid(address)) return false
-  const caller = ipaddr.process(address)
-  return blocks.some((block) => {
-    const [range, bits] = ipaddr.parseCIDR(
-      block.includes('/') ? block : `${block}/${ipaddr.parse(block).kind() === 'ipv4' ? 32 : 128}`,
-    )
-    return caller.kind() === range.kind() && caller.match(range, bits)
-  })
 }
