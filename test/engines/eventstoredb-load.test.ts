@@ -1,0 +1,72 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import t, { type Test } from 'tap'
+import { openEventStoreDb } from '../../infra/event-store/eventstoredb/store.ts'
+import { noStream, type StoredEvent } from '../../packages/kernel/ports.ts'
+import { nodeArguments } from '../support/child-process.ts'
+import {
+  Follower,
+  ids,
+  misplaced,
+  newCategory,
+  newEvents,
+  newStream,
+} from '../support/event-store-samples.ts'
+
+t.setTimeout(120_000)
+
+const consumers = 4
+const appends = { count: 2_000, inFlight: 64 }
+const eventsEach = 2
+const behindMostMs = 1_000
+
+/** A server as a process of its own, as every server is. */
+async function serve(t: Test): Promise<string> {
+  const [file, ...before] = nodeArguments('eventstoredb-peer/serve').toReversed()
+  const server = fork(file!, [], {
+    execArgv: before.toReversed(),
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  t.teardown(() => server.disconnect())
+  const [{ url }] = (await once(server, 'message')) as [{ readonly url: string }]
+  return url
+}
+
+t.test('as many appends as the server takes leave no consumer a second behind', async (t) => {
+  const url = await serve(t)
+  const [store, writer] = await Promise.all([openEventStoreDb({ url }), openEventStoreDb({ url })])
+  t.teardown(() => Promise.all([store.close(), writer.close()]))
+  const category = newCategory()
+  /** By stream: when the server had acknowledged it. Consumers may be faster than the acknowledgement. */
+  const writtenAt = new Map<string, number>()
+  let behindMs = 0
+  /** On a machine that is busy with something else, an append is the measure of how busy. */
+  let slowestMs = 0
+  const handle = async (events: readonly StoredEvent[]) => {
+    const now = performance.now()
+    for (const { stream } of events) behindMs = Math.max(behindMs, now - (writtenAt.get(stream) ?? now))
+  }
+  const options = { after: await store.head(), batchSize: 500, categories: [category], handle }
+  const followers = Array.from({ length: consumers }, () => new Follower(store, options))
+
+  let left = appends.count
+  const append = async () => {
+    while (left-- > 0) {
+      const stream = newStream(category)
+      const begunAt = performance.now()
+      await writer.append(stream, noStream, newEvents(eventsEach))
+      writtenAt.set(stream, performance.now())
+      slowestMs = Math.max(slowestMs, performance.now() - begunAt)
+    }
+  }
+  await Promise.all(Array.from({ length: appends.inFlight }, append))
+  await Promise.all(followers.map((follower) => follower.received(appends.count * eventsEach)))
+  await Promise.all(followers.map((follower) => follower.close()))
+
+  const most = behindMostMs + slowestMs
+  t.ok(behindMs < most, `${Math.round(behindMs)} ms behind, and an append took ${Math.round(slowestMs)} ms`)
+  const [first, ...others] = followers.map(({ events }) => events)
+  t.equal(first!.length, appends.count * eventsEach)
+  t.strictSame(misplaced(first!), [])
+  for (const events of others) t.strictSame(ids(events), ids(first!))
+})
