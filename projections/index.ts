@@ -23,6 +23,7 @@ import { reconciliation, statements } from './statements.ts'
 import { subscriptions } from './subscriptions.ts'
 import { timers } from './timers.ts'
 import { usageRecords } from './usage.ts'
+import { walletBalances, walletMovements } from './wallets.ts'
 import { webhookEndpoints, webhookReplays } from './webhook-endpoints.ts'
 
 /** Every read model. */
@@ -57,6 +58,8 @@ export const readModels: readonly ReadModel[] = [
   subscriptions,
   timers,
   usageRecords,
+  walletBalances,
+  walletMovements,
   webhookEndpoints,
   webhookReplays,
 ]

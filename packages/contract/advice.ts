@@ -134,6 +134,8 @@ export const advice: Readonly<Record<RefusalName, string>> = {
   subscription_must_be_running: 'Read the subscription: it has ended, or is unpaid. Start another one.',
   portal_token_must_be_valid: 'Open a new session for the customer: tokens are good for an hour.',
   portal_must_allow_it: 'Open a session with the permission that the detail names.',
+  wallet_must_cover_the_amount:
+    'Let the customer put money into the wallet; what was put in by card can be spent after two days.',
   plan_must_be_usage_based: 'Subscribe to a plan with `usageBasedEnabled`.',
   billing_terms_must_fit:
     'Correct the field that `errors` names: plans of one subscription share currency and interval, and the customer pays in that currency.',

@@ -14,6 +14,7 @@ export const billingRefusals = {
     false,
     'Plan, customer, amount or currency is missing or does not fit',
   ],
+  wallet_must_cover_the_amount: [402, 'IKW-BILLING-006', false, 'Wallet does not cover the amount'],
   plan_must_be_usage_based: [400, 'IKW-BILLING-005', false, 'Plan is not usage based'],
   portal_token_must_be_valid: [401, 'IKW-PORTAL-001', false, 'Portal token is not valid or expired'],
   portal_must_allow_it: [403, 'IKW-PORTAL-002', false, 'Portal session does not allow this'],

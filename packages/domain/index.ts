@@ -38,6 +38,7 @@ import { subscriptions } from './subscriptions/index.ts'
 import { usage } from './usage/index.ts'
 import { transfers } from './transfers/index.ts'
 import { statements } from './statements/index.ts'
+import { wallets } from './wallets/index.ts'
 import { webhookEndpoints } from './webhook-endpoints/index.ts'
 
 /** Every family, in the order of the reference. */
@@ -60,6 +61,7 @@ export const families: readonly Family[] = [
   usage,
   invoices,
   portal,
+  wallets,
   webhookEndpoints,
   cases,
   claims,

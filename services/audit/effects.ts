@@ -28,6 +28,8 @@ interface Owed {
 type Data = { readonly money: Money } & Money & {
     readonly shares?: Money['credits']
   } & { readonly operationId: string; readonly remedy: string; readonly refund: string } & {
+    readonly application: string
+  } & {
     readonly to: { readonly merchant: string }
   }
 /** `merchant` is named where the entry lies in another merchant's book than the event. */
@@ -67,6 +69,10 @@ const owedBy: Readonly<Record<string, OwedBy>> = {
     key: `late refund ${data.operationId}`,
     money: refundMoney(data),
   }),
+  InvoiceWalletPaymentStarted: ({ application, ...data }) => ({
+    key: `apply ${application}`,
+    money: { ...data, rail: 'none' },
+  }),
   TransferRequested: (data, id) => ({ key: `out ${id}`, money: transferMoney(data) }),
   TransferSent: (data, id) => ({ key: `in ${id}`, money: transferMoney(data), merchant: data.to.merchant }),
   TransferReceived: (data, id) => ({ key: `settle ${id}`, money: transferMoney(data) }),
@@ -104,6 +110,7 @@ const steps: Readonly<Record<string, string>> = {
   'order.paid_deferred': 'payment',
   'payment.late': 'late',
   'payment.late_refund': 'late refund',
+  'wallet.apply': 'apply',
   'transfer.out': 'out',
   'transfer.in': 'in',
   'transfer.settle': 'settle',

@@ -16,6 +16,7 @@ import {
   type Share,
 } from '../../packages/domain/ledger/plans.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
+import { walletTopup } from '../../packages/domain/wallets/topup.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
@@ -112,6 +113,9 @@ t.test('a payment for a wallet goes there whole, and is refunded from there', as
     purpose: { type: 'topup', id: customer } as const,
     plan: wholePlan('topup', wallet, 5_000),
   }
+  const asked = { customer, amount: 5_000, currency: 'XOF', paymentIntent: id }
+  const topup = { type: 'RequestTopup', data: asked } as const
+  await dependencies.executor.send(walletTopup, customer, topup, envelope)
   await dependencies.executor.send(paymentIntent, id, { type: 'CreateIntent', data }, envelope)
   const balanceOf = async () => {
     const state = await readState(dependencies.store, book, bookId(merchant, false, 'XOF'))
@@ -128,7 +132,7 @@ t.test('a payment for a wallet goes there whole, and is refunded from there', as
       ({ status }) => status === 200,
     ),
     {
-      body: { purpose: 'topup', source: { object: 'customer', id: customer }, fee: 0, net: 5_000 },
+      body: { purpose: 'topup', source: { object: 'wallet_topup', id: customer }, fee: 0, net: 5_000 },
     },
   )
   const refunded = await service.post(`${payment}/refund`, { amount: 2_000 })

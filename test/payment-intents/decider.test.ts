@@ -51,6 +51,7 @@ const redirected: Event = {
 const aborted: Event = { type: 'PaymentIntentConfirmationAborted', data: { operationId } }
 const money = { operationId, amount: 5_000, currency: 'XOF', rail: 'mobile_money.SN.orange_money' }
 const succeeded = paidFor({ ...money, fee: 100, availableOn: at })
+const purpose = { type: 'payment', id: null } as const
 const failed: Event = {
   type: 'PaymentIntentFailed',
   data: {
@@ -58,10 +59,10 @@ const failed: Event = {
     rail: money.rail,
     code: 'payer_declined',
     message: 'The payer declined',
-    purpose: { type: 'payment', id: null },
+    purpose,
   },
 }
-const canceled: Event = { type: 'PaymentIntentCanceled', data: { operationId } }
+const canceled: Event = { type: 'PaymentIntentCanceled', data: { operationId, purpose } }
 const lateRefund = derivedId(operationId, 'late refund')
 const paidLate: Event = {
   type: 'PaymentIntentLateSuccessRecorded',
@@ -158,7 +159,7 @@ scenarios(paymentIntent, {
     then: [],
   },
   'a canceled intent is answered unchanged by another confirmation': {
-    given: [created, { type: 'PaymentIntentCanceled', data: { operationId: null } }],
+    given: [created, { type: 'PaymentIntentCanceled', data: { operationId: null, purpose } }],
     when: confirm(orange),
     then: [],
   },
@@ -227,7 +228,7 @@ scenarios(paymentIntent, {
   'a fresh intent can be canceled': {
     given: [created],
     when: cancel,
-    then: [{ type: 'PaymentIntentCanceled', data: { operationId: null } }],
+    then: [{ type: 'PaymentIntentCanceled', data: { operationId: null, purpose } }],
   },
   'an intent that waits for the browser of the payer can be canceled': {
     given: [...locked, redirected],

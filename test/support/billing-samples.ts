@@ -1,6 +1,7 @@
 import { createPlan, made, subscribe } from './billing.ts'
 import { invoiceFor, paymentOf } from './portal.ts'
 import { openPortal, subscriber } from './subscriber.ts'
+import { topUp } from './wallets.ts'
 import type { TestService } from './service.ts'
 
 type Body = Readonly<Record<string, unknown>>
@@ -58,9 +59,17 @@ async function token(service: TestService): Promise<string> {
 
 const subscribersInvoice: Making = async (service) => invoiceFor(service, await subscriber(service))
 
+/** What the customer's wallet covers. */
+async function coveredInvoice(service: TestService): Promise<string> {
+  const customer = await subscriber(service)
+  await topUp(service, { customer, amount: 7500 })
+  return invoiceFor(service, customer)
+}
+
 export const specialOfBilling: Readonly<Record<string, Making>> = {
   'GET /api/v1/customer-portal/invoices/{id}': subscribersInvoice,
   'POST /api/v1/customer-portal/invoices/{id}/pay': subscribersInvoice,
+  'POST /api/v1/merchant/billing/wallet/invoices/{invoiceId}/apply': coveredInvoice,
   'GET /invoice/{token}': token,
   'GET /invoice/{token}/status': token,
   'POST /invoice/{token}/pay': token,

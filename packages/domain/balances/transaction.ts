@@ -79,7 +79,7 @@ const typeOf: Readonly<Partial<Record<Template, TransactionType>>> = {
 }
 
 /** What an entry can be about, and the prefix of its public id. */
-const sources = { payment: 'pay', refund: 're', payout: 'po' } as const
+const sources = { payment: 'pay', refund: 're', payout: 'po', wallet_application: 'wa' } as const
 type Source = keyof typeof sources
 
 function isSource(type: string): type is Source {

@@ -8,7 +8,7 @@ const told = publicEvents(customer, {
   types: { 'customer.created': 'A customer was created.' },
   events: { CustomerCreated: 'customer.created' },
   returns: CustomerResource,
-  view: viewCustomer,
+  view: (id, state) => viewCustomer(id, state),
 })
 
 export const customers: Family = {

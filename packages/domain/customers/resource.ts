@@ -18,14 +18,14 @@ export const CustomerResource = record({
   email: nullable(Type.String()),
   phone: nullable(Type.String()),
   currency: Currency,
-  balance: SignedMinor,
+  balance: { ...SignedMinor, description: "What is in the wallet, in the customer's own currency" },
   metadata: Metadata,
 })
 
 export type CustomerView = Static<typeof CustomerResource>
 
-/** Inferred: the specification gives customers no name or metadata, and no wallet is topped up here. */
-export function viewCustomer(id: string, state: Customer): CustomerView | undefined {
+/** Inferred: the specification gives customers no name or metadata. Whoever is new has an empty wallet. */
+export function viewCustomer(id: string, state: Customer, balance = 0): CustomerView | undefined {
   if (state.status !== 'active') return undefined
   const { livemode, createdAt, email, phone, currency } = state
   return {
@@ -37,7 +37,7 @@ export function viewCustomer(id: string, state: Customer): CustomerView | undefi
     email,
     phone,
     currency,
-    balance: 0,
+    balance,
     metadata: {},
   }
 }

@@ -55,6 +55,24 @@ export const invoiceEvents = {
     1,
     record({ paymentIntent: Uuid, number: Type.Integer({ minimum: 1 }), amount: AmountMinor }),
   ),
+  /** As long as the book has not answered, nothing else can pay it. `isWhole`: all that is left. */
+  InvoiceWalletPaymentStarted: sealedFor(
+    ({ customer }) => `customer/${customer}`,
+    stored(
+      1,
+      record({
+        application: Uuid,
+        customer: Uuid,
+        currency: Currency,
+        amount: AmountMinor,
+        fee: CountMinor,
+        isWhole: Type.Boolean(),
+        description: personal(nullable(Type.String())),
+      }),
+    ),
+  ),
+  /** The wallet did not cover it any more. */
+  InvoiceWalletPaymentFailed: stored(1, record({ application: Uuid })),
   InvoicePaymentFailed: stored(1, record({ paymentIntent: Uuid })),
   InvoicePartlyPaid: stored(1, record(paid)),
   /** An amount of 0: nothing was to be paid. */

@@ -14,8 +14,16 @@ import {
   liveAttempt,
   type ExistingInvoice,
   type Invoice,
+  why,
 } from './state.ts'
 import { tokenOf } from './token.ts'
+import {
+  mustNotBeTaking,
+  openWalletPayment,
+  walletPaymentStarted,
+  withoutOpenWalletPayment,
+  type WalletWish,
+} from './wallet-payments.ts'
 
 type Happening = Message<InvoiceEvents>
 
@@ -32,6 +40,9 @@ export type InvoiceCommands = {
   StartInvoicePayment: Seeing
   PayInvoice: { amount: number; paymentIntent: string }
   RecordPaymentFailure: { paymentIntent: string }
+  StartWalletPayment: Seeing & WalletWish
+  SettleWalletPayment: { application: string }
+  FailWalletPayment: { application: string }
   MarkOverdue: object
   NoteReminder: { number: number; isMailed: boolean }
 }
@@ -65,6 +76,7 @@ export const invoice: Decider<Invoice, InvoiceCommands, InvoiceEvents> = {
     StartInvoicePayment({ ended }, state, { id }) {
       const current = existing(state)
       if (!isPayable(current)) refuse('invoice_state_must_allow_it', { detail: why(current) })
+      mustNotBeTaking(current)
       const [amount, live] = [amountLeft(current), liveAttempt(current, ended)]
       if (live && live.amount !== amount) refuse('resource_must_not_have_changed')
       if (live) return []
@@ -87,6 +99,21 @@ export const invoice: Decider<Invoice, InvoiceCommands, InvoiceEvents> = {
       const live = liveAttempt(begun(state), null)
       if (live?.paymentIntent !== paymentIntent) return []
       return [{ type: 'InvoicePaymentFailed', data: { paymentIntent } }]
+    },
+
+    StartWalletPayment: ({ ended, ...wish }, state) => walletPaymentStarted(existing(state), wish, ended),
+
+    SettleWalletPayment({ application }, state) {
+      const current = begun(state)
+      if (current.paidBy.some(({ id }) => id === application)) return []
+      const { amount } = openWalletPayment(current, application)
+      return [paid(current, amount, { type: 'wallet', id: application })]
+    },
+
+    FailWalletPayment({ application }, state) {
+      const { walletPayment } = begun(state)
+      if (walletPayment?.application !== application || !walletPayment.isOpen) return []
+      return [{ type: 'InvoiceWalletPaymentFailed', data: { application } }]
     },
 
     MarkOverdue(_, state, { now }) {
@@ -123,6 +150,10 @@ export const invoice: Decider<Invoice, InvoiceCommands, InvoiceEvents> = {
       const current = begun(state)
       return { ...current, attempt: current.attempt && { ...current.attempt, isFailed: true } }
     },
+    InvoiceWalletPaymentStarted: (state, { application, amount }) => {
+      return { ...begun(state), walletPayment: { application, amount, isOpen: true } }
+    },
+    InvoiceWalletPaymentFailed: (state) => withoutOpenWalletPayment(begun(state)),
     InvoicePartlyPaid: (state, { amount, by }) => withPaid(state, amount, by),
     InvoicePaid: (state, { amount, by }) => {
       return { ...withPaid(state, amount, by), status: 'paid', isOverdue: false }
@@ -140,6 +171,7 @@ const nothingYet = {
   number: null,
   amountPaid: 0,
   attempt: null,
+  walletPayment: null,
   paidBy: [],
   isOverdue: false,
   reminders: 0,
@@ -165,6 +197,7 @@ const moves: Readonly<Record<InvoiceCommands['MoveInvoice']['to'], Move>> = {
     const isFrom = current.status === 'draft' || isPayable(current)
     if (!isFrom || current.amountPaid > 0) refuse('invoice_state_must_allow_it', { detail: why(current) })
     if (liveAttempt(current, ended)) refuse('resource_must_not_have_changed')
+    mustNotBeTaking(current)
     return [{ type: 'InvoiceVoided', data: { subscription: current.subscription } }]
   },
 
@@ -176,13 +209,9 @@ const moves: Readonly<Record<InvoiceCommands['MoveInvoice']['to'], Move>> = {
   paid(current, { ended }) {
     if (!isPayable(current)) refuse('invoice_state_must_allow_it', { detail: why(current) })
     if (liveAttempt(current, ended)) refuse('resource_must_not_have_changed')
+    mustNotBeTaking(current)
     return [paid(current, amountLeft(current), outside)]
   },
-}
-
-function why({ status, amountPaid }: ExistingInvoice): string {
-  const part = status === 'open' && amountPaid > 0 ? ', of which a part is paid' : ''
-  return `This is an invoice that is ${status}${part}`
 }
 
 function termsOf({ pages, ...given }: Given, id: string): InvoiceEvents['InvoiceDrafted'] {
@@ -206,6 +235,6 @@ function paid(current: ExistingInvoice, amount: number, by: Payer): Happening {
 }
 
 function withPaid(state: Invoice, amount: number, by: Payer): ExistingInvoice {
-  const current = begun(state)
+  const current = withoutOpenWalletPayment(begun(state))
   return { ...current, amountPaid: current.amountPaid + amount, paidBy: [...current.paidBy, by] }
 }

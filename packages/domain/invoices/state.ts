@@ -10,6 +10,12 @@ export interface Attempt {
   readonly isFailed: boolean
 }
 
+export interface WalletPayment {
+  readonly application: string
+  readonly amount: number
+  readonly isOpen: boolean
+}
+
 export interface ExistingInvoice extends Terms {
   readonly livemode: boolean
   readonly createdAt: string
@@ -20,6 +26,8 @@ export interface ExistingInvoice extends Terms {
   readonly amountPaid: number
   /** The newest try to pay; all earlier ones had ended when it began. */
   readonly attempt: Attempt | null
+  /** The newest payment by wallet; while it is open, the book has not answered. */
+  readonly walletPayment: WalletPayment | null
   readonly paidBy: readonly Payer[]
   readonly isOverdue: boolean
   /** How often the payer was reminded. */
@@ -56,4 +64,9 @@ export function isPayable(invoice: ExistingInvoice): boolean {
 /** A try that may still be paid, as far as this stream knows and its sender has seen. */
 export function liveAttempt({ attempt }: ExistingInvoice, ended: string | null): Attempt | null {
   return attempt && !attempt.isFailed && attempt.paymentIntent !== ended ? attempt : null
+}
+
+export function why({ status, amountPaid }: ExistingInvoice): string {
+  const part = status === 'open' && amountPaid > 0 ? ', of which a part is paid' : ''
+  return `This is an invoice that is ${status}${part}`
 }

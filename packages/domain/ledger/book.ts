@@ -15,6 +15,7 @@ import {
   pendingAfter,
   refusalOf,
   refusalOfSize,
+  refusalOfYoungMoney,
   stamp,
   type Stamped,
 } from './guards.ts'
@@ -29,6 +30,7 @@ import {
   afterEntry,
   afterPlacing,
   afterRefusal,
+  balanceOf,
   bookFrom,
   emptyBook,
   endOf,
@@ -42,7 +44,7 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
   category: 'ledger',
   events: ledgerEvents,
   initial: emptyBook,
-  snapshot: { version: 6, every: snapshotEvery, restored: bookFrom },
+  snapshot: { version: 7, every: snapshotEvery, restored: bookFrom },
 
   decide: {
     PostEntry(command, book, context) {
@@ -58,7 +60,9 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
       guardFreeAccounts(entry.postings)
       const uncovered = { reason: 'account_must_cover_the_amount', entry } as const
       const refusal =
-        refusalOf(book, entry.postings, uncovered) ?? refusalOfSize(book, template, entry.postings)
+        refusalOf(book, entry.postings, uncovered) ??
+        refusalOfYoungMoney(book, template, { entry, now: context.now }) ??
+        refusalOfSize(book, template, entry.postings)
       if (refusal && command.isRefusable && entry.cause) return [refused(command, entry, refusal)]
       if (refusal) throw refusal
       const deferred = sum(entry.postings, 'credit', merchantPending)
@@ -66,7 +70,8 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
         template,
         ...(description !== undefined && { description }),
         ...(counterparty !== undefined && { counterparty }),
-        ...('availableAt' in command && deferred > 0 && { availableAt: command.availableAt }),
+        ...(isLater(command, deferred) && { availableAt: command.availableAt }),
+        ...(template === 'wallet.apply' && { remaining: balanceOf(book, command.from) - command.amount }),
         ...(deferred > 0 && pendingAfter(book, subject.id, deferred)),
         ...entry,
       }
@@ -202,6 +207,14 @@ const finalTemplates: readonly string[] = [
   'transfer.settle',
   'transfer.back',
 ]
+
+function isLater(
+  command: PostEntry,
+  deferred: number,
+): command is PostEntry & { readonly availableAt: string } {
+  if (!('availableAt' in command) || command.availableAt === undefined) return false
+  return deferred > 0 || command.template === 'wallet.topup'
+}
 
 function amountsIn(command: PostEntry): Amounts {
   if ('parts' in command) return amountsOf(command.parts)

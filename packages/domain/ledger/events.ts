@@ -79,17 +79,19 @@ const unchanged = { 1: same, 2: same }
 
 export const ledgerEvents = {
   EntryPosted: stored(
-    3,
+    4,
     record({
       ...entryFields,
       template: template<EntryTemplate>(),
       counterparty,
-      /** When a card payment is to be released. */
+      /** When a card payment is to be released, or may be spent from the wallet that it is in. */
       availableAt: optional(Timestamp),
+      /** wallet.apply: what is left in the wallet. */
+      remaining: optional(CountMinor),
       /** The entry that this one mirrors. */
       reverses: optional(Uuid),
     }),
-    { 1: same, 2: same },
+    { 1: same, 2: same, 3: same },
   ),
   /**
    * What a policy asked for and the book does not cover: nothing moves, and the policy's family learns of it.

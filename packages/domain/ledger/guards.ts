@@ -5,6 +5,7 @@ import {
   classOf,
   clearingPayout,
   isHeld,
+  isOneOf,
   mayGoBelowZero,
   merchantPending,
   merchantReserved,
@@ -16,8 +17,8 @@ import type { Entry } from './events.ts'
 import type { Hold, OpenPart, Outcome } from './holds.ts'
 import { balanced, effect, sum, type Posting } from './postings.ts'
 import { rememberedMax } from './recent.ts'
-import type { PostedTemplate } from './templates.ts'
-import { balanceOf, endOf, isApplied, type Book } from './state.ts'
+import { moves, type PostedTemplate } from './templates.ts'
+import { balanceOf, endOf, isApplied, spendable, type Book } from './state.ts'
 
 /** A decision's part of an entry; book and context provide the rest. */
 type Draft = Pick<Entry, 'entryId' | 'subject' | 'amounts' | 'postings'> & {
@@ -98,6 +99,24 @@ function shortfall(available: number, { amounts, currency, subject }: Uncovered[
 /** `1,200`: in minor units, as everywhere. */
 function spelled(amountMinor: number): string {
   return amountMinor.toLocaleString('en-US')
+}
+
+/**
+ * Domain model 4: what was paid by card is spent only after two days, wherever it is. A refund gives it back
+ * at any time.
+ */
+export function refusalOfYoungMoney(
+  book: Book,
+  template: PostedTemplate,
+  { entry, now }: { readonly entry: Stamped; readonly now: Date },
+): Refusal | undefined {
+  if (!(template in moves)) return undefined
+  const short = entry.postings.find(({ account, side, amount }) => {
+    return side === 'debit' && isOneOf(account, ['wallet']) && amount > spendable(book, account, now)
+  })
+  if (!short) return undefined
+  const detail = shortfall(spendable(book, short.account, now), entry)
+  return new Refusal('account_must_cover_the_amount', { detail })
 }
 
 /** Entries that a person decides on: they can be refused, and nothing is lost. */

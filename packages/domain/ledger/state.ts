@@ -1,12 +1,13 @@
 import type { Cause } from '../../kernel/decider.ts'
 import {
+  classOf,
   clearingPayout,
   merchantAvailable,
   merchantPending,
   merchantReserved,
   type AccountCode,
 } from './accounts.ts'
-import type { Entry, LedgerEvents } from './events.ts'
+import type { Entry, HoldPart, LedgerEvents } from './events.ts'
 import { outcomes, type Hold, type Outcome } from './holds.ts'
 import { effect, sum } from './postings.ts'
 import { Recent, type KeptRecent } from './recent.ts'
@@ -18,6 +19,13 @@ export interface PendingPayment {
   /** The amount, plus what is held for its refunds: when nothing is left, the payment is finished. */
   left: number
   releases: number
+}
+
+export interface YoungMoney {
+  readonly account: AccountCode
+  /** What refunds have left of it. */
+  left: number
+  readonly until: string
 }
 
 /**
@@ -34,6 +42,8 @@ export interface Book {
   openHolds: number
   /** By payment; the amounts add up to merchant.pending. */
   readonly pending: Record<string, PendingPayment>
+  /** By payment: card money in wallets that may not be spent yet. */
+  readonly young: Record<string, YoungMoney>
   /** Position of each policy's newest cause. */
   readonly causes: Record<string, number>
   /** How many entries people have asked for. */
@@ -57,6 +67,7 @@ export function emptyBook(): Book {
     holds: {},
     openHolds: 0,
     pending: {},
+    young: {},
     causes: {},
     requested: 0,
     entries: new Recent(Float64Array),
@@ -89,6 +100,16 @@ export function balancesFrom(kept: unknown): Book {
 
 export function balanceOf(book: Book, account: AccountCode): number {
   return book.balances[account] ?? 0
+}
+
+/** What may be spent of an account at this time. */
+export function spendable(book: Book, account: AccountCode, now: Date): number {
+  const at = now.toISOString()
+  let amount = balanceOf(book, account)
+  for (const young of Object.values(book.young)) {
+    if (young.account === account && young.until > at) amount -= young.left
+  }
+  return Math.max(0, amount)
 }
 
 export interface Balances {
@@ -129,6 +150,8 @@ export function isApplied(book: Book, cause: Cause | undefined): boolean {
 export function afterEntry(book: Book, entry: LedgerEvents['EntryPosted']): Book {
   move(book, entry)
   if (entry.reverses) book.reversed[entry.reverses] = true
+  if (entry.reverses) delete book.young[entry.subject.id]
+  if (entry.availableAt !== undefined && !entry.pending) noteYoung(book, entry, entry.availableAt)
   if (!isRequested(entry)) return book
   book.requested++
   book.entries.remember(entry.entryId, sum(entry.postings, 'debit'))
@@ -148,6 +171,7 @@ export function afterRefusal(book: Book, { cause }: LedgerEvents['EntryRefused']
 export function afterPlacing(book: Book, entry: LedgerEvents['HoldPlaced']): Book {
   const { holdId, template, subject, owner, amounts, parts, payment, description } = entry
   move(book, entry)
+  takeYoung(book, payment, parts, -1)
   book.openHolds++
   book.holds[holdId] = {
     template,
@@ -179,6 +203,7 @@ type Ending = LedgerEvents['HoldPosted' | 'HoldVoided']
 export function afterEnding(book: Book, entry: Ending, outcome: Outcome): Book {
   const { hold, parts } = stepped(book, entry)
   move(book, entry)
+  if (outcome === 'voided') takeYoung(book, hold.payment, parts, 1)
   hold.parts = hold.parts.filter((part) => !parts.includes(part))
   if (hold.parts.length > 0) return book
   book.openHolds--
@@ -223,6 +248,21 @@ function movePending(book: Book, { template, postings, pending }: Entry): void {
   if (template === 'payment.available') known.releases++
   if (left === 0) delete book.pending[payment]
   else book.pending[payment] = known
+}
+
+/** What has become old is dropped here, so that there are never many. */
+function noteYoung(book: Book, { subject, postings, effectiveAt }: Entry, until: string): void {
+  for (const [payment, young] of Object.entries(book.young))
+    if (young.until <= effectiveAt) delete book.young[payment]
+  const credited = postings.find(({ side, account }) => side === 'credit' && classOf(account) === 'liability')
+  if (credited) book.young[subject.id] = { account: credited.account, left: credited.amount, until }
+}
+
+/** A refund takes the money of its own payment. */
+function takeYoung(book: Book, payment: string | undefined, parts: readonly HoldPart[], sign: 1 | -1): void {
+  const young = payment === undefined ? undefined : book.young[payment]
+  for (const { source, amount } of young ? parts : [])
+    if (source === young!.account) young!.left = Math.max(0, young!.left + sign * amount)
 }
 
 function noteCause(book: Book, { policy, position }: Cause): void {

@@ -30,6 +30,11 @@ interface Collected extends Priced {
   readonly credits?: readonly { readonly account: AccountCode; readonly amount: number }[]
 }
 
+/** Paid by card, it may be refunded but not spent before then. */
+interface ToppedUp extends Collected {
+  readonly availableAt?: string
+}
+
 /** The accounts that a payment was credited to, with what each gives to a refund or gets back. */
 interface Shared extends Railed {
   readonly shares: readonly { readonly account: AccountCode; readonly amount: number }[]
@@ -77,7 +82,7 @@ export const moves = {
 export const entryTemplates = {
   'payment.succeeded': collected,
   'payment.succeeded_deferred': deferred,
-  'wallet.topup': collected,
+  'wallet.topup': ({ availableAt: _, ...asked }: ToppedUp) => collected(asked),
   'escrow.fund': collected,
   'contribution.succeeded': collected,
   'order.paid': collected,

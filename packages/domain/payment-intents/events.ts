@@ -133,7 +133,10 @@ export const paymentIntentEvents = {
     { 1: withoutStamp, 2: (older) => ({ ...older, rail: null }), 3: unpaidForItself },
   ),
   /** `operationId` is the confirmation that the payer had not finished. */
-  PaymentIntentCanceled: stored(2, record({ operationId: nullable(Uuid) }), { 1: withoutStamp }),
+  PaymentIntentCanceled: stored(3, record({ operationId: nullable(Uuid), purpose: Purpose }), {
+    1: withoutStamp,
+    2: unpaidForItself,
+  }),
   /** `refund` is the reference under which the provider is told to return the money. */
   PaymentIntentLateSuccessRecorded: sealedFor(
     ({ method }) => holderOf(method),

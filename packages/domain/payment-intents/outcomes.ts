@@ -1,5 +1,5 @@
 import type { Message } from '../../kernel/decider.ts'
-import { merchantAvailable } from '../ledger/accounts.ts'
+import { isOneOf } from '../ledger/accounts.ts'
 import { creditsOf } from '../ledger/plans.ts'
 import type { PaymentIntentEvents } from './events.ts'
 import { feeOf, railOf } from './rail.ts'
@@ -34,10 +34,10 @@ export function succeeded(intent: CreatedIntent, attempt: Attempt, now: Date): H
   const { plan, purpose } = intent
   const fee = plan.feeMode === 'merchant' ? feeOf(intent, attempt.method, now) : plan.payerFee
   const credits = creditsOf(plan, fee)
-  // What the fee consumes, or is held for others, leaves nothing that becomes available to the merchant
-  // later.
+  // What the fee consumes, or is held for others, leaves nothing that becomes available later.
   const isDeferred =
-    attempt.method.type === 'card' && credits.some(({ account }) => account === merchantAvailable)
+    attempt.method.type === 'card' &&
+    credits.some(({ account }) => isOneOf(account, ['merchant.available', 'wallet']))
   const availableOn = isDeferred ? after(now, cardDelayMs) : now.toISOString()
   const posted = { fee, availableOn, purpose, template: plan.template, credits }
   return { type: 'PaymentIntentSucceeded', data: Object.assign(posted, collected(intent, attempt)) }

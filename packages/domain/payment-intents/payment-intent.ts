@@ -163,7 +163,7 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
         refuse('intent_must_be_cancelable', { detail: `An intent that is ${status} cannot be canceled` })
       }
       const operationId = status === 'requires_action' ? intent.attempts.at(-1)!.operationId : null
-      return [{ type: 'PaymentIntentCanceled', data: { operationId } }]
+      return [{ type: 'PaymentIntentCanceled', data: { operationId, purpose: intent.purpose } }]
     },
 
     RecordLateRefund({ operationId, reference }, state) {

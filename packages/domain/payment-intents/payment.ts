@@ -103,7 +103,7 @@ const sourceObjects: Readonly<Record<Purpose['type'], string>> = {
   checkout: 'checkout_session',
   link: 'payment_link',
   invoice: 'invoice',
-  topup: 'customer',
+  topup: 'wallet_topup',
   escrow: 'escrow_contract',
   contribution: 'contribution',
   order: 'order',

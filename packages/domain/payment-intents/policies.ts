@@ -27,7 +27,9 @@ function posted({
   const { template, amount, fee, rail, credits, availableOn } = data
   const entry = { subject: { type: 'payment', id }, amount, fee, rail, credits }
   const later = deferredTwin[template]
-  if (!later || availableOn <= metadata.at) return { template, ...entry }
+  if (availableOn <= metadata.at) return { template, ...entry }
+  if (template === 'wallet.topup') return { template, ...entry, availableAt: availableOn }
+  if (!later) return { template, ...entry }
   return { template: later, ...entry, availableAt: availableOn }
 }
 

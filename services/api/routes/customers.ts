@@ -2,27 +2,34 @@ import { history, list, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { CustomerResource, viewCustomer } from '../../../packages/domain/customers/resource.ts'
 import { customers } from '../../../projections/customers.ts'
+import { walletBalance } from '../actions/wallets.ts'
 
 const params = { id: 'customer' }
+
+const shown = { view: viewCustomer, beside: walletBalance } as const
 
 const one = {
   scope: 'customers.read',
   from: customers,
-  view: viewCustomer,
   returns: CustomerResource,
 } as const
 
 const rows = [
   list('GET /api/v1/merchant/customers', {
     ...one,
+    ...shown,
     summary: 'Customers, newest first; the search looks into e-mail addresses and numbers',
     paging: 'page',
     search: 'searchable',
   }),
 
-  show('GET /api/v1/merchant/customers/{id}', { ...one, params, summary: 'One customer' }),
+  show('GET /api/v1/merchant/customers/{id}', { ...one, ...shown, params, summary: 'One customer' }),
 
-  history('GET /api/v1/merchant/customers/{id}/history', { ...one, params }),
+  history('GET /api/v1/merchant/customers/{id}/history', {
+    ...one,
+    params,
+    view: (id, state) => viewCustomer(id, state),
+  }),
 ]
 
 export const customerRoutes = section(

@@ -32,6 +32,7 @@ import { subscriptionRoutes } from './subscriptions.ts'
 import { teamRoutes } from './team.ts'
 import { testRoutes } from './test.ts'
 import { usageRoutes } from './usage.ts'
+import { walletRoutes } from './wallets.ts'
 import { webhookEndpointRoutes } from './webhook-endpoints.ts'
 
 /** Every endpoint, in the order of the reference: as a newcomer needs them. */
@@ -51,6 +52,7 @@ const table: readonly AnyRoute[] = [
   ...invoiceRoutes,
   ...hostedInvoiceRoutes,
   ...portalRoutes,
+  ...walletRoutes,
   ...balanceRoutes,
   ...feeRoutes,
   ...webhookEndpointRoutes,

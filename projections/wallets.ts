@@ -1,0 +1,94 @@
+import { movementTypes } from '../packages/domain/wallets/resource.ts'
+import { isOneOf, parseBookId } from '../packages/domain/ledger/accounts.ts'
+import type { Entry, LedgerEvents } from '../packages/domain/ledger/events.ts'
+import { effect } from '../packages/domain/ledger/postings.ts'
+import { projection, type Change, type Columns, type RecordedEvent } from '../packages/kernel/projection.ts'
+
+const whose: Columns = { merchant: 'text', livemode: 'boolean', customer: 'text', currency: 'text' }
+
+/** What is in each customer's wallet. */
+export const walletBalances = projection<LedgerEvents>()({
+  name: 'wallet_balances',
+  version: 1,
+  columns: { ...whose, amount: 'numeric' },
+  key: Object.keys(whose),
+  indexes: [],
+  on: everyEntry((event, moved) => ({ add: { amount: moved.amount }, key: ownerOf(event, moved) })),
+})
+
+/** What went into wallets and out of them. */
+export const walletMovements = projection<LedgerEvents>()({
+  name: 'wallet_movements',
+  version: 1,
+  columns: {
+    ...whose,
+    position: 'bigint',
+    id: 'text',
+    direction: 'text',
+    type: 'text',
+    amount: 'bigint',
+    reference_object: 'text',
+    reference: 'text',
+    /** The payment that it has put in, or gives back. */
+    payment: 'text',
+    /** Before then, what was paid by card is not spent. */
+    available_at: 'timestamptz',
+    occurred_at: 'timestamptz',
+  },
+  key: ['position', 'customer'],
+  indexes: [['merchant', 'livemode', 'customer', 'position']],
+  on: everyEntry((event, moved) => {
+    const { position, data, metadata } = event
+    const { entryId: id, subject } = data
+    const types: Readonly<Record<string, string>> = movementTypes
+    return {
+      isNew: true,
+      put: {
+        ...ownerOf(event, moved),
+        position,
+        id,
+        direction: moved.amount > 0 ? 'credit' : 'debit',
+        type: types[subject.type] ?? 'adjustment',
+        amount: Math.abs(moved.amount),
+        reference_object: subject.type,
+        reference: subject.id,
+        payment: subject.type === 'payment' ? subject.id : ('payment' in data && data.payment) || null,
+        available_at: ('availableAt' in data && data.availableAt) || null,
+        occurred_at: metadata.at,
+      },
+    }
+  }),
+})
+
+interface Moved {
+  readonly customer: string
+  readonly amount: number
+}
+
+type EntryRecorded = RecordedEvent<Entry>
+
+function everyEntry(change: (event: EntryRecorded, moved: Moved) => Change) {
+  const handle = (event: EntryRecorded) => movedIn(event.data).map((moved) => change(event, moved))
+  return {
+    EntryPosted: handle,
+    HoldPlaced: handle,
+    HoldAdvanced: handle,
+    HoldPosted: handle,
+    HoldVoided: handle,
+  }
+}
+
+/** Most entries are about no wallet. */
+function movedIn({ postings }: Entry): readonly Moved[] {
+  return postings
+    .filter(({ account }) => isOneOf(account, ['wallet']))
+    .map((posting) => ({
+      customer: posting.account.slice('wallet:'.length),
+      amount: effect(posting),
+    }))
+}
+
+function ownerOf({ id }: EntryRecorded, { customer }: Moved) {
+  const { merchant, livemode, currency } = parseBookId(id)
+  return { merchant, livemode, customer, currency }
+}
