@@ -17,6 +17,7 @@ import { lawOver } from '../support/law.ts'
 import { namesResource, sample, unknownSample, type Sample } from '../support/samples.ts'
 import { newUser, signIn } from '../support/sign-in.ts'
 import { schemaFaults } from '../support/schema-faults.ts'
+import { customersToken } from '../support/subscriber.ts'
 import { startService, type Answer, type CallOptions, type TestService } from '../support/service.ts'
 
 const guarded = routes.filter(({ scope }) => scope !== 'public')
@@ -85,9 +86,14 @@ t.test('what belongs to another merchant or the other environment is not there',
     "another merchant's owner": token,
   }
   const ofUsers = { 'another user': token }
+  const ofPortals = {
+    'another customer': await customersToken(service),
+    "another merchant's customer": await customersToken(service, await otherMerchantsKey(service)),
+  }
   await lawOver(t, guarded.filter(namesResource), async (route) => {
     const own = await sample(service, route)
-    const others = Object.entries(byKey.includes(route) ? keys : ofUsers)
+    const isOfPortals = credentialsOf(route).includes('customer_portal')
+    const others = Object.entries(byKey.includes(route) ? keys : isOfPortals ? ofPortals : ofUsers)
     const taken = others.filter(([, key]) => key !== token || credentialsOf(route).includes('user'))
     await lawOver(t, taken, async ([whose, key]) => {
       const what = `${route.operation} with the key of ${whose}`
@@ -268,6 +274,7 @@ const ofTheMoment = [
   'POST /api/test/balance/topup',
   'POST /api/v1/auth/switch-merchant',
   'POST /api/v1/organizations/switch',
+  'POST /portal/{token}/subscriptions/{id}/cancel',
 ]
 
 async function eventsOf(key: string): Promise<readonly unknown[]> {

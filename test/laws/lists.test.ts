@@ -4,7 +4,6 @@ import t from 'tap'
 import { credentialsOf, type CredentialKind } from '../../packages/contract/callers.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import { routes } from '../../services/api/routes/index.ts'
-import { createCustomer } from '../support/billing.ts'
 import { otherMerchantsKey } from '../support/credentials.ts'
 import { equal } from '../../packages/kernel/read-ports.ts'
 import { eventually } from '../support/eventually.ts'
@@ -12,7 +11,7 @@ import { lawOver } from '../support/law.ts'
 import { sample, unknownSample } from '../support/samples.ts'
 import { partsOf } from '../../packages/contract/openapi/names.ts'
 import { newUser } from '../support/sign-in.ts'
-import { openPortal } from '../support/subscriber.ts'
+import { customersToken } from '../support/subscriber.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 t.setTimeout(180_000)
@@ -109,10 +108,9 @@ t.test('a page begins in one way', async (t) => {
 
 t.test('a cursor is good for its own list and its own merchant only', async (t) => {
   const stranger = await otherMerchantsKey(service)
-  const another = await openPortal(service, { customerId: await createCustomer(service) })
   const ofOthers: Readonly<Partial<Record<CredentialKind, readonly string[]>>> = {
     user: [(await newUser(service)).token],
-    customer_portal: [another.token],
+    customer_portal: [await customersToken(service)],
   }
   const cursors = new Map<AnyRoute, string>()
   for (const route of lists) {

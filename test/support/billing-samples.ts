@@ -1,6 +1,6 @@
 import { createPlan, made, subscribe } from './billing.ts'
 import { invoiceFor, paymentOf } from './portal.ts'
-import { openPortal, subscriber } from './subscriber.ts'
+import { openPortal, subscriber, subscribersToken } from './subscriber.ts'
 import { topUp } from './wallets.ts'
 import type { TestService } from './service.ts'
 
@@ -66,11 +66,22 @@ async function coveredInvoice(service: TestService): Promise<string> {
   return invoiceFor(service, customer)
 }
 
+const portalToken: Making = async (service) => subscribersToken(service)
+
 export const specialOfBilling: Readonly<Record<string, Making>> = {
   'GET /api/v1/customer-portal/invoices/{id}': subscribersInvoice,
   'POST /api/v1/customer-portal/invoices/{id}/pay': subscribersInvoice,
   'POST /api/v1/merchant/billing/wallet/invoices/{invoiceId}/apply': coveredInvoice,
+  'GET /portal/{token}': portalToken,
   'GET /invoice/{token}': token,
   'GET /invoice/{token}/status': token,
   'POST /invoice/{token}/pay': token,
+}
+
+/** Operations whose path names several things that are one customer's. */
+export const pathsOfBilling: Readonly<Record<string, (service: TestService) => Promise<{ path: string }>>> = {
+  'POST /portal/{token}/subscriptions/{id}/cancel': async (service) => {
+    const id = await subscribe(service, { customerId: await subscriber(service) })
+    return { path: `/portal/${await portalToken(service)}/subscriptions/${id}/cancel` }
+  },
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import type { Test } from 'tap'
+import type { ServiceOptions } from '../../services/all-in-one/start.ts'
 import { startService, type TestService } from './service.ts'
 
 /**
@@ -10,6 +11,7 @@ import { startService, type TestService } from './service.ts'
 export async function startPublicService(
   t: Test,
   environment: Readonly<Record<string, string>> = {},
+  options: ServiceOptions = {},
 ): Promise<TestService> {
   const open = new Set<Socket>()
   let target = 0
@@ -27,7 +29,7 @@ export async function startPublicService(
   door.listen(0, '127.0.0.1')
   await once(door, 'listening')
   const url = `http://127.0.0.1:${(door.address() as AddressInfo).port}`
-  const service = await startService(t, { BASE_URL: url, ...environment })
+  const service = await startService(t, { BASE_URL: url, ...environment }, options)
   target = service.service.port
   t.teardown(() => {
     door.close()

@@ -6,7 +6,7 @@ import type { AnyRoute } from '../../packages/contract/routes.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { webhookRoster, webhookRosterId } from '../../packages/domain/webhook-endpoints/webhook-roster.ts'
 import { readState } from '../../packages/kernel/history.ts'
-import { makersOfBilling, namingOfBilling, specialOfBilling } from './billing-samples.ts'
+import { makersOfBilling, namingOfBilling, pathsOfBilling, specialOfBilling } from './billing-samples.ts'
 import { eventually } from './eventually.ts'
 import type { TestService } from './service.ts'
 import { emailChange, invitation, newcomer, ownerSession, proving, type Proven } from './identity-samples.ts'
@@ -234,7 +234,7 @@ export function namesResource(route: AnyRoute): boolean {
 /** A request with resources of its own. Bodies are those of the documentation. */
 export async function sample(service: TestService, route: AnyRoute): Promise<Sample> {
   const { path } = partsOf(route)
-  const proven = await proving[route.operation]?.(service)
+  const proven = await (proving[route.operation] ?? pathsOfBilling[route.operation])?.(service)
   if (proven) return { path, ...proven }
   const body = await (naming[route.operation]?.(service) ?? usualBody(route))
   if (!path.includes('{')) return { path, ...(body && { body }) }

@@ -1,5 +1,6 @@
 import { publicId } from '../../contract/identity.ts'
 import { feeModes, GivenMethodTypes, MethodTypes } from '../../contract/payment-methods.ts'
+import { PayersMerchant } from '../../contract/payers-merchant.ts'
 import {
   AmountMinor,
   base,
@@ -154,12 +155,6 @@ export function returnUrl(id: string, url: string | null): string | null {
 
 // What payers see.
 
-const Merchant = record({
-  name: Type.String(),
-  logo_url: nullable(Type.String()),
-  accent_color: nullable(Type.String({ description: 'The color of its buttons and links' })),
-})
-
 const OfferedMethod = record({
   type: literals('mobile_money', 'card'),
   fee,
@@ -169,7 +164,7 @@ const OfferedMethod = record({
 
 export const HostedCheckout = record({
   ...base('hosted_checkout', 'cs'),
-  merchant: Merchant,
+  merchant: PayersMerchant,
   amount: nullable(AmountMinor),
   open_amount: Type.Boolean({ description: 'The payer chooses the amount' }),
   currency: Currency,

@@ -1,5 +1,6 @@
 import { publicId } from '../../contract/identity.ts'
 import { portalPermissions } from '../../contract/callers.ts'
+import { PayersMerchant } from '../../contract/payers-merchant.ts'
 import {
   base,
   choice,
@@ -42,11 +43,7 @@ const sessionFields = {
     name: nullable(Type.String()),
     email: nullable(Type.String()),
   }),
-  merchant: record({
-    name: Type.String(),
-    logo_url: nullable(Type.String()),
-    accent_color: nullable(Type.String({ description: 'The color of its buttons and links' })),
-  }),
+  merchant: PayersMerchant,
   permissions: Type.Array(literals(...portalPermissions), { description: 'What the customer sees there' }),
   return_url: nullable(Type.String()),
   url: nullable(

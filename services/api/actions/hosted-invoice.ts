@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { publicId } from '../../../packages/contract/identity.ts'
+import { PayersMerchant } from '../../../packages/contract/payers-merchant.ts'
 import { collectorsIn, isPayableBy } from '../../../packages/contract/payment-methods.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
@@ -27,12 +28,12 @@ import {
   type Invoice,
 } from '../../../packages/domain/invoices/state.ts'
 import { partsOfToken } from '../../../packages/domain/invoices/token.ts'
-import { merchant } from '../../../packages/domain/merchants/merchant.ts'
 import { paymentFailureCodes } from '../../../packages/domain/payment-intents/events.ts'
 import { isLocked, type CreatedIntent } from '../../../packages/domain/payment-intents/state.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
-import { foldStored, readState } from '../../../packages/kernel/history.ts'
-import type { Owner } from '../../../packages/kernel/owner.ts'
+import { foldStored } from '../../../packages/kernel/history.ts'
+import type { MerchantOwner, Owner } from '../../../packages/kernel/owner.ts'
+import { brandedMerchant } from './brands.ts'
 import { internationalNumber } from './checkout-pay.ts'
 import { confirmPayment, intentOf } from './invoice-payments.ts'
 
@@ -76,7 +77,7 @@ const PaymentMethod = record({
 export const HostedInvoice = record({
   ...base('hosted_invoice', 'inv'),
   number: nullable(Type.String()),
-  merchant: record({ name: Type.String(), logo_url: nullable(Type.String()) }),
+  merchant: PayersMerchant,
   status: literals('open', 'paid', 'void', 'uncollectible'),
   payment_status: literals('unpaid', 'processing', 'paid'),
   currency: Currency,
@@ -116,10 +117,7 @@ export type HostedInvoiceView = Static<typeof HostedInvoice>
 
 export async function hostedInvoice(request: Asking): Promise<HostedInvoiceView> {
   const { id, state } = await issuedInvoice(request)
-  const { merchant: merchantId } = request.owner as { readonly merchant: string }
-  const merchantNow = await readState(request.dependencies.store, merchant, merchantId)
-  if (merchantNow.status === 'none') throw new Error(`there is no merchant ${merchantId}`)
-  const { name, country } = merchantNow
+  const { brand, country } = await brandedMerchant(request.dependencies, request.owner as MerchantOwner)
   const intent = state.attempt ? await intentOf(request, state.attempt.paymentIntent) : undefined
   return {
     id: publicId('inv', id),
@@ -127,7 +125,7 @@ export async function hostedInvoice(request: Asking): Promise<HostedInvoiceView>
     livemode: state.livemode,
     created: unixSeconds(state.createdAt),
     number: state.number === null ? null : numberText(state.number),
-    merchant: { name, logo_url: null },
+    merchant: brand,
     // A draft is not shown.
     status: state.status as HostedInvoiceView['status'],
     payment_status: paymentStatusOf(state, intent),

@@ -71,7 +71,7 @@ async function tokenOf({ blindIndex }: Dependencies, id: string, livemode: boole
   return portalToken(id, livemode, (await Promise.all(halves)).join(''))
 }
 
-async function customerNow(request: Asking, id: string) {
+export async function customerNow(request: Pick<Asking, 'owner' | 'dependencies'>, id: string) {
   const state = (await currentState(request, customers, id)) as Customer | undefined
   return state?.status === 'active' ? state : undefined
 }

@@ -55,12 +55,21 @@ export interface OpenPortal {
 }
 
 /** The session that a token opens, while it does. */
-export async function openPortal({ store, clock }: Parts, token: string): Promise<OpenPortal> {
+export async function openPortal(parts: Parts, token: string): Promise<OpenPortal> {
+  const found = await sessionOf(parts, token)
+  if (!found || isOver(found.state, parts.clock())) return refuse('portal_token_must_be_valid')
+  return found
+}
+
+/** The session whose token it is, also where it is over. */
+export async function sessionOf(
+  { store }: Pick<Parts, 'store'>,
+  token: string,
+): Promise<OpenPortal | undefined> {
   const id = sessionOfToken(token)
   const state = id && (await readState(store, portalSession, id))
-  if (!id || !state || state.status === 'none') return refuse('portal_token_must_be_valid')
-  if (!isSame(state.hash, hashOf(token)) || isOver(state, clock())) refuse('portal_token_must_be_valid')
-  return { id, state }
+  if (!id || !state || state.status === 'none') return undefined
+  return isSame(state.hash, hashOf(token)) ? { id, state } : undefined
 }
 
 export function hashOf(token: string): string {

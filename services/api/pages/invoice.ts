@@ -38,10 +38,10 @@ export function invoicePage(view: HostedInvoiceView, visit: Visit): string {
 }
 
 function framed({ view, reader }: Sight, content: Html, refreshSeconds?: number): string {
-  const { name } = view.merchant
+  const { name, accent_color: accent } = view.merchant
   const title = invoiceWords[reader.language].titled(view.number ?? '', name)
   const refresh = refreshSeconds !== undefined && { refreshSeconds }
-  return frame(reader, { title, name, isTest: !view.livemode, content, ...refresh })
+  return frame(reader, { title, name, accent, isTest: !view.livemode, content, ...refresh })
 }
 
 interface Typed {

@@ -28,7 +28,7 @@ export function readerOf({
 
 /** What a form was sent to is no page: its page is one step above. */
 export function pageOf(path: string): string {
-  return path.replace(/\/(?:pay|cancel|retry)\/?$/, '')
+  return path.replace(/(?:\/subscriptions\/[^/]+)?\/(?:pay|cancel|retry)\/?$/, '')
 }
 
 export interface Framed {

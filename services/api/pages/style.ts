@@ -86,8 +86,12 @@ button[aria-disabled='true'] { opacity: 0.75; cursor: progress; }
 @keyframes turn { to { transform: rotate(1turn); } }
 @media (prefers-reduced-motion: reduce) { .wait::before { animation-duration: 6s; } }
 .sign { width: 3.5rem; height: 3.5rem; margin: 1rem 0 0; color: var(--good); }
-dl { margin: 1rem 0 0; display: grid; grid-template-columns: auto 1fr; gap: 0.4rem 1rem; }
-dt { color: var(--soft); } dd { margin: 0; text-align: right; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+dl { margin: 1rem 0 0; display: grid; grid-template-columns: fit-content(50%) 1fr; gap: 0.4rem 1rem; }
+dt { color: var(--soft); overflow-wrap: anywhere; } dd { margin: 0; text-align: right; overflow-wrap: break-word; min-width: 0; font-variant-numeric: tabular-nums; }
+ul.items { list-style: none; margin: 0; padding: 0; }
+.items li { display: grid; grid-template-columns: 1fr auto; gap: 0.1rem 1rem; padding: 0.9rem 0; border-top: 1px solid var(--faint); }
+.items .what { font-weight: 600; overflow-wrap: anywhere; } .much { text-align: right; font-variant-numeric: tabular-nums; }
+.items li > :nth-child(n + 3) { grid-column: 1 / -1; } .items .button { margin-top: 0.5rem; }
 details { margin-top: 1rem; } summary { cursor: pointer; min-height: 1.5rem; color: var(--accent); }
 footer { width: 100%; max-width: 27rem; display: flex; justify-content: space-between; gap: 1rem; padding: 1rem 0.25rem; color: var(--soft); font-size: 0.9rem; }
 footer a { min-height: 1.5rem; }

@@ -14,6 +14,7 @@ import { eventRoutes } from './events.ts'
 import { feeRoutes } from './fees.ts'
 import { geographyRoutes } from './geography.ts'
 import { hostedInvoiceRoutes } from './hosted-invoices.ts'
+import { hostedPortalRoutes } from './hosted-portals.ts'
 import { idempotencyKeyRoutes } from './idempotency-keys.ts'
 import { invoiceRoutes } from './invoices.ts'
 import { onboardingRoutes } from './onboarding.ts'
@@ -52,6 +53,7 @@ const table: readonly AnyRoute[] = [
   ...invoiceRoutes,
   ...hostedInvoiceRoutes,
   ...portalRoutes,
+  ...hostedPortalRoutes,
   ...walletRoutes,
   ...balanceRoutes,
   ...feeRoutes,

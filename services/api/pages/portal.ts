@@ -1,0 +1,189 @@
+import type { Shown, Visit } from '../../../packages/contract/pages.ts'
+import type { Refusal } from '../../../packages/contract/refusals.ts'
+import { dayOfPayment, hostedPortal, ownerOfPortal, type HostedPortalView } from '../actions/hosted-portal.ts'
+import { html, type Html } from '../docs/html.ts'
+import { dayText } from './invoice.ts'
+import { invoiceWords } from './invoice-words.ts'
+import { frame, pageOf, readerOf, type Reader } from './layout.ts'
+import { money } from './money.ts'
+import { notice } from './notices.ts'
+import { alert } from './pay-parts.ts'
+import { portalWords, type PortalWords } from './portal-words.ts'
+
+interface Sight {
+  readonly view: HostedPortalView
+  readonly reader: Reader
+  /** Of the page. */
+  readonly path: string
+  readonly own: PortalWords
+}
+
+type Bill = HostedPortalView['due'][number]
+type Subscribed = HostedPortalView['subscriptions'][number]
+type Paid = HostedPortalView['payments'][number]
+
+/** What a customer sees and does. */
+export function portalPage(view: HostedPortalView, visit: Visit): string {
+  return paged(view, visit, undefined)
+}
+
+function paged(view: HostedPortalView, visit: Visit, problem: string | undefined): string {
+  const reader = readerOf(visit)
+  const own = portalWords[reader.language]
+  const { name, accent_color: accent } = view.merchant
+  const title = own.title(name)
+  const sight = { view, reader, path: pageOf(visit.path), own }
+  const content = html`<h1>${title}</h1>
+    ${view.email !== null && html`<p class="soft">${view.email}</p>`} ${alert(problem)} ${sections(sight)}
+    ${view.return_url !== null && html`<a class="button second" href="${view.return_url}">${reader.words.back(name)}</a>`}`
+  return frame(reader, { title, name, accent, isTest: !view.livemode, content })
+}
+
+function sections(sight: Sight): readonly Html[] {
+  const { view, own } = sight
+  const [bills, old] = [
+    view.due.map((one) => due(sight, one)),
+    view.settled.map((one) => settled(sight, one)),
+  ]
+  const running = view.subscriptions.map((one) => subscribed(sight, one))
+  const payments = view.payments.map((one) => paid(sight, one))
+  return [
+    ...(view.permissions.includes('invoices') ? [section(own.due, bills, own.nothingDue)] : []),
+    ...(view.permissions.includes('subscriptions')
+      ? [section(own.subscriptions, running, own.noSubscriptions)]
+      : []),
+    ...(old.length > 0 ? [section(own.settled, old, '')] : []),
+    ...(view.permissions.includes('payments') ? [section(own.payments, payments, own.noPayments)] : []),
+  ]
+}
+
+function section(title: string, items: readonly Html[], nothing: string): Html {
+  return html`<h2>${title}</h2>
+    ${
+      items.length === 0
+        ? html`<p class="soft">${nothing}</p>`
+        : html`<ul class="items">
+            ${items}
+          </ul>`
+    }`
+}
+
+interface Item {
+  readonly what: string
+  readonly amount: string
+  readonly note: string
+  readonly more?: Html
+}
+
+function item({ what, amount, note, more }: Item): Html {
+  return html`<li>
+    <span class="what">${what}</span> <span class="much">${amount}</span>
+    <span class="soft">${note}</span> ${more}
+  </li>`
+}
+
+function due({ reader }: Sight, bill: Bill): Html {
+  const { language, words } = reader
+  const invoice = invoiceWords[language]
+  const left = money(bill.amount_due - bill.amount_paid, bill.currency.toUpperCase(), language)
+  const day = dayText(bill.due_date!, language)
+  return item({
+    what: bill.description ?? bill.lines[0]?.description ?? `${invoice.invoice} ${bill.number ?? ''}`,
+    amount: left,
+    note: bill.overdue ? invoice.overdue(day) : invoice.dueOn(day),
+    more: html`<a class="button" href="${pathOf(bill, language)}" aria-label="${named(bill, words.pay(left))}"
+      >${words.pay(left)}</a
+    >`,
+  })
+}
+
+function settled({ reader, own }: Sight, bill: Bill): Html {
+  const { language } = reader
+  return item({
+    what: bill.description ?? bill.lines[0]?.description ?? invoiceWords[language].invoice,
+    amount: money(bill.amount_due, bill.currency.toUpperCase(), language),
+    note: bill.number ?? '',
+    more: html`<a href="${pathOf(bill, language)}" aria-label="${named(bill, own.open)}">${own.open}</a>`,
+  })
+}
+
+/** Several links that look the same are told apart by those who hear them. */
+function named({ number }: Bill, text: string): string {
+  return number === null ? text : `${text} (${number})`
+}
+
+/** On this site, by whatever name it is reached. */
+function pathOf({ hosted_invoice_url }: Bill, language: string): string {
+  return `${new URL(hosted_invoice_url).pathname}?lang=${language}`
+}
+
+function subscribed(sight: Sight, one: Subscribed): Html {
+  const { reader, own } = sight
+  const { language } = reader
+  const cost = own.each[one.interval](money(one.amount, one.currency, language))
+  return item({
+    what: one.names.join(', ') || own.subscription,
+    amount: cost,
+    note: standing(sight, one),
+    ...(isCancelable(one) && { more: cancelForm(sight, one) }),
+  })
+}
+
+function isCancelable({ status, cancel_at_period_end }: Subscribed): boolean {
+  return !cancel_at_period_end && status !== 'canceled' && status !== 'unpaid'
+}
+
+function standing({ reader, own }: Sight, { status, ends_on, cancel_at_period_end }: Subscribed): string {
+  const day = dayText(ends_on, reader.language)
+  if (status === 'canceled') return own.over
+  if (status === 'unpaid') return own.paused
+  const next = cancel_at_period_end ? own.ends(day) : status === 'trialing' ? own.trial(day) : own.renews(day)
+  return status === 'past_due' ? `${own.late}. ${next}` : next
+}
+
+/** In two steps, so that nobody cancels by a slip of the thumb. */
+function cancelForm({ reader, own, path }: Sight, { id, ends_on }: Subscribed): Html {
+  const { language, words } = reader
+  return html`<details>
+    <summary>${own.cancel}</summary>
+    <p>${own.cancelLead(dayText(ends_on, language))}</p>
+    <form
+      method="post"
+      action="${path}/subscriptions/${id}/cancel?lang=${language}"
+      data-sending="${words.sending}"
+    >
+      <button class="second">${own.cancelNow}</button>
+    </form>
+  </details>`
+}
+
+function paid({ reader, own }: Sight, one: Paid): Html {
+  const { language } = reader
+  const day = dayText(dayOfPayment(one), language)
+  const back = one.refunded_amount > 0 && money(one.refunded_amount, one.currency, language)
+  return item({
+    what: one.description ?? own.payment,
+    amount: money(one.amount, one.currency, language),
+    note: back ? `${day}, ${back} ${own.refunded}` : day,
+  })
+}
+
+export function backToPortal(_: unknown, visit: Visit): Shown {
+  return { location: `${pageOf(visit.path)}?lang=${readerOf(visit).language}` }
+}
+
+/** A portal that is over says so; what could not be done is said above the page. */
+export async function refusedPortal(refusal: Refusal, visit: Visit): Promise<Shown> {
+  const reader = readerOf(visit)
+  const { language } = reader
+  const own = portalWords[language]
+  if (refusal.reason === 'portal_token_must_be_valid') {
+    const content = html`<h1>${own.closedTitle}</h1>
+      <p>${own.closedLead}</p>`
+    return frame(reader, { title: own.closedTitle, content })
+  }
+  const isPressed = visit.path !== pageOf(visit.path)
+  if (refusal.reason === 'resource_must_exist' || !isPressed) return notice(refusal, visit)
+  const view = await hostedPortal({ ...visit, owner: await ownerOfPortal(visit) })
+  return paged(view, visit, own.cancelFailed)
+}
