@@ -118,6 +118,17 @@ export const Msisdn = Type.String({
   description: 'Number in international format (E.164)',
 })
 
+/** A name stays on its line and is read in its order: mails and pages show it beside words of ours. */
+const oneLine = {
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]+$',
+  'x-expected': 'text on one line',
+}
+
+/** What somebody calls a person or a thing. */
+export function nameText(maxLength: number, description: string) {
+  return Type.String({ ...oneLine, minLength: 1, maxLength, description })
+}
+
 /** Domain model 1.2: at most 50 keys, keys of at most 64 characters, values of at most 512. */
 export const Metadata = Type.Unsafe<Record<string, string>>({
   type: 'object',

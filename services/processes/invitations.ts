@@ -7,7 +7,7 @@ import { to } from '../../packages/kernel/policy.ts'
 import type { Mail } from '../../packages/kernel/ports.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import { apart } from './apart.ts'
-import { letter, type MailText } from './mail-texts.ts'
+import { asName, letter, type MailText } from './mail-texts.ts'
 import { post } from './post.ts'
 import type { Process, Tools } from './process.ts'
 
@@ -28,8 +28,8 @@ async function mailInvitation({ subject: id, ...timer }: DueTimer<Owner>, tools:
     await readState(store, merchant, invited.merchant),
   ]
   const names = {
-    by: inviting.status === 'active' ? inviting.name : '',
-    merchant: host.status === 'none' ? '' : host.name,
+    by: inviting.status === 'active' ? asName(inviting.name) : '',
+    merchant: host.status === 'none' ? '' : asName(host.name),
   }
   // Behind the `#` the token is seen by the page alone.
   const url = `${dashboardUrl}/invitation#token=${token}`
@@ -79,6 +79,6 @@ const texts: Readonly<Record<Invited['language'], (inviting: Inviting) => MailTe
 const hello = { fr: 'Bonjour', en: 'Hello' } as const
 
 function invitationMail({ name, language }: Invited, inviting: Inviting): Omit<Mail, 'to'> {
-  const greeting = `${[hello[language], name].filter(Boolean).join(' ')},`
+  const greeting = `${[hello[language], name && asName(name)].filter(Boolean).join(' ')},`
   return letter(texts[language](inviting), { greeting, language, url: inviting.url })
 }

@@ -153,8 +153,8 @@ export function codeText(language: Language, code: string): string {
 }
 
 const greetings: Readonly<Record<Language, (name: string | null) => string>> = {
-  fr: (name) => (name === null ? 'Bonjour,' : `Bonjour ${name},`),
-  en: (name) => (name === null ? 'Hello,' : `Hello ${name},`),
+  fr: (name) => (name === null ? 'Bonjour,' : `Bonjour ${asName(name)},`),
+  en: (name) => (name === null ? 'Hello,' : `Hello ${asName(name)},`),
 }
 
 interface Addressed {
@@ -195,6 +195,14 @@ export function letter(text: MailText, { greeting, language, url }: Letter): Omi
 
 function paragraph(text: string): string {
   return `<p>${escaped(text)}</p>`
+}
+
+const controls = /[\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu
+const joints = /(?<=[\p{L}\p{N}])[.:@](?=[\p{L}\p{N}/])/gu
+
+/** A name on one line, of which mail programs make no link: whoever chose it may write to strangers. */
+export function asName(text: string): string {
+  return text.replaceAll(controls, ' ').replaceAll(joints, '$&\u2060')
 }
 
 export function escaped(text: string): string {

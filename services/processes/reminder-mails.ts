@@ -1,7 +1,7 @@
 import { currencyExponent } from '../../packages/contract/currencies.ts'
 import type { Language } from '../../packages/contract/languages.ts'
 import type { Mail } from '../../packages/kernel/ports.ts'
-import { escaped } from './mail-texts.ts'
+import { asName, escaped } from './mail-texts.ts'
 
 interface Overdue {
   /** The merchant's. */
@@ -64,7 +64,7 @@ export function reminderMail(language: Language, overdue: Overdue): Omit<Mail, '
   const { locale, test, invoice, subject, lines, action, otherwise } = texts[language]
   const { name, number, url, livemode } = overdue
   const said: Said = {
-    merchant: name,
+    merchant: asName(name),
     invoice: number === null ? invoice : `${invoice} ${number}`,
     amount: amountText(locale, overdue),
     day: new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(

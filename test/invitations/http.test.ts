@@ -56,14 +56,16 @@ async function joined(role: string): Promise<SignedIn> {
   return signedIn({ email, password: goodPassword }, answer as never)
 }
 
-async function mailedToken(to: string): Promise<string> {
+function mails(): readonly string[] {
   const directory = join(service.service.runtime.configuration.dataDirectory, 'mail')
+  return (existsSync(directory) ? readdirSync(directory) : [])
+    .filter((name) => name.endsWith('.eml'))
+    .map((name) => readFileSync(join(directory, name), 'utf8').replaceAll(/=\r\n/g, ''))
+}
+
+async function mailedToken(to: string): Promise<string> {
   const found = await eventually(
-    async () =>
-      (existsSync(directory) ? readdirSync(directory) : [])
-        .filter((name) => name.endsWith('.eml'))
-        .map((name) => readFileSync(join(directory, name), 'utf8').replaceAll(/=\r\n/g, ''))
-        .find((mail) => mail.includes(to) && mail.includes('/invitation#token')),
+    async () => mails().find((mail) => mail.includes(to) && mail.includes('/invitation#token')),
     (mail) => mail !== undefined,
   )
   const [, token] = /\/invitation#token=3D([\w.-]+)/.exec(found!)!
@@ -91,6 +93,21 @@ t.test('who is invited by mail joins with a password and a name, and works at on
   t.match(await members(), { data: [{ email, role: 'support', status: 'active', name: 'Fatou Ba' }, {}] })
   t.match(await accept({ token, password: goodPassword }), { status: 401, body: { code: 'IKW-AUTH-005' } })
   t.equal((await signIn(service, fatou)).merchant, owner.merchant)
+})
+
+t.test('a name stays on its line, and no mail makes a link of it', async (t) => {
+  const refused = await service.post(
+    `${team}/invite`,
+    { email: address(), role: 'support', name: 'Awa\r\nYour account is locked' },
+    as(owner),
+  )
+  t.match(refused, { status: 400, body: { param: '/name', detail: 'name must be text on one line' } })
+  const email = address()
+  await invite({ email, name: 'See https://evil.example/now' })
+  await mailedToken(email)
+  const mail = mails().find((one) => one.includes(email))!
+  t.notMatch(mail, /evil\.example|https:\/\/evil/)
+  t.match(mail, /Bonjour See https:=E2=81=A0\/\/evil\.=E2=81=A0example\/now/)
 })
 
 t.test('who has an account joins with it, and keeps the merchant that they had', async (t) => {

@@ -3,6 +3,7 @@ import {
   choice,
   literals,
   maybe,
+  nameText,
   nullable,
   optional,
   record,
@@ -25,7 +26,7 @@ const challengeId = maybe({
 // Requests
 
 export const ApiKeyRequest = record({
-  name,
+  name: nameText(128, 'What people call it'),
   environment: choice('sandbox', 'live'),
   scopes: Type.Array(Scope, { minItems: 1, maxItems: 50, description: 'Of those that you have yourself' }),
   ipAllowList: maybe(

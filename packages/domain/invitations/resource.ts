@@ -6,6 +6,7 @@ import {
   Email,
   literals,
   maybe,
+  nameText,
   nullable,
   optional,
   record,
@@ -21,10 +22,12 @@ const name = Type.String({ minLength: 1, maxLength: 128, description: 'Name of t
 
 // Requests
 
+const GivenName = nameText(128, 'Name of the person')
+
 export const InvitationRequest = record({
   email: Email,
   role: choice(...invitedRoles),
-  name: maybe(name),
+  name: maybe(GivenName),
 })
 
 export const Acceptance = record({
@@ -36,7 +39,7 @@ export const Acceptance = record({
       description: 'Required from who has no account, or never confirmed its address',
     }),
   ),
-  name: maybe(name),
+  name: maybe(GivenName),
 })
 
 export const TeamQuery = record({

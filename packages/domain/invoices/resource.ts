@@ -11,6 +11,7 @@ import {
   LowerCurrency,
   maybe,
   Metadata,
+  nameText,
   nullable,
   record,
   Timestamp,
@@ -44,7 +45,7 @@ export const InvoiceRequest = record({
 export const MerchantInvoiceRequest = record({
   customer: maybe({ ...Identity, description: 'Who pays' }),
   customer_email: maybe(Email),
-  customer_name: maybe(Type.String({ minLength: 1, maxLength: 256, description: 'As the invoice shows it' })),
+  customer_name: maybe(nameText(256, 'As the invoice shows it')),
   amount: AmountMinor,
   currency: Currency,
   due_date: maybe({ ...Day, description: 'Left out, in 30 days' }),

@@ -6,6 +6,7 @@ import {
   KnownCountry,
   literals,
   maybe,
+  nameText,
   nullable,
   optional,
   record,
@@ -22,7 +23,7 @@ const displayName = Type.String({ minLength: 1, maxLength: 128, description: 'As
 // Requests
 
 export const OrganizationRequest = record({
-  displayName,
+  displayName: nameText(128, 'As people see it'),
   country: KnownCountry,
   type: choice(...organizationTypes),
   parentId: maybe({ ...IdentityFilter, description: 'The organization that it is a part of' }),

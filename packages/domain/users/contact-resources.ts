@@ -4,6 +4,7 @@ import {
   Email,
   literals,
   maybe,
+  nameText,
   nullable,
   optional,
   record,
@@ -14,7 +15,7 @@ import {
 } from '../../contract/vocabulary.ts'
 import { languages } from './events.ts'
 
-const Name = Type.String({ minLength: 1, maxLength: 128, description: 'As mails address the user' })
+const Name = nameText(128, 'As mails address the user')
 
 export const PersonalInfoRevision = record({
   name: optional(Name),

@@ -1,6 +1,7 @@
 import {
   literals,
   maybe,
+  nameText,
   nullable,
   record,
   Timestamp,
@@ -16,7 +17,7 @@ const BrowserAnswer = Type.Unsafe<object | string>({
   maxLength: 65_536,
   description: 'What the browser answered: a PublicKeyCredential as JSON, or the same as a text',
 })
-const Nickname = Type.String({ minLength: 1, maxLength: 64, description: 'What its owner calls it' })
+const Nickname = nameText(64, 'What its owner calls it')
 const ChallengeId = maybe(
   Type.String({ ...Uuid, description: 'A verified challenge; needed by who has a second factor' }),
 )

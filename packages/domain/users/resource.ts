@@ -1,6 +1,7 @@
 import {
   choice,
   literals,
+  nameText,
   nullable,
   optional,
   record,
@@ -21,7 +22,7 @@ const Password = Type.String({
   maxLength: 256,
   description: 'At least 8 characters, hard to guess',
 })
-const PersonName = Type.String({ minLength: 1, maxLength: 128, description: 'As mails address the user' })
+const PersonName = nameText(128, 'As mails address the user')
 const Token = Type.String({ minLength: 1, maxLength: 4096, description: 'The token of the mailed link' })
 
 // Requests
@@ -39,7 +40,7 @@ export const RegistrationRequest = record({
   email: Email,
   password: Password,
   name: PersonName,
-  merchantName: Type.String({ minLength: 1, maxLength: 128, description: 'As payers see it' }),
+  merchantName: nameText(128, 'As payers see it'),
   phone: optional(nullable(Msisdn)),
   emailChallengeId: proofOf('the address'),
   phoneChallengeId: proofOf('the number'),
