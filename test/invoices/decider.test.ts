@@ -184,10 +184,22 @@ scenarios(invoice, {
   'whoever is late is reminded, and again some days later': {
     given: [issued, overdue],
     when: { type: 'NoteReminder', data: { number: 1, isMailed: true } },
+    context: at('2026-02-03T08:00:00.000Z'),
     then: [
       {
         type: 'InvoiceReminded',
         data: { number: 1, isMailed: true, next: '2026-02-07T08:00:00.000Z' },
+      },
+    ],
+  },
+  'what was missed is not made up in one go': {
+    given: [issued, overdue],
+    when: { type: 'NoteReminder', data: { number: 1, isMailed: true } },
+    context: at('2026-02-10T12:00:00.000Z'),
+    then: [
+      {
+        type: 'InvoiceReminded',
+        data: { number: 1, isMailed: true, next: '2026-02-14T08:00:00.000Z' },
       },
     ],
   },
@@ -198,6 +210,7 @@ scenarios(invoice, {
       { type: 'InvoiceReminded', data: { number: 2, isMailed: true, next: '2026-02-14T08:00:00.000Z' } },
     ],
     when: { type: 'NoteReminder', data: { number: 3, isMailed: false } },
+    context: at('2026-02-14T08:00:00.000Z'),
     then: [{ type: 'InvoiceReminded', data: { number: 3, isMailed: false, next: null } }],
   },
   'whoever has paid is not reminded': {

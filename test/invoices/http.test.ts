@@ -227,7 +227,16 @@ t.test('whoever is late is reminded three times by mail, with a way to pay, unti
     (count) => count === 1,
   )
   await service.call('PATCH', `${merchantPath}/${String(paid['id'])}/status`, { status: 'paid' })
-  for (const days of [4, 7]) await passDays(service, days)
+  for (const [days, times] of [
+    [4, 2],
+    [7, 3],
+  ] as const) {
+    await eventually(
+      () => reminders(id),
+      (count) => count === times - 1,
+    )
+    await passDays(service, days)
+  }
   await eventually(
     () => reminders(id),
     (count) => count === 3,

@@ -4,7 +4,7 @@ import { dayOf, ZoneClock } from '../../kernel/calendar.ts'
 const dueAfterDays = 30
 const unpaidAfterDays = 21
 /** After the due day. Inferred: in the morning there. */
-const remindedAfterDays = [3, 7, 14]
+const remindedAfterDays = [3, 7, 14] as const
 const remindedAt = '09:00:00'
 const dayMs = 86_400_000
 
@@ -41,10 +41,17 @@ export function unpaidFrom({ dueDate, timeZone }: DueDay): string {
   return dayOf(daysAfter(dueDate, unpaidAfterDays), timeZone).from
 }
 
-/** When the payer is reminded for this time, from 1 on; null after the last one. */
-export function reminderAt({ dueDate, timeZone }: DueDay, number: number): string | null {
-  const days = remindedAfterDays[number - 1]
-  if (days === undefined) return null
+export function firstReminderAt(day: DueDay): string {
+  return reminderAt(day, remindedAfterDays[0])
+}
+
+/** The next time from now on; null after the last one. What was missed is not made up in one go. */
+export function nextReminderAt(day: DueDay, now: Date): string | null {
+  const times = remindedAfterDays.map((days) => reminderAt(day, days))
+  return times.find((time) => time > now.toISOString()) ?? null
+}
+
+function reminderAt({ dueDate, timeZone }: DueDay, days: number): string {
   return new ZoneClock(timeZone).instantOf(`${daysAfter(dueDate, days)}T${remindedAt}`)
 }
 

@@ -3,7 +3,7 @@ import { givenMetadata } from '../../contract/metadata.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { amountMinorMax } from '../../contract/vocabulary.ts'
 import type { Decider, Message } from '../../kernel/decider.ts'
-import { overdueFrom, reminderAt, today, unpaidFrom, usualDueDate } from './due.ts'
+import { nextReminderAt, overdueFrom, today, unpaidFrom, usualDueDate } from './due.ts'
 import { invoiceEvents, type InvoiceEvents, type Payer } from './events.ts'
 import {
   amountDue,
@@ -124,10 +124,10 @@ export const invoice: Decider<Invoice, InvoiceCommands, InvoiceEvents> = {
       return [{ type: 'InvoiceBecameOverdue', data: { subscription, unpaidAt: unpaidFrom(day) } }]
     },
 
-    NoteReminder({ number, isMailed }, state) {
+    NoteReminder({ number, isMailed }, state, { now }) {
       const { status, reminders, dueDate, timeZone } = begun(state)
       if (status !== 'open' || dueDate === null || reminders !== number - 1) return []
-      const next = reminderAt({ dueDate, timeZone }, number + 1)
+      const next = nextReminderAt({ dueDate, timeZone }, now)
       return [{ type: 'InvoiceReminded', data: { number, isMailed, next } }]
     },
   },

@@ -1,11 +1,11 @@
 import { start, stop, timerHandlers } from '../../kernel/timer.ts'
-import { overdueFrom, reminderAt } from './due.ts'
+import { firstReminderAt, overdueFrom } from './due.ts'
 import type { InvoiceEvents } from './events.ts'
 
 export const invoiceTimers = timerHandlers<InvoiceEvents>({
   InvoiceIssued: (event) => [
     start('invoice_overdue', event.id, event, overdueFrom(event.data)),
-    start('invoice_reminder', event.id, event, reminderAt(event.data, 1)!),
+    start('invoice_reminder', event.id, event, firstReminderAt(event.data)),
   ],
   InvoiceReminded: (event) => {
     const { next } = event.data
