@@ -3,7 +3,7 @@ import { documents } from '../packages/kernel/projection.ts'
 
 export const brandings = documents(branding, {
   name: 'brandings',
-  version: 1,
+  version: 2,
   columns: {},
   row: () => ({}),
   indexes: [],

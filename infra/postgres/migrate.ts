@@ -25,6 +25,7 @@ import * as busJournal from './migrations/022-bus-journal.ts'
 import * as upkeep from './migrations/023-upkeep.ts'
 import * as audit from './migrations/024-audit.ts'
 import * as erasures from './migrations/025-erasures.ts'
+import * as images from './migrations/026-images.ts'
 
 /**
  * In order. A migration that has run anywhere is never changed; a change is another migration. A function
@@ -56,6 +57,7 @@ const migrations = {
   '023-upkeep': upkeep,
   '024-audit': audit,
   '025-erasures': erasures,
+  '026-images': images,
 } satisfies Record<string, { up(knex: Knex): Promise<void> }>
 
 const migrationLock = 4_719_202_603

@@ -132,6 +132,7 @@ export const advice: Readonly<Record<RefusalName, string>> = {
 
   invoice_state_must_allow_it: 'Read the invoice again and decide by its status, and by what of it is paid.',
   subscription_must_be_running: 'Read the subscription: it has ended, or is unpaid. Start another one.',
+  file_must_be_allowed: 'Send a PNG, JPEG or WebP within the limits that the detail names.',
   portal_token_must_be_valid: 'Open a new session for the customer: tokens are good for an hour.',
   portal_must_allow_it: 'Open a session with the permission that the detail names.',
   wallet_must_cover_the_amount:

@@ -1,6 +1,7 @@
 import type { BlindIndex } from '../kernel/blind-index.ts'
 import type { OneTimeCodes, Passkeys, Passwords, Tokens } from '../kernel/credential-ports.ts'
 import type { Executor } from '../kernel/execute.ts'
+import type { Images } from '../kernel/image-ports.ts'
 import type { LogProofs } from '../kernel/log-ports.ts'
 import type { PublicEvents } from '../kernel/message-ports.ts'
 import type { MovedClocks } from '../kernel/moved-clocks.ts'
@@ -21,6 +22,7 @@ export interface Dependencies {
   readonly publicEvents: PublicEvents
   /** Answers to keyed requests. */
   readonly answers: Answers
+  readonly images: Images
   readonly vault: Vault
   /** Log positions, opaque because others could read our volume from them. */
   readonly opaque: OpaqueNumbers

@@ -8,6 +8,7 @@ export const merchantRefusals = {
     false,
     'Live is not open to this merchant yet',
   ],
+  file_must_be_allowed: [400, 'IKW-ASSET-001', false, 'File type or size is not allowed'],
   merchant_must_keep_an_owner: [409, 'IKW-MERCHANT-005', false, 'A merchant must keep an owner'],
   user_must_not_be_a_member_yet: [409, 'IKW-RES-004', false, 'This person is a member of the team already'],
   member_must_not_outrank_the_caller: [403, 'IKW-AUTHZ-003', false, 'Only an owner may remove an owner'],

@@ -18,6 +18,7 @@ import { serverOf, defaultClientTimeouts, type ClientTimeouts } from './http/ser
 import { routes } from './routes/index.ts'
 import { Overload } from './http/overload.ts'
 import { mountAssets } from './pages/assets.ts'
+import { mountLogos } from './pages/logos.ts'
 import { mountPrints } from './pages/prints.ts'
 import { mountSandboxPayer } from './pages/sandbox-payer.ts'
 import { stepUps } from './http/step-up.ts'
@@ -59,6 +60,7 @@ export async function startApi({
   mountTokenKeys(app, dependencies)
   mountDocs(app, table, baseUrl)
   mountAssets(app)
+  mountLogos(app, dependencies)
   mountPrints(app, api)
   mountSandboxPayer(app, dependencies)
   mountEnd(app, api)

@@ -12,6 +12,7 @@ import { fileTexter } from '../../infra/sms/files.ts'
 import { gatewayTexter } from '../../infra/sms/gateway.ts'
 import { financeViews } from '../../infra/postgres/finance/finance.ts'
 import { PostgresAnswers } from '../../infra/postgres/idempotency/answers.ts'
+import { PostgresImages } from '../../infra/postgres/images.ts'
 import { connectPostgres, type Postgres } from '../../infra/postgres/client/connect.ts'
 import { migrate } from '../../infra/postgres/migrate.ts'
 import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
@@ -184,8 +185,7 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
     store,
     reads,
     ...rails,
-    answers: new PostgresAnswers(pool),
-    publicEvents: postgresPublicEvents(pool),
+    ...keptIn(pool),
     ...credentialsOf({ executor, store, vault, newId, clock, baseUrl, dashboardUrl }),
     opaque: opaqueNumbers(masterKeys),
     vault,
@@ -199,6 +199,15 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
     log,
     ...settingsOf(configuration),
     ...(tracing && { tracing }),
+  }
+}
+
+/** What is in the database and in no event. */
+function keptIn(pool: Postgres['pool']) {
+  return {
+    answers: new PostgresAnswers(pool),
+    publicEvents: postgresPublicEvents(pool),
+    images: new PostgresImages(pool),
   }
 }
 

@@ -37,6 +37,21 @@ function variablesOf(css: string): readonly Readonly<Record<string, string>>[] {
   )
 }
 
+const logo = { hash: 'a'.repeat(64), type: 'png' }
+const changed = { type: 'LogoChanged', data: { logo } } as const
+
+scenarios(branding, {
+  'a merchant has a logo of its own': {
+    when: { type: 'ChangeLogo', data: { logo } },
+    then: [changed],
+  },
+  'a logo stays when the color changes, and goes by itself': {
+    given: [changed, revised('#7a1fa2')],
+    when: { type: 'ChangeLogo', data: { logo: null } },
+    then: [{ type: 'LogoChanged', data: { logo: null } }],
+  },
+})
+
 t.test('whatever color a merchant has, its text can be read in both themes', async (t) => {
   const channel = fc.integer({ min: 0, max: 255 })
   const color = fc

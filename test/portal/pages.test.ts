@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
+import { pictures } from '../../packages/domain/branding/examples.ts'
 import { createCustomer, createPlan, subscribe } from '../support/billing.ts'
 import { accessibilityFaults, picture, scrollsSideways, visitor, type Visitor } from '../support/browser.ts'
 import { answerPayment } from '../support/checkout.ts'
@@ -15,8 +16,9 @@ let aheadMs = 0
 
 t.before(async () => {
   service = await startPublicService(t, {}, { clock: () => new Date(Date.now() + aheadMs) })
-  const color = { accent_color: '#7a1fa2' }
-  await service.call('PATCH', '/api/v1/merchant/settings/branding', color)
+  const settings = '/api/v1/merchant/settings/branding'
+  await service.call('PATCH', settings, { accent_color: '#7a1fa2' })
+  await service.call('PUT', `${settings}/logo`, { contentBase64: pictures.blue })
 })
 
 /** How the page looks is kept; nothing is hard to use, and nothing is cut off. */
@@ -161,6 +163,8 @@ t.test('a page is small, asks nobody else, and lets nothing in', async (t) => {
   const answer = await page.goto(url, { waitUntil: 'networkidle' })
   t.match(answer!.headers()['content-security-policy'], "default-src 'none'")
   t.equal(answer!.headers()['referrer-policy'], 'no-referrer')
+  const isSeen = (image: unknown) => (image as { readonly naturalWidth: number }).naturalWidth === 64
+  t.ok(await page.locator('img.logo').evaluate(isSeen), 'the logo is shown')
   const total = (await Promise.all(sizes)).reduce((sum, one) => sum + one, 0)
   t.ok(total < 60_000, `${total} bytes with everything`)
 })

@@ -20,6 +20,8 @@ export const bookkeeping = [
   { name: 'subject_keys', where: 'true' },
   // Who was erased: in a copy from before, they are erased again.
   { name: 'erasures', where: 'true' },
+  // Events name them by their hash.
+  { name: 'images', where: 'true' },
   // The simulated operators' data: a sandbox continues where it was.
   { name: 'sandbox_operations', where: 'true' },
   // The Merkle tree of the log, against which others hold proofs; in order, so that auditors can stream it.

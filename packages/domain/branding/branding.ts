@@ -9,6 +9,8 @@ import type { MerchantOwner } from '../../kernel/owner.ts'
 export const brandingEvents = {
   /** `accentColor`: `#0a5c49`; null for ours. */
   BrandingRevised: stored(1, record({ accentColor: nullable(Type.String()) })),
+  /** Null: there is none any more. The picture is kept beside the log. */
+  LogoChanged: stored(1, record({ logo: nullable(record({ hash: Type.String(), type: Type.String() })) })),
 }
 
 export type BrandingEvents = EventsOf<typeof brandingEvents>
@@ -17,16 +19,20 @@ export type BrandingEvents = EventsOf<typeof brandingEvents>
 
 export interface Branding {
   readonly accentColor: string | null
+  readonly logo: BrandingEvents['LogoChanged']['logo']
 }
 
 // Decisions
 
-export type BrandingCommands = { ReviseBranding: { accent_color?: string | null | undefined } }
+export type BrandingCommands = {
+  ReviseBranding: { accent_color?: string | null | undefined }
+  ChangeLogo: BrandingEvents['LogoChanged']
+}
 
 export const branding: Decider<Branding, BrandingCommands, BrandingEvents> = {
   category: 'branding',
   events: brandingEvents,
-  initial: () => ({ accentColor: null }),
+  initial: () => ({ accentColor: null, logo: null }),
 
   decide: {
     ReviseBranding({ accent_color: asked }, { accentColor }) {
@@ -34,10 +40,14 @@ export const branding: Decider<Branding, BrandingCommands, BrandingEvents> = {
       if (asked === undefined || color === accentColor) return []
       return [{ type: 'BrandingRevised', data: { accentColor: color } }]
     },
+
+    ChangeLogo: ({ logo }, state) =>
+      logo?.hash === state.logo?.hash ? [] : [{ type: 'LogoChanged', data: { logo } }],
   },
 
   evolve: {
-    BrandingRevised: (_, { accentColor }) => ({ accentColor }),
+    BrandingRevised: (state, { accentColor }) => ({ ...state, accentColor }),
+    LogoChanged: (state, { logo }) => ({ ...state, logo }),
   },
 }
 
@@ -61,11 +71,32 @@ const AccentColor = Type.String({
 
 export const BrandingRequest = record({ accent_color: Type.Optional(nullable(AccentColor)) })
 
+/** A page with everything is to stay below 60 kB. */
+export const logoBytesMax = 32_768
+/** In pixels: sharp where a page shows it, and nothing that a phone works on for long. */
+export const logoSides = { least: 48, most: 1_024 }
+
+export const LogoRequest = record({
+  contentBase64: Type.String({
+    pattern: '^[A-Za-z0-9+/]+={0,2}$',
+    'x-expected': 'bytes in base64',
+    maxLength: 200_000,
+    description:
+      `A PNG, JPEG or WebP of at most ${logoBytesMax} bytes, each side ${logoSides.least} to ` +
+      `${logoSides.most} pixels, in base64`,
+  }),
+})
+
 export const BrandingResource = record({
   object: literals('branding'),
   accent_color: nullable(AccentColor),
+  logo_url: nullable(Type.String({ description: 'The picture on pages for payers; null: your initials' })),
 })
 
-export function viewBranding(_: string, { accentColor }: Branding): Static<typeof BrandingResource> {
-  return { object: 'branding', accent_color: accentColor }
+export function viewBranding(
+  _: string,
+  { accentColor }: Branding,
+  logoUrl: string | null,
+): Static<typeof BrandingResource> {
+  return { object: 'branding', accent_color: accentColor, logo_url: logoUrl }
 }

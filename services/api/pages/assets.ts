@@ -29,7 +29,7 @@ export function brandPath(color: string): string {
   return `/assets/brand-${color.slice(1)}.css`
 }
 
-const forEver = 'public, max-age=31536000, immutable'
+export const forEver = 'public, max-age=31536000, immutable'
 
 export function mountAssets(app: Express): void {
   for (const { path, type, text } of Object.values(assets)) {

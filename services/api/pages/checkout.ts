@@ -12,7 +12,7 @@ import { intentOf, sessionOf } from '../actions/checkout-sessions.ts'
 import { checkoutReceipt, hostedCheckout, ownerOfSession } from '../actions/checkout.ts'
 import { html, type Html } from '../docs/html.ts'
 import { due, payForm, type FormState } from './checkout-form.ts'
-import { frame, pageOf, readerOf, type Reader } from './layout.ts'
+import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
 import { money, time } from './money.ts'
 import { notice, problemWords } from './notices.ts'
 import { detailList, doneSign, phoneSteps, waiting } from './pay-parts.ts'
@@ -32,7 +32,7 @@ interface Sight {
 export async function checkoutPage(view: HostedCheckoutView, visit: Visit): Promise<string> {
   const sight = await sightOf(view, visit)
   const { reader, intent, receipt } = sight
-  const common = { name: view.merchant.name, accent: view.merchant.accent_color, isTest: !view.livemode }
+  const common = merchantOf(view)
   const framed = (title: string, content: Html, refreshSeconds?: number) =>
     frame(reader, { ...common, title, content, ...(refreshSeconds !== undefined && { refreshSeconds }) })
   const { words } = reader
@@ -223,9 +223,7 @@ export async function refusedCheckout(refusal: Refusal, visit: Visit): Promise<S
   const state: FormState = { view, reader, typed: visit.form, problem }
   return frame(reader, {
     title: titleOf(state),
-    name: view.merchant.name,
-    accent: view.merchant.accent_color,
-    isTest: !view.livemode,
+    ...merchantOf(view),
     content: html`${due(state)} ${payForm(state)}`,
   })
 }

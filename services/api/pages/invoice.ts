@@ -5,7 +5,7 @@ import { hostedInvoice, ownerOfInvoice, type HostedInvoiceView } from '../action
 import { html, type Html } from '../docs/html.ts'
 import { invoiceForm } from './invoice-form.ts'
 import { invoiceWords } from './invoice-words.ts'
-import { frame, pageOf, readerOf, type Reader } from './layout.ts'
+import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
 import { money } from './money.ts'
 import { notice, problemWords } from './notices.ts'
 import { detailList, doneSign, phoneSteps, waiting } from './pay-parts.ts'
@@ -38,10 +38,9 @@ export function invoicePage(view: HostedInvoiceView, visit: Visit): string {
 }
 
 function framed({ view, reader }: Sight, content: Html, refreshSeconds?: number): string {
-  const { name, accent_color: accent } = view.merchant
-  const title = invoiceWords[reader.language].titled(view.number ?? '', name)
+  const title = invoiceWords[reader.language].titled(view.number ?? '', view.merchant.name)
   const refresh = refreshSeconds !== undefined && { refreshSeconds }
-  return frame(reader, { title, name, accent, isTest: !view.livemode, content, ...refresh })
+  return frame(reader, { title, ...merchantOf(view), content, ...refresh })
 }
 
 interface Typed {

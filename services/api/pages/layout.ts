@@ -1,4 +1,6 @@
 import type { Visit } from '../../../packages/contract/pages.ts'
+import type { PayersMerchant } from '../../../packages/contract/payers-merchant.ts'
+import type { Static } from '../../../packages/contract/vocabulary.ts'
 import { html, type Html } from '../docs/html.ts'
 import { assets, brandPath } from './assets.ts'
 import { french } from './words-fr.ts'
@@ -37,6 +39,8 @@ export interface Framed {
   readonly name?: string
   /** The merchant's color: `#0a5c49`. */
   readonly accent?: string | null
+  /** Where the merchant's picture is. */
+  readonly logo?: string | null
   readonly content: Html
   readonly isTest?: boolean
   /** Seconds after which a browser without scripts looks again. */
@@ -47,10 +51,21 @@ export interface Framed {
   readonly forward?: string
 }
 
+interface OfMerchant {
+  readonly livemode: boolean
+  readonly merchant: Static<typeof PayersMerchant>
+}
+
+/** What a page of a merchant's has of its merchant. */
+export function merchantOf({ livemode, merchant }: OfMerchant) {
+  const { name, accent_color: accent, logo_url: logo } = merchant
+  return { name, accent, logo, isTest: !livemode }
+}
+
 /** Every page that is not documentation. */
 export function frame(
   reader: Reader,
-  { title, name, accent, content, isTest, preview, refreshSeconds, forward }: Framed,
+  { title, name, accent, logo, content, isTest, preview, refreshSeconds, forward }: Framed,
 ): string {
   const { language, words, switchTo } = reader
   return html`<!doctype html>
@@ -71,8 +86,8 @@ export function frame(
       </head>
       <body>
         <main>
-          ${isTest === true && html`<p class="test">${words.test}</p>`} ${name !== undefined && brand(name)}
-          ${content}
+          ${isTest === true && html`<p class="test">${words.test}</p>`}
+          ${name !== undefined && brand(name, logo)} ${content}
         </main>
         <footer>
           <span>${words.poweredBy}</span>
@@ -89,14 +104,21 @@ function openGraph(title: string, description: string): Html {
 }
 
 /** The merchant's first letters stand in for a logo. */
-function brand(name: string): Html {
-  const initials = name
-    .split(/\s+/)
-    .slice(0, 2)
+function brand(name: string, logo: string | null | undefined): Html {
+  return html`<div class="brand">
+    ${
+      // On this site, by whatever name it is reached.
+      typeof logo === 'string'
+        ? html`<img class="logo" src="${new URL(logo).pathname}" alt="" width="40" height="40" />`
+        : html`<span class="logo" aria-hidden="true">${initials(name)}</span>`
+    }<span>${name}</span>
+  </div>`
+}
+
+function initials(name: string): string {
+  const words = name.split(/\s+/).slice(0, 2)
+  return words
     .map((word) => [...word][0] ?? '')
     .join('')
     .toUpperCase()
-  return html`<div class="brand">
-    <span class="logo" aria-hidden="true">${initials}</span><span>${name}</span>
-  </div>`
 }

@@ -4,7 +4,7 @@ import { dayOfPayment, hostedPortal, ownerOfPortal, type HostedPortalView } from
 import { html, type Html } from '../docs/html.ts'
 import { dayText } from './invoice.ts'
 import { invoiceWords } from './invoice-words.ts'
-import { frame, pageOf, readerOf, type Reader } from './layout.ts'
+import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
 import { money } from './money.ts'
 import { notice } from './notices.ts'
 import { alert } from './pay-parts.ts'
@@ -30,13 +30,13 @@ export function portalPage(view: HostedPortalView, visit: Visit): string {
 function paged(view: HostedPortalView, visit: Visit, problem: string | undefined): string {
   const reader = readerOf(visit)
   const own = portalWords[reader.language]
-  const { name, accent_color: accent } = view.merchant
+  const { name } = view.merchant
   const title = own.title(name)
   const sight = { view, reader, path: pageOf(visit.path), own }
   const content = html`<h1>${title}</h1>
     ${view.email !== null && html`<p class="soft">${view.email}</p>`} ${alert(problem)} ${sections(sight)}
     ${view.return_url !== null && html`<a class="button second" href="${view.return_url}">${reader.words.back(name)}</a>`}`
-  return frame(reader, { title, name, accent, isTest: !view.livemode, content })
+  return frame(reader, { title, ...merchantOf(view), content })
 }
 
 function sections(sight: Sight): readonly Html[] {

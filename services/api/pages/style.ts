@@ -34,6 +34,7 @@ a { color: var(--accent); text-underline-offset: 0.15em; }
   flex: none; width: 2.5rem; height: 2.5rem; border-radius: 50%; background: var(--accent);
   color: var(--on-accent); display: grid; place-items: center; font-size: 0.95rem;
 }
+img.logo { border-radius: 0.5rem; background: #fff; object-fit: contain; }
 .soft, .hint { color: var(--soft); }
 .hint { font-size: 0.9rem; margin: 0.25rem 0 0; }
 .due { margin: 1rem 0 0.25rem; }

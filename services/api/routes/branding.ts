@@ -5,14 +5,18 @@ import {
   brandingId,
   BrandingRequest,
   BrandingResource,
+  LogoRequest,
   viewBranding,
 } from '../../../packages/domain/branding/branding.ts'
+import { pictures } from '../../../packages/domain/branding/examples.ts'
 import { brandings } from '../../../projections/branding.ts'
+import { besideBranding, prepareLogo } from '../actions/logos.ts'
 
 const own = {
   subject: brandingId,
   from: brandings,
   view: viewBranding,
+  beside: besideBranding,
   returns: BrandingResource,
   inferred: true,
 } as const
@@ -36,10 +40,34 @@ const rows = [
     decider: branding,
     command: 'ReviseBranding',
   }),
+
+  change('PUT /api/v1/merchant/settings/branding/logo', {
+    ...own,
+    summary: 'Give pages for your payers your logo',
+    scope: 'settings.write',
+    body: LogoRequest,
+    examples: {
+      picture: { summary: 'A picture of 64 pixels', value: { contentBase64: pictures.blue } },
+      other: { summary: 'Another one', value: { contentBase64: pictures.green } },
+    },
+    decider: branding,
+    command: 'ChangeLogo',
+    prepare: prepareLogo,
+    refusals: ['file_must_be_allowed'],
+  }),
+
+  change('DELETE /api/v1/merchant/settings/branding/logo', {
+    ...own,
+    summary: 'Show your initials again',
+    scope: 'settings.write',
+    decider: branding,
+    command: 'ChangeLogo',
+    data: () => ({ logo: null }),
+  }),
 ]
 
 export const brandingRoutes = section(
   'Branding',
-  'Pages for payers show your name, and your color wherever it can be read.',
+  'Pages for payers show your name, your logo, and your color wherever it can be read.',
   rows,
 )
