@@ -45,6 +45,9 @@ const outside: Happening = {
   type: 'InvoicePaid',
   data: { amount: 5_000, by: { type: 'outside', id: null }, subscription },
 }
+const reminded = (next: string, number = 1): Happening => {
+  return { type: 'InvoiceReminded', data: { number, isMailed: true, next } }
+}
 const voided: Happening = { type: 'InvoiceVoided', data: { subscription } }
 const writtenOff: Happening = { type: 'InvoiceMarkedUncollectible', data: { subscription } }
 const overdue: Happening = {
@@ -185,30 +188,16 @@ scenarios(invoice, {
     given: [issued, overdue],
     when: { type: 'NoteReminder', data: { number: 1, isMailed: true } },
     context: at('2026-02-03T08:00:00.000Z'),
-    then: [
-      {
-        type: 'InvoiceReminded',
-        data: { number: 1, isMailed: true, next: '2026-02-07T08:00:00.000Z' },
-      },
-    ],
+    then: [reminded('2026-02-07T08:00:00.000Z')],
   },
   'what was missed is not made up in one go': {
     given: [issued, overdue],
     when: { type: 'NoteReminder', data: { number: 1, isMailed: true } },
     context: at('2026-02-10T12:00:00.000Z'),
-    then: [
-      {
-        type: 'InvoiceReminded',
-        data: { number: 1, isMailed: true, next: '2026-02-14T08:00:00.000Z' },
-      },
-    ],
+    then: [reminded('2026-02-14T08:00:00.000Z')],
   },
   'the third reminder is the last one': {
-    given: [
-      issued,
-      overdue,
-      { type: 'InvoiceReminded', data: { number: 2, isMailed: true, next: '2026-02-14T08:00:00.000Z' } },
-    ],
+    given: [issued, overdue, reminded('2026-02-14T08:00:00.000Z', 2)],
     when: { type: 'NoteReminder', data: { number: 3, isMailed: false } },
     context: at('2026-02-14T08:00:00.000Z'),
     then: [{ type: 'InvoiceReminded', data: { number: 3, isMailed: false, next: null } }],
