@@ -3,7 +3,7 @@ import { documents } from '../packages/kernel/projection.ts'
 
 export const invoices = documents(invoice, {
   name: 'invoices',
-  version: 3,
+  version: 4,
   columns: { status: 'text', customerId: 'text', subscriptionId: 'text' },
   row: (state) => {
     if (state.status === 'none') return undefined

@@ -60,16 +60,6 @@ const move = (to: InvoiceCommands['MoveInvoice']['to'], ended: string | null = n
 const start = (ended: string | null = null) => ({ type: 'StartInvoicePayment', data: { ended } }) as const
 const pay = (paymentIntent: string, amount = 5_000) =>
   ({ type: 'PayInvoice', data: { amount, paymentIntent } }) as const
-const wallet = { type: 'wallet' as const, id: first }
-const taken = (amount: number, application = first) => {
-  return { application, customer, amount, fee: 10, description: null }
-}
-const byWallet = (amount: number, application = first, ended: string | null = null) =>
-  ({ type: 'StartWalletPayment', data: { ...taken(amount, application), ended } }) as const
-const walletStarted = (amount: number): Happening => {
-  const data = { ...taken(amount), currency: 'XOF', isWhole: amount === 5_000 }
-  return { type: 'InvoiceWalletPaymentStarted', data }
-}
 const at = (time: string) => ({ now: new Date(time) })
 
 scenarios(invoice, {
@@ -243,56 +233,6 @@ scenarios(invoice, {
   'a void one is not issued again': {
     given: [issued, voided],
     when: move('open'),
-    then: 'invoice_state_must_allow_it',
-  },
-  'a wallet pays a part, and the invoice waits for the book': {
-    given: [issued],
-    when: byWallet(2_000),
-    then: [walletStarted(2_000)],
-  },
-  'while the book has not answered, no intent is made': {
-    given: [issued, walletStarted(2_000)],
-    when: start(),
-    then: 'resource_must_not_have_changed',
-  },
-  'nor does another wallet payment begin': {
-    given: [issued, walletStarted(2_000)],
-    when: byWallet(1_000, second),
-    then: 'resource_must_not_have_changed',
-  },
-  'nor is it settled by hand': {
-    given: [issued, walletStarted(2_000)],
-    when: move('paid'),
-    then: 'resource_must_not_have_changed',
-  },
-  'the book has taken the money': {
-    given: [issued, walletStarted(5_000)],
-    when: { type: 'SettleWalletPayment', data: { application: first } },
-    then: [{ type: 'InvoicePaid', data: { amount: 5_000, by: wallet, subscription } }],
-  },
-  'the book has taken the money after the invoice was written off': {
-    given: [issued, walletStarted(2_000), writtenOff],
-    when: { type: 'SettleWalletPayment', data: { application: first } },
-    then: [{ type: 'InvoicePartlyPaid', data: { amount: 2_000, by: wallet, subscription } }],
-  },
-  'the book has refused it, and it can be paid again': {
-    given: [issued, walletStarted(2_000)],
-    when: { type: 'FailWalletPayment', data: { application: first } },
-    then: [{ type: 'InvoiceWalletPaymentFailed', data: { application: first } }],
-  },
-  'a wallet does not overtake an intent that may be paid': {
-    given: [issued, started(first, 1)],
-    when: byWallet(2_000, second),
-    then: 'resource_must_not_have_changed',
-  },
-  'a wallet does not pay more than what is left': {
-    given: [issued],
-    when: byWallet(5_001),
-    then: 'resource_must_not_have_changed',
-  },
-  'what is paid is not paid by wallet': {
-    given: [issued, outside],
-    when: byWallet(1),
     then: 'invoice_state_must_allow_it',
   },
 })

@@ -77,6 +77,21 @@ export const invoiceEvents = {
   InvoicePartlyPaid: stored(1, record(paid)),
   /** An amount of 0: nothing was to be paid. */
   InvoicePaid: stored(1, record({ ...paid, amount: CountMinor })),
+  /**
+   * The operator has taken back what had paid it. `reopens`: it was paid, and is open again. Whoever still
+   * has to pay is reminded at `next`.
+   */
+  InvoicePaymentReturned: stored(
+    1,
+    record({
+      paymentIntent: Uuid,
+      amount: AmountMinor,
+      reopens: Type.Boolean(),
+      dueDate: Day,
+      timeZone: Type.String(),
+      next: nullable(Timestamp),
+    }),
+  ),
   InvoiceBecameOverdue: stored(1, record({ ...ofSubscription, unpaidAt: Timestamp })),
   /** Inferred: whoever is late was reminded for this time, where there is an address for mails. */
   InvoiceReminded: stored(

@@ -11,7 +11,8 @@ const told = publicEvents(invoice, {
   types: {
     'invoice.created': 'An invoice was issued and has its number.',
     'invoice.paid': 'An invoice was paid in full.',
-    'invoice.payment_failed': 'A try to pay an invoice has failed; it can be paid again.',
+    'invoice.payment_failed':
+      'A try to pay an invoice has failed, or was taken back later; it can be paid again.',
     'invoice.overdue': 'The due day of an open invoice has passed.',
     'invoice.voided': 'An invoice is not to be paid after all.',
     'invoice.marked_uncollectible': 'Nobody expects an invoice to be paid any more.',
@@ -20,6 +21,7 @@ const told = publicEvents(invoice, {
     InvoiceNumbered: 'invoice.created',
     InvoicePaid: 'invoice.paid',
     InvoicePaymentFailed: 'invoice.payment_failed',
+    InvoicePaymentReturned: 'invoice.payment_failed',
     InvoiceBecameOverdue: 'invoice.overdue',
     InvoiceVoided: 'invoice.voided',
     InvoiceMarkedUncollectible: 'invoice.marked_uncollectible',

@@ -16,6 +16,7 @@ import {
   type Invoice,
   why,
 } from './state.ts'
+import { paymentReturned, withoutReturned } from './returns.ts'
 import { tokenOf } from './token.ts'
 import {
   mustNotBeTaking,
@@ -40,6 +41,7 @@ export type InvoiceCommands = {
   StartInvoicePayment: Seeing
   PayInvoice: { amount: number; paymentIntent: string }
   RecordPaymentFailure: { paymentIntent: string }
+  ReturnPayment: { amount: number; paymentIntent: string }
   StartWalletPayment: Seeing & WalletWish
   SettleWalletPayment: { application: string }
   FailWalletPayment: { application: string }
@@ -101,6 +103,8 @@ export const invoice: Decider<Invoice, InvoiceCommands, InvoiceEvents> = {
       return [{ type: 'InvoicePaymentFailed', data: { paymentIntent } }]
     },
 
+    ReturnPayment: (payment, state, { now }) => paymentReturned(begun(state), payment, now),
+
     StartWalletPayment: ({ ended, ...wish }, state) => walletPaymentStarted(existing(state), wish, ended),
 
     SettleWalletPayment({ application }, state) {
@@ -158,6 +162,7 @@ export const invoice: Decider<Invoice, InvoiceCommands, InvoiceEvents> = {
     InvoicePaid: (state, { amount, by }) => {
       return { ...withPaid(state, amount, by), status: 'paid', isOverdue: false }
     },
+    InvoicePaymentReturned: (state, payment) => withoutReturned(begun(state), payment),
     InvoiceBecameOverdue: (state) => ({ ...begun(state), isOverdue: true }),
     InvoiceReminded: (state, { number }) => ({ ...begun(state), reminders: number }),
     InvoiceVoided: (state) => ({ ...begun(state), status: 'void', isOverdue: false }),
@@ -173,6 +178,7 @@ const nothingYet = {
   attempt: null,
   walletPayment: null,
   paidBy: [],
+  returned: [],
   isOverdue: false,
   reminders: 0,
 }

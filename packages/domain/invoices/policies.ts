@@ -53,4 +53,11 @@ const payments = policy<PaymentIntentEvents>('invoice_payments', {
   },
 })
 
-export const invoicePolicies = [periods, numbers, numbering, payments]
+const returns = policy<PaymentIntentEvents>('invoice_returns', {
+  PaymentIntentPaymentReturned: ({ id, data: { purpose, amount } }) => {
+    if (purpose.type !== 'invoice' || purpose.id === null) return []
+    return [to(invoice, purpose.id, { type: 'ReturnPayment', data: { amount, paymentIntent: id } })]
+  },
+})
+
+export const invoicePolicies = [periods, numbers, numbering, payments, returns]

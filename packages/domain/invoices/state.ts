@@ -29,6 +29,8 @@ export interface ExistingInvoice extends Terms {
   /** The newest payment by wallet; while it is open, the book has not answered. */
   readonly walletPayment: WalletPayment | null
   readonly paidBy: readonly Payer[]
+  /** Intents among them whose money the operator has taken back. */
+  readonly returned: readonly string[]
   readonly isOverdue: boolean
   /** How often the payer was reminded. */
   readonly reminders: number

@@ -11,6 +11,12 @@ export const invoiceTimers = timerHandlers<InvoiceEvents>({
     const { next } = event.data
     return [next ? start('invoice_reminder', event.id, event, next) : stop('invoice_reminder', event.id)]
   },
+  InvoicePaymentReturned: (event) => {
+    const { reopens, next } = event.data
+    if (!reopens) return []
+    const overdue = start('invoice_overdue', event.id, event, overdueFrom(event.data))
+    return next ? [overdue, start('invoice_reminder', event.id, event, next)] : [overdue]
+  },
   InvoiceBecameOverdue: ({ id }) => [stop('invoice_overdue', id)],
   InvoicePaid: settled,
   InvoiceVoided: settled,

@@ -157,7 +157,9 @@ export async function startPayment(request: Acting, id: string, wish: Wish): Pro
   const { caller, dependencies } = request
   const before = await invoiceOf(request, id)
   const merchant = await activeMerchant(dependencies, caller.merchant)
-  const fits = ({ transactionCountry }: CreatedIntent) => !wish.country || transactionCountry === wish.country
+  // What was taken back is to be paid, too, though a try for the rest may wait already.
+  const fits = ({ transactionCountry, amount }: CreatedIntent) =>
+    amount === amountLeft(before) && (!wish.country || transactionCountry === wish.country)
   const ended = await endedAttempt(request, { id, invoice: before, fits })
   const start = { type: 'StartInvoicePayment', data: { ended } } as const
   const country = wish.country ?? merchant.country
