@@ -6,6 +6,8 @@ import type { PaymentIntent } from '../../packages/domain/payment-intents/state.
 import { payoutDestination, type PayoutDestination } from '../../packages/domain/payouts/destination.ts'
 import { payout, type Payout } from '../../packages/domain/payouts/payout.ts'
 import { refund, type Refund } from '../../packages/domain/refunds/refund.ts'
+import type { Subscription } from '../../packages/domain/subscriptions/state.ts'
+import { subscription } from '../../packages/domain/subscriptions/subscription.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import type { EventStore } from '../../packages/kernel/ports.ts'
 import type { Traces } from './traces.ts'
@@ -33,6 +35,9 @@ const reasons: Readonly<Record<string, Reason<never>>> = {
   [payoutDestination.category]: ((state) => {
     return state.status === 'active' ? 'is saved for payouts: remove it first' : undefined
   }) satisfies Reason<PayoutDestination>,
+  [subscription.category]: ((state) => {
+    return state.status === 'none' || state.status === 'canceled' ? undefined : 'is running: cancel it first'
+  }) satisfies Reason<Subscription>,
   [supportCase.category]: ((state) => {
     return state.status === 'open' ? 'is open: resolve it first' : undefined
   }) satisfies Reason<SupportCase>,
@@ -41,10 +46,10 @@ const reasons: Readonly<Record<string, Reason<never>>> = {
 /** What has to end before the person is erased, because money moves by what would be erased. */
 export async function openMatters(
   store: Pick<EventStore, 'readStream'>,
-  { traces }: Traces,
+  { traces, plain }: Traces,
 ): Promise<readonly string[]> {
   const open: string[] = []
-  const events = new Map(traces.map(({ event }) => [event.stream, event]))
+  const events = new Map([...traces, ...plain].map(({ event }) => [event.stream, event]))
   for (const { category, id } of events.values()) {
     const reason = reasons[category]
     if (!reason) continue

@@ -24,6 +24,8 @@ export interface Traces {
   /** All names of the person. */
   readonly person: Person
   readonly traces: readonly Trace[]
+  /** What else is about the person, and says nothing personal. */
+  readonly plain: readonly Pick<Trace, 'event' | 'subject'>[]
 }
 
 type Store = Pick<EventStore, 'readOn'>
@@ -97,6 +99,7 @@ class Seeker {
   readonly #leads = new Map<string, string>()
   readonly #ids = new Map<string, string>()
   readonly #traces: Trace[] = []
+  readonly #plain: Pick<Trace, 'event' | 'subject'>[] = []
 
   constructor(names: Names) {
     this.#names = names
@@ -113,7 +116,10 @@ class Seeker {
     const subject = sealing?.subjectOf(data as never, id)
     if (!sealing || subject === undefined || !this.#leads.has(subject)) return
     const { personal } = part(sealing.fields, data as Record<string, unknown>)
-    if (!personal) return
+    if (!personal) {
+      this.#plain.push({ event, subject })
+      return
+    }
     const { texts, maps } = textsIn(sealing.fields, personal)
     this.#traces.push({ event, subject, texts, maps, isClear: metadata.sealed === undefined })
     this.#lead(`${category}/${id}`, subject)
@@ -140,7 +146,12 @@ class Seeker {
       return certain.has(lead) || likely.has(lead)
     }
     const subjects = [...this.#leads.keys()].filter(isTheirs)
-    return { person: { owner, subjects }, traces: this.#traces.filter((trace) => isTheirs(trace.subject)) }
+    const [traces, plain] = [this.#traces, this.#plain] as const
+    return {
+      person: { owner, subjects },
+      traces: traces.filter(({ subject }) => isTheirs(subject)),
+      plain: plain.filter(({ subject }) => isTheirs(subject)),
+    }
   }
 }
 

@@ -7,6 +7,7 @@ import { rebuildModels } from '../../services/cli/projections.ts'
 import { erase, type Erasing } from '../../services/privacy/erase.ts'
 import { contactOf } from '../../services/privacy/person.ts'
 import { ikw, jsonOf, settingsOf, type Run } from '../support/cli.ts'
+import { createCustomer, subscribe } from '../support/billing.ts'
 import { answerPayment, byPhone, openSession } from '../support/checkout.ts'
 import { eventually } from '../support/eventually.ts'
 import { startPayments, type Body, type Payments } from '../support/payments.ts'
@@ -262,6 +263,16 @@ t.test('what another customer is known by stays when somebody else has paid with
   const shown = await dump()
   t.strictSame(foundIn(shown, ['guest@example.com']), [])
   t.strictSame(foundIn(shown, [shared, 'owner@example.com']), [shared, 'owner@example.com'])
+})
+
+t.test('whoever subscribes is erased once nothing is billed any more', async (t) => {
+  const customer = await createCustomer(service)
+  const id = await subscribe(service, { customerId: customer })
+  const needed = await eraseBy('awa', customer)
+  t.not(needed.code, 0)
+  t.match(needed.stderr, `subscription ${id} is running: cancel it first`)
+  t.equal((await service.post(`/api/v1/billing/subscriptions/${id}/cancel`, {})).status, 200)
+  t.equal((await eraseBy('awa', customer)).code, 0)
 })
 
 t.test('nobody is erased who was not named', async (t) => {
