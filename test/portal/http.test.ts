@@ -4,6 +4,9 @@ import { credentialsOf, portalPermissions } from '../../packages/contract/caller
 import { partsOf } from '../../packages/contract/openapi/names.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { routes } from '../../services/api/routes/index.ts'
+import { rebuildModels } from '../../services/cli/projections.ts'
+import { erase } from '../../services/privacy/erase.ts'
+import { personOf } from '../../services/privacy/person.ts'
 import { createCustomer, createPlan, subscribe } from '../support/billing.ts'
 import { issueKey, otherMerchantsKey } from '../support/credentials.ts'
 import { eventually } from '../support/eventually.ts'
@@ -30,7 +33,8 @@ let token: string
 t.setTimeout(120_000)
 
 t.before(async () => {
-  service = await startService(t, {}, { clock: () => new Date(Date.now() + aheadMs) })
+  const options = { clock: () => new Date(Date.now() + aheadMs), keysFreshMs: 100 }
+  service = await startService(t, {}, options)
   ;[customer, stranger] = [await createCustomer(service), await createCustomer(service)]
   token = (await openPortal(service, { customerId: customer, returnUrl: 'https://shop.example/me' })).token
 })
@@ -242,6 +246,20 @@ t.test('in a suspended merchant’s portal customers only look', async (t) => {
   t.equal((await listed('invoices', opened.token)).status, 200)
   const pay = await service.post(`${portal}/invoices/${String(invoice['id'])}/pay`, {}, { key: opened.token })
   t.match(pay, { status: 403, body: { code: 'IKW-MERCHANT-002' } })
+})
+
+t.test('who is erased has no portal any more, and gets none', async (t) => {
+  const customerId = await createCustomer(service)
+  const { token: key, url } = await openPortal(service, { customerId })
+  const { runtime } = service.service
+  const person = (await personOf(runtime.dependencies.store, customerId))!
+  const rebuild = (models: Parameters<typeof rebuildModels>[1]) => rebuildModels(runtime, models)
+  const { left } = await erase(runtime, { person, by: 'test', reason: 'Asked for it', rebuild })
+  t.strictSame(left, [])
+  const session = () => service.get(`${portal}/session`, { key })
+  t.match(await eventually(session, ({ status }) => status !== 200), { status: 401 })
+  t.equal((await service.get(new URL(url).pathname, { key: '' })).status, 404)
+  t.equal((await service.post(sessions, { customerId })).status, 404)
 })
 
 t.test('a portal closes after an hour, however far the sandbox’s clock was moved', async (t) => {

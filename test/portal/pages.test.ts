@@ -9,6 +9,7 @@ import { eventually } from '../support/eventually.ts'
 import { invoiceFor, paymentOf } from '../support/portal.ts'
 import { startPublicService } from '../support/public-service.ts'
 import type { TestService } from '../support/service.ts'
+import { topUp } from '../support/wallets.ts'
 import { openPortal, type Portal } from '../support/subscriber.ts'
 
 let service: TestService
@@ -46,6 +47,7 @@ async function household(permissions?: readonly string[]): Promise<Household> {
   }
   const { body } = await service.post('/api/v1/merchant/invoices', merchants)
   await invoiceFor(service, customer)
+  await topUp(service, { customer, amount: 3_000 })
   const plan = await createPlan(service, { name: 'Kit solaire <grand>' })
   const subscription = await subscribe(service, { customerId: customer, billingPlanId: plan })
   const asked = {
@@ -56,7 +58,7 @@ async function household(permissions?: readonly string[]): Promise<Household> {
   const portal = await openPortal(service, asked)
   await eventually(
     () => service.get<{ due: unknown[]; payments: unknown[] }>(new URL(portal.url).pathname, { key: '' }),
-    ({ body: { due, payments } }) => permissions !== undefined || (due.length === 3 && payments.length === 1),
+    ({ body: { due, payments } }) => permissions !== undefined || (due.length === 3 && payments.length > 0),
   )
   return { ...portal, customer, invoice: String(body['id']), subscription }
 }
@@ -70,6 +72,7 @@ interface Way extends Visitor {
   readonly cancel: string
   readonly cancelNow: string
   readonly ends: RegExp
+  readonly wallet: string
 }
 
 const french = {
@@ -77,6 +80,7 @@ const french = {
   title: /^Votre compte chez /,
   pay: /^Payer 12\s500\sF\sCFA/,
   paid: 'Payé, merci',
+  wallet: 'Portefeuille',
   settled: 'Factures payées',
   cancel: 'Résilier…',
   cancelNow: 'Résilier l’abonnement',
@@ -87,6 +91,7 @@ const english = {
   title: /^Your account with /,
   pay: /^Pay 12,500\sF\sCFA/,
   paid: 'Paid, thank you',
+  wallet: 'Wallet',
   settled: 'Paid invoices',
   cancel: 'Cancel…',
   cancelNow: 'Cancel the subscription',
@@ -109,6 +114,7 @@ for (const way of ways) {
     }
     await page.goto(url)
     await page.getByRole('heading', { name: way.title }).waitFor()
+    await page.getByRole('heading', { name: way.wallet }).waitFor()
     await judged('page')
     await page.getByText(way.cancel, { exact: true }).click()
     await judged('cancel')

@@ -8,6 +8,7 @@ import {
   CountMinor,
   Currency,
   literals,
+  LowerCurrency,
   nullable,
   record,
   Timestamp,
@@ -43,6 +44,7 @@ import {
   viewCustomerPayment,
 } from './portal.ts'
 import { prepareCancel } from './usage.ts'
+import { walletOf } from './wallets.ts'
 
 // The customer's page. Whoever was given its address is the customer.
 
@@ -81,6 +83,9 @@ export const HostedPortal = record({
   settled: Type.Array(CustomerInvoice, { description: 'The newest invoices that are paid' }),
   subscriptions: Type.Array(HostedSubscription, { description: 'The newest subscriptions' }),
   payments: Type.Array(CustomerPayment, { description: 'The newest payments' }),
+  wallet: Type.Array(record({ currency: LowerCurrency, amount: CountMinor }), {
+    description: 'What is in the wallet of the customer, by currency',
+  }),
 })
 
 export type HostedPortalView = Static<typeof HostedPortal>
@@ -90,10 +95,11 @@ const shownMost = { due: 50, settled: 10, subscriptions: 20, payments: 10 }
 export async function hostedPortal(request: Asking): Promise<HostedPortalView> {
   const { dependencies, params, owner } = request
   const { id, state } = await openPortal(dependencies, params['token']!)
-  const [merchant, known, lists] = await Promise.all([
+  const [merchant, known, lists, wallet] = await Promise.all([
     brandOf(dependencies, owner as MerchantOwner),
     customerNow(request, state.customer),
     listsOf(request, state),
+    walletIn(request, state),
   ])
   return {
     id: publicId('ps', id),
@@ -106,7 +112,17 @@ export async function hostedPortal(request: Asking): Promise<HostedPortalView> {
     return_url: state.returnUrl,
     expires_at: state.expiresAt,
     ...lists,
+    wallet,
   }
+}
+
+async function walletIn(
+  { dependencies }: Asking,
+  { customer, permissions, merchant, livemode }: ExistingPortal,
+) {
+  if (!permissions.includes('wallet')) return []
+  const caller = { credential: 'nobody', merchant, livemode, actor: 'public' } as const
+  return (await walletOf({ caller, dependencies }, customer)).balances
 }
 
 type Lists = Pick<HostedPortalView, keyof typeof shownMost>

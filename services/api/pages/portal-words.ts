@@ -23,6 +23,8 @@ export interface PortalWords {
   readonly cancelLead: (day: string) => string
   readonly cancelNow: string
   readonly open: string
+  readonly wallet: string
+  readonly balance: string
   readonly refunded: string
   readonly closedTitle: string
   readonly closedLead: string
@@ -58,6 +60,8 @@ export const portalWords: Readonly<Record<Language, PortalWords>> = {
     cancelLead: (day) => `It goes on until ${day}, then it ends. What is open until then stays to be paid.`,
     cancelNow: 'Cancel the subscription',
     open: 'See the invoice',
+    wallet: 'Wallet',
+    balance: 'Balance',
     refunded: 'paid back',
     closedTitle: 'This page has expired',
     closedLead: 'For your safety it is open for an hour. Open it again from the merchant’s site.',
@@ -92,6 +96,8 @@ export const portalWords: Readonly<Record<Language, PortalWords>> = {
       `Il continue jusqu’au ${day}, puis il se termine. Ce qui est ouvert d’ici là reste à payer.`,
     cancelNow: 'Résilier l’abonnement',
     open: 'Voir la facture',
+    wallet: 'Portefeuille',
+    balance: 'Solde',
     refunded: 'remboursé',
     closedTitle: 'Cette page a expiré',
     closedLead:

@@ -52,6 +52,7 @@ function sections(sight: Sight): readonly Html[] {
     ...(view.permissions.includes('subscriptions')
       ? [section(own.subscriptions, running, own.noSubscriptions)]
       : []),
+    ...(view.wallet.length > 0 ? [wallet(sight)] : []),
     ...(old.length > 0 ? [section(own.settled, old, '')] : []),
     ...(view.permissions.includes('payments') ? [section(own.payments, payments, own.noPayments)] : []),
   ]
@@ -78,7 +79,7 @@ interface Item {
 function item({ what, amount, note, more }: Item): Html {
   return html`<li>
     <span class="what">${what}</span> <span class="much">${amount}</span>
-    <span class="soft">${note}</span> ${more}
+    ${note !== '' && html`<span class="soft">${note}</span>`} ${more}
   </li>`
 }
 
@@ -166,6 +167,13 @@ function paid({ reader, own }: Sight, one: Paid): Html {
     amount: money(one.amount, one.currency, language),
     note: back ? `${day}, ${back} ${own.refunded}` : day,
   })
+}
+
+function wallet({ view, reader, own }: Sight): Html {
+  const items = view.wallet.map(({ currency, amount }) =>
+    item({ what: own.balance, amount: money(amount, currency.toUpperCase(), reader.language), note: '' }),
+  )
+  return section(own.wallet, items, '')
 }
 
 export function backToPortal(_: unknown, visit: Visit): Shown {
