@@ -23,7 +23,7 @@ import { reconciliation, statements } from './statements.ts'
 import { subscriptions } from './subscriptions.ts'
 import { timers } from './timers.ts'
 import { usageRecords } from './usage.ts'
-import { walletBalances, walletMovements } from './wallets.ts'
+import { walletBalances, walletMovements, walletTopups } from './wallets.ts'
 import { webhookEndpoints, webhookReplays } from './webhook-endpoints.ts'
 
 /** Every read model. */
@@ -60,6 +60,7 @@ export const readModels: readonly ReadModel[] = [
   usageRecords,
   walletBalances,
   walletMovements,
+  walletTopups,
   webhookEndpoints,
   webhookReplays,
 ]

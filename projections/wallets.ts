@@ -1,10 +1,23 @@
 import { movementTypes } from '../packages/domain/wallets/resource.ts'
+import { walletTopup } from '../packages/domain/wallets/topup.ts'
 import { isOneOf, parseBookId } from '../packages/domain/ledger/accounts.ts'
 import type { Entry, LedgerEvents } from '../packages/domain/ledger/events.ts'
 import { effect } from '../packages/domain/ledger/postings.ts'
-import { projection, type Change, type Columns, type RecordedEvent } from '../packages/kernel/projection.ts'
+import {
+  documents,
+  projection,
+  type Change,
+  type Columns,
+  type RecordedEvent,
+} from '../packages/kernel/projection.ts'
 
 const whose: Columns = { merchant: 'text', livemode: 'boolean', customer: 'text', currency: 'text' }
+
+export const walletTopups = documents(walletTopup, {
+  name: 'wallet_topups',
+  version: 1,
+  columns: { customer: 'text' },
+})
 
 /** What is in each customer's wallet. */
 export const walletBalances = projection<LedgerEvents>()({

@@ -186,7 +186,7 @@ t.test('a row is about streams of the owner for whom its callers act', async (t)
 })
 
 /** What is over within minutes: nobody asks for its history. */
-const passing = ['challenge', 'portal_session']
+const passing = ['challenge', 'portal_session', 'wallet_topup']
 
 t.test('what is shown by its id has a history', async (t) => {
   const shown = routes.filter((row) => row.kind === 'show' && deciderOf(row) && !row.subject)

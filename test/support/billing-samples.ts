@@ -1,7 +1,7 @@
 import { createPlan, made, subscribe } from './billing.ts'
 import { invoiceFor, paymentOf } from './portal.ts'
 import { openPortal, subscriber, subscribersToken } from './subscriber.ts'
-import { topUp } from './wallets.ts'
+import { askForTopup, topUp } from './wallets.ts'
 import type { TestService } from './service.ts'
 
 type Body = Readonly<Record<string, unknown>>
@@ -68,11 +68,17 @@ async function coveredInvoice(service: TestService): Promise<string> {
 
 const portalToken: Making = async (service) => subscribersToken(service)
 
+async function subscribersTopup(service: TestService): Promise<string> {
+  const { id } = await askForTopup(service, { customer: await subscriber(service), amount: 500 })
+  return `wt_${id.replaceAll('-', '')}`
+}
+
 export const specialOfBilling: Readonly<Record<string, Making>> = {
   'GET /api/v1/customer-portal/invoices/{id}': subscribersInvoice,
   'POST /api/v1/customer-portal/invoices/{id}/pay': subscribersInvoice,
   'POST /api/v1/merchant/billing/wallet/invoices/{invoiceId}/apply': coveredInvoice,
   'GET /portal/{token}': portalToken,
+  'GET /api/v1/customer-portal/wallet/topups/{id}': subscribersTopup,
   'GET /invoice/{token}': token,
   'GET /invoice/{token}/status': token,
   'POST /invoice/{token}/pay': token,

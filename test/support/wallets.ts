@@ -3,6 +3,8 @@ import { account } from '../../packages/domain/ledger/accounts.ts'
 import { wholePlan } from '../../packages/domain/ledger/plans.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import { walletTopup } from '../../packages/domain/wallets/topup.ts'
+import { equal } from '../../packages/kernel/read-ports.ts'
+import { walletBalances, walletMovements } from '../../projections/wallets.ts'
 import { answerPayment } from './checkout.ts'
 import { eventually } from './eventually.ts'
 import type { TestService } from './service.ts'
@@ -49,12 +51,15 @@ export const card = { type: 'card', card: { token: 'tok_visa' } }
 
 /** The same, paid, and counted in the wallet. */
 export async function topUp(service: TestService, asked: Asked): Promise<string> {
-  const path = `/api/v1/merchant/customers/${asked.customer}`
-  const balance = async () => Number((await service.get(path)).body['balance'])
-  const before = await balance()
   const { intent } = await askForTopup(service, asked)
   const { status } = (await service.get(`/api/v1/payment-intents/${intent}`)).body
   if (status !== 'succeeded') await answerPayment(service, intent)
-  await eventually(balance, (now) => now >= before + asked.amount)
+  const where = equal({ payment: identity(intent, 'pi')! })
+  const { reads } = service.service.runtime.dependencies
+  const movements = () => reads.page({ from: walletMovements.name, where, order: 'position', limit: 1 })
+  await eventually(movements, ({ rows }) => rows.length > 0)
+  const balances = () => reads.page({ from: walletBalances.name, where: [], order: 'currency', limit: 1 })
+  const counted = (await movements()).position
+  await eventually(balances, ({ position }) => position >= counted)
   return intent
 }

@@ -16,6 +16,7 @@ export const portalExamples: NamedExamples = {
 
 export const portalPayExamples: NamedExamples = {
   checkout: { summary: 'On a page of ours', value: { source: 'checkout' } },
+  wallet: { summary: 'From the wallet', value: { source: 'wallet' } },
   country: { summary: 'Paid in another country than yours', value: { source: 'checkout', country: 'SN' } },
 }
 

@@ -4,3 +4,20 @@ export const walletApplyExamples: NamedExamples = {
   all: { summary: 'All that is due, or that the wallet covers', value: {} },
   part: { summary: 'A part of it', value: { amount: 2500, description: 'First half' } },
 }
+
+export const topupExamples: NamedExamples = {
+  orange: {
+    summary: 'By Orange Money in Côte d’Ivoire',
+    value: {
+      amount: 5000,
+      currency: 'XOF',
+      country: 'CI',
+      operator: 'orange_money',
+      msisdn: '+2250700000042',
+    },
+  },
+  wave: {
+    summary: 'By Wave in Senegal, in whose browser it is approved',
+    value: { amount: 2500, currency: 'XOF', country: 'SN', operator: 'wave', msisdn: '+221770000042' },
+  },
+}

@@ -89,11 +89,14 @@ export const movementTypes = { payment: 'topup', wallet_application: 'invoice', 
 
 const Movement = record({
   id: Type.String({ description: 'Of the journal entry' }),
-  direction: literals('credit', 'debit'),
+  direction: { ...literals('credit', 'debit'), description: '`credit`: into the wallet' },
   type: literals(...Object.values(movementTypes), 'adjustment'),
   amount: AmountMinor,
   currency: LowerCurrency,
-  reference: record({ object: Type.String(), id: Type.String() }),
+  reference: record(
+    { object: Type.String(), id: Type.String() },
+    { description: 'The payment, refund or application that it belongs to' },
+  ),
   occurred_at: Timestamp,
 })
 

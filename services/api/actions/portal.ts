@@ -31,6 +31,7 @@ import type { Subscription } from '../../../packages/domain/subscriptions/state.
 import type { MerchantOwner } from '../../../packages/kernel/owner.ts'
 import { customers } from '../../../projections/customers.ts'
 import { invoices } from '../../../projections/invoices.ts'
+import { requirePermission } from '../http/authenticate.ts'
 import { hashOf } from '../http/portal-tokens.ts'
 import { currentState } from '../kinds/current-state.ts'
 import { requireAmong } from '../kinds/parents.ts'
@@ -38,6 +39,7 @@ import { refuseUnknown } from '../kinds/prefixes.ts'
 import { brandOf } from './brands.ts'
 import { startPayment } from './invoice-payments.ts'
 import { invoiceOf } from './invoices.ts'
+import { payByWallet } from './wallets.ts'
 
 type Asking = Pick<Request, 'owner' | 'caller' | 'dependencies'>
 
@@ -164,7 +166,10 @@ export function invoicesOf(customer: string) {
 // Paying
 
 export const PortalPayRequest = record({
-  source: maybe({ ...choice('checkout'), description: '`checkout` or left out: on a page of ours' }),
+  source: maybe({
+    ...choice('checkout', 'wallet'),
+    description: '`wallet`: from the wallet, at once; `checkout` or left out: on a page of ours',
+  }),
   country: maybe({ ...Country, description: "Where it is paid; left out, the merchant's country" }),
 })
 
@@ -181,13 +186,16 @@ export const CustomerInvoicePayment = record({
   paid: Type.Boolean({ description: 'Whether the whole invoice is paid' }),
 })
 
-/** What is left of the invoice, on its page. */
+/** What is left of the invoice: on its page, or as far as the wallet goes. */
 export async function payFromPortal(
   request: Request<Static<typeof PortalPayRequest>>,
 ): Promise<Static<typeof CustomerInvoicePayment>> {
   const id = request.params['id']!
   await requireAmong(request, { from: invoices, id, columns: invoicesOf(customerOf(request.caller)) })
-  await startPayment(request, id, { country: request.body.country })
+  if (request.body.source === 'wallet') {
+    requirePermission(request.caller, 'wallet')
+    await payByWallet(request, { invoice: id, customer: customerOf(request.caller) })
+  } else await startPayment(request, id, { country: request.body.country })
   const state = await invoiceOf(request, id)
   const invoice = viewCustomerInvoice(id, state)!
   return {

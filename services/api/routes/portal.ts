@@ -15,10 +15,17 @@ import {
   PortalSessionResource,
   viewPortalSession,
 } from '../../../packages/domain/portal/resource.ts'
+import { topupExamples } from '../../../packages/domain/wallets/examples.ts'
+import {
+  viewWalletTopup,
+  WalletResource,
+  WalletTopupResource,
+} from '../../../packages/domain/wallets/resource.ts'
 import { subscription } from '../../../packages/domain/subscriptions/subscription.ts'
 import { invoices } from '../../../projections/invoices.ts'
 import { payments } from '../../../projections/payment-intents.ts'
 import { subscriptions } from '../../../projections/subscriptions.ts'
+import { walletTopups } from '../../../projections/wallets.ts'
 import {
   besideOpen,
   besideSession,
@@ -35,6 +42,7 @@ import {
   viewCustomerSubscription,
   viewNewPortalSession,
 } from '../actions/portal.ts'
+import { AskedTopup, ownWallet, TopupRequest, topUpWallet, WalletQuery } from '../actions/portal-wallet.ts'
 import { prepareCancel } from '../actions/usage.ts'
 
 const merchants = [
@@ -113,11 +121,17 @@ const rows = [
     permission: 'invoices',
     params: { id: 'invoice' },
     isChange: true,
-    summary: 'Pay what is left of an invoice, on a page of ours',
+    summary: 'Pay what is left of an invoice: from the wallet at once, or on a page of ours',
     body: PortalPayRequest,
     examples: portalPayExamples,
     returns: CustomerInvoicePayment,
-    refusals: ['invoice_state_must_allow_it', 'payment_must_be_eligible', 'live_provider_must_be_configured'],
+    refusals: [
+      'wallet_must_cover_the_amount',
+      'dependency_must_answer_in_time',
+      'invoice_state_must_allow_it',
+      'payment_must_be_eligible',
+      'live_provider_must_be_configured',
+    ],
     action: payFromPortal,
   }),
 
@@ -150,6 +164,47 @@ const rows = [
     only: (caller) => ({ customer: customerOf(caller) }),
     view: viewCustomerPayment,
     returns: CustomerPayment,
+  }),
+
+  perform('GET /api/v1/customer-portal/wallet', {
+    ...customers,
+    permission: 'wallet',
+    summary: 'What is in the wallet, and the latest movements',
+    query: WalletQuery,
+    returns: WalletResource,
+    action: ownWallet,
+  }),
+
+  perform('POST /api/v1/customer-portal/wallet/topups', {
+    ...customers,
+    permission: 'wallet',
+    summary: 'Put money into the wallet: the payer is asked on the telephone',
+    body: TopupRequest,
+    examples: topupExamples,
+    returns: AskedTopup,
+    status: 201,
+    prompts: (body: { msisdn: string }) => body.msisdn,
+    refusals: [
+      'payment_must_be_eligible',
+      'payment_method_must_be_valid',
+      'live_provider_must_be_configured',
+      'confirmation_must_be_the_only_one',
+      'provider_must_accept_the_payment',
+      'dependency_must_answer_in_time',
+    ],
+    action: topUpWallet,
+  }),
+
+  show('GET /api/v1/customer-portal/wallet/topups/{id}', {
+    ...customers,
+    permission: 'wallet',
+    inferred: true,
+    params: { id: 'wallet_topup' },
+    summary: 'What has become of a top-up',
+    from: walletTopups,
+    only: (caller) => ({ customer: customerOf(caller) }),
+    view: viewWalletTopup,
+    returns: WalletTopupResource,
   }),
 ]
 

@@ -7,6 +7,7 @@ import { applyWallet } from '../actions/wallets.ts'
 const rows = [
   perform('POST /api/v1/merchant/billing/wallet/invoices/{invoiceId}/apply', {
     params: { invoiceId: 'invoice' },
+    isChange: true,
     summary: "Pay an invoice, fully or in part, from its customer's wallet",
     scope: 'billing.write',
     body: WalletApplyRequest,

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { createCustomer } from '../support/billing.ts'
+import { answerPayment } from '../support/checkout.ts'
+import { eventually } from '../support/eventually.ts'
+import { lawOver } from '../support/law.ts'
+import { invoiceFor } from '../support/portal.ts'
+import { openPortal } from '../support/subscriber.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { topUp } from '../support/wallets.ts'
+
+const portal = '/api/v1/customer-portal'
+
+let service: TestService
+let customer: string
+let key: string
+
+t.before(async () => {
+  service = await startService(t)
+  customer = await createCustomer(service)
+  key = (await openPortal(service, { customerId: customer })).token
+})
+
+type Shown = Readonly<Record<string, unknown>>
+
+const wallet = () => service.get<Shown>(`${portal}/wallet`, { key })
+const order = {
+  amount: 5_000,
+  currency: 'XOF',
+  country: 'CI',
+  operator: 'orange_money',
+  msisdn: '+2250700000042',
+}
+const ask = (body: object = {}, headers: Record<string, string> = {}) =>
+  service.post(`${portal}/wallet/topups`, { ...order, ...body }, { key, headers })
+
+t.test('a customer puts money into the wallet, and pays an invoice with it', async (t) => {
+  t.match(await wallet(), {
+    status: 200,
+    body: { object: 'wallet', id: customer, balances: [], transactions: [] },
+  })
+  const asked = await ask()
+  t.match(asked, {
+    status: 201,
+    body: {
+      object: 'wallet_topup',
+      id: /^wt_/,
+      customer,
+      amount: 5_000,
+      currency: 'xof',
+      status: 'pending',
+      next_action: { type: 'mobile_money_ussd' },
+    },
+  })
+  await answerPayment(service, asked.body['payment_intent'])
+  const full = await eventually(wallet, ({ body }) => (body['balances'] as unknown[]).length > 0)
+  t.match(full.body, {
+    balances: [{ currency: 'xof', amount: 5_000 }],
+    transactions: [
+      { direction: 'credit', type: 'topup', amount: 5_000, reference: { object: 'payment', id: /^pay_/ } },
+    ],
+  })
+  const events = await eventually(
+    () => service.get<{ data: { data: Shown }[] }>('/api/v1/events?types[]=wallet.topped_up'),
+    ({ body }) => body.data.length > 0,
+  )
+  t.match(events.body.data[0]!.data, { id: asked.body['id'], status: 'succeeded', amount: 5_000 })
+  const invoice = await invoiceFor(service, customer, { amountDue: 3_000 })
+  const pay = (body: object) => service.post(`${portal}/invoices/${invoice}/pay`, body, { key })
+  t.match(await pay({ source: 'wallet' }), {
+    status: 200,
+    body: { paid: true, checkout_url: null, invoice: { status: 'paid', amount_paid: 3_000 } },
+  })
+  t.match((await wallet()).body, {
+    balances: [{ amount: 2_000 }],
+    transactions: [{ direction: 'debit', type: 'invoice', amount: 3_000 }, { type: 'topup' }],
+  })
+  t.match((await wallet()).body, (await service.get(`${portal}/wallet?currency=XOF`, { key })).body)
+  t.match((await service.get(`${portal}/wallet?currency=XAF`, { key })).body, {
+    balances: [],
+    transactions: [],
+  })
+  const large = await invoiceFor(service, customer, { amountDue: 9_000 })
+  const part = await service.post(`${portal}/invoices/${large}/pay`, { source: 'wallet' }, { key })
+  t.match(part, {
+    status: 200,
+    body: { paid: false, checkout_url: /^http/, invoice: { amount_paid: 2_000 } },
+  })
+  const empty = await service.post(`${portal}/invoices/${large}/pay`, { source: 'wallet' }, { key })
+  t.match(empty, { status: 402, body: { code: 'IKW-BILLING-006' } })
+})
+
+t.test('asked ten times with one key, the payer is asked once', async (t) => {
+  const headers = { 'idempotency-key': randomUUID() }
+  const answers = await Promise.all(Array.from({ length: 10 }, () => ask({ amount: 700 }, headers)))
+  await lawOver(t, answers, ({ status, body }) => t.ok([201, 409].includes(status), JSON.stringify(body)))
+  const again = await ask({ amount: 700 }, headers)
+  t.equal(again.status, 201)
+  const made = answers.filter(({ status }) => status === 201)
+  t.ok(made.every(({ body }) => body['id'] === again.body['id']))
+})
+
+t.test('what is wrong is named as it was sent', async (t) => {
+  t.match(await ask({ msisdn: '+2250700' }), { status: 400, body: { param: '/msisdn' } })
+  t.match(await ask({ operator: 'nobody' }), { status: 400, body: { param: '/operator' } })
+  t.match(await ask({ country: 'FR' }), {
+    status: 400,
+    body: { code: 'IKW-TRANSFER-001', param: '/country' },
+  })
+  t.match(await ask({ currency: 'XAF' }), { status: 400, body: { param: '/operator' } })
+  t.match(await ask({ amount: 0 }), { status: 400, body: { param: '/amount' } })
+})
+
+t.test('another customer sees another wallet, and a portal without it sees none', async (t) => {
+  const stranger = await createCustomer(service)
+  await topUp(service, { customer: stranger, amount: 800 })
+  const other = (await openPortal(service, { customerId: stranger, permissions: ['invoices'] })).token
+  t.match(await service.get(`${portal}/wallet`, { key: other }), {
+    status: 403,
+    body: { code: 'IKW-PORTAL-002' },
+  })
+  t.equal((await service.post(`${portal}/wallet/topups`, order, { key: other })).status, 403)
+  const own = await invoiceFor(service, stranger, { amountDue: 300 })
+  const pay = (token: string) =>
+    service.post(`${portal}/invoices/${own}/pay`, { source: 'wallet' }, { key: token })
+  t.match(await pay(other), { status: 403, body: { code: 'IKW-PORTAL-002' } })
+  t.equal((await pay(key)).status, 404)
+  const whole = (await openPortal(service, { customerId: stranger })).token
+  t.match(await service.get(`${portal}/wallet`, { key: whole }), { body: { balances: [{ amount: 800 }] } })
+})
