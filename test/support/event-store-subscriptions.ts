@@ -2,11 +2,20 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Test } from 'tap'
 import { noStream, type EventStore, type NewEvent, type StoredEvent } from '../../packages/kernel/ports.ts'
-import { Follower, ids, misplaced, newCategory, newEvents, newStream } from './event-store-samples.ts'
+import {
+  Follower,
+  ids,
+  misplaced,
+  newCategory,
+  newEvent,
+  newEvents,
+  newStream,
+} from './event-store-samples.ts'
 import { eventually } from './eventually.ts'
 
 export async function subscriptionTests(suite: Test, store: EventStore): Promise<void> {
   await followTests(suite, store)
+  await contentTests(suite, store)
   await failureTests(suite, store)
   await closeTests(suite, store)
   await loadTests(suite, store)
@@ -82,6 +91,30 @@ async function followTests(suite: Test, store: EventStore): Promise<void> {
       streams.filter((stream) => stream.startsWith(category)),
     )
     t.ok(first.through >= (first.events.at(-1)?.position ?? Infinity))
+  })
+}
+
+/** What JSON drops, or writes as something else. */
+const unlikeJson = [
+  { none: undefined, kept: null, inner: { none: undefined }, list: [undefined, 1] },
+  { at: new Date('2026-01-02T03:04:05.678Z') },
+  { zero: -0, infinite: Infinity },
+  { map: new Map([['a', 1]]), ['__proto__x']: 1 },
+]
+
+async function contentTests(suite: Test, store: EventStore): Promise<void> {
+  await suite.test('whoever follows is shown what is stored, and not what was given', async (t) => {
+    const category = newCategory()
+    const stream = newStream(category)
+    const options = { after: await store.head(), batchSize: 10, categories: [category] }
+    const follower = new Follower(store, options)
+    await store.append(stream, noStream, newEvents(1))
+    await follower.received(1)
+    await store.append(stream, 0, unlikeJson.map(newEvent))
+    await follower.received(1 + unlikeJson.length)
+    await follower.close()
+    t.strictSame(follower.events, await store.readStream(stream, 0))
+    t.strictSame(Object.keys(follower.events[1]!.data), ['kept', 'inner', 'list'])
   })
 }
 
