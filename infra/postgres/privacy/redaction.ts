@@ -162,8 +162,19 @@ export interface Sought {
   readonly ids: readonly string[]
 }
 
-/** Every table in which something stands that was erased. */
+const undefinedTable = '42P01'
+
+/** Every table in which something stands that was erased; sought anew where a rebuild takes one away. */
 export async function placesOf(pool: pg.Pool, sought: Sought): Promise<readonly Place[]> {
+  try {
+    return await search(pool, sought)
+  } catch (error) {
+    if ((error as { readonly code?: string }).code !== undefinedTable) throw error
+    return placesOf(pool, sought)
+  }
+}
+
+async function search(pool: pg.Pool, sought: Sought): Promise<readonly Place[]> {
   const { contacts, owner, texts, ids } = sought
   const { rows: tables } = await pool.query<{ name: string }>(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables
