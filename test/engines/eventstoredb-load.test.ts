@@ -12,6 +12,7 @@ import {
   newEvents,
   newStream,
 } from '../support/event-store-samples.ts'
+import { lawOver } from '../support/law.ts'
 
 t.setTimeout(120_000)
 
@@ -68,5 +69,5 @@ t.test('as many appends as the server takes leave no consumer a second behind', 
   const [first, ...others] = followers.map(({ events }) => events)
   t.equal(first!.length, appends.count * eventsEach)
   t.strictSame(misplaced(first!), [])
-  for (const events of others) t.strictSame(ids(events), ids(first!))
+  await lawOver(t, others, (events) => t.strictSame(ids(events), ids(first!)))
 })
