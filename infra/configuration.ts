@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isAddressBlock } from './http/addresses.ts'
+import type { GoogleClient } from './secrets/google.ts'
 import { saslMechanisms, type KafkaAccess } from './event-bus/kafka-security.ts'
 
 /** Every setting, read once at start. The only file that reads the environment. */
@@ -38,6 +39,8 @@ export interface Configuration {
   /** Left out: messages to telephones are written to files in the data directory. */
   readonly smsUrl: string | undefined
   readonly smsFrom: string
+  /** This service's client at Google; left out, nobody signs in with Google. */
+  readonly google: GoogleClient | undefined
   /** The public address of this service, for merchants and payers. */
   readonly baseUrl: string
   /** Where the merchants' pages are, to which mailed links lead. */
@@ -94,6 +97,7 @@ export function readConfiguration(environment: Environment = process.env): Confi
     ...logging(text),
     masterKey: masterKey(text('MASTER_KEY')),
     ...messages(text),
+    google: google(text),
     baseUrl: baseUrl(text('BASE_URL'), port),
     dashboardUrl: (
       url('DASHBOARD_URL', text('DASHBOARD_URL'), ['http:', 'https:']) ?? baseUrl(text('BASE_URL'), port)
@@ -121,6 +125,21 @@ function messages(text: (name: string) => string | undefined) {
     smsUrl: url('SMS_URL', text('SMS_URL'), ['http:', 'https:']),
     smsFrom: text('SMS_FROM') ?? 'IKW',
   }
+}
+
+/** Its issuer is another one only where somebody tries it out. */
+function google(text: (name: string) => string | undefined): GoogleClient | undefined {
+  const clientId = text('GOOGLE_CLIENT_ID')
+  if (clientId === undefined) {
+    refuseWithout('GOOGLE_CLIENT_ID', ['GOOGLE_CLIENT_SECRET', 'GOOGLE_ISSUER'], text)
+    return undefined
+  }
+  const clientSecret = text('GOOGLE_CLIENT_SECRET')
+  if (clientSecret === undefined)
+    throw new ConfigurationError('GOOGLE_CLIENT_ID has no effect without GOOGLE_CLIENT_SECRET')
+  const issuer = text('GOOGLE_ISSUER') ?? 'https://accounts.google.com'
+  const isHere = /^http:\/\/(127\.0\.0\.1|localhost)(:|\/|$)/.test(issuer)
+  return { clientId, clientSecret, issuer: url('GOOGLE_ISSUER', issuer, [isHere ? 'http:' : 'https:'])! }
 }
 
 function logging(text: (name: string) => string | undefined) {

@@ -40,6 +40,11 @@ export const advice: Readonly<Record<RefusalName, string>> = {
     'Register a passkey first, or ask for a challenge that is answered with a code.',
   passkey_must_be_new: 'Use another device, or sign in with this one.',
   passkeys_must_be_within_the_limit: 'Remove one that is no longer used.',
+  google_must_be_connected: 'Nothing needs to be done; `GET /api/v1/auth/mfa` shows what is connected.',
+  google_must_not_be_connected_yet: 'Disconnect it first, with `POST /api/v1/auth/google/disconnect`.',
+  google_account_must_be_free: 'Choose another Google account, or sign in with this one.',
+  google_account_must_be_known:
+    'Let the user sign in otherwise, and connect it with `POST /api/v1/auth/google/connect`.',
   user_must_keep_a_way_to_sign_in: 'Choose a password first.',
   challenge_must_be_pending: 'Ask for a new challenge.',
   totp_must_be_off: 'Turn it off first, with `POST /api/v1/auth/mfa/totp/disable`.',

@@ -1,5 +1,5 @@
 import type { BlindIndex } from '../kernel/blind-index.ts'
-import type { OneTimeCodes, Passkeys, Passwords, Tokens } from '../kernel/credential-ports.ts'
+import type { GoogleSignIn, OneTimeCodes, Passkeys, Passwords, Tokens } from '../kernel/credential-ports.ts'
 import type { Executor } from '../kernel/execute.ts'
 import type { Images } from '../kernel/image-ports.ts'
 import type { LogProofs } from '../kernel/log-ports.ts'
@@ -33,6 +33,8 @@ export interface Dependencies {
   readonly passwords: Passwords
   readonly codes: OneTimeCodes
   readonly passkeys: Passkeys
+  /** Left out where nobody has set it up. */
+  readonly google?: GoogleSignIn
   readonly mailer: Mailer
   readonly texter: Texter
   readonly clock: Clock

@@ -88,6 +88,34 @@ export interface Passkeys {
   ): Promise<{ readonly counter: number; readonly isBackedUp: boolean } | undefined>
 }
 
+/** One sign-in with Google, from the page that asks for it until the browser is back. */
+export interface GoogleVisit {
+  /** What only this visit can be answered with follows from its id. */
+  readonly id: string
+  /** Comes back with the browser. */
+  readonly state: string
+}
+
+/** Whose account at Google it is. */
+export interface GoogleAccount {
+  /** Nobody else ever has it, and it stays the same when the address changes. */
+  readonly subject: string
+  readonly email: string | null
+}
+
+/** Has Google say who somebody is (OpenID Connect). Both throw GoogleAwayError. */
+export interface GoogleSignIn {
+  /** Where the browser goes. */
+  consentUrl(visit: GoogleVisit): Promise<string>
+  /** `undefined` where what the browser came back with does not prove it. */
+  account(visit: GoogleVisit, answer: URLSearchParams): Promise<GoogleAccount | undefined>
+}
+
+/** Google does not answer, or does not take us for its client. */
+export class GoogleAwayError extends Error {
+  override readonly name = 'GoogleAwayError'
+}
+
 /** So many passwords wait to be hashed that this one is not taken. */
 export class PasswordsBusyError extends Error {
   override readonly name = 'PasswordsBusyError'

@@ -28,6 +28,7 @@ import type { SandboxBook } from '../../infra/rails/sandbox-book.ts'
 import { HttpSandboxBook } from '../../infra/rails/sandbox-http.ts'
 import { passwords } from '../../infra/secrets/passwords.ts'
 import { WebauthnPasskeys } from '../../infra/secrets/passkeys.ts'
+import { OpenIdGoogle, type GoogleClient } from '../../infra/secrets/google.ts'
 import { oneTimeCodes } from '../../infra/secrets/one-time-codes.ts'
 import { masterKeyLoader } from '../../infra/secrets/master-key.ts'
 import { opaqueNumbers } from '../../infra/secrets/opaque-numbers.ts'
@@ -179,14 +180,14 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
   const chance = { newId, newSalt: randomSalts() }
   const executing = { store, snapshots, clock, knowsTime, ...chance, log, pause, refuse: executorRefusals }
   const executor = tracing ? new TracedExecutor(executing, tracing) : new Executor(executing)
-  const { baseUrl, dashboardUrl } = configuration
+  const { baseUrl, dashboardUrl, google } = configuration
   return {
     executor,
     store,
     reads,
     ...rails,
     ...keptIn(pool),
-    ...credentialsOf({ executor, store, vault, newId, clock, baseUrl, dashboardUrl }),
+    ...credentialsOf({ executor, store, vault, newId, clock, baseUrl, dashboardUrl, google }),
     opaque: opaqueNumbers(masterKeys),
     vault,
     personalKeys,
@@ -212,11 +213,25 @@ function keptIn(pool: Postgres['pool']) {
 }
 
 /** What proves who somebody is. */
-function credentialsOf(parts: Parameters<typeof openTokens>[0] & { readonly dashboardUrl: string }) {
+function credentialsOf(parts: CredentialParts) {
   const blindIndex = openBlindIndex(parts)
   const codes = oneTimeCodes({ blindIndex, clock: parts.clock })
   const passkeys = new WebauthnPasskeys({ blindIndex, url: parts.dashboardUrl })
-  return { blindIndex, tokens: openTokens(parts), passwords: passwords(), codes, passkeys }
+  const callbackUrl = `${parts.baseUrl}/api/v1/auth/google/callback`
+  const google = parts.google && new OpenIdGoogle(parts.google, { blindIndex, callbackUrl })
+  return {
+    blindIndex,
+    tokens: openTokens(parts),
+    passwords: passwords(),
+    codes,
+    passkeys,
+    ...(google && { google }),
+  }
+}
+
+type CredentialParts = Parameters<typeof openTokens>[0] & {
+  readonly dashboardUrl: string
+  readonly google: GoogleClient | undefined
 }
 
 function settingsOf({ baseUrl, dashboardUrl, rateLimit: limitsCounts, egressAllow }: Configuration) {

@@ -18,7 +18,8 @@ import { namesResource, sample, unknownSample, type Sample } from '../support/sa
 import { newUser, signIn } from '../support/sign-in.ts'
 import { schemaFaults } from '../support/schema-faults.ts'
 import { customersToken } from '../support/subscriber.ts'
-import { startService, type Answer, type CallOptions, type TestService } from '../support/service.ts'
+import { startServiceWithGoogle } from '../support/google.ts'
+import type { Answer, CallOptions, TestService } from '../support/service.ts'
 
 const guarded = routes.filter(({ scope }) => scope !== 'public')
 const writes = routes.filter(({ operation }) => !operation.startsWith('GET '))
@@ -34,7 +35,7 @@ t.setTimeout(360_000)
 let service: TestService
 
 t.before(async () => {
-  service = await startService(t)
+  service = await startServiceWithGoogle(t)
 })
 
 function send(route: AnyRoute, { path, body, key }: Sample, options?: CallOptions): Promise<Answer> {

@@ -9,14 +9,15 @@ import { routes } from '../../services/api/routes/index.ts'
 import { issueKey } from '../support/credentials.ts'
 import { lawOver } from '../support/law.ts'
 import { sample, unknownSample } from '../support/samples.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startServiceWithGoogle } from '../support/google.ts'
+import type { TestService } from '../support/service.ts'
 
 t.setTimeout(180_000)
 
 let service: TestService
 
 t.before(async () => {
-  service = await startService(t)
+  service = await startServiceWithGoogle(t)
 })
 
 const reads = routes.filter(({ operation }) => operation.startsWith('GET '))

@@ -12,7 +12,8 @@ import { sample, unknownSample } from '../support/samples.ts'
 import { partsOf } from '../../packages/contract/openapi/names.ts'
 import { newUser } from '../support/sign-in.ts'
 import { customersToken } from '../support/subscriber.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startServiceWithGoogle } from '../support/google.ts'
+import type { TestService } from '../support/service.ts'
 
 t.setTimeout(180_000)
 
@@ -30,7 +31,7 @@ const still = routes.filter(({ operation }) => !operation.endsWith('/api/test/cl
 
 /** Some of everything: what each operation makes, three times. */
 t.before(async () => {
-  service = await startService(t)
+  service = await startServiceWithGoogle(t)
   for (const route of still.filter(({ operation }) => operation.startsWith('POST '))) {
     for (let count = 0; count < 3; count++) {
       const { path, body, key } = await sample(service, route)

@@ -6,7 +6,8 @@ import { startApi } from '../../services/api/main.ts'
 import { lawOver } from '../support/law.ts'
 import { Values, type Schema } from '../support/schema-arbitrary.ts'
 import { schemaFaults } from '../support/schema-faults.ts'
-import { startService, type Answer, type TestService } from '../support/service.ts'
+import { startServiceWithGoogle } from '../support/google.ts'
+import type { Answer, TestService } from '../support/service.ts'
 
 const runsPerOperation = 60
 
@@ -39,7 +40,7 @@ let service: TestService
 let document: Reference
 
 t.before(async () => {
-  service = await startService(t)
+  service = await startServiceWithGoogle(t)
   document = (await service.get<Reference>('/openapi.json')).body
 })
 

@@ -6,14 +6,15 @@ import type { TSchema } from '../../packages/contract/vocabulary.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { lawOver } from '../support/law.ts'
 import { unknownSample } from '../support/samples.ts'
-import { startService, type Answer, type TestService } from '../support/service.ts'
+import { startServiceWithGoogle } from '../support/google.ts'
+import type { Answer, TestService } from '../support/service.ts'
 
 t.setTimeout(180_000)
 
 let service: TestService
 
 t.before(async () => {
-  service = await startService(t)
+  service = await startServiceWithGoogle(t)
 })
 
 interface Parameter {

@@ -6,7 +6,8 @@ import type { TSchema } from '../../packages/contract/vocabulary.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { lawOver } from '../support/law.ts'
 import { makeResource, sample } from '../support/samples.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startServiceWithGoogle } from '../support/google.ts'
+import type { TestService } from '../support/service.ts'
 
 // In a change, null clears a field and a field that is left out stays as it is.
 
@@ -17,7 +18,7 @@ type Body = Readonly<Record<string, unknown>>
 let service: TestService
 
 t.before(async () => {
-  service = await startService(t)
+  service = await startServiceWithGoogle(t)
 })
 
 const patches = routes.filter(({ operation }) => operation.startsWith('PATCH '))

@@ -7,7 +7,8 @@ import { scopes } from '../../packages/domain/index.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { lawOver } from '../support/law.ts'
 import { unknownSample } from '../support/samples.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startServiceWithGoogle } from '../support/google.ts'
+import type { TestService } from '../support/service.ts'
 import { member } from '../support/users.ts'
 
 // Every row is sent as each of the five roles.
@@ -67,7 +68,7 @@ let service: TestService
 const tokens: string[] = []
 
 t.before(async () => {
-  service = await startService(t)
+  service = await startServiceWithGoogle(t)
   const body = { merchantId: service.service.credentials.merchant_id }
   for (const role of roles) {
     const { token: key } = await member(service, role)

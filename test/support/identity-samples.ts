@@ -3,6 +3,7 @@ import { invitation as invitations } from '../../packages/domain/invitations/inv
 import { readState } from '../../packages/kernel/history.ts'
 import type { LinkPurpose } from '../../packages/domain/users/links.ts'
 import { eventually } from './eventually.ts'
+import { googleSamples } from './google-samples.ts'
 import { passkeySamples, type Proven } from './passkey-samples.ts'
 import { phoneSamples } from './phone-samples.ts'
 import { challengeFor, proof, totpSetup, withTotp } from './second-factors.ts'
@@ -73,6 +74,7 @@ export const proving: Readonly<Record<string, (service: TestService) => Promise<
     body: { newEmail: `${randomUUID()}@example.com` },
   }),
   ...passkeySamples,
+  ...googleSamples,
   ...phoneSamples,
   'POST /api/v1/auth/mfa/verify': async (service) => {
     const user = await newUser(service)

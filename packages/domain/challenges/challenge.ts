@@ -25,16 +25,18 @@ export const challengePurposes = [
   'pre_signup_phone',
   'passkey_login',
   'passkey_creation',
+  'google_login',
+  'google_linking',
   'new_phone',
   ...stepUpPurposes,
 ] as const
 export type ChallengePurpose = (typeof challengePurposes)[number]
 
-/** How it is answered: with a code that is mailed or sent, or that the user's authenticator shows. */
-export const challengeMethods = ['email', 'sms', 'totp', 'passkey', 'recovery_code'] as const
+/** How it is answered: with a code that is mailed, sent or shown, by a device, or by Google. */
+export const challengeMethods = ['email', 'sms', 'totp', 'passkey', 'recovery_code', 'google'] as const
 export type ChallengeMethod = (typeof challengeMethods)[number]
 
-/** A newer version only has more purposes. */
+/** A newer version only has more purposes and methods. */
 const asItWas = (old: object) => old
 
 const Method = literals(...challengeMethods)
@@ -48,7 +50,7 @@ export const challengeEvents = {
   ChallengeIssued: sealedFor(
     ({ user }, id) => (user === null ? `challenge/${id}` : `user/${user}`),
     stored(
-      3,
+      4,
       record({
         purpose: literals(...challengePurposes),
         method: Method,
@@ -61,11 +63,11 @@ export const challengeEvents = {
         passwordChanges: Type.Integer(),
         expiresAt: Timestamp,
       }),
-      { 1: (old) => ({ ...old, passwordChanges: 0 }), 2: asItWas },
+      { 1: (old) => ({ ...old, passwordChanges: 0 }), 2: asItWas, 3: asItWas },
     ),
   ),
   ChallengeCodeSent: stored(1, record({})),
-  ChallengeVerified: stored(1, record({ method: Method })),
+  ChallengeVerified: stored(2, record({ method: Method }), { 1: asItWas }),
   ChallengeFailed: stored(1, record({})),
   /** By which request: its repeats may go on with it. */
   ChallengeConsumed: stored(1, record({ by: Uuid })),

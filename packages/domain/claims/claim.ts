@@ -22,6 +22,7 @@ export const claimKinds = {
   email: { scope: 'platform', normalise: anyCase },
   phone: { scope: 'platform', normalise: asWritten },
   passkey: { scope: 'platform', normalise: asWritten },
+  google: { scope: 'platform', normalise: asWritten },
   link_slug: { scope: 'platform', normalise: anyCase },
   seller_external_id: { scope: 'owner', normalise: asWritten },
 } as const satisfies Readonly<Record<string, ClaimKind>>

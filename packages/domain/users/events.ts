@@ -3,6 +3,7 @@ import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
 import { personal } from '../../kernel/personal.ts'
 import { contactEvents } from './contacts.ts'
 import { factorEvents } from './factors.ts'
+import { googleEvents } from './google.ts'
 import { leavingEvents } from './leaving.ts'
 import { linkPurposes } from './links.ts'
 import { passkeyEvents } from './passkeys.ts'
@@ -36,6 +37,7 @@ export const userEvents = {
   ...factorEvents,
   ...contactEvents,
   ...passkeyEvents,
+  ...googleEvents,
   ...leavingEvents,
   ...onboardingEvents,
   ...phoneEvents,

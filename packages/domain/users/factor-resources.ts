@@ -1,4 +1,4 @@
-import { literals, record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
+import { literals, nullable, record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
 
 export const TotpCode = record({
   secretId: Uuid,
@@ -12,6 +12,8 @@ export const MfaStatusResource = record({
   object: literals('mfa_status'),
   totp_enabled: Type.Boolean({ description: 'Whether signing in asks for a code of an authenticator' }),
   passkeys: Type.Integer({ minimum: 0, description: 'How many passkeys sign the user in' }),
+  google_connected: Type.Boolean({ description: 'Whether a Google account signs the user in' }),
+  google_email: nullable(Type.String({ description: 'Which Google account it is' })),
   recovery_codes_left: Type.Integer({ minimum: 0, description: 'How many stand in for the authenticator' }),
   email_otp: Type.Boolean({ description: 'Whether challenges are answered with mailed codes' }),
 })

@@ -4,6 +4,7 @@ import type { Context } from '../../kernel/decider.ts'
 import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
 import type { UserOwner } from '../../kernel/owner.ts'
 import { personal } from '../../kernel/personal.ts'
+import { waysIn, type Google } from './google.ts'
 
 const aboutUser = (_: object, id: string) => `user/${id}`
 const Held = record({ claim: Type.String(), hold: Type.String() })
@@ -61,7 +62,7 @@ export interface Passkeys {
 }
 
 /** What else signs the user in. */
-interface WithPassword extends Passkeys {
+interface WithOthers extends Passkeys, Google {
   readonly password: string | null
 }
 
@@ -79,7 +80,7 @@ export type PasskeyCommands = {
 
 type Decision<Type extends keyof PasskeyCommands> = (
   command: PasskeyCommands[Type],
-  state: WithPassword,
+  state: WithOthers,
   context: Context<UserOwner>,
 ) => readonly {
   [Name in keyof PasskeyEvents]: { type: Name; data: PasskeyEvents[Name] }
@@ -108,7 +109,7 @@ export const decidePasskeys: { readonly [Type in keyof PasskeyCommands]: Decisio
 
   RemovePasskey({ passkey }, state) {
     const known = existing(state, passkey)
-    if (state.password === null && state.passkeys.length === 1) refuse('user_must_keep_a_way_to_sign_in')
+    if (waysIn(state) === 1) refuse('user_must_keep_a_way_to_sign_in')
     return [removalOf(known, state)]
   },
 }

@@ -83,6 +83,7 @@ export const userPolicies = [
     {
       UserEmailChanged: ({ data: { freed } }) => freed.map(freeing),
       UserPasskeyRemoved: ({ data: { freed } }) => freed.map(freeing),
+      UserGoogleDisconnected: ({ data: { freed } }) => freed.map(freeing),
       UserPhoneChanged: ({ data: { freed } }) => freed.map(freeing),
     },
     () => ({ platform: true }),

@@ -3,6 +3,14 @@ import type { Context, Decider } from '../../kernel/decider.ts'
 import type { UserOwner } from '../../kernel/owner.ts'
 import { decideContacts, evolveContacts, noChanges, type ContactCommands, type Contacts } from './contacts.ts'
 import { userEvents, type UserEvents } from './events.ts'
+import {
+  decideGoogle,
+  disconnectionOf,
+  evolveGoogle,
+  noGoogle,
+  type Google,
+  type GoogleCommands,
+} from './google.ts'
 import { decideFactors, evolveFactors, noFactors, type FactorCommands, type Factors } from './factors.ts'
 import {
   decidePasskeys,
@@ -21,7 +29,7 @@ import { noGuide, progressOnboarding, type Guide, type OnboardingCommands } from
 
 type Registered = Pick<UserEvents['UserRegistered'], 'password' | 'merchant'>
 
-export interface ActiveUser extends Registered, Factors, Contacts, Passkeys, Phones {
+export interface ActiveUser extends Registered, Factors, Contacts, Passkeys, Google, Phones {
   readonly status: 'active'
   /** The newest of each purpose: it makes older ones invalid. */
   readonly links: Readonly<Partial<Record<LinkPurpose, Link>>>
@@ -38,6 +46,7 @@ export type User = { readonly status: 'none'; readonly abandoned: readonly strin
 export type UserCommands = FactorCommands &
   ContactCommands &
   PasskeyCommands &
+  GoogleCommands &
   PhoneCommands &
   OnboardingCommands & {
     /** `verified`: what was proved by codes before. */
@@ -179,6 +188,9 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       decidePasskeys.RenamePasskey(command, existing(state), context),
     RemovePasskey: (command, state, context) =>
       decidePasskeys.RemovePasskey(command, existing(state), context),
+    ConnectGoogle: (command, state, context) => decideGoogle.ConnectGoogle(command, existing(state), context),
+    DisconnectGoogle: (command, state, context) =>
+      decideGoogle.DisconnectGoogle(command, existing(state), context),
   },
 
   evolve: {
@@ -190,6 +202,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       ...noFactors,
       ...noChanges,
       ...noPasskeys,
+      ...noGoogle,
       ...noPhoneChange,
       passwordChanges: 0,
       guide: noGuide,
@@ -238,6 +251,8 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     UserPasskeyUsed: (state, event, stamp) => evolvePasskeys.UserPasskeyUsed(begun(state), event, stamp),
     UserPasskeyRenamed: (state, event) => evolvePasskeys.UserPasskeyRenamed(begun(state), event),
     UserPasskeyRemoved: (state, event) => evolvePasskeys.UserPasskeyRemoved(begun(state), event),
+    UserGoogleConnected: (state, event) => evolveGoogle.UserGoogleConnected(begun(state), event),
+    UserGoogleDisconnected: (state, event) => evolveGoogle.UserGoogleDisconnected(begun(state), event),
   },
 }
 
@@ -251,10 +266,11 @@ function begun(state: User): ActiveUser {
 }
 
 /** Whoever has the mailbox takes the account over from somebody who never showed to have it. */
-function provenFirst({ totp, passkeys, held }: ActiveUser) {
+function provenFirst({ totp, passkeys, google, held }: ActiveUser) {
   const verified = { type: 'UserEmailVerified' as const, data: {} }
+  const disabled = totp ? [{ type: 'UserTotpDisabled' as const, data: {} }] : []
   const removed = passkeys.map((passkey) => removalOf(passkey, { held }))
-  return [verified, ...(totp ? [{ type: 'UserTotpDisabled' as const, data: {} }] : []), ...removed]
+  return [verified, ...disabled, ...removed, ...disconnectionOf({ google, held })]
 }
 
 function newLink(purpose: LinkPurpose, link: string, { now }: Context<UserOwner>) {

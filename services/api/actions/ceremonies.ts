@@ -13,26 +13,29 @@ import { readState } from '../../../packages/kernel/history.ts'
 
 type Asking = Pick<Request<unknown>, 'dependencies' | 'envelope' | 'id' | 'send' | 'hasWritten'>
 
-interface Wanted {
+export interface Wanted {
   readonly purpose: ChallengePurpose
+  readonly method: 'passkey' | 'google'
   /** Null where the answer shows who it is. */
   readonly user: string | null
   readonly state?: Pick<ActiveUser, 'language' | 'passwordChanges'>
 }
 
-/** A challenge that a passkey answers: its id is what the device signs. */
+/** A challenge that a passkey answers, whose id the device signs, or that Google does. */
 export async function issueCeremony(
   { dependencies, envelope, id }: Asking,
-  { purpose, user, state }: Wanted,
-): Promise<void> {
+  { purpose, method, user, state }: Wanted,
+): Promise<IssuedChallenge> {
   const { language = 'fr', passwordChanges = 0 } = state ?? {}
-  const data = { purpose, method: 'passkey', user, destination: null, language, passwordChanges } as const
-  await dependencies.executor.send(
+  const data = { purpose, method, user, destination: null, language, passwordChanges }
+  const own = ceremonyEnvelope(user, envelope)
+  const { state: issued } = await dependencies.executor.send(
     challenge,
     id,
     { type: 'IssueChallenge', data },
-    envelopeOf(user, envelope),
+    own,
   )
+  return issued as IssuedChallenge
 }
 
 export interface Ceremony {
@@ -76,16 +79,28 @@ export async function conclude(
   isRight: boolean,
 ): Promise<IssuedChallenge> {
   if (known.status === 'verified') return known
-  const answer = { type: 'AnswerChallenge', data: { isRight, method: 'passkey' } } as const
-  const { state } =
+  const answer = { type: 'AnswerChallenge', data: { isRight, method: known.method } } as const
+  // Of a user, so that a repeat of the request knows its own answer.
+  const state =
     known.user === null
-      ? await request.dependencies.executor.send(challenge, id, answer, envelopeOf(null, request.envelope))
-      : await request.send(challenge, id, answer)
+      ? await answerCeremony(request, { id, known }, isRight)
+      : (await request.send(challenge, id, answer)).state
   if (!isRight) refuse('code_must_be_right')
   return state as IssuedChallenge
 }
 
-function envelopeOf(user: string | null, envelope: Envelope) {
+/** In the name of whom it was issued to, whoever brings the answer. */
+export async function answerCeremony(
+  { dependencies, envelope }: Pick<Asking, 'dependencies' | 'envelope'>,
+  { id, known: { user, method } }: Ceremony,
+  isRight: boolean,
+): Promise<IssuedChallenge> {
+  const answer = { type: 'AnswerChallenge', data: { isRight, method } } as const
+  const { state } = await dependencies.executor.send(challenge, id, answer, ceremonyEnvelope(user, envelope))
+  return state as IssuedChallenge
+}
+
+export function ceremonyEnvelope(user: string | null, envelope: Envelope) {
   return user === null
     ? actingFor({ platform: true as const }, envelope)
     : actingFor({ user }, { ...envelope, actor: `user:${user}` })

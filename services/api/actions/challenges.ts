@@ -85,7 +85,7 @@ async function isAnswered(
   { id, known, code }: Answering,
 ): Promise<{ isRight: boolean; method: ChallengeMethod }> {
   const { user, method } = known
-  if (method === 'passkey') return { isRight: false, method }
+  if (method === 'passkey' || method === 'google') return { isRight: false, method }
   if (method !== 'totp' || user === null)
     return { isRight: code === (await request.dependencies.codes.of(id)), method }
   // No code is spent on what takes no answer.

@@ -26,6 +26,8 @@ import { answerIn, ceremonyOf, conclude, issueCeremony } from './ceremonies.ts'
 import { viewChallenge } from './challenges.ts'
 import { knownUser, signedIn, userOf } from './user-accounts.ts'
 
+const byDevice = { method: 'passkey' } as const
+
 // Registering
 
 /** Who has another second factor shows it first: a stolen token must not make a way in of its own. */
@@ -34,7 +36,7 @@ export async function beginRegistration(request: Request<Static<typeof PasskeyCr
   const state = await knownUser(request.dependencies, id)
   const proof = { purpose: 'passkey_registration', challengeId: request.body.challengeId } as const
   await requireProof(request, state, proof)
-  await issueCeremony(request, { purpose: 'passkey_creation', user: id, state })
+  await issueCeremony(request, { purpose: 'passkey_creation', ...byDevice, user: id, state })
   const { email, name, passkeys: known } = state
   const made = await request.dependencies.passkeys.creation(request.id, { user: id, email, name, known })
   return options(request.id, made)
@@ -72,7 +74,7 @@ export async function completeRegistration(request: Request<Static<typeof Passke
 /** For an address the answer looks alike whether or not somebody has it. */
 export async function beginSignIn(request: Request<Static<typeof PasskeySignIn>>) {
   const { dependencies, body, id } = request
-  await issueCeremony(request, { purpose: 'passkey_login', user: null })
+  await issueCeremony(request, { purpose: 'passkey_login', ...byDevice, user: null })
   const known = body.email ? await passkeysOf(request, body.email) : []
   return options(id, await dependencies.passkeys.request(id, known))
 }
@@ -147,7 +149,7 @@ export async function beginProof(request: Request<Static<typeof PasskeyProofRequ
   const purpose = body.purpose ?? refuseField('request_must_be_valid', '/purpose', 'purpose is required')
   const state = await knownUser(dependencies, userId)
   if (state.passkeys.length === 0) refuse('passkey_must_be_registered')
-  await issueCeremony(request, { purpose, user: userId, state })
+  await issueCeremony(request, { purpose, ...byDevice, user: userId, state })
   return options(id, await dependencies.passkeys.request(id, state.passkeys))
 }
 

@@ -12,12 +12,14 @@ import { knownUser, signedIn } from './user-accounts.ts'
 
 export function viewFactors(id: string, state: User): Static<typeof MfaStatusResource> | undefined {
   if (state.status !== 'active') return undefined
-  const { totp, recovery, passkeys } = state
+  const { totp, recovery, passkeys, google } = state
   return {
     id,
     object: 'mfa_status',
     totp_enabled: totp !== null,
     passkeys: passkeys.length,
+    google_connected: google !== null,
+    google_email: google?.email ?? null,
     recovery_codes_left: recovery?.digests.length ?? 0,
     email_otp: totp === null,
   }

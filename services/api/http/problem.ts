@@ -6,7 +6,7 @@ import {
   OutcomeUnknownError,
   StoreOverloadedError,
 } from '../../../packages/kernel/ports.ts'
-import { PasswordsBusyError } from '../../../packages/kernel/credential-ports.ts'
+import { GoogleAwayError, PasswordsBusyError } from '../../../packages/kernel/credential-ports.ts'
 import { ReadTimeoutError, ShareExhaustedError } from '../../../packages/kernel/read-ports.ts'
 import { RailTimeoutError, RailUnavailableError } from '../../../packages/kernel/rail-ports.ts'
 import { isAway } from '../../composition/failures.ts'
@@ -51,7 +51,7 @@ export function asRefusal(error: unknown): Refusal {
     return new Refusal('read_must_not_take_too_long', { retryAfterSeconds: 1 })
   if (error instanceof OutcomeUnknownError || error instanceof RailTimeoutError)
     return new Refusal('dependency_must_answer_in_time')
-  if (error instanceof RailUnavailableError)
+  if (error instanceof RailUnavailableError || error instanceof GoogleAwayError)
     return new Refusal('dependency_must_be_available', { retryAfterSeconds: 5 })
   if (error instanceof DamagedStreamError) return new Refusal('history_must_be_whole')
   return isAway(error)

@@ -3,6 +3,7 @@ import { apiKeyRoutes } from './api-keys.ts'
 import { auditRoutes } from './audit.ts'
 import { authContactRoutes } from './auth-contacts.ts'
 import { authFactorRoutes } from './auth-factors.ts'
+import { authGoogleRoutes } from './auth-google.ts'
 import { authPasskeyRoutes } from './auth-passkeys.ts'
 import { authPhoneRoutes } from './auth-phones.ts'
 import { authRoutes } from './auth.ts'
@@ -65,6 +66,7 @@ const table: readonly AnyRoute[] = [
   ...authRoutes,
   ...authFactorRoutes,
   ...authPasskeyRoutes,
+  ...authGoogleRoutes,
   ...authContactRoutes,
   ...authPhoneRoutes,
   ...organizationRoutes,
