@@ -58,6 +58,7 @@ class KeyRing {
   readonly #parts: Parts
   #keys: readonly TokenKey[] = []
   #lookedAt = -Infinity
+  #looking: Promise<readonly TokenKey[]> | undefined
   readonly #signing = new LRUCache<string, Key>({ max: keysKept })
   readonly #verifying = new LRUCache<string, Key>({ max: keysKept })
 
@@ -90,10 +91,16 @@ class KeyRing {
     return key
   }
 
+  /** Whoever comes meanwhile waits for the same look: the key may be one that it finds. */
   async look(): Promise<readonly TokenKey[]> {
     if (performance.now() - this.#lookedAt < looksEveryMs) return this.#keys
-    this.#lookedAt = performance.now()
+    this.#looking ??= this.#read().finally(() => (this.#looking = undefined))
+    return this.#looking
+  }
+
+  async #read(): Promise<readonly TokenKey[]> {
     this.#keys = (await readState(this.#parts.store, tokenKeys, tokenKeysId)).keys
+    this.#lookedAt = performance.now()
     return this.#keys
   }
 
