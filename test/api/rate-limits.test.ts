@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { credentialsOf } from '../../packages/contract/callers.ts'
 import { perform, type AnyRoute } from '../../packages/contract/routes.ts'
 import { record, Type } from '../../packages/contract/vocabulary.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { startApi } from '../../services/api/main.ts'
 import { requestsPerSecond } from '../../services/api/http/rate-limit.ts'
+import { routes } from '../../services/api/routes/index.ts'
 import { byPhone, openSession, waiting } from '../support/checkout.ts'
 import { issueKey, otherMerchantsKey } from '../support/credentials.ts'
 import { eventually } from '../support/eventually.ts'
@@ -16,6 +18,7 @@ import {
   type CallOptions,
   type TestService,
 } from '../support/service.ts'
+import { customersToken } from '../support/subscriber.ts'
 
 let service: TestService
 
@@ -138,16 +141,36 @@ t.test(
 )
 
 t.test('one telephone is asked to pay ten times in ten minutes, by whomever', async (t) => {
+  const key = service.liveKey
   const mobile_money = { ...waiting, msisdn: '+2250709080706' }
   const statuses: number[] = []
-  for (let nth = 0; nth < 12; nth++) {
+  for (let nth = 0; nth < 11; nth++) {
     const order = { amount: 5_000, currency: 'XOF', country: 'CI' }
-    const { body } = await service.post('/api/v1/checkout/sessions', order, { key: service.liveKey })
+    const { body } = await service.post('/api/v1/checkout/sessions', order, { key })
     const headers = { 'x-forwarded-for': `198.51.100.${10 + nth}` }
     const path = `/api/checkout/${String(body['id'])}/pay`
     statuses.push((await service.post(path, byPhone(mobile_money), { key: '', headers })).status)
   }
-  t.strictSame(statuses, [...Array.from({ length: 10 }, () => 200), 429, 429])
+  t.strictSame(statuses, [...Array.from({ length: 10 }, () => 200), 429])
+  const token = await customersToken(service, key)
+  const topup = { amount: 5_000, currency: 'XOF', ...mobile_money }
+  const asked = await service.post('/api/v1/customer-portal/wallet/topups', topup, { key: token })
+  t.equal(asked.status, 429, 'also from a portal')
+  const bill = { amount: 5_000, currency: 'XOF' }
+  const { body: invoice } = await service.post('/api/v1/merchant/invoices', bill, { key })
+  const page = new URL(String(invoice['hosted_invoice_url'])).pathname
+  const form = 'PaymentMethod=mobile_money&Operator=orange_money&PhoneNumber=07+09+08+07+06'
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' }
+  const pressed = await service.call('POST', `${page}/pay`, form, { key: '', headers })
+  t.equal(pressed.status, 429, 'also on the page of an invoice')
+})
+
+t.test('whoever is no merchant and names a telephone that is asked to pay says which', async (t) => {
+  const strangers = routes.filter((route) => {
+    return credentialsOf(route).some((kind) => kind === 'nobody' || kind === 'customer_portal')
+  })
+  const asking = strangers.filter(({ body }) => /"(msisdn|PhoneNumber)":/.test(JSON.stringify(body ?? {})))
+  await lawOver(t, asking, ({ operation, prompts }) => t.ok(prompts, operation))
 })
 
 t.test('a suspended merchant is limited too, and may look at what is there', async (t) => {

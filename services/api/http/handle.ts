@@ -182,11 +182,20 @@ interface Acting {
   readonly owner: Owner
 }
 
+async function acting(api: Api, caller: Caller, { body, ...place }: Place): Promise<Acting> {
+  const found = await ownerFor(api, caller, place)
+  const { owner } = found
+  // Whoever asks the telephone. Nobody has those of the sandbox.
+  const msisdn = 'livemode' in owner && owner.livemode ? place.route.prompts?.(body as never) : undefined
+  if (msisdn) await api.rateLimits.countPrompt(msisdn)
+  return found
+}
+
 /** A caller without an owner acts for the owner of what the path names, a user for whom the row says. */
-async function acting(
+async function ownerFor(
   { dependencies, rateLimits }: Api,
   caller: Caller,
-  { route, params, body, response }: Place,
+  { route, params, response }: Omit<Place, 'body'>,
 ): Promise<Acting> {
   if (caller.credential === 'user' && route.owner === 'user') return { caller, owner: { user: caller.user } }
   if (caller.credential === 'user' && route.owner === 'organization' && caller.organization !== null)
@@ -198,9 +207,6 @@ async function acting(
   const owner = ownerOf(await route.actsFor({ params, dependencies }))
   // Strangers at many addresses share the limit of the account whose page it is.
   await rateLimits.count({ account: owner }, response)
-  // Nobody has the telephones of the sandbox.
-  const msisdn = 'livemode' in owner && owner.livemode ? route.prompts?.(body as never) : undefined
-  if (msisdn) await rateLimits.countPrompt(msisdn)
   return { caller: 'merchant' in owner ? { ...caller, ...owner } : caller, owner }
 }
 

@@ -1,7 +1,7 @@
 import { operatorIn } from '../../../packages/contract/catalog.ts'
 import { publicId } from '../../../packages/contract/identity.ts'
 import type { Shown, Visit } from '../../../packages/contract/pages.ts'
-import { refusals, type Refusal, type RefusalName } from '../../../packages/contract/refusals.ts'
+import type { Refusal, RefusalName } from '../../../packages/contract/refusals.ts'
 import type { ExistingSession } from '../../../packages/domain/checkout/checkout-session.ts'
 import { merchant } from '../../../packages/domain/merchants/merchant.ts'
 import { paymentLink } from '../../../packages/domain/payment-links/payment-link.ts'
@@ -14,7 +14,7 @@ import { html, type Html } from '../docs/html.ts'
 import { due, payForm, type FormState } from './checkout-form.ts'
 import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
 import { money, time } from './money.ts'
-import { notice, problemWords } from './notices.ts'
+import { isUnseen, notice, problemWords } from './notices.ts'
 import { detailList, doneSign, phoneSteps, waiting } from './pay-parts.ts'
 
 type Existing = Exclude<PaymentIntent, { status: 'none' }>
@@ -206,15 +206,12 @@ const shownByThePage: readonly RefusalName[] = [
   'dependency_must_answer_in_time',
   'merchant_must_not_be_suspended',
 ]
-/** Whoever asks too often, or too much, is answered without looking. */
-const answeredUnseen: readonly number[] = [429, 503]
 
 /** What was typed stays, with the reason above it. */
 export async function refusedCheckout(refusal: Refusal, visit: Visit): Promise<Shown> {
   const reader = readerOf(visit)
   const isPressed = pageOf(visit.path) !== visit.path
-  const isUnseen = answeredUnseen.includes(refusals[refusal.reason][0])
-  if (refusal.reason === 'checkout_session_must_exist' || !isPressed || isUnseen)
+  if (refusal.reason === 'checkout_session_must_exist' || !isPressed || isUnseen(refusal))
     return notice(refusal, visit)
   const request = { ...visit, owner: await ownerOfSession(visit) }
   const view = await hostedCheckout(request)

@@ -7,7 +7,7 @@ import { invoiceForm } from './invoice-form.ts'
 import { invoiceWords } from './invoice-words.ts'
 import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
 import { money } from './money.ts'
-import { notice, problemWords } from './notices.ts'
+import { isUnseen, notice, problemWords } from './notices.ts'
 import { detailList, doneSign, phoneSteps, waiting } from './pay-parts.ts'
 import type { Language } from './words.ts'
 
@@ -141,7 +141,8 @@ export function backToInvoice(_: unknown, visit: Visit): Shown {
 /** What was typed stays, with the reason above it. */
 export async function refusedInvoice(refusal: Refusal, visit: Visit): Promise<Shown> {
   const isPressed = visit.path !== pageOf(visit.path)
-  if (refusal.reason === 'resource_must_exist' || !isPressed) return notice(refusal, visit)
+  if (refusal.reason === 'resource_must_exist' || !isPressed || isUnseen(refusal))
+    return notice(refusal, visit)
   const view = await hostedInvoice({ ...visit, owner: await ownerOfInvoice(visit) })
   if (view.payment_status !== 'unpaid' || view.payment_methods.length === 0) return backToInvoice(view, visit)
   const reader = readerOf(visit)

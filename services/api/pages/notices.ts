@@ -31,6 +31,13 @@ const titles: Readonly<Partial<Record<RefusalName, Title>>> = {
   payment_link_must_not_be_in_use: 'busy',
 }
 
+const unseen: readonly number[] = [429, 503]
+
+/** Whoever asks too often, or too much, is answered without looking. */
+export function isUnseen({ reason }: Refusal): boolean {
+  return unseen.includes(refusals[reason][0])
+}
+
 /** A page of its own about a refusal. */
 export function notice(refusal: Refusal, visit: Visit): string {
   const reader = readerOf(visit)

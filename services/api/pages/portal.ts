@@ -6,7 +6,7 @@ import { dayText } from './invoice.ts'
 import { invoiceWords } from './invoice-words.ts'
 import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
 import { money } from './money.ts'
-import { notice } from './notices.ts'
+import { isUnseen, notice } from './notices.ts'
 import { alert } from './pay-parts.ts'
 import { portalWords, type PortalWords } from './portal-words.ts'
 
@@ -191,7 +191,8 @@ export async function refusedPortal(refusal: Refusal, visit: Visit): Promise<Sho
     return frame(reader, { title: own.closedTitle, content })
   }
   const isPressed = visit.path !== pageOf(visit.path)
-  if (refusal.reason === 'resource_must_exist' || !isPressed) return notice(refusal, visit)
+  if (refusal.reason === 'resource_must_exist' || !isPressed || isUnseen(refusal))
+    return notice(refusal, visit)
   const view = await hostedPortal({ ...visit, owner: await ownerOfPortal(visit) })
   return paged(view, visit, own.cancelFailed)
 }

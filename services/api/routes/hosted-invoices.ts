@@ -1,6 +1,6 @@
 import { perform } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
-import { literals, optional, record, Type } from '../../../packages/contract/vocabulary.ts'
+import { literals, optional, record, Type, type Static } from '../../../packages/contract/vocabulary.ts'
 import { invoiceFormExamples } from '../../../packages/domain/invoices/examples.ts'
 import {
   HostedInvoice,
@@ -53,6 +53,8 @@ const rows = [
     ...payers,
     summary: 'Pay what is left, from the form of the page; what is under way is answered as it is',
     form: true,
+    isCostly: true,
+    prompts: ({ PhoneNumber }: Static<typeof InvoiceFormRequest>) => PhoneNumber?.replaceAll(/\D/g, ''),
     body: InvoiceFormRequest,
     examples: invoiceFormExamples,
     query: record({ lang }),
