@@ -126,6 +126,10 @@ t.test('what is wrong is named as it was sent, and leaves no try behind', async 
   const wrong = await confirm(id, phone({ ...waiting, msisdn: '+2250700' }))
   t.match(wrong, { status: 400, body: { param: '/paymentMethod/mobileMoney/msisdn' } })
   t.match(await confirm(id, {}), { status: 400, body: { param: '/paymentMethod' } })
+  t.match(await confirm(id, phone({ ...waiting, country: 'FR' })), {
+    status: 400,
+    body: { param: '/paymentMethod/mobileMoney/country' },
+  })
   const small = await open()
   t.match(await service.post(`${path}/${String(small['id'])}/pay`, { transactionCountry: 'FR' }), {
     status: 400,

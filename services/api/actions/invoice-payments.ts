@@ -111,19 +111,20 @@ export async function confirmInvoice(
   const { type, mobileMoney, card } = paymentMethod
   const payment_method = { type, mobile_money: mobileMoney ?? null, card: card ?? null }
   const body = { payment_method, return_url: returnUrl ?? null }
-  await confirmPayment(request, { id, country: mobileMoney?.country, body })
+  const countryAt = '/paymentMethod/mobileMoney/country'
+  await confirmPayment(request, { id, country: mobileMoney?.country, countryAt, body })
   return shownPayment(request, id)
 }
 
-interface Confirmation {
+interface Confirmation extends Pick<Wish, 'countryAt'> {
   readonly id: string
   readonly country?: string | undefined
   readonly body: Confirming['body']
 }
 
 /** Pays what is left of an invoice by a method that the payer has chosen. */
-export async function confirmPayment(request: Acting, { id, country, body }: Confirmation): Promise<void> {
-  const paymentIntentId = await startPayment(request, id, { country })
+export async function confirmPayment(request: Acting, { id, body, ...wish }: Confirmation): Promise<void> {
+  const paymentIntentId = await startPayment(request, id, wish)
   const { caller, owner, dependencies } = request
   const send: Acting['send'] = (...order) => request.send(...order)
   const confirming = { body, caller, owner, dependencies, send }
@@ -144,30 +145,33 @@ function spelledAsHere(error: unknown): never {
 export interface Wish {
   /** Left out: that of the payment under way, or the merchant's. */
   readonly country?: string | null | undefined
+  /** The field of the request that names it. */
+  readonly countryAt?: string
   readonly payerCountry?: string | null | undefined
   readonly railCountry?: string | null | undefined
   readonly description?: string | null | undefined
   readonly metadata?: Readonly<Record<string, string>> | null | undefined
 }
 
-const pointers = { country: '/transactionCountry', currency: '/currency', amount: '/amount' }
-
 /** One try at a time: a new one is made only when the one before can no longer be paid. */
 export async function startPayment(request: Acting, id: string, wish: Wish): Promise<string> {
   const { caller, dependencies } = request
   const before = await invoiceOf(request, id)
   const merchant = await activeMerchant(dependencies, caller.merchant)
+  const country = wish.country ?? merchant.country
+  // Before anything is canceled for it.
+  if (isPayable(before)) {
+    const { currency } = before
+    const { countryAt = '/transactionCountry' } = wish
+    const pointers = { country: countryAt, currency: '/currency', amount: '/amount' }
+    admitPayment({ country, currency, amountMinor: amountLeft(before) }, pointers)
+    requireRail(dependencies.rail, { livemode: caller.livemode, country })
+  }
   // What was taken back is to be paid, too, though a try for the rest may wait already.
   const fits = ({ transactionCountry, amount }: CreatedIntent) =>
     amount === amountLeft(before) && (!wish.country || transactionCountry === wish.country)
   const ended = await endedAttempt(request, { id, invoice: before, fits })
   const start = { type: 'StartInvoicePayment', data: { ended } } as const
-  const country = wish.country ?? merchant.country
-  if (isPayable(before)) {
-    const { currency } = before
-    admitPayment({ country, currency, amountMinor: amountLeft(before) }, pointers)
-    requireRail(dependencies.rail, { livemode: caller.livemode, country })
-  }
   const { state } = await request.send(invoice, id, start, { mustExist: true })
   await createIntent(request, { id, invoice: state as ExistingInvoice, wish: { ...wish, country } })
   return (state as ExistingInvoice).attempt!.paymentIntent

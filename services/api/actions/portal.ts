@@ -195,7 +195,7 @@ export async function payFromPortal(
   if (request.body.source === 'wallet') {
     requirePermission(request.caller, 'wallet')
     await payByWallet(request, { invoice: id, customer: customerOf(request.caller) })
-  } else await startPayment(request, id, { country: request.body.country })
+  } else await startPayment(request, id, { country: request.body.country, countryAt: '/country' })
   const state = await invoiceOf(request, id)
   const invoice = viewCustomerInvoice(id, state)!
   return {
