@@ -8,6 +8,7 @@ import { lawOver } from '../support/law.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import type { MerchantClient } from '../support/service.ts'
 import { serviceProcess } from '../support/service-process.ts'
+import { customersToken } from '../support/subscriber.ts'
 
 t.setTimeout(180_000)
 
@@ -83,6 +84,7 @@ t.test('who leads and how payouts end is told within a second, by the ids that m
 async function strangersPaths(client: MerchantClient): Promise<readonly string[]> {
   const { id } = await openSession(client)
   const { body } = await client.post<{ slug: string }>('/api/v1/payment_links', { amount: 5_000 })
+  const token = await customersToken(client)
   const bare = id.slice('cs_'.length)
   const paths = [
     `/checkout/session/${id}`,
@@ -93,8 +95,12 @@ async function strangersPaths(client: MerchantClient): Promise<readonly string[]
     `/pay/${body.slug}`,
     `/PAY/${body.slug}`,
     `/pay/${body.slug}/qr.svg`,
+    `/api/v1/checkout/sessions/${id}`,
+    ...['/portal/', '//portal/', '/portal%2F', '/x/Portal/'].map((before) => before + token),
+    `/portal/${token}/subscriptions/nothing/cancel`,
+    `/api/v1/customer-portal/sessions/${token}`,
   ]
   for (const path of paths)
     for (const method of ['GET', 'DELETE', 'OPTIONS']) await client.call(method, path, undefined, { key: '' })
-  return [bare, body.slug]
+  return [bare, body.slug, token]
 }
