@@ -100,6 +100,27 @@ t.test('asked ten times with one key, the payer is asked once', async (t) => {
   t.ok(made.every(({ body }) => body['id'] === again.body['id']))
 })
 
+t.test('a key stands for what it has asked and paid, also when its answer is forgotten', async (t) => {
+  const { pool } = service.service.runtime.postgres
+  const forget = () => pool.query("update answers set started_at = started_at - interval '31 days'")
+  const headers = { 'idempotency-key': randomUUID() }
+  const asked = await ask({ amount: 600 }, headers)
+  await topUp(service, { customer, amount: 400 })
+  const bills = [1, 2].map(() => invoiceFor(service, customer, { amountDue: 200 }))
+  const [one, two] = await Promise.all(bills)
+  const paths = [one, two].map((id) => `/api/v1/merchant/billing/wallet/invoices/${id}/apply`)
+  const [paid, other] = paths as [string, string]
+  const applied = await service.post(paid, {}, { headers })
+  t.match(applied, { status: 200, body: { invoice: one } })
+  await forget()
+  const another = { status: 409, body: { code: 'IKW-REQ-003' } }
+  t.match(await ask({ amount: 700 }, headers), another)
+  t.match(await service.post(other, {}, { headers }), another)
+  await forget()
+  t.equal((await ask({ amount: 600 }, headers)).body['id'], asked.body['id'])
+  t.strictSame((await service.post(paid, {}, { headers })).body, applied.body)
+})
+
 t.test('what is wrong is named as it was sent', async (t) => {
   t.match(await ask({ msisdn: '+2250700' }), { status: 400, body: { param: '/msisdn' } })
   t.match(await ask({ operator: 'nobody' }), { status: 400, body: { param: '/operator' } })

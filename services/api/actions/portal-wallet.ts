@@ -2,7 +2,7 @@ import { customerOf } from '../../../packages/contract/callers.ts'
 import { admitPayment, admitPaymentMethod } from '../../../packages/contract/eligibility.ts'
 import { derivedId } from '../../../packages/contract/identity.ts'
 import { choiceOf, requireRail } from '../../../packages/contract/rails.ts'
-import { Refusal } from '../../../packages/contract/refusals.ts'
+import { Refusal, refuse } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import {
   AmountMinor,
@@ -29,7 +29,7 @@ import {
   WalletTopupResource,
   type WalletView,
 } from '../../../packages/domain/wallets/resource.ts'
-import { walletTopup } from '../../../packages/domain/wallets/topup.ts'
+import { walletTopup, type ExistingTopup, type WalletTopup } from '../../../packages/domain/wallets/topup.ts'
 import { activeMerchant } from './checkout-terms.ts'
 import { confirmIntent } from './payment-intents.ts'
 import { walletOf } from './wallets.ts'
@@ -70,7 +70,7 @@ export async function topUpWallet(request: Asking): Promise<Static<typeof AskedT
   const { amount, currency } = body
   const terms = { customer, amount, currency }
   const topup = { type: 'RequestTopup', data: { ...terms, paymentIntent: intent } } as const
-  await request.send(walletTopup, id, topup)
+  mustBeFor(terms, (await request.send(walletTopup, id, topup)).state)
   const data = {
     ...terms,
     transactionCountry: body.country,
@@ -94,6 +94,15 @@ export async function topUpWallet(request: Asking): Promise<Static<typeof AskedT
   const asked = viewPaymentIntent(intent, await confirmIntent(confirming, intent))
   const { state } = await request.send(walletTopup, id, topup)
   return { ...viewWalletTopup(id, state)!, next_action: asked?.next_action ?? null }
+}
+
+/** The answer to its key is forgotten after a month; what was asked for is not. */
+function mustBeFor(
+  { amount, currency }: Pick<ExistingTopup, 'amount' | 'currency'>,
+  begun: WalletTopup,
+): void {
+  if (begun.status === 'none' || begun.amount !== amount || begun.currency !== currency)
+    refuse('idempotency_key_must_be_for_one_request')
 }
 
 /** Checked before anything is written: a mistyped number leaves nothing behind. */

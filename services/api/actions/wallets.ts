@@ -56,6 +56,9 @@ export async function payByWallet(request: Applying, wish: WalletWish): Promise<
   for (let number = 1; number <= triesMax; number++) {
     const id = number === 1 ? request.id : derivedId(request.id, `try ${number}`)
     const known = await readState(store, walletApplication, id)
+    // Its answer is forgotten after a month; what it has paid is not.
+    if (known.status !== 'none' && known.invoice !== wish.invoice)
+      refuse('idempotency_key_must_be_for_one_request')
     if (known.status === 'failed') continue
     if (known.status === 'none') await start(request, id, wish)
     await answered(request, wish.invoice, id)
