@@ -11,6 +11,7 @@ import { subscription } from '../../packages/domain/subscriptions/subscription.t
 import { readState } from '../../packages/kernel/history.ts'
 import type { EventStore } from '../../packages/kernel/ports.ts'
 import type { Traces } from './traces.ts'
+import type { Wallet } from './wallets.ts'
 
 /** Why the name or number in a state is still needed; `undefined` when it is not. */
 type Reason<State> = (state: State) => string | undefined
@@ -46,9 +47,9 @@ const reasons: Readonly<Record<string, Reason<never>>> = {
 /** What has to end before the person is erased, because money moves by what would be erased. */
 export async function openMatters(
   store: Pick<EventStore, 'readStream'>,
-  { traces, plain }: Traces,
+  { traces, plain, wallets }: Traces,
 ): Promise<readonly string[]> {
-  const open: string[] = []
+  const open = wallets.map(stillFull)
   const events = new Map([...traces, ...plain].map(({ event }) => [event.stream, event]))
   for (const { category, id } of events.values()) {
     const reason = reasons[category]
@@ -58,6 +59,12 @@ export async function openMatters(
     if (why !== undefined) open.push(`${category.replaceAll('_', ' ')} ${shownId(category, id)} ${why}`)
   }
   return open
+}
+
+/** Nobody could spend it any more, and no refund would know where to go. */
+function stillFull({ customer, currency, amount }: Wallet): string {
+  const sum = `${amount.toLocaleString('en-US')} ${currency}`
+  return `customer ${publicId('cus', customer)} has ${sum} in the wallet: refund it, or pay invoices with it first`
 }
 
 function shownId(category: string, id: string): string {

@@ -8,6 +8,7 @@ import type { EventStore } from '../../packages/kernel/ports.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import type { RailMethod } from '../../packages/kernel/rail-ports.ts'
 import type { Person } from './person.ts'
+import { Wallets, type Wallet } from './wallets.ts'
 
 /** An event that tells something about the person. */
 export interface Trace {
@@ -26,6 +27,8 @@ export interface Traces {
   readonly traces: readonly Trace[]
   /** What else is about the person, and says nothing personal. */
   readonly plain: readonly Pick<Trace, 'event' | 'subject'>[]
+  /** With the person's own money in them. */
+  readonly wallets: readonly Wallet[]
 }
 
 type Store = Pick<EventStore, 'readOn'>
@@ -100,9 +103,11 @@ class Seeker {
   readonly #ids = new Map<string, string>()
   readonly #traces: Trace[] = []
   readonly #plain: Pick<Trace, 'event' | 'subject'>[] = []
+  readonly #wallets: Wallets
 
   constructor(names: Names) {
     this.#names = names
+    this.#wallets = new Wallets(names.certain)
     for (const name of [...names.certain, ...names.likely]) this.#leads.set(name, name)
   }
 
@@ -112,6 +117,7 @@ class Seeker {
     if (category === 'customer' && phone && !this.#names.certain.has(`customer/${id}`))
       this.#names.likely.delete(`contact/${phone}`)
     this.#follow(event)
+    this.#wallets.look(event)
     const { sealing } = storedTypes[type]!
     const subject = sealing?.subjectOf(data as never, id)
     if (!sealing || subject === undefined || !this.#leads.has(subject)) return
@@ -151,6 +157,7 @@ class Seeker {
       person: { owner, subjects },
       traces: traces.filter(({ subject }) => isTheirs(subject)),
       plain: plain.filter(({ subject }) => isTheirs(subject)),
+      wallets: this.#wallets.full,
     }
   }
 }

@@ -15,6 +15,7 @@ import { invoiceFor, paymentOf } from '../support/portal.ts'
 import { openPortal } from '../support/subscriber.ts'
 import { unknownSample } from '../support/samples.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { topUp } from '../support/wallets.ts'
 
 const sessions = '/api/v1/customer-portal/sessions'
 const portal = '/api/v1/customer-portal'
@@ -213,6 +214,9 @@ t.test('a customer pays an invoice on its page, ten times at once with one try',
   const answers = await Promise.all(Array.from({ length: 10 }, pay))
   t.equal(new Set(answers.map(({ body }) => JSON.stringify(body))).size, 1)
   t.match(answers[0], { status: 200, body: { paid: false, payment_intent: /^pi_/, invoice: { id } } })
+  const abroad = await service.post(`${portal}/invoices/${id}/pay`, { country: 'FR' }, { key: token })
+  t.match(abroad, { status: 400, body: { code: 'IKW-TRANSFER-001', param: '/country' } })
+  t.equal((await pay()).body['payment_intent'], answers[0]!.body['payment_intent'], 'which ends no try')
   const url = new URL(String(answers[0]!.body['checkout_url']))
   const page = await service.get(`/invoice/${url.pathname.split('/').at(-1)}`, { key: '' })
   t.match(page, { status: 200, body: { amount_left: 7500 } })
@@ -248,14 +252,26 @@ t.test('in a suspended merchant’s portal customers only look', async (t) => {
   t.match(pay, { status: 403, body: { code: 'IKW-MERCHANT-002' } })
 })
 
-t.test('who is erased has no portal any more, and gets none', async (t) => {
+t.test('who is erased has nothing in the wallet, has no portal any more, and gets none', async (t) => {
   const customerId = await createCustomer(service)
+  const mobile_money = { country: 'CI', operator: 'orange_money', msisdn: '+2250700004711' }
+  await topUp(service, {
+    customer: customerId,
+    amount: 2_500,
+    method: { type: 'mobile_money', mobile_money },
+  })
   const { token: key, url } = await openPortal(service, { customerId })
   const { runtime } = service.service
   const person = (await personOf(runtime.dependencies.store, customerId))!
   const rebuild = (models: Parameters<typeof rebuildModels>[1]) => rebuildModels(runtime, models)
-  const { left } = await erase(runtime, { person, by: 'test', reason: 'Asked for it', rebuild })
-  t.strictSame(left, [])
+  const erasing = { person, by: 'test', reason: 'Asked for it', rebuild }
+  const refused = await erase(runtime, erasing).catch((error: unknown) => error)
+  const why = 'refund it, or pay invoices with it first'
+  t.match(refused, { matters: [`customer ${customerId} has 2,500 XOF in the wallet: ${why}`] })
+  const invoice = await invoiceFor(service, customerId, { amountDue: 2_500 })
+  const paid = await service.post(`${portal}/invoices/${invoice}/pay`, { source: 'wallet' }, { key })
+  t.match(paid, { body: { paid: true } })
+  t.strictSame((await erase(runtime, erasing)).left, [])
   const session = () => service.get(`${portal}/session`, { key })
   t.match(await eventually(session, ({ status }) => status !== 200), { status: 401 })
   t.equal((await service.get(new URL(url).pathname, { key: '' })).status, 404)
