@@ -18,6 +18,9 @@ import { read } from './read.ts'
 import { rebuild } from './rebuild.ts'
 import { reconcile } from './reconcile.ts'
 import { sealed } from './sealed.ts'
+import { sessions } from './sessions.ts'
+import { signIn } from './sign-in.ts'
+import { signInFlood } from './sign-in-flood.ts'
 import { start } from './start.ts'
 import { timers } from './timers.ts'
 
@@ -32,6 +35,9 @@ export const rows: readonly Row[] = [
   intent,
   read,
   list,
+  sessions,
+  signIn,
+  signInFlood,
   rebuild,
   sealed,
   notary,

@@ -8,6 +8,11 @@ interface Merchants {
   readonly keys: readonly string[]
 }
 
+interface Accounts {
+  /** They sign in one after the other, again and again. */
+  readonly accounts: readonly { readonly email: string; readonly password: string }[]
+}
+
 interface PayoutPlan extends Merchants {
   readonly flow: 'payout'
   /** To recipients whom the simulated operator pays after 2 s; for the others it never reports a result. */
@@ -21,6 +26,9 @@ export type FlowPlan =
   /** Reads one of this many seeded payouts; payout n belongs to merchant n modulo their number. */
   | ({ readonly flow: 'read'; readonly payouts: number } & Merchants)
   | ({ readonly flow: 'list'; readonly statuses: readonly string[] } & Merchants)
+  /** Each of these keys, or access tokens of users, in turn. */
+  | ({ readonly flow: 'get'; readonly path: string } & Merchants)
+  | ({ readonly flow: 'sign-in' } & Accounts)
   | TemplatePlan
   | { readonly flow: 'nothing' }
 
@@ -30,6 +38,8 @@ export function flowOf(plan: FlowPlan): Flow {
   if (plan.flow === 'intent') return intentFlow(plan)
   if (plan.flow === 'read') return readFlow(plan)
   if (plan.flow === 'list') return listFlow(plan)
+  if (plan.flow === 'get') return getFlow(plan)
+  if (plan.flow === 'sign-in') return signInFlow(plan)
   if (plan.flow === 'template') return templateFlow(plan)
   return function* () {
     expect(yield get('', '/'), 200)
@@ -94,6 +104,21 @@ function listFlow({ keys, statuses }: Merchants & { readonly statuses: readonly 
   }
 }
 
+function getFlow({ keys, path }: Merchants & { readonly path: string }): Flow {
+  let count = 0
+  return function* () {
+    expect(yield get(keys[count++ % keys.length]!, path), 200)
+  }
+}
+
+function signInFlow({ accounts }: Accounts): Flow {
+  let count = 0
+  return function* () {
+    const { email, password } = accounts[count++ % accounts.length]!
+    expect(yield post('', '/api/v1/auth/login', { email, password }), 200)
+  }
+}
+
 /** Merchants in turns, each time with something not used before. */
 function inTurn(keys: readonly string[]) {
   const run = randomBytes(6).toString('hex')
@@ -122,5 +147,6 @@ function post(key: string, path: string, body: object, idempotencyKey?: string):
 }
 
 function heads(key: string): string {
-  return `Host: localhost\r\nAuthorization: Bearer ${key}\r\nIkw-Environment: sandbox\r\n`
+  const credential = key && `Authorization: Bearer ${key}\r\nIkw-Environment: sandbox\r\n`
+  return `Host: localhost\r\n${credential}`
 }

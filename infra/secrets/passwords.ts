@@ -1,13 +1,9 @@
 import { availableParallelism } from 'node:os'
-import { hash, verify, type Algorithm } from '@node-rs/argon2'
-import pLimit from 'p-limit'
+import { fileURLToPath } from 'node:url'
+import { Piscina } from 'piscina'
 import { PasswordsBusyError, type Passwords } from '../../packages/kernel/credential-ports.ts'
+import type { Guess } from './password-hashing.ts'
 import { guesser } from './password-strength.ts'
-
-/** `Algorithm.Argon2id`, an enum that exists for the compiler alone. */
-const argon2id = 2 as Algorithm.Argon2id
-/** OWASP, Password Storage Cheat Sheet: argon2id with 19 MiB, two iterations, one lane. */
-const cost = { algorithm: argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 export interface PasswordOptions {
   /** Hashed at a time: each takes a processor for some 20 ms. */
@@ -16,31 +12,39 @@ export interface PasswordOptions {
   readonly waitingMax?: number
 }
 
+/** About a second's work: longer, and those who wait have gone before it is their turn. */
+const waitingForEach = 50
+/** So that threads last from one sign-in to the next, and a quiet service has none. */
+const idleMs = 60_000
+
 /** Of nobody's password: whoever tries an unknown address waits as long. */
 const nobodysHash =
   '$argon2id$v=19$m=19456,t=2,p=1$clXM9Fjotac86VFsJm1FHQ$5s24HyuNEAIZ7J3wFGcyXDBOHlEoAa3y+CtKrSaWoqM'
 
+/** `.ts` where the program runs from its sources. */
+const hashing = fileURLToPath(new URL(`./password-hashing${import.meta.url.slice(-3)}`, import.meta.url))
+
 /**
- * The native hash runs beside the event loop. Only as many run at once as there are processors, so that
- * neither files nor name look-ups, which share its threads, wait behind a flood of sign-ins.
+ * Hashes on all processors, in threads of a low priority: a flood of sign-ins takes what everything else leaves
+ * over, so neither the API nor Postgres waits for it.
  */
 export function passwords({
   atOnce = availableParallelism(),
-  waitingMax = 200,
+  waitingMax = waitingForEach * atOnce,
 }: PasswordOptions = {}): Passwords {
-  const limit = pLimit(atOnce)
+  const threads = new Piscina({ filename: hashing, minThreads: 0, maxThreads: atOnce, idleTimeout: idleMs })
   const requireRoom = () => {
-    if (limit.pendingCount >= waitingMax) throw new PasswordsBusyError()
+    if (threads.queueSize >= waitingMax) throw new PasswordsBusyError()
   }
-  const queued = <Result>(work: () => Promise<Result>): Promise<Result> => {
+  const queued = async <Result>(name: string, task: string | Guess): Promise<Result> => {
     requireRoom()
-    return limit(work)
+    return (await threads.run(task, { name })) as Result
   }
   return {
     requireRoom,
-    hash: async (password) => queued(() => hash(password, cost)),
+    hash: (password) => queued<string>('hash', password),
     isRight: async (password, known) => {
-      const isEqual = await queued(() => verify(known ?? nobodysHash, password))
+      const isEqual = await queued<boolean>('isEqual', { password, known: known ?? nobodysHash })
       return isEqual && known !== null
     },
     isWeak: async (password, known) => (await guesser())(password, known),

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import t from 'tap'
+import { passwords } from '../../infra/secrets/passwords.ts'
+import { PasswordsBusyError } from '../../packages/kernel/credential-ports.ts'
+
+const right = 'quatre mots sans lien'
+
+/** The nice value of each thread of this process, as Linux tells it. */
+function niceValues(): readonly number[] {
+  const fields = readdirSync('/proc/self/task').map((id) =>
+    readFileSync(`/proc/self/task/${id}/stat`, 'utf8'),
+  )
+  // The name of the thread stands in brackets and may have spaces.
+  return fields.map((text) => Number(text.slice(text.lastIndexOf(')')).split(' ')[17]))
+}
+
+t.test('a password is told from others, and nobody has the one of an unknown address', async (t) => {
+  const { hash, isRight } = passwords()
+  const known = await hash(right)
+  t.match(known, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+  t.equal(await isRight(right, known), true)
+  t.equal(await isRight(`${right} `, known), false)
+  t.equal(await isRight(right, null), false)
+})
+
+t.test('they are hashed after everything else', { skip: process.platform !== 'linux' }, async (t) => {
+  await passwords({ atOnce: 1 }).hash(right)
+  const [first, ...others] = niceValues()
+  t.ok(others.includes(first! + 10))
+})
+
+t.test('more than may wait are refused at once, and the next ones are taken again', async (t) => {
+  const { hash, requireRoom } = passwords({ atOnce: 1, waitingMax: 3 })
+  await hash(right)
+  const asked = await Promise.allSettled(Array.from({ length: 10 }, () => hash(right)))
+  const refused = asked.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
+  t.equal(refused.length, 6)
+  t.ok(refused.every((error) => error instanceof PasswordsBusyError))
+  t.doesNotThrow(requireRoom)
+  t.match(await hash(right), /^\$argon2id/)
+})
