@@ -26,13 +26,20 @@ export function smtpMailer({ url, from, timeoutMs }: SmtpOptions): Mailer & { cl
       try {
         await transport.sendMail({ from, to, subject, text, ...(html && { html }) })
       } catch (error) {
-        throw isRefusal(error) ? new MailRefusedError((error as Error).message) : error
+        throw withoutAddresses(error)
       }
     },
     close() {
       transport.close()
     },
   }
+}
+
+/** Mail servers answer with the address that they do not take, and nodemailer adds it: it is not for logs. */
+function withoutAddresses(error: unknown): Error {
+  const { code, message } = error as { readonly code?: string; readonly message: string }
+  const told = message.replaceAll(/[^\s<>]+@[^\s<>]+/g, '…')
+  return isRefusal(error) ? new MailRefusedError(told) : Object.assign(new Error(told), { code })
 }
 
 /** RFC 5321: after a 5xx answer, a recipient or message is not to be retried as it is. */

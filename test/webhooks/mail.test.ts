@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import t, { type Test } from 'tap'
 import { fileMailer } from '../../infra/mail/files.ts'
 import { smtpMailer } from '../../infra/mail/smtp.ts'
@@ -63,6 +64,15 @@ t.test('a mail is sent when the mail server has taken it', async (t) => {
   await mailer.send(mail)
   t.equal(mails.length, 1)
   t.match(mails[0], /To: awa@shop\.example\r\n/)
+})
+
+t.test('what a mail server says of an address is told without it', async (t) => {
+  for (const by of ['550 5.1.1 <Awa@shop.example>: no such user', '451 awa@shop.example: greylisted']) {
+    const { mailer } = await mailServer(t, { refuses: 'RCPT', by })
+    const told: unknown = await mailer.send(mail).catch((error: unknown) => error)
+    t.match(inspect(told), by.slice(0, 3))
+    t.notMatch(inspect(told, { depth: 9, showHidden: true }), /shop\.example/i)
+  }
 })
 
 t.test('a mail that the mail server refuses is not sent', async (t) => {
