@@ -8,13 +8,14 @@ import { SignedInUsers } from './http/user-sessions.ts'
 
 /** Every kind of credential that this service knows; a row names those it accepts. */
 export async function openAuthenticators(dependencies: Dependencies): Promise<readonly Authenticator[]> {
-  const { store, clock, tokens } = dependencies
+  const { store, executor, clock, tokens } = dependencies
   const head = await store.head()
   const uses = new KeyUses(dependencies)
   return [
     new ApiKeys({ store, clock, head, uses }),
     new SignedInUsers({
       store,
+      executor,
       clock,
       tokens,
       head,

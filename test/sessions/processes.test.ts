@@ -1,14 +1,24 @@
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeJwt } from 'jose'
 import t, { type Test } from 'tap'
+import { readConfiguration } from '../../infra/configuration.ts'
+import { deciders, policies } from '../../packages/domain/index.ts'
+import { claim } from '../../packages/domain/claims/claim.ts'
+import { readState } from '../../packages/kernel/history.ts'
+import { openRuntime } from '../../services/composition/dependencies.ts'
 import type { Credentials } from '../../services/composition/first-merchant.ts'
 import { eventually } from '../support/eventually.ts'
-import { lawOver } from '../support/law.ts'
+import { People } from '../support/people.ts'
+import { processes } from '../../services/processes/families.ts'
+import { startProcesses } from '../../services/processes/main.ts'
+import { startTimers } from '../../services/processes/timers.ts'
+import { runProjector } from '../../services/projector/service.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { ServiceApart, type ServiceName } from '../support/service-apart.ts'
 import { clientOf, type MerchantClient } from '../support/service.ts'
-import { newUser, signIn, type SignedIn } from '../support/sign-in.ts'
+import { goodPassword, newUser, signIn, type SignedIn } from '../support/sign-in.ts'
 
 const auth = '/api/v1/auth'
 const open = { key: '' }
@@ -17,15 +27,33 @@ t.setTimeout(180_000)
 const { url } = await testDatabase(t)
 const dataDirectory = temporaryDirectory(t)
 
+// A client of this service knows the issuer of its tokens, not which process signs them.
+const settings = {
+  ...{ POSTGRES_URL: url, DATA_DIR: dataDirectory, BASE_URL: 'https://pay.example' },
+  ...{ RATE_LIMIT: 'off', LOG_LEVEL: 'error' },
+}
+
 function start(name: ServiceName, port = 0): ServiceApart {
-  const settings = { POSTGRES_URL: url, DATA_DIR: dataDirectory, PORT: String(port) }
-  // A client of this service knows the issuer of its tokens, not which process signs them.
-  const rest = { RATE_LIMIT: 'off', LOG_LEVEL: 'error', BASE_URL: 'https://pay.example' }
-  return new ServiceApart(t, name, { ...settings, ...rest })
+  return new ServiceApart(t, name, { ...settings, PORT: String(port) })
 }
 
 await start('setup').ended
 const credentials = JSON.parse(readFileSync(join(dataDirectory, 'credentials.json'), 'utf8')) as Credentials
+
+/** A little more than an address is held: to its clock, whatever is held has been held for long. */
+const aheadMs = 16_000
+const runtime = await openRuntime(readConfiguration(settings), {
+  clock: () => new Date(Date.now() + aheadMs),
+})
+const { dependencies, postgres } = runtime
+const projecting = runProjector(runtime)
+const following = await startProcesses({ dependencies, pool: postgres.pool, deciders, policies, processes })
+const timing = startTimers({ dependencies, pool: postgres.pool, processes, instance: 'test' })
+t.teardown(async () => {
+  await Promise.all([following.close(), timing.close(), projecting.close()])
+  await runtime.close()
+})
+
 const apis = [start('api'), start('api')] as [ServiceApart, ServiceApart]
 const ports = await Promise.all(apis.map((api) => api.port()))
 const [one, other] = ports.map((port) => clientOf({ port, credentials })) as [MerchantClient, MerchantClient]
@@ -74,6 +102,16 @@ t.test('one refresh token has one successor, at whichever processes it is shown 
   for (const client of both) t.equal((await refreshAt(client, spent.at(-1)!)).status, 401)
 })
 
+t.test('what a process has ended itself is over with its next request', async (t) => {
+  const user = await newUser(one)
+  for (const _ of Array.from({ length: 10 })) {
+    const { token } = await signIn(one, user)
+    t.equal(await shown(one, token), 200)
+    t.equal((await logoutAt(one, token)).status, 200)
+    t.equal(await shown(one, token), 401)
+  }
+})
+
 t.test('what ends at one process is over at the other', async (t) => {
   const user = await newUser(one)
   const second = await signIn(other, user)
@@ -90,50 +128,96 @@ t.test('what ends at one process is over at the other', async (t) => {
   await settles(t, user, 200, 'the one that changed it')
 })
 
-/** What became of a session, as far as a client has been told. */
-type Told = 'started' | 'ended' | 'unknown'
+t.test(
+  'people lose nothing to processes that are killed, and nothing that has ended comes back',
+  async (t) => {
+    const people = new People({ clients: both, codes: runtime.dependencies.codes })
+    let isOver = false
+    const living = Promise.all([1, 2].map(() => people.live(() => isOver)))
+    const through = (count: number) =>
+      eventually(
+        async () => people.count,
+        (lived) => lived >= count,
+      )
+    for (const index of [0, 1, 0, 1] as const) {
+      await through(people.count + 6)
+      await apis[index].end('SIGKILL')
+      apis[index] = start('api', ports[index]!)
+      await apis[index].port()
+    }
+    isOver = true
+    await living
+    const tally = people.tally()
+    t.comment(JSON.stringify(tally))
+    t.ok(['registered', 'signed out', 'moved'].every((what) => tally[what]! > 3))
+    t.strictSame(await people.complaints(), [])
+    t.strictSame(await unfinished(), [])
+  },
+)
 
-/** Registers people, and signs every other one out again, at any process that answers. */
-async function work(told: Map<SignedIn, Told>, isOver: () => boolean): Promise<void> {
-  for (let turn = 0; !isOver(); turn += 1) {
-    const client = both[turn % 2]!
-    const session = await newUser(client).catch(() => undefined)
-    if (!session) continue
-    told.set(session, 'started')
-    if (turn % 4 < 2) continue
-    told.set(session, 'unknown')
-    const left = await logoutAt(both[(turn + 1) % 2]!, session.token).catch(() => undefined)
-    if (left?.status === 200) told.set(session, 'ended')
+/** Claims that nobody keeps or frees. */
+async function unfinished(): Promise<readonly string[]> {
+  const { store } = runtime.dependencies
+  const events = await store.readAll(0, 100_000, { categories: [claim.category] })
+  const ids = [...new Set(events.map(({ stream }) => stream.slice(claim.category.length + 1)))]
+  const held = async () => {
+    const states = await Promise.all(ids.map((id) => readState(store, claim, id)))
+    return ids.filter((_, index) => states[index]!.status === 'held')
+  }
+  return eventually(held, (found) => found.length === 0, 20_000).catch(held)
+}
+
+/** What becomes of the append that waits when its process is killed. */
+const fates = {
+  'is lost': 'select pg_terminate_backend(pid)',
+  'is written when nobody waits for it any more': 'select',
+} as const
+const lockKey = 4711
+
+/** Has registrations wait before their user is written, and answers how to let them go on. */
+async function holdUp(): Promise<() => Promise<void>> {
+  const holder = await runtime.postgres.pool.connect()
+  await holder.query(`select pg_advisory_lock(${lockKey})`)
+  await holder.query(`
+    create function hold_up() returns trigger language plpgsql
+      as 'begin perform pg_advisory_xact_lock_shared(${lockKey}); return new; end';
+    create trigger hold_up before insert on events for each row
+      when (new.type = 'UserRegistered') execute function hold_up()`)
+  return async () => {
+    await holder.query(`select pg_advisory_unlock(${lockKey})`)
+    await holder.query('drop trigger hold_up on events; drop function hold_up')
+    holder.release()
   }
 }
 
-t.test('a process that is killed loses no session, and none that has ended comes back', async (t) => {
-  const told = new Map<SignedIn, Told>()
-  let isOver = false
-  const working = Promise.all([1, 2, 3].map(() => work(told, () => isOver)))
-  const through = (count: number) =>
-    eventually(
-      async () => told.size,
-      (size) => size >= count,
+const waiting = `from pg_locks where locktype = 'advisory' and objid = ${lockKey} and not granted`
+
+for (const [fate, act] of Object.entries(fates))
+  t.test(`a process dies between the claim of an address and its user, whose append ${fate}`, async (t) => {
+    const { pool } = runtime.postgres
+    const goOn = await holdUp()
+    const account = { email: `${randomUUID()}@example.com`, password: goodPassword }
+    const body = { ...account, name: 'Awa Koné', merchantName: 'Boutique Awa' }
+    const register = (client: MerchantClient) => client.post(`${auth}/register`, body, open)
+    const asked = register(one).catch(() => undefined)
+    await eventually(
+      () => pool.query(`select ${waiting}`),
+      ({ rowCount }) => rowCount === 1,
     )
-  for (const index of [0, 1] as const) {
-    await through(told.size + 12)
-    await apis[index].end('SIGKILL')
-    apis[index] = start('api', ports[index]!)
-    await apis[index].port()
-  }
-  await through(told.size + 12)
-  isOver = true
-  await working
-  const count = (which: Told) => [...told.values()].filter((known) => known === which).length
-  t.comment(`${count('started')} started, ${count('ended')} ended, ${count('unknown')} unknown`)
-  t.ok(count('started') > 10 && count('ended') > 10)
-  await lawOver(t, told, async ([session, known]) => {
-    const status = await shown(one, session.token)
-    if (known === 'started') t.equal(status, 200, 'is not lost')
-    if (known === 'ended') t.equal(status, 401, 'stays ended')
-    await settles(t, session, status, 'both processes agree')
-    const refreshed = await refreshAt(other, session.refreshToken)
-    t.equal(refreshed.status, status, 'so does its refresh token')
+    await apis[0].end('SIGKILL')
+    await pool.query(`${act} ${waiting}`)
+    await goOn()
+    t.equal(await asked, undefined, 'nobody was told')
+    apis[0] = start('api', ports[0]!)
+    const isWritten = act === 'select'
+    const login = () => other.post(`${auth}/login`, account, open)
+    if (!isWritten) t.equal((await eventually(() => register(other), isAnswered)).status, 201)
+    const { body: session } = await eventually(login, ({ body: told }) => told['role'] === 'owner')
+    t.match(session, { organization: {}, merchant: { name: 'Boutique Awa' } })
+    t.strictSame(await unfinished(), [])
+    await apis[0].port()
   })
-})
+
+function isAnswered({ body }: { readonly body: Record<string, unknown> }): boolean {
+  return body['retryable'] !== true
+}

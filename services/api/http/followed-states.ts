@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import { streamName, type Decider, type Payloads } from '../../../packages/kernel/decider.ts'
+import type { Executor } from '../../../packages/kernel/execute.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
 import type { Owner } from '../../../packages/kernel/owner.ts'
-import type { EventStore, Subscription } from '../../../packages/kernel/ports.ts'
+import { noStream, type EventStore, type Subscription } from '../../../packages/kernel/ports.ts'
 
 const statesKept = 20_000
 /** How late this process may learn of a change. */
@@ -14,17 +15,26 @@ interface Parts {
   readonly head: number
   /** Of the streams whose states are asked for. */
   readonly categories: readonly string[]
+  /** Given, what this process has written itself is known at once. */
+  readonly executor?: Pick<Executor, 'remembered'>
+}
+
+interface Known {
+  readonly state: object
+  readonly revision: number
 }
 
 /** States of streams that requests need again and again: cached until somebody appends to the stream. */
 export class FollowedStates {
   readonly #store: EventStore
-  readonly #states = new LRUCache<string, object>({ max: statesKept })
+  readonly #executor: Parts['executor']
+  readonly #states = new LRUCache<string, Known>({ max: statesKept })
   readonly #subscription: Subscription
   #changes = 0
 
-  constructor({ store, head, categories }: Parts) {
+  constructor({ store, head, categories, executor }: Parts) {
     this.#store = store
+    this.#executor = executor
     this.#subscription = store.subscribe({
       after: head,
       categories,
@@ -47,13 +57,15 @@ export class FollowedStates {
     id: string,
   ): Promise<S> {
     const stream = streamName(decider.category, id)
-    const known = this.#states.get(stream) as S | undefined
-    if (known) return known
+    const known = this.#states.get(stream)
+    const written = this.#executor?.remembered(decider, id)?.revision ?? noStream
+    if (known && known.revision >= written) return known.state as S
     const changes = this.#changes
     const events = await this.#store.readStream(stream, 0)
     const state = foldStored(decider, events) as S
     // A change that arrived meanwhile may be missing here. Streams that do not exist could be any number.
-    if (events.length > 0 && changes === this.#changes) this.#states.set(stream, state)
+    const revision = events.at(-1)?.revision
+    if (revision !== undefined && changes === this.#changes) this.#states.set(stream, { state, revision })
     return state
   }
 

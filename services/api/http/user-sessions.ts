@@ -5,6 +5,7 @@ import { scopesOfRole } from '../../../packages/contract/roles.ts'
 import { merchant } from '../../../packages/domain/merchants/merchant.ts'
 import { isOver, userSessions, type Session } from '../../../packages/domain/sessions/user-sessions.ts'
 import type { OpenedToken, Tokens } from '../../../packages/kernel/credential-ports.ts'
+import type { Executor } from '../../../packages/kernel/execute.ts'
 import type { Clock, EventStore } from '../../../packages/kernel/ports.ts'
 import type { Authenticator, Presented } from './credentials.ts'
 import { FollowedStates } from './followed-states.ts'
@@ -16,6 +17,7 @@ const format = /^Bearer (ey[\w-]+\.[\w-]+\.[\w-]+)$/i
 
 interface Parts {
   readonly store: EventStore
+  readonly executor: Pick<Executor, 'remembered'>
   readonly clock: Clock
   readonly tokens: Tokens
   readonly head: number
@@ -34,8 +36,9 @@ export class SignedInUsers implements Authenticator {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    const { store, head } = parts
-    this.#states = new FollowedStates({ store, head, categories: [userSessions.category, merchant.category] })
+    const { store, head, executor } = parts
+    const categories = [userSessions.category, merchant.category]
+    this.#states = new FollowedStates({ store, head, executor, categories })
   }
 
   readonly recognises = (authorization: string) => form.test(authorization)
