@@ -1,13 +1,15 @@
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { startService, type TestService } from '../support/service.ts'
-import { newUser } from '../support/sign-in.ts'
+import { signInGuard } from '../../packages/domain/sign-in/sign-in-guard.ts'
+import { goodPassword, newUser } from '../support/sign-in.ts'
 
 const auth = '/api/v1/auth'
 
 let service: TestService
 
 t.before(async () => {
-  service = await startService(t, { RATE_LIMIT: 'on' })
+  service = await startService(t, { RATE_LIMIT: 'on', TRUSTED_PROXIES: '127.0.0.0/8' })
 })
 
 t.test('nobody can fill a foreign mailbox, neither with one account nor with several', async (t) => {
@@ -22,4 +24,28 @@ t.test('nobody can fill a foreign mailbox, neither with one account nor with sev
   const refused = await ask(two.token)
   t.match(refused, limited)
   t.ok(Number(refused.headers.get('retry-after')) > 0)
+})
+
+t.test('a network registers a hundred people an hour, and no other network waits for it', async (t) => {
+  const body = { password: goodPassword, name: 'Awa', merchantName: 'Awa' }
+  const register = (network: string) => {
+    const email = `${randomUUID()}@example.com`
+    const headers = { 'x-forwarded-for': network }
+    return service.post(`${auth}/register`, { ...body, email }, { key: '', headers })
+  }
+  t.equal((await register('2001:db8:0:1::1')).status, 201)
+  const { executor, blindIndex } = service.service.runtime.dependencies
+  const guard = await blindIndex(JSON.stringify(['sign in', 'registrations', '8193:3512:0:1']))
+  const envelope = { platform: true, actor: 'test', correlation: 'test' } as const
+  const data = { purpose: 'registrations', isLimited: true } as const
+  const counted = { command: { type: 'RequestMail', data }, envelope } as const
+  await executor.sendAll(
+    signInGuard,
+    guard,
+    Array.from({ length: 99 }, () => counted),
+  )
+  const refused = await register('2001:db8:0:1::2')
+  t.match(refused, { status: 429, body: { code: 'IKW-RATE-001', retryable: true } })
+  t.ok(Number(refused.headers.get('retry-after')) > 3_000)
+  t.equal((await register('2001:db8:0:2::1')).status, 201)
 })

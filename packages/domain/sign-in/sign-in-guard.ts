@@ -17,6 +17,8 @@ const mailsPerHour = {
   phone_change: 5,
   /** Messages cost money, so they are counted by who asks for them too. */
   texts: 20,
+  /** Of one network, which can be that of a whole town: each mails somebody who may not have asked. */
+  registrations: 100,
 } as const
 export type MailPurpose = keyof typeof mailsPerHour
 const mailPurposes = Object.keys(mailsPerHour) as [MailPurpose, ...MailPurpose[]]
@@ -26,7 +28,10 @@ const asItWas = (old: object) => old
 
 export const signInGuardEvents = {
   /** A code, or a link that a user has asked for, is on its way to the address or number. */
-  SignInMailRequested: stored(2, record({ purpose: literals(...mailPurposes) }), { 1: asItWas }),
+  SignInMailRequested: stored(3, record({ purpose: literals(...mailPurposes) }), {
+    1: asItWas,
+    2: asItWas,
+  }),
   /** The same before there were purposes. */
   SignInCodeRequested: stored(1, record({ challenge: Uuid })),
   /** Counted before the password is looked at, so that a thousand guesses at once are a thousand. */
@@ -72,8 +77,10 @@ const resendAfterMs = 30_000
 const linkEveryMs = 15 * minuteMs
 /** So many come as soon as they are asked for. */
 const linksAtOnce = 2
-/** Remembered at most, which is more than any limit. */
+/** Remembered at most: the highest limit looks so far back. */
 const rememberedMax = 100
+/** Several people ask for these, who need not wait for each other. */
+const shared: readonly string[] = ['texts', 'registrations'] satisfies MailPurpose[]
 
 /** Inferred: one address can be that of a whole town's mobile network. */
 export const triesMax = { account: 10, address: 100 } as const
@@ -136,7 +143,7 @@ function asked(state: SignInGuard, one: Requested): SignInGuard {
 function mailWaits(requested: readonly Requested[], purpose: MailPurpose, now: Date): number {
   const times = timesOf(requested, purpose)
   const [last = -Infinity, first = -Infinity] = [times.at(-1), times.at(-mailsPerHour[purpose])]
-  const again = purpose === 'texts' ? last : last + resendAfterMs
+  const again = shared.includes(purpose) ? last : last + resendAfterMs
   return Math.max(again, first + hourMs) - now.getTime()
 }
 

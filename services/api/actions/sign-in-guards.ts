@@ -66,6 +66,20 @@ export async function countText(
   await countMail(request, phone, purpose)
 }
 
+/** Whoever shares a network address registers so many times an hour. */
+export async function countRegistration({
+  dependencies,
+  envelope,
+  client,
+}: Pick<Request<unknown>, 'dependencies' | 'envelope' | 'client'>): Promise<void> {
+  const { blindIndex, executor, limitsCounts: isLimited } = dependencies
+  const guard = await blindIndex(
+    JSON.stringify(['sign in', 'registrations', networkOf(client.address ?? '')]),
+  )
+  const data = { purpose: 'registrations', isLimited } as const
+  await executor.send(signInGuard, guard, { type: 'RequestMail', data }, guarding(envelope))
+}
+
 /** Counts codes of one user's authenticator over all challenges: each takes five, but there can be many. */
 export async function triesOfFactors(
   { dependencies, envelope }: Pick<Request, 'dependencies' | 'envelope'>,

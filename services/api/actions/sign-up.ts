@@ -10,6 +10,7 @@ import { actingFor } from '../../../packages/kernel/envelope.ts'
 import { claiming, type HeldClaim } from '../../composition/claiming.ts'
 import { consumeProofs, isProved } from './pre-signup.ts'
 import { startSession } from './auth-sessions.ts'
+import { countRegistration } from './sign-in-guards.ts'
 import { wantedPhone } from './user-accounts.ts'
 
 type Registration = Static<typeof RegistrationRequest>
@@ -40,6 +41,7 @@ export async function register(request: Request<Registration>) {
   const { dependencies, body, id } = request
   const { email, name, merchantName, password } = body
   await requireStrong(dependencies, '/password', { password, known: [email, name, merchantName] })
+  await countRegistration(request)
   const proofs = proofsOf(body)
   const verified = await provedBy(dependencies, proofs)
   const country = body.country ?? usual.country
