@@ -34,3 +34,15 @@ export async function mailedToken(service: Running, address: string, page: strin
   const pattern = new RegExp(`/${page}#token=([\\w.-]+)`)
   return pattern.exec(await mailTo(service, address, pattern))![1]!
 }
+
+/** The newest message to a telephone, as soon as there is one. */
+export async function textTo({ runtime }: Running, phone: string): Promise<string> {
+  const directory = join(runtime.configuration.dataDirectory, 'sms')
+  const find = async () =>
+    (existsSync(directory) ? readdirSync(directory) : [])
+      .filter((name) => /^[^.].*\.json$/.test(name))
+      .toSorted()
+      .map((name) => JSON.parse(readFileSync(join(directory, name), 'utf8')) as { to: string; text: string })
+      .findLast(({ to }) => to === phone)
+  return (await eventually(find, (found) => found !== undefined))!.text
+}

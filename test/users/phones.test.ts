@@ -1,11 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import t from 'tap'
 import { gatewayTexter } from '../../infra/sms/gateway.ts'
 import { TextRefusedError } from '../../packages/kernel/ports.ts'
 import { eventually } from '../support/eventually.ts'
+import { textTo } from '../support/mails.ts'
 import { emailBefore, newPhone, phoneBefore, phoneChange } from '../support/phone-samples.ts'
 import { proof, withTotp } from '../support/second-factors.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -34,15 +33,9 @@ const register = (body: object) =>
 
 /** The code in the message that went to this number. */
 async function sentTo(phone: string): Promise<string> {
-  const directory = join(service.service.runtime.configuration.dataDirectory, 'sms')
-  const find = async () =>
-    (existsSync(directory) ? readdirSync(directory) : [])
-      .filter((name) => /^[^.].*\.json$/.test(name))
-      .map((name) => JSON.parse(readFileSync(join(directory, name), 'utf8')) as { to: string; text: string })
-      .find(({ to }) => to === phone)
-  const message = await eventually(find, (found) => found !== undefined)
-  t.match(message!.text, /^\d{6} est votre code, .{0,100}$/)
-  return message!.text.slice(0, 6)
+  const text = await textTo(service.service, phone)
+  t.match(text, /^\d{6} est votre code, .{0,100}$/)
+  return text.slice(0, 6)
 }
 
 const wrong = (code: string) => (code === '000000' ? '000001' : '000000')
