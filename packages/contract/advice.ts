@@ -54,6 +54,7 @@ export const advice: Readonly<Record<RefusalName, string>> = {
   sign_in_must_not_be_locked: 'Wait for `Retry-After`, or set a new password with a mailed link.',
   password_must_be_hard_to_guess: 'Take a longer one, such as four words that do not belong together.',
   email_must_be_free: 'Sign in, or ask for a link with `POST /api/v1/auth/forgot-password`.',
+  email_must_be_verified: 'Open the mailed link; `POST /api/v1/auth/verify-email/resend` mails it again.',
   email_must_not_be_verified_yet: 'Nothing needs to be done.',
 
   request_must_be_valid:

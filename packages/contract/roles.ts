@@ -56,3 +56,6 @@ export function isForUsersOnly(scope: string): boolean {
 export function scopesOfRole(role: Role): readonly Scope[] {
   return byRole.get(role)!
 }
+
+/** Who works for no merchant, or none any more, may begin with one of their own. */
+export const scopesOfNonMembers: readonly Scope[] = ['organizations.write']

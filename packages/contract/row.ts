@@ -22,6 +22,8 @@ export interface Common extends Admission {
   readonly scope: Scope | 'public' | 'own'
   /** Whose streams it is about, of all that a user may act for. Left out: the merchant's. */
   readonly owner?: Exclude<OwnerKind, 'platform'>
+  /** Also for users who work for no merchant, or none any more. */
+  readonly isForNonMembers?: true
   /** For callers without an owner: the owner of what the path names. Refused when there is none. */
   readonly actsFor?: (request: Pick<Request, 'params' | 'dependencies'>) => Promise<Owner>
   /** The specification gives only the number of operations in its family. */

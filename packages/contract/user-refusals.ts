@@ -30,5 +30,6 @@ export const userRefusals = {
   password_must_be_hard_to_guess: [400, 'IKW-REQ-001', false, 'This password is easy to guess'],
   email_must_be_free: [409, 'IKW-RES-004', false, 'Somebody has registered with this e-mail address'],
   phone_must_be_free: [409, 'IKW-RES-004', false, 'Somebody else has shown to have this number'],
+  email_must_be_verified: [409, 'IKW-RES-002', false, 'The e-mail address is not verified yet'],
   email_must_not_be_verified_yet: [409, 'IKW-RES-002', false, 'The e-mail address is already verified'],
 } as const

@@ -45,8 +45,14 @@ export async function firstOwner(dependencies: Dependencies, credentials: Owning
 /** Hashing takes longer than everything else of a start, so who is known already is left alone. */
 async function registerOwner(dependencies: Dependencies, id: string, owning: Owning): Promise<void> {
   const { executor, store, passwords, newId } = dependencies
-  if ((await readState(store, user, id)).status === 'active') return
+  const envelope = { user: id, actor: 'first start', correlation: newId() }
+  const known = await readState(store, user, id)
   const { owner_email: email, owner_password: password, merchant_id: works } = owning
+  if (known.status === 'active') {
+    const isConfirmed = known.emailVerified || known.email !== email
+    if (!isConfirmed) await executor.send(user, id, { type: 'ConfirmEmail', data: {} }, envelope)
+    return
+  }
   const registered = {
     email,
     name: 'First owner',
@@ -55,8 +61,9 @@ async function registerOwner(dependencies: Dependencies, id: string, owning: Own
     password: await passwords.hash(password),
     merchant: works,
     founded: null,
+    // Made up here, so nobody else will ever have it.
+    verified: ['email'],
   } as const
-  const envelope = { user: id, actor: 'first start', correlation: newId() }
   const wanted = [{ kind: 'email', value: email, refusal: 'email_must_be_free' } as const]
   const take = (held: readonly { claim: string; hold: string }[]) =>
     executor.send(user, id, { type: 'RegisterUser', data: { ...registered, held: [...held] } }, envelope)

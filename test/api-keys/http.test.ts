@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts'
 import { ownerSession } from '../support/identity-samples.ts'
 import { proof } from '../support/second-factors.ts'
 import { clientOf, startService, type Answer, type TestService } from '../support/service.ts'
-import { newUser, type SignedIn } from '../support/sign-in.ts'
+import { newUser, signedIn, type SignedIn } from '../support/sign-in.ts'
 import { member } from '../support/users.ts'
 
 const path = '/api/v1/auth/api-keys'
@@ -165,6 +165,20 @@ t.test('a live key takes a challenge for it, and a merchant who is live', async 
   const refused = await service.post(path, early, as(newcomer))
   t.match(refused, { status: 403, body: { code: 'IKW-MERCHANT-003' } })
 })
+
+t.test(
+  'a developer may stop a key that can do more, as a leak must be, but never see its successor',
+  async (t) => {
+    const developer = await member(service, 'developer')
+    const body = { merchantId: service.service.credentials.merchant_id }
+    const there = await service.post('/api/v1/auth/switch-merchant', body, as(developer))
+    const by = signedIn(developer, there as never)
+    const strong = await issue({ scopes: ['payouts.write'] })
+    t.match(await roll(strong.id, {}, by), { status: 403, body: { code: 'IKW-AUTHZ-001' } })
+    t.equal((await service.call('DELETE', `${path}/${strong.id}`, undefined, as(by))).status, 200)
+    t.equal(codeOf(await balance(strong.key)), 'IKW-AUTH-002')
+  },
+)
 
 t.test('a rolled key stops at once, its successor may do the same', async (t) => {
   const old = await issue({ ipAllowList: ['127.0.0.0/8'] })

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
 import { invitation as invitations, invitationName } from '../../packages/domain/invitations/invitation.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { user as users } from '../../packages/domain/users/user.ts'
 import { eventually } from '../support/eventually.ts'
 import { invitationToken } from '../support/identity-samples.ts'
+import { mailedToken, mailsTo } from '../support/mails.ts'
 import { withTotp } from '../support/second-factors.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { goodPassword, newUser, signedIn, signIn, type SignedIn } from '../support/sign-in.ts'
@@ -32,7 +31,7 @@ let owner: SignedIn
 
 t.before(async () => {
   service = await startService(t)
-  owner = await newUser(service)
+  owner = await confirmed()
 })
 
 const as = ({ token }: Pick<SignedIn, 'token'>) => ({ key: token })
@@ -56,21 +55,7 @@ async function joined(role: string): Promise<SignedIn> {
   return signedIn({ email, password: goodPassword }, answer as never)
 }
 
-function mails(): readonly string[] {
-  const directory = join(service.service.runtime.configuration.dataDirectory, 'mail')
-  return (existsSync(directory) ? readdirSync(directory) : [])
-    .filter((name) => name.endsWith('.eml'))
-    .map((name) => readFileSync(join(directory, name), 'utf8').replaceAll(/=\r\n/g, ''))
-}
-
-async function mailedToken(to: string): Promise<string> {
-  const found = await eventually(
-    async () => mails().find((mail) => mail.includes(to) && mail.includes('/invitation#token')),
-    (mail) => mail !== undefined,
-  )
-  const [, token] = /\/invitation#token=3D([\w.-]+)/.exec(found!)!
-  return token!
-}
+const invitedBy = (email: string) => mailedToken(service.service, email, 'invitation')
 
 t.test('who is invited by mail joins with a password and a name, and works at once', async (t) => {
   const email = address()
@@ -80,7 +65,7 @@ t.test('who is invited by mail joins with a password and a name, and works at on
     ({ data }) => data.some((one) => one.id === id),
   )
   t.match(invited, { data: [{ id, email, role: 'support', status: 'invited', user_id: null }, {}] })
-  const token = await mailedToken(email)
+  const token = await invitedBy(email)
   t.match(await accept({ token, name: 'Fatou' }), { status: 400, body: { param: '/password' } })
   t.match(await accept({ token, password: 'password1' }), { status: 400, body: { param: '/password' } })
   const answer = await accept({ token, password: goodPassword })
@@ -104,10 +89,10 @@ t.test('a name stays on its line, and no mail makes a link of it', async (t) => 
   t.match(refused, { status: 400, body: { param: '/name', detail: 'name must be text on one line' } })
   const email = address()
   await invite({ email, name: 'See https://evil.example/now' })
-  await mailedToken(email)
-  const mail = mails().find((one) => one.includes(email))!
+  await invitedBy(email)
+  const mail = mailsTo(service.service, email).at(-1)!
   t.notMatch(mail, /evil\.example|https:\/\/evil/)
-  t.match(mail, /Bonjour See https:=E2=81=A0\/\/evil\.=E2=81=A0example\/now/)
+  t.match(mail, /Bonjour See https:\u2060\/\/evil\.\u2060example\/now/)
 })
 
 t.test('who has an account joins with it, and keeps the merchant that they had', async (t) => {
@@ -218,6 +203,28 @@ t.test('who is removed from the only merchant signs in, and works for none', asy
   const again = await signIn(service, ibra)
   t.equal(again.merchant, '')
   t.match(await balance(again), { status: 403, body: { code: 'IKW-MERCHANT-002' } })
+  const key = as(again)
+  const { body: me } = await service.get('/api/v1/auth/me', key)
+  t.strictSame([me['role'], me['scopes']], [null, ['organizations.write']])
+  const unit = { displayName: 'Ibra et fils', country: 'CI', type: 'company' }
+  const made = await service.post<{ id: string }>('/api/v1/organizations', unit, key)
+  t.match(made, { status: 201, body: { role: 'owner' } }, 'but may begin with a merchant of their own')
+  const there = await service.post('/api/v1/organizations/switch', { organizationId: made.body.id }, key)
+  t.equal((await balance(signedIn(ibra, there as never))).status, 200)
+  t.match(
+    await members(await signIn(service, ibra)),
+    { total_count: 1 },
+    'and nothing else of who they worked for',
+  )
+})
+
+t.test('nobody invites whose own address no mail has reached', async (t) => {
+  const awa = await newUser(service)
+  const asking = () => service.post(`${team}/invite`, { email: address(), role: 'admin' }, as(awa))
+  const refused = await asking()
+  t.match(refused, { status: 409, body: { code: 'IKW-RES-002', retryable: false } })
+  await confirm(awa)
+  t.equal((await asking()).status, 201)
 })
 
 t.test('the last owner stays, an admin removes no owner, and others remove nobody', async (t) => {
@@ -235,7 +242,7 @@ t.test('the last owner stays, an admin removes no owner, and others remove nobod
 })
 
 t.test('two owners who remove each other at once leave one', async (t) => {
-  const awa = await newUser(service)
+  const awa = await confirmed()
   const email = address()
   const token = await invitationToken(service, await invite({ email, role: 'admin' }, awa))
   const answer = await accept({ token, password: goodPassword, name: 'Ibra' })
@@ -271,10 +278,14 @@ t.test('the team is read page by page', async (t) => {
 /** Somebody with an account whose address is confirmed. */
 async function confirmed(): Promise<SignedIn> {
   const person = await newUser(service)
-  const { executor } = service.service.runtime.dependencies
-  const envelope = { user: person.id, actor: 'test', correlation: 'test' }
-  await executor.send(users, person.id, { type: 'ConfirmEmail', data: {} }, envelope)
+  await confirm(person)
   return person
+}
+
+async function confirm({ id }: SignedIn): Promise<void> {
+  const { executor } = service.service.runtime.dependencies
+  const envelope = { user: id, actor: 'test', correlation: 'test' }
+  await executor.send(users, id, { type: 'ConfirmEmail', data: {} }, envelope)
 }
 
 async function promote({ id }: SignedIn, role: 'owner', to = owner.merchant): Promise<void> {

@@ -1,5 +1,5 @@
 import { refuse } from '../../../packages/contract/refusals.ts'
-import { scopesOfRole } from '../../../packages/contract/roles.ts'
+import { scopesOfNonMembers, scopesOfRole } from '../../../packages/contract/roles.ts'
 import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
 import { unixSeconds, type Static } from '../../../packages/contract/vocabulary.ts'
 import { merchant } from '../../../packages/domain/merchants/merchant.ts'
@@ -136,4 +136,10 @@ export async function workplace({ store }: Dependencies, user: string, id: strin
   }
 }
 
-const nowhere = { merchant: null, organization: null, role: null, scopes: [], isLive: false } as const
+const nowhere = {
+  merchant: null,
+  organization: null,
+  role: null,
+  scopes: scopesOfNonMembers,
+  isLive: false,
+} as const

@@ -105,6 +105,9 @@ export async function invite(request: Request<Static<typeof InvitationRequest>>)
   const { dependencies, body, caller, id: link } = request
   const { email, role, name = null } = body
   const { user: by } = signedIn(request)
+  // Mails go to whom it names: nobody sends any whom no mail has reached.
+  const inviter = await knownUser(dependencies, by)
+  if (!inviter.emailVerified) refuse('email_must_be_verified')
   const { members } = await ownMerchant(request)
   const invited = await userOf(dependencies, email)
   if (invited && invited.id in members) refuse('user_must_not_be_a_member_yet')
@@ -112,7 +115,7 @@ export async function invite(request: Request<Static<typeof InvitationRequest>>)
   const open = await openInvitations(request)
   if (open.length >= openMost && !open.some((one) => one.id === id))
     refuse('invitations_must_not_be_too_many')
-  const { language } = invited?.state ?? (await knownUser(dependencies, by))
+  const { language } = invited?.state ?? inviter
   const data = { link, email, name, role, language, by, isLimited: dependencies.limitsCounts }
   const { state } = await request.send(invitation, id, { type: 'Invite', data })
   return viewInvitation(id, state, dependencies.clock())!

@@ -152,7 +152,8 @@ async function admit(
 function checkMerchant(route: AnyRoute, caller: Caller, isReading: boolean): void {
   if (route.owner === 'user') return
   if (caller.isSuspended && !isReading) refuse('merchant_must_not_be_suspended')
-  if (caller.credential === 'user' && caller.role === null) refuse('user_must_be_a_member')
+  if (caller.credential === 'user' && caller.role === null && !route.isForNonMembers)
+    refuse('user_must_be_a_member')
 }
 
 const deviceLengthMax = 256

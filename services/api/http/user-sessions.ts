@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Caller } from '../../../packages/contract/callers.ts'
 import { Refusal, refuse } from '../../../packages/contract/refusals.ts'
-import { scopesOfRole } from '../../../packages/contract/roles.ts'
+import { scopesOfNonMembers, scopesOfRole } from '../../../packages/contract/roles.ts'
 import { merchant } from '../../../packages/domain/merchants/merchant.ts'
 import { isOver, userSessions, type Session } from '../../../packages/domain/sessions/user-sessions.ts'
 import type { OpenedToken, Tokens } from '../../../packages/kernel/credential-ports.ts'
@@ -100,8 +100,8 @@ export class SignedInUsers implements Authenticator {
       session,
       organization: isKnown ? known.organization : null,
       role,
-      scopes: role === null ? [] : scopesOfRole(role),
-      ...(isKnown && known.status === 'suspended' && { isSuspended: true }),
+      scopes: role === null ? scopesOfNonMembers : scopesOfRole(role),
+      ...(role !== null && known?.status === 'suspended' && { isSuspended: true }),
     }
   }
 

@@ -32,6 +32,7 @@ const rows = [
     scope: 'organizations.write',
     credentials: ['user'],
     environment: 'either',
+    isForNonMembers: true,
     summary: 'Create an organization with its merchant; a part of another one names its parent',
     body: OrganizationRequest,
     examples: organizationExamples,
