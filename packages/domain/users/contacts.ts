@@ -1,12 +1,10 @@
 import { refuse } from '../../contract/refusals.ts'
 import { literals, nullable, record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
-import type { Context } from '../../kernel/decider.ts'
 import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
-import type { UserOwner } from '../../kernel/owner.ts'
 import { personal } from '../../kernel/personal.ts'
+import { Held, heldAfter, heldOf, refuseAbandoned, type Holding } from './held.ts'
+import { aboutUser, type Changes, type Decisions } from './parts.ts'
 
-const aboutUser = (_: object, id: string) => `user/${id}`
-const Held = record({ claim: Type.String(), hold: Type.String() })
 const changeLastsMs = 24 * 3_600_000
 
 // Events
@@ -50,18 +48,15 @@ export const contactEvents = {
 }
 
 export type ContactEvents = EventsOf<typeof contactEvents>
-type Held = ContactEvents['UserEmailChanged']['held'][number]
 
 // State
 
-export interface Contacts {
+export interface Contacts extends Holding {
   readonly name: string
   readonly email: string
   readonly emailVerified: boolean
   readonly secondaryEmail: string | null
   readonly language: 'fr' | 'en'
-  readonly held: readonly Held[]
-  readonly abandoned: readonly string[]
   /** To another address; `ended` tells what became of the newest. */
   readonly emailChange:
     | (ContactEvents['UserEmailChangeRequested'] & {
@@ -90,15 +85,7 @@ export type ContactCommands = {
   NotePreviousEmailTold: object
 }
 
-type Decision<Type extends keyof ContactCommands> = (
-  command: ContactCommands[Type],
-  state: Contacts,
-  context: Context<UserOwner>,
-) => readonly {
-  [Name in keyof ContactEvents]: { type: Name; data: ContactEvents[Name] }
-}[keyof ContactEvents][]
-
-export const decideContacts: { readonly [Type in keyof ContactCommands]: Decision<Type> } = {
+export const decideContacts: Decisions<Contacts, ContactCommands, ContactEvents> = {
   RevisePersonalInfo(given, { name, secondaryEmail, language }) {
     const current = { name, secondaryEmail, language }
     const next = { ...current, ...given }
@@ -131,12 +118,12 @@ export const decideContacts: { readonly [Type in keyof ContactCommands]: Decisio
     const isRequested = emailChange?.link === link && emailChange?.status === 'pending'
     const isLate = emailChange !== null && now >= new Date(emailChange.expiresAt)
     if (link !== undefined && (!isRequested || isLate)) refuse('token_must_be_valid')
-    if (held.some(({ hold }) => state.abandoned.includes(hold))) refuse('resource_must_not_have_changed')
+    refuseAbandoned(held, state)
     if (email === state.email) return []
     if (from !== state.email) refuse('resource_must_not_have_changed')
     // Another spelling of the same address is the same claim.
     const isKept = held.some(({ claim }) => claim === replaces)
-    const freed = isKept ? [] : state.held.filter(({ claim }) => claim === replaces)
+    const freed = isKept ? [] : heldOf(state, replaces)
     const isVerified = link !== undefined
     const data = { link: link ?? null, email, previous: state.email, isVerified, held: [...held], freed }
     return [{ type: 'UserEmailChanged', data }]
@@ -146,42 +133,24 @@ export const decideContacts: { readonly [Type in keyof ContactCommands]: Decisio
     untold === null ? [] : [{ type: 'UserPreviousEmailTold', data: {} }],
 }
 
-export const evolveContacts = {
-  UserPersonalInfoRevised: <S extends Contacts>(
-    state: S,
-    info: ContactEvents['UserPersonalInfoRevised'],
-  ): S => {
-    return { ...state, ...info }
-  },
-  UserEmailChangeRequested: <S extends Contacts>(
-    state: S,
-    asked: ContactEvents['UserEmailChangeRequested'],
-  ): S => {
-    return { ...state, emailChange: { ...asked, status: 'pending', isMailed: false } }
-  },
-  UserEmailChangeMailed: <S extends Contacts>(state: S): S => {
-    return { ...state, emailChange: { ...state.emailChange!, isMailed: true } }
-  },
-  UserEmailChangeCanceled: <S extends Contacts>(state: S): S => {
-    return { ...state, emailChange: { ...state.emailChange!, status: 'canceled' } }
-  },
-  /** Links that were mailed to the old address prove nothing about the new one. */
-  UserEmailChanged: <S extends Contacts>(state: S, changed: ContactEvents['UserEmailChanged']): S => {
-    const { email, previous, isVerified, held, freed, link } = changed
-    const { emailChange } = state
+export const contactChanges: Changes<Contacts & { readonly links: object }, ContactEvents> = {
+  UserPersonalInfoRevised: (_, info) => info,
+  UserEmailChangeRequested: (_, asked) => ({
+    emailChange: { ...asked, status: 'pending', isMailed: false },
+  }),
+  UserEmailChangeMailed: ({ emailChange }) => ({ emailChange: { ...emailChange!, isMailed: true } }),
+  UserEmailChangeCanceled: ({ emailChange }) => ({ emailChange: { ...emailChange!, status: 'canceled' } }),
+  UserEmailChanged({ emailChange, held: before }, { email, previous, isVerified, held, freed, link }) {
     const isDone = emailChange?.status === 'pending' && emailChange.link === link
     return {
-      ...state,
       email,
-      held: [
-        ...state.held.filter(({ claim }) => ![...freed, ...held].some((one) => one.claim === claim)),
-        ...held,
-      ],
+      held: heldAfter(before, { freed, added: held }),
       emailVerified: isVerified,
       untold: previous,
+      // Links that were mailed to the old address prove nothing about the new one.
       links: {},
       emailChange: emailChange && { ...emailChange, ...(isDone && { status: 'completed' }) },
     }
   },
-  UserPreviousEmailTold: <S extends Contacts>(state: S): S => ({ ...state, untold: null }),
+  UserPreviousEmailTold: () => ({ untold: null }),
 }

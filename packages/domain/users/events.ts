@@ -4,18 +4,17 @@ import { personal } from '../../kernel/personal.ts'
 import { contactEvents } from './contacts.ts'
 import { factorEvents } from './factors.ts'
 import { googleEvents } from './google.ts'
+import { Held } from './held.ts'
 import { leavingEvents } from './leaving.ts'
 import { linkPurposes } from './links.ts'
 import { passkeyEvents } from './passkeys.ts'
 import { onboardingEvents } from './onboarding.ts'
+import { aboutUser } from './parts.ts'
 import { phoneEvents } from './phones.ts'
 
 export const languages = ['fr', 'en'] as const
 export const Language = literals(...languages)
 export type Language = (typeof languages)[number]
-
-/** A claim that makes an address this user's alone: docs/claims.md. */
-const Held = record({ claim: Type.String(), hold: Type.String() })
 
 /** The merchant that a new user starts with, and the organization that owns it. */
 const Founded = record({
@@ -27,8 +26,6 @@ const Founded = record({
 
 /** A link that is mailed. Its token is signed when it is sent and stored nowhere. */
 const Link = record({ link: Uuid, expiresAt: Timestamp })
-
-const aboutUser = (_: object, id: string) => `user/${id}`
 
 /** A newer version only has more purposes. */
 const asItWas = (old: object) => old
@@ -83,4 +80,3 @@ export const userEvents = {
 }
 
 export type UserEvents = EventsOf<typeof userEvents>
-export type Held = UserEvents['UserRegistered']['held'][number]

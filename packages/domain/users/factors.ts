@@ -1,11 +1,9 @@
 import { refuse } from '../../contract/refusals.ts'
 import { record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
-import type { Context } from '../../kernel/decider.ts'
 import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
-import type { UserOwner } from '../../kernel/owner.ts'
 import { personal } from '../../kernel/personal.ts'
+import { aboutUser, type Changes, type Decisions } from './parts.ts'
 
-const aboutUser = (_: object, id: string) => `user/${id}`
 const setupLastsMs = 60 * 60_000
 
 // Events
@@ -60,13 +58,7 @@ export type FactorCommands = {
   UseRecoveryCode: { digest: string }
 }
 
-type Decision<Type extends keyof FactorCommands> = (
-  command: FactorCommands[Type],
-  state: Factors,
-  context: Context<UserOwner>,
-) => readonly { [Name in keyof FactorEvents]: { type: Name; data: FactorEvents[Name] } }[keyof FactorEvents][]
-
-export const decideFactors: { readonly [Type in keyof FactorCommands]: Decision<Type> } = {
+export const decideFactors: Decisions<Factors, FactorCommands, FactorEvents> = {
   SetUpTotp({ secretId, secret }, { totp, setup }, { now }) {
     if (totp) refuse('totp_must_be_off')
     if (setup?.secretId === secretId) return []
@@ -103,28 +95,20 @@ export const decideFactors: { readonly [Type in keyof FactorCommands]: Decision<
   },
 }
 
-export const evolveFactors = {
-  UserTotpSetupStarted: <S extends Factors>(state: S, setup: FactorEvents['UserTotpSetupStarted']): S => {
-    return { ...state, setup }
-  },
-  UserTotpEnabled: <S extends Factors>(state: S, { step }: FactorEvents['UserTotpEnabled']): S => {
-    return { ...state, setup: null, totp: { secret: state.setup!.secret, lastStep: step } }
-  },
-  UserTotpUsed: <S extends Factors>(state: S, { step }: FactorEvents['UserTotpUsed']): S => {
-    return { ...state, totp: { ...state.totp!, lastStep: step } }
-  },
+export const factorChanges: Changes<Factors, FactorEvents> = {
+  UserTotpSetupStarted: (_, setup) => ({ setup }),
+  UserTotpEnabled: ({ setup }, { step }) => ({
+    setup: null,
+    totp: { secret: setup!.secret, lastStep: step },
+  }),
+  UserTotpUsed: ({ totp }, { step }) => ({ totp: { ...totp!, lastStep: step } }),
   /** What stood in for the authenticator goes with it. */
-  UserTotpDisabled: <S extends Factors>(state: S): S => ({ ...state, totp: null, recovery: null }),
-  UserRecoveryCodesGenerated: <S extends Factors>(
-    state: S,
-    { batch, digests }: FactorEvents['UserRecoveryCodesGenerated'],
-    { at }: { readonly at: string },
-  ): S => ({ ...state, recovery: { batch, digests, createdAt: at } }),
-  UserRecoveryCodeUsed: <S extends Factors>(
-    state: S,
-    { digest }: FactorEvents['UserRecoveryCodeUsed'],
-  ): S => {
-    const recovery = state.recovery!
-    return { ...state, recovery: { ...recovery, digests: recovery.digests.filter((one) => one !== digest) } }
+  UserTotpDisabled: () => ({ totp: null, recovery: null }),
+  UserRecoveryCodesGenerated: (_, { batch, digests }, { at }) => ({
+    recovery: { batch, digests, createdAt: at },
+  }),
+  UserRecoveryCodeUsed({ recovery }, { digest }) {
+    const { digests, ...batch } = recovery!
+    return { recovery: { ...batch, digests: digests.filter((one) => one !== digest) } }
   },
 }

@@ -1,12 +1,9 @@
 import { refuse } from '../../contract/refusals.ts'
 import { nullable, record, Type } from '../../contract/vocabulary.ts'
-import type { Context } from '../../kernel/decider.ts'
 import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
-import type { UserOwner } from '../../kernel/owner.ts'
 import { personal } from '../../kernel/personal.ts'
-
-const aboutUser = (_: object, id: string) => `user/${id}`
-const Held = record({ claim: Type.String(), hold: Type.String() })
+import { Held, heldAfter, heldOf, refuseAbandoned, type Holding } from './held.ts'
+import { aboutUser, type Changes, type Decisions } from './parts.ts'
 
 // Events. Which account it is only the claim says, in a form that nobody reads anything from.
 
@@ -26,14 +23,11 @@ export const googleEvents = {
 }
 
 export type GoogleEvents = EventsOf<typeof googleEvents>
-type Held = GoogleEvents['UserGoogleConnected']['held'][number]
 
 // State
 
-export interface Google {
+export interface Google extends Holding {
   readonly google: { readonly email: string | null; readonly claim: string | undefined } | null
-  readonly held: readonly Held[]
-  readonly abandoned: readonly string[]
 }
 
 /** What signs a user in. A mailed link does too, but only while the mailbox is the user's. */
@@ -55,19 +49,11 @@ export type GoogleCommands = {
   DisconnectGoogle: object
 }
 
-type Decision<Type extends keyof GoogleCommands> = (
-  command: GoogleCommands[Type],
-  state: WaysIn,
-  context: Context<UserOwner>,
-) => readonly {
-  [Name in keyof GoogleEvents]: { type: Name; data: GoogleEvents[Name] }
-}[keyof GoogleEvents][]
-
-export const decideGoogle: { readonly [Type in keyof GoogleCommands]: Decision<Type> } = {
+export const decideGoogle: Decisions<WaysIn, GoogleCommands, GoogleEvents> = {
   ConnectGoogle(connected, { google, abandoned }) {
     if (google && google.claim === connected.held[0]?.claim) return []
     if (google) refuse('google_must_not_be_connected_yet')
-    if (connected.held.some(({ hold }) => abandoned.includes(hold))) refuse('resource_must_not_have_changed')
+    refuseAbandoned(connected.held, { abandoned })
     return [{ type: 'UserGoogleConnected', data: connected }]
   },
 
@@ -80,25 +66,14 @@ export const decideGoogle: { readonly [Type in keyof GoogleCommands]: Decision<T
 
 /** The account is free again; nothing where there is none. */
 export function disconnectionOf({ google, held }: Pick<Google, 'google' | 'held'>) {
-  const freed = held.filter(({ claim }) => claim === google?.claim)
-  return google ? [{ type: 'UserGoogleDisconnected' as const, data: { freed } }] : []
+  if (!google) return []
+  return [{ type: 'UserGoogleDisconnected' as const, data: { freed: heldOf({ held }, google.claim) } }]
 }
 
-export const evolveGoogle = {
-  UserGoogleConnected: <S extends Google>(
-    state: S,
-    { email, held }: GoogleEvents['UserGoogleConnected'],
-  ): S => ({
-    ...state,
+export const googleChanges: Changes<Google, GoogleEvents> = {
+  UserGoogleConnected: ({ held: before }, { email, held }) => ({
     google: { email, claim: held[0]?.claim },
-    held: [...state.held, ...held],
+    held: heldAfter(before, { added: held }),
   }),
-  UserGoogleDisconnected: <S extends Google>(
-    state: S,
-    { freed }: GoogleEvents['UserGoogleDisconnected'],
-  ): S => ({
-    ...state,
-    google: null,
-    held: state.held.filter(({ claim }) => !freed.some((one) => one.claim === claim)),
-  }),
+  UserGoogleDisconnected: ({ held }, { freed }) => ({ google: null, held: heldAfter(held, { freed }) }),
 }

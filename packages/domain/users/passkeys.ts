@@ -1,13 +1,11 @@
 import { refuse } from '../../contract/refusals.ts'
 import { nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
-import type { Context } from '../../kernel/decider.ts'
 import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
-import type { UserOwner } from '../../kernel/owner.ts'
 import { personal } from '../../kernel/personal.ts'
 import { waysIn, type Google } from './google.ts'
+import { Held, heldAfter, heldOf, refuseAbandoned, type Holding } from './held.ts'
+import { aboutUser, type Changes, type Decisions } from './parts.ts'
 
-const aboutUser = (_: object, id: string) => `user/${id}`
-const Held = record({ claim: Type.String(), hold: Type.String() })
 const Nickname = personal(nullable(Type.String()))
 /** Inferred: nobody has more devices, and browsers are told of all of them. */
 const passkeysMax = 20
@@ -43,7 +41,6 @@ export const passkeyEvents = {
 
 export type PasskeyEvents = EventsOf<typeof passkeyEvents>
 type Registered = PasskeyEvents['UserPasskeyRegistered']
-type Held = Registered['held'][number]
 
 // State
 
@@ -55,10 +52,8 @@ export interface Passkey extends Omit<Registered, 'passkey' | 'held'> {
   readonly usedAt: string | null
 }
 
-export interface Passkeys {
+export interface Passkeys extends Holding {
   readonly passkeys: readonly Passkey[]
-  readonly held: readonly Held[]
-  readonly abandoned: readonly string[]
 }
 
 /** What else signs the user in. */
@@ -78,18 +73,10 @@ export type PasskeyCommands = {
   RemovePasskey: { passkey: string }
 }
 
-type Decision<Type extends keyof PasskeyCommands> = (
-  command: PasskeyCommands[Type],
-  state: WithOthers,
-  context: Context<UserOwner>,
-) => readonly {
-  [Name in keyof PasskeyEvents]: { type: Name; data: PasskeyEvents[Name] }
-}[keyof PasskeyEvents][]
-
-export const decidePasskeys: { readonly [Type in keyof PasskeyCommands]: Decision<Type> } = {
+export const decidePasskeys: Decisions<WithOthers, PasskeyCommands, PasskeyEvents> = {
   RegisterPasskey(registered, { passkeys, abandoned }) {
     if (passkeys.some(({ id }) => id === registered.passkey)) return []
-    if (registered.held.some(({ hold }) => abandoned.includes(hold))) refuse('resource_must_not_have_changed')
+    refuseAbandoned(registered.held, { abandoned })
     if (passkeys.length >= passkeysMax) refuse('passkeys_must_be_within_the_limit')
     return [{ type: 'UserPasskeyRegistered', data: registered }]
   },
@@ -115,45 +102,28 @@ export const decidePasskeys: { readonly [Type in keyof PasskeyCommands]: Decisio
 }
 
 /** It goes, and its id is free again. */
-export function removalOf({ id: passkey, claim }: Passkey, { held }: Pick<Passkeys, 'held'>) {
-  const freed = held.filter((one) => one.claim === claim)
-  return { type: 'UserPasskeyRemoved' as const, data: { passkey, freed } }
+export function removalOf({ id: passkey, claim }: Passkey, holding: Pick<Holding, 'held'>) {
+  return { type: 'UserPasskeyRemoved' as const, data: { passkey, freed: heldOf(holding, claim) } }
 }
 
 function existing({ passkeys }: Passkeys, passkey: string): Passkey {
   return passkeys.find(({ id }) => id === passkey) ?? refuse('resource_must_exist')
 }
 
-export const evolvePasskeys = {
-  UserPasskeyRegistered: <S extends Passkeys>(
-    state: S,
-    { passkey: id, held, ...made }: Registered,
-    { at }: { readonly at: string },
-  ): S => ({
-    ...state,
+export const passkeyChanges: Changes<Passkeys, PasskeyEvents> = {
+  UserPasskeyRegistered: (state, { passkey: id, held, ...made }, { at }) => ({
     passkeys: [...state.passkeys, { id, claim: held[0]?.claim, ...made, createdAt: at, usedAt: null }],
-    held: [...state.held, ...held],
+    held: heldAfter(state.held, { added: held }),
   }),
-  UserPasskeyUsed: <S extends Passkeys>(
-    state: S,
-    { passkey, ...used }: PasskeyEvents['UserPasskeyUsed'],
-    { at }: { readonly at: string },
-  ): S => withPasskey(state, passkey, { ...used, usedAt: at }),
-  UserPasskeyRenamed: <S extends Passkeys>(
-    state: S,
-    { passkey, nickname }: PasskeyEvents['UserPasskeyRenamed'],
-  ): S => withPasskey(state, passkey, { nickname }),
-  UserPasskeyRemoved: <S extends Passkeys>(
-    state: S,
-    { passkey, freed }: PasskeyEvents['UserPasskeyRemoved'],
-  ): S => ({
-    ...state,
+  UserPasskeyUsed: (state, { passkey, ...used }, { at }) =>
+    withPasskey(state, passkey, { ...used, usedAt: at }),
+  UserPasskeyRenamed: (state, { passkey, nickname }) => withPasskey(state, passkey, { nickname }),
+  UserPasskeyRemoved: (state, { passkey, freed }) => ({
     passkeys: state.passkeys.filter(({ id }) => id !== passkey),
-    held: state.held.filter(({ claim }) => !freed.some((one) => one.claim === claim)),
+    held: heldAfter(state.held, { freed }),
   }),
 }
 
-function withPasskey<S extends Passkeys>(state: S, passkey: string, change: Partial<Passkey>): S {
-  const passkeys = state.passkeys.map((one) => (one.id === passkey ? { ...one, ...change } : one))
-  return { ...state, passkeys }
+function withPasskey({ passkeys }: Passkeys, passkey: string, change: Partial<Passkey>) {
+  return { passkeys: passkeys.map((one) => (one.id === passkey ? { ...one, ...change } : one)) }
 }

@@ -1,12 +1,9 @@
 import { refuse } from '../../contract/refusals.ts'
 import { nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
-import type { Context } from '../../kernel/decider.ts'
 import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
-import type { UserOwner } from '../../kernel/owner.ts'
 import { personal } from '../../kernel/personal.ts'
-
-const aboutUser = (_: object, id: string) => `user/${id}`
-const Held = record({ claim: Type.String(), hold: Type.String() })
+import { Held, heldAfter, heldOf, refuseAbandoned, type Holding } from './held.ts'
+import { aboutUser, type Changes, type Decisions } from './parts.ts'
 
 // Events
 
@@ -36,17 +33,14 @@ export const phoneEvents = {
 }
 
 export type PhoneEvents = EventsOf<typeof phoneEvents>
-type Held = PhoneEvents['UserPhoneChanged']['held'][number]
 
 // State
 
-export interface Phones {
+export interface Phones extends Holding {
   readonly phone: string | null
   readonly phoneVerified: boolean
   readonly phoneChange:
     (PhoneEvents['UserPhoneChangeRequested'] & { readonly status: 'pending' | 'completed' }) | null
-  readonly held: readonly Held[]
-  readonly abandoned: readonly string[]
 }
 
 export const noPhoneChange = { phoneVerified: false, phoneChange: null }
@@ -68,15 +62,7 @@ export type PhoneCommands = {
   }
 }
 
-type Decision<Type extends keyof PhoneCommands> = (
-  command: PhoneCommands[Type],
-  state: Phones,
-  context: Context<UserOwner>,
-) => readonly {
-  [Name in keyof PhoneEvents]: { type: Name; data: PhoneEvents[Name] }
-}[keyof PhoneEvents][]
-
-export const decidePhones: { readonly [Type in keyof PhoneCommands]: Decision<Type> } = {
+export const decidePhones: Decisions<Phones, PhoneCommands, PhoneEvents> = {
   RequestPhoneChange: (asked, { phoneChange }) =>
     phoneChange?.request === asked.request ? [] : [{ type: 'UserPhoneChangeRequested', data: asked }],
 
@@ -84,38 +70,27 @@ export const decidePhones: { readonly [Type in keyof PhoneCommands]: Decision<Ty
     const { phoneChange } = state
     if (request !== undefined && phoneChange?.request !== request) refuse('resource_must_exist')
     if (request !== undefined && phoneChange?.status !== 'pending') refuse('resource_state_must_allow_it')
-    if (held.some(({ hold }) => state.abandoned.includes(hold))) refuse('resource_must_not_have_changed')
+    refuseAbandoned(held, state)
     const isVerified = request !== undefined
     if (phone === state.phone && !isVerified) return []
     if (from !== state.phone) refuse('resource_must_not_have_changed')
     const isKept = held.some(({ claim }) => claim === replaces)
-    const freed = isKept ? [] : state.held.filter(({ claim }) => claim === replaces)
+    const freed = isKept ? [] : heldOf(state, replaces)
     const data = { request: request ?? null, phone, isVerified, held: [...held], freed }
     return [{ type: 'UserPhoneChanged', data }]
   },
 }
 
-export const evolvePhones = {
-  UserPhoneChangeRequested: <S extends Phones>(
-    state: S,
-    asked: PhoneEvents['UserPhoneChangeRequested'],
-  ): S => ({ ...state, phoneChange: { ...asked, status: 'pending' } }),
-  UserPhoneChanged: <S extends Phones>(
-    state: S,
-    { request, phone, isVerified, held, freed }: PhoneEvents['UserPhoneChanged'],
-  ): S => {
-    const { phoneChange } = state
-    const gone = [...freed, ...held]
+export const phoneChanges: Changes<Phones, PhoneEvents> = {
+  UserPhoneChangeRequested: (_, asked) => ({ phoneChange: { ...asked, status: 'pending' } }),
+  UserPhoneChanged({ phoneChange, held: before }, { request, phone, isVerified, held, freed }) {
+    const isDone = phoneChange !== null && phoneChange.request === request
     return {
-      ...state,
       phone,
       phoneVerified: isVerified,
-      held: [...state.held.filter(({ claim }) => !gone.some((one) => one.claim === claim)), ...held],
-      phoneChange:
-        phoneChange?.request === request && request !== null
-          ? { ...phoneChange, status: 'completed' }
-          : phoneChange,
+      held: heldAfter(before, { freed, added: held }),
+      phoneChange: isDone ? { ...phoneChange, status: 'completed' } : phoneChange,
     }
   },
-  UserPhoneVerified: <S extends Phones>(state: S): S => ({ ...state, phoneVerified: true }),
+  UserPhoneVerified: () => ({ phoneVerified: true }),
 }

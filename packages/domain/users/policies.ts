@@ -7,7 +7,8 @@ import { book } from '../ledger/book.ts'
 import { merchant as merchants } from '../merchants/merchant.ts'
 import { organization } from '../organizations/organization.ts'
 import { userSessions } from '../sessions/user-sessions.ts'
-import type { Held, UserEvents } from './events.ts'
+import type { UserEvents } from './events.ts'
+import type { Held } from './held.ts'
 
 type Registered = UserEvents['UserRegistered']
 type Founder = Pick<Registered, 'email'> & { readonly merchant: string }

@@ -1,29 +1,22 @@
 import { refuse } from '../../contract/refusals.ts'
-import type { Context, Decider } from '../../kernel/decider.ts'
+import type { Context, Decider, Payloads, Stamp } from '../../kernel/decider.ts'
 import type { UserOwner } from '../../kernel/owner.ts'
-import { decideContacts, evolveContacts, noChanges, type ContactCommands, type Contacts } from './contacts.ts'
+import { contactChanges, decideContacts, noChanges } from './contacts.ts'
+import type { ContactCommands, ContactEvents, Contacts } from './contacts.ts'
 import { userEvents, type UserEvents } from './events.ts'
-import {
-  decideGoogle,
-  disconnectionOf,
-  evolveGoogle,
-  noGoogle,
-  type Google,
-  type GoogleCommands,
-} from './google.ts'
-import { decideFactors, evolveFactors, noFactors, type FactorCommands, type Factors } from './factors.ts'
-import {
-  decidePasskeys,
-  evolvePasskeys,
-  noPasskeys,
-  removalOf,
-  type PasskeyCommands,
-  type Passkeys,
-} from './passkeys.ts'
+import { decideFactors, factorChanges, noFactors } from './factors.ts'
+import type { FactorCommands, FactorEvents, Factors } from './factors.ts'
+import { decideGoogle, disconnectionOf, googleChanges, noGoogle } from './google.ts'
+import type { Google, GoogleCommands, GoogleEvents } from './google.ts'
+import { refuseAbandoned } from './held.ts'
 import { afterLeaving, type LeftUser } from './leaving.ts'
-import { decidePhones, evolvePhones, noPhoneChange, type PhoneCommands, type Phones } from './phones.ts'
 import { linkLastsMs, type Link, type LinkPurpose } from './links.ts'
 import { noGuide, progressOnboarding, type Guide, type OnboardingCommands } from './onboarding.ts'
+import type { Changes, Decisions, Evolutions } from './parts.ts'
+import { decidePasskeys, noPasskeys, passkeyChanges, removalOf } from './passkeys.ts'
+import type { PasskeyCommands, PasskeyEvents, Passkeys } from './passkeys.ts'
+import { decidePhones, noPhoneChange, phoneChanges } from './phones.ts'
+import type { PhoneCommands, PhoneEvents, Phones } from './phones.ts'
 
 // State
 
@@ -79,8 +72,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
   decide: {
     RegisterUser({ verified = [], ...registered }, { status, abandoned }) {
       if (status !== 'none') return []
-      if (registered.held.some(({ hold }) => abandoned.includes(hold)))
-        refuse('resource_must_not_have_changed')
+      refuseAbandoned(registered.held, { abandoned })
       return [
         { type: 'UserRegistered', data: registered },
         ...(verified.includes('email') ? [{ type: 'UserEmailVerified' as const, data: {} }] : []),
@@ -159,38 +151,11 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     },
 
     ProgressOnboarding: (given, state) => progressOnboarding(given, existing(state)),
-    RevisePersonalInfo: (command, state, context) =>
-      decideContacts.RevisePersonalInfo(command, existing(state), context),
-    RequestEmailChange: (command, state, context) =>
-      decideContacts.RequestEmailChange(command, existing(state), context),
-    NoteEmailChangeMailed: (command, state, context) =>
-      decideContacts.NoteEmailChangeMailed(command, existing(state), context),
-    CancelEmailChange: (command, state, context) =>
-      decideContacts.CancelEmailChange(command, existing(state), context),
-    ChangeEmail: (command, state, context) => decideContacts.ChangeEmail(command, existing(state), context),
-    NotePreviousEmailTold: (command, state, context) =>
-      decideContacts.NotePreviousEmailTold(command, existing(state), context),
-    SetUpTotp: (command, state, context) => decideFactors.SetUpTotp(command, existing(state), context),
-    EnableTotp: (command, state, context) => decideFactors.EnableTotp(command, existing(state), context),
-    UseTotp: (command, state, context) => decideFactors.UseTotp(command, existing(state), context),
-    DisableTotp: (command, state, context) => decideFactors.DisableTotp(command, existing(state), context),
-    GenerateRecoveryCodes: (command, state, context) =>
-      decideFactors.GenerateRecoveryCodes(command, existing(state), context),
-    UseRecoveryCode: (command, state, context) =>
-      decideFactors.UseRecoveryCode(command, existing(state), context),
-    RequestPhoneChange: (command, state, context) =>
-      decidePhones.RequestPhoneChange(command, existing(state), context),
-    ChangePhone: (command, state, context) => decidePhones.ChangePhone(command, existing(state), context),
-    RegisterPasskey: (command, state, context) =>
-      decidePasskeys.RegisterPasskey(command, existing(state), context),
-    UsePasskey: (command, state, context) => decidePasskeys.UsePasskey(command, existing(state), context),
-    RenamePasskey: (command, state, context) =>
-      decidePasskeys.RenamePasskey(command, existing(state), context),
-    RemovePasskey: (command, state, context) =>
-      decidePasskeys.RemovePasskey(command, existing(state), context),
-    ConnectGoogle: (command, state, context) => decideGoogle.ConnectGoogle(command, existing(state), context),
-    DisconnectGoogle: (command, state, context) =>
-      decideGoogle.DisconnectGoogle(command, existing(state), context),
+    ...ofExisting<ContactCommands, ContactEvents>(decideContacts),
+    ...ofExisting<FactorCommands, FactorEvents>(decideFactors),
+    ...ofExisting<PhoneCommands, PhoneEvents>(decidePhones),
+    ...ofExisting<PasskeyCommands, PasskeyEvents>(decidePasskeys),
+    ...ofExisting<GoogleCommands, GoogleEvents>(decideGoogle),
   },
 
   evolve: {
@@ -230,29 +195,11 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     // Whoever opens it has the mailbox.
     UserMagicLinkUsed: (state) => ({ ...withLink(state, 'magic_link', undefined), emailVerified: true }),
     UserLeft: (state) => afterLeaving(begun(state)),
-    UserPersonalInfoRevised: (state, event) => evolveContacts.UserPersonalInfoRevised(begun(state), event),
-    UserEmailChangeRequested: (state, event) => evolveContacts.UserEmailChangeRequested(begun(state), event),
-    UserEmailChangeMailed: (state) => evolveContacts.UserEmailChangeMailed(begun(state)),
-    UserEmailChangeCanceled: (state) => evolveContacts.UserEmailChangeCanceled(begun(state)),
-    UserEmailChanged: (state, event) => evolveContacts.UserEmailChanged(begun(state), event),
-    UserPreviousEmailTold: (state) => evolveContacts.UserPreviousEmailTold(begun(state)),
-    UserTotpSetupStarted: (state, event) => evolveFactors.UserTotpSetupStarted(begun(state), event),
-    UserTotpEnabled: (state, event) => evolveFactors.UserTotpEnabled(begun(state), event),
-    UserTotpUsed: (state, event) => evolveFactors.UserTotpUsed(begun(state), event),
-    UserTotpDisabled: (state) => evolveFactors.UserTotpDisabled(begun(state)),
-    UserRecoveryCodesGenerated: (state, event, stamp) =>
-      evolveFactors.UserRecoveryCodesGenerated(begun(state), event, stamp),
-    UserRecoveryCodeUsed: (state, event) => evolveFactors.UserRecoveryCodeUsed(begun(state), event),
-    UserPhoneChangeRequested: (state, event) => evolvePhones.UserPhoneChangeRequested(begun(state), event),
-    UserPhoneChanged: (state, event) => evolvePhones.UserPhoneChanged(begun(state), event),
-    UserPhoneVerified: (state) => evolvePhones.UserPhoneVerified(begun(state)),
-    UserPasskeyRegistered: (state, event, stamp) =>
-      evolvePasskeys.UserPasskeyRegistered(begun(state), event, stamp),
-    UserPasskeyUsed: (state, event, stamp) => evolvePasskeys.UserPasskeyUsed(begun(state), event, stamp),
-    UserPasskeyRenamed: (state, event) => evolvePasskeys.UserPasskeyRenamed(begun(state), event),
-    UserPasskeyRemoved: (state, event) => evolvePasskeys.UserPasskeyRemoved(begun(state), event),
-    UserGoogleConnected: (state, event) => evolveGoogle.UserGoogleConnected(begun(state), event),
-    UserGoogleDisconnected: (state, event) => evolveGoogle.UserGoogleDisconnected(begun(state), event),
+    ...changing<ContactEvents>(contactChanges),
+    ...changing<FactorEvents>(factorChanges),
+    ...changing<PhoneEvents>(phoneChanges),
+    ...changing<PasskeyEvents>(passkeyChanges),
+    ...changing<GoogleEvents>(googleChanges),
   },
 }
 
@@ -263,6 +210,31 @@ export function existing(state: User): ActiveUser {
 function begun(state: User): ActiveUser {
   if (state.status === 'active') return state
   throw new Error('the stream does not start with UserRegistered')
+}
+
+/** A part decides only for users who exist. */
+function ofExisting<Commands extends Payloads, Events extends Payloads>(
+  decisions: Decisions<ActiveUser, Commands, Events>,
+): Decisions<User, Commands, Events> {
+  return eachStep(decisions, (decide: Decisions<ActiveUser, Payloads, Events>[string]) => {
+    return (command: object, state: User, context: Context<UserOwner>) =>
+      decide(command, existing(state), context)
+  })
+}
+
+/** What a part changes is changed in its user. */
+function changing<Events extends Payloads>(changes: Changes<ActiveUser, Events>): Evolutions<User, Events> {
+  return eachStep(changes, (change: Changes<ActiveUser, Payloads>[string]) => {
+    return (state: User, event: object, stamp: Stamp<UserOwner>) => {
+      const user = begun(state)
+      return { ...user, ...change(user, event, stamp) }
+    }
+  })
+}
+
+/** Its types are those of the two functions above: TypeScript knows none for all steps of any table. */
+function eachStep<Step, Lifted>(steps: object, lift: (step: Step) => unknown): Lifted {
+  return Object.fromEntries(Object.entries(steps).map(([type, step]) => [type, lift(step as Step)])) as Lifted
 }
 
 /** Whoever has the mailbox takes the account over from somebody who never showed to have it. */

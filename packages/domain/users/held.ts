@@ -1,0 +1,30 @@
+import { refuse } from '../../contract/refusals.ts'
+import { record, Type, type Static } from '../../contract/vocabulary.ts'
+
+/** A claim that makes an address, a number or a key this user's alone: docs/claims.md. */
+export const Held = record({ claim: Type.String(), hold: Type.String() })
+export type Held = Readonly<Static<typeof Held>>
+
+export interface Holding {
+  readonly held: readonly Held[]
+  /** Holds that were given up because nobody came for them in time. */
+  readonly abandoned: readonly string[]
+}
+
+export function refuseAbandoned(held: readonly Held[], { abandoned }: Pick<Holding, 'abandoned'>): void {
+  if (held.some(({ hold }) => abandoned.includes(hold))) refuse('resource_must_not_have_changed')
+}
+
+/** What is held of one claim: nothing where there is no such claim. */
+export function heldOf({ held }: Pick<Holding, 'held'>, name: string | undefined): Held[] {
+  return held.filter(({ claim }) => claim === name)
+}
+
+/** What is held once some is freed and some added; a claim that is held anew replaces the older hold. */
+export function heldAfter(
+  held: readonly Held[],
+  { freed = [], added = [] }: { readonly freed?: readonly Held[]; readonly added?: readonly Held[] },
+): readonly Held[] {
+  const gone = new Set([...freed, ...added].map(({ claim }) => claim))
+  return [...held.filter(({ claim }) => !gone.has(claim)), ...added]
+}

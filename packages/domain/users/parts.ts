@@ -1,0 +1,25 @@
+import type { Decider, Payloads, Stamp } from '../../kernel/decider.ts'
+import type { UserOwner } from '../../kernel/owner.ts'
+
+/** A user has many parts, such as passkeys, each with a state, commands and events of its own. */
+
+/** Whose personal fields a user's events hold. */
+export const aboutUser = (_: object, id: string) => `user/${id}`
+
+export type Decisions<State, Commands extends Payloads, Events extends Payloads> = Decider<
+  State,
+  Commands,
+  Events,
+  UserOwner
+>['decide']
+
+export type Evolutions<State, Events extends Payloads> = Decider<State, Payloads, Events, UserOwner>['evolve']
+
+/** What each event of a part changes; all else stays. */
+export type Changes<State, Events extends Payloads> = {
+  readonly [Type in keyof Events & string]: (
+    state: State,
+    event: Events[Type],
+    stamp: Stamp<UserOwner>,
+  ) => Partial<State>
+}
