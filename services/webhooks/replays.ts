@@ -19,8 +19,9 @@ export interface ReplayTools {
 
 type RequestedReplay = Exclude<WebhookReplay, { status: 'none' }>
 
-/** This many of one merchant and environment run at a time: its other ones wait, and nobody else does. */
-const openPerOwnerMax = 20
+/** This many to one endpoint run at a time: its other ones wait, and nobody else does. */
+const openPerEndpointMax = 20
+const openPerOwnerMax = 2_000
 const replaysPerTurn = 100
 const retryMs = { first: 5_000, most: 3_600_000 }
 const failuresKept = 10_000
@@ -51,6 +52,7 @@ export class ReplayRunner {
     for (;;) {
       const replays = await this.#tools.replays.open({
         perOwnerMax: openPerOwnerMax,
+        perEndpointMax: openPerEndpointMax,
         limit: replaysPerTurn,
         without: this.#setAside(),
       })

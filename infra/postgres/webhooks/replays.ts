@@ -22,8 +22,10 @@ export interface OpenReplay extends MerchantOwner {
 }
 
 export interface OpenReplays {
-  /** Per merchant and environment, the oldest ones in progress. */
+  /** The oldest ones in progress of a merchant and environment are looked at. */
   readonly perOwnerMax: number
+  /** Of these, so many to the same endpoint, or to all of them. */
+  readonly perEndpointMax: number
   readonly limit: number
   /** Ids to leave out. */
   readonly without: readonly string[]
@@ -52,9 +54,9 @@ export class Replays {
     })
   }
 
-  /** Outstanding work: replays without a plan first, and owners in turns. */
-  async open({ perOwnerMax, limit, without }: OpenReplays): Promise<readonly OpenReplay[]> {
-    const values = [perOwnerMax, limit, without]
+  /** Outstanding work: replays without a plan first, and owners and their endpoints in turns. */
+  async open({ perOwnerMax, perEndpointMax, limit, without }: OpenReplays): Promise<readonly OpenReplay[]> {
+    const values = [perOwnerMax, perEndpointMax, limit, without]
     const { rows } = await this.#pool.query<OpenReplay>({ name: 'open replays', text: openStatement, values })
     return rows
   }
@@ -87,16 +89,18 @@ const openStatement = `
   select replay.id, replay.merchant, replay.livemode, replay.created, replay.state,
     plan.replay is not null as "isPlanned"
   from owners cross join lateral (
-    select id, merchant, livemode, created, state, row_number() over (order by created) as turn
-    from read.webhook_replays
-    where status = 'running' and merchant = owners.merchant and livemode = owners.livemode
-      and id <> all($3::text[])
-    order by created limit $1
+    select oldest.*, row_number() over (partition by state ->> 'endpoint' order by created) as turn
+    from (
+      select id, merchant, livemode, created, state from read.webhook_replays
+      where status = 'running' and merchant = owners.merchant and livemode = owners.livemode
+        and id <> all($4::text[])
+      order by created limit $1
+    ) oldest
   ) replay
   left join webhook_replay_plans plan on plan.replay = replay.id::uuid
-  where plan.replay is null or not exists (
-    select from deliveries where deliveries.replay = plan.replay and deliveries.place is not null)
-  order by plan.replay is not null, replay.turn, replay.created limit $2`
+  where replay.turn <= $2 and (plan.replay is null or not exists (
+    select from deliveries where deliveries.replay = plan.replay and deliveries.place is not null))
+  order by plan.replay is not null, replay.turn, replay.created limit $3`
 
 const resultStatement = `
   select count(*) as deliveries, count(*) filter (where status = 'succeeded') as succeeded
