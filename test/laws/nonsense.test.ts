@@ -184,6 +184,19 @@ t.test('a body that is not one readable JSON document is refused', async (t) => 
   t.match(form, { status: 415, body: { code: 'IKW-REQ-012' } }, 'of another type')
 })
 
+t.test('what cannot be kept is refused with the place where it stands', async (t) => {
+  const cases: Readonly<Record<string, string>> = {
+    '/description': '{"description":"\\u0000"}',
+    '/metadata/a~1b/1/c': '{"metadata":{"other":["a","b"],"a/b":["x",{"c":"\\ud800"}]},"amount":1}',
+    '/amount': '{"metadata":{"other":1},"amount":4999.9999999999999999}',
+    '': '"\\udc00"',
+  }
+  for (const [param, body] of Object.entries(cases)) {
+    const answer = await service.post('/api/v1/payment-intents', body)
+    t.match(answer, { status: 400, body: { code: 'IKW-REQ-001', param } }, body)
+  }
+})
+
 t.test('a body that never says how large it is, is cut off where it becomes too large', async (t) => {
   const chunk = `8000\r\n${'x'.repeat(0x8000)}\r\n`
   const answer = await raw({

@@ -1,4 +1,4 @@
-import { refuse } from '../../../packages/contract/refusals.ts'
+import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 
 const depthMax = 20
 
@@ -25,6 +25,8 @@ export function parseJson(bytes: Buffer): unknown {
 interface Level {
   /** The member names of an object; `undefined` for an array. */
   readonly names: Set<string> | undefined
+  /** Which member or item is being read. */
+  at: string | number
 }
 
 const stringToken = /"(?:[^"\\]|\\.)*"/y
@@ -47,11 +49,11 @@ function checkStructure(text: string): void {
       stringToken.lastIndex = at
       const token = stringToken.exec(text)![0]
       at += token.length - 1
-      checkText(token)
-      if (isName) addName(levels.at(-1)!, textOf(token))
+      if (isName) addName(levels, token)
+      checkText(token, levels)
       isName = false
     } else if (character === '{' || character === '[') {
-      levels.push({ names: character === '{' ? new Set() : undefined })
+      levels.push(character === '{' ? { names: new Set(), at: '' } : { names: undefined, at: 0 })
       if (levels.length > depthMax)
         refuse('body_must_be_json', { detail: `Body is nested more than ${depthMax} levels deep` })
       isName = character === '{'
@@ -59,43 +61,55 @@ function checkStructure(text: string): void {
       levels.pop()
       isName = false
     } else if (character === ',') {
-      isName = levels.at(-1)?.names !== undefined
+      const level = levels.at(-1)!
+      isName = level.names !== undefined
+      if (!isName) (level.at as number)++
     } else if (character === '-' || (character! >= '0' && character! <= '9')) {
       numberToken.lastIndex = at
       const token = numberToken.exec(text)![0]
       at += token.length - 1
-      checkNumber(token)
+      checkNumber(token, levels)
     }
   }
 }
 
 /** What no database stores is refused here, so that it fails nowhere else. */
-function checkText(token: string): void {
+function checkText(token: string, levels: readonly Level[]): void {
   if (!token.includes('\\')) return
-  if (token.includes('\\u0000'))
-    refuse('request_must_be_valid', { detail: 'Text must not contain the character U+0000' })
-  if (/\\u[dD][89a-fA-F]/.test(token) && !(JSON.parse(token) as string).isWellFormed()) {
-    refuse('request_must_be_valid', { detail: 'Text must not contain half of a surrogate pair' })
-  }
+  const text = textOf(token)
+  if (text.includes('\0')) refuseAt(levels, 'Text must not contain the character U+0000')
+  if (!text.isWellFormed()) refuseAt(levels, 'Text must not contain half of a surrogate pair')
+}
+
+function refuseAt(levels: readonly Level[], message: string): never {
+  refuseField('request_must_be_valid', levels.map(({ at }) => `/${partOf(at)}`).join(''), message)
+}
+
+/** RFC 6901. A name that no answer can contain is shown as far as it can be. */
+function partOf(at: string | number): string {
+  return String(at).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 function textOf(token: string): string {
   return token.includes('\\') ? (JSON.parse(token) as string) : token.slice(1, -1)
 }
 
-function addName({ names }: Level, name: string): void {
+function addName(levels: readonly Level[], token: string): void {
+  const level = levels.at(-1)!
+  const name = textOf(token)
+  level.at = name
   if (name === '__proto__') refuse('body_must_be_json', { detail: 'Body has a member named __proto__' })
-  if (names?.has(name)) refuse('body_must_be_json', { detail: `Body has the member "${name}" twice` })
-  names?.add(name)
+  if (level.names?.has(name)) refuse('body_must_be_json', { detail: `Body has the member "${name}" twice` })
+  level.names?.add(name)
 }
 
 /** 4999.9999999999999999 parses as 5000: what was not written is not paid. */
-function checkNumber(token: string): void {
+function checkNumber(token: string, levels: readonly Level[]): void {
   if (shortInteger.test(token)) return
   if (token.length > numberCharactersMax)
-    refuse('request_must_be_valid', { detail: `A number has more than ${numberCharactersMax} characters` })
+    refuseAt(levels, `A number has more than ${numberCharactersMax} characters`)
   if (decimalOf(token) !== decimalOf(String(Number(token))))
-    refuse('request_must_be_valid', { detail: `The number ${token} cannot be kept exactly` })
+    refuseAt(levels, `The number ${token} cannot be kept exactly`)
 }
 
 /** Digits and exponent, the same for all spellings of a number. */
