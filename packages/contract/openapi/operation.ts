@@ -167,7 +167,7 @@ function success(route: AnyRoute, schemas: NamedSchemas): Json {
   const isWrite = !route.operation.startsWith('GET ')
   const named = [
     'Ikw-Request-Id',
-    ...(status === 201 || status === 302 ? ['Location'] : []),
+    ...(status === 201 || status === 302 || route.kind === 'create' ? ['Location'] : []),
     ...(isWrite ? ['Idempotent-Replayed'] : []),
     ...(takesIfMatch(route) || isCurrent || route.subject ? ['ETag'] : []),
     ...(isCurrent ? ['Ikw-Log-Index'] : []),

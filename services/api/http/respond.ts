@@ -49,7 +49,7 @@ function serializer(route: AnyRoute): (body: unknown) => string {
 export function respond(route: AnyRoute, response: Response, { status, body, replayed }: Reply): void {
   if (replayed) response.setHeader('Idempotent-Replayed', 'true')
   const { id } = body as { id?: string }
-  if (status === 201 && id !== undefined) {
+  if ((status === 201 || route.kind === 'create') && id !== undefined) {
     const { location = `${(response.locals['path'] as string).replace(/\/$/, '')}/{id}` } = route
     response.setHeader('Location', location.replace('{id}', id))
   }
