@@ -26,6 +26,7 @@ export function recordedEvent<O extends Owner = MerchantOwner>(
   decider: AnyDecider,
   event: StoredEvent,
 ): RecordedEvent<object, O> {
+  if (event.damage) throw event.damage
   const { stream, revision, position, type } = event
   const metadata = event.metadata as unknown as EventMetadata<O>
   const declaration = Object.hasOwn(decider.events, type) ? decider.events[type] : undefined

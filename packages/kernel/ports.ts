@@ -57,6 +57,8 @@ export interface StoredEvent extends NewEvent {
   readonly revision: number
   /** Grows along the whole log, in the order in which events become visible, with gaps. A safe integer. */
   readonly position: number
+  /** Why its personal fields are missing, thrown by whoever needs the event. Left out: nothing is missing. */
+  readonly damage?: DamagedStreamError
 }
 
 /** The revision of a stream without events. */

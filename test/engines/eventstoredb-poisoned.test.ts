@@ -14,13 +14,17 @@ t.setTimeout(180_000)
 const types = ['Greeting', 'constructor', '__proto__', 'PayoutPaid', 'PayoutRequested', 'EntryPosted']
 const categories = ['payout', 'ledger', 'payment_intent', 'webhook_endpoint', 'api_key', 'sandbox_clock']
 const contents = [{}, { at: {}, money: null, amount: 'x' }]
-const boxes = [undefined, { key: 7, box: {} }, 'text']
+const boxes = [undefined, { key: 7, box: {} }, 'text', { key: 'AAAAAAAAAAAAAAAAAAAAAA.1', box: 'AAAA' }]
 
 /** Everything of ours but what only we know. */
-function imitations(): readonly (readonly [string, object, object])[] {
+function imitations(knownKey: string): readonly (readonly [string, object, object])[] {
   const metadata = () => ({ ...newMetadata(), at: new Date().toISOString(), salt: 'AAAAAAAAAAAAAAAAAAAAAA' })
   return types.flatMap((type) =>
-    contents.flatMap((data) => boxes.map((sealed) => [type, data, { ...metadata(), sealed }] as const)),
+    contents.flatMap((data) =>
+      [...boxes, { key: knownKey, box: 'AAAA' }].map((sealed) => {
+        return [type, data, { ...metadata(), sealed }] as const
+      }),
+    ),
   )
 }
 
@@ -34,8 +38,12 @@ t.test('a program that imitates our events disturbs nobody else', async (t) => {
   const other = await openRuntime(readConfiguration(merchant.settings(places)))
   t.teardown(() => other.close())
   await other.dependencies.movedClocks.follow()
+  const { pool } = merchant.service.runtime.postgres
+  const keys = await pool.query<{ id: string }>(
+    `select subject || '.' || generation as id from subject_keys where subject <> '' limit 1`,
+  )
   for (const category of categories) {
-    for (const [type, data, metadata] of imitations()) {
+    for (const [type, data, metadata] of imitations(keys.rows[0]!.id)) {
       const [id, contentType] = [randomUUID(), 'application/json']
       const [content, about] = [data, metadata].map((value) => Buffer.from(JSON.stringify(value)))
       const event = { id, type, contentType, data: content!, metadata: about! }
@@ -64,8 +72,7 @@ t.test('a program that imitates our events disturbs nobody else', async (t) => {
   await merchant.start(places)
   await paid(1)
   await merchant.settled()
-  const { pool } = merchant.service.runtime.postgres
-  const { rows } = await pool.query<{ streams: number }>(
+  const { rows } = await merchant.service.runtime.postgres.pool.query<{ streams: number }>(
     'select count(distinct stream)::int as streams from parked',
   )
   t.ok(rows[0]!.streams > 0, 'what cannot be read is set aside')

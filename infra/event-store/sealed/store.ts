@@ -1,7 +1,12 @@
 import { parseStreamName } from '../../../packages/kernel/decider.ts'
 import type { EventTypes } from '../../../packages/kernel/event-types.ts'
 import { erased, join, part, subjectName } from '../../../packages/kernel/personal.ts'
-import type { EventStore, NewEvent, StoredEvent } from '../../../packages/kernel/ports.ts'
+import {
+  DamagedStreamError,
+  type EventStore,
+  type NewEvent,
+  type StoredEvent,
+} from '../../../packages/kernel/ports.ts'
 import { RecentlyUsed } from '../../../packages/kernel/recently-used.ts'
 import type { SubjectKey, SubjectKeys } from '../../postgres/privacy/subject-keys.ts'
 import { blindOf, digestOf, open, seal } from './box.ts'
@@ -112,15 +117,18 @@ class Opener {
     const find = async (id: string) => [id, await keys.forOpening(id)] as const
     const found = new Map(await Promise.all([...missing].map(find)))
     return openable.map((event, index) => {
-      const key = event === events[index] ? found.get(event.metadata.sealed?.key ?? '') : undefined
-      return key === undefined ? event : this.#open(event, key, contents)
+      const key = event.metadata.sealed?.key
+      if (event !== events[index] || key === undefined || !found.has(key)) return event
+      return this.#open(event, found.get(key), contents)
     })
   }
 
-  #open(event: StoredEvent, key: Buffer | false, contents?: Contents): StoredEvent {
+  #open(event: StoredEvent, key: Buffer | false | undefined, contents?: Contents): StoredEvent {
+    if (key === undefined) return damaged(event, 'is sealed with a key that is not in this database')
     if (!key) return withData(event, this.#erased(event))
     const known = contents?.get(nameOf(event))
     const content = known ?? contentOf(event, key)
+    if (!content) return damaged(event, 'is sealed in a box that its key does not open')
     if (!known) contents?.set(nameOf(event), content)
     return withData(event, join(event.data as Content, content))
   }
@@ -131,8 +139,18 @@ class Opener {
   }
 }
 
-function contentOf({ id, metadata }: StoredEvent, key: Buffer): Content {
-  return JSON.parse(open(key, metadata.sealed!.box, { salt: metadata.salt!, id })) as Content
+function contentOf({ id, metadata }: StoredEvent, key: Buffer): Content | undefined {
+  try {
+    return JSON.parse(open(key, metadata.sealed!.box, { salt: metadata.salt!, id })) as Content
+  } catch {
+    return undefined
+  }
+}
+
+/** Concerns only those who need this event: others of the same page are nobody's damage. */
+function damaged(event: StoredEvent, problem: string): StoredEvent {
+  const { stream, revision } = event
+  return { ...event, damage: new DamagedStreamError({ stream, problem: `at ${revision} ${problem}` }) }
 }
 
 /** Boxes from before there were receipts have no digest. */

@@ -53,7 +53,7 @@ export class SubjectKeys implements PersonalKeys {
   /** `false`: erased. */
   readonly #byId = new LRUCache<string, Buffer | false>({ max: keysKept })
   readonly #making = new Batcher<string, SubjectKey>((subjects) => this.#make(subjects))
-  readonly #reading = new Batcher<string, Buffer | false>((ids) => this.#read(ids))
+  readonly #reading = new Batcher<string, Buffer | false | undefined>((ids) => this.#read(ids))
   #digestKey: Promise<Buffer> | undefined
   #lookedAt = { monotonic: -Infinity, wall: 0 }
   /** The database's time at that look: processes' clocks differ, and stop while a machine sleeps. */
@@ -88,7 +88,7 @@ export class SubjectKeys implements PersonalKeys {
     return this.#age() > this.#freshMs ? undefined : this.#byId.get(id)
   }
 
-  async forOpening(id: string): Promise<Buffer | false> {
+  async forOpening(id: string): Promise<Buffer | false | undefined> {
     if (this.#age() > this.#freshMs) await this.#look()
     return this.#byId.get(id) ?? this.#reading.enqueue(id)
   }
@@ -159,7 +159,7 @@ export class SubjectKeys implements PersonalKeys {
     return this.#vault.seal(key.toString('base64'), contextOf(subject))
   }
 
-  async #read(ids: readonly string[]): Promise<readonly (Buffer | false)[]> {
+  async #read(ids: readonly string[]): Promise<readonly (Buffer | false | undefined)[]> {
     const text = `
       select subject, generation, wrapped from subject_keys
       where subject = any($2) and subject || '.' || generation = any($1)`
@@ -169,11 +169,7 @@ export class SubjectKeys implements PersonalKeys {
       if (row.wrapped === null) this.#byId.set(`${row.subject}.${row.generation}`, false)
       else this.#keep(row)
     }
-    return ids.map((id) => {
-      const key = this.#byId.get(id)
-      if (key === undefined) throw new Error(`there is no key ${id}: the log belongs to another database`)
-      return key
-    })
+    return ids.map((id) => this.#byId.get(id))
   }
 
   /** How long ago this process has looked, by whichever clock says more: one may have stood still. */
