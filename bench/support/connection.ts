@@ -26,6 +26,8 @@ export class Connection {
   }
 
   send(request: string): Promise<Answer> {
+    if (this.#socket.destroyed)
+      return Promise.reject(new Error('the server had closed the connection before it was asked'))
     return new Promise((resolve, reject) => {
       this.#answered = resolve
       this.#failed = reject

@@ -84,7 +84,10 @@ async function follow(
 
 const tickMs = 2
 
-/** Open loop: units start by the clock and wait for a free connection; that wait counts as latency. */
+/**
+ * Open loop: units start by the clock and wait for a free connection; that wait counts as latency.
+ * Connections take turns: a server may close one that was idle for long.
+ */
 async function pace(
   perSecond: number,
   { connections, flow, clock, durations, answered }: Work,
@@ -99,7 +102,7 @@ async function pace(
   let dueAt = performance.now()
   while (performance.now() < clock.end && failure === undefined) {
     while (dueAt <= performance.now() && free.length > 0) {
-      const one = begin(free.pop()!, dueAt).catch((error: unknown) => void (failure = error))
+      const one = begin(free.shift()!, dueAt).catch((error: unknown) => void (failure = error))
       underWay.add(one)
       void one.then(() => underWay.delete(one))
       dueAt += 1_000 / perSecond
