@@ -25,8 +25,8 @@ const nobodysHash =
 const hashing = fileURLToPath(new URL(`./password-hashing${import.meta.url.slice(-3)}`, import.meta.url))
 
 /**
- * Hashes on all processors, in threads of a low priority: a flood of sign-ins takes what everything else leaves
- * over, so neither the API nor Postgres waits for it.
+ * Hashes on all processors, in threads of a low priority: a flood of sign-ins takes what everything else
+ * leaves over, so neither the API nor Postgres waits for it.
  */
 export function passwords({
   atOnce = availableParallelism(),
