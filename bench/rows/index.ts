@@ -17,6 +17,7 @@ import { payoutHot } from './payout-hot.ts'
 import { read } from './read.ts'
 import { rebuild } from './rebuild.ts'
 import { reconcile } from './reconcile.ts'
+import { renewals } from './renewals.ts'
 import { sealed } from './sealed.ts'
 import { sessions } from './sessions.ts'
 import { signIn } from './sign-in.ts'
@@ -47,6 +48,7 @@ export const rows: readonly Row[] = [
   deadEndpoint,
   hangingMerchant,
   timers,
+  renewals,
   start,
   memory,
   growth,

@@ -14,8 +14,29 @@ export function monthOf(month: string, timeZone: string): Window {
 
 /** The day `2026-10-15` in a time zone. */
 export function dayOf(day: string, timeZone: string): Window {
-  const date = Temporal.PlainDate.from(day)
-  return { from: startOf(date, timeZone), to: startOf(date.add({ days: 1 }), timeZone) }
+  return remembered(windows, `${day} ${timeZone}`, () => {
+    const date = Temporal.PlainDate.from(day)
+    return { from: startOf(date, timeZone), to: startOf(date.add({ days: 1 }), timeZone) }
+  })
+}
+
+/** A clock of the zone, which all its callers share: most ask about the same hours. */
+export function clockOf(timeZone: string): ZoneClock {
+  return remembered(clocks, timeZone, () => new ZoneClock(timeZone))
+}
+
+// Time zones are tables of rules, and slow: that cost a twelfth of a renewal.
+const windows = new Map<string, Window>()
+const clocks = new Map<string, ZoneClock>()
+const rememberedMost = 1_000
+
+function remembered<Key, Value>(known: Map<Key, Value>, key: Key, find: () => Value): Value {
+  const found = known.get(key)
+  if (found !== undefined) return found
+  if (known.size >= rememberedMost) known.clear()
+  const value = find()
+  known.set(key, value)
+  return value
 }
 
 function startOf(date: Temporal.PlainDate, timeZone: string): string {
@@ -49,11 +70,9 @@ export class ZoneClock {
 
   #aheadAt(instant: number): number {
     const hour = Math.floor(instant / hourMs)
-    let ahead = this.#ahead.get(hour)
-    if (ahead === undefined) {
+    return remembered(this.#ahead, hour, () => {
       const there = Temporal.Instant.fromEpochMilliseconds(hour * hourMs).toZonedDateTimeISO(this.#timeZone)
-      this.#ahead.set(hour, (ahead = there.offsetNanoseconds / 1e6))
-    }
-    return ahead
+      return there.offsetNanoseconds / 1e6
+    })
   }
 }

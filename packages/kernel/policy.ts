@@ -7,6 +7,8 @@ export interface PolicyCommand {
   readonly decider: AnyDecider
   readonly id: string
   readonly command: { readonly type: string; readonly data: object }
+  /** See `Envelope`: of a stream that most likely begins with it. */
+  readonly isNew?: true
 }
 
 /** "Whenever this event, then that command." Families only meet here. */
@@ -42,4 +44,13 @@ export function to<S, C extends Payloads, E extends Payloads, O extends Owner>(
   command: Message<C>,
 ): PolicyCommand {
   return { decider, id, command }
+}
+
+/** The same for a stream that most likely begins with it, which is not read first. */
+export function toNew<S, C extends Payloads, E extends Payloads, O extends Owner>(
+  decider: Decider<S, C, E, O>,
+  id: string,
+  command: Message<C>,
+): PolicyCommand {
+  return { decider, id, command, isNew: true }
 }

@@ -189,7 +189,7 @@ function placeOf({ stream, revision, position, id, type }: StoredEvent): ParkedE
 }
 
 function pendingCommandOf(
-  { command }: PolicyCommand,
+  { command, isNew }: PolicyCommand,
   { eventId, position, metadata }: RecordedEvent,
   { whose, policy }: { readonly whose: Owner; readonly policy: string },
 ): PendingCommand {
@@ -198,6 +198,7 @@ function pendingCommandOf(
     actor: `policy:${policy}`,
     correlation,
     ...(traceparent && { traceparent }),
+    ...(isNew && { isNew }),
     cause: { policy, position, event: eventId },
   })
   return { command, envelope }

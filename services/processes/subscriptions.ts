@@ -1,12 +1,12 @@
 import {
   billableOf,
   type ExistingSubscription,
+  type Subscription,
   type Usage,
 } from '../../packages/domain/subscriptions/state.ts'
 import { subscription } from '../../packages/domain/subscriptions/subscription.ts'
 import { meterId, usageMeter, type UsageMeter } from '../../packages/domain/usage/usage-meter.ts'
 import type { Outcome } from '../../packages/kernel/executor-options.ts'
-import { readState } from '../../packages/kernel/history.ts'
 import { to, type PolicyCommand } from '../../packages/kernel/policy.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import type { Process, Tools } from './process.ts'
@@ -17,16 +17,19 @@ export const subscriptionProcess: Process = {
 
 /** Missed periods are made up, one after the other: each is renewed, and billed, once. */
 async function renew({ subject: id, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {
-  const { store, clock } = tools.dependencies
+  const { executor, clock } = tools.dependencies
+  // Through the executor, which remembers it for the command: each subscription is read once.
+  let outcome = await executor.sendAll(subscription, id, [])
   for (;;) {
-    const state = await readState(store, subscription, id)
+    // The executor erases the types of deciders.
+    const state = outcome.state as Subscription
     const now = clock().toISOString()
     if (state.status === 'none' || state.status === 'canceled' || state.period.end > now) return undefined
     const { number } = state.period
     const usage = await closedUsage(id, state, (order) => tools.send(order, { merchant, livemode }, 'timer'))
     const order = to(subscription, id, { type: 'RenewSubscription', data: { number, usage } })
-    const { appended } = await tools.send(order, { merchant, livemode }, 'timer')
-    if (appended === 0) return undefined
+    outcome = await tools.send(order, { merchant, livemode }, 'timer')
+    if (outcome.appended === 0) return undefined
   }
 }
 
@@ -36,14 +39,15 @@ async function closedUsage(
   { items, period: { number: period } }: ExistingSubscription,
   send: (order: PolicyCommand) => Promise<Outcome<unknown>>,
 ): Promise<Usage> {
-  const usage: Record<string, number> = {}
+  const usage: [string, number][] = []
   for (const [meterKey, most] of billableOf(items)) {
     const order = to(usageMeter, meterId(id, meterKey), { type: 'ClosePeriod', data: { period, most } })
     // The executor erases the types of deciders: this is the meter that the command was sent to.
     const { closed } = (await send(order)).state as UsageMeter
-    if (closed?.period === period) usage[meterKey] = closed.quantity
+    if (closed?.period === period) usage.push([meterKey, closed.quantity])
   }
-  return usage
+  // A meter may be `__proto__`.
+  return Object.fromEntries(usage)
 }
 
 async function markUnpaid({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {

@@ -1,4 +1,4 @@
-import { dayOf, ZoneClock } from '../../kernel/calendar.ts'
+import { clockOf, dayOf } from '../../kernel/calendar.ts'
 
 /** Domain model 4. */
 const dueAfterDays = 30
@@ -23,7 +23,7 @@ export function latestDueDate(from: string): string {
 }
 
 export function today(timeZone: string, now: Date): string {
-  return new ZoneClock(timeZone).dayOf(now.toISOString())
+  return clockOf(timeZone).dayOf(now.toISOString())
 }
 
 /** The day on which an invoice is due where nobody says otherwise. */
@@ -52,7 +52,7 @@ export function nextReminderAt(day: DueDay, now: Date): string | null {
 }
 
 function reminderAt({ dueDate, timeZone }: DueDay, days: number): string {
-  return new ZoneClock(timeZone).instantOf(`${daysAfter(dueDate, days)}T${remindedAt}`)
+  return clockOf(timeZone).instantOf(`${daysAfter(dueDate, days)}T${remindedAt}`)
 }
 
 export function daysAfter(day: string, days: number): string {

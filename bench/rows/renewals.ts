@@ -1,0 +1,158 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { v7 } from 'uuid'
+import type { Dependencies } from '../../packages/contract/routes.ts'
+import { subscription } from '../../packages/domain/subscriptions/subscription.ts'
+import { renewAll, seedSubscriptions } from '../peers/renewals.ts'
+import { peerPool, type Bench, type BenchDatabase } from '../support/bench.ts'
+import type { Contest, Row } from '../support/contest.ts'
+import { makeMerchants, openBenchHouse, type BenchMerchant } from '../support/merchants.ts'
+import { number } from '../support/result.ts'
+import { startService, type BenchService } from '../support/service.ts'
+
+export const renewals: Row = {
+  name: 'renewals',
+  ours: 'subscriptions that are due at one moment, renewed, invoiced with numbers and announced; the whole service',
+  peer: 'plain SQL: the same in one transaction each, 16 connections, without a log',
+  unit: 'renewals/s',
+  target: { least: 0.25 },
+  valueLeast: 2_000,
+  rounds: 1,
+  prepare,
+}
+
+const merchants = 100
+const atOnce = 256
+const connections = 16
+/** Requests a second while they are renewed: how long they take must not double. */
+const readsPerSecond = 200
+const slowdownMost = 2
+
+async function prepare(bench: Bench): Promise<Contest> {
+  const count = bench.scale.quick ? 5_000 : 100_000
+  const database = await bench.database('bench_renewals')
+  const peerDatabase = await bench.database('bench_renewals_peer')
+  const pool = peerPool(peerDatabase, connections)
+  await seedSubscriptions(pool, count, merchants)
+  const dueAt = Date.now() + (bench.scale.quick ? 20_000 : 150_000)
+  const keys = await seed(database, { count, dueAt })
+  const service = await startService(database)
+  let slowdown = 0
+  return {
+    async ours() {
+      await service.settled()
+      if (Date.now() > dueAt) throw new Error('they were due before all was ready')
+      const read = (measuredMs: number) => readLists(bench, { port: service.port, keys, measuredMs })
+      const { p99Ms: before } = await read(Math.min(5_000, Math.max(1_000, dueAt - Date.now() - 2_000)))
+      await pause(Math.max(0, dueAt - Date.now()))
+      const [elapsedMs, { p99Ms: meanwhile }] = await Promise.all([
+        renewed(service, { database, count, dueAt }),
+        read(bench.scale.measuredMs),
+      ])
+      slowdown = meanwhile / before
+      return { value: (count * 1_000) / elapsedMs, p99Ms: meanwhile }
+    },
+    peer: async () => ({ value: await renewAll(pool) }),
+    async check() {
+      const told = `the p99 of ${readsPerSecond} lists a second was ${number(slowdown)} times that of before`
+      if (slowdown > slowdownMost) throw new Error(told)
+      return told
+    },
+    note: () =>
+      `${count} subscriptions of ${merchants} merchants, each renewed once, each invoice numbered once`,
+    async close() {
+      await service.close()
+      await pool.end()
+      await database.drop()
+      await peerDatabase.drop()
+    },
+  }
+}
+
+interface Reading {
+  readonly port: number
+  readonly keys: readonly string[]
+  readonly measuredMs: number
+}
+
+function readLists(bench: Bench, { port, keys, measuredMs }: Reading) {
+  const plan = { flow: 'list', keys, statuses: ['paid'] } as const
+  return bench.generator.run({ port, connections, plan, warmMs: 200, perSecond: readsPerSecond, measuredMs })
+}
+
+interface Seed {
+  readonly count: number
+  /** Their first period begins then: until that they are on trial. */
+  readonly dueAt: number
+}
+
+async function seed(database: BenchDatabase, { count, dueAt }: Seed): Promise<readonly string[]> {
+  const { dependencies, close } = await openBenchHouse(database)
+  const made = await makeMerchants(dependencies, merchants)
+  let left = count
+  const work = async () => {
+    while (left > 0) await subscribe(dependencies, made[left-- % merchants]!, dueAt)
+  }
+  await Promise.all(Array.from({ length: atOnce }, work))
+  await close()
+  return made.map(({ key }) => key)
+}
+
+async function subscribe({ executor }: Dependencies, { id: merchant }: BenchMerchant, dueAt: number) {
+  const id = v7()
+  const item = { plan: v7(), name: 'Solar kit', quantity: 1, unitAmount: 5_000, meters: {} }
+  const data = {
+    customer: v7(),
+    currency: 'XOF',
+    items: [item],
+    timing: {
+      start: new Date(dueAt).toISOString(),
+      end: null,
+      trialDays: null,
+      interval: 'month',
+      timeZone: 'Africa/Dakar',
+    },
+    cancelAtPeriodEnd: false,
+    metadata: {},
+    invoicing: { pages: 'http://localhost/invoice', seed: v7() },
+  } as const
+  const envelope = { merchant, livemode: false, actor: 'bench', correlation: id, isNew: true }
+  await executor.send(
+    subscription,
+    id,
+    { type: 'StartSubscription', data: { ...data, items: [item] } },
+    envelope,
+  )
+}
+
+interface Due extends Seed {
+  readonly database: BenchDatabase
+}
+
+const lookEveryMs = 100
+/** Slower than this, something else is wrong. */
+const leastPerSecond = 50
+
+/** Until all have their numbers, and whoever follows the log has done its part. */
+async function renewed(service: BenchService, { database, count, dueAt }: Due): Promise<number> {
+  const pool = peerPool(database, 1)
+  const text = `
+    select count(*)::integer as events, count(distinct stream)::integer as streams
+    from events where type = $1`
+  const numbered = async (type: string) => {
+    const { rows } = await pool.query<{ events: number; streams: number }>(text, [type])
+    return rows[0]!
+  }
+  const until = dueAt + (count / leastPerSecond) * 1_000
+  while ((await numbered('InvoiceNumbered')).events < count) {
+    if (Date.now() > until) throw new Error(`fewer than ${leastPerSecond} a second were renewed`)
+    await pause(lookEveryMs)
+  }
+  await service.settled()
+  const elapsedMs = Date.now() - dueAt
+  for (const type of ['SubscriptionRenewed', 'InvoiceIssued', 'InvoiceNumbered']) {
+    const { events, streams } = await numbered(type)
+    if (events !== count || streams !== count) throw new Error(`${events} ${type} of ${streams} streams`)
+  }
+  await pool.end()
+  return elapsedMs
+}
