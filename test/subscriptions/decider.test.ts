@@ -64,7 +64,17 @@ const onTrial: Happening = {
 }
 const renewed: Happening = { type: 'SubscriptionRenewed', data: { bill: bill(2, [february, march]) } }
 const scheduled: Happening = { type: 'SubscriptionCancelScheduled', data: { customer, reason: null } }
-const canceled: Happening = { type: 'SubscriptionCanceled', data: { customer, reason: null, bill: null } }
+const sms = (number: number, quantity: number): Bill =>
+  bill(number, [january, february], [{ description: 'sms', quantity, amount: quantity * 25 }])
+const canceledWith = (last: Bill | null, meters = ['sms']): Happening => {
+  return { type: 'SubscriptionCanceled', data: { customer, reason: null, bill: last, meters } }
+}
+const canceled = canceledWith(null)
+const billUse = (ending: number, quantity = 3, meterKey = 'sms') =>
+  ({ type: 'BillUse', data: { meterKey, ending, quantity } }) as const
+const useBilled = (ending: number, late: Bill): Happening => {
+  return { type: 'SubscriptionUseBilled', data: { meterKey: 'sms', ending, bill: late } }
+}
 const owes = (invoice: string, unpaidAt: string) => ({ invoice, unpaidAt, unpaidFrom: unpaidAt })
 const pastDue: Happening = { type: 'SubscriptionBecamePastDue', data: owes(one, march) }
 const unpaid: Happening = { type: 'SubscriptionBecameUnpaid', data: { cancelsAt: null } }
@@ -136,16 +146,32 @@ scenarios(subscription, {
   'what was used until the end is billed': {
     given: [started],
     when: cancel(false, { sms: 2 }),
-    then: [
-      {
-        type: 'SubscriptionCanceled',
-        data: {
-          customer,
-          reason: null,
-          bill: bill(2, [january, february], [{ description: 'sms', quantity: 2, amount: 50 }]),
-        },
-      },
-    ],
+    then: [canceledWith(sms(2, 2))],
+  },
+  'what was counted when it had ended is billed by itself': {
+    given: [started, canceledWith(sms(2, 2))],
+    when: billUse(1),
+    then: [useBilled(1, sms(3, 3))],
+  },
+  'what is counted even later is billed again': {
+    given: [started, canceled, useBilled(1, sms(3, 3))],
+    when: billUse(2, 5),
+    then: [useBilled(2, sms(4, 5))],
+  },
+  'late use is billed once': {
+    given: [started, canceled, useBilled(1, sms(3, 3))],
+    when: billUse(1),
+    then: [],
+  },
+  'late use that costs nothing is not billed': {
+    given: [started, canceled],
+    when: billUse(1, 3, 'other'),
+    then: [],
+  },
+  'nor is what was used before the first period': {
+    given: [onTrial, canceled],
+    when: billUse(1),
+    then: [],
   },
   'what was used in a period that was renewed meanwhile is not billed twice': {
     given: [started, renewed],

@@ -1,6 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { identity } from '../../packages/contract/identity.ts'
+import type { ExistingSubscription } from '../../packages/domain/subscriptions/state.ts'
+import { subscription } from '../../packages/domain/subscriptions/subscription.ts'
+import { usageRecord } from '../../packages/domain/usage/usage-record.ts'
 import { createPlan, passDays, subscribe } from '../support/billing.ts'
 import { eventually } from '../support/eventually.ts'
+import { lawOver } from '../support/law.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const path = '/api/v1/billing/usage/records'
@@ -77,6 +83,41 @@ t.test('what was used is billed when the subscription ends now', async (t) => {
     { description: 'sms', quantity: 4, amount: 100 },
     { description: 'call', quantity: 1, amount: 100 },
   ])
+})
+
+t.test(
+  'use that is told while the subscription is canceled is on one of its invoices, or refused',
+  async (t) => {
+    const id = await metered()
+    const [uses] = await Promise.all([
+      Promise.all(Array.from({ length: 30 }, () => use(id))),
+      service.post(`/api/v1/billing/subscriptions/${id}/cancel`, {}),
+    ])
+    const taken = uses.filter(({ status }) => status === 201).length
+    await lawOver(t, uses, ({ status }) => t.ok([201, 409].includes(status), String(status)))
+    const invoices = () =>
+      service.get<{ data: Invoice[] }>(`/api/v1/billing/invoices?subscriptionId=${id}&limit=100`)
+    const asked = (page: { body: { data: readonly Invoice[] } }) =>
+      page.body.data.reduce((sum, { amount_due }) => sum + amount_due, 0)
+    t.equal(asked(await eventually(invoices, (page) => asked(page) >= taken * 25)), taken * 25)
+  },
+)
+
+t.test('use that is counted after its meter was closed for good is billed by itself', async (t) => {
+  const id = await metered()
+  const { dependencies } = service.service.runtime
+  const { merchant_id: merchant } = service.service.credentials
+  const envelope = { merchant, livemode: false, actor: 'test', correlation: 'test' }
+  const subscriptionId = identity(id, 'sub')!
+  await service.post(`/api/v1/billing/subscriptions/${id}/cancel`, {})
+  const { state } = await dependencies.executor.sendAll(subscription, subscriptionId, [])
+  // As a request does that has seen it before it was canceled.
+  const { customer, period } = state as ExistingSubscription
+  const used = { subscription: subscriptionId, customer, meterKey: 'sms', quantity: 3, externalId: null }
+  const data = { ...used, occurredAt: period.start, period: period.number }
+  await dependencies.executor.send(usageRecord, randomUUID(), { type: 'RecordUsage', data }, envelope)
+  const [late] = await invoicesOf(id, 2)
+  t.match(late, { amount_due: 75, lines: [{ description: 'sms', quantity: 3, amount: 75 }] })
 })
 
 // The clock goes on from here.

@@ -22,6 +22,12 @@ const count = (period: number) =>
   ({ type: 'CountUsage', data: { record, quantity: 4, period, position: 10 } }) as const
 const close = (period: number, most = 1_000) => ({ type: 'ClosePeriod', data: { period, most } }) as const
 
+const whose = { subscription: context.id, meterKey: 'sms' }
+const end = { type: 'EndMeter', data: whose } as const
+const ended = (quantity: number, ending: number): Message<UsageMeterEvents> => {
+  return { type: 'UsageMeterEnded', data: { ...whose, quantity, ending } }
+}
+
 scenarios(usageMeter, {
   'use is counted in its period': { when: count(1), then: [counted(1)] },
   'use of a period that is billed already is billed with the next one': {
@@ -50,11 +56,23 @@ scenarios(usageMeter, {
     when: close(1, 4),
     then: [closed(1, 4)],
   },
+  'what no period has billed is left when its subscription is canceled': {
+    given: [counted(1, 9), closed(1, 4)],
+    when: end,
+    then: [ended(5, 1)],
+  },
+  'it ends once': { given: [ended(0, 1)], when: end, then: [] },
+  'use that is told after that ends it again': {
+    given: [closed(1, 0), ended(0, 1)],
+    when: count(1),
+    then: [counted(2), ended(4, 2)],
+  },
   'a period is closed once': { given: [counted(1), closed(1, 4)], when: close(1), then: [] },
 })
 
 const step = fc.oneof(
   fc.record({ count: fc.nat({ max: 9 }), isByPolicy: fc.constant(false) }),
+  fc.constant('end' as const),
   fc.record({ close: fc.integer({ min: 1, max: 4 }), most: fc.constantFrom(1, 100, 2 ** 41) }),
 )
 
@@ -67,7 +85,7 @@ t.test('in whatever order it is told, and however often, all use is billed once'
       const send = (command: Message<UsageMeterCommands>, position?: number) => {
         const cause = position === undefined ? {} : { cause: { policy: 'usage_metering', position } }
         for (const event of decide(usageMeter, command, state, { ...context, ...cause })) {
-          if (event.type === 'UsagePeriodClosed') billed += event.data.quantity
+          if (event.type !== 'UsageCounted') billed += event.data.quantity
           state = evolve(usageMeter, state, event, stampOf(context))
         }
       }
@@ -77,7 +95,8 @@ t.test('in whatever order it is told, and however often, all use is billed once'
         send({ type: 'CountUsage', data }, isByPolicy ? position : undefined)
       }
       for (const one of steps) {
-        if ('close' in one) send({ type: 'ClosePeriod', data: { period: one.close, most: one.most } })
+        if (one === 'end') send(end)
+        else if ('close' in one) send({ type: 'ClosePeriod', data: { period: one.close, most: one.most } })
         else tell(one.count, false)
       }
       for (let place = 0; place < 10; place++) tell(place, true)

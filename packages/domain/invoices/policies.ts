@@ -1,5 +1,5 @@
 import { derivedId } from '../../contract/identity.ts'
-import { policy, to } from '../../kernel/policy.ts'
+import { policy, to, toNew } from '../../kernel/policy.ts'
 import type { RecordedEvent } from '../../kernel/projection.ts'
 import type { PaymentIntentEvents } from '../payment-intents/events.ts'
 import type { Bill, SubscriptionEvents } from '../subscriptions/events.ts'
@@ -13,6 +13,7 @@ const periods = policy<SubscriptionEvents>('subscription_invoices', {
   SubscriptionStarted: issue,
   SubscriptionRenewed: issue,
   SubscriptionCanceled: issue,
+  SubscriptionUseBilled: issue,
 })
 
 function issue({
@@ -27,7 +28,7 @@ function issue({
   const about = { customer, customerName: null, subscription, period: { start, end }, currency }
   const rest = { description: null, metadata: {}, dueDate, isDraft: false }
   const data = { ...about, ...rest, lines, timeZone, pages, secret }
-  return [to(invoice, derivedId(subscription, `period ${number}`), { type: 'CreateInvoice', data })]
+  return [toNew(invoice, derivedId(subscription, `period ${number}`), { type: 'CreateInvoice', data })]
 }
 
 const numbers = policy<InvoiceEvents>('invoice_numbers', {

@@ -86,10 +86,27 @@ export const subscriptionEvents = {
     customerOf,
     stored(1, record({ ...whose, reason: personal(nullable(Type.String())) })),
   ),
-  /** `bill`: the metered use of the last period; null where there is nothing to pay. */
+  /**
+   * `bill`: the metered use of the last period; null where there is nothing to pay. `meters` may have counted
+   * more meanwhile.
+   */
   SubscriptionCanceled: sealedFor(
     customerOf,
-    stored(1, record({ ...whose, reason: personal(nullable(Type.String())), bill: nullable(Bill) })),
+    stored(
+      2,
+      record({
+        ...whose,
+        reason: personal(nullable(Type.String())),
+        bill: nullable(Bill),
+        meters: Type.Array(Type.String()),
+      }),
+      { 1: (data) => ({ ...data, meters: [] }) },
+    ),
+  ),
+  /** Use that was counted when the last period was billed already: see `UsageMeterEnded`. */
+  SubscriptionUseBilled: stored(
+    1,
+    record({ meterKey: Type.String(), ending: Type.Integer({ minimum: 1 }), bill: Bill }),
   ),
 }
 

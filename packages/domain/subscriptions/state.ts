@@ -16,6 +16,8 @@ export interface ExistingSubscription extends Omit<Started, 'bill'> {
   /** Periods that have passed until then were not served, and are not billed. */
   readonly pausedUntil: string | null
   readonly canceledAt: string | null
+  /** Number of the last bill after its end, and the endings of meters that were billed. */
+  readonly late: { readonly number: number; readonly billed: readonly string[] } | null
 }
 
 export type Subscription = { readonly status: 'none' } | ExistingSubscription

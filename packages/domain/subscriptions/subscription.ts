@@ -4,7 +4,15 @@ import { refuse } from '../../contract/refusals.ts'
 import type { Decider, Message } from '../../kernel/decider.ts'
 import { subscriptionEvents, type Bill, type Item, type SubscriptionEvents } from './events.ts'
 import { endOf, periodAt, scheduleOf, type Timing } from './periods.ts'
-import { begun, billOf, existing, type ExistingSubscription, type Subscription, type Usage } from './state.ts'
+import {
+  begun,
+  billOf,
+  existing,
+  metersOf,
+  type ExistingSubscription,
+  type Subscription,
+  type Usage,
+} from './state.ts'
 
 type Started = SubscriptionEvents['SubscriptionStarted']
 type Happening = Message<SubscriptionEvents>
@@ -25,6 +33,8 @@ export type SubscriptionCommands = {
   /** The invoice is paid, void or written off. */
   SettleArrears: { invoice: string }
   MarkUnpaid: object
+  /** See `UsageMeterEnded`. */
+  BillUse: { meterKey: string; quantity: number; ending: number }
 }
 
 export const subscription: Decider<Subscription, SubscriptionCommands, SubscriptionEvents> = {
@@ -99,13 +109,24 @@ export const subscription: Decider<Subscription, SubscriptionCommands, Subscript
         { type: 'SubscriptionBecameUnpaid', data: { cancelsAt: cancelAtPeriodEnd ? period.end : null } },
       ]
     },
+
+    BillUse({ quantity, ...ended }, state) {
+      const current = begun(state)
+      const { late, period } = current
+      if (late === null || late.billed.includes(endingOf(ended))) return []
+      const bill = usageBill(current, late.number + 1, { [ended.meterKey]: quantity })
+      // Inferred: what was used before the first period that is paid for is free.
+      return period.number === 0 || bill === null
+        ? []
+        : [{ type: 'SubscriptionUseBilled', data: { ...ended, bill } }]
+    },
   },
 
   evolve: {
     SubscriptionStarted: (_, { bill, ...started }, { livemode, at }) => {
       const { first } = started
       const period = bill ? { number: 1, ...first } : { number: 0, start: at, end: first.start }
-      const nothingYet = { arrears: [], pausedUntil: null, canceledAt: null }
+      const nothingYet = { arrears: [], pausedUntil: null, canceledAt: null, late: null }
       const status = bill ? 'active' : 'trialing'
       return { ...started, ...nothingYet, livemode, createdAt: at, status, period }
     },
@@ -124,7 +145,16 @@ export const subscription: Decider<Subscription, SubscriptionCommands, Subscript
     },
     SubscriptionBecameUnpaid: (state) => ({ ...begun(state), status: 'unpaid' }),
     SubscriptionCancelScheduled: (state) => ({ ...begun(state), cancelAtPeriodEnd: true }),
-    SubscriptionCanceled: (state, _, { at }) => ({ ...begun(state), status: 'canceled', canceledAt: at }),
+    SubscriptionCanceled: (state, _, { at }) => {
+      const current = begun(state)
+      const late = { number: current.period.number + 1, billed: [] }
+      return { ...current, status: 'canceled', canceledAt: at, late }
+    },
+    SubscriptionUseBilled: (state, { bill, ...ended }) => {
+      const current = begun(state)
+      const billed = [...(current.late?.billed ?? []), endingOf(ended)]
+      return { ...current, late: { number: bill.number, billed } }
+    },
   },
 }
 
@@ -140,16 +170,24 @@ function nextBill(current: ExistingSubscription, usage: Usage): Bill {
 }
 
 function canceled(current: ExistingSubscription, reason: string | null, usage: Usage): Happening {
-  const { customer, period } = current
-  const { number, ...span } = period
-  const last = billOf(current, {
-    number: number + 1,
-    span,
-    usage: number === 0 ? {} : usage,
-    isRenewed: false,
-  })
-  const bill = last.lines.length > 0 ? last : null
-  return { type: 'SubscriptionCanceled', data: { customer, reason, bill } }
+  const { customer, items, period } = current
+  const bill = usageBill(current, period.number + 1, period.number === 0 ? {} : usage)
+  const meters = Object.keys(metersOf(items))
+  return { type: 'SubscriptionCanceled', data: { customer, reason, bill, meters } }
+}
+
+/** Null where there is nothing to pay. */
+function usageBill(current: ExistingSubscription, number: number, usage: Usage): Bill | null {
+  const { number: _, ...span } = current.period
+  const bill = billOf(current, { number, span, usage, isRenewed: false })
+  return bill.lines.length > 0 ? bill : null
+}
+
+function endingOf({
+  meterKey,
+  ending,
+}: Pick<SubscriptionCommands['BillUse'], 'meterKey' | 'ending'>): string {
+  return `${meterKey} ${ending}`
 }
 
 function owing(

@@ -1,8 +1,9 @@
 import { derivedId } from '../../contract/identity.ts'
 import { record, Type, Uuid } from '../../contract/vocabulary.ts'
-import type { Decider } from '../../kernel/decider.ts'
+import type { Decider, Message } from '../../kernel/decider.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
 import { isSettled, nothingTaken, withTaken, type Taken } from '../../kernel/taken-once.ts'
+import { MeterKey } from './usage-record.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 
@@ -15,6 +16,19 @@ export const usageMeterEvents = {
   ),
   /** The period is billed with this quantity. What is told later is billed with the next one. */
   UsagePeriodClosed: stored(1, record({ period: Count, quantity: Count })),
+  /**
+   * The subscription was canceled, and this is what no period had billed. What is told after that ends it
+   * again: `ending` counts how often.
+   */
+  UsageMeterEnded: stored(
+    1,
+    record({
+      subscription: Uuid,
+      meterKey: MeterKey,
+      quantity: Count,
+      ending: Type.Integer({ minimum: 1 }),
+    }),
+  ),
 }
 
 export type UsageMeterEvents = EventsOf<typeof usageMeterEvents>
@@ -24,26 +38,34 @@ export interface UsageMeter {
   /** Quantities by period, of those that are not closed. */
   readonly open: Readonly<Record<number, number>>
   readonly closed: UsageMeterEvents['UsagePeriodClosed'] | null
+  readonly ended: Ended | null
 }
+
+type Ended = Omit<UsageMeterEvents['UsageMeterEnded'], 'quantity'>
 
 export type UsageMeterCommands = {
   CountUsage: { record: string; quantity: number; period: number; position: number }
   /** `most`: what is beyond it is billed with the next period. */
   ClosePeriod: { period: number; most: number }
+  EndMeter: { subscription: string; meterKey: string }
 }
 
 export const usageMeter: Decider<UsageMeter, UsageMeterCommands, UsageMeterEvents> = {
   category: 'usage_meter',
   events: usageMeterEvents,
-  initial: () => ({ taken: nothingTaken, open: {}, closed: null }),
-  snapshot: { version: 1, every: () => 256 },
+  initial: () => ({ taken: nothingTaken, open: {}, closed: null, ended: null }),
+  snapshot: { version: 2, every: () => 256 },
 
   decide: {
-    CountUsage({ record, quantity, period: used, position }, { taken, closed }, { cause }) {
+    CountUsage({ record, quantity, period: used, position }, { taken, closed, ended }, { cause }) {
       const isByPolicy = cause !== undefined
       if (isSettled(taken, { id: record, position }, isByPolicy)) return []
       const period = closed ? Math.max(used, closed.period + 1) : used
-      return [{ type: 'UsageCounted', data: { record, quantity, period, position, isByPolicy } }]
+      const counted = { record, quantity, period, position, isByPolicy }
+      return [
+        { type: 'UsageCounted', data: counted },
+        ...(ended && quantity > 0 ? [endedWith(quantity, { ...ended, ending: ended.ending + 1 })] : []),
+      ]
     },
 
     ClosePeriod({ period, most }, { open, closed }) {
@@ -51,21 +73,30 @@ export const usageMeter: Decider<UsageMeter, UsageMeterCommands, UsageMeterEvent
       const quantity = Math.min(sum(upTo(open, period)), most)
       return [{ type: 'UsagePeriodClosed', data: { period, quantity } }]
     },
+
+    EndMeter: (whose, state) =>
+      state.ended ? [] : [endedWith(openQuantity(state), { ...whose, ending: 1 })],
   },
 
   evolve: {
-    UsageCounted: ({ taken, open, closed }, { record, quantity, period, position, isByPolicy }) => {
-      const total = (open[period] ?? 0) + quantity
-      const told = { id: record, position }
-      return { taken: withTaken(taken, told, isByPolicy), open: { ...open, [period]: total }, closed }
+    UsageCounted: (state, { record, quantity, period, position, isByPolicy }) => {
+      const total = (state.open[period] ?? 0) + quantity
+      const taken = withTaken(state.taken, { id: record, position }, isByPolicy)
+      return { ...state, taken, open: { ...state.open, [period]: total } }
     },
-    UsagePeriodClosed: ({ taken, open }, closed) => {
+    UsagePeriodClosed: ({ open, ...state }, closed) => {
       const next = closed.period + 1
       const rest = sum(upTo(open, closed.period)) - closed.quantity
       const later = Object.fromEntries(Object.entries(open).filter(([number]) => Number(number) >= next))
-      return { taken, open: rest > 0 ? { ...later, [next]: rest + (open[next] ?? 0) } : later, closed }
+      const still = rest > 0 ? { ...later, [next]: rest + (open[next] ?? 0) } : later
+      return { ...state, open: still, closed }
     },
+    UsageMeterEnded: (state, { quantity: _, ...ended }) => ({ ...state, open: {}, ended }),
   },
+}
+
+function endedWith(quantity: number, ended: Ended): Message<UsageMeterEvents> {
+  return { type: 'UsageMeterEnded', data: { ...ended, quantity } }
 }
 
 /** What is not billed yet. */

@@ -120,11 +120,12 @@ export async function prepareCancel(
   const isRunning = state && state.status !== 'none' && state.status !== 'canceled'
   if (given.atPeriodEnd || !isRunning) return { ...given, usage: {}, number: null }
   const { number: period } = state.period
-  const usage: Record<string, number> = {}
+  const usage: [string, number][] = []
   for (const [meterKey, most] of billableOf(state.items)) {
     const close = { type: 'ClosePeriod', data: { period, most } } as const
     const { closed } = (await request.send(usageMeter, meterId(id, meterKey), close)).state
-    if (closed?.period === period) usage[meterKey] = closed.quantity
+    if (closed?.period === period) usage.push([meterKey, closed.quantity])
   }
-  return { ...given, usage, number: period }
+  // A meter may be `__proto__`.
+  return { ...given, usage: Object.fromEntries(usage), number: period }
 }
