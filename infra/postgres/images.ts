@@ -41,4 +41,9 @@ export class PostgresImages implements Images {
     if (rows[0]) this.#known.set(hash, rows[0])
     return rows[0]
   }
+
+  async senders(hash: string): Promise<readonly MerchantOwner[]> {
+    const text = 'select merchant, livemode from images where hash = $1'
+    return (await this.#pool.query<MerchantOwner>(text, [hash])).rows
+  }
 }

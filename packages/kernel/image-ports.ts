@@ -16,4 +16,6 @@ export interface KeptImage extends Image {
 export interface Images {
   keep(owner: MerchantOwner, image: KeptImage): Promise<void>
   find(hash: string): Promise<Image | undefined>
+  /** Whoever has sent this picture and may show it. */
+  senders(hash: string): Promise<readonly MerchantOwner[]>
 }

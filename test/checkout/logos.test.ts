@@ -49,7 +49,7 @@ t.test('pages show the logo of their merchant, from our own address, until it is
     'content-type': 'image/png',
     'x-content-type-options': 'nosniff',
     'content-security-policy': "default-src 'none'; sandbox",
-    'cache-control': 'public, max-age=31536000, immutable',
+    'cache-control': 'public, max-age=86400, immutable',
   })
   t.equal((await fetch(service.url + new URL(url).pathname.replace('.png', '.webp'))).status, 404)
   await service.call('PATCH', settings, { accent_color: '#7a1fa2' })
@@ -59,6 +59,13 @@ t.test('pages show the logo of their merchant, from our own address, until it is
     accent_color: '#7a1fa2',
   })
   t.equal(await logoOf(), null)
+  const old = () => fetch(service.url + new URL(url).pathname)
+  t.equal((await old()).status, 404, 'nor at its old address')
+  const other = await otherMerchantsKey(service, randomUUID())
+  await put(pictures.blue, other)
+  t.equal((await old()).status, 200, 'unless another merchant shows the same picture')
+  await put(pictures.green, other)
+  t.equal((await old()).status, 404)
 })
 
 t.test('what is no small picture is refused, whatever it says it is', async (t) => {

@@ -61,7 +61,7 @@ export function dependenciesOf(world: Surroundings, life: Life): Dependencies {
       deliveriesTo: unused,
       feed: unused,
     },
-    images: { keep: unused, find: unused },
+    images: { keep: unused, find: unused, senders: unused },
     vault: { seal: unused, open: unused },
     opaque: { seal: unused, open: unused },
     personalKeys: { retire: unused, destroyRetired: unused, watch: unused },

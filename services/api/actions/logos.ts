@@ -72,6 +72,18 @@ export async function logoUrl(
   return `${baseUrl}/assets/logo-${logo.hash}.${logo.type}`
 }
 
+/** Whether any merchant shows this picture now. */
+export async function isLogo(
+  { images, store }: Pick<Dependencies, 'images' | 'store'>,
+  hash: string,
+): Promise<boolean> {
+  for (const merchant of await images.senders(hash)) {
+    const { logo } = await readState(store, branding, brandingId(merchant))
+    if (logo?.hash === hash) return true
+  }
+  return false
+}
+
 /** What the merchant sees beside the color. */
 export function besideBranding(
   { dependencies }: Pick<Request, 'dependencies'>,
