@@ -10,6 +10,7 @@ import type { Paged, Redirection, Refused, Shown, Visit } from './pages.ts'
 import type { Client, Request, SendOptions } from './request.ts'
 import { objectName } from './resource.ts'
 import type {
+  ActsFor,
   Asked,
   Common,
   Following,
@@ -28,7 +29,7 @@ import type {
 import type { Section } from './section.ts'
 import { Type, type Static, type TObject, type TSchema } from './vocabulary.ts'
 
-export type { Client, Dependencies, Location, NamedExamples, Operation, Request, SendOptions, Slice }
+export type { ActsFor, Client, Dependencies, Location, NamedExamples, Operation, Request, SendOptions, Slice }
 
 /** Starts a new stream with one command. Responds with 201 and the view of the new state. */
 export function create<

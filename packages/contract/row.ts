@@ -15,6 +15,8 @@ export type Location = `/${string}/{id}`
 
 export type NamedExamples = Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>
 
+export type ActsFor = Owner & { readonly actor?: string }
+
 /** What every row says. */
 export interface Common extends Admission {
   readonly summary: string
@@ -24,8 +26,11 @@ export interface Common extends Admission {
   readonly owner?: Exclude<OwnerKind, 'platform'>
   /** Also for users who work for no merchant, or none any more. */
   readonly isForNonMembers?: true
-  /** For callers without an owner: the owner of what the path names. Refused when there is none. */
-  readonly actsFor?: (request: Pick<Request, 'params' | 'dependencies'>) => Promise<Owner>
+  /**
+   * For callers without an owner: the owner of what the path names, and who they are where the path says
+   * that. Refused when there is none.
+   */
+  readonly actsFor?: (request: Pick<Request, 'params' | 'dependencies'>) => Promise<ActsFor>
   /** The specification gives only the number of operations in its family. */
   readonly inferred?: true
   /**

@@ -21,3 +21,8 @@ export const topupExamples: NamedExamples = {
     value: { amount: 2500, currency: 'XOF', country: 'SN', operator: 'wave', msisdn: '+221770000042' },
   },
 }
+
+export const topupFormExamples: NamedExamples = {
+  whole: { summary: 'Five thousand francs', value: { Amount: '5 000' } },
+  other: { summary: 'The same, written otherwise', value: { Amount: '5000' } },
+}

@@ -1,17 +1,14 @@
 import { timingSafeEqual } from 'node:crypto'
 import { publicId } from '../../../packages/contract/identity.ts'
 import { PayersMerchant } from '../../../packages/contract/payers-merchant.ts'
-import { collectorsIn, isPayableBy } from '../../../packages/contract/payment-methods.ts'
-import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
+import { refuse } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
-import { hostedCardToken } from '../../../packages/contract/sandbox.ts'
 import {
   base,
   CountMinor,
   Country,
   Currency,
   literals,
-  maybe,
   nullable,
   record,
   Type,
@@ -28,18 +25,27 @@ import {
   type Invoice,
 } from '../../../packages/domain/invoices/state.ts'
 import { partsOfToken } from '../../../packages/domain/invoices/token.ts'
-import { paymentFailureCodes } from '../../../packages/domain/payment-intents/events.ts'
-import { isLocked, type CreatedIntent } from '../../../packages/domain/payment-intents/state.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
 import type { MerchantOwner, Owner } from '../../../packages/kernel/owner.ts'
 import { brandedMerchant } from './brands.ts'
-import { internationalNumber } from './checkout-pay.ts'
 import { confirmPayment, intentOf } from './invoice-payments.ts'
+import {
+  chosenMethod,
+  HostedMethods,
+  HostedTry,
+  methodsFor,
+  paymentStatusOf,
+  tried,
+  type PaymentForm,
+} from './hosted-payment.ts'
+import { returnIn, withReturn } from './payer-returns.ts'
 
 // What the payer sees and does. Whoever was given the invoice's address is its payer.
 
-type Asking = Pick<Request, 'owner' | 'dependencies' | 'params'>
+type Asking = Pick<Request, 'owner' | 'dependencies' | 'params'> & {
+  readonly query?: { readonly back?: unknown }
+}
 
 interface Found {
   readonly id: string
@@ -69,11 +75,6 @@ function isSame(one: string, other: string): boolean {
   return timingSafeEqual(Buffer.from(one), Buffer.from(other))
 }
 
-const PaymentMethod = record({
-  type: literals('mobile_money', 'card'),
-  operators: Type.Array(record({ code: Type.String(), name: Type.String() })),
-})
-
 export const HostedInvoice = record({
   ...base('hosted_invoice', 'inv'),
   number: nullable(Type.String()),
@@ -98,18 +99,10 @@ export const HostedInvoice = record({
     { description: 'What the amount is made of' },
   ),
   country: Country,
-  payment_methods: Type.Array(PaymentMethod),
-  payment: nullable(
-    record(
-      {
-        operator: nullable(Type.String()),
-        phone: nullable(Type.String({ description: 'Last four digits' })),
-        operation_id: nullable(Type.String()),
-        redirect_url: nullable(Type.String()),
-        failure_code: nullable(literals(...paymentFailureCodes)),
-      },
-      { description: 'The newest try to pay' },
-    ),
+  payment_methods: HostedMethods,
+  payment: HostedTry,
+  return_url: nullable(
+    Type.String({ description: 'Where the page leads back to, where `back` of its address says so' }),
   ),
 })
 
@@ -128,7 +121,7 @@ export async function hostedInvoice(request: Asking): Promise<HostedInvoiceView>
     merchant: brand,
     // A draft is not shown.
     status: state.status as HostedInvoiceView['status'],
-    payment_status: paymentStatusOf(state, intent),
+    payment_status: state.status === 'paid' ? 'paid' : paymentStatusOf(intent),
     currency: state.currency,
     amount_due: amountDue(state),
     amount_paid: state.amountPaid,
@@ -140,37 +133,11 @@ export async function hostedInvoice(request: Asking): Promise<HostedInvoiceView>
     description: state.description,
     lines: state.lines.map((line) => ({ ...line, description: line.description ?? state.description })),
     country,
-    payment_methods: isPayable(state) ? methodsFor(state, country) : [],
+    payment_methods: isPayable(state)
+      ? methodsFor({ country, currency: state.currency }, amountLeft(state))
+      : [],
     payment: intent ? tried(intent) : null,
-  }
-}
-
-function paymentStatusOf(state: ExistingInvoice, intent: CreatedIntent | undefined) {
-  if (state.status === 'paid' || intent?.status === 'succeeded') return 'paid'
-  const isBegun =
-    intent && (intent.status === 'processing' || intent.status === 'requires_action' || isLocked(intent))
-  return isBegun ? 'processing' : 'unpaid'
-}
-
-function methodsFor(state: ExistingInvoice, country: string): HostedInvoiceView['payment_methods'] {
-  const place = { country, currency: state.currency }
-  const left = amountLeft(state)
-  const types = (['mobile_money', 'card'] as const).filter((type) => isPayableBy(type, place, left))
-  return types.map((type) => {
-    const operators = type === 'card' ? [] : collectorsIn(place, left)
-    return { type, operators: operators.map(({ code, name }) => ({ code, name })) }
-  })
-}
-
-function tried(intent: CreatedIntent): HostedInvoiceView['payment'] {
-  const attempt = intent.attempts.at(-1)
-  const method = attempt?.method
-  return {
-    operator: method?.type === 'mobile_money' ? method.operator : null,
-    phone: method?.type === 'mobile_money' ? method.msisdn.slice(-4) : null,
-    operation_id: attempt ? publicId('op', attempt.operationId) : null,
-    redirect_url: intent.status === 'requires_action' ? intent.url : null,
-    failure_code: intent.status === 'failed' ? intent.failure.code : null,
+    return_url: await returnIn(request.dependencies, state.url, request.query?.back),
   }
 }
 
@@ -192,16 +159,7 @@ export async function invoiceStanding(request: Asking): Promise<Static<typeof In
   return { id, object: 'invoice_standing', livemode, created, status, payment_status, poll_after_ms }
 }
 
-/** The form of our page, with the field names of that of checkout. */
-export const InvoiceFormRequest = record({
-  PaymentMethod: maybe(Type.String({ maxLength: 64, description: '`mobile_money` or `card`' })),
-  Operator: maybe(Type.String({ maxLength: 64 })),
-  PhoneNumber: maybe(
-    Type.String({ maxLength: 32, description: 'As people write it: with or without the country code' }),
-  ),
-})
-
-type Form = Request<Static<typeof InvoiceFormRequest>>
+type Form = Request<Static<typeof PaymentForm>, { readonly back?: string }>
 
 /** Pressing twice pays once: what is under way is shown as it is. */
 export async function payHostedInvoice(request: Form): Promise<HostedInvoiceView> {
@@ -210,18 +168,7 @@ export async function payHostedInvoice(request: Form): Promise<HostedInvoiceView
   const { id, state } = await issuedInvoice(request)
   const { country } = before
   const payment_method = chosenMethod(request.body, country)
-  await confirmPayment(request, { id, country, body: { payment_method, return_url: state.url } })
+  const return_url = await withReturn(request.dependencies, state.url, before.return_url)
+  await confirmPayment(request, { id, country, body: { payment_method, return_url } })
   return hostedInvoice(request)
-}
-
-function chosenMethod({ PaymentMethod, Operator, PhoneNumber }: Form['body'], country: string) {
-  if (PaymentMethod === 'card') return { type: 'card', card: { token: hostedCardToken } } as const
-  if (PaymentMethod !== 'mobile_money') {
-    const message = 'PaymentMethod must be mobile_money or card'
-    return refuseField('request_must_be_valid', '/PaymentMethod', message)
-  }
-  if (!Operator) return refuseField('request_must_be_valid', '/Operator', 'Operator is required')
-  if (!PhoneNumber) return refuseField('request_must_be_valid', '/PhoneNumber', 'PhoneNumber is required')
-  const mobile_money = { country, operator: Operator, msisdn: internationalNumber(country, PhoneNumber) }
-  return { type: 'mobile_money', mobile_money } as const
 }

@@ -1,7 +1,7 @@
 import type { PortalPermission } from '../../../packages/contract/callers.ts'
 import { publicId } from '../../../packages/contract/identity.ts'
 import { refuse } from '../../../packages/contract/refusals.ts'
-import type { Request } from '../../../packages/contract/routes.ts'
+import type { ActsFor, Request } from '../../../packages/contract/routes.ts'
 import { timeZoneOf } from '../../../packages/contract/time-zones.ts'
 import {
   base,
@@ -25,17 +25,18 @@ import { units, type Interval } from '../../../packages/domain/subscriptions/per
 import { SubscriptionResource, viewSubscription } from '../../../packages/domain/subscriptions/resource.ts'
 import type { Subscription } from '../../../packages/domain/subscriptions/state.ts'
 import { subscription } from '../../../packages/domain/subscriptions/subscription.ts'
-import type { MerchantOwner, Owner } from '../../../packages/kernel/owner.ts'
+import type { MerchantOwner } from '../../../packages/kernel/owner.ts'
 import type { Documents } from '../../../packages/kernel/projection.ts'
 import { equal, type Where } from '../../../packages/kernel/read-ports.ts'
 import { invoices } from '../../../projections/invoices.ts'
 import { payments } from '../../../projections/payment-intents.ts'
 import { subscriptions } from '../../../projections/subscriptions.ts'
-import { openPortal, sessionOf, type OpenPortal } from '../http/portal-tokens.ts'
+import { actorOf, openPortal, sessionOf, type OpenPortal } from '../http/portal-tokens.ts'
 import { currentState } from '../kinds/current-state.ts'
 import { requireAmong } from '../kinds/parents.ts'
-import { brandOf } from './brands.ts'
+import { brandedMerchant } from './brands.ts'
 import { activeMerchant } from './checkout-terms.ts'
+import { methodsFor } from './hosted-payment.ts'
 import {
   customerNow,
   CustomerInvoice,
@@ -48,13 +49,15 @@ import { walletOf } from './wallets.ts'
 
 // The customer's page. Whoever was given its address is the customer.
 
-type Asking = Pick<Request, 'owner' | 'dependencies' | 'params'>
+export type Asking = Pick<Request, 'owner' | 'dependencies' | 'params'>
 
 /** The customer acts for the merchant whose portal it is. An address of nobody is not there. */
 export async function ownerOfPortal({ params, dependencies }: Pick<Asking, 'params' | 'dependencies'>) {
-  const found = await sessionOf(dependencies, params['token']!)
-  const { merchant, livemode } = found?.state ?? refuse('resource_must_exist', { detail: 'No such portal' })
-  return { merchant, livemode } satisfies Owner
+  const found =
+    (await sessionOf(dependencies, params['token']!)) ??
+    refuse('resource_must_exist', { detail: 'No such portal' })
+  const { merchant, livemode } = found.state
+  return { merchant, livemode, actor: actorOf(found.id) } satisfies ActsFor
 }
 
 const { id, status, items, current_period_end, cancel_at_period_end } = SubscriptionResource.properties
@@ -86,6 +89,7 @@ export const HostedPortal = record({
   wallet: Type.Array(record({ currency: LowerCurrency, amount: CountMinor }), {
     description: 'What is in the wallet of the customer, by currency',
   }),
+  topup_currency: nullable({ ...Currency, description: 'What can be put into the wallet here, if anything' }),
 })
 
 export type HostedPortalView = Static<typeof HostedPortal>
@@ -95,8 +99,8 @@ const shownMost = { due: 50, settled: 10, subscriptions: 20, payments: 10 }
 export async function hostedPortal(request: Asking): Promise<HostedPortalView> {
   const { dependencies, params, owner } = request
   const { id, state } = await openPortal(dependencies, params['token']!)
-  const [merchant, known, lists, wallet] = await Promise.all([
-    brandOf(dependencies, owner as MerchantOwner),
+  const [{ brand: merchant, country }, known, lists, wallet] = await Promise.all([
+    brandedMerchant(dependencies, owner as MerchantOwner),
     customerNow(request, state.customer),
     listsOf(request, state),
     walletIn(request, state),
@@ -113,7 +117,13 @@ export async function hostedPortal(request: Asking): Promise<HostedPortalView> {
     expires_at: state.expiresAt,
     ...lists,
     wallet,
+    topup_currency: known && state.permissions.includes('wallet') ? payableHere(known, country) : null,
   }
+}
+
+/** In the customer's own currency, where anybody can pay that. */
+function payableHere({ currency }: { readonly currency: string }, country: string): string | null {
+  return methodsFor({ country, currency }, null).length > 0 ? currency : null
 }
 
 async function walletIn(
@@ -228,7 +238,7 @@ export async function cancelFromPage(request: Asking & Pick<Request, 'send'>): P
   return hostedPortal(request)
 }
 
-async function permitted(
+export async function permitted(
   { dependencies, params }: Asking,
   permission: PortalPermission,
 ): Promise<OpenPortal> {

@@ -1,8 +1,8 @@
 import { customerOf } from '../../../packages/contract/callers.ts'
 import { admitPayment, admitPaymentMethod } from '../../../packages/contract/eligibility.ts'
-import { derivedId } from '../../../packages/contract/identity.ts'
+import { derivedId, publicId } from '../../../packages/contract/identity.ts'
 import { choiceOf, requireRail } from '../../../packages/contract/rails.ts'
-import { Refusal, refuse } from '../../../packages/contract/refusals.ts'
+import { Refusal, refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import {
   AmountMinor,
@@ -31,7 +31,9 @@ import {
 } from '../../../packages/domain/wallets/resource.ts'
 import { walletTopup, type ExistingTopup, type WalletTopup } from '../../../packages/domain/wallets/topup.ts'
 import { activeMerchant } from './checkout-terms.ts'
-import { confirmIntent } from './payment-intents.ts'
+import { mustReturnHome, withReturn } from './payer-returns.ts'
+import { confirmIntent, type Confirming } from './payment-intents.ts'
+import { tokenOf } from './portal.ts'
 import { walletOf } from './wallets.ts'
 
 export const WalletQuery = record({ currency: optional(Currency) })
@@ -44,9 +46,19 @@ export const TopupRequest = record({
   amount: AmountMinor,
   currency: Currency,
   country: { ...Country, description: 'Where the payer pays' },
-  operator: Type.String({ minLength: 1, maxLength: 64, description: 'Who asks the payer to pay' }),
-  msisdn: { ...Msisdn, description: "The payer's telephone" },
-  returnUrl: ConfirmationRequest.properties.return_url,
+  operator: maybe(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description:
+        'Who asks the payer to pay, at once. Left out with `msisdn`: the payer chooses on our page',
+    }),
+  ),
+  msisdn: maybe({ ...Msisdn, description: "The payer's telephone" }),
+  returnUrl: maybe({
+    ...ConfirmationRequest.properties.return_url,
+    description: 'Where our page leads back to: below the origin of the `returnUrl` of the session',
+  }),
   idempotencyKey: maybe(Type.String({ minLength: 1, maxLength: 64, description: 'The same as the header' })),
 })
 
@@ -57,23 +69,54 @@ export const AskedTopup = record({
     ...PaymentIntentResource.properties.next_action,
     description: 'What the payer does',
   }),
+  checkout_url: nullable(
+    Type.String({ description: 'A page on which it can be paid, as long as the session is open' }),
+  ),
 })
 
 type Asking = Request<Static<typeof TopupRequest>>
 
-/** Asks the payer at once. A repeat finds the top-up and its intent as they are. */
+/** Asks the payer at once, or on a page of ours. A repeat finds the top-up and its intent as they are. */
 export async function topUpWallet(request: Asking): Promise<Static<typeof AskedTopup>> {
-  const { id, body, caller, owner, dependencies } = request
+  const { id, body, caller, dependencies } = request
+  const { country, currency, amount: amountMinor, returnUrl } = body
   await activeMerchant(dependencies, caller.merchant)
+  await mustReturnHome(request, returnUrl)
   const mobile_money = admitted(request)
-  const [customer, intent] = [customerOf(caller), derivedId(id, 'payment')]
-  const { amount, currency } = body
-  const terms = { customer, amount, currency }
+  if (!mobile_money) requireRail(dependencies.rail, { livemode: caller.livemode, country })
+  const terms = { customer: customerOf(caller), amount: amountMinor, currency, country }
+  const { topup, intent } = await requestTopup(request, terms)
+  const payment_method = mobile_money && ({ type: 'mobile_money', mobile_money } as const)
+  const asked =
+    payment_method && (await confirmTopup(request, intent, { payment_method, return_url: returnUrl ?? null }))
+  const { state } = await request.send(walletTopup, id, topup)
+  const page = await pageOfTopup(request, id)
+  return {
+    ...viewWalletTopup(id, state)!,
+    next_action: (asked && viewPaymentIntent(intent, asked)?.next_action) ?? null,
+    checkout_url: asked ? null : await withReturn(dependencies, page, returnUrl),
+  }
+}
+
+interface TopupTerms {
+  readonly customer: string
+  readonly amount: number
+  readonly currency: string
+  readonly country: string
+}
+
+type Requesting = Pick<Request, 'id' | 'send'>
+
+/** The top-up with its intent, which nobody has been asked to pay yet. */
+export async function requestTopup(request: Requesting, { country, ...terms }: TopupTerms) {
+  const { id } = request
+  const { customer, amount } = terms
+  const intent = derivedId(id, 'payment')
   const topup = { type: 'RequestTopup', data: { ...terms, paymentIntent: intent } } as const
   mustBeFor(terms, (await request.send(walletTopup, id, topup)).state)
   const data = {
     ...terms,
-    transactionCountry: body.country,
+    transactionCountry: country,
     payerCountry: null,
     railCountry: null,
     description: null,
@@ -82,18 +125,23 @@ export async function topUpWallet(request: Asking): Promise<Static<typeof AskedT
     plan: wholePlan('topup', account('wallet', customer), amount),
   }
   await request.send(paymentIntent, intent, { type: 'CreateIntent', data })
-  const payment_method = { type: 'mobile_money', mobile_money } as const
+  return { topup, intent }
+}
+
+export function confirmTopup(
+  request: Pick<Request, 'caller' | 'owner' | 'dependencies' | 'send'>,
+  intent: string,
+  body: Confirming['body'],
+) {
+  const { caller, owner, dependencies } = request
   const send: Asking['send'] = (...order) => request.send(...order)
-  const confirming = {
-    body: { payment_method, return_url: body.returnUrl ?? null },
-    caller,
-    owner,
-    dependencies,
-    send,
-  }
-  const asked = viewPaymentIntent(intent, await confirmIntent(confirming, intent))
-  const { state } = await request.send(walletTopup, id, topup)
-  return { ...viewWalletTopup(id, state)!, next_action: asked?.next_action ?? null }
+  return confirmIntent({ body, caller, owner, dependencies, send }, intent)
+}
+
+async function pageOfTopup({ caller, dependencies }: Asking, id: string): Promise<string> {
+  const session = caller.credential === 'customer_portal' ? caller.session : ''
+  const token = await tokenOf(dependencies, session, caller.livemode)
+  return `${dependencies.baseUrl}/portal/${token}/topups/${publicId('wt', id)}`
 }
 
 /** The answer to its key is forgotten after a month; what was asked for is not. */
@@ -110,6 +158,9 @@ function admitted({ body, caller, dependencies }: Asking) {
   const { amount: amountMinor, currency, country, operator, msisdn } = body
   const terms = { country, currency, amountMinor }
   admitPayment(terms, { country: '/country', currency: '/currency', amount: '/amount' })
+  if (!operator && !msisdn) return undefined
+  if (!operator) return refuseField('request_must_be_valid', '/operator', 'operator is required with msisdn')
+  if (!msisdn) return refuseField('request_must_be_valid', '/msisdn', 'msisdn is required with operator')
   const method = { country, operator, msisdn }
   try {
     const known = admitPaymentMethod(terms, { type: 'mobile_money', ...method })

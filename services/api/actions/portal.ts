@@ -17,6 +17,7 @@ import { InvoiceResource, viewInvoice } from '../../../packages/domain/invoices/
 import { isPayable } from '../../../packages/domain/invoices/state.ts'
 import type { Invoice } from '../../../packages/domain/invoices/state.ts'
 import { PaymentResource, viewPayment } from '../../../packages/domain/payment-intents/payment.ts'
+import { ConfirmationRequest } from '../../../packages/domain/payment-intents/resource.ts'
 import type { PaymentIntent } from '../../../packages/domain/payment-intents/state.ts'
 import type { PortalSession, PortalSessionCommands } from '../../../packages/domain/portal/portal-session.ts'
 import {
@@ -38,6 +39,7 @@ import { requireAmong } from '../kinds/parents.ts'
 import { refuseUnknown } from '../kinds/prefixes.ts'
 import { brandOf } from './brands.ts'
 import { startPayment } from './invoice-payments.ts'
+import { mustReturnHome, withReturn } from './payer-returns.ts'
 import { invoiceOf } from './invoices.ts'
 import { payByWallet } from './wallets.ts'
 
@@ -65,7 +67,7 @@ export async function prepareSession(
 }
 
 /** It follows from the session and a key of ours, so none is stored. */
-async function tokenOf({ blindIndex }: Dependencies, id: string, livemode: boolean): Promise<string> {
+export async function tokenOf({ blindIndex }: Dependencies, id: string, livemode: boolean): Promise<string> {
   const halves = [0, 1].map(async (half) => {
     const hmac = await blindIndex(JSON.stringify(['portal token', id, half]))
     return Buffer.from(hmac.replaceAll('-', ''), 'hex').toString('base64url')
@@ -171,6 +173,11 @@ export const PortalPayRequest = record({
     description: '`wallet`: from the wallet, at once; `checkout` or left out: on a page of ours',
   }),
   country: maybe({ ...Country, description: "Where it is paid; left out, the merchant's country" }),
+  returnUrl: maybe({
+    ...ConfirmationRequest.properties.return_url,
+    description:
+      'Where our page leads back to when it is paid: below the origin of the `returnUrl` of the session',
+  }),
 })
 
 export const CustomerInvoicePayment = record({
@@ -192,6 +199,8 @@ export async function payFromPortal(
 ): Promise<Static<typeof CustomerInvoicePayment>> {
   const id = request.params['id']!
   await requireAmong(request, { from: invoices, id, columns: invoicesOf(customerOf(request.caller)) })
+  const { returnUrl } = request.body
+  await mustReturnHome(request, returnUrl)
   if (request.body.source === 'wallet') {
     requirePermission(request.caller, 'wallet')
     await payByWallet(request, { invoice: id, customer: customerOf(request.caller) })
@@ -205,7 +214,7 @@ export async function payFromPortal(
     created: invoice.created,
     invoice,
     payment_intent: invoice.payment_intent,
-    checkout_url: isPayable(state) ? state.url : null,
+    checkout_url: isPayable(state) ? await withReturn(request.dependencies, state.url, returnUrl) : null,
     paid: state.status === 'paid',
   }
 }

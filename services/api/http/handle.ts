@@ -205,10 +205,12 @@ async function ownerFor(
   if (route.environment === 'either')
     return { caller, owner: await ownerInEither(route, { caller, params, dependencies }) }
   if (caller.credential !== 'nobody' || !route.actsFor) return { caller, owner: own }
-  const owner = ownerOf(await route.actsFor({ params, dependencies }))
+  const known = await route.actsFor({ params, dependencies })
+  const owner = ownerOf(known)
   // Strangers at many addresses share the limit of the account whose page it is.
   await rateLimits.count({ account: owner }, response)
-  return { caller: 'merchant' in owner ? { ...caller, ...owner } : caller, owner }
+  const { actor = caller.actor } = known
+  return { caller: 'merchant' in owner ? { ...caller, ...owner, actor } : caller, owner }
 }
 
 /** A challenge is consumed by the request that needs it, not by repeats of that request. */

@@ -40,13 +40,18 @@ export class PortalTokens implements Authenticator {
       credential: 'customer_portal',
       merchant: owner,
       livemode,
-      actor: `portal:${session}`,
+      actor: actorOf(session),
       session,
       customer,
       permissions,
       ...(status === 'suspended' && { isSuspended: true }),
     }
   }
+}
+
+/** The customer, by the session. */
+export function actorOf(session: string): string {
+  return `portal:${session}`
 }
 
 export interface OpenPortal {

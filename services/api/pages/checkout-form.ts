@@ -2,7 +2,7 @@ import type { HostedCheckoutView } from '../../../packages/domain/checkout/resou
 import { html, type Html } from '../docs/html.ts'
 import type { Reader } from './layout.ts'
 import { money } from './money.ts'
-import { alert, phoneFields, textOf } from './pay-parts.ts'
+import { alert, amountField, type AmountForm, phoneFields } from './pay-parts.ts'
 
 type Method = HostedCheckoutView['payment_methods'][number]
 
@@ -52,7 +52,7 @@ export function payForm(state: FormState): Html {
       data-country="${view.country}"
       data-sending="${words.sending}"
     >
-      ${view.open_amount && amountField(state)}
+      ${view.open_amount && amountField(reader, openAmount(state))}
       ${mobile && phoneFields({ ...mobile, country: view.country, reader, typed: state.typed })}
       ${mobile && html`<button name="PaymentMethod" value="mobile_money">${payLabel(state, mobile)}</button>`}
       ${mobile && card && html`<p class="or">${words.or}</p>`}
@@ -81,30 +81,7 @@ function cardButton({ view, reader }: FormState, { total_amount }: Method, isSec
   </button>`
 }
 
-function amountField({ view, reader: { words }, typed }: FormState): Html {
-  return html`<div class="field">
-    <label for="amount">${words.chooseAmount}</label>
-    <div class="typed">
-      <input
-        id="amount"
-        name="Amount"
-        inputmode="decimal"
-        autocomplete="off"
-        required
-        maxlength="20"
-        value="${textOf(typed['Amount'])}"
-        aria-describedby="amount-hint"
-      />
-      <span aria-hidden="true">${signOf(view.currency)}</span>
-    </div>
-    <p class="hint" id="amount-hint">
-      ${view.fee_mode === 'customer_pays' ? words.feeAdded : words.amountHint(signOf(view.currency))}
-    </p>
-  </div>`
-}
-
-/** `F CFA` */
-function signOf(currency: string): string {
-  const parts = new Intl.NumberFormat('fr-FR', { style: 'currency', currency }).formatToParts(0)
-  return parts.find(({ type }) => type === 'currency')!.value
+function openAmount({ view, reader: { words }, typed }: FormState): AmountForm {
+  const { currency, fee_mode } = view
+  return { currency, typed, ...(fee_mode === 'customer_pays' && { hint: words.feeAdded }) }
 }

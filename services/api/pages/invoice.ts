@@ -1,14 +1,13 @@
-import { operatorIn } from '../../../packages/contract/catalog.ts'
 import type { Shown, Visit } from '../../../packages/contract/pages.ts'
 import type { Refusal } from '../../../packages/contract/refusals.ts'
 import { hostedInvoice, ownerOfInvoice, type HostedInvoiceView } from '../actions/hosted-invoice.ts'
 import { html, type Html } from '../docs/html.ts'
-import { invoiceForm } from './invoice-form.ts'
 import { invoiceWords } from './invoice-words.ts'
 import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
 import { money } from './money.ts'
 import { isUnseen, notice, problemWords } from './notices.ts'
-import { detailList, doneSign, phoneSteps, waiting } from './pay-parts.ts'
+import { detailList, doneSign, leaving } from './pay-parts.ts'
+import { goOn, paymentForm, prompt, type PaymentSight, type Typed } from './payment-form.ts'
 import type { Language } from './words.ts'
 
 interface Sight {
@@ -30,8 +29,9 @@ export function invoicePage(view: HostedInvoiceView, visit: Visit): string {
       html`<h1>${own.voidTitle}</h1>
         <p>${own.voidLead}</p>`,
     )
-  if (view.payment?.redirect_url) return framed(sight, html`${due(sight)} ${goOn(sight)}`)
-  if (view.payment_status === 'processing') return framed(sight, html`${due(sight)} ${prompt(sight)}`, 5)
+  if (view.payment?.redirect_url) return framed(sight, html`${due(sight)} ${goOn(paymentOf(sight))}`)
+  if (view.payment_status === 'processing')
+    return framed(sight, html`${due(sight)} ${prompt(paymentOf(sight))}`, 5)
   const failure = view.payment?.failure_code
   const problem = failure ? `${words.failures[failure]} ${words.notPaid} ${words.tryAgain}` : undefined
   return framed(sight, payable(sight, { typed: {}, problem }))
@@ -40,16 +40,16 @@ export function invoicePage(view: HostedInvoiceView, visit: Visit): string {
 function framed({ view, reader }: Sight, content: Html, refreshSeconds?: number): string {
   const title = invoiceWords[reader.language].titled(view.number ?? '', view.merchant.name)
   const refresh = refreshSeconds !== undefined && { refreshSeconds }
-  return frame(reader, { title, ...merchantOf(view), content, ...refresh })
+  const whole = html`${content} ${leaving(reader, view.merchant.name, view.return_url)}`
+  return frame(reader, { title, ...merchantOf(view), content: whole, ...refresh })
 }
 
-interface Typed {
-  readonly typed: Readonly<Record<string, unknown>>
-  readonly problem: string | undefined
+function paymentOf({ view, ...sight }: Sight): PaymentSight {
+  return { ...sight, paid: { ...view, left: view.amount_left } }
 }
 
 function payable(sight: Sight, given: Typed): Html {
-  return html`${due(sight)} ${invoiceForm({ ...sight, ...given })} ${details(sight)}`
+  return html`${due(sight)} ${paymentForm(paymentOf(sight), given)} ${details(sight)}`
 }
 
 /** What is left to be paid comes first. */
@@ -109,33 +109,9 @@ export function dayText(day: string, language: Language): string {
   return new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(day))
 }
 
-/** Tells what to do on the phone, in the operator's name, and goes on by itself. */
-function prompt({ view, reader, path }: Sight): Html {
-  const { words, language } = reader
-  const { operator: code = null, phone = null, operation_id = null } = view.payment ?? {}
-  const operator = code === null ? words.card : (operatorIn(view.country, code)?.name ?? code)
-  const here = `${path}?lang=${language}`
-  return html`<h2>${words.promptTitle}</h2>
-    ${phone !== null && phoneSteps(reader, operator, phone)}
-    ${waiting(reader, { status: `${path}/status`, shown: 'processing', page: here })}
-    <noscript><a class="button second" href="${here}">${words.refresh}</a></noscript>
-    ${
-      !view.livemode &&
-      operation_id !== null &&
-      html`<a class="button second" href="/sandbox/pay/${operation_id}?lang=${language}"
-        >${words.playPayer}</a
-      >`
-    }`
-}
-
-function goOn({ view, reader: { words } }: Sight): Html {
-  return html`<p>${words.goOnLead}</p>
-    <a class="button" href="${view.payment!.redirect_url!}">${words.goOn}</a>`
-}
-
 /** Whatever was pressed, the payer goes on at the page, which shows how things stand. */
 export function backToInvoice(_: unknown, visit: Visit): Shown {
-  return { location: `${pageOf(visit.path)}?lang=${readerOf(visit).language}` }
+  return { location: `${pageOf(visit.path)}${readerOf(visit).here}` }
 }
 
 /** What was typed stays, with the reason above it. */

@@ -12,6 +12,8 @@ export interface Reader {
   readonly words: Words
   /** The same page in the other language. */
   readonly switchTo: string
+  /** The query of each address of this page. */
+  readonly here: string
 }
 
 const dictionaries: Readonly<Record<Language, Words>> = { fr: french, en: english }
@@ -25,12 +27,15 @@ export function readerOf({
   const chosen = languages.find((one) => one === query['lang'])
   const language = chosen ?? languages.find((one) => one === best(languages)) ?? 'en'
   const other = language === 'fr' ? 'en' : 'fr'
-  return { language, words: dictionaries[language], switchTo: `${pageOf(path)}?lang=${other}` }
+  const { back } = query
+  const kept = typeof back === 'string' ? `&back=${encodeURIComponent(back)}` : ''
+  const switchTo = `${pageOf(path)}?lang=${other}${kept}`
+  return { language, words: dictionaries[language], switchTo, here: `?lang=${language}${kept}` }
 }
 
 /** What a form was sent to is no page: its page is one step above. */
 export function pageOf(path: string): string {
-  return path.replace(/(?:\/subscriptions\/[^/]+)?\/(?:pay|cancel|retry)\/?$/, '')
+  return path.replace(/(?:\/subscriptions\/[^/]+)?\/(?:pay|cancel|retry|topups)\/?$/, '')
 }
 
 export interface Framed {

@@ -62,6 +62,40 @@ function numberField({ words }: Reader, country: string, number: string): Html {
   </div>`
 }
 
+export interface AmountForm {
+  readonly currency: string
+  readonly typed: Readonly<Record<string, unknown>>
+  /** Left out: in which currency. */
+  readonly hint?: string
+}
+
+/** The payer chooses the amount. */
+export function amountField({ words }: Reader, { currency, typed, hint }: AmountForm): Html {
+  return html`<div class="field">
+    <label for="amount">${words.chooseAmount}</label>
+    <div class="typed">
+      <input
+        id="amount"
+        name="Amount"
+        inputmode="decimal"
+        autocomplete="off"
+        required
+        maxlength="20"
+        value="${textOf(typed['Amount'])}"
+        aria-describedby="amount-hint"
+      />
+      <span aria-hidden="true">${signOf(currency)}</span>
+    </div>
+    <p class="hint" id="amount-hint">${hint ?? words.amountHint(signOf(currency))}</p>
+  </div>`
+}
+
+/** `F CFA` */
+function signOf(currency: string): string {
+  const parts = new Intl.NumberFormat('fr-FR', { style: 'currency', currency }).formatToParts(0)
+  return parts.find(({ type }) => type === 'currency')!.value
+}
+
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
@@ -121,4 +155,9 @@ export function phoneSteps({ words }: Reader, operator: string, lastDigits: stri
     <ol class="steps">
       ${words.promptSteps(operator).map((step) => html`<li>${step}</li>`)}
     </ol>`
+}
+
+/** Back to the merchant, where the page was opened from there. */
+export function leaving({ words }: Reader, name: string, url: string | null): Html | false {
+  return url !== null && html`<a class="button second" href="${url}">${words.back(name)}</a>`
 }

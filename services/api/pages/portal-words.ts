@@ -25,6 +25,14 @@ export interface PortalWords {
   readonly open: string
   readonly wallet: string
   readonly balance: string
+  readonly nothingInWallet: string
+  readonly topup: string
+  readonly topupNow: string
+  readonly topupFailed: string
+  readonly topupTitle: (merchant: string) => string
+  readonly intoWallet: string
+  readonly toppedUp: (amount: string, merchant: string) => string
+  readonly toPortal: string
   readonly refunded: string
   readonly closedTitle: string
   readonly closedLead: string
@@ -62,6 +70,14 @@ export const portalWords: Readonly<Record<Language, PortalWords>> = {
     open: 'See the invoice',
     wallet: 'Wallet',
     balance: 'Balance',
+    nothingInWallet: 'There is nothing in it yet.',
+    topup: 'Put money in…',
+    topupNow: 'Continue',
+    topupFailed: 'No money was put in.',
+    topupTitle: (merchant) => `Your wallet with ${merchant}`,
+    intoWallet: 'Into your wallet',
+    toppedUp: (amount, merchant) => `${amount} is in your wallet with ${merchant}.`,
+    toPortal: 'Back to your account',
     refunded: 'paid back',
     closedTitle: 'This page has expired',
     closedLead: 'For your safety it is open for an hour. Open it again from the merchant’s site.',
@@ -98,6 +114,14 @@ export const portalWords: Readonly<Record<Language, PortalWords>> = {
     open: 'Voir la facture',
     wallet: 'Portefeuille',
     balance: 'Solde',
+    nothingInWallet: 'Il est encore vide.',
+    topup: 'Ajouter de l’argent…',
+    topupNow: 'Continuer',
+    topupFailed: 'Rien n’a été ajouté.',
+    topupTitle: (merchant) => `Votre portefeuille chez ${merchant}`,
+    intoWallet: 'Dans votre portefeuille',
+    toppedUp: (amount, merchant) => `${amount} sont dans votre portefeuille chez ${merchant}.`,
+    toPortal: 'Retour à votre compte',
     refunded: 'remboursé',
     closedTitle: 'Cette page a expiré',
     closedLead:

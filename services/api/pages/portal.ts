@@ -6,8 +6,8 @@ import { dayText } from './invoice.ts'
 import { invoiceWords } from './invoice-words.ts'
 import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
 import { money } from './money.ts'
-import { isUnseen, notice } from './notices.ts'
-import { alert } from './pay-parts.ts'
+import { isUnseen, notice, problemWords } from './notices.ts'
+import { alert, amountField, leaving } from './pay-parts.ts'
 import { portalWords, type PortalWords } from './portal-words.ts'
 
 interface Sight {
@@ -16,6 +16,14 @@ interface Sight {
   /** Of the page. */
   readonly path: string
   readonly own: PortalWords
+  readonly refused: Refused | undefined
+}
+
+interface Refused {
+  /** In the customer's words. */
+  readonly problem: string
+  /** What was typed. */
+  readonly form: Visit['form']
 }
 
 type Bill = HostedPortalView['due'][number]
@@ -24,18 +32,18 @@ type Paid = HostedPortalView['payments'][number]
 
 /** What a customer sees and does. */
 export function portalPage(view: HostedPortalView, visit: Visit): string {
-  return paged(view, visit, undefined)
+  return paged(view, visit)
 }
 
-function paged(view: HostedPortalView, visit: Visit, problem: string | undefined): string {
+function paged(view: HostedPortalView, visit: Visit, refused?: Refused): string {
   const reader = readerOf(visit)
   const own = portalWords[reader.language]
   const { name } = view.merchant
   const title = own.title(name)
-  const sight = { view, reader, path: pageOf(visit.path), own }
+  const sight = { view, reader, path: pageOf(visit.path), own, refused }
   const content = html`<h1>${title}</h1>
-    ${view.email !== null && html`<p class="soft">${view.email}</p>`} ${alert(problem)} ${sections(sight)}
-    ${view.return_url !== null && html`<a class="button second" href="${view.return_url}">${reader.words.back(name)}</a>`}`
+    ${view.email !== null && html`<p class="soft">${view.email}</p>`} ${alert(refused?.problem)}
+    ${sections(sight)} ${leaving(reader, name, view.return_url)}`
   return frame(reader, { title, ...merchantOf(view), content })
 }
 
@@ -52,7 +60,7 @@ function sections(sight: Sight): readonly Html[] {
     ...(view.permissions.includes('subscriptions')
       ? [section(own.subscriptions, running, own.noSubscriptions)]
       : []),
-    ...(view.wallet.length > 0 ? [wallet(sight)] : []),
+    ...(view.permissions.includes('wallet') ? [wallet(sight)] : []),
     ...(old.length > 0 ? [section(own.settled, old, '')] : []),
     ...(view.permissions.includes('payments') ? [section(own.payments, payments, own.noPayments)] : []),
   ]
@@ -169,11 +177,26 @@ function paid({ reader, own }: Sight, one: Paid): Html {
   })
 }
 
-function wallet({ view, reader, own }: Sight): Html {
+function wallet(sight: Sight): Html {
+  const { view, reader, own } = sight
   const items = view.wallet.map(({ currency, amount }) =>
     item({ what: own.balance, amount: money(amount, currency.toUpperCase(), reader.language), note: '' }),
   )
-  return section(own.wallet, items, '')
+  return html`${section(own.wallet, items, own.nothingInWallet)}
+  ${view.topup_currency !== null && topupForm(sight, view.topup_currency)}`
+}
+
+/** The amount first; how it is paid is chosen on the next page. */
+function topupForm({ reader, own, path, refused }: Sight, currency: string): Html {
+  const { language, words } = reader
+  const isOpen = refused?.form['Amount'] !== undefined
+  return html`<details ${isOpen && html`open`}>
+    <summary>${own.topup}</summary>
+    <form method="post" action="${path}/topups?lang=${language}" data-sending="${words.sending}">
+      ${amountField(reader, { currency, typed: refused?.form ?? {} })}
+      <button>${own.topupNow}</button>
+    </form>
+  </details>`
 }
 
 export function backToPortal(_: unknown, visit: Visit): Shown {
@@ -194,5 +217,7 @@ export async function refusedPortal(refusal: Refusal, visit: Visit): Promise<Sho
   if (refusal.reason === 'resource_must_exist' || !isPressed || isUnseen(refusal))
     return notice(refusal, visit)
   const view = await hostedPortal({ ...visit, owner: await ownerOfPortal(visit) })
-  return paged(view, visit, own.cancelFailed)
+  const isTopup = visit.path.endsWith('/topups')
+  const problem = isTopup ? `${own.topupFailed} ${problemWords(refusal, reader)}` : own.cancelFailed
+  return paged(view, visit, { problem, form: visit.form })
 }

@@ -1,16 +1,16 @@
 import { perform } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
-import { literals, optional, record, Type, type Static } from '../../../packages/contract/vocabulary.ts'
+import { literals, optional, record, Type } from '../../../packages/contract/vocabulary.ts'
 import { invoiceFormExamples } from '../../../packages/domain/invoices/examples.ts'
 import {
   HostedInvoice,
   hostedInvoice,
-  InvoiceFormRequest,
   InvoiceStanding,
   invoiceStanding,
   ownerOfInvoice,
   payHostedInvoice,
 } from '../actions/hosted-invoice.ts'
+import { PaymentForm, promptedBy } from '../actions/hosted-payment.ts'
 import { backToInvoice, invoicePage, refusedInvoice } from '../pages/invoice.ts'
 import { refusalsOfConfirming } from './confirming.ts'
 
@@ -24,6 +24,9 @@ const payers = {
 } as const
 
 const lang = optional({ ...literals('fr', 'en'), description: "Instead of the browser's language" })
+const back = optional(
+  Type.String({ maxLength: 4096, description: 'Where the page leads back to, signed by us' }),
+)
 
 const rows = [
   perform('GET /invoice/{token}', {
@@ -31,6 +34,7 @@ const rows = [
     summary: 'The page of an invoice, on which it can be paid; JSON for programs',
     query: record({
       lang,
+      back,
       // Payers come back from operators' pages with these.
       status: optional(Type.String()),
       payment_intent: optional(Type.String()),
@@ -54,10 +58,10 @@ const rows = [
     summary: 'Pay what is left, from the form of the page; what is under way is answered as it is',
     form: true,
     isCostly: true,
-    prompts: ({ PhoneNumber }: Static<typeof InvoiceFormRequest>) => PhoneNumber?.replaceAll(/\D/g, ''),
-    body: InvoiceFormRequest,
+    body: PaymentForm,
+    prompts: promptedBy,
     examples: invoiceFormExamples,
-    query: record({ lang }),
+    query: record({ lang, back }),
     returns: HostedInvoice,
     refusals: ['invoice_state_must_allow_it', ...refusalsOfConfirming, 'merchant_must_not_be_suspended'],
     page: backToInvoice,

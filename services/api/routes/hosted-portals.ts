@@ -1,8 +1,27 @@
 import { perform } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
-import { literals, optional, record } from '../../../packages/contract/vocabulary.ts'
+import { literals, optional, record, Type } from '../../../packages/contract/vocabulary.ts'
+import { invoiceFormExamples } from '../../../packages/domain/invoices/examples.ts'
+import { topupFormExamples } from '../../../packages/domain/wallets/examples.ts'
+import { PaymentForm, promptedBy } from '../actions/hosted-payment.ts'
 import { cancelFromPage, HostedPortal, hostedPortal, ownerOfPortal } from '../actions/hosted-portal.ts'
+import {
+  HostedTopup,
+  hostedTopup,
+  payTopup,
+  TopupForm,
+  topUpFromPage,
+  TopupStanding,
+  topupStanding,
+} from '../actions/hosted-topup.ts'
 import { backToPortal, portalPage, refusedPortal } from '../pages/portal.ts'
+import { backToTopup, refusedTopup, topupPage, toTopup } from '../pages/topup.ts'
+import { refusalsOfConfirming } from './confirming.ts'
+
+const lang = optional({ ...literals('fr', 'en'), description: "Instead of the browser's language" })
+const back = optional(
+  Type.String({ maxLength: 4096, description: 'Where the page leads back to, signed by us' }),
+)
 
 /** Whoever was given the address of a portal is its customer. */
 const customers = {
@@ -10,12 +29,19 @@ const customers = {
   inferred: true,
   token: 'token',
   actsFor: ownerOfPortal,
-  query: record({
-    lang: optional({ ...literals('fr', 'en'), description: "Instead of the browser's language" }),
-  }),
+  query: record({ lang }),
   returns: HostedPortal,
   refusedPage: refusedPortal,
 } as const
+
+const payers = {
+  ...customers,
+  params: { token: 'text', id: 'wallet_topup' },
+  returns: HostedTopup,
+  refusedPage: refusedTopup,
+} as const
+
+const closed = ['portal_token_must_be_valid', 'portal_must_allow_it'] as const
 
 const rows = [
   perform('GET /portal/{token}', {
@@ -42,10 +68,70 @@ const rows = [
     page: backToPortal,
     action: cancelFromPage,
   }),
+
+  perform('POST /portal/{token}/topups', {
+    ...customers,
+    params: { token: 'text' },
+    summary: 'Put money into the wallet, from the form of the page: it is paid on a page of its own',
+    form: true,
+    isCostly: true,
+    body: TopupForm,
+    examples: topupFormExamples,
+    returns: HostedTopup,
+    refusals: [
+      ...closed,
+      'checkout_amount_must_be_known',
+      'payment_must_be_eligible',
+      'live_provider_must_be_configured',
+      'merchant_must_not_be_suspended',
+    ],
+    page: toTopup,
+    action: topUpFromPage,
+  }),
+
+  perform('GET /portal/{token}/topups/{id}', {
+    ...payers,
+    summary: 'The page of a top-up, on which it can be paid; JSON for programs',
+    query: record({
+      lang,
+      back,
+      // Payers come back from operators' pages with these.
+      status: optional(Type.String()),
+      payment_intent: optional(Type.String()),
+      operation_id: optional(Type.String()),
+    }),
+    refusals: closed,
+    page: topupPage,
+    action: hostedTopup,
+  }),
+
+  perform('GET /portal/{token}/topups/{id}/status', {
+    ...payers,
+    summary: 'A small answer to ask for again and again: how the payment stands',
+    query: record({}),
+    returns: TopupStanding,
+    refusals: closed,
+    action: topupStanding,
+  }),
+
+  perform('POST /portal/{token}/topups/{id}/pay', {
+    ...payers,
+    summary: 'Pay a top-up, from the form of its page; what is under way is answered as it is',
+    form: true,
+    isCostly: true,
+    body: PaymentForm,
+    prompts: promptedBy,
+    examples: invoiceFormExamples,
+    query: record({ lang, back }),
+    refusals: [...closed, ...refusalsOfConfirming, 'merchant_must_not_be_suspended'],
+    page: backToTopup,
+    action: payTopup,
+  }),
 ]
 
 export const hostedPortalRoutes = section(
   'Pages of portals',
-  'Where `url` of a portal session leads: the customer sees and pays invoices, and cancels subscriptions.',
+  'Where `url` of a portal session leads: the customer sees and pays invoices, cancels ' +
+    'subscriptions and tops up the wallet.',
   rows,
 )

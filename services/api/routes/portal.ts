@@ -1,7 +1,7 @@
 import { customerOf, type Caller } from '../../../packages/contract/callers.ts'
 import { change, create, list, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
-import { maybe, record, Type } from '../../../packages/contract/vocabulary.ts'
+import { maybe, record, Type, type Static } from '../../../packages/contract/vocabulary.ts'
 import { InvoiceStatus } from '../../../packages/domain/invoices/resource.ts'
 import {
   portalCancelExamples,
@@ -178,12 +178,13 @@ const rows = [
   perform('POST /api/v1/customer-portal/wallet/topups', {
     ...customers,
     permission: 'wallet',
-    summary: 'Put money into the wallet: the payer is asked on the telephone',
+    summary:
+      'Put money into the wallet: the payer is asked on the telephone at once, or pays on a page of ours',
     body: TopupRequest,
     examples: topupExamples,
     returns: AskedTopup,
     status: 201,
-    prompts: (body: { msisdn: string }) => body.msisdn,
+    prompts: ({ msisdn }: Static<typeof TopupRequest>) => msisdn,
     refusals: [
       'payment_must_be_eligible',
       'payment_method_must_be_valid',

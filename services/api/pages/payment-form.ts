@@ -1,0 +1,83 @@
+import { operatorIn } from '../../../packages/contract/catalog.ts'
+import type { HostedInvoiceView } from '../actions/hosted-invoice.ts'
+import { html, type Html } from '../docs/html.ts'
+import type { Reader } from './layout.ts'
+import { money } from './money.ts'
+import { alert, phoneFields, phoneSteps, waiting } from './pay-parts.ts'
+
+/** What is paid on a page: an invoice or a top-up. */
+export interface Payable extends Pick<
+  HostedInvoiceView,
+  'livemode' | 'country' | 'currency' | 'payment_methods' | 'payment'
+> {
+  /** What is left to be paid, in the smallest unit. */
+  readonly left: number
+}
+
+export interface PaymentSight {
+  readonly paid: Payable
+  readonly reader: Reader
+  /** Of the page. */
+  readonly path: string
+}
+
+export interface Typed {
+  /** What the payer had typed before it was refused. */
+  readonly typed: Readonly<Record<string, unknown>>
+  /** Why nothing was paid, in the payer's words. */
+  readonly problem?: string | undefined
+}
+
+export function paymentForm({ paid, reader, path }: PaymentSight, { typed, problem }: Typed): Html {
+  const { words, language, here } = reader
+  const mobile = paid.payment_methods.find(({ type }) => type === 'mobile_money')
+  const card = paid.payment_methods.find(({ type }) => type === 'card')
+  const amount = money(paid.left, paid.currency, language)
+  return html`${alert(problem)}
+    <form
+      class="pay"
+      method="post"
+      action="${path}/pay${here}"
+      data-country="${paid.country}"
+      data-sending="${words.sending}"
+    >
+      ${mobile && phoneFields({ ...mobile, country: paid.country, reader, typed })}
+      ${mobile && html`<button name="PaymentMethod" value="mobile_money">${words.pay(amount)}</button>`}
+      ${mobile && card && html`<p class="or">${words.or}</p>`}
+      ${
+        card &&
+        html`<button
+          name="PaymentMethod"
+          value="card"
+          formnovalidate
+          ${mobile !== undefined && html`class="second"`}
+        >
+          ${words.payCard(amount)}
+        </button>`
+      }
+    </form>`
+}
+
+/** Tells what to do on the phone, in the operator's name, and goes on by itself. */
+export function prompt({ paid, reader, path }: PaymentSight): Html {
+  const { words, language } = reader
+  const { operator: code = null, phone = null, operation_id = null } = paid.payment ?? {}
+  const operator = code === null ? words.card : (operatorIn(paid.country, code)?.name ?? code)
+  const here = `${path}${reader.here}`
+  return html`<h2>${words.promptTitle}</h2>
+    ${phone !== null && phoneSteps(reader, operator, phone)}
+    ${waiting(reader, { status: `${path}/status`, shown: 'processing', page: here })}
+    <noscript><a class="button second" href="${here}">${words.refresh}</a></noscript>
+    ${
+      !paid.livemode &&
+      operation_id !== null &&
+      html`<a class="button second" href="/sandbox/pay/${operation_id}?lang=${language}"
+        >${words.playPayer}</a
+      >`
+    }`
+}
+
+export function goOn({ paid, reader: { words } }: PaymentSight): Html {
+  return html`<p>${words.goOnLead}</p>
+    <a class="button" href="${paid.payment!.redirect_url!}">${words.goOn}</a>`
+}

@@ -1,0 +1,106 @@
+import { currencyExponent } from '../../../packages/contract/currencies.ts'
+import type { Shown, Visit } from '../../../packages/contract/pages.ts'
+import type { Refusal } from '../../../packages/contract/refusals.ts'
+import { ownerOfPortal } from '../actions/hosted-portal.ts'
+import { hostedTopup, type HostedTopupView } from '../actions/hosted-topup.ts'
+import { html, type Html } from '../docs/html.ts'
+import { frame, merchantOf, pageOf, readerOf } from './layout.ts'
+import { money } from './money.ts'
+import { isUnseen, notice, problemWords } from './notices.ts'
+import { alert, doneSign, leaving } from './pay-parts.ts'
+import { goOn, paymentForm, prompt, type PaymentSight } from './payment-form.ts'
+import { portalWords } from './portal-words.ts'
+import { refusedPortal } from './portal.ts'
+
+interface Sight extends PaymentSight {
+  readonly view: HostedTopupView
+}
+
+/** The page on which a customer pays into the wallet. */
+export function topupPage(view: HostedTopupView, visit: Visit): string {
+  const sight = sightOf(view, visit)
+  if (view.payment_status === 'paid') return framed(sight, done(sight))
+  if (view.payment?.redirect_url) return framed(sight, html`${sum(sight)} ${goOn(sight)}`)
+  if (view.payment_status === 'processing') return framed(sight, html`${sum(sight)} ${prompt(sight)}`, 5)
+  if (view.status === 'failed' || view.payment?.failure_code) return framed(sight, failed(sight))
+  return framed(sight, html`${sum(sight)} ${paymentForm(sight, { typed: {} })}`)
+}
+
+function sightOf(view: HostedTopupView, visit: Visit): Sight {
+  return { view, paid: { ...view, left: view.amount }, reader: readerOf(visit), path: pageOf(visit.path) }
+}
+
+function framed({ view, reader, path }: Sight, content: Html, refreshSeconds?: number): string {
+  const { name } = view.merchant
+  const own = portalWords[reader.language]
+  const title = own.topupTitle(name)
+  const back = html`<a class="button second" href="${portalOf(path)}?lang=${reader.language}"
+    >${own.toPortal}</a
+  >`
+  const whole = html`${content} ${leaving(reader, name, view.return_url) || back}`
+  const refresh = refreshSeconds !== undefined && { refreshSeconds }
+  return frame(reader, { title, ...merchantOf(view), content: whole, ...refresh })
+}
+
+/** The page is below that of the portal. */
+function portalOf(path: string): string {
+  return path.replace(/\/topups\/[^/]+$/, '')
+}
+
+function amountOf({ view, reader }: Sight): string {
+  return money(view.amount, view.currency, reader.language)
+}
+
+function sum(sight: Sight): Html {
+  return html`<h1 class="due">
+    <span class="label">${portalWords[sight.reader.language].intoWallet}</span>
+    <span class="sum">${amountOf(sight)}</span>
+  </h1>`
+}
+
+function done(sight: Sight): Html {
+  const { reader, view } = sight
+  return html`${doneSign}
+    <h1>${reader.words.paidTitle}</h1>
+    <p>${portalWords[reader.language].toppedUp(amountOf(sight), view.merchant.name)}</p>`
+}
+
+/** What has failed is over: trying again is another top-up of the same amount. */
+function failed(sight: Sight): Html {
+  const { view, reader, path } = sight
+  const { words, here } = reader
+  const failure = view.payment?.failure_code
+  return html`${sum(sight)} ${alert(`${failure ? words.failures[failure] : ''} ${words.notPaid}`.trim())}
+    <form method="post" action="${portalOf(path)}/topups${here}" data-sending="${words.sending}">
+      <input type="hidden" name="Amount" value="${typedAmount(sight)}" />
+      <button>${words.again}</button>
+    </form>`
+}
+
+/** As it could have been typed. */
+function typedAmount({ view }: Sight): string {
+  const digits = currencyExponent(view.currency) ?? 0
+  return (view.amount / 10 ** digits).toFixed(digits)
+}
+
+/** From the page of the portal to that of the top-up. */
+export function toTopup(view: HostedTopupView, visit: Visit): Shown {
+  return { location: `${pageOf(visit.path)}/topups/${view.id}${readerOf(visit).here}` }
+}
+
+export function backToTopup(_: unknown, visit: Visit): Shown {
+  return { location: `${pageOf(visit.path)}${readerOf(visit).here}` }
+}
+
+/** What was typed stays, with the reason above it. */
+export async function refusedTopup(refusal: Refusal, visit: Visit): Promise<Shown> {
+  if (refusal.reason === 'portal_token_must_be_valid') return refusedPortal(refusal, visit)
+  const isPressed = visit.path !== pageOf(visit.path)
+  if (refusal.reason === 'resource_must_exist' || !isPressed || isUnseen(refusal))
+    return notice(refusal, visit)
+  const view = await hostedTopup({ ...visit, owner: await ownerOfPortal(visit) })
+  if (view.payment_status !== 'unpaid' || view.payment_methods.length === 0) return backToTopup(view, visit)
+  const sight = sightOf(view, visit)
+  const problem = problemWords(refusal, sight.reader)
+  return framed(sight, html`${sum(sight)} ${paymentForm(sight, { typed: visit.form, problem })}`)
+}
