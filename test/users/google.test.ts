@@ -165,7 +165,7 @@ t.test('the browser must come back with the state and the code of this visit, in
   const mixed = new URL(back)
   mixed.searchParams.set('state', two.state)
   t.match((await callback(mixed)).search, '?error=server_error', 'the code of another visit: PKCE')
-  for (const state of ['', 'x', 'x.', 'e30.0123', two.state.slice(0, -1)])
+  for (const state of ['', 'x', 'x.', 'e30.0123', two.state.slice(0, -1), `${two.state}.x`])
     t.match(await service.get(`${auth}/google/callback?state=${state}&code=x`, open), invalid)
   const page = await service.get(`${auth}/google/callback?state=x`, { headers: { accept: 'text/html' } })
   t.match(page, { status: 303 })
@@ -184,6 +184,8 @@ t.test('browsers are sent to pages of the dashboard alone', async (t) => {
   for (const returnUrl of [
     'https://evil.example/app',
     'https://pay.example.evil.example',
+    'https://awa:x@pay.example/app',
+    'blob:https://pay.example/app',
     'javascript:1',
     'x:/',
   ])
