@@ -78,14 +78,30 @@ export const specialOfBilling: Readonly<Record<string, Making>> = {
   'POST /api/v1/customer-portal/invoices/{id}/pay': subscribersInvoice,
   'POST /api/v1/merchant/billing/wallet/invoices/{invoiceId}/apply': coveredInvoice,
   'GET /portal/{token}': portalToken,
+  'POST /portal/{token}/topups': portalToken,
   'GET /api/v1/customer-portal/wallet/topups/{id}': subscribersTopup,
   'GET /invoice/{token}': token,
   'GET /invoice/{token}/status': token,
   'POST /invoice/{token}/pay': token,
 }
 
+type Asked = { readonly path: string; readonly body?: Body }
+
+/** The page of a top-up, in the portal of whoever asks for it. */
+async function topupPage(service: TestService): Promise<string> {
+  return `/portal/${await portalToken(service)}/topups/${await subscribersTopup(service)}`
+}
+
 /** Operations whose path names several things that are one customer's. */
-export const pathsOfBilling: Readonly<Record<string, (service: TestService) => Promise<{ path: string }>>> = {
+export const pathsOfBilling: Readonly<Record<string, (service: TestService) => Promise<Asked>>> = {
+  'GET /portal/{token}/topups/{id}': async (service) => ({ path: await topupPage(service) }),
+  'GET /portal/{token}/topups/{id}/status': async (service) => ({
+    path: `${await topupPage(service)}/status`,
+  }),
+  'POST /portal/{token}/topups/{id}/pay': async (service) => ({
+    path: `${await topupPage(service)}/pay`,
+    body: { PaymentMethod: 'mobile_money', Operator: 'orange_money', PhoneNumber: '+221770000042' },
+  }),
   'POST /portal/{token}/subscriptions/{id}/cancel': async (service) => {
     const id = await subscribe(service, { customerId: await subscriber(service) })
     return { path: `/portal/${await portalToken(service)}/subscriptions/${id}/cancel` }
