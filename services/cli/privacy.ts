@@ -1,8 +1,11 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { publicId } from '../../packages/contract/identity.ts'
 import { idPrefixes } from '../../packages/domain/index.ts'
+import type { EventStore } from '../../packages/kernel/ports.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { erase, StillNeededError, type Erased } from '../privacy/erase.ts'
+import { invitationsOf } from '../privacy/invitations.ts'
+import { userIn } from '../privacy/leave.ts'
 import {
   contactOf,
   namesContact,
@@ -61,10 +64,22 @@ async function named(runtime: Runtime, who: string, { merchant, sandbox }: Namin
 }
 
 async function exportPerson(runtime: Runtime, who: string, options: Naming): Promise<void> {
-  const { person, traces } = await tracesOf(runtime.dependencies.store, await named(runtime, who, options))
+  const { store } = runtime.dependencies
+  const { person, traces: own } = await tracesOf(store, await named(runtime, who, options))
+  const traces = [...own, ...(await invitationTraces(store, person))]
   if (traces.length === 0) throw new CommandFailedError(`Nothing is known about ${who}.`)
   const told = { person: who, known_as: person.subjects, events: traces.map(shown) }
   print(told, { json: true }, () => '')
+}
+
+/** Of the invitations that a user has accepted. */
+async function invitationTraces(store: EventStore, { subjects }: Person): Promise<readonly Trace[]> {
+  const account = userIn(subjects)
+  if (account === undefined) return []
+  const found: Trace[] = []
+  for (const person of await invitationsOf(store, account))
+    found.push(...(await tracesOf(store, person)).traces)
+  return found
 }
 
 function shown({ event: { type, category, id, position, data, metadata } }: Trace) {

@@ -14,6 +14,7 @@ import type { ReadModel } from '../../packages/kernel/projection.ts'
 import { longEnough } from '../../packages/kernel/redaction.ts'
 import { readModels } from '../../projections/index.ts'
 import type { Runtime } from '../composition/dependencies.ts'
+import { invitationsOf, isInvitation } from './invitations.ts'
 import { freeClaims, leave, membershipsOf, neededBy, userIn } from './leave.ts'
 import { openMatters } from './open-matters.ts'
 import type { Person } from './person.ts'
@@ -68,6 +69,7 @@ export async function erase(runtime: Runtime, erasing: Erasing): Promise<Erased>
   const { owner } = person
   const { pool } = runtime.postgres
   const { work, merchants, done } = await prepare(runtime, { onStep, ...erasing })
+  const invitations = await eraseInvitations(runtime, erasing)
 
   onStep('redacting copies')
   await redactCopies({ pool, owner, streams: work.streams })
@@ -87,13 +89,24 @@ export async function erase(runtime: Runtime, erasing: Erasing): Promise<Erased>
   await deleteMailsWith(join(dataDirectory, 'sms'), sought.contacts)
 
   onStep('searching for what is left')
-  const left = await placesOf(pool, sought)
+  const left = [...invitations.flatMap((each) => each.left), ...(await placesOf(pool, sought))]
   // By its address the person is named when this is run again, so it is free last.
   const account = userIn(person.subjects)
   if (account !== undefined) await freeClaims(runtime, { id: account, by: erasing.by })
   // Nothing takes out of the log what was written there in the clear.
   if (left.every(({ table }) => table === 'public.events')) await done()
-  return { streams: work.streams.length, clear: work.clear, left, merchants }
+  const streams = invitations.reduce((sum, each) => sum + each.streams, work.streams.length)
+  return { streams, clear: work.clear, left, merchants }
+}
+
+/** Of a user, as far as they were accepted: nobody else knows whose they were. */
+async function eraseInvitations(runtime: Runtime, erasing: Erasing): Promise<readonly Erased[]> {
+  const account = userIn(erasing.person.subjects)
+  if (account === undefined) return []
+  const erased: Erased[] = []
+  for (const person of await invitationsOf(runtime.dependencies.store, account))
+    erased.push(await erase(runtime, { ...erasing, person }))
+  return erased
 }
 
 interface Prepared {
@@ -198,9 +211,10 @@ function soughtFor({ subjects, streams }: WorkList, owner: Owner): Sought {
   const all = [...new Set(streams.flatMap((stream) => stream.texts))].filter(isLong)
   const isOfUser = userIn(subjects) !== undefined
   const isContact = (text: string) =>
-    text.includes('@') ||
-    (isOfUser && /^\+\d+$/.test(text)) ||
-    subjects.some((name) => name.endsWith(`/${text}`))
+    !isInvitation(subjects) &&
+    (text.includes('@') ||
+      (isOfUser && /^\+\d+$/.test(text)) ||
+      subjects.some((name) => name.endsWith(`/${text}`)))
   return {
     owner,
     contacts: all.filter(isContact),

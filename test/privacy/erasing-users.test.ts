@@ -1,8 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { deleteMailsWith } from '../../infra/mail/erase.ts'
 import { ikw, jsonOf, settingsOf, type Run } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
+import { mailedToken } from '../support/mails.ts'
+import { temporaryDirectory } from '../support/postgres.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { newUser, signIn } from '../support/sign-in.ts'
 
@@ -86,4 +89,26 @@ t.test('a user who is erased is found nowhere, and can sign in nowhere', async (
   t.equal((await service.post(`${auth}/register`, again, { key: '' })).status, 201, 'the address is free')
   t.equal((await signIn(service, owner)).id, owner.id, 'others sign in as before')
   t.match(await run('ledger', 'replay'), { code: 0 })
+})
+
+t.test('who came by an invitation is erased with it', async (t) => {
+  const { owner_email, owner_password, merchant_id } = service.service.credentials
+  const owner = await signIn(service, { email: owner_email, password: owner_password })
+  const invited = { email: 'moussa.forgotten@example.com', role: 'developer', name: 'Moussa Forgotten-Sow' }
+  const options = { key: owner.token, headers: { 'idempotency-key': 'invite-Moussa' } }
+  t.equal((await service.post('/api/v1/merchant/team/invite', invited, options)).status, 201)
+  const token = await mailedToken(service.service, invited.email, 'invitation')
+  const acceptance = { token, password: 'toujours quatre mots au hasard' }
+  t.equal((await service.post('/api/v1/invitations/accept', acceptance, { key: '' })).status, 200)
+  t.match((await run('privacy', 'export', invited.email)).stdout, '"InvitationSent"')
+  const erased = await run('privacy', 'erase', invited.email, ...why, '--json')
+  t.match(jsonOf(erased), { left: [], merchants: [merchant_id] }, erased.stderr)
+  t.strictSame(await placesOf(invited.email, invited.name), [])
+})
+
+t.test('two who delete the same mails do not disturb each other', async (t) => {
+  const directory = temporaryDirectory(t)
+  for (let number = 0; number < 50; number++) writeFileSync(join(directory, `${number}.eml`), name)
+  await Promise.all([1, 2, 3].map(() => deleteMailsWith(directory, [name])))
+  t.strictSame(readdirSync(directory), [])
 })
