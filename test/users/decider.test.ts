@@ -52,6 +52,21 @@ scenarios(
       when: { type: 'AbandonUserHold', data: { hold } },
       then: [],
     },
+    'who has left in the meantime gets no link to choose a password': {
+      given: [registered, { type: 'UserLeft', data: {} }],
+      when: { type: 'RequestPasswordReset', data: { link } },
+      then: [],
+    },
+    'who has left in the meantime gets no link to sign in': {
+      given: [registered, { type: 'UserLeft', data: {} }],
+      when: { type: 'RequestMagicLink', data: { link } },
+      then: [],
+    },
+    'what was mailed to somebody who has left since is not noted': {
+      given: [registered, resetBy(link), { type: 'UserLeft', data: {} }],
+      when: { type: 'NoteLinkMailed', data: { purpose: 'reset_password', link } },
+      then: [],
+    },
     'a mailed link verifies the address, once': {
       given: [registered, askedToVerify],
       when: { type: 'VerifyEmail', data: { link } },

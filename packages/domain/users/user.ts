@@ -108,11 +108,14 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       existing(state).emailVerified ? [] : [{ type: 'UserEmailVerified', data: {} }],
 
     RequestPasswordReset({ link }, state, context) {
+      // What was asked for before, and is carried out only now, comes to nothing.
+      if (state.status === 'left') return []
       if (existing(state).links.reset_password?.id === link) return []
       return [{ type: 'UserPasswordResetRequested', data: newLink('reset_password', link, context) }]
     },
 
     RequestMagicLink({ link }, state, context) {
+      if (state.status === 'left') return []
       const { links, emailVerified } = existing(state)
       if (links.magic_link?.id === link) return []
       // Whoever registered it may be another one than who has the mailbox, and knows the password.
@@ -134,6 +137,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     },
 
     NoteLinkMailed(mailed, state) {
+      if (state.status === 'left') return []
       const newest = existing(state).links[mailed.purpose]
       if (newest?.id !== mailed.link || newest.isMailed) return []
       return [{ type: 'UserLinkMailed', data: mailed }]
