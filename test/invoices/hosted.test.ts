@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
 import { answerPayment } from '../support/checkout.ts'
+import { testConservation } from '../support/billing-laws.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -98,3 +99,5 @@ t.test('an invoice on paper is the same bytes every time', async (t) => {
   t.equal(await print('fr'), await print('fr'))
   t.not(await print('en'), await print('fr'))
 })
+
+testConservation(() => service)

@@ -2,6 +2,7 @@ import t from 'tap'
 import { mailsTo } from '../support/mails.ts'
 import { createCustomer, createPlan, passDays, subscribe } from '../support/billing.ts'
 import { answerPayment, waiting } from '../support/checkout.ts'
+import { testConservation } from '../support/billing-laws.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -280,3 +281,5 @@ t.test(
     t.ok(Number(newest!['period_start']) <= now && Number(newest!['period_end']) > now)
   },
 )
+
+testConservation(() => service)

@@ -3,6 +3,7 @@ import { identity } from '../../packages/contract/identity.ts'
 import type { RailState } from '../../packages/kernel/rail-ports.ts'
 import { createCustomer, passDays, subscribe } from '../support/billing.ts'
 import { waiting } from '../support/checkout.ts'
+import { testConservation } from '../support/billing-laws.ts'
 import { eventually } from '../support/eventually.ts'
 import { ScriptedRail } from '../support/scripted-rail.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -118,3 +119,5 @@ t.test('a top-up that is taken back leaves the wallet, and one that was spent is
   t.equal(cases.length, 1)
   t.equal(await balance(), 0)
 })
+
+testConservation(() => service)

@@ -9,6 +9,7 @@ import { erase } from '../../services/privacy/erase.ts'
 import { personOf } from '../../services/privacy/person.ts'
 import { createCustomer, createPlan, subscribe } from '../support/billing.ts'
 import { issueKey, otherMerchantsKey } from '../support/credentials.ts'
+import { testConservation } from '../support/billing-laws.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
 import { invoiceFor, paymentOf } from '../support/portal.ts'
@@ -288,3 +289,5 @@ t.test('a portal closes after an hour, however far the sandbox’s clock was mov
   aheadMs = 60 * 60_000 + 1_000
   t.equal(await status(), 401)
 })
+
+testConservation(() => service)

@@ -1,16 +1,15 @@
-import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
+import { identity, publicId } from '../../packages/contract/identity.ts'
 import { pictures } from '../../packages/domain/branding/examples.ts'
-import { createCustomer, createPlan, subscribe } from '../support/billing.ts'
-import { accessibilityFaults, picture, scrollsSideways, visitor, type Visitor } from '../support/browser.ts'
+import { accessibilityFaults, picture, scrollsSideways, visitor } from '../support/browser.ts'
 import { answerPayment } from '../support/checkout.ts'
+import { testConservation } from '../support/billing-laws.ts'
 import { eventually } from '../support/eventually.ts'
-import { invoiceFor, paymentOf } from '../support/portal.ts'
+import { english, french, household, type Way } from '../support/household.ts'
 import { startPublicService } from '../support/public-service.ts'
 import type { TestService } from '../support/service.ts'
-import { topUp } from '../support/wallets.ts'
-import { openPortal, type Portal } from '../support/subscriber.ts'
+import type { Portal } from '../support/subscriber.ts'
 
 let service: TestService
 let aheadMs = 0
@@ -29,75 +28,6 @@ async function look(t: Test, page: Page, name: string): Promise<void> {
   t.notOk(await scrollsSideways(page), name)
 }
 
-interface Household extends Portal {
-  readonly customer: string
-  readonly invoice: string
-  readonly subscription: string
-}
-
-/** A customer with a little of everything. */
-async function household(permissions?: readonly string[]): Promise<Household> {
-  const customer = await createCustomer(service, `awa.${randomUUID().slice(0, 8)}@example.com`)
-  await paymentOf(service, customer)
-  const merchants = {
-    customer,
-    amount: 12_500,
-    currency: 'XOF',
-    description: 'Réparation d’une lampe solaire',
-  }
-  const { body } = await service.post('/api/v1/merchant/invoices', merchants)
-  await invoiceFor(service, customer)
-  await topUp(service, { customer, amount: 3_000 })
-  const plan = await createPlan(service, { name: 'Kit solaire <grand>' })
-  const subscription = await subscribe(service, { customerId: customer, billingPlanId: plan })
-  const asked = {
-    customerId: customer,
-    returnUrl: 'https://shop.example/account',
-    ...(permissions && { permissions }),
-  }
-  const portal = await openPortal(service, asked)
-  await eventually(
-    () => service.get<{ due: unknown[]; payments: unknown[] }>(new URL(portal.url).pathname, { key: '' }),
-    ({ body: { due, payments } }) => permissions !== undefined || (due.length === 3 && payments.length > 0),
-  )
-  return { ...portal, customer, invoice: String(body['id']), subscription }
-}
-
-interface Way extends Visitor {
-  readonly name: string
-  readonly title: RegExp
-  readonly pay: RegExp
-  readonly paid: string
-  readonly settled: string
-  readonly cancel: string
-  readonly cancelNow: string
-  readonly ends: RegExp
-  readonly wallet: string
-}
-
-const french = {
-  language: 'fr',
-  title: /^Votre compte chez /,
-  pay: /^Payer 12\s500\sF\sCFA/,
-  paid: 'Payé, merci',
-  wallet: 'Portefeuille',
-  settled: 'Factures payées',
-  cancel: 'Résilier…',
-  cancelNow: 'Résilier l’abonnement',
-  ends: /Se termine le \d+ .*, sans renouvellement/,
-}
-const english = {
-  language: 'en',
-  title: /^Your account with /,
-  pay: /^Pay 12,500\sF\sCFA/,
-  paid: 'Paid, thank you',
-  wallet: 'Wallet',
-  settled: 'Paid invoices',
-  cancel: 'Cancel…',
-  cancelNow: 'Cancel the subscription',
-  ends: /Ends on \d+ .*, and is not renewed/,
-}
-
 const ways: readonly Way[] = [
   { ...french, name: 'phone-fr', device: 'phone' },
   { ...english, name: 'desktop-en-dark', device: 'desktop', dark: true },
@@ -106,7 +36,7 @@ const ways: readonly Way[] = [
 
 for (const way of ways) {
   t.test(`a customer pays an invoice and cancels a subscription: ${way.name}`, async (t) => {
-    const { url, invoice } = await household()
+    const { url, invoice } = await household(service)
     const page = await visitor(t, way)
     const judged = (name: string) => {
       const file = `portal-${way.name}-${name}`
@@ -142,8 +72,106 @@ for (const way of ways) {
   })
 }
 
+for (const way of ways) {
+  t.test(`a customer puts money into the wallet: ${way.name}`, async (t) => {
+    const { url, customer } = await household(service)
+    const page = await visitor(t, way)
+    const judged = (name: string) => {
+      const file = `topup-${way.name}-${name}`
+      return way.javaScript === false ? picture(page, file) : look(t, page, file)
+    }
+    await page.goto(url)
+    await page.getByText(way.topup).click()
+    await page.locator('#amount').fill('nothing')
+    await page.getByRole('button', { name: way.goOn }).click()
+    await page.getByText(way.noAmount).waitFor()
+    await judged('refused')
+    await page.locator('#amount').fill('4 000')
+    await page.getByRole('button', { name: way.goOn }).click()
+    await page.getByLabel('Orange Money').check()
+    await judged('page')
+    await page.locator('#number').fill('77 000 00 42')
+    await page.getByRole('button', { name: way.put }).click()
+    await page.getByRole('heading', { name: way.prompt }).waitFor()
+    await judged('prompt')
+    const { pathname } = new URL(page.url())
+    const { rows } = await service.service.runtime.postgres.pool.query<{ id: string; actor: string }>(
+      `select data->>'paymentIntent' as id, metadata->>'actor' as actor from events
+       where type = 'WalletTopupRequested' order by position desc limit 1`,
+    )
+    const [{ id, actor }] = rows as [{ id: string; actor: string }]
+    t.match(actor, /^portal:/, 'the customer has asked for it')
+    await answerPayment(service, publicId('pi', id))
+    await eventually(
+      () => page.goto(page.url()).then(() => page.getByRole('heading', { name: way.paid }).count()),
+      (count) => count === 1,
+    )
+    await judged('paid')
+    t.match(await service.get(pathname, { key: '' }), {
+      status: 200,
+      body: { object: 'hosted_topup', status: 'succeeded', payment_status: 'paid', amount: 4_000 },
+    })
+    const { body } = await eventually(
+      () => service.get(`/api/v1/merchant/customers/${customer}`),
+      (shown) => Number(shown.body['balance']) === 7_000,
+    )
+    t.equal(body['balance'], 7_000)
+  })
+}
+
+t.test('what was declined can be put in again, and paid once', async (t) => {
+  const { url } = await household(service)
+  const page = await visitor(t, ways[1]!)
+  await page.goto(url)
+  await page.getByText(english.topup).click()
+  await page.locator('#amount').fill('4000')
+  await page.getByRole('button', { name: english.goOn }).click()
+  const first = new URL(page.url()).pathname
+  const press = () => {
+    const form = { PaymentMethod: 'mobile_money', Operator: 'orange_money', PhoneNumber: '770000042' }
+    return fetch(`${service.url}${first}/pay`, {
+      method: 'POST',
+      body: new URLSearchParams(form),
+      headers: { accept: 'text/html' },
+      redirect: 'manual',
+    })
+  }
+  const pressed = await Promise.all(Array.from({ length: 5 }, press))
+  t.strictSame([...new Set(pressed.map(({ status }) => status))], [303])
+  const { body } = await service.get<{ id: string }>(first, { key: '' })
+  const topup = identity(body.id, 'wt')
+  const { rows } = await service.service.runtime.postgres.pool.query<{ id: string }>(
+    `select data->>'paymentIntent' as id from events where stream = 'wallet_topup-${topup}' and revision = 0`,
+  )
+  await answerPayment(service, publicId('pi', rows[0]!.id), 'failed')
+  await page.goto(service.url + first)
+  await look(t, page, 'topup-failed')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('button', { name: english.put }).waitFor()
+  t.not(new URL(page.url()).pathname, first, 'another top-up')
+})
+
+t.test('a top-up is there for its customer only, while the portal is open', async (t) => {
+  const [one, other, limited] = [
+    await household(service),
+    await household(service),
+    await household(service, ['invoices']),
+  ]
+  const order = { amount: 900, currency: 'XOF', country: 'SN' }
+  const asked = await service.post('/api/v1/customer-portal/wallet/topups', order, { key: one.token })
+  const { pathname } = new URL(String(asked.body['checkout_url']))
+  const at = async (path: string) => (await service.get(path, { key: '' })).status
+  t.equal(await at(pathname), 200)
+  t.equal(await at(`${pathname}/status`), 200)
+  t.equal(await at(pathname.replace(one.token, other.token)), 404)
+  t.equal(await at(pathname.replace(one.token, limited.token)), 403)
+  aheadMs = 61 * 60_000
+  t.equal(await at(pathname), 401)
+  aheadMs = 0
+})
+
 t.test('a page shows what it was opened for, in both languages, and says when it is over', async (t) => {
-  const { url } = await household(['payments'])
+  const { url } = await household(service, ['payments'])
   const page = await visitor(t)
   await page.goto(url)
   t.strictSame(await page.getByRole('heading', { level: 2 }).allTextContents(), ['Payments'])
@@ -159,7 +187,7 @@ t.test('a page shows what it was opened for, in both languages, and says when it
 })
 
 t.test('a page is small, asks nobody else, and lets nothing in', async (t) => {
-  const { url } = await household()
+  const { url } = await household(service)
   const page = await visitor(t)
   const sizes: Promise<number>[] = []
   page.on('requestfinished', (request) => {
@@ -178,7 +206,11 @@ t.test('a page is small, asks nobody else, and lets nothing in', async (t) => {
 t.test(
   'from the page of one customer nobody cancels what is another’s, or what is not allowed',
   async (t) => {
-    const [one, other, limited] = [await household(), await household(), await household(['invoices'])]
+    const [one, other, limited] = [
+      await household(service),
+      await household(service),
+      await household(service, ['invoices']),
+    ]
     const press = async (portal: Portal, subscription: string) => {
       const path = `${new URL(portal.url).pathname}/subscriptions/${subscription}/cancel`
       const headers = { accept: 'text/html' }
@@ -189,5 +221,11 @@ t.test(
     const { body } = await service.get(`/api/v1/billing/subscriptions/${other.subscription}`)
     t.equal(body['cancel_at_period_end'], false)
     t.strictSame(await Promise.all([press(one, one.subscription), press(one, one.subscription)]), [303, 303])
+    const history = `/api/v1/billing/subscriptions/${one.subscription}/history`
+    const done = await service.get<{ data: { type: string; actor: string }[] }>(history)
+    const scheduled = done.body.data.find(({ type }) => type === 'SubscriptionCancelScheduled')
+    t.equal(scheduled?.actor, `portal:${identity(one.id, 'ps')}`, 'the customer has done it')
   },
 )
+
+testConservation(() => service)

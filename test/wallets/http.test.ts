@@ -3,6 +3,7 @@ import t from 'tap'
 import { createCustomer, passDays } from '../support/billing.ts'
 import { answerPayment } from '../support/checkout.ts'
 import { otherMerchantsKey } from '../support/credentials.ts'
+import { testConservation } from '../support/billing-laws.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -179,3 +180,5 @@ t.test('what was paid by card is spent after two days, and refunded at any time'
   await passDays(service, 3)
   t.match(await apply(invoice), { status: 200, body: { applied_amount: 3_000, remaining_balance: 0 } })
 })
+
+testConservation(() => service)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { createCustomer } from '../support/billing.ts'
 import { answerPayment } from '../support/checkout.ts'
+import { testConservation } from '../support/billing-laws.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
 import { invoiceFor } from '../support/portal.ts'
@@ -90,6 +91,45 @@ t.test('a customer puts money into the wallet, and pays an invoice with it', asy
   t.match(empty, { status: 402, body: { code: 'IKW-BILLING-006' } })
 })
 
+t.test('without a telephone the payer pays on a page of ours, and goes back from it', async (t) => {
+  const returnUrl = 'https://shop.example/thanks?order=7'
+  const session = { customerId: customer, returnUrl: 'https://shop.example/account' }
+  const { token } = await openPortal(service, session)
+  const asking = (body: object) =>
+    service.post(
+      `${portal}/wallet/topups`,
+      { amount: 600, currency: 'XOF', country: 'CI', ...body },
+      { key: token },
+    )
+  const asked = await asking({ returnUrl })
+  t.match(asked, {
+    status: 201,
+    body: { status: 'pending', next_action: null, checkout_url: new RegExp(`/portal/${token}/topups/wt_`) },
+  })
+  const { pathname, search } = new URL(String(asked.body['checkout_url']))
+  const pageAt = (query: string) => service.get(`${pathname}${query}`, { key: '' })
+  t.match((await pageAt(search)).body, { payment_status: 'unpaid', amount: 600, return_url: returnUrl })
+  t.match((await pageAt('')).body, { return_url: null })
+  const elsewhere = Buffer.from('https://evil.example').toString('base64url')
+  t.match((await pageAt(`?back=${elsewhere}.${search.split('.').at(-1)}`)).body, { return_url: null })
+  t.match(await asking({ returnUrl: 'https://evil.example/' }), {
+    status: 400,
+    body: { param: '/returnUrl' },
+  })
+  t.match(await asking({ operator: 'orange_money' }), { status: 400, body: { param: '/msisdn' } })
+  t.match(await asking({ msisdn: '+2250700000042' }), { status: 400, body: { param: '/operator' } })
+  const invoice = await invoiceFor(service, customer, { amountDue: 400 })
+  const pay = (body: object) => service.post(`${portal}/invoices/${invoice}/pay`, body, { key: token })
+  const paying = new URL(String((await pay({ returnUrl })).body['checkout_url']))
+  const shown = await service.get(paying.pathname + paying.search, { key: '' })
+  t.match(shown, { status: 200, body: { amount_left: 400, return_url: returnUrl } })
+  t.match(await pay({ returnUrl: 'https://evil.example/' }), { status: 400, body: { param: '/returnUrl' } })
+  const page = await fetch(service.url + paying.pathname + paying.search, {
+    headers: { accept: 'text/html' },
+  })
+  t.match(await page.text(), 'href="https://shop.example/thanks?order=7"')
+})
+
 t.test('asked ten times with one key, the payer is asked once', async (t) => {
   const headers = { 'idempotency-key': randomUUID() }
   const answers = await Promise.all(Array.from({ length: 10 }, () => ask({ amount: 700 }, headers)))
@@ -149,3 +189,5 @@ t.test('another customer sees another wallet, and a portal without it sees none'
   const whole = (await openPortal(service, { customerId: stranger })).token
   t.match(await service.get(`${portal}/wallet`, { key: whole }), { body: { balances: [{ amount: 800 }] } })
 })
+
+testConservation(() => service)

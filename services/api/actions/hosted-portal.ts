@@ -52,12 +52,23 @@ import { walletOf } from './wallets.ts'
 export type Asking = Pick<Request, 'owner' | 'dependencies' | 'params'>
 
 /** The customer acts for the merchant whose portal it is. An address of nobody is not there. */
-export async function ownerOfPortal({ params, dependencies }: Pick<Asking, 'params' | 'dependencies'>) {
-  const found =
-    (await sessionOf(dependencies, params['token']!)) ??
-    refuse('resource_must_exist', { detail: 'No such portal' })
-  const { merchant, livemode } = found.state
-  return { merchant, livemode, actor: actorOf(found.id) } satisfies ActsFor
+export async function ownerOfPortal(asked: Pick<Asking, 'params' | 'dependencies'>): Promise<MerchantOwner> {
+  const { merchant, livemode } = (await portalOf(asked)).state
+  return { merchant, livemode }
+}
+
+/** The same, and who the customer is. */
+export async function customerOfPortal(asked: Pick<Asking, 'params' | 'dependencies'>): Promise<ActsFor> {
+  const { id, state } = await portalOf(asked)
+  return { merchant: state.merchant, livemode: state.livemode, actor: actorOf(id) }
+}
+
+async function portalOf({
+  params,
+  dependencies,
+}: Pick<Asking, 'params' | 'dependencies'>): Promise<OpenPortal> {
+  const found = await sessionOf(dependencies, params['token']!)
+  return found ?? refuse('resource_must_exist', { detail: 'No such portal' })
 }
 
 const { id, status, items, current_period_end, cancel_at_period_end } = SubscriptionResource.properties

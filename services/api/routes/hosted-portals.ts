@@ -4,7 +4,7 @@ import { literals, optional, record, Type } from '../../../packages/contract/voc
 import { invoiceFormExamples } from '../../../packages/domain/invoices/examples.ts'
 import { topupFormExamples } from '../../../packages/domain/wallets/examples.ts'
 import { PaymentForm, promptedBy } from '../actions/hosted-payment.ts'
-import { cancelFromPage, HostedPortal, hostedPortal, ownerOfPortal } from '../actions/hosted-portal.ts'
+import { cancelFromPage, customerOfPortal, HostedPortal, hostedPortal } from '../actions/hosted-portal.ts'
 import {
   HostedTopup,
   hostedTopup,
@@ -28,7 +28,7 @@ const customers = {
   scope: 'public',
   inferred: true,
   token: 'token',
-  actsFor: ownerOfPortal,
+  actsFor: customerOfPortal,
   query: record({ lang }),
   returns: HostedPortal,
   refusedPage: refusedPortal,
