@@ -34,6 +34,7 @@ export const proving: Readonly<Record<string, (service: TestService) => Promise<
     const { id } = await newUser(service)
     return { body: { token: await linkToken(service.service, id, 'verify_email') } }
   },
+  'POST /api/v1/auth/verify-email/resend': async (service) => ({ key: (await newUser(service)).token }),
   'POST /api/v1/auth/reset-password': async (service) => {
     const { id, email } = await newUser(service)
     await service.post('/api/v1/auth/forgot-password', { email })
