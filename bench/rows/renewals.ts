@@ -33,7 +33,7 @@ async function prepare(bench: Bench): Promise<Contest> {
   const peerDatabase = await bench.database('bench_renewals_peer')
   const pool = peerPool(peerDatabase, connections)
   await seedSubscriptions(pool, count, merchants)
-  const dueAt = Date.now() + (bench.scale.quick ? 20_000 : 150_000)
+  const dueAt = Date.now() + (bench.scale.quick ? 30_000 : 180_000)
   const keys = await seed(database, { count, dueAt })
   const service = await startService(database)
   let slowdown = 0
