@@ -13,6 +13,7 @@ import { subjectName } from '../../packages/kernel/personal.ts'
 import type { ReadModel } from '../../packages/kernel/projection.ts'
 import { longEnough } from '../../packages/kernel/redaction.ts'
 import { readModels } from '../../projections/index.ts'
+import { merchants as merchantModel } from '../../projections/merchants.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { invitationsOf, isInvitation } from './invitations.ts'
 import { freeClaims, leave, membershipsOf, neededBy, userIn } from './leave.ts'
@@ -90,13 +91,19 @@ export async function erase(runtime: Runtime, erasing: Erasing): Promise<Erased>
 
   onStep('searching for what is left')
   const left = [...invitations.flatMap((each) => each.left), ...(await placesOf(pool, sought))]
-  // By its address the person is named when this is run again, so it is free last.
-  const account = userIn(person.subjects)
-  if (account !== undefined) await freeClaims(runtime, { id: account, by: erasing.by })
+  await freeAddress(runtime, erasing)
   // Nothing takes out of the log what was written there in the clear.
   if (left.every(({ table }) => table === 'public.events')) await done()
   const streams = invitations.reduce((sum, each) => sum + each.streams, work.streams.length)
   return { streams, clear: work.clear, left, merchants }
+}
+
+/** By its address a user is named when this is run again, so it is free last. */
+async function freeAddress(runtime: Runtime, { person, by, onStep }: Erasing): Promise<void> {
+  const id = userIn(person.subjects)
+  if (id === undefined) return
+  onStep?.('letting others have the address')
+  await freeClaims(runtime, { id, by })
 }
 
 /** Of a user, as far as they were accepted: nobody else knows whose they were. */
@@ -220,6 +227,8 @@ function soughtFor({ subjects, streams }: WorkList, owner: Owner): Sought {
     contacts: all.filter(isContact),
     texts: all.filter((text) => !isContact(text)),
     ids: streams.flatMap(({ id }) => [id, id.replaceAll('-', '')]),
+    // A merchant keeps its own name and address, also where its owner has the same.
+    except: isOfUser ? [merchantModel.name] : [],
   }
 }
 

@@ -160,6 +160,8 @@ export interface Sought {
   /** Names and words that others may use too: in rows about these ids. */
   readonly texts: readonly string[]
   readonly ids: readonly string[]
+  /** Read models that show what others call their own, even if it is the same. */
+  readonly except: readonly string[]
 }
 
 const undefinedTable = '42P01'
@@ -175,10 +177,13 @@ export async function placesOf(pool: pg.Pool, sought: Sought): Promise<readonly 
 }
 
 async function search(pool: pg.Pool, sought: Sought): Promise<readonly Place[]> {
-  const { contacts, owner, texts, ids } = sought
+  const { contacts, owner, texts, ids, except } = sought
   const { rows: tables } = await pool.query<{ name: string }>(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables
-     where schemaname not in ('pg_catalog', 'information_schema') order by 1`,
+     where schemaname not in ('pg_catalog', 'information_schema')
+       and not (schemaname = 'read' and regexp_replace(tablename, '_v[0-9]+_[0-9]+$', '') = any($1))
+     order by 1`,
+    [except],
   )
   const values = [withJson(contacts), asMerchant(owner).merchant, withJson(texts), ids]
   const found: Place[] = []
