@@ -115,8 +115,12 @@ async function backup() {
     if (row?.[1] === 'bundles') bundles[JSON.parse(row[2]).index] = JSON.parse(row[2]).commitments.slice(2)
   }
   if (checkpoints.size === 0) problems.push('nobody has signed any of the events')
+  const signedUpTo = [...checkpoints.keys()].reduce((one, other) => Math.max(one, other), 0)
+  const minuteBefore = Date.parse(JSON.parse(readFileSync(join(place, 'manifest.json'), 'utf8')).at) - 60_000
   for await (const line of lines('events.ndjson.gz')) {
     const event = JSON.parse(line)
+    if (size >= signedUpTo && Date.parse(event.metadata.at) < minuteBefore)
+      problems.push(`leaf ${size}: event ${event.id} of ${event.stream} was never signed`)
     const made = commitment(event)
     const signed = bundles[Math.floor(size / 256)]?.slice((size % 256) * 64, (size % 256) * 64 + 64) ?? ''
     if (signed !== '' && signed !== made.toString('hex'))
@@ -132,8 +136,9 @@ async function backup() {
   }
   for (const [more] of checkpoints)
     if (more > 0) problems.push(`${more} events were signed, ${size} are there`)
+  const unsigned = Math.max(0, size - signedUpTo)
   console.log(
-    `${size} events, ${books.size} books, root ${size > 0 ? root().toString('base64') : 'of nothing'}`,
+    `${size} events (the last ${unsigned} not signed yet), ${books.size} books, root ${size > 0 ? root().toString('base64') : 'of nothing'}`,
   )
 }
 

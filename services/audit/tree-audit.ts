@@ -24,6 +24,8 @@ export interface TreeAuditOptions {
   readonly keys?: readonly string[]
   /** A checkpoint that the auditor has kept since last time. */
   readonly noted?: string
+  /** What was written before this time has had time to be signed. */
+  readonly signedBefore?: string
   /** Grown before, over events that were compared then; `published` begins where it ends. */
   readonly tree?: GrowingTree
 }
@@ -48,9 +50,13 @@ export class TreeAudit {
   /** What follows from an event that is another one is not told again. */
   #isForked = false
   #isShifted = false
+  readonly #signedBefore: string
+  #isUnsignedTold = false
 
-  constructor(published: PublishedLog, { keys, noted, tree = new GrowingTree() }: TreeAuditOptions = {}) {
+  constructor(published: PublishedLog, options: TreeAuditOptions = {}) {
+    const { keys, noted, signedBefore = '', tree = new GrowingTree() } = options
     this.#tree = tree
+    this.#signedBefore = signedBefore
     this.#published = published
     this.#trusted = (keys ?? published.verifierKeys).map(noteVerifier)
     this.#leaves = new PublishedLeaves(published.bundles())
@@ -78,6 +84,7 @@ export class TreeAudit {
       await this.#leaves.reach(leaf)
       const published = this.#leaves.at(leaf)
       if (published && !published.equals(commitment)) this.#tell(leaf, event, commitment)
+      if (!published) this.#requireNew(leaf, event)
       if (event.type === announcementType) this.#trustNext(event)
       await this.add(commitment)
     }
@@ -171,6 +178,14 @@ export class TreeAudit {
       this.#note({ problem: `${what} does not hold: ${error.message}` })
       return undefined
     }
+  }
+
+  /** Behind the last signature stands only what is new. The first that is older is told. */
+  #requireNew(leaf: number, event: StoredEvent): void {
+    const { at } = event.metadata
+    if (!this.#isSigned || this.#isUnsignedTold || at >= this.#signedBefore) return
+    this.#isUnsignedTold = true
+    this.#note({ leaf, problem: `${nameOf(event)} was written at ${at}, and was never signed` })
   }
 
   /** One event too many or too few moves all that follow: that is told once. */

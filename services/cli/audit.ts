@@ -82,7 +82,11 @@ async function verify(place: string | undefined, options: VerifyOptions): Promis
 interface Trust {
   readonly keys: readonly string[] | undefined
   readonly noted: string | undefined
+  readonly signedBefore?: string
 }
+
+/** A notary signs about once a second. */
+const signedWithinMs = 60_000
 
 function auditOf(place: string, trust: Trust): Promise<Audited> {
   return /^https?:\/\//.test(place) ? auditService(place, trust) : auditBackup(place, trust)
@@ -93,7 +97,8 @@ async function auditBackup(directory: string, trust: Trust): Promise<Audited> {
   if (!saved)
     throw new CommandFailedError(`There is no whole backup in ${directory}: its manifest.json is missing.`)
   const published = await publishedLog(saved)
-  const tree = treeAudit(published, trust)
+  const signedBefore = new Date(Date.parse(saved.manifest.at) - signedWithinMs).toISOString()
+  const tree = treeAudit(published, { ...trust, signedBefore })
   const books = await auditBooks(saved, tree)
   const result = await treeResult(tree, published)
   const { events } = saved.manifest
@@ -118,9 +123,10 @@ async function auditService(url: string, trust: Trust): Promise<Audited> {
   return treeResult(tree, published)
 }
 
-function treeAudit(published: PublishedLog, { keys, noted }: Trust): TreeAudit {
+function treeAudit(published: PublishedLog, { keys, noted, signedBefore }: Trust): TreeAudit {
   return new TreeAudit(published, {
     ...(keys && { keys }),
+    ...(signedBefore !== undefined && { signedBefore }),
     ...(noted !== undefined && { noted }),
   })
 }

@@ -61,6 +61,15 @@ const tamperings: Readonly<Record<string, { readonly change: Change; readonly sa
     ],
     says: /is not what was notarised/,
   },
+  'an event added at the end': {
+    change: (events) => {
+      const last = events.at(-1)!
+      const written = { ...last.metadata, at: '2026-01-01T00:00:00.000Z' }
+      const added = { ...last, id: '0190a1b2-0000-7000-8000-00000000ffff', metadata: written }
+      return [...events, { ...added, revision: last.revision + 1, position: last.position + 1 }]
+    },
+    says: /^event \S+ .* was written at 2026-01-01T00:00:00.000Z, and was never signed$/,
+  },
 }
 
 /** The first byte that is written in hex becomes another. */
