@@ -9,6 +9,7 @@ import { findingKinds } from '../../packages/domain/statements/statement.ts'
 import { ZoneClock } from '../../packages/kernel/calendar.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { reconcile, type ReconciledStatement } from '../composition/reconcile.ts'
+import { agreedFees } from './agreed-fees.ts'
 import { alone } from './alone.ts'
 import { currencyCode, word } from './arguments.ts'
 import { withRuntime } from './dependencies.ts'
@@ -27,6 +28,7 @@ interface Options extends Printing {
   readonly sandbox?: true
   readonly opening?: string
   readonly closing?: string
+  readonly fees?: string
 }
 
 export function addReconcile(program: Command): void {
@@ -51,6 +53,7 @@ export function addReconcile(program: Command): void {
     )
     .option('--currency <code>', "the operator's country decides when left out", currencyCode)
     .option('--time-zone <zone>', "of times without one; the operator's country decides when left out", zone)
+    .option('--fees <fees>', 'what the operator takes by its contract, such as in=1.5%,out=0.5%+25')
     .option('--opening <amount>', 'what stood on the account before, as the operator says')
     .option('--closing <amount>', 'what stands on it now')
     .option('--sandbox', 'the sandbox instead of the live environment')
@@ -85,6 +88,7 @@ async function run(runtime: Runtime, options: Options): Promise<void> {
   const instantOf = (local: string) => clock.instantOf(local)
   const read = readFile(options, { currency, digits, future, instantOf })
   const moved = movedBy(options, digits)
+  const fees = options.fees === undefined ? undefined : agreedFees(options.fees, digits)
   const done = await whileProjecting(runtime, async () => {
     await upToDate(runtime)
     const { dependencies, postgres } = runtime
@@ -97,6 +101,7 @@ async function run(runtime: Runtime, options: Options): Promise<void> {
       clock,
       timeZone,
       moved,
+      fees,
       actor: 'cli',
     }
     // Two statements of a rail at the same time would both find the same entries.

@@ -11,6 +11,7 @@ import {
 import type { ReadStatement } from '../../infra/statements/read-statement.ts'
 import { derivedId } from '../../packages/contract/identity.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
+import type { AgreedFees } from '../../packages/domain/statements/agreed-fees.ts'
 import { compare, summaryOf } from '../../packages/domain/statements/compare.ts'
 import {
   statement,
@@ -36,6 +37,8 @@ export interface Reconciling {
   readonly actor: string
   /** What the operator says its account moved by in all; left out: the sum of its lines. */
   readonly moved?: number | undefined
+  /** What it takes by its contract; left out: nothing. */
+  readonly fees?: AgreedFees | undefined
   readonly onProgress: (done: number, of: number) => void
 }
 
@@ -113,13 +116,13 @@ function requireSameReading(imported: Imported, { reading }: Imported): void {
   if (imported.reading === null || imported.reading === reading) return
   throw new Error(
     'This file was imported before, and understood otherwise: run it again with the --map, --decimal, ' +
-      '--time-zone, --opening and --closing of that time.',
+      '--fees, --time-zone, --opening and --closing of that time.',
   )
 }
 
 /** Line by line: a text of all of them may be longer than texts can be. */
-function readingOf({ read: { lines }, timeZone, moved }: Reconciling): string {
-  const hash = createHash('sha256').update(JSON.stringify({ timeZone, moved }))
+function readingOf({ read: { lines }, timeZone, moved, fees }: Reconciling): string {
+  const hash = createHash('sha256').update(JSON.stringify({ timeZone, moved, fees }))
   for (const line of lines) hash.update(JSON.stringify(line))
   return hash.digest('hex')
 }
@@ -157,7 +160,7 @@ interface Found {
   readonly ours: number
 }
 
-async function findingsOf({ pool, read, clock }: Reconciling, imported: Imported): Promise<Found> {
+async function findingsOf({ pool, read, clock, fees }: Reconciling, imported: Imported): Promise<Found> {
   const { rail, environment, currency, from, to, through } = imported
   const wanted: MovementsAsked = {
     rail,
@@ -174,6 +177,6 @@ async function findingsOf({ pool, read, clock }: Reconciling, imported: Imported
     const settledBefore = await settledEntries(moment, { rail, environment, currency, before: through + 1 })
     const ours = await providerMovement(moment, wanted)
     const dayOf = (time: string) => clock.dayOf(time)
-    return { findings: compare({ lines: read.lines, own, settledBefore, dayOf }), ours }
+    return { findings: compare({ lines: read.lines, own, settledBefore, dayOf, fees }), ours }
   })
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
+import { isAgreed, type AgreedFees } from '../../packages/domain/statements/agreed-fees.ts'
+import { agreedFees } from '../../services/cli/agreed-fees.ts'
 import { compare, driftOf, summaryOf } from '../../packages/domain/statements/compare.ts'
 import type { FindingKind, OwnMovement, StatementLine } from '../../packages/domain/statements/statement.ts'
 
@@ -17,7 +19,13 @@ const movement = fc.record({
   minute: fc.integer({ min: 0, max: 600 }),
   mistake: fc.constantFrom(...mistakes),
 })
+/** What the operator takes by its contract. */
+const contracts = fc.constantFrom<AgreedFees | undefined>(undefined, {
+  in: { share: 15_000, fixed: 3 },
+  out: { share: 0, fixed: 25 },
+})
 const histories = fc.record({
+  fees: contracts,
   movements: fc.array(movement, { maxLength: 40 }),
   strangers: fc.array(fc.integer({ min: 1, max: 9_999 }), { maxLength: 5 }),
 })
@@ -39,15 +47,29 @@ interface Made {
   readonly mistake: Mistake
 }
 
-function made({ amount, minute, mistake }: { amount: number; minute: number; mistake: Mistake }): Made {
+interface Making {
+  readonly amount: number
+  readonly minute: number
+  readonly mistake: Mistake
+  readonly fees?: AgreedFees | undefined
+}
+
+/** Counted in floats, which are exact for amounts as small as these. */
+function feeOf(amount: number, fees: AgreedFees | undefined): number {
+  const { share, fixed } = fees?.[amount < 0 ? 'out' : 'in'] ?? { share: 0, fixed: 0 }
+  return Math.round((Math.abs(amount) * share) / 1_000_000) + fixed
+}
+
+function made({ amount, minute, mistake, fees }: Making): Made {
   const effectiveAt = new Date(noon + minute * 60_000 - 300 * 60_000).toISOString()
   const reference = randomUUID()
   const entry = { entryId: randomUUID(), book: 'm.live.XOF', position: 1, isWithin: true }
-  const line = { reference, amount, fee: 0, at: effectiveAt }
+  const fee = feeOf(amount, fees)
+  const line = { reference, amount, fee, at: effectiveAt }
   const lines: Readonly<Record<Mistake, readonly Omit<StatementLine, 'number'>[]>> = {
     none: [line],
     amount: [{ ...line, amount: amount + Math.sign(amount) * 7 }],
-    fee: [{ ...line, fee: 25 }],
+    fee: [{ ...line, fee: fee + 25 }],
     day: [{ ...line, at: new Date(Date.parse(effectiveAt) + dayMs).toISOString() }],
     double: [line, line],
     dropped: [],
@@ -58,8 +80,8 @@ function made({ amount, minute, mistake }: { amount: number; minute: number; mis
 }
 
 t.test('every mistake of an operator is found, and none is invented', async () => {
-  const property = fc.property(histories, ({ movements, strangers }) => {
-    const all = movements.map(made)
+  const property = fc.property(histories, ({ movements, strangers, fees }) => {
+    const all = movements.map((one) => made({ ...one, fees }))
     const unknown = strangers.map((amount) => {
       return { reference: randomUUID(), amount, fee: 0, at: new Date(noon).toISOString() }
     })
@@ -71,7 +93,7 @@ t.test('every mistake of an operator is found, and none is invented', async () =
     const settledBefore = new Set(
       all.filter(({ mistake }) => mistake === 'before').map((one) => one.own.entryId),
     )
-    const findings = compare({ lines, own, settledBefore, dayOf })
+    const findings = compare({ lines, own, settledBefore, dayOf, fees })
 
     const { counts, explained } = summaryOf(findings)
     const expected = new Map<string, number>()
@@ -92,6 +114,29 @@ t.test('every mistake of an operator is found, and none is invented', async () =
       throw new Error('each line is told once')
   })
   fc.assert(property, { numRuns: 3_000 })
+})
+
+t.test('a fee is as agreed however it is rounded, and never by a whole unit more or less', (t) => {
+  const fees: AgreedFees = { in: { share: 15_000, fixed: 0 }, out: { share: 0, fixed: 25 } }
+  const agreed = (amount: number) => [...Array(40).keys()].filter((fee) => isAgreed({ amount, fee }, fees))
+  t.same(agreed(1_001), [15, 16])
+  t.same(agreed(1_000), [15])
+  t.same(agreed(-1_000), [25])
+  t.ok(isAgreed({ amount: Number.MAX_SAFE_INTEGER, fee: 135_107_988_821_115 }, fees))
+  t.notOk(isAgreed({ amount: Number.MAX_SAFE_INTEGER, fee: 135_107_988_821_117 }, fees))
+  t.end()
+})
+
+t.test('fees are written as contracts write them', (t) => {
+  const nothing = { share: 0, fixed: 0 }
+  t.same(agreedFees('in=1.5%,out=0.5%+25', 0), {
+    in: { share: 15_000, fixed: 0 },
+    out: { share: 5_000, fixed: 25 },
+  })
+  t.same(agreedFees('out=0.10', 2), { in: nothing, out: { share: 0, fixed: 10 } })
+  for (const nonsense of ['', '1%', 'in=x', 'in=1%,in=2%', 'in=1.23456%', 'out=0.5', 'in=-1', 'in=1%+2%'])
+    t.throws(() => agreedFees(nonsense, 0), { message: /fees|decimals/ }, nonsense)
+  t.end()
 })
 
 t.test('money in and money back under one reference are two movements', (t) => {

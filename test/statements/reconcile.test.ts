@@ -196,6 +196,30 @@ t.test('what the lines do not tell of is named unexplained', async (t) => {
   t.match(jsonOf<Result>(said).result, { unexplained: 40 })
 })
 
+t.test('fees that an operator takes by its contract differ in nothing, and explain the drift', async (t) => {
+  await play(6, 4_000)
+  const lines = (await operations(4_000, 4_005)).map((line) => {
+    return { ...line, fee: line.amount < 0 ? 25 : Math.floor(line.amount / 100) }
+  })
+  const fees = (of: readonly Line[]) => of.reduce((sum, { fee = 0 }) => sum + fee, 0)
+  const contract = ['--fees', 'in=1%,out=25']
+  const path = file(csv(lines))
+  const said = await reconcile(path, ...contract)
+  const { result } = jsonOf<Result>(said)
+  t.match(result, { counts: { matched: 6, differs_in_fee: 0 }, unexplained: 0 }, said.stderr)
+  t.equal(result.explained['matched'], 0 - fees(lines))
+  t.match(await reconcile(path, '--fees', 'in=2%,out=25'), { code: 2, stderr: /understood otherwise/ })
+
+  await play(6, 4_100)
+  const charged = (await operations(4_100, 4_105)).map((line, index) => {
+    const fee = line.amount < 0 ? 25 : Math.floor(line.amount / 100)
+    return { ...line, fee: index === 4 ? fee + 2 : fee }
+  })
+  const found = await reconcile(file(csv(charged)), ...contract)
+  t.match(jsonOf<Result>(found).result.counts, { matched: 5, differs_in_fee: 1 }, found.stderr)
+  t.equal(found.code, 1)
+})
+
 t.test('a file that cannot be read imports nothing', async (t) => {
   const count = async () =>
     (await pool().query(`select from events where stream like 'statement-%'`)).rowCount

@@ -1,3 +1,4 @@
+import { isAgreed, type AgreedFees } from './agreed-fees.ts'
 import {
   findingKinds,
   type Finding,
@@ -14,6 +15,8 @@ export interface Comparing {
   readonly settledBefore: ReadonlySet<string>
   /** The day of a time, where the operator is. */
   readonly dayOf: (time: string) => string
+  /** Left out: the operator takes no fees. */
+  readonly fees?: AgreedFees | undefined
 }
 
 /** What is not known by a reference is the same when its amount is, and its time is as near as this. */
@@ -51,9 +54,9 @@ export function compare(comparing: Comparing): readonly Finding[] {
   ]
 }
 
-function kindOf(line: StatementLine, own: OwnMovement, { dayOf }: Comparing): FindingKind {
+function kindOf(line: StatementLine, own: OwnMovement, { dayOf, fees }: Comparing): FindingKind {
   if (line.amount !== own.amount) return 'differs_in_amount'
-  if (line.fee !== 0) return 'differs_in_fee'
+  if (!isAgreed(line, fees)) return 'differs_in_fee'
   return dayOf(line.at) === dayOf(own.effectiveAt) ? 'matched' : 'differs_in_day'
 }
 

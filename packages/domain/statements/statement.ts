@@ -5,7 +5,7 @@ import type { PlatformOwner } from '../../kernel/owner.ts'
 
 /** How a line of an operator's statement and our entries compare. */
 export const findingKinds = [
-  /** Same reference or, without one, same amount and time: amount, fee and day agree. */
+  /** Same reference or, without one, same amount and time: amount and day agree, and the fee is as agreed. */
   'matched',
   'differs_in_amount',
   'differs_in_fee',
