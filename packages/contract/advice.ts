@@ -90,6 +90,9 @@ export const advice: Readonly<Record<RefusalName, string>> = {
   rate_must_be_within_the_limit: 'Wait for `Retry-After`, and spread the requests.',
   service_must_not_fail: 'Tell support the `request_id`. Repeat a write only with its idempotency key.',
   event_must_be_signed: 'Ask again after `Retry-After`: events are signed about once a second.',
+  month_must_be_over: "Close it when its last day is over in the merchant's time zone.",
+  month_must_not_be_in_work: 'Ask again after `Retry-After`.',
+  month_must_be_countable: 'Close it again after `Retry-After`: it goes on where it stopped.',
   history_must_be_whole: 'Tell support the `request_id`. Nothing was changed; other resources work as usual.',
   dependency_must_be_available: 'Send the same request again after `Retry-After`, with its idempotency key.',
   read_must_not_take_too_long:

@@ -2,10 +2,20 @@ import type { BlindIndex } from '../kernel/blind-index.ts'
 import type { GoogleSignIn, OneTimeCodes, Passkeys, Passwords, Tokens } from '../kernel/credential-ports.ts'
 import type { Executor } from '../kernel/execute.ts'
 import type { Images } from '../kernel/image-ports.ts'
-import type { LogProofs } from '../kernel/log-ports.ts'
+import type { LogProofs, LogSignatures } from '../kernel/log-ports.ts'
 import type { PublicEvents } from '../kernel/message-ports.ts'
 import type { MovedClocks } from '../kernel/moved-clocks.ts'
-import type { Clock, EventStore, Log, Mailer, NewId, OpaqueNumbers, Texter, Vault } from '../kernel/ports.ts'
+import type {
+  Clock,
+  EventStore,
+  Exclusively,
+  Log,
+  Mailer,
+  NewId,
+  OpaqueNumbers,
+  Texter,
+  Vault,
+} from '../kernel/ports.ts'
 import type { PaymentRails, SandboxRail } from '../kernel/rail-ports.ts'
 import type { Answers, ReadStore } from '../kernel/read-ports.ts'
 import type { Tracing } from '../kernel/trace-ports.ts'
@@ -28,6 +38,8 @@ export interface Dependencies {
   readonly opaque: OpaqueNumbers
   readonly personalKeys: PersonalKeys
   readonly logProofs: LogProofs
+  readonly logSignatures: LogSignatures
+  readonly exclusively: Exclusively
   readonly blindIndex: BlindIndex
   readonly tokens: Tokens
   readonly passwords: Passwords

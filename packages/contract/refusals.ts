@@ -109,6 +109,14 @@ export const refusals = {
   dependency_must_answer_in_time: [504, 'IKW-SYS-003', true, 'A dependency did not answer in time'],
   read_model_must_have_caught_up: [503, 'IKW-SYS-004', true, 'Read model is behind the requested position'],
   event_must_be_signed: [503, 'IKW-SYS-008', true, 'The log has not signed this event yet'],
+  month_must_be_over: [409, 'IKW-RES-002', false, 'The month is not over'],
+  month_must_not_be_in_work: [409, 'IKW-RES-003', true, 'Months are being closed or opened just now'],
+  month_must_be_countable: [
+    503,
+    'IKW-SYS-004',
+    true,
+    'Read models or signatures are behind the books, which are closed already',
+  ],
   history_must_be_whole: [
     503,
     'IKW-SYS-007',

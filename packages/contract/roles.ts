@@ -29,6 +29,8 @@ const table: Readonly<Record<string, readonly [Rights, Rights, Rights, Rights, R
   organizations: ['w', 'w', '-', '-', '-'],
   apikeys: ['rw', 'rw', 'rw', '-', '-'],
   team: ['rw', 'rw', 'r', '-', '-'],
+  // Not in the model: what is closed stays as it is.
+  months: ['w', '-', '-', '-', '-'],
 }
 
 const byRole: ReadonlyMap<Role, readonly Scope[]> = new Map(
@@ -46,7 +48,7 @@ function scopesOf(area: string, rights: Rights): readonly Scope[] {
 }
 
 /** Domain model 1.5: for users only, so a key with such a scope could do nothing with it. */
-const areasOfUsers = ['organizations', 'apikeys', 'team']
+const areasOfUsers = ['organizations', 'apikeys', 'team', 'months']
 
 export function isForUsersOnly(scope: string): boolean {
   return areasOfUsers.includes(scope.split('.')[0]!)

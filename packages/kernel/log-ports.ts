@@ -25,6 +25,20 @@ export interface Disclosure {
   readonly blind: string
 }
 
+/** A root of the tree that the log has signed. */
+export interface SignedRoot {
+  /** How many events it is over. */
+  readonly size: number
+  readonly root: Buffer
+}
+
+export interface LogSignatures {
+  /** The newest root; `undefined` until one is over all events up to this position. */
+  rootOver(position: number): Promise<SignedRoot | undefined>
+  /** A text that begins with the log's name, with its signature: a signed note. */
+  sign(textOf: (origin: string) => string): Promise<string>
+}
+
 export interface LogProofs {
   /** The leaf of the event at this position; `undefined` until it is signed. */
   indexOf(position: number): Promise<number | undefined>

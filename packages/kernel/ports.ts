@@ -292,3 +292,6 @@ export interface Log {
 /** The time, in general or of one owner, whose sandbox clock may be ahead. */
 export type Clock = (owner?: Owner) => Date
 export type NewId = () => string
+
+/** Does the work while nobody else does any of this name; `undefined` where somebody does, or too many do. */
+export type Exclusively = <Result>(name: string, work: () => Promise<Result>) => Promise<Result | undefined>

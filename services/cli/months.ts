@@ -1,11 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { timeZoneOf } from '../../packages/contract/time-zones.ts'
-import { merchant as merchantDecider } from '../../packages/domain/merchants/merchant.ts'
-import { monthOf } from '../../packages/kernel/calendar.ts'
-import { readState } from '../../packages/kernel/history.ts'
 import { equal } from '../../packages/kernel/read-ports.ts'
 import { balances } from '../../projections/balances.ts'
-import type { Month } from '../composition/close-month.ts'
+import { monthOfMerchant, type Month } from '../composition/close-month.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { idOf } from './arguments.ts'
 import { CommandFailedError, exitCodes } from './failure.ts'
@@ -63,16 +59,16 @@ interface Asked extends MonthOptions {
   readonly month: string
 }
 
-async function monthOfMerchant(
+async function monthOf(
   { dependencies }: Runtime,
   { month, sandbox, timeZone }: Asked,
   [merchant, currencies]: readonly [string, readonly string[]],
 ): Promise<Month> {
-  const state = await readState(dependencies.store, merchantDecider, merchant)
-  if (state.status === 'none') throw new CommandFailedError('There is no such merchant.')
-  const days = timeZone ?? timeZoneOf(state.country)
-  const owner = { merchant, livemode: sandbox !== true, merchantName: state.name, actor: 'cli' }
-  return { ...owner, month, timeZone: days, currencies: currencies.toSorted(), ...monthOf(month, days) }
+  const owner = { merchant, livemode: sandbox !== true, actor: 'cli' }
+  const asked = { ...owner, month, timeZone, currencies: currencies.toSorted() }
+  const found = await monthOfMerchant(dependencies, asked)
+  if (!found) throw new CommandFailedError('There is no such merchant.')
+  return found
 }
 
 interface Failed {
@@ -95,7 +91,7 @@ export async function eachMonth<Result>(
   const failed: Failed[] = []
   for (const one of await merchantsOf(runtime, asked)) {
     try {
-      done.push(await work(await monthOfMerchant(runtime, asked, one)))
+      done.push(await work(await monthOf(runtime, asked, one)))
     } catch (error) {
       failed.push({ merchant: one[0], problem: (error as Error).message })
     }

@@ -1,11 +1,9 @@
 import type { Command } from 'commander'
-import { currentSigner } from '../../infra/postgres/transparency/log-keys.ts'
-import { lastCheckpoint } from '../../infra/postgres/transparency/tree-store.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { period, periodId, type Period } from '../../packages/domain/periods/period.ts'
 import { readState } from '../../packages/kernel/history.ts'
-import { booksOf, closeMonth, type Month } from '../composition/close-month.ts'
+import { booksOf, closeMonth, monthsOfMerchant, whenSigned, type Month } from '../composition/close-month.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { runNotary } from '../notary/service.ts'
 import { alone } from './alone.ts'
@@ -33,59 +31,36 @@ export function addPeriod(program: Command): void {
 async function close(runtime: Runtime, month: string, options: MonthOptions): Promise<void> {
   const closed = await whileProjecting(runtime, async () => {
     await upToDate(runtime)
-    return whileNotarising(runtime, (closer) =>
-      eachMonth(runtime, { month, ...options }, (one) => closeOnce(runtime, closer, one)),
+    return whileNotarising(runtime, () =>
+      eachMonth(runtime, { month, ...options }, (one) => closeOnce(runtime, one)),
     )
   })
   tellFailed(closed)
   print(closed.done, options, () => closed.done.map(closedText).join('\n\n'))
 }
 
-type Closer = Parameters<typeof closeMonth>[0]
-
 interface Closed {
   readonly period: string
   readonly state: Period
 }
 
-async function closeOnce(runtime: Runtime, closer: Closer, month: Month): Promise<Closed> {
-  if (month.to > runtime.dependencies.clock().toISOString())
+async function closeOnce(runtime: Runtime, month: Month): Promise<Closed> {
+  const { dependencies } = runtime
+  if (month.to > dependencies.clock().toISOString())
     throw new CommandFailedError(`${month.month} is not over: it ends at ${month.to}.`)
   const id = periodId(month.merchant, month.livemode, month.month)
   return alone(runtime, monthsOfMerchant(month), async () => {
-    const known: Period = await readState(runtime.dependencies.store, period, id)
-    return { period: id, state: known.status === 'closed' ? known : await closeMonth(closer, month) }
+    const known: Period = await readState(dependencies.store, period, id)
+    return { period: id, state: known.status === 'closed' ? known : await closeMonth(dependencies, month) }
   })
 }
 
-/** Opening months while one is closed would leave it closed with its books open. */
-function monthsOfMerchant({ merchant, livemode }: Pick<Month, 'merchant' | 'livemode'>): string {
-  return `months of ${merchant} ${livemode}`
-}
-
-const notaryMs = 60_000
-const lookEveryMs = 50
-
 /** Where no service runs, the notary runs here while the work takes. */
-async function whileNotarising<Result>(
-  runtime: Runtime,
-  work: (closer: Closer) => Promise<Result>,
-): Promise<Result> {
-  const { postgres, dependencies, configuration } = runtime
-  const { pool } = postgres
+async function whileNotarising<Result>(runtime: Runtime, work: () => Promise<Result>): Promise<Result> {
   const notary = runNotary(runtime)
   try {
-    const notarised = async (position: number) => {
-      const until = performance.now() + notaryMs
-      while (((await lastCheckpoint(pool))?.position ?? 0) < position) {
-        if (performance.now() > until)
-          throw new CommandFailedError('The log is not signed: is its notary at work?')
-        await new Promise((resolve) => setTimeout(resolve, lookEveryMs))
-      }
-    }
-    await notarised(await dependencies.store.head())
-    const signer = await currentSigner({ pool, vault: dependencies.vault, baseUrl: configuration.baseUrl })
-    return await work({ dependencies, pool, signer, notarised })
+    await whenSigned(runtime.dependencies, await runtime.dependencies.store.head())
+    return await work()
   } finally {
     await notary.close()
   }

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import canonicalize from 'canonicalize'
-import type { Postgres } from '../../infra/postgres/client/connect.ts'
-import { lastCheckpoint } from '../../infra/postgres/transparency/tree-store.ts'
-import { writeNote, type NoteSigner } from '../../infra/transparency/signed-note.ts'
 import { bookCurrencies } from '../../packages/contract/catalog.ts'
 import { bookId, isOneOf, type BookKey } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
@@ -14,8 +12,12 @@ import {
   type Period,
 } from '../../packages/domain/periods/period.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
-import type { Window } from '../../packages/kernel/calendar.ts'
+import { monthOf, type Window } from '../../packages/kernel/calendar.ts'
+import { timeZoneOf } from '../../packages/contract/time-zones.ts'
+import { merchant as merchants } from '../../packages/domain/merchants/merchant.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
+import { readState } from '../../packages/kernel/history.ts'
+import type { SignedRoot } from '../../packages/kernel/log-ports.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import { filesOf, movementsOf, type Movement } from './book-files.ts'
 import { isBegun } from './book-history.ts'
@@ -31,20 +33,43 @@ export interface Month extends MerchantOwner, Window {
   readonly actor: string
 }
 
-export interface Closer {
-  readonly dependencies: Dependencies
-  readonly pool: Postgres['pool']
-  readonly signer: NoteSigner
-  /** Waits until the log has signed what stands up to a position. */
-  readonly notarised: (position: number) => Promise<void>
+export interface MonthAsked extends MerchantOwner, Pick<Month, 'month' | 'currencies' | 'actor'> {
+  /** Left out: that of the merchant's country. */
+  readonly timeZone?: string | undefined
 }
+
+/** The days of a merchant's month; `undefined` where there is no such merchant. */
+export async function monthOfMerchant(
+  { store }: Pick<Dependencies, 'store'>,
+  { timeZone: asked, ...month }: MonthAsked,
+): Promise<Month | undefined> {
+  const state = await readState(store, merchants, month.merchant)
+  if (state.status === 'none') return undefined
+  const timeZone = asked ?? timeZoneOf(state.country)
+  return { ...month, timeZone, merchantName: state.name, ...monthOf(month.month, timeZone) }
+}
+
+/** Opening months while one is closed would leave it closed with its books open. */
+export function monthsOfMerchant({ merchant, livemode }: MerchantOwner): string {
+  return `months of ${merchant} ${livemode}`
+}
+
+/** What a month is counted from has not come yet. Closing it again goes on. */
+export class NotCountableYetError extends Error {
+  override readonly name = 'NotCountableYetError'
+}
+
+const patienceMsDefault = 60_000
 
 /**
  * Closes the books first, so that nothing can come into the month any more, then counts it and signs what was
  * counted. Whoever is interrupted begins again: what is done decides nothing.
  */
-export async function closeMonth(closer: Closer, month: Month): Promise<Period> {
-  const { dependencies, pool, signer, notarised } = closer
+export async function closeMonth(
+  dependencies: Dependencies,
+  month: Month,
+  patienceMs = patienceMsDefault,
+): Promise<Period> {
   const { executor, newId, store, reads } = dependencies
   const { merchant, livemode, actor, from, to, timeZone, merchantName } = month
   const envelope = { merchant, livemode, actor, correlation: newId() }
@@ -55,15 +80,16 @@ export async function closeMonth(closer: Closer, month: Month): Promise<Period> 
   }
   const head = await store.head()
   // A reference that is not there yet would be left out of the files for ever.
-  if (!(await reads.reached(head, readModelsMs)))
-    throw new Error('The read models are behind the log: see `ikw parked list`, and close the month again.')
-  await notarised(head)
+  if (!(await reads.reached(head, patienceMs)))
+    throw new NotCountableYetError(
+      'The read models are behind the log: see `ikw parked list`, and close the month again.',
+    )
+  const { size, root } = await whenSigned(dependencies, head, patienceMs)
   const books: ClosedBook[] = []
   for (const key of keys)
     if (await isBegun(dependencies, key)) books.push(await closedBook(dependencies, key, month))
-  const { size, root } = (await lastCheckpoint(pool))!
   const closing: Closing = { timeZone, from, to, books, checkpoint: { size, root: root.toString('base64') } }
-  const data = { ...closing, merchantName, note: noteOf(signer, month, closing) }
+  const data = { ...closing, merchantName, note: await noteOf(dependencies, month, closing) }
   const id = periodId(merchant, livemode, month.month)
   const { state } = await executor.send(period, id, { type: 'ClosePeriod', data }, envelope)
   return state as Period
@@ -75,8 +101,23 @@ export function booksOf({ merchant, livemode, currencies }: Month): readonly Boo
   return all.map((currency) => ({ merchant, livemode, currency }))
 }
 
-/** References of operators are looked up in them. */
-const readModelsMs = 60_000
+const lookEveryMs = 50
+
+/** A root of the log over all up to this position. */
+export async function whenSigned(
+  { logSignatures }: Pick<Dependencies, 'logSignatures'>,
+  position: number,
+  patienceMs = patienceMsDefault,
+): Promise<SignedRoot> {
+  const until = performance.now() + patienceMs
+  for (;;) {
+    const signed = await logSignatures.rootOver(position)
+    if (signed) return signed
+    if (performance.now() > until)
+      throw new NotCountableYetError('The log is not signed: is its notary at work?')
+    await pause(lookEveryMs)
+  }
+}
 
 async function closedBook(stores: Dependencies, key: BookKey, month: Month): Promise<ClosedBook> {
   const before = await lengthOf(stores, key)
@@ -147,7 +188,10 @@ export function closingText(
   return `${origin}/periods\n${periodId(merchant, livemode, month)}\n${digest}\n`
 }
 
-function noteOf(signer: NoteSigner, month: Month, closing: Closing): string {
-  const text = closingText(signer.name, month, closing)
-  return writeNote({ text, signatures: [signer.sign(text)] })
+function noteOf(
+  { logSignatures }: Pick<Dependencies, 'logSignatures'>,
+  month: Month,
+  closing: Closing,
+): Promise<string> {
+  return logSignatures.sign((origin) => closingText(origin, month, closing))
 }

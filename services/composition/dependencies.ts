@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Configuration } from '../../infra/configuration.ts'
 import { sealedStore } from '../../infra/event-store/sealed/store.ts'
@@ -6,19 +5,17 @@ import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
 import type { EventStoreDb } from '../../infra/event-store/eventstoredb/store.ts'
 import { addressBlocks } from '../../infra/http/addresses.ts'
 import { urlFault } from '../../infra/http/egress.ts'
-import { fileMailer } from '../../infra/mail/files.ts'
-import { smtpMailer } from '../../infra/mail/smtp.ts'
-import { fileTexter } from '../../infra/sms/files.ts'
-import { gatewayTexter } from '../../infra/sms/gateway.ts'
 import { financeViews } from '../../infra/postgres/finance/finance.ts'
 import { PostgresAnswers } from '../../infra/postgres/idempotency/answers.ts'
 import { PostgresImages } from '../../infra/postgres/images.ts'
 import { connectPostgres, type Postgres } from '../../infra/postgres/client/connect.ts'
+import { exclusively } from '../../infra/postgres/client/exclusively.ts'
 import { migrate } from '../../infra/postgres/migrate.ts'
 import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
 import { postgresPublicEvents } from '../../infra/postgres/webhooks/public-events.ts'
 import { PostgresReadStore } from '../../infra/postgres/read-models/read-store.ts'
 import { logProofs } from '../../infra/postgres/transparency/log-proofs.ts'
+import { logSignatures } from '../../infra/postgres/transparency/log-signatures.ts'
 import { SubjectKeys } from '../../infra/postgres/privacy/subject-keys.ts'
 import { SandboxOperations } from '../../infra/postgres/sandbox-operations.ts'
 import { postgresSnapshots } from '../../infra/postgres/snapshots.ts'
@@ -48,6 +45,7 @@ import { storedTypes } from '../../packages/domain/index.ts'
 import { observe } from './observe.ts'
 import { ownStreams } from './own-streams.ts'
 import { openLog } from './log.ts'
+import { openMailer, openTexter } from './posting.ts'
 import { SandboxClocks } from './sandbox-clocks.ts'
 import { openTokens } from './tokens.ts'
 import { openTelemetry } from './telemetry.ts'
@@ -65,9 +63,6 @@ export interface Runtime {
   readonly health: Health
   close(): Promise<void>
 }
-
-const smtpTimeoutMs = 10_000
-const smsTimeoutMs = 10_000
 
 export interface RuntimeOptions {
   /** A clock other than the machine's, for tests. */
@@ -186,7 +181,7 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
     store,
     reads,
     ...rails,
-    ...keptIn(pool),
+    ...keptIn({ pool, vault, baseUrl }),
     ...credentialsOf({ executor, store, vault, newId, clock, baseUrl, dashboardUrl, google }),
     opaque: opaqueNumbers(masterKeys),
     vault,
@@ -204,8 +199,10 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
 }
 
 /** What is in the database and in no event. */
-function keptIn(pool: Postgres['pool']) {
+function keptIn({ pool, vault, baseUrl }: Parameters<typeof logSignatures>[0]) {
   return {
+    exclusively: exclusively(pool),
+    logSignatures: logSignatures({ pool, vault, baseUrl }),
     answers: new PostgresAnswers(pool),
     publicEvents: postgresPublicEvents(pool),
     images: new PostgresImages(pool),
@@ -281,16 +278,6 @@ function openOperators({ sandboxUrl }: Configuration, { pool }: Postgres): Opera
 
 interface Operators extends SandboxBook {
   close?(): Promise<void>
-}
-
-function openMailer({ smtpUrl, mailFrom, dataDirectory }: Configuration): Mailer & { close?(): void } {
-  if (smtpUrl !== undefined) return smtpMailer({ url: smtpUrl, from: mailFrom, timeoutMs: smtpTimeoutMs })
-  return fileMailer({ directory: join(dataDirectory, 'mail'), from: mailFrom })
-}
-
-function openTexter({ smsUrl, smsFrom, dataDirectory }: Configuration): Texter {
-  if (smsUrl !== undefined) return gatewayTexter({ url: smsUrl, from: smsFrom, timeoutMs: smsTimeoutMs })
-  return fileTexter({ directory: join(dataDirectory, 'sms') })
 }
 
 /** Its supervisor restarts it, and it resumes from what is stored. */

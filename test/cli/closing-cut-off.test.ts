@@ -1,5 +1,4 @@
 import t from 'tap'
-import { currentSigner } from '../../infra/postgres/transparency/log-keys.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { monthOf } from '../../packages/kernel/calendar.ts'
@@ -7,16 +6,21 @@ import { period, periodId } from '../../packages/domain/periods/period.ts'
 import { Executor } from '../../packages/kernel/execute.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { closeMonth } from '../../services/composition/close-month.ts'
+import type { ClosedMonthView } from '../../packages/domain/periods/resource.ts'
 import { ikw, jsonOf, settingsOf } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
+import { lawOver } from '../support/law.ts'
+import { temporaryDirectory } from '../support/postgres.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { newUser, signIn } from '../support/sign-in.ts'
+import { member } from '../support/users.ts'
 
 interface Closed {
   readonly state: { readonly status: string; readonly from: string; readonly to: string }
 }
 
 let service: TestService
-const behindMs = Date.now() - Date.parse('2026-02-27T20:00:00.000Z')
+let behindMs = Date.now() - Date.parse('2026-02-27T20:00:00.000Z')
 const wave = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '+221770000000' }
 const payout = { amount: 5_000, currency: 'XOF', destination: wave }
 
@@ -27,27 +31,24 @@ t.before(async () => {
 const runtime = () => service.service.runtime
 
 t.test('a closing that is cut off after the books were closed is finished by the next', async (t) => {
-  const { dependencies, postgres, configuration } = runtime()
+  const { dependencies, postgres } = runtime()
   const { pool } = postgres
   const { merchant_id: merchant } = service.service.credentials
   const days = monthOf('2026-02', 'UTC')
   const { body: paid } = await service.post('/api/v1/payouts', payout)
-  const signer = await currentSigner({ pool, vault: dependencies.vault, baseUrl: configuration.baseUrl })
   const cutOff = async () => Promise.reject(new Error('killed'))
-  const inMarch = { ...dependencies, executor: executorAt(days.to) }
-  const closing = closeMonth(
-    { dependencies: inMarch, pool, signer, notarised: cutOff },
-    {
-      merchant,
-      livemode: false,
-      month: '2026-02',
-      timeZone: 'UTC',
-      merchantName: 'Awa',
-      currencies: ['XOF'],
-      actor: 'test',
-      ...days,
-    },
-  )
+  const logSignatures = { ...dependencies.logSignatures, rootOver: cutOff }
+  const inMarch = { ...dependencies, logSignatures, executor: executorAt(days.to) }
+  const closing = closeMonth(inMarch, {
+    merchant,
+    livemode: false,
+    month: '2026-02',
+    timeZone: 'UTC',
+    merchantName: 'Awa',
+    currencies: ['XOF'],
+    actor: 'test',
+    ...days,
+  })
   await t.rejects(closing, /killed/)
   await service.post('/api/test/payouts/callback', { payout_id: paid['id'], status: 'paid' })
   const [found] = jsonOf<readonly Closed[]>(
@@ -111,15 +112,15 @@ t.test('months of a merchant are opened and closed by one at a time', async (t) 
 })
 
 t.test('nothing is counted while read models are behind', async (t) => {
-  const { dependencies, postgres, configuration } = runtime()
-  const { pool } = postgres
+  const { dependencies } = runtime()
   const { merchant_id: merchant } = service.service.credentials
-  const signer = await currentSigner({ pool, vault: dependencies.vault, baseUrl: configuration.baseUrl })
   const reads = Object.create(dependencies.reads, { reached: { value: async () => false } }) as Reads
-  const closer = { dependencies: { ...dependencies, reads }, pool, signer, notarised: async () => undefined }
   const days = monthOf('2026-01', 'UTC')
   const of = { merchant, livemode: false, merchantName: 'Awa', currencies: ['XOF'], actor: 'test' }
-  const closing = closeMonth(closer, { ...of, month: '2026-01', timeZone: 'UTC', ...days })
+  const closing = closeMonth(
+    { ...dependencies, reads },
+    { ...of, month: '2026-01', timeZone: 'UTC', ...days },
+  )
   await t.rejects(closing, /read models are behind the log/)
   const { status } = await readState(dependencies.store, period, periodId(merchant, false, '2026-01'))
   t.equal(status, 'none')
@@ -147,6 +148,69 @@ t.test('a month that cannot be closed for one merchant is closed for the others'
   )
   t.match(alone, { code: 2, stdout: '', stderr: /There is no such merchant/ })
 })
+
+t.test('an owner closes a month that is over, and nobody else does', async (t) => {
+  const path = `${months}/2026-02`
+  let owner = await ownerSignedIn()
+  const close = (key = owner) => service.post<ClosedMonthView>(months, { month: '2026-02' }, { key })
+  const early = await close()
+  t.match(early, { status: 409, body: { detail: '2026-02 ends at 2026-03-01T00:00:00.000Z' } })
+  behindMs = Date.now() - Date.parse('2026-03-02T08:00:00.000Z')
+  owner = await ownerSignedIn()
+  const admin = await member(service, 'admin')
+  const body = { merchantId: service.service.credentials.merchant_id }
+  const switched = await service.post('/api/v1/auth/switch-merchant', body, { key: admin.token })
+  const key = String(switched.body['access_token'])
+  t.match(await close(key), { status: 403, body: { code: 'IKW-AUTHZ-001' } })
+  t.match(await close(service.sandboxKey), { status: 403, body: { code: 'IKW-AUTHZ-003' } })
+  t.equal((await service.get(path)).body['status'], 'reopened', 'as the command line left it')
+
+  const answers = await Promise.all(Array.from({ length: 5 }, () => close()))
+  await lawOver(t, answers, ({ status, headers }) => {
+    if (status === 409) return t.ok(headers.get('retry-after'), 'busy')
+    return t.equal(status, 200)
+  })
+  const { body: closed } = answers.find(({ status }) => status === 200)!
+  t.match(closed, { object: 'closed_month', livemode: false, status: 'closed', time_zone: 'Africa/Dakar' })
+  t.ok(closed.books.some(({ currency, entries }) => currency === 'XOF' && entries > 0))
+  const again = await close()
+  t.strictSame([again.status, again.body], [200, closed], 'closing it again changes nothing')
+  t.strictSame((await service.get(path)).body, closed)
+  const { pool } = runtime().postgres
+  const { rows } = await pool.query(
+    `select metadata ->> 'actor' as actor from events where type = 'PeriodClosed' and stream like '%.2026-02'
+     order by position desc limit 1`,
+  )
+  t.match(rows, [{ actor: /^user:/ }])
+  const where = ['--sandbox', '--merchant', body.merchantId, '--directory', temporaryDirectory(t), '--json']
+  const exported = await ikw(settingsOf(service), 'export', 'month', '2026-02', ...where)
+  const files = jsonOf<{ sha256: string; isAsClosed: boolean }[]>(exported)
+  t.ok(files.every(({ isAsClosed }) => isAsClosed))
+  t.strictSame(
+    files.map(({ sha256 }) => sha256).toSorted(),
+    closed.books.flatMap((one) => one.files.map(({ sha256 }) => sha256)).toSorted(),
+  )
+})
+
+/** As the clock of the service moves, access tokens expire. */
+async function ownerSignedIn(): Promise<string> {
+  const { owner_email: email, owner_password: password } = service.service.credentials
+  return (await signIn(service, { email, password })).token
+}
+
+t.test('a month of another merchant is not there, and what is no month neither', async (t) => {
+  const { token: key } = await newUser(service)
+  t.equal((await service.get(`${months}/2026-02`, { key })).status, 404)
+  t.match(await service.post(months, { month: '2026-02' }, { key }), {
+    status: 200,
+    body: { books: [] },
+  })
+  for (const text of ['2026-13', '2026-2', 'x', '2026-02-01', '2025-12'])
+    t.equal((await service.get(`${months}/${text}`)).status, 404, text)
+  t.equal((await service.post(months, { month: '2026-13' }, { key })).status, 400)
+})
+
+const months = '/api/v1/audit/months'
 
 type Reads = TestService['service']['runtime']['dependencies']['reads']
 

@@ -37,6 +37,7 @@ const table = `
   organizations  w  w  -  -  -
   apikeys        rw rw rw -  -
   team           rw rw r  -  -
+  months         w  -  -  -  -
 `
 const rights: ReadonlyMap<string, readonly string[]> = new Map(
   table

@@ -66,6 +66,8 @@ export function dependenciesOf(world: Surroundings, life: Life): Dependencies {
     opaque: { seal: unused, open: unused },
     personalKeys: { retire: unused, destroyRetired: unused, watch: unused },
     logProofs: { indexOf: async () => undefined, receiptOf: unused },
+    logSignatures: { rootOver: unused, sign: unused },
+    exclusively: unused,
     blindIndex: async (name) => hash('sha256', name),
     tokens: { sign: unused, open: unused, publicKeys: unused },
     passkeys: { creation: unused, request: unused, challengeOf: unused, created: unused, used: unused },

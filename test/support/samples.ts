@@ -184,6 +184,10 @@ const special: Readonly<Record<string, (service: TestService) => Promise<string>
     await eventually(isSigned, (signed) => signed)
     return id
   },
+  'GET /api/v1/audit/months/{month}': async (service) => {
+    const { body } = await service.post('/api/v1/audit/months', { month: '2020-01' })
+    return String(body['month'])
+  },
   'GET /pay/{slug}': made.slug,
   ...specialOfBilling,
   'GET /api/checkout/{sessionId}/receipt': made.paidSession,
