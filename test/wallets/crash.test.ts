@@ -14,7 +14,7 @@ import { ServiceProcess } from '../support/service-process.ts'
 import type { MerchantClient } from '../support/service.ts'
 import { openPortal } from '../support/subscriber.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(360_000)
 
 const customers = 6
 const kills = 3
