@@ -110,6 +110,14 @@ export const Identity = Type.String({
 export const Uuid = Type.String({ format: 'uuid' })
 export const Email = Type.String({ format: 'email', maxLength: 254 })
 export const Url = Type.String({ format: 'uri', maxLength: 2048 })
+
+/** Where a browser is sent. Readers differ about hosts behind a backslash, or behind a name and an at sign. */
+export const webAddress = {
+  pattern: '^https?://[!"$-.0->A-\\[\\]-~]+(?:[/?#][!-\\[\\]-~]*)?$',
+  'x-expected': 'a web address that begins with https:// or http:// and a host',
+  maxLength: 2048,
+} as const
+
 /** International format: a plus and at most fifteen digits; spaces and hyphens between digits are dropped. */
 export const Msisdn = Type.String({
   'x-normalize': 'msisdn',

@@ -94,7 +94,14 @@ t.test('only a server of the merchant opens a portal, for customers of its own',
   const to = (returnUrl: string) => service.post(sessions, { customerId: customer, returnUrl })
   await lawOver(
     t,
-    ['javascript:alert(1)', 'https://', 'shop.example', 'https://shop example/'],
+    [
+      'javascript:alert(1)',
+      'https://',
+      'shop.example',
+      'https://shop example/',
+      'https://shop.example\\@evil.example/',
+      'https://awa:x@shop.example/',
+    ],
     async (url) => t.match(await to(url), { status: 400, body: { param: '/returnUrl' } }, url),
   )
 })

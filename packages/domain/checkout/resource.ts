@@ -18,6 +18,7 @@ import {
   Type,
   UnixSeconds,
   unixSeconds,
+  webAddress,
   type Static,
 } from '../../contract/vocabulary.ts'
 import { AnyMetadata, type CheckoutSession, type ExistingSession } from './checkout-session.ts'
@@ -26,9 +27,7 @@ const placeholder = '{CHECKOUT_SESSION_ID}'
 
 /** Only web addresses, because our page sends the payer's browser there. */
 const ReturnUrl = Type.String({
-  pattern: '^https?://[!-~]+$',
-  'x-expected': 'a web address that begins with https:// or http://',
-  maxLength: 2048,
+  ...webAddress,
   examples: ['https://shop.example/thanks?session={CHECKOUT_SESSION_ID}'],
   description: `A web address; \`${placeholder}\` in it becomes the session's id`,
 })

@@ -20,6 +20,7 @@ import {
   unixSeconds,
   choice,
   type Static,
+  webAddress,
 } from '../../contract/vocabulary.ts'
 import { paymentFailureCodes } from './events.ts'
 import { returnUrlOf } from './return-url.ts'
@@ -68,9 +69,7 @@ export const PaymentIntentRevision = record({
 /** Inferred: only web addresses, because our page sends the payer's browser there. */
 const ReturnUrl = Type.String({
   format: 'uri',
-  pattern: '^https?://',
-  'x-expected': 'a web address that begins with https:// or http://',
-  maxLength: 2048,
+  ...webAddress,
   description: 'Where the payer goes after the payment',
 })
 

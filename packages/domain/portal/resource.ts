@@ -12,14 +12,13 @@ import {
   Timestamp,
   Type,
   unixSeconds,
+  webAddress,
   type Static,
 } from '../../contract/vocabulary.ts'
 import type { PortalSession } from './portal-session.ts'
 
 export const PortalReturnUrl = Type.String({
-  pattern: '^https?://[!-~]+$',
-  'x-expected': 'a web address that begins with https:// or http://',
-  maxLength: 2048,
+  ...webAddress,
   examples: ['https://shop.example/account'],
   description: 'Where the customer goes back to',
 })
