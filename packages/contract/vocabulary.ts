@@ -111,7 +111,7 @@ export const Uuid = Type.String({ format: 'uuid' })
 export const Email = Type.String({ format: 'email', maxLength: 254 })
 export const Url = Type.String({ format: 'uri', maxLength: 2048 })
 
-/** Where a browser is sent. Readers differ about hosts behind a backslash, or behind a name and an at sign. */
+/** Where a browser is sent. Readers differ about hosts behind a backslash, or behind a name and an @. */
 export const webAddress = {
   pattern: '^https?://[!"$-.0->A-\\[\\]-~]+(?:[/?#][!-\\[\\]-~]*)?$',
   'x-expected': 'a web address that begins with https:// or http:// and a host',
