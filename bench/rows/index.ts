@@ -2,6 +2,7 @@ import type { Row } from '../support/contest.ts'
 import { accounts } from './accounts.ts'
 import { append } from './append.ts'
 import { appendInsert } from './append-insert.ts'
+import { audit } from './audit.ts'
 import { deadEndpoint } from './dead-endpoint.ts'
 import { deliver } from './deliver.ts'
 import { eventStoreDbAppend, eventStoreDbFollow } from './eventstoredb.ts'
@@ -43,6 +44,7 @@ export const rows: readonly Row[] = [
   sealed,
   notary,
   notaryCost,
+  audit,
   reconcile,
   deliver,
   deadEndpoint,

@@ -49,7 +49,7 @@ async function prepare(bench: Bench): Promise<Contest> {
   }
 }
 
-async function signAll(
+export async function signAll(
   { postgres, dependencies, configuration }: Runtime,
   { url }: BenchDatabase,
 ): Promise<void> {
