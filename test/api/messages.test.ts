@@ -41,6 +41,14 @@ t.test('a fault says what came, what was expected, and what may have been meant'
   }
 })
 
+t.test('an object is refused where one of some words is expected, whatever it holds', async (t) => {
+  const quote = { amount: 1, currency: 'XOF', payment_method_type: { toString: '' } }
+  t.match(await service.post('/api/v1/fees/quote', quote), {
+    status: 400,
+    body: { code: 'IKW-REQ-001', param: '/payment_method_type' },
+  })
+})
+
 t.test('a problem leads to the page about its code', async (t) => {
   const { body } = await service.get(`${payouts}/po_00000000000000000000000000000001`)
   t.match(body, { detail: 'No payout po_00000000000000000000000000000001' })

@@ -13,7 +13,8 @@ const sayings: Readonly<Record<string, Say>> = {
   type: ({ type }, { data }) => `must be ${oneOf([type].flat().map(nameOfType))}, not ${shown(data)}`,
   enum: ({ allowedValues }, { data }) => {
     const words = (allowedValues as unknown[]).map((value) => String(value ?? 'null'))
-    return `must be one of ${words.join(', ')}${suggestion(String(data), words)}`
+    // An object may have a `toString` that is no function.
+    return `must be one of ${words.join(', ')}${typeof data === 'string' ? suggestion(data, words) : ''}`
   },
   const: ({ allowedValue }) => `must be ${String(allowedValue)}`,
   format: ({ format }) => formatMessages[String(format)] ?? 'is not in the form that is expected',
