@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { BenchDatabase } from './bench.ts'
@@ -6,12 +5,13 @@ import { endChild, startProgram } from './children.ts'
 import { delaysIn, type Delays } from './consumer-delays.ts'
 import { openLog } from './log.ts'
 import { environmentOf } from './merchants.ts'
+import { usageOf, type Usage } from './usage.ts'
 
 /** The whole service as `make run` starts it, or only its API. */
 export type Program = 'all-in-one/main' | 'api/serve'
 
 /** A service in a process of its own. */
-export interface BenchService {
+export interface BenchService extends Usage {
   readonly port: number
   readonly pid: number
   /**
@@ -19,7 +19,6 @@ export interface BenchService {
    * later on their own shows only after a longer wait.
    */
   settled(lookEveryMs?: number): Promise<number>
-  residentMegabytes(): number
   /** How late its consumers were so far; only the whole service tells. */
   delays(): Promise<Delays>
   close(): Promise<void>
@@ -41,7 +40,8 @@ export async function startService(
   const { child, port, healthPort } = await startProgram(`../../services/${program}`, environmentOf(database))
   const pool = new pg.Pool({ connectionString: database.url, max: 1 })
   const log = database.eventStore && (await openLog(database))
-  return { port, pid: child.pid!, settled, residentMegabytes, delays: () => delaysOf(healthPort), close }
+  const { pid = 0 } = child
+  return { port, pid, ...usageOf(pid), settled, delays: () => delaysOf(healthPort), close }
 
   /** The log stands still, and every consumer has reached its end. */
   async function settled(lookEveryMs = lookSoonMs): Promise<number> {
@@ -67,11 +67,6 @@ export async function startService(
     await pool.end()
     await log?.close()
     await endChild(child)
-  }
-
-  function residentMegabytes(): number {
-    const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
-    return Number(kilobytes) / 1_024
   }
 }
 

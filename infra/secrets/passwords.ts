@@ -12,8 +12,8 @@ export interface PasswordOptions {
   readonly waitingMax?: number
 }
 
-/** About a second's work: longer, and those who wait have gone before it is their turn. */
-const waitingForEach = 50
+/** Half a second's work: they hold places of the API while they wait. */
+const waitingForEach = 25
 /** So that threads last from one sign-in to the next, and a quiet service has none. */
 const idleMs = 60_000
 

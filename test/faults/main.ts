@@ -20,6 +20,7 @@ import {
   together,
 } from './faults.ts'
 import { led, services } from './fleet.ts'
+import { livePeople } from './people.ts'
 import { run, type RunOptions } from './run.ts'
 import { complaintsOf, tableOf } from './table.ts'
 
@@ -59,6 +60,9 @@ const faultsOnEventStoreDb = [
   postgresKilled(1),
 ]
 
+/** Of people, each with every fault. */
+const rounds = 3
+
 const ends = new Ends()
 const startedAt = performance.now()
 const seconds = () => `${((performance.now() - startedAt) / 1_000).toFixed(0)} s`.padStart(6)
@@ -78,12 +82,23 @@ async function carryOut(title: string, options: Omit<RunOptions, 'seed' | 'onSta
   return complaints.length
 }
 
+/** Answers how much is not as people were told. */
+async function live(title: string): Promise<number> {
+  if (!title.includes(only)) return 0
+  say(`\n${title}`)
+  const { tally, complaints } = await livePeople(ends, rounds).finally(() => ends.run())
+  say(`${seconds()}  ${JSON.stringify(tally)}`)
+  for (const complaint of complaints) say(complaint)
+  return complaints.length
+}
+
 // Engines outlive who started them, unless they are told to end.
 process.once('SIGINT', () => void ends.run().then(() => process.exit(130)))
 
 say(`SEED=${seed}`)
 const broken =
   (await carryOut('events on Postgres', { faults })) +
-  (await carryOut('events on EventStoreDB', { faults: faultsOnEventStoreDb, isOnEventStoreDb: true }))
+  (await carryOut('events on EventStoreDB', { faults: faultsOnEventStoreDb, isOnEventStoreDb: true })) +
+  (await live('people who sign in and out'))
 say(broken === 0 ? 'nothing is lost, and nothing is doubled' : `${broken} laws are broken`)
 process.exit(broken === 0 ? 0 : 1)

@@ -5,16 +5,14 @@ import { decodeJwt } from 'jose'
 import t, { type Test } from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { deciders, policies } from '../../packages/domain/index.ts'
-import { claim } from '../../packages/domain/claims/claim.ts'
-import { readState } from '../../packages/kernel/history.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
 import type { Credentials } from '../../services/composition/first-merchant.ts'
-import { eventually } from '../support/eventually.ts'
-import { People } from '../support/people.ts'
 import { processes } from '../../services/processes/families.ts'
 import { startProcesses } from '../../services/processes/main.ts'
 import { startTimers } from '../../services/processes/timers.ts'
 import { runProjector } from '../../services/projector/service.ts'
+import { eventually } from '../support/eventually.ts'
+import { claimsLeftHeld, People } from '../support/people.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { ServiceApart, type ServiceName } from '../support/service-apart.ts'
 import { clientOf, type MerchantClient } from '../support/service.ts'
@@ -139,12 +137,15 @@ t.test(
         async () => people.count,
         (lived) => lived >= count,
       )
-    for (const index of [0, 1, 0, 1] as const) {
-      await through(people.count + 6)
+    for (const index of [0, 1] as const) {
+      people.most = people.count + 12
+      await through(people.count + 4)
       await apis[index].end('SIGKILL')
       apis[index] = start('api', ports[index]!)
       await apis[index].port()
     }
+    people.most += 4
+    await through(people.most)
     isOver = true
     await living
     const tally = people.tally()
@@ -156,16 +157,7 @@ t.test(
 )
 
 /** Claims that nobody keeps or frees. */
-async function unfinished(): Promise<readonly string[]> {
-  const { store } = runtime.dependencies
-  const events = await store.readAll(0, 100_000, { categories: [claim.category] })
-  const ids = [...new Set(events.map(({ stream }) => stream.slice(claim.category.length + 1)))]
-  const held = async () => {
-    const states = await Promise.all(ids.map((id) => readState(store, claim, id)))
-    return ids.filter((_, index) => states[index]!.status === 'held')
-  }
-  return eventually(held, (found) => found.length === 0, 20_000).catch(held)
-}
+const unfinished = () => claimsLeftHeld(dependencies.store, 20_000)
 
 /** What becomes of the append that waits when its process is killed. */
 const fates = {

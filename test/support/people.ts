@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Dependencies } from '../../packages/contract/routes.ts'
+import { claim } from '../../packages/domain/claims/claim.ts'
+import { readState } from '../../packages/kernel/history.ts'
+import type { EventStore } from '../../packages/kernel/ports.ts'
 import { eventually } from './eventually.ts'
 import { goodPassword, signedIn, type SignedIn } from './sign-in.ts'
-import type { Answer, CallOptions, MerchantClient } from './service.ts'
+import type { Answer, CallOptions } from './service.ts'
 
 const auth = '/api/v1/auth'
 const open = { key: '' }
@@ -23,12 +26,14 @@ interface Person {
 
 export interface Places {
   /** Clients of several processes, of which one at a time may be gone. */
-  readonly clients: readonly MerchantClient[]
+  readonly clients: readonly Client[]
   readonly codes: Dependencies['codes']
 }
 
 /** People who register, sign in, refresh, change their address and sign out while processes are killed. */
 export class People {
+  /** So many live at most: whoever starts a process again waits longer than their work is worth. */
+  most = Infinity
   readonly #places: Places
   readonly #all: Person[] = []
   #turn = 0
@@ -44,6 +49,10 @@ export class People {
   /** One after the other, each through everything. */
   async live(isOver: () => boolean): Promise<void> {
     while (!isOver()) {
+      if (this.count >= this.most) {
+        await pause(retryMs)
+        continue
+      }
       const person: Person = {
         addresses: [address()],
         state: 'unknown',
@@ -187,7 +196,7 @@ export class People {
 
   /** Asks the processes in turn until one answers. */
   async #until<Body = Told>(
-    ask: (client: Asking) => Promise<Answer<Body>>,
+    ask: (client: Client) => Promise<Answer<Body>>,
     isToCome: (answer: Answer<Body>) => boolean = isRetryable,
   ): Promise<Answer<Body>> {
     for (;;) {
@@ -197,7 +206,7 @@ export class People {
     }
   }
 
-  #next(): MerchantClient {
+  #next(): Client {
     const { clients } = this.#places
     return clients[this.#turn++ % clients.length]!
   }
@@ -205,9 +214,21 @@ export class People {
 
 type Told = Record<string, unknown>
 
-interface Asking {
+/** As much of a merchant's client as people need. */
+export interface Client {
   get<Body = Told>(path: string, options: CallOptions): Promise<Answer<Body>>
   post<Body = Told>(path: string, body: unknown, options: CallOptions): Promise<Answer<Body>>
+}
+
+/** Claims that nobody has kept or freed after so long. */
+export async function claimsLeftHeld(store: EventStore, patientMs: number): Promise<readonly string[]> {
+  const events = await store.readAll(0, 100_000, { categories: [claim.category] })
+  const ids = [...new Set(events.map(({ stream }) => stream.slice(claim.category.length + 1)))]
+  const held = async () => {
+    const states = await Promise.all(ids.map((id) => readState(store, claim, id)))
+    return ids.filter((_, index) => states[index]!.status === 'held')
+  }
+  return eventually(held, (found) => found.length === 0, patientMs).catch(held)
 }
 
 const notSent = 'not sent'

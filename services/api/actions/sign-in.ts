@@ -14,6 +14,7 @@ type Asking<Body> = Request<Body>
  */
 export async function login(request: Asking<{ email: string; password: string }>) {
   const { dependencies, body } = request
+  dependencies.passwords.requireRoom()
   const found = await userOf(dependencies, body.email)
   const isRight = await provePassword(request, { ...body, known: found })
   if (!found || !isRight) return refuse('email_and_password_must_be_right')

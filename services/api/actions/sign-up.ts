@@ -40,6 +40,7 @@ const frenchSpeaking = new Set([
 export async function register(request: Request<Registration>) {
   const { dependencies, body, id } = request
   const { email, name, merchantName, password } = body
+  dependencies.passwords.requireRoom()
   await requireStrong(dependencies, '/password', { password, known: [email, name, merchantName] })
   await countRegistration(request)
   const proofs = proofsOf(body)
