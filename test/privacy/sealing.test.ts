@@ -1,5 +1,7 @@
 import t from 'tap'
 import { identity } from '../../packages/contract/identity.ts'
+import { payout } from '../../packages/domain/payouts/payout.ts'
+import { readState } from '../../packages/kernel/history.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -70,7 +72,13 @@ t.test('a box opens only where it was sealed', async (t) => {
      where stream = $1 and revision = 0`,
     [stream, from],
   )
-  await t.rejects(dependencies.store.readStream(stream!, 0))
+  const [moved, intact] = [
+    await dependencies.store.readStream(stream!, 0),
+    await dependencies.store.readStream(from!, 0),
+  ]
+  t.match(moved[0]?.damage, { message: /^payout-\S+ at 0 is sealed in a box that its key does not open$/ })
+  t.notOk(intact[0]?.damage, 'only the stream that holds it')
+  await t.rejects(readState(dependencies.store, payout, identity(String(one['id']), 'po')!), /does not open/)
 })
 
 t.test(
