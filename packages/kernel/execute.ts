@@ -31,6 +31,17 @@ export class Executor {
   }
 
   /**
+   * A stream as it is now. Where it is cached or has a snapshot only what is newer is read: streams that grow
+   * without bound are read like this.
+   */
+  async current<S, C extends Payloads, E extends Payloads, O extends Owner>(
+    decider: Decider<S, C, E, O>,
+    id: string,
+  ): Promise<Outcome<S>> {
+    return (await this.sendAll(decider, id, [])) as Outcome<S>
+  }
+
+  /**
    * Carries out several commands of one stream in order and in one write: all or none. Without commands it
    * returns the stream as it is.
    */

@@ -98,7 +98,7 @@ async function reopenOne({ dependencies }: Runtime, one: Month, { by, reason }: 
   if (known.status === 'none') throw new CommandFailedError(`${id} was never closed.`)
   const keys = booksOf(one).map(({ currency }) => bookId(merchant, livemode, currency))
   for (const key of keys) {
-    const { closedBefore } = await readState(store, book, key)
+    const { closedBefore } = (await executor.current(book, key)).state
     if (closedBefore !== undefined && closedBefore > known.to)
       throw new CommandFailedError(`Book ${key} is closed up to ${closedBefore}: open the later month first.`)
   }

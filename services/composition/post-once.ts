@@ -2,7 +2,6 @@ import { Refusal } from '../../packages/contract/refusals.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import type { PostEntry } from '../../packages/domain/ledger/commands.ts'
-import type { Book } from '../../packages/domain/ledger/state.ts'
 import { findEntry } from './journal-entries.ts'
 
 interface Posting {
@@ -20,8 +19,7 @@ export async function postOnce(dependencies: Dependencies, { bookId, entry, send
     await send(entry)
   } catch (error) {
     if (!(error instanceof Refusal) || error.reason !== 'resource_must_not_have_changed') throw error
-    // Without commands the executor answers the state of the book as it is.
-    const { requested } = (await dependencies.executor.sendAll(book, bookId, [])).state as Book
+    const { requested } = (await dependencies.executor.current(book, bookId)).state
     const bySubject = { column: 'subject', operator: '=', value: entry.subject.id } as const
     if (!(await findEntry(dependencies, [bySubject]))) await send({ ...entry, notAmong: requested })
   }

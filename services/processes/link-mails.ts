@@ -58,8 +58,9 @@ async function tellPrevious({ subject: id, ...timer }: DueTimer<Owner>, tools: T
 
 async function tellReuse(timer: DueTimer<Owner>, tools: Tools): Promise<void> {
   const [id, session] = timer.subject.split('.') as [string, string]
-  const { store } = tools.dependencies
-  const [state, { untold }] = [await readState(store, user, id), await readState(store, userSessions, id)]
+  const { store, executor } = tools.dependencies
+  const state = await readState(store, user, id)
+  const { untold } = (await executor.current(userSessions, id)).state
   if (state.status !== 'active' || !untold.includes(session)) return
   await post(tools, { to: state.email, ...reuseMail(addressed(state)) })
   await tools.send(

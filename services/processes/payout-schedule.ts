@@ -108,13 +108,9 @@ async function merchantNow(dependencies: Dependencies, id: string) {
 }
 
 async function settingsNow({ dependencies }: Tools, id: string): Promise<PayoutSettings> {
-  const { state } = await dependencies.executor.sendAll(payoutSettings, id, [])
-  // The executor erases the types of deciders; without commands it returns the current state.
-  return state as PayoutSettings
+  return (await dependencies.executor.current(payoutSettings, id)).state
 }
 
 async function bookNow(dependencies: Dependencies, id: string): Promise<Book> {
-  const { state } = await dependencies.executor.sendAll(book, id, [])
-  // The executor erases the types of deciders; without commands it returns the book's current state.
-  return state as Book
+  return (await dependencies.executor.current(book, id)).state
 }

@@ -19,7 +19,7 @@ export const subscriptionProcess: Process = {
 async function renew({ subject: id, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {
   const { executor, clock } = tools.dependencies
   // Through the executor, which remembers it for the command: each subscription is read once.
-  let outcome = await executor.sendAll(subscription, id, [])
+  let outcome: Outcome<unknown> = await executor.current(subscription, id)
   for (;;) {
     // The executor erases the types of deciders.
     const state = outcome.state as Subscription

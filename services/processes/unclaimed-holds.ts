@@ -1,7 +1,6 @@
 import { holdOwners } from '../../packages/domain/index.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
-import type { Book } from '../../packages/domain/ledger/state.ts'
 import { parseStreamName } from '../../packages/kernel/decider.ts'
 import type { Envelope } from '../../packages/kernel/envelope.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
@@ -19,8 +18,7 @@ async function giveBackUnclaimed(timer: DueTimer, { dependencies }: Tools): Prom
   const { merchant, livemode } = timer
   const { executor, store, newId } = dependencies
   const id = bookId(merchant, livemode, currency)
-  // The executor erases the types of deciders; without commands it returns the book's current state.
-  const { holds } = (await executor.sendAll(book, id, [])).state as Book
+  const { holds } = (await executor.current(book, id)).state
   const hold = holds[holdId]
   if (!hold) return
   const { category, id: owner } = parseStreamName(hold.owner)

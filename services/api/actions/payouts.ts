@@ -89,7 +89,7 @@ async function savedTarget({ caller, dependencies }: Request<PayoutBody>, saved:
 
 async function defaultTarget(request: Request<PayoutBody>): Promise<Target> {
   const id = payoutSettingsId(request.caller)
-  const { defaultDestination } = await readState(request.dependencies.store, payoutSettings, id)
+  const { defaultDestination } = (await request.dependencies.executor.current(payoutSettings, id)).state
   if (defaultDestination) return savedTarget(request, defaultDestination)
   return refuseDestination('/destination', 'No destination is given, and there is no default destination')
 }

@@ -5,7 +5,6 @@ import {
   type MailPurpose,
 } from '../../../packages/domain/sign-in/sign-in-guard.ts'
 import { actingFor, type Envelope } from '../../../packages/kernel/envelope.ts'
-import { readState } from '../../../packages/kernel/history.ts'
 import { networkOf } from '../http/rate-limit.ts'
 import type { FoundUser } from './user-accounts.ts'
 
@@ -109,12 +108,13 @@ async function guardsOf(
   { dependencies, envelope, client }: Pick<Request, 'dependencies' | 'envelope' | 'client'>,
   email: string,
 ) {
-  const { executor, store, clock, newId } = dependencies
+  const { executor, clock, newId } = dependencies
   const account = triesAt({ dependencies, envelope }, await guardOfAccount(dependencies, email))
   const place = client.address === null ? undefined : await guardOfPlace(dependencies, client.address)
   return {
     async begin(user: string | null) {
-      if (place !== undefined) refuseLocked(await readState(store, signInGuard, place), 'address', clock())
+      if (place !== undefined)
+        refuseLocked((await executor.current(signInGuard, place)).state, 'address', clock())
       await account.begin(user)
     },
     async fail() {

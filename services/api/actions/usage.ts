@@ -15,7 +15,6 @@ import type { UsageRequest } from '../../../packages/domain/usage/resource.ts'
 import { meterId, openQuantity, usageMeter } from '../../../packages/domain/usage/usage-meter.ts'
 import type { UsageRecord, UsageRecordCommands } from '../../../packages/domain/usage/usage-record.ts'
 import type { Outcome } from '../../../packages/kernel/executor-options.ts'
-import { readState } from '../../../packages/kernel/history.ts'
 import { plans } from '../../../projections/plans.ts'
 import { subscriptions } from '../../../projections/subscriptions.ts'
 import { currentState } from '../kinds/current-state.ts'
@@ -85,7 +84,7 @@ async function mustStayCountable(
   { dependencies }: Asking,
   { id, items, meterKey, quantity }: Counted,
 ): Promise<void> {
-  const meter = await readState(dependencies.store, usageMeter, meterId(id, meterKey))
+  const { state: meter } = await dependencies.executor.current(usageMeter, meterId(id, meterKey))
   const price = metersOf(items)[meterKey] ?? 0
   if ((openQuantity(meter) + quantity) * price <= meteredMax) return
   const message = 'the use of this period would cost more than one invoice can ask for'

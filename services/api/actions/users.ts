@@ -20,7 +20,6 @@ import { user, type UserCommands } from '../../../packages/domain/users/user.ts'
 import type { OpenedToken } from '../../../packages/kernel/credential-ports.ts'
 import { streamName, type Message } from '../../../packages/kernel/decider.ts'
 import { actingFor } from '../../../packages/kernel/envelope.ts'
-import { readCurrent } from '../../../packages/kernel/history.ts'
 import { authSession, sessionIn, workplace } from './auth-sessions.ts'
 import { requestLink } from './sign-in.ts'
 import { countMail, provePassword, unlock } from './sign-in-guards.ts'
@@ -104,8 +103,8 @@ export function viewEndedSession(_: string, __: UserSessions, id: string) {
 }
 
 async function activeSessions(request: Request): Promise<readonly Session[]> {
-  const { store } = request.dependencies
-  const { state, revision } = await readCurrent(store, userSessions, signedIn(request).user)
+  const { executor } = request.dependencies
+  const { state, revision } = await executor.current(userSessions, signedIn(request).user)
   request.read(revision)
   return state.active
 }

@@ -69,8 +69,8 @@ async function hindranceOf(
   { dependencies }: Visit,
   { session, reader: { words } }: Sight,
 ): Promise<readonly [string, string] | undefined> {
-  const { store } = dependencies
-  const link = session.link === null ? undefined : await readState(store, paymentLink, session.link)
+  const { store, executor } = dependencies
+  const link = session.link === null ? undefined : (await executor.current(paymentLink, session.link)).state
   if (link?.status === 'completed') return [words.closedTitle, words.closedLead]
   const { status } = await readState(store, merchant, session.merchant)
   return status === 'suspended' ? [words.pausedTitle, words.problems.merchant] : undefined
