@@ -7,9 +7,10 @@ import { FaultyProxy } from '../faults/proxy.ts'
 import { eventually } from '../support/eventually.ts'
 import { notReady } from '../support/eventstoredb-peer/failures.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
+import { startServiceWithGoogle } from '../support/google.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { sample, type Sample } from '../support/samples.ts'
-import { startService, type TestService } from '../support/service.ts'
+import type { TestService } from '../support/service.ts'
 
 t.setTimeout(300_000)
 
@@ -23,7 +24,7 @@ const engines: Readonly<Record<string, (t: Test) => Promise<Engine>>> = {
   'a PostgreSQL that is gone': async (t) => {
     const { url, gone, back } = await postgresBehindProxy(t)
     return {
-      service: await startService(t, { ...settings, POSTGRES_URL: url }),
+      service: await startServiceWithGoogle(t, { ...settings, POSTGRES_URL: url }),
       goAway: gone,
       comeBack: back,
     }
@@ -32,21 +33,25 @@ const engines: Readonly<Record<string, (t: Test) => Promise<Engine>>> = {
     const { url, gone, back } = await postgresBehindProxy(t)
     const peer = await eventStoreDb(t)
     const places = { POSTGRES_URL: url, EVENTSTORE_URL: peer.url }
-    return { service: await startService(t, { ...settings, ...places }), goAway: gone, comeBack: back }
+    return {
+      service: await startServiceWithGoogle(t, { ...settings, ...places }),
+      goAway: gone,
+      comeBack: back,
+    }
   },
   'an EventStoreDB that is gone': async (t) => {
     const peer = await eventStoreDb(t)
-    const service = await startService(t, { ...settings, EVENTSTORE_URL: peer.url })
+    const service = await startServiceWithGoogle(t, { ...settings, EVENTSTORE_URL: peer.url })
     return { service, goAway: () => peer.line.close(), comeBack: () => peer.line.open() }
   },
   'an EventStoreDB that starts': async (t) => {
     const peer = await eventStoreDb(t)
-    const service = await startService(t, { ...settings, EVENTSTORE_URL: peer.url })
+    const service = await startServiceWithGoogle(t, { ...settings, EVENTSTORE_URL: peer.url })
     return { service, goAway: () => peer.failCalls(notReady), comeBack: () => peer.recover() }
   },
   'an EventStoreDB that has lost its leader': async (t) => {
     const peer = await eventStoreDb(t)
-    const service = await startService(t, { ...settings, EVENTSTORE_URL: peer.url })
+    const service = await startServiceWithGoogle(t, { ...settings, EVENTSTORE_URL: peer.url })
     return { service, goAway: () => peer.isLedBy(9), comeBack: () => peer.recover() }
   },
 }
@@ -61,7 +66,7 @@ for (const [engine, open] of Object.entries(engines)) {
     const requests: Request[] = []
     for (const route of routes) requests.push({ route, ...(await sample(service, route)) })
     // Whoever signs in later would have to wait too.
-    await service.get('/api/v1/auth/me')
+    for (const path of ['auth/me', 'customer-portal/session']) await service.get(`/api/v1/${path}`)
     await goAway()
     const send = async ({ route, path, body, key }: Request) => {
       const { method } = partsOf(route)

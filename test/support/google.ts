@@ -72,8 +72,11 @@ export function googleOf({ service: { runtime } }: TestService): TestGoogle {
 }
 
 /** A service for samples of every operation. */
-export async function startServiceWithGoogle(t: Test): Promise<TestService> {
-  return startService(t, (await startGoogle(t)).settings)
+export async function startServiceWithGoogle(
+  t: Test,
+  settings: Parameters<typeof startService>[1] = {},
+): Promise<TestService> {
+  return startService(t, { ...settings, ...(await startGoogle(t)).settings })
 }
 
 function settingsFor(issuer: string): TestGoogle['settings'] {
