@@ -9,6 +9,7 @@ import { mailedToken, mailsTo, mailTo } from '../support/mails.ts'
 import { challengeFor, proof, withTotp } from '../support/second-factors.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { newUser, signIn, type SignedIn } from '../support/sign-in.ts'
+import { changeToken } from '../support/users.ts'
 
 const auth = '/api/v1/auth'
 const other = 'encore quatre mots au hasard'
@@ -119,6 +120,37 @@ t.test('who has the mailbox takes an account from somebody who registered a fore
     () => service.get(`${auth}/me`, as(squatter.token)),
     ({ status }) => status === 401,
   )
+})
+
+t.test('a change of address that somebody began before the password changed is canceled', async (t) => {
+  const begun = async ({ id, email, token }: SignedIn) => {
+    const newEmail = `stolen.${email}`
+    const { body } = await service.post(`${auth}/email-change/request`, { newEmail }, as(token))
+    return { id: String(body['id']), link: await changeToken(service.service, id, String(body['id'])) }
+  }
+  const confirm = (token: string) => service.post(`${auth}/email-change/confirm`, { token }, open)
+
+  const changing = await newUser(service)
+  const ofSession = await begun(changing)
+  await changePassword(changing)
+  t.match(await confirm(ofSession.link), { status: 401, body: { code: 'IKW-AUTH-005' } })
+  const shown = await service.get(`${auth}/email-change/requests/${ofSession.id}`, as(changing.token))
+  t.match(shown, { status: 200, body: { status: 'canceled' } })
+
+  const squatter = await newUser(service)
+  const ofSquatter = await begun(squatter)
+  await service.post(`${auth}/forgot-password`, { email: squatter.email }, open)
+  const token = await mailedToken(service.service, squatter.email, 'reset-password')
+  t.equal((await service.post(`${auth}/reset-password`, { token, newPassword: other }, open)).status, 200)
+  t.match(await confirm(ofSquatter.link), { status: 401 })
+
+  const proving = await newUser(service)
+  const before = await begun(proving)
+  const { codes } = await withTotp(service, proving)
+  const challengeId = await proof(service, proving, { purpose: 'change_email', code: codes[0]! })
+  const change = { challengeId, newEmail: `own.${proving.email}` }
+  t.equal((await service.post(`${auth}/change-email`, change, as(proving.token))).status, 200)
+  t.match(await confirm(before.link), { status: 401 })
 })
 
 t.test('a mail says nothing that somebody else has written', async (t) => {

@@ -126,11 +126,18 @@ export const decideContacts: Decisions<Contacts, ContactCommands, ContactEvents>
     const freed = isKept ? [] : heldOf(state, replaces)
     const isVerified = link !== undefined
     const data = { link: link ?? null, email, previous: state.email, isVerified, held: [...held], freed }
-    return [{ type: 'UserEmailChanged', data }]
+    const canceled = link === undefined ? cancellationOf(state) : []
+    return [...canceled, { type: 'UserEmailChanged', data }]
   },
 
   NotePreviousEmailTold: (_, { untold }) =>
     untold === null ? [] : [{ type: 'UserPreviousEmailTold', data: {} }],
+}
+
+/** Of the change that waits for its link, which may be in the hands of whoever had a session before. */
+export function cancellationOf({ emailChange }: Pick<Contacts, 'emailChange'>) {
+  if (emailChange?.status !== 'pending') return []
+  return [{ type: 'UserEmailChangeCanceled' as const, data: { link: emailChange.link } }]
 }
 
 export const contactChanges: Changes<Contacts & { readonly links: object }, ContactEvents> = {

@@ -1,7 +1,7 @@
 import { refuse } from '../../contract/refusals.ts'
 import type { Context, Decider, Payloads, Stamp } from '../../kernel/decider.ts'
 import type { UserOwner } from '../../kernel/owner.ts'
-import { contactChanges, decideContacts, noChanges } from './contacts.ts'
+import { cancellationOf, contactChanges, decideContacts, noChanges } from './contacts.ts'
 import type { ContactCommands, ContactEvents, Contacts } from './contacts.ts'
 import { userEvents, type UserEvents } from './events.ts'
 import { decideFactors, factorChanges, noFactors } from './factors.ts'
@@ -100,8 +100,8 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
 
     TakeOver({ password }, state) {
       const known = existing(state)
-      const changed = { type: 'UserPasswordChanged', data: { password, session: null } } as const
-      return known.emailVerified ? [] : [...provenFirst(known), changed]
+      const changed = passwordChanged(known, { password, session: null })
+      return known.emailVerified ? [] : [...provenFirst(known), ...changed]
     },
 
     ConfirmEmail: (_, state) =>
@@ -130,10 +130,10 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
 
     ChangePassword({ password, session, link }, state, context) {
       const known = existing(state)
-      const changed = { type: 'UserPasswordChanged', data: { password, session } } as const
-      if (link === undefined) return [changed]
+      const changed = passwordChanged(known, { password, session })
+      if (link === undefined) return changed
       useLink(known, 'reset_password', { link, context })
-      return known.emailVerified ? [changed] : [...provenFirst(known), changed]
+      return known.emailVerified ? changed : [...provenFirst(known), ...changed]
     },
 
     NoteLinkMailed(mailed, state) {
@@ -247,6 +247,11 @@ function provenFirst({ totp, passkeys, google, held }: ActiveUser) {
   const disabled = totp ? [{ type: 'UserTotpDisabled' as const, data: {} }] : []
   const removed = passkeys.map((passkey) => removalOf(passkey, { held }))
   return [verified, ...disabled, ...removed, ...disconnectionOf({ google, held })]
+}
+
+/** What was begun with the password before comes to nothing: it may have been somebody else. */
+function passwordChanged(known: ActiveUser, data: UserEvents['UserPasswordChanged']) {
+  return [{ type: 'UserPasswordChanged' as const, data }, ...cancellationOf(known)]
 }
 
 function newLink(purpose: LinkPurpose, link: string, { now }: Context<UserOwner>) {
