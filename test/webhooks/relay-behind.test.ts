@@ -74,4 +74,8 @@ t.test('a relay that is behind the snapshot of a book goes on from its own', asy
     await renderer.keepSnapshots()
   }
   t.ok(read < (3 * entries) / 2, `${read} events were read again, of ${entries}`)
+  const kept = await snapshots.load(`relay/ledger-${id}`, book.snapshot!.version)
+  const { balances } = kept!.state as { readonly balances: object }
+  const shown = ['merchant.available', 'merchant.pending', 'merchant.reserved', 'clearing.payout']
+  t.strictSame(Object.keys(balances).toSorted(), shown.toSorted(), 'it keeps no more than it shows')
 })

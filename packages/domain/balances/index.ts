@@ -1,38 +1,41 @@
 import type { Family } from '../../contract/family.ts'
 import { lowerCurrencies } from '../../contract/lower-currencies.ts'
 import type { PublicSource } from '../../contract/public-events.ts'
+import type { AnyDecider } from '../../kernel/decider.ts'
 import type { RecordedEvent } from '../../kernel/projection.ts'
 import { parseBookId } from '../ledger/accounts.ts'
 import { book } from '../ledger/book.ts'
 import type { LedgerEvents } from '../ledger/events.ts'
-import { afterPostings, balances as balancesOf, balancesFrom, type Book } from '../ledger/state.ts'
+import { balances as balancesOf } from '../ledger/state.ts'
 import { availableTemplates, BalanceResource, viewBalance } from './balance.ts'
+import { afterShown, shownAccounts, type ShownAccounts } from './movement.ts'
 
-/** Merchants see balances, so holds and what has ended need not be tracked a second time. */
-const balancesAlone: typeof book.evolve = {
-  EntryPosted: afterPostings,
-  HoldPlaced: afterPostings,
-  HoldAdvanced: afterPostings,
-  HoldPosted: afterPostings,
-  HoldVoided: afterPostings,
-  EntryRefused: unchanged,
-  BookClosed: unchanged,
-  BookReopened: unchanged,
+/** Merchants see four accounts, so a book's others and its holds are not tracked a second time. */
+const shownAlone: AnyDecider = {
+  ...book,
+  initial: () => shownAccounts(book.initial()),
+  evolve: {
+    EntryPosted: afterShown,
+    HoldPlaced: afterShown,
+    HoldAdvanced: afterShown,
+    HoldPosted: afterShown,
+    HoldVoided: afterShown,
+    EntryRefused: unchanged,
+    BookClosed: unchanged,
+    BookReopened: unchanged,
+  } satisfies Record<keyof typeof book.evolve, unknown>,
+  snapshot: { ...book.snapshot!, restored: (kept) => shownAccounts(kept as ShownAccounts) },
 }
 
 /** What is no entry moves nothing. */
-function unchanged(book: Book): Book {
-  return book
+function unchanged(shown: ShownAccounts): ShownAccounts {
+  return shown
 }
 
 const inWebhook = lowerCurrencies(BalanceResource)
 
 const told: PublicSource = {
-  decider: {
-    ...book,
-    evolve: balancesAlone,
-    ...(book.snapshot && { snapshot: { ...book.snapshot, restored: balancesFrom } }),
-  },
+  decider: shownAlone,
   resource: 'balance',
   scope: 'balance.read',
   types: { 'balance.available': 'Money has become available in the balance.' },
@@ -42,7 +45,7 @@ const told: PublicSource = {
     return availableTemplates.includes(template) ? 'balance.available' : undefined
   },
   data: inWebhook.schema,
-  view: (id, state: Book, { metadata }: RecordedEvent) => {
+  view: (id, state: ShownAccounts, { metadata }: RecordedEvent) => {
     const { currency } = parseBookId(id)
     const owner = { livemode: metadata.livemode, asOf: metadata.at }
     return inWebhook.lower(viewBalance([{ ...balancesOf(state), currency }], owner))

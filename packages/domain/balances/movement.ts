@@ -7,7 +7,7 @@ import {
 } from '../ledger/accounts.ts'
 import type { Entry } from '../ledger/events.ts'
 import { effect } from '../ledger/postings.ts'
-import type { Balances } from '../ledger/state.ts'
+import { balanceOf, type Balances, type Book } from '../ledger/state.ts'
 
 export const nothing: Balances = { available: 0, pending: 0, reserved: 0 }
 
@@ -35,4 +35,22 @@ export function sumOf(one: Balances, other: Balances): Balances {
     pending: one.pending + other.pending,
     reserved: one.reserved + other.reserved,
   }
+}
+
+/** Of a book, only the accounts that its merchant's balances show: it may have 100,000 others. */
+export type ShownAccounts = Pick<Book, 'balances'>
+
+/** What a book, or what was kept of it, shows. */
+export function shownAccounts(book: ShownAccounts): ShownAccounts {
+  const codes = Object.keys(shownAs) as readonly AccountCode[]
+  return { balances: Object.fromEntries(codes.map((code) => [code, balanceOf(book, code)])) }
+}
+
+/** Modified in place, as a book is. */
+export function afterShown(shown: ShownAccounts, { postings }: Pick<Entry, 'postings'>): ShownAccounts {
+  for (const posting of postings) {
+    const { account } = posting
+    if (shownAs[account]) shown.balances[account] = balanceOf(shown, account) + effect(posting)
+  }
+  return shown
 }

@@ -93,12 +93,7 @@ export function bookFrom(kept: unknown): Book {
   }
 }
 
-/** The same where only balances are needed. */
-export function balancesFrom(kept: unknown): Book {
-  return { ...emptyBook(), balances: (kept as KeptBook).balances }
-}
-
-export function balanceOf(book: Book, account: AccountCode): number {
+export function balanceOf(book: Pick<Book, 'balances'>, account: AccountCode): number {
   return book.balances[account] ?? 0
 }
 
@@ -119,7 +114,7 @@ export interface Balances {
 }
 
 /** Domain model 2.4: what the merchant sees of a book. */
-export function balances(book: Book): Balances {
+export function balances(book: Pick<Book, 'balances'>): Balances {
   return {
     available: balanceOf(book, merchantAvailable),
     pending: balanceOf(book, merchantPending),
@@ -222,13 +217,12 @@ function stepped({ holds }: Book, { holdId, parts }: LedgerEvents['HoldAdvanced'
 }
 
 function move(book: Book, entry: Entry): void {
-  afterPostings(book, entry)
+  moveBalances(book, entry)
   movePending(book, entry)
   if (entry.cause) noteCause(book, entry.cause)
 }
 
-/** All that balances need: for users who show nothing else of a book and need not track its holds. */
-export function afterPostings(book: Book, { postings }: Pick<Entry, 'postings'>): Book {
+function moveBalances(book: Book, { postings }: Entry): void {
   for (const posting of postings) {
     const before = balanceOf(book, posting.account)
     const balance = before + effect(posting)
@@ -236,7 +230,6 @@ export function afterPostings(book: Book, { postings }: Pick<Entry, 'postings'>)
     if (balance === 0) delete book.balances[posting.account]
     else book.balances[posting.account] = balance
   }
-  return book
 }
 
 function movePending(book: Book, { template, postings, pending }: Entry): void {
