@@ -1,3 +1,4 @@
+import { begun, existing } from '../../contract/existing.ts'
 import { derivedId } from '../../contract/identity.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { nullable, record, Timestamp, Type } from '../../contract/vocabulary.ts'
@@ -102,15 +103,6 @@ export const apiKey: Decider<ApiKey, ApiKeyCommands, ApiKeyEvents> = {
     ApiKeyRevoked: (state) => ({ ...begun(state), status: 'revoked' }),
     ApiKeyUsed: (state, _, { at }) => ({ ...begun(state), usedAt: at }),
   },
-}
-
-function existing(state: ApiKey): Known {
-  return state.status === 'none' ? refuse('resource_must_exist') : state
-}
-
-function begun(state: ApiKey): Known {
-  if (state.status === 'none') throw new Error('the stream does not start with ApiKeyIssued')
-  return state
 }
 
 /** From when on, in milliseconds of Unix time, the next use is noted. */

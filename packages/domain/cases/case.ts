@@ -1,5 +1,5 @@
+import { begun, existing } from '../../contract/existing.ts'
 import { derivedId } from '../../contract/identity.ts'
-import { refuse } from '../../contract/refusals.ts'
 import {
   CountMinor,
   Currency,
@@ -78,17 +78,15 @@ export const supportCase: Decider<SupportCase, CaseCommands, CaseEvents> = {
       return status === 'none' ? [{ type: 'CaseOpened', data: opened }] : []
     },
 
-    ResolveCase({ note }, { status }) {
-      if (status === 'none') refuse('resource_must_exist')
-      return status === 'resolved' ? [] : [{ type: 'CaseResolved', data: { note } }]
+    ResolveCase({ note }, state) {
+      return existing(state).status === 'resolved' ? [] : [{ type: 'CaseResolved', data: { note } }]
     },
   },
 
   evolve: {
     CaseOpened: (_, opened, { at }) => ({ ...opened, openedAt: at, status: 'open' }),
     CaseResolved: (state, { note }, { at }) => {
-      if (state.status === 'none') throw new Error('the stream does not start with CaseOpened')
-      return { ...state, status: 'resolved', resolution: { note, at } }
+      return { ...begun(state), status: 'resolved', resolution: { note, at } }
     },
   },
 }

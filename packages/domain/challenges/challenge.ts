@@ -1,3 +1,4 @@
+import { begun, existing } from '../../contract/existing.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { literals, nullable, record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
@@ -115,10 +116,10 @@ export const challenge: Decider<Challenge, ChallengeCommands, ChallengeEvents, U
       return [{ type: 'ChallengeIssued', data: { ...issue, expiresAt } }]
     },
 
-    NoteCodeSent: (_, state) => (known(state).isSent ? [] : [{ type: 'ChallengeCodeSent', data: {} }]),
+    NoteCodeSent: (_, state) => (existing(state).isSent ? [] : [{ type: 'ChallengeCodeSent', data: {} }]),
 
     AnswerChallenge({ isRight, method }, state, { now }) {
-      const { status, expiresAt } = known(state)
+      const { status, expiresAt } = existing(state)
       if (status !== 'pending') refuse('challenge_must_be_pending')
       if (now >= new Date(expiresAt)) refuse('code_must_be_right')
       return [
@@ -147,15 +148,6 @@ export const challenge: Decider<Challenge, ChallengeCommands, ChallengeEvents, U
     },
     ChallengeConsumed: (state, { by }) => ({ ...begun(state), status: 'consumed', by }),
   },
-}
-
-function known(state: Challenge): IssuedChallenge {
-  return state.status === 'none' ? refuse('resource_must_exist') : state
-}
-
-function begun(state: Challenge): IssuedChallenge {
-  if (state.status !== 'none') return state
-  throw new Error('the stream does not start with ChallengeIssued')
 }
 
 /** What it is now: nothing tells that its time is over but the time. */

@@ -1,3 +1,4 @@
+import { begun } from '../../contract/existing.ts'
 import { derivedId, publicId } from '../../contract/identity.ts'
 import { feeModes, MethodTypes } from '../../contract/payment-methods.ts'
 import { refuse } from '../../contract/refusals.ts'
@@ -245,10 +246,4 @@ function payable(state: CheckoutSession, now: Date): ExistingSession {
 
 function existing(state: CheckoutSession): ExistingSession {
   return state.status === 'none' ? refuse('checkout_session_must_exist') : state
-}
-
-/** A history that continues without a beginning is a bug, not the caller's fault. */
-function begun(state: CheckoutSession): ExistingSession {
-  if (state.status === 'none') throw new Error('the stream does not start with CheckoutSessionOpened')
-  return state
 }

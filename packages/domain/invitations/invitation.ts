@@ -1,3 +1,4 @@
+import { begun, existing } from '../../contract/existing.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { literals, nullable, record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
@@ -130,15 +131,6 @@ export const invitation: Decider<Invitation, InvitationCommands, InvitationEvent
     InvitationRevoked: (state) => ({ ...begun(state), status: 'revoked' }),
     InvitationExpired: (state) => ({ ...begun(state), status: 'expired' }),
   },
-}
-
-function existing(state: Invitation): KnownInvitation {
-  return state.status === 'none' ? refuse('resource_must_exist') : state
-}
-
-function begun(state: Invitation): KnownInvitation {
-  if (state.status !== 'none') return state
-  throw new Error('the stream does not start with InvitationSent')
 }
 
 /** Until another mail may go to the address. */

@@ -1,3 +1,4 @@
+import { begun, existing } from '../../contract/existing.ts'
 import { derivedId } from '../../contract/identity.ts'
 import { givenMetadata } from '../../contract/metadata.ts'
 import { refuse } from '../../contract/refusals.ts'
@@ -8,8 +9,6 @@ import { invoiceEvents, type InvoiceEvents, type Payer } from './events.ts'
 import {
   amountDue,
   amountLeft,
-  begun,
-  existing,
   isPayable,
   liveAttempt,
   type ExistingInvoice,

@@ -1,4 +1,3 @@
-import { refuse } from '../../contract/refusals.ts'
 import type { InvoiceEvents, Payer } from './events.ts'
 
 type Terms = InvoiceEvents['InvoiceDrafted']
@@ -37,17 +36,6 @@ export interface ExistingInvoice extends Terms {
 }
 
 export type Invoice = { readonly status: 'none' } | ExistingInvoice
-
-export function existing(state: Invoice): ExistingInvoice {
-  return state.status === 'none' ? refuse('resource_must_exist') : state
-}
-
-/** A history that continues without a beginning is a bug, not the caller's fault. */
-export function begun(state: Invoice): ExistingInvoice {
-  if (state.status === 'none')
-    throw new Error('the stream starts neither with a draft nor with an issued invoice')
-  return state
-}
 
 export function amountDue({ lines }: Pick<Terms, 'lines'>): number {
   return lines.reduce((sum, { amount }) => sum + amount, 0)

@@ -1,4 +1,5 @@
 import type { Role } from '../../contract/callers.ts'
+import { begun, existing } from '../../contract/existing.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { roles } from '../../contract/roles.ts'
 import { literals, nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
@@ -110,30 +111,30 @@ export const merchant: Decider<Merchant, MerchantCommands, MerchantEvents> = {
     },
 
     OrganizeMerchant({ organization }, state) {
-      return known(state).organization ? [] : [{ type: 'MerchantOrganized', data: { organization } }]
+      return existing(state).organization ? [] : [{ type: 'MerchantOrganized', data: { organization } }]
     },
 
     AddMember({ user, role }, state) {
-      const { members } = known(state)
+      const { members } = existing(state)
       if (members[user] === role) return []
       if (isLastOwner(members, user)) refuse('merchant_must_keep_an_owner')
       return [{ type: 'MerchantMemberAdded', data: { user, role, link: null } }]
     },
 
     AdmitMember({ user, role, link }, state) {
-      const { members, admitted } = known(state)
+      const { members, admitted } = existing(state)
       const isDone = user in members || (link !== null && admitted.includes(link))
       return isDone ? [] : [{ type: 'MerchantMemberAdded', data: { user, role, link } }]
     },
 
     RemoveMember({ user }, state) {
-      const { members } = known(state)
+      const { members } = existing(state)
       if (!(user in members)) refuse('resource_must_exist')
       if (isLastOwner(members, user)) refuse('merchant_must_keep_an_owner')
       return [{ type: 'MerchantMemberRemoved', data: { user } }]
     },
 
-    OpenToLive: (_, state) => (known(state).isLive ? [] : [{ type: 'MerchantOpenedToLive', data: {} }]),
+    OpenToLive: (_, state) => (existing(state).isLive ? [] : [{ type: 'MerchantOpenedToLive', data: {} }]),
   },
 
   evolve: {
@@ -141,11 +142,11 @@ export const merchant: Decider<Merchant, MerchantCommands, MerchantEvents> = {
       const nobody = { members: {}, joined: {}, admitted: [] }
       return { ...details, at, status: 'active', organization: null, ...nobody, isLive: false }
     },
-    MerchantSuspended: (state) => ({ ...existing(state), status: 'suspended' }),
-    MerchantActivated: (state) => ({ ...existing(state), status: 'active' }),
-    MerchantOrganized: (state, { organization }) => ({ ...existing(state), organization }),
+    MerchantSuspended: (state) => ({ ...begun(state), status: 'suspended' }),
+    MerchantActivated: (state) => ({ ...begun(state), status: 'active' }),
+    MerchantOrganized: (state, { organization }) => ({ ...begun(state), organization }),
     MerchantMemberAdded: (state, { user, role, link }, { at }) => {
-      const { members, joined, admitted, ...rest } = existing(state)
+      const { members, joined, admitted, ...rest } = begun(state)
       return {
         ...rest,
         members: { ...members, [user]: role },
@@ -154,24 +155,15 @@ export const merchant: Decider<Merchant, MerchantCommands, MerchantEvents> = {
       }
     },
     MerchantMemberRemoved: (state, { user }) => {
-      const { [user]: _role, ...members } = existing(state).members
-      const { [user]: _at, ...joined } = existing(state).joined
-      return { ...existing(state), members, joined }
+      const { [user]: _role, ...members } = begun(state).members
+      const { [user]: _at, ...joined } = begun(state).joined
+      return { ...begun(state), members, joined }
     },
-    MerchantOpenedToLive: (state) => ({ ...existing(state), isLive: true }),
+    MerchantOpenedToLive: (state) => ({ ...begun(state), isLive: true }),
   },
 }
 
 function isLastOwner(members: Existing['members'], user: string): boolean {
   const owners = Object.keys(members).filter((member) => members[member] === 'owner')
   return owners.length === 1 && owners[0] === user
-}
-
-function known(state: Merchant): Existing {
-  return state.status === 'none' ? refuse('resource_must_exist') : state
-}
-
-function existing(state: Merchant): Existing {
-  if (state.status === 'none') throw new Error('the stream does not start with MerchantCreated')
-  return state
 }

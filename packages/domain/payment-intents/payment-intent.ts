@@ -1,5 +1,6 @@
 import { lastCharacters } from '../../contract/characters.ts'
 import { admitPayment, admitPaymentMethod } from '../../contract/eligibility.ts'
+import { begun } from '../../contract/existing.ts'
 import { derivedId, publicId } from '../../contract/identity.ts'
 import { admitMetadata, changedMetadata, metadataChange } from '../../contract/metadata.ts'
 import { refuse } from '../../contract/refusals.ts'
@@ -24,10 +25,10 @@ import {
 import { railOf } from './rail.ts'
 import {
   attemptOf,
-  begun,
   created,
   isAwaiting,
   isLocked,
+  newIntent,
   withStatus,
   type Attempt,
   type CreatedIntent,
@@ -209,9 +210,9 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
 
   evolve: {
     PaymentIntentCreated: (_, intent, { merchant, livemode, at }) =>
-      begun({ ...intent, merchant, livemode }, at),
+      newIntent({ ...intent, merchant, livemode }, at),
     PaymentIntentAnnotated: (state, { description, metadata }) => {
-      const intent = created(state)
+      const intent = begun(state)
       return {
         ...intent,
         description: description === undefined ? intent.description : description,
@@ -220,14 +221,14 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
     },
     PaymentIntentConfirmationStarted: (state, attempt, { at }) => {
       const started = Object.assign({ startedAt: at, aborted: false }, attempt)
-      const attempts = [...created(state).attempts, started]
+      const attempts = [...begun(state).attempts, started]
       return withStatus(state, { attempts, status: 'requires_payment_method', locked: true })
     },
     PaymentIntentSubmitted: (state, { expiresAt }) => withStatus(state, { status: 'processing', expiresAt }),
     PaymentIntentActionRequired: (state, { expiresAt, url }) =>
       withStatus(state, { status: 'requires_action', expiresAt, url }),
     PaymentIntentConfirmationAborted: (state, { operationId }) => {
-      const attempts = created(state).attempts.map((attempt) => {
+      const attempts = begun(state).attempts.map((attempt) => {
         return attempt.operationId === operationId ? { ...attempt, aborted: true } : attempt
       })
       return withStatus(state, { attempts, status: 'requires_payment_method', locked: false })
@@ -242,19 +243,19 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
     PaymentIntentCanceled: (state, { operationId }, { at }) =>
       withStatus(state, { status: 'canceled', canceledAt: at, open: operationId !== null }),
     PaymentIntentLateSuccessRecorded: (state, { operationId }) => {
-      const intent = created(state)
+      const intent = begun(state)
       return { ...intent, late: [...intent.late, operationId] }
     },
     PaymentIntentLateSuccessRefunded: (state, { operationId }) => {
-      const intent = created(state)
+      const intent = begun(state)
       return { ...intent, lateRefunded: [...intent.lateRefunded, operationId] }
     },
     PaymentIntentLateRefundFailed: (state, { operationId }) => {
-      const intent = created(state)
+      const intent = begun(state)
       return { ...intent, lateRefundsFailed: [...intent.lateRefundsFailed, operationId] }
     },
     PaymentIntentResultContradicted: (state, { operationId, word }) => {
-      const intent = created(state)
+      const intent = begun(state)
       return { ...intent, contradictions: [...intent.contradictions, `${operationId} ${word}`] }
     },
     PaymentIntentPaymentReturned: (state) => withStatus(state, { status: 'failed', failure: takenBack }),
@@ -277,7 +278,7 @@ const takenBack = { code: 'processing_error', message: 'The provider has taken t
 
 /** Nobody asks any more whether it was paid. */
 function closed(state: PaymentIntent): CreatedIntent {
-  const intent = created(state)
+  const intent = begun(state)
   return intent.status === 'canceled' ? { ...intent, open: false } : intent
 }
 

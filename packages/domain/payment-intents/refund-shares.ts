@@ -1,3 +1,4 @@
+import { begun } from '../../contract/existing.ts'
 import { Refusal, refuse } from '../../contract/refusals.ts'
 import type { Message } from '../../kernel/decider.ts'
 import type { PaymentIntentEvents } from './events.ts'
@@ -97,27 +98,34 @@ function refundable(state: PaymentIntent): PaidIntent {
   })
 }
 
+/** The same for folding: only what was paid has refunds. */
+function paid(state: PaymentIntent): PaidIntent {
+  const intent = begun(state)
+  if (intent.status === 'succeeded') return intent
+  throw new Error(`an intent that is ${intent.status} has no refunds`)
+}
+
 type Share = Payment['refunds'][string]
 
 export function withShare(state: PaymentIntent, refund: string, share: Share): PaymentIntent {
-  const intent = refundable(state)
+  const intent = paid(state)
   const refunds = { ...intent.payment.refunds, [refund]: share }
   return { ...intent, payment: { ...intent.payment, refunds } }
 }
 
 /** Nothing of the payment is reserved for it any more. */
 export function withoutShare(state: PaymentIntent, refund: string): PaymentIntent {
-  const { payment } = refundable(state)
+  const { payment } = paid(state)
   const { [refund]: _, ...refunds } = payment.refunds
   const ended = [...(payment.ended ?? []).filter((id) => id !== refund), refund]
-  return { ...refundable(state), payment: { ...payment, refunds, ended } }
+  return { ...paid(state), payment: { ...payment, refunds, ended } }
 }
 
 export function withChargeRefused(
   state: PaymentIntent,
   { refund, attempt }: Pick<Charge, 'refund' | 'attempt'>,
 ): PaymentIntent {
-  const intent = created(state)
+  const intent = begun(state)
   return { ...intent, chargesRefused: { ...intent.chargesRefused, [refund]: attempt } }
 }
 
@@ -126,7 +134,7 @@ export function withChargeRefused(
  * left.
  */
 export function refundedShare(state: PaymentIntent, refund: string, amount: number): PaymentIntent {
-  const { payment } = refundable(state)
+  const { payment } = paid(state)
   const shares = payment.refunds[refund]?.shares ?? sharesOfRefund(payment, amount)
   return withShare(state, refund, { amount, shares, done: true })
 }

@@ -1,3 +1,4 @@
+import { begun } from '../../contract/existing.ts'
 import { derivedId } from '../../contract/identity.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { refundableShares, refundShares, type Share } from '../ledger/plans.ts'
@@ -93,7 +94,7 @@ function terms(intent: Terms): Terms {
 // States are built with `Object.assign` onto a literal: V8 takes ten times as long to spread one object into
 // another.
 
-export function begun(intent: Terms, createdAt: string): CreatedIntent {
+export function newIntent(intent: Terms, createdAt: string): CreatedIntent {
   const nothingYet = { attempts: [], late: [], lateRefunded: [], lateRefundsFailed: [], contradictions: [] }
   const status = { status: 'requires_payment_method', locked: false } as const
   return Object.assign(terms(intent), { createdAt }, nothingYet, status)
@@ -101,7 +102,7 @@ export function begun(intent: Terms, createdAt: string): CreatedIntent {
 
 /** The intent with another status, without fields that belonged to the last one. */
 export function withStatus<const Status extends object>(state: PaymentIntent, status: Status) {
-  const intent = created(state)
+  const intent = begun(state)
   const { createdAt, attempts, late, lateRefunded, lateRefundsFailed, contradictions } = intent
   const history = { createdAt, attempts, late, lateRefunded, lateRefundsFailed, contradictions }
   return Object.assign(terms(intent), history, status)

@@ -1,3 +1,4 @@
+import { begun, existing } from '../../contract/existing.ts'
 import { feeModes, MethodTypes } from '../../contract/payment-methods.ts'
 import { refuse } from '../../contract/refusals.ts'
 import {
@@ -159,16 +160,6 @@ export const paymentLink: Decider<PaymentLink, PaymentLinkCommands, PaymentLinkE
 /** Whether it takes new payers. Time may have ended it a moment before its timer does. */
 export function isOpen({ status, expiresAt }: ExistingLink, now: Date): boolean {
   return status === 'active' && (expiresAt === null || Date.parse(expiresAt) > now.getTime())
-}
-
-function existing(state: PaymentLink): ExistingLink {
-  return state.status === 'none' ? refuse('resource_must_exist') : state
-}
-
-/** A history that continues without a beginning is a bug, not the caller's fault. */
-function begun(state: PaymentLink): ExistingLink {
-  if (state.status === 'none') throw new Error('the stream does not start with PaymentLinkCreated')
-  return state
 }
 
 // The slug is the id, written shorter: a link is found without a read model.

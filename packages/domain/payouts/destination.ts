@@ -1,5 +1,6 @@
 import { marketOf } from '../../contract/catalog.ts'
 import { admitPayout } from '../../contract/eligibility.ts'
+import { begun } from '../../contract/existing.ts'
 import { derivedId } from '../../contract/identity.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { Currency, nullable, record, Timestamp, Type } from '../../contract/vocabulary.ts'
@@ -90,10 +91,7 @@ export const payoutDestination: Decider<
     PayoutDestinationSaved: (_, details, { merchant, livemode, at }) => {
       return { ...details, merchant, livemode, at, status: 'active' }
     },
-    PayoutDestinationRemoved: (state) => {
-      if (state.status === 'none') throw new Error('the stream does not start with PayoutDestinationSaved')
-      return { ...state, status: 'removed' }
-    },
+    PayoutDestinationRemoved: (state) => ({ ...begun(state), status: 'removed' }),
   },
 }
 

@@ -1,4 +1,5 @@
 import { admitPayout } from '../../contract/eligibility.ts'
+import { begun } from '../../contract/existing.ts'
 import { refuse } from '../../contract/refusals.ts'
 import type { Decider, Stamp } from '../../kernel/decider.ts'
 import { isStillEligible, metadataOf, notEligible, repeated } from './admission.ts'
@@ -177,8 +178,8 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
 
   evolve: {
     PayoutRequested: (_, details, { merchant, livemode, at }) => {
-      const begun = { status: 'pending', delay: null, contradictions: [], escalated: false } as const
-      return Object.assign(begun, { merchant, livemode, at }, details)
+      const pending = { status: 'pending', delay: null, contradictions: [], escalated: false } as const
+      return Object.assign(pending, { merchant, livemode, at }, details)
     },
     PayoutAbandoned: () => ({ status: 'abandoned' }),
     PayoutSent: (state, _, { at }) => moved(state, { status: 'in_transit', sentAt: at }),
@@ -186,9 +187,9 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
     PayoutFailed: (state, { failure }) => moved(state, { status: 'failed', failure, paidAt: null }),
     PayoutCanceled: (state) => moved(state, { status: 'canceled' }),
     PayoutReturned: (state) => moved(state, { status: 'failed', failure: returned, paidAt: paidAt(state) }),
-    PayoutDelayed: (state, { reason }, { at }) => ({ ...requested(state), delay: { reason, at } }),
+    PayoutDelayed: (state, { reason }, { at }) => ({ ...begun(state), delay: { reason, at } }),
     PayoutDelayReasonRevised: (state, { reason }) => ({
-      ...requested(state),
+      ...begun(state),
       delay: revisedDelay(state, reason),
     }),
     PayoutContradicted: (state, { claim }) => withWord(state, claim),
@@ -196,7 +197,7 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
     PayoutChargeRequested: (state) => charging(state, true),
     PayoutChargeRefused: (state) => charging(state, false),
     PayoutPaidLate: (state, _, { at }) => moved(state, { status: 'paid', paidAt: at }),
-    PayoutEscalated: (state) => ({ ...requested(state), escalated: true }),
+    PayoutEscalated: (state) => ({ ...begun(state), escalated: true }),
   },
 }
 
@@ -213,12 +214,12 @@ function isCharging(state: Payout): boolean {
 }
 
 function charging(state: Payout, is: boolean): RequestedPayout {
-  const known = requested(state)
+  const known = begun(state)
   return known.status === 'failed' ? { ...known, charging: is } : known
 }
 
 function withWord(state: Payout, word: Word): RequestedPayout {
-  const known = requested(state)
+  const known = begun(state)
   return { ...known, contradictions: [...known.contradictions, word] }
 }
 
@@ -231,7 +232,7 @@ function recordOf(state: Payout): Recorded | undefined {
 
 const returned: Failure = { code: 'returned', message: 'The money came back after it had been paid' }
 function revisedDelay(state: Payout, reason: DelayReason): Details['delay'] {
-  const { delay } = requested(state)
+  const { delay } = begun(state)
   return delay && { ...delay, reason }
 }
 
@@ -257,7 +258,7 @@ export function requested(state: Payout): RequestedPayout {
 
 /** The fields that a change of status keeps, with the new status. Spreading costs four times as much. */
 function moved<const Status extends object>(state: Payout, status: Status): Details & Status {
-  const known = requested(state)
+  const known = begun(state)
   const { merchant, livemode, money, destination, payoutMethod, batch, metadata } = known
   const { expectedBy, at, delay, contradictions, escalated } = known
   const terms = { merchant, livemode, money, destination, payoutMethod, batch, metadata, expectedBy, at }

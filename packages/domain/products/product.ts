@@ -1,3 +1,4 @@
+import { begun, existing } from '../../contract/existing.ts'
 import { admitMetadata, givenMetadata, metadataChange, type MetadataChange } from '../../contract/metadata.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { CountMinor, Currency, Metadata, nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
@@ -113,16 +114,6 @@ export const product: Decider<Product, ProductCommands, ProductEvents> = {
     ProductDeactivated: (state, _, { at }) => switched(state, false, at),
     ProductDeleted: () => ({ status: 'deleted' }),
   },
-}
-
-function existing(state: Product): Extract<Product, Details> {
-  return 'name' in state ? state : refuse('resource_must_exist')
-}
-
-/** A history that continues without a beginning is a bug, not the caller's fault. */
-function begun(state: Product): Extract<Product, Details> {
-  if ('name' in state) return state
-  throw new Error('the stream does not start with ProductCreated')
 }
 
 function fieldsOf({ livemode, createdAt, updated_at, active, status, ...fields }: Extract<Product, Details>) {

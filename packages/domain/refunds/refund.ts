@@ -1,3 +1,4 @@
+import { begun } from '../../contract/existing.ts'
 import { refuse } from '../../contract/refusals.ts'
 import type { Decider, Message } from '../../kernel/decider.ts'
 import type { MerchantOwner } from '../../kernel/owner.ts'
@@ -151,26 +152,26 @@ export const refund: Decider<Refund, RefundCommands, RefundEvents> = {
       contradictions: [],
       status: 'pending',
     }),
-    RefundSucceeded: (state) => ({ ...requested(state), status: 'succeeded' }),
+    RefundSucceeded: (state) => ({ ...begun(state), status: 'succeeded' }),
     RefundFailed: (state, { code, message }) => ({
-      ...requested(state),
+      ...begun(state),
       status: 'failed',
       failure: { code, message },
     }),
     RefundAbandoned: () => ({ status: 'abandoned' }),
-    RefundEscalated: (state) => ({ ...requested(state), escalated: true }),
+    RefundEscalated: (state) => ({ ...begun(state), escalated: true }),
     RefundResultContradicted: (state, { word }) => {
-      const known = requested(state)
+      const known = begun(state)
       return { ...known, contradictions: [...known.contradictions, word] }
     },
     RefundReturned: (state, { message }) => ({
-      ...requested(state),
+      ...begun(state),
       status: 'failed',
       failure: { code: 'returned', message },
     }),
     RefundChargeRequested: (state, { attempt }) => withCharge(state, { attempt, status: 'open' }),
     RefundChargeRefused: (state) => {
-      return withCharge(state, { attempt: attemptsOf(requested(state)), status: 'refused' })
+      return withCharge(state, { attempt: attemptsOf(begun(state)), status: 'refused' })
     },
     RefundPaidLate: (state) => {
       const { failure: _, ...known } = failed(state)
@@ -210,7 +211,7 @@ function withCharge(state: Refund, charge: Charge): RequestedRefund {
 }
 
 function failed(state: Refund): Details & Failed {
-  const known = requested(state)
+  const known = begun(state)
   if (known.status !== 'failed') throw new Error(`a refund that is ${known.status} is not charged late`)
   return known
 }

@@ -1,5 +1,4 @@
 import { derivedId } from '../../contract/identity.ts'
-import { refuse } from '../../contract/refusals.ts'
 import type { Bill, Item, SubscriptionEvents } from './events.ts'
 import type { Span } from './periods.ts'
 
@@ -21,16 +20,6 @@ export interface ExistingSubscription extends Omit<Started, 'bill'> {
 }
 
 export type Subscription = { readonly status: 'none' } | ExistingSubscription
-
-export function existing(state: Subscription): ExistingSubscription {
-  return state.status === 'none' ? refuse('resource_must_exist') : state
-}
-
-/** A history that continues without a beginning is a bug, not the caller's fault. */
-export function begun(state: Subscription): ExistingSubscription {
-  if (state.status === 'none') throw new Error('the stream does not start with SubscriptionStarted')
-  return state
-}
 
 /** Metered quantities of a period that has ended, by meter. */
 export type Usage = Readonly<Record<string, number>>

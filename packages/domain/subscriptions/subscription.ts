@@ -1,18 +1,11 @@
+import { begun, existing } from '../../contract/existing.ts'
 import { derivedId } from '../../contract/identity.ts'
 import { givenMetadata } from '../../contract/metadata.ts'
 import { refuse } from '../../contract/refusals.ts'
 import type { Decider, Message } from '../../kernel/decider.ts'
 import { subscriptionEvents, type Bill, type Item, type SubscriptionEvents } from './events.ts'
 import { endOf, periodAt, scheduleOf, type Timing } from './periods.ts'
-import {
-  begun,
-  billOf,
-  existing,
-  metersOf,
-  type ExistingSubscription,
-  type Subscription,
-  type Usage,
-} from './state.ts'
+import { billOf, metersOf, type ExistingSubscription, type Subscription, type Usage } from './state.ts'
 
 type Started = SubscriptionEvents['SubscriptionStarted']
 type Happening = Message<SubscriptionEvents>

@@ -1,3 +1,4 @@
+import { begun } from '../../contract/existing.ts'
 import { refuse } from '../../contract/refusals.ts'
 import {
   AmountMinor,
@@ -122,13 +123,13 @@ export const transfer: Decider<Transfer, TransferCommands, TransferEvents> = {
     TransferRequested: (_, terms, { merchant, livemode, at }) => {
       return { ...terms, merchant, livemode, createdAt: at, status: 'requested' }
     },
-    TransferRefused: (state, { reason }) => ({ ...requested(state), status: 'refused', reason }),
-    TransferSent: (state) => ({ ...requested(state), status: 'sent' }),
-    TransferReceived: (state) => ({ ...requested(state), status: 'received' }),
-    TransferRejected: (state, { reason }) => ({ ...requested(state), status: 'rejected', reason }),
-    TransferSettled: (state) => ({ ...requested(state), status: 'settled' }),
+    TransferRefused: (state, { reason }) => ({ ...begun(state), status: 'refused', reason }),
+    TransferSent: (state) => ({ ...begun(state), status: 'sent' }),
+    TransferReceived: (state) => ({ ...begun(state), status: 'received' }),
+    TransferRejected: (state, { reason }) => ({ ...begun(state), status: 'rejected', reason }),
+    TransferSettled: (state) => ({ ...begun(state), status: 'settled' }),
     TransferReturned: (state) => {
-      const transfer = requested(state)
+      const transfer = begun(state)
       if (transfer.status !== 'rejected') throw new Error(`a transfer that is ${transfer.status} came back`)
       return { ...transfer, status: 'returned' }
     },

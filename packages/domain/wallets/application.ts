@@ -1,3 +1,4 @@
+import { begun } from '../../contract/existing.ts'
 import { AmountMinor, CountMinor, Currency, nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
@@ -84,10 +85,4 @@ export const walletApplication: Decider<
     },
     WalletApplicationFailed: (state) => ({ ...begun(state), status: 'failed' }),
   },
-}
-
-/** A history that continues without a beginning is a bug, not the caller's fault. */
-function begun(state: WalletApplication): ExistingApplication {
-  if (state.status === 'none') throw new Error('the stream does not start with WalletApplicationRequested')
-  return state
 }

@@ -1,3 +1,4 @@
+import { begun } from '../../contract/existing.ts'
 import { AmountMinor, Currency, record, Uuid } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
@@ -68,10 +69,4 @@ export const walletTopup: Decider<WalletTopup, WalletTopupCommands, WalletTopupE
     WalletTopupFailed: (state) => ({ ...begun(state), status: 'failed' }),
     WalletTopupReturned: (state) => ({ ...begun(state), status: 'failed' }),
   },
-}
-
-/** A history that continues without a beginning is a bug, not the caller's fault. */
-function begun(state: WalletTopup): ExistingTopup {
-  if (state.status === 'none') throw new Error('the stream does not start with WalletTopupRequested')
-  return state
 }

@@ -1,3 +1,4 @@
+import { begun, existing } from '../../contract/existing.ts'
 import { matches } from '../../contract/webhook-types.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { literals, nullable, record, Timestamp, Type } from '../../contract/vocabulary.ts'
@@ -109,7 +110,7 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
     },
 
     ReviseEndpoint({ url, enabledEvents, enabled, hidden = {} }, state) {
-      const current = registered(state)
+      const current = existing(state)
       const next = { url: url ?? current.url, enabledEvents: [...(enabledEvents ?? current.enabledEvents)] }
       requireVisible(next.enabledEvents, hidden)
       const isSame = next.url === current.url && sameList(next.enabledEvents, current.enabledEvents)
@@ -118,20 +119,20 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
     },
 
     DisableGoneEndpoint({ url, event }, state) {
-      const current = registered(state)
+      const current = existing(state)
       if (current.status === 'disabled' || current.url !== url) return []
       return [{ type: 'WebhookEndpointDisabled', data: { reason: 'gone', event } }]
     },
 
     RotateSecret({ sealedSecret, secretLast4, overlapSeconds }, state, { now }) {
-      if (registered(state).secret.sealed === sealedSecret) return []
+      if (existing(state).secret.sealed === sealedSecret) return []
       const previousUntil = new Date(now.getTime() + overlapSeconds * 1_000).toISOString()
       const data = { sealedSecret, secretLast4, previousUntil }
       return [{ type: 'WebhookEndpointSecretRotated', data }]
     },
 
     ResealSecrets({ resealed }, state) {
-      const { secret, previous } = registered(state)
+      const { secret, previous } = existing(state)
       const after = ({ sealed }: { sealed: string }) => resealed[sealed] ?? sealed
       if (![secret, ...previous].some(({ sealed }) => sealed in resealed)) return []
       const data = { sealedSecret: after(secret), previous: previous.map(after) }
@@ -139,17 +140,17 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
     },
 
     MarkFailing({ event }, state) {
-      if (registered(state).status !== 'active') return []
+      if (existing(state).status !== 'active') return []
       return [{ type: 'WebhookEndpointMarkedFailing', data: { event } }]
     },
 
     RecoverEndpoint(_, state) {
-      if (registered(state).status !== 'failing') return []
+      if (existing(state).status !== 'failing') return []
       return [{ type: 'WebhookEndpointRecovered', data: {} }]
     },
 
     TestEndpoint(_, state) {
-      if (registered(state).status === 'disabled') refuse('webhook_endpoint_must_be_enabled')
+      if (existing(state).status === 'disabled') refuse('webhook_endpoint_must_be_enabled')
       return [{ type: 'WebhookEndpointTested', data: {} }]
     },
   },
@@ -170,7 +171,7 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
       registeredAt: at,
       rotatedAt: null,
     }),
-    WebhookEndpointRevised: (state, { url, enabledEvents }) => ({ ...registered(state), url, enabledEvents }),
+    WebhookEndpointRevised: (state, { url, enabledEvents }) => ({ ...begun(state), url, enabledEvents }),
     WebhookEndpointDisabled: (state, { event }, { at }) => ({
       ...details(state),
       status: 'disabled',
@@ -179,11 +180,11 @@ export const webhookEndpoint: Decider<WebhookEndpoint, WebhookEndpointCommands, 
     }),
     WebhookEndpointEnabled: (state) => ({ ...details(state), status: 'active' }),
     WebhookEndpointSecretRotated: (state, rotation, { at }) => ({
-      ...registered(state),
-      ...afterRotation(registered(state), { ...rotation, at }),
+      ...begun(state),
+      ...afterRotation(begun(state), { ...rotation, at }),
     }),
     WebhookEndpointSecretsResealed: (state, { sealedSecret, previous: sealed }) => {
-      const { secret, previous, ...rest } = registered(state)
+      const { secret, previous, ...rest } = begun(state)
       return {
         ...rest,
         secret: { ...secret, sealed: sealedSecret },
@@ -249,14 +250,8 @@ function sameList(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((item, index) => item === other[index])
 }
 
-function registered(state: WebhookEndpoint): RegisteredWebhookEndpoint {
-  if (state.status === 'none') refuse('resource_must_exist')
-  return state
-}
-
 /** The fields that a change of status keeps. */
 function details(state: WebhookEndpoint): Details {
-  const { merchant, livemode, url, enabledEvents, secret, previous, registeredAt, rotatedAt } =
-    registered(state)
+  const { merchant, livemode, url, enabledEvents, secret, previous, registeredAt, rotatedAt } = begun(state)
   return { merchant, livemode, url, enabledEvents, secret, previous, registeredAt, rotatedAt }
 }

@@ -1,3 +1,4 @@
+import { begun, existing } from '../../contract/existing.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { nullable, record, Type } from '../../contract/vocabulary.ts'
 import type { Decider, Stamp } from '../../kernel/decider.ts'
@@ -58,9 +59,8 @@ export const webhookReplay: Decider<WebhookReplay, WebhookReplayCommands, Webhoo
       return [{ type: 'WebhookReplayRequested', data: request }]
     },
 
-    CompleteReplay(counts, { status }) {
-      if (status === 'completed') return []
-      if (status === 'none') refuse('resource_must_exist')
+    CompleteReplay(counts, state) {
+      if (existing(state).status === 'completed') return []
       return [{ type: 'WebhookReplayCompleted', data: counts }]
     },
   },
@@ -69,9 +69,11 @@ export const webhookReplay: Decider<WebhookReplay, WebhookReplayCommands, Webhoo
     WebhookReplayRequested: (_, details, { merchant, livemode, at }) => {
       return { ...details, merchant, livemode, at, status: 'running' }
     },
-    WebhookReplayCompleted: (state, { deliveries, succeeded, failed }, { at }) => {
-      if (state.status === 'none') throw new Error('the stream does not start with WebhookReplayRequested')
-      return { ...state, status: 'completed', deliveries, succeeded, failed, completedAt: at }
-    },
+    WebhookReplayCompleted: (state, counts, { at }) => ({
+      ...begun(state),
+      ...counts,
+      status: 'completed',
+      completedAt: at,
+    }),
   },
 }
