@@ -46,7 +46,7 @@ export function create<
   row: Common &
     Named &
     Within &
-    Following<S> & {
+    Following<S, NoInfer<Body>> & {
       readonly body: Body
       readonly returns: Returns
       /** 202: what was asked for is done later. */
@@ -86,7 +86,7 @@ export function change<
     Named &
     Within &
     Narrowed &
-    Following<S> & {
+    Following<S, NoInfer<Body>> & {
       readonly body?: Body
       readonly returns: Returns
       readonly status?: 201 | 202
@@ -143,8 +143,9 @@ export function showRow<Returns extends TSchema>(
 }
 
 /**
- * Every event of what `show` shows, with time, actor and what it changed. A view that depends on the time
- * gets that of the event.
+ * Every event of what `show` shows, with time, actor and what it changed. The view has the stream alone, so
+ * it may show less; one that depends on the time gets that of the event. What each caller has by itself may
+ * have no event yet.
  */
 export function history<S, Returns extends TSchema>(
   operation: Operation,
@@ -154,7 +155,7 @@ export function history<S, Returns extends TSchema>(
       readonly summary?: string
       readonly returns: Returns
       readonly from: Documents<S>
-      readonly view: View<S, Returns, Date>
+      readonly view: (id: string, state: S, at: Date) => Partial<Static<Returns>> | undefined
     },
 ) {
   const what = objectName(row.returns)?.replaceAll('_', ' ')
@@ -278,7 +279,7 @@ export interface AnyRoute extends Common, Named, Within, Narrowed, Refused, Part
   readonly command?: string
   readonly data?: ((body: never, context: never, params: never) => object) | undefined
   readonly prepare?: ((request: Asked<never>) => Promise<object>) | undefined
-  readonly after?: (request: Asked, outcome: Outcome<never>) => Promise<void>
+  readonly after?: (request: Asked<never>, outcome: Outcome<never>) => Promise<void>
   readonly identity?: (body: never, caller: Caller) => string | undefined
   readonly comesFirst?: (body: never) => boolean
   readonly from?: Documents<never> | Projection

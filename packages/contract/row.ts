@@ -117,8 +117,8 @@ type ToData<Body extends TSchema, Data, O extends Owner> = (
 ) => Data
 
 /** What a policy would do a moment later is done before the answer, so that the next request sees it. */
-export interface Following<S> {
-  readonly after?: (request: Asked, outcome: Outcome<S>) => Promise<void>
+export interface Following<S, Body extends TSchema> {
+  readonly after?: (request: Asked<Static<Body>>, outcome: Outcome<S>) => Promise<void>
 }
 
 export interface Listing {

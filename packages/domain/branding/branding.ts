@@ -93,6 +93,16 @@ export const BrandingResource = record({
   logo_url: nullable(Type.String({ description: 'The picture on pages for payers; null: your initials' })),
 })
 
+/** Below the address of this service. */
+export function logoPath({ logo }: Branding): string | null {
+  return logo && `/assets/logo-${logo.hash}.${logo.type}`
+}
+
+/** As its history tells it. A picture that is shown no more cannot be opened. */
+export function viewPastBranding(_: string, state: Branding): Static<typeof BrandingResource> {
+  return viewBranding('', state, logoPath(state))
+}
+
 export function viewBranding(
   _: string,
   { accentColor }: Branding,

@@ -75,6 +75,9 @@ export const TeamResource = record({
   total_count: Type.Integer(),
 })
 
+/** What each user is, by id. */
+export const TeamRoles = Type.Record(Type.String(), literals(...roles))
+
 export const RemovedMember = record({
   id: Uuid,
   object: literals('member'),

@@ -228,22 +228,33 @@ export function viewPayoutSettings(
   settings: PayoutSettings,
   { merchant, livemode, currency, destinations }: SettingsParts,
 ): Static<typeof PayoutSettingsResource> {
-  const { frequency, keepMinimumBalance, minimumBalance, defaultDestination, createdAt } = settings
+  const { defaultDestination, createdAt } = settings
   const isStillSaved = destinations.some(({ id }) => id === defaultDestination)
   return {
     id: merchant,
     object: 'payout_settings',
     livemode,
     created: createdAt ? unixSeconds(createdAt) : 0,
-    frequency,
-    keep_minimum_balance: keepMinimumBalance,
-    minimum_balance: minimumBalance,
+    ...viewPayoutChoices('', settings),
     minimum_balance_currency: settings.minimumBalanceCurrency ?? currency,
     default_destination_id: isStillSaved ? defaultDestination : null,
     destinations: destinations.flatMap(({ id, state }) => {
       const view = viewPayoutDestination(id, state)
       return view ? [{ ...masked(view), is_default: id === defaultDestination }] : []
     }),
+  }
+}
+
+/** What the merchant has chosen, as their history tells it. */
+export function viewPayoutChoices(_: string, settings: PayoutSettings) {
+  const { frequency, keepMinimumBalance, minimumBalance, minimumBalanceCurrency, defaultDestination } =
+    settings
+  return {
+    frequency,
+    keep_minimum_balance: keepMinimumBalance,
+    minimum_balance: minimumBalance,
+    ...(minimumBalanceCurrency && { minimum_balance_currency: minimumBalanceCurrency }),
+    default_destination_id: defaultDestination,
   }
 }
 

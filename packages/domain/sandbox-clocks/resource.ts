@@ -42,6 +42,11 @@ export function viewSandboxClock(
     object: 'test_clock',
     livemode: false,
     now: new Date(now.getTime() + state.aheadMs).toISOString(),
-    ahead_seconds: Math.floor(state.aheadMs / 1_000),
+    ...viewClockMoves('', state),
   }
+}
+
+/** What of it only a move changes. */
+export function viewClockMoves(_: string, { aheadMs }: SandboxClock) {
+  return { ahead_seconds: Math.floor(aheadMs / 1_000) }
 }

@@ -7,6 +7,7 @@ import {
   branding,
   brandingId,
   logoBytesMax,
+  logoPath,
   logoSides,
   type Branding,
   type BrandingCommands,
@@ -66,10 +67,10 @@ function sizeOf(bytes: Buffer) {
 /** Where a logo is; null where there is none, or its picture was lost with a database. */
 export async function logoUrl(
   { images, baseUrl }: Pick<Dependencies, 'images' | 'baseUrl'>,
-  { logo }: Branding,
+  state: Branding,
 ): Promise<string | null> {
-  if (!logo || !(await images.find(logo.hash))) return null
-  return `${baseUrl}/assets/logo-${logo.hash}.${logo.type}`
+  if (!state.logo || !(await images.find(state.logo.hash))) return null
+  return `${baseUrl}${logoPath(state)}`
 }
 
 /** Whether any merchant shows this picture now. */

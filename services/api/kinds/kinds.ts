@@ -21,7 +21,7 @@ export const kinds: Readonly<
       mustBeNew: !route.identity,
       isWhole: true,
     })
-    if (route.after) await route.after(request, outcome as never)
+    if (route.after) await route.after(request as never, outcome as never)
     return viewed(route, request, { id, state: outcome.state })
   },
 
@@ -35,7 +35,7 @@ export const kinds: Readonly<
       mustExist: !route.subject,
       isWhole: true,
     })
-    if (route.after) await route.after(request, outcome as never)
+    if (route.after) await route.after(request as never, outcome as never)
     return (await viewed(route, request, { id, state: outcome.state })) ?? refuse('resource_must_exist')
   },
 

@@ -1,4 +1,4 @@
-import { change, show } from '../../../packages/contract/routes.ts'
+import { change, history, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import {
   branding,
@@ -7,6 +7,7 @@ import {
   BrandingResource,
   LogoRequest,
   viewBranding,
+  viewPastBranding,
 } from '../../../packages/domain/branding/branding.ts'
 import { pictures } from '../../../packages/domain/branding/examples.ts'
 import { brandings } from '../../../projections/branding.ts'
@@ -25,6 +26,14 @@ const rows = [
   show('GET /api/v1/merchant/settings/branding', {
     ...own,
     summary: 'How pages for your payers look',
+    scope: 'settings.read',
+  }),
+
+  history('GET /api/v1/merchant/settings/branding/history', {
+    subject: brandingId,
+    from: brandings,
+    view: viewPastBranding,
+    returns: BrandingResource,
     scope: 'settings.read',
   }),
 

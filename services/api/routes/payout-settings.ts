@@ -13,6 +13,7 @@ import {
   PayoutSettingsResource,
   PayoutSettingsRevision,
   viewDeletedDestination,
+  viewPayoutChoices,
   viewPayoutDestination,
   viewPayoutSettings,
 } from '../../../packages/domain/payouts/resource.ts'
@@ -20,13 +21,13 @@ import { payoutSettings, payoutSettingsId } from '../../../packages/domain/payou
 import { payoutDestinations, payoutSettingsDocuments } from '../../../projections/payouts.ts'
 import { besideSettings, makeDefault, prepareRevision } from '../actions/payout-settings.ts'
 
-const settings = {
+const own = {
   subject: payoutSettingsId,
   from: payoutSettingsDocuments,
-  view: viewPayoutSettings,
-  beside: besideSettings,
   returns: PayoutSettingsResource,
 } as const
+
+const settings = { ...own, view: viewPayoutSettings, beside: besideSettings } as const
 
 const destination = { view: viewPayoutDestination, returns: PayoutDestinationResource } as const
 
@@ -47,6 +48,12 @@ const rows = [
     command: 'RevisePayoutSettings',
     prepare: prepareRevision,
     refusals: ['payout_must_have_one_valid_destination'],
+  }),
+
+  history('GET /api/v1/merchant/settings/payouts/history', {
+    ...own,
+    scope: 'settings.read',
+    view: viewPayoutChoices,
   }),
 
   create('POST /api/v1/merchant/settings/payouts/destinations', {

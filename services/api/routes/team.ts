@@ -8,9 +8,11 @@ import {
   RemovedMember,
   TeamQuery,
   TeamResource,
+  TeamRoles,
   viewInvitation,
 } from '../../../packages/domain/invitations/resource.ts'
 import { invitations } from '../../../projections/invitations.ts'
+import { merchants } from '../../../projections/merchants.ts'
 import { acceptInvitation } from '../actions/invitations.ts'
 import { invite, now, removeFromTeam, showTeam } from '../actions/team.ts'
 import { ChallengeOrSession } from './auth-factors.ts'
@@ -33,6 +35,15 @@ const rows = [
     query: TeamQuery,
     returns: TeamResource,
     action: showTeam,
+  }),
+
+  history('GET /api/v1/merchant/team/history', {
+    ...reads,
+    summary: 'Every event of the merchant, with time and actor, and who came, went or became what by it',
+    subject: ({ merchant }) => merchant,
+    from: merchants,
+    view: (_, state) => (state.status === 'none' ? undefined : state.members),
+    returns: TeamRoles,
   }),
 
   perform('POST /api/v1/merchant/team/invite', {

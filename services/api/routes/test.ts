@@ -1,5 +1,5 @@
 import type { Caller } from '../../../packages/contract/callers.ts'
-import { change, perform, show } from '../../../packages/contract/routes.ts'
+import { change, history, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { BalanceResource, TopUpRequest } from '../../../packages/domain/balances/balance.ts'
 import { PayoutCallback, PayoutResource } from '../../../packages/domain/payouts/resource.ts'
@@ -8,6 +8,7 @@ import {
   sandboxClockExamples,
   SandboxClockMove,
   SandboxClockResource,
+  viewClockMoves,
   viewSandboxClock,
 } from '../../../packages/domain/sandbox-clocks/resource.ts'
 import { sandboxClock, sandboxClockId } from '../../../packages/domain/sandbox-clocks/sandbox-clock.ts'
@@ -17,14 +18,15 @@ import { playOperator } from '../actions/payouts.ts'
 import { MobileMoneyCallback, playCollection } from '../actions/test-triggers.ts'
 import { learnMove, prepareMove, realTime, timeOfMove } from '../actions/sandbox-clock.ts'
 
-const clock = {
+const own = {
   environment: 'sandbox only',
   inferred: true,
   subject: ({ merchant }: Caller) => sandboxClockId(merchant),
   from: sandboxClockDocuments,
-  view: viewSandboxClock,
   returns: SandboxClockResource,
 } as const
+
+const clock = { ...own, view: viewSandboxClock } as const
 
 const rows = [
   perform('POST /api/test/mobile-money/callback', {
@@ -67,6 +69,13 @@ const rows = [
     prepare: prepareMove,
     after: learnMove,
     beside: timeOfMove,
+  }),
+
+  history('GET /api/test/clock/history', {
+    ...own,
+    summary: 'Sandbox only: every move of the clock, with who moved it and how far',
+    scope: 'settings.read',
+    view: viewClockMoves,
   }),
 
   perform('POST /api/test/payouts/callback', {
