@@ -68,6 +68,11 @@ export function customerOf(caller: Caller): string {
   return caller.credential === 'customer_portal' ? caller.customer : ''
 }
 
+/** Who is signed in. To any other caller nothing of a user belongs, which no id is. */
+export function signedInUser(caller: Caller): string {
+  return caller.credential === 'user' ? caller.user : ''
+}
+
 interface Taking {
   readonly scope: string
   readonly credentials?: readonly CredentialKind[]

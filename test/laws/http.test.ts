@@ -88,10 +88,16 @@ const elsewhere: ReadonlyMap<string, string> = new Map([
   ['POST /api/v1/merchant/billing/wallet/invoices/{invoiceId}/apply', '/api/v1/merchant/invoices'],
 ])
 
+/** Where its path does not go on from that of what it changes. */
+const apart: ReadonlyMap<string, string> = new Map([
+  ['POST /api/v1/auth/email-change/cancel', '/api/v1/auth/personal-info'],
+])
+
 /** Where what a change changes is shown: the GET row whose path its own path is, or goes on from. */
 function shownAt(change: AnyRoute, path: string): string | undefined {
   const other = elsewhere.get(change.operation)
   if (other) return `${other}/${path.split('/').at(-2)}`
+  if (apart.has(change.operation)) return apart.get(change.operation)
   const segments = partsOf(change).path.split('/')
   const show = shows.find((one) =>
     isDeepStrictEqual(segmentsOf(one), segments.slice(0, segmentsOf(one).length)),

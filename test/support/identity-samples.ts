@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { invitation as invitations } from '../../packages/domain/invitations/invitation.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import type { LinkPurpose } from '../../packages/domain/users/links.ts'
+import { user as users, type ActiveUser } from '../../packages/domain/users/user.ts'
 import { eventually } from './eventually.ts'
 import { googleSamples } from './google-samples.ts'
 import { passkeySamples, type Proven } from './passkey-samples.ts'
@@ -61,7 +62,9 @@ export const proving: Readonly<Record<string, (service: TestService) => Promise<
   },
   'POST /api/v1/auth/email-change/cancel': async (service) => {
     const user = await newUser(service)
-    return { key: user.token, body: { requestId: await emailChange(service, user) } }
+    const requestId = await emailChange(service, user)
+    await atRest(service, user)
+    return { key: user.token, body: { requestId } }
   },
   'POST /api/v1/auth/magic-link/verify': async (service) => {
     const { id, email } = await newUser(service)
@@ -107,7 +110,20 @@ export const proving: Readonly<Record<string, (service: TestService) => Promise<
 async function provenWithTotp(service: TestService, purpose: 'disable_totp' | 'recovery_codes') {
   const user = await newUser(service)
   const { codes } = await withTotp(service, user)
+  await atRest(service, user)
   return { key: user.token, body: { challengeId: await proof(service, user, { purpose, code: codes[0]! }) } }
+}
+
+/** Mails are on their way, and noted: nothing more happens to the user by itself. */
+async function atRest({ service }: TestService, { id }: SignedIn): Promise<void> {
+  await eventually(
+    async () => {
+      const state = await readState(service.runtime.dependencies.store, users, id)
+      const { links, emailChange } = state as ActiveUser
+      return links.verify_email?.isMailed === true && emailChange?.isMailed !== false
+    },
+    (isNoted) => isNoted,
+  )
 }
 
 /** A policy requests it a moment after it was asked for. */

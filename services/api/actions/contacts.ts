@@ -7,7 +7,6 @@ import type {
   PersonalInfoResource,
 } from '../../../packages/domain/users/contact-resources.ts'
 import { user, type ActiveUser, type User } from '../../../packages/domain/users/user.ts'
-import { readCurrent } from '../../../packages/kernel/history.ts'
 import { actingFor, type Envelope } from '../../../packages/kernel/envelope.ts'
 import { claiming } from '../../composition/claiming.ts'
 import { requireProof } from '../http/step-up.ts'
@@ -71,20 +70,6 @@ export async function confirmEmailChange(request: Request<{ token: string }>) {
   return viewChange(await takeAddress(request, { id, known, email: emailChange.email, link }))
 }
 
-export async function showEmailChange(request: Request) {
-  const { state } = await readCurrent(request.dependencies.store, user, signedIn(request).user)
-  const isOwn = state.status === 'active' && state.emailChange?.link === request.params['id']
-  return isOwn ? viewChange(state) : refuse('resource_must_exist')
-}
-
-export async function cancelEmailChange(request: Request<{ requestId?: string | null }>) {
-  const { user: id } = signedIn(request)
-  const { requestId } = request.body
-  const data = requestId ? { link: requestId } : {}
-  const { state } = await request.send(user, id, { type: 'CancelEmailChange', data })
-  return viewChange(state as ActiveUser)
-}
-
 interface Taking {
   readonly id: string
   readonly known: ActiveUser
@@ -117,7 +102,19 @@ export async function takeAddress(request: Request<unknown>, taking: Taking): Pr
   return state as ActiveUser
 }
 
-function viewChange({ emailChange }: ActiveUser): Static<typeof ContactChangeResource> {
+type ChangeView = Static<typeof ContactChangeResource>
+
+export function viewEmailChange(_: string, state: User): ChangeView | undefined {
+  return state.status === 'active' && state.emailChange ? viewChange(state) : undefined
+}
+
+/** Only the newest change is known. */
+export function viewNamedEmailChange(id: string, state: User, named: string): ChangeView | undefined {
+  const shown = viewEmailChange(id, state)
+  return shown?.id === named ? shown : undefined
+}
+
+function viewChange({ emailChange }: ActiveUser): ChangeView {
   const { link, email, status, expiresAt } = emailChange!
   return {
     id: link,

@@ -2,7 +2,7 @@ import { refuse } from '../../../packages/contract/refusals.ts'
 import type { Dependencies, Request, Slice } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import { merchant } from '../../../packages/domain/merchants/merchant.ts'
-import { stepNames, type OnboardingStep } from '../../../packages/domain/users/onboarding.ts'
+import { stepNames, type Guide, type OnboardingStep } from '../../../packages/domain/users/onboarding.ts'
 import {
   viewOnboarding,
   viewSteps,
@@ -10,9 +10,9 @@ import {
   type OnboardingState,
   type OnboardingStepResource,
 } from '../../../packages/domain/users/onboarding-resources.ts'
-import { user, type ActiveUser } from '../../../packages/domain/users/user.ts'
+import type { User } from '../../../packages/domain/users/user.ts'
 import { actingFor } from '../../../packages/kernel/envelope.ts'
-import { readCurrent, readState } from '../../../packages/kernel/history.ts'
+import { readState } from '../../../packages/kernel/history.ts'
 import { equal } from '../../../packages/kernel/read-ports.ts'
 import { payments } from '../../../projections/payment-intents.ts'
 import { payoutDestinations } from '../../../projections/payouts.ts'
@@ -28,29 +28,33 @@ interface Candidate {
 
 // The guide
 
-export async function showOnboarding(request: Request): Promise<Static<typeof OnboardingState>> {
-  const { user: id } = signedIn(request)
-  const { state, revision } = await readCurrent(request.dependencies.store, user, id)
-  request.read(revision)
-  return viewOnboarding(id, (state as ActiveUser).guide)
+type Progress = Static<typeof OnboardingProgress>
+
+export function viewGuide(id: string, state: User): Static<typeof OnboardingState> | undefined {
+  return state.status === 'active' ? viewOnboarding(id, state.guide) : undefined
 }
 
-/** An owner who is through, and whose merchant has done everything, opens live by saying so. */
-export async function progressOnboarding(request: Request<Static<typeof OnboardingProgress>>) {
-  const { user: id, role, merchant: works } = signedIn(request)
-  const { onboardingDismissed: dismissed, onboardingCompleted: completed } = request.body
-  const { onboardingStep: step } = request.body
-  const data = {
+export function guideIn(progress: Progress): Partial<Guide> {
+  const { onboardingDismissed: dismissed, onboardingCompleted: completed, onboardingStep: step } = progress
+  return {
     ...(dismissed !== undefined && { dismissed }),
     ...(completed !== undefined && { completed }),
     ...(step !== undefined && { step }),
   }
-  const { state } = await request.send(user, id, { type: 'ProgressOnboarding', data })
-  if (completed && role === 'owner') await openToLive(request, { user: id, merchant: works })
-  return viewOnboarding(id, (state as ActiveUser).guide)
 }
 
-async function openToLive({ dependencies, envelope }: Request<unknown>, candidate: Candidate): Promise<void> {
+/** An owner who is through, and whose merchant has done everything, opens live by saying so. */
+export async function openIfThrough(request: Request<Progress>): Promise<void> {
+  const { body, dependencies, envelope } = request
+  const { user: id, role, merchant: works } = signedIn(request)
+  if (!body.onboardingCompleted || role !== 'owner') return
+  await openToLive({ dependencies, envelope }, { user: id, merchant: works })
+}
+
+async function openToLive(
+  { dependencies, envelope }: Pick<Request, 'dependencies' | 'envelope'>,
+  candidate: Candidate,
+): Promise<void> {
   const missing = await missingStep(dependencies, candidate)
   if (missing !== 'go_live') return
   const { merchant: id } = candidate

@@ -9,12 +9,11 @@ import type {
   PasskeyCreation,
   PasskeyRegistration,
   PasskeyResource,
-  PasskeyRevision,
   PasskeySignIn,
   WebauthnOptionsResource,
 } from '../../../packages/domain/users/passkey-resources.ts'
 import type { Passkey } from '../../../packages/domain/users/passkeys.ts'
-import { user, type ActiveUser } from '../../../packages/domain/users/user.ts'
+import { user, type ActiveUser, type User } from '../../../packages/domain/users/user.ts'
 import type { PasskeyId } from '../../../packages/kernel/credential-ports.ts'
 import { actingFor } from '../../../packages/kernel/envelope.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
@@ -173,17 +172,9 @@ export async function passkeyItems(request: Request): Promise<Slice<Static<typeo
   return { data: passkeys.map(viewPasskey).toReversed() }
 }
 
-export async function showPasskey(request: Request) {
-  const state = await knownUser(request.dependencies, signedIn(request).user)
-  return viewPasskey(own(state, request.params['id']!))
-}
-
-export async function renamePasskey(request: Request<Static<typeof PasskeyRevision>>) {
-  const passkey = request.params['id']!
-  const { user: id } = signedIn(request)
-  const data = { passkey, nickname: request.body.nickname ?? null }
-  const { state } = await request.send(user, id, { type: 'RenamePasskey', data }, { isWhole: true })
-  return viewPasskey(own(state as ActiveUser, passkey))
+export function viewNamedPasskey(_: string, state: User, named: string) {
+  const found = state.status === 'active' && state.passkeys.find(({ id }) => id === named)
+  return found ? viewPasskey(found) : undefined
 }
 
 export async function removePasskey(request: Request<undefined, { challengeId?: string }>) {

@@ -54,12 +54,6 @@ export async function enableTotp(request: Request<{ secretId: string; code: stri
   return viewRecoveryCodes(state, codes)
 }
 
-export async function disableTotp(request: Request<{ challengeId: string }>) {
-  const { user: id } = signedIn(request)
-  const { state } = await request.send(user, id, { type: 'DisableTotp', data: {} })
-  return viewFactors(id, state)!
-}
-
 /** Shown once. They take the place of all older ones. */
 export async function generateRecoveryCodes(request: Request<{ challengeId: string }>) {
   const { user: id } = signedIn(request)

@@ -39,6 +39,11 @@ export function signedIn({ caller }: Pick<Request, 'caller'>): SignedIn {
   return caller
 }
 
+/** What of the user's own the path names. */
+export function namedInPath({ params }: Pick<Request, 'params'>): string {
+  return params['id']!
+}
+
 /** A number that its user alone has shown to have. */
 export function wantedPhone(value: string) {
   return { kind: 'phone', value, refusal: 'phone_must_be_free' } as const

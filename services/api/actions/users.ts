@@ -94,10 +94,6 @@ export function viewAskedSession(
   return session && viewSession(session, current)
 }
 
-export function namedSession({ params }: Asked): string {
-  return params['id']!
-}
-
 export function viewEndedSession(_: string, __: UserSessions, id: string) {
   return { id, object: 'session', deleted: true } as const
 }

@@ -4,6 +4,7 @@ import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Caller, Challenges } from '../../../packages/contract/callers.ts'
 import type { AnyRoute, Client, Dependencies } from '../../../packages/contract/routes.ts'
 import type { Envelope } from '../../../packages/kernel/envelope.ts'
+import { requireSubject } from '../kinds/parents.ts'
 import { pathParameters, subjectOf, withKind } from '../kinds/prefixes.ts'
 import { ownerInEither, ownersOf } from './either-environment.ts'
 import { ownerOf, type MerchantOwner, type Owner } from '../../../packages/kernel/owner.ts'
@@ -214,15 +215,14 @@ async function ownerFor(
 }
 
 /** A challenge is consumed by the request that needs it, not by repeats of that request. */
-async function challenged(
-  challenges: Challenges,
-  route: AnyRoute,
-  { body, caller, id: by }: HttpRequest,
-): Promise<void> {
-  const { challenge: purpose } = route
+async function challenged(challenges: Challenges, route: AnyRoute, asked: HttpRequest): Promise<void> {
+  const { challenge: purpose, decider } = route
   if (purpose === undefined) return
+  const { body, caller, id: by } = asked
   const { challengeId: id } = (body ?? {}) as { readonly challengeId?: string }
   if (id === undefined) return refuseField('request_must_be_valid', '/challengeId', 'challengeId is required')
+  // What is not as it was seen costs no proof.
+  if (decider && asked.ifRevision !== undefined) await requireSubject(route, asked)
   await challenges.consume({ id, purpose, caller, by })
 }
 

@@ -1,4 +1,4 @@
-import type { Caller } from '../../../packages/contract/callers.ts'
+import { signedInUser } from '../../../packages/contract/callers.ts'
 import { change, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import {
@@ -23,27 +23,23 @@ import {
 } from '../../../packages/domain/users/resource.ts'
 import { user } from '../../../packages/domain/users/user.ts'
 import {
-  cancelEmailChange,
   changeEmail,
   confirmEmailChange,
   requestEmailChange,
   requestMagicLink,
-  showEmailChange,
   useMagicLink,
+  viewEmailChange,
+  viewNamedEmailChange,
   viewPersonalInfo,
 } from '../actions/contacts.ts'
+import { namedInPath } from '../actions/user-accounts.ts'
 import { ChallengeOrSession } from './auth-factors.ts'
 
 const open = { scope: 'public' } as const
 const own = { scope: 'own', credentials: ['user'], owner: 'user' } as const
 
-const personal = {
-  ...own,
-  subject: (caller: Caller) => ('user' in caller ? caller.user : ''),
-  decider: user,
-  view: viewPersonalInfo,
-  returns: PersonalInfoResource,
-} as const
+const ofUser = { ...own, subject: signedInUser, decider: user } as const
+const personal = { ...ofUser, view: viewPersonalInfo, returns: PersonalInfoResource } as const
 
 const rows = [
   perform('POST /api/v1/auth/magic-link', {
@@ -102,13 +98,14 @@ const rows = [
     action: requestEmailChange,
   }),
 
-  perform('GET /api/v1/auth/email-change/requests/{id}', {
-    ...own,
+  show('GET /api/v1/auth/email-change/requests/{id}', {
+    ...ofUser,
     summary: 'Where a change of the address stands',
     inferred: true,
     params: { id: 'text' },
+    view: viewNamedEmailChange,
+    beside: namedInPath,
     returns: ContactChangeResource,
-    action: showEmailChange,
   }),
 
   perform('POST /api/v1/auth/email-change/confirm', {
@@ -121,14 +118,16 @@ const rows = [
     action: confirmEmailChange,
   }),
 
-  perform('POST /api/v1/auth/email-change/cancel', {
-    ...own,
+  change('POST /api/v1/auth/email-change/cancel', {
+    ...ofUser,
     summary: 'Withdraw a change that is not finished, by default the newest',
     body: EmailChangeCancellation,
     examples: cancellationExamples,
+    command: 'CancelEmailChange',
+    data: ({ requestId }) => (requestId ? { link: requestId } : {}),
+    view: viewEmailChange,
     returns: ContactChangeResource,
     refusals: ['resource_must_exist', 'resource_state_must_allow_it'],
-    action: cancelEmailChange,
   }),
 ]
 

@@ -1,5 +1,5 @@
-import type { Caller } from '../../../packages/contract/callers.ts'
-import { perform, show } from '../../../packages/contract/routes.ts'
+import { signedInUser } from '../../../packages/contract/callers.ts'
+import { change, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { Type } from '../../../packages/contract/vocabulary.ts'
 import {
@@ -27,18 +27,18 @@ import { AcknowledgementResource, AuthSessionResource } from '../../../packages/
 import { user } from '../../../packages/domain/users/user.ts'
 import { answerChallenge, askForChallenge, viewChallengeIfAny } from '../actions/challenges.ts'
 import { now } from '../actions/webhook-endpoints.ts'
-import {
-  disableTotp,
-  enableTotp,
-  generateRecoveryCodes,
-  setUpTotp,
-  viewFactors,
-} from '../actions/second-factors.ts'
+import { enableTotp, generateRecoveryCodes, setUpTotp, viewFactors } from '../actions/second-factors.ts'
 import { changePasswordProven } from '../actions/users.ts'
 
 const open = { scope: 'public' } as const
 const own = { scope: 'own', credentials: ['user'], owner: 'user' } as const
-const ofUser = { ...own, subject: (caller: Caller) => ('user' in caller ? caller.user : '') } as const
+const factors = {
+  ...own,
+  subject: signedInUser,
+  decider: user,
+  view: viewFactors,
+  returns: MfaStatusResource,
+} as const
 const acknowledges = { returns: AcknowledgementResource } as const
 
 /** What a correct password leads to: a session, or the question for a second factor. */
@@ -48,11 +48,8 @@ export const ChallengeOrSession = Type.Union([ChallengeResource, AuthSessionReso
 
 const rows = [
   show('GET /api/v1/auth/mfa', {
-    ...ofUser,
+    ...factors,
     summary: 'Second factors, and how many recovery codes are left',
-    decider: user,
-    view: viewFactors,
-    returns: MfaStatusResource,
   }),
 
   perform('POST /api/v1/auth/mfa/challenge', {
@@ -115,14 +112,14 @@ const rows = [
     action: enableTotp,
   }),
 
-  perform('POST /api/v1/auth/mfa/totp/disable', {
-    ...own,
+  change('POST /api/v1/auth/mfa/totp/disable', {
+    ...factors,
     summary: 'Turn the authenticator off, with a verified challenge',
     challenge: 'disable_totp',
     body: ChallengeProof,
     examples: proofExamples,
-    returns: MfaStatusResource,
-    action: disableTotp,
+    command: 'DisableTotp',
+    data: () => ({}),
   }),
 
   perform('POST /api/v1/auth/mfa/recovery-codes', {

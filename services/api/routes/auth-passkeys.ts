@@ -1,5 +1,5 @@
-import type { Caller } from '../../../packages/contract/callers.ts'
-import { listItems, perform } from '../../../packages/contract/routes.ts'
+import { signedInUser } from '../../../packages/contract/callers.ts'
+import { change, listItems, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { ChallengeResource, PasskeyProofRequest } from '../../../packages/domain/challenges/resource.ts'
 import {
@@ -22,6 +22,7 @@ import {
   WebauthnOptionsResource,
 } from '../../../packages/domain/users/passkey-resources.ts'
 import { AuthSessionResource } from '../../../packages/domain/users/resource.ts'
+import { user } from '../../../packages/domain/users/user.ts'
 import {
   beginProof,
   beginRegistration,
@@ -31,14 +32,22 @@ import {
   completeSignIn,
   passkeyItems,
   removePasskey,
-  renamePasskey,
-  showPasskey,
+  viewNamedPasskey,
 } from '../actions/passkeys.ts'
+import { namedInPath } from '../actions/user-accounts.ts'
 
 const open = { scope: 'public' } as const
 const own = { scope: 'own', credentials: ['user'], owner: 'user' } as const
-const ofUser = { ...own, subject: (caller: Caller) => ('user' in caller ? caller.user : '') } as const
 const named = { params: { id: 'text' } } as const
+const ofUser = {
+  ...own,
+  ...named,
+  subject: signedInUser,
+  decider: user,
+  view: viewNamedPasskey,
+  beside: namedInPath,
+  returns: PasskeyResource,
+} as const
 
 const rows = [
   perform('POST /api/v1/auth/passkeys/registration/begin', {
@@ -115,23 +124,15 @@ const rows = [
     items: passkeyItems,
   }),
 
-  perform('GET /api/v1/auth/passkeys/{id}', {
-    ...own,
-    ...named,
-    summary: 'One passkey',
-    inferred: true,
-    returns: PasskeyResource,
-    action: showPasskey,
-  }),
+  show('GET /api/v1/auth/passkeys/{id}', { ...ofUser, summary: 'One passkey', inferred: true }),
 
-  perform('PATCH /api/v1/auth/passkeys/{id}', {
+  change('PATCH /api/v1/auth/passkeys/{id}', {
     ...ofUser,
-    ...named,
     summary: 'Rename a passkey',
     body: PasskeyRevision,
     examples: passkeyNameExamples,
-    returns: PasskeyResource,
-    action: renamePasskey,
+    command: 'RenamePasskey',
+    data: ({ nickname = null }, _, { id }) => ({ passkey: id!, nickname }),
   }),
 
   perform('DELETE /api/v1/auth/passkeys/{id}', {

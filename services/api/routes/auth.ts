@@ -1,4 +1,4 @@
-import type { Caller } from '../../../packages/contract/callers.ts'
+import { signedInUser } from '../../../packages/contract/callers.ts'
 import { change, listItems, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import {
@@ -35,7 +35,6 @@ import {
   forgotPassword,
   logout,
   me,
-  namedSession,
   prepareEndOfOthers,
   refresh,
   resendVerification,
@@ -45,13 +44,14 @@ import {
   viewAskedSession,
   viewEndedSession,
 } from '../actions/users.ts'
+import { namedInPath } from '../actions/user-accounts.ts'
 
 /** Anybody may call it: who is asked for is found out by what the body proves. */
 const open = { scope: 'public' } as const
 const own = { scope: 'own', credentials: ['user'], owner: 'user' } as const
 const ofSessions = {
   ...own,
-  subject: (caller: Caller) => ('user' in caller ? caller.user : ''),
+  subject: signedInUser,
   decider: userSessions,
 } as const
 const signsIn = { returns: AuthSessionResource, showsSecret: true } as const
@@ -140,7 +140,7 @@ const sessions = [
     command: 'EndSession',
     data: (_, __, { id }) => ({ session: id!, reason: 'ended_by_user' }),
     view: viewEndedSession,
-    beside: namedSession,
+    beside: namedInPath,
     returns: EndedSession,
   }),
 ]

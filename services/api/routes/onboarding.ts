@@ -1,4 +1,5 @@
-import { listItems, perform } from '../../../packages/contract/routes.ts'
+import { signedInUser } from '../../../packages/contract/callers.ts'
+import { change, listItems, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import {
   onboardingExamples,
@@ -6,30 +7,33 @@ import {
   OnboardingState,
   OnboardingStepResource,
 } from '../../../packages/domain/users/onboarding-resources.ts'
-import { progressOnboarding, showOnboarding, stepItems } from '../actions/onboarding.ts'
+import { user } from '../../../packages/domain/users/user.ts'
+import { guideIn, openIfThrough, stepItems, viewGuide } from '../actions/onboarding.ts'
 
 const ofUser = {
   scope: 'own',
   credentials: ['user'],
   owner: 'user',
-  subject: (caller: object) => ('user' in caller ? String(caller.user) : ''),
+  subject: signedInUser,
+  decider: user,
+  view: viewGuide,
   returns: OnboardingState,
 } as const
 
 const rows = [
-  perform('GET /api/v1/auth/onboarding', {
+  show('GET /api/v1/auth/onboarding', {
     ...ofUser,
     summary: 'Where the user stands in the guide for newcomers',
-    action: showOnboarding,
   }),
 
-  perform('PATCH /api/v1/auth/onboarding', {
+  change('PATCH /api/v1/auth/onboarding', {
     ...ofUser,
-    isChange: true,
     summary: 'Note how far the user got in the guide; an owner who is through opens live',
     body: OnboardingProgress,
     examples: onboardingExamples,
-    action: progressOnboarding,
+    command: 'ProgressOnboarding',
+    data: guideIn,
+    after: openIfThrough,
   }),
 
   listItems('GET /api/v1/onboarding/steps', {
