@@ -82,6 +82,7 @@ t.test('the key of the log is replaced, and what the old one has signed holds', 
   )
   const announcing = rows.find(({ first }) => first)!.note
   t.equal(signersOf(announcing, old!), 1, 'the old key has signed the checkpoint over its announcement')
+  t.equal(signersOf(announcing, next), 1, 'and so has the new one')
   t.ok(rows.filter(({ first }) => !first).every(({ note }) => signersOf(note, next) === 0))
 
   t.equal((await run('backup', inDirectory('backup'))).code, 0)

@@ -92,6 +92,8 @@ t.test('a receipt holds years later: newer versions of events, another key, anot
   t.teardown(() => second.close())
   const later = clientOf(second)
   t.match(await ikw(settings, 'audit', 'rotate-key'), { code: 0 })
+  // The checkpoint over the announcement has both signatures, whatever else it covers.
+  await receiptOf(later, await requestPayout(later))
   const fresh = await requestPayout(later)
   const after = await receiptOf(later, fresh)
   const keys = (await (await fetch(`${later.url}/log/key`)).text()).trim()

@@ -31,7 +31,7 @@ export async function logSigners(options: LogKeysOptions): Promise<LogSigners> {
   if ((await keptKeys(options.pool)).length === 0) await firstKey(options)
   const opened = new Map<number, NoteSigner>()
   return async (before, through) => {
-    const keys = await keptKeys(options.pool)
+    const keys = await keptKeys(options.pool, 'for key share')
     // A key signs from the event that announces it; the checkpoint over that event has both signatures.
     const inUse = keys.filter(({ announced }, index) => {
       const next = keys[index + 1]
@@ -101,10 +101,14 @@ interface SigningKey extends KeptKey {
   readonly announced: number
 }
 
-async function keptKeys(database: Pick<pg.Pool, 'query'>): Promise<readonly SigningKey[]> {
+/** With the lock it waits for a key whose announcement is in the log already while its row is not. */
+async function keptKeys(
+  database: Pick<pg.Pool, 'query'>,
+  lock: 'for key share' | '' = '',
+): Promise<readonly SigningKey[]> {
   const { rows } = await database.query<SigningKey>(
     `select id, origin, sealed_seed as "sealedSeed", coalesce(announced_position, 0) as announced
-     from log_keys order by id`,
+     from log_keys order by id ${lock}`,
   )
   return rows
 }
