@@ -4,6 +4,7 @@ import t from 'tap'
 import { Refusal } from '../../packages/contract/refusals.ts'
 import { user as users } from '../../packages/domain/users/user.ts'
 import { startSession } from '../../services/api/actions/auth-sessions.ts'
+import { knownUser } from '../../services/api/actions/user-accounts.ts'
 import { eventually } from '../support/eventually.ts'
 import { mailedToken, mailsTo, mailTo } from '../support/mails.ts'
 import { challengeFor, proof, withTotp } from '../support/second-factors.ts'
@@ -42,14 +43,15 @@ async function changePassword({ token, password }: SignedIn): Promise<void> {
 t.test('what was proved with a password is worth nothing once it is changed', async (t) => {
   const user = await newUser(service)
   const { codes } = await withTotp(service, user)
+  const { dependencies } = service.service.runtime
   const begun = await challengeAtSignIn(user)
+  const proved = await knownUser(dependencies, user.id)
   await changePassword(user)
   t.match(await verify(begun, codes[0]!), { status: 409 })
-  const { dependencies } = service.service.runtime
   const envelope = { platform: true, actor: 'test', correlation: 'test' } as const
   const client = { address: null, device: null }
-  const late = { user: user.id, method: 'password', passwordChanges: 0 } as const
-  await t.rejects(startSession({ dependencies, envelope, client }, late), Refusal)
+  const late = { id: user.id, state: proved }
+  await t.rejects(startSession({ dependencies, envelope, client }, late, { method: 'password' }), Refusal)
   const sessions = await service.get<{ data: object[] }>(`${auth}/sessions`, as(user.token))
   t.equal(sessions.body.data.length, 1)
   t.equal((await verify(await challengeAtSignIn({ ...user, password: other }), codes[0]!)).status, 200)

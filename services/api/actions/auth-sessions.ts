@@ -2,7 +2,6 @@ import { refuse } from '../../../packages/contract/refusals.ts'
 import { scopesOfNonMembers, scopesOfRole } from '../../../packages/contract/roles.ts'
 import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
 import { unixSeconds, type Static } from '../../../packages/contract/vocabulary.ts'
-import { merchant } from '../../../packages/domain/merchants/merchant.ts'
 import { organization } from '../../../packages/domain/organizations/organization.ts'
 import {
   expiryOf,
@@ -13,9 +12,8 @@ import {
 import type { AuthSessionResource } from '../../../packages/domain/users/resource.ts'
 import type { ActiveUser } from '../../../packages/domain/users/user.ts'
 import { actingFor } from '../../../packages/kernel/envelope.ts'
-import { readState } from '../../../packages/kernel/history.ts'
-import { membershipIn, membershipsOf } from './memberships.ts'
-import { knownUser } from './user-accounts.ts'
+import { membershipIn, membershipsOf, type Membership } from './memberships.ts'
+import { knownUser, type FoundUser } from './user-accounts.ts'
 
 /** Domain model 1.3. */
 const accessLastsMs = 15 * 60_000
@@ -24,66 +22,82 @@ type AuthSession = Static<typeof AuthSessionResource>
 type Asking = Pick<Request, 'dependencies' | 'envelope' | 'client'>
 
 interface Starting {
-  readonly user: string
   readonly method: UserSessionEvents['SessionStarted']['method']
   /** Left out: the one that the user works for by default. */
   readonly merchant?: string
-  /** As of which password it was proved. */
-  readonly passwordChanges: number
 }
 
-/** Starts a session for somebody who has proved who it is. */
+/** Starts a session for somebody who has proved who it is, as they were known then. */
 export async function startSession(
   { dependencies, envelope, client }: Asking,
-  { user, method, merchant: chosen, passwordChanges }: Starting,
+  { id: user, state: proved }: FoundUser,
+  { method, merchant: wanted }: Starting,
 ): Promise<AuthSession> {
   const { executor, newId } = dependencies
   const id = newId()
-  const state = await knownUser(dependencies, user)
-  const data = {
-    session: id,
-    method,
-    merchant: chosen ?? (await usualMerchant(dependencies, user, state)),
-    ...client,
-  }
+  const usual = wanted ?? proved.merchant
+  const membership = await usualMembership(dependencies, user, usual)
+  const data = { session: id, method, merchant: membership?.merchant ?? usual, ...client }
   const own = actingFor({ user }, { ...envelope, actor: `user:${user}` })
   const started = await executor.send(userSessions, user, { type: 'StartSession', data }, own)
+  const [state, works] = await Promise.all([
+    knownUser(dependencies, user),
+    workplace(dependencies, membership),
+  ])
   // A password that was changed since the proof ends what the proof has opened.
-  const now = await knownUser(dependencies, user)
-  if (now.passwordChanges !== passwordChanges) {
+  if (state.passwordChanges !== proved.passwordChanges) {
     const end = { session: id, reason: 'password_changed' as const }
     await executor.send(userSessions, user, { type: 'EndSession', data: end }, own)
     refuse('email_and_password_must_be_right')
   }
-  return authSession(dependencies, { user, state: now, session: sessionIn(started.state.active, id)! })
+  return withTokens(dependencies, { user, state, works, session: sessionIn(started.state.active, id)! })
 }
 
-/** The user's default while they work there, else one where they do. */
-async function usualMerchant(
+/** At this merchant while the user works there, else where they began last. */
+async function usualMembership(
   dependencies: Dependencies,
   user: string,
-  { merchant: usual }: ActiveUser,
-): Promise<string | null> {
-  const isMember = usual !== null && (await membershipIn(dependencies.store, user, usual))
-  if (isMember) return usual
+  usual: string | null,
+): Promise<Membership | undefined> {
+  const there = await membershipIn(dependencies, user, usual)
+  if (there) return there
   const [newest] = await membershipsOf(dependencies, user, { limit: 1 })
-  return newest?.merchant ?? usual
+  return newest
 }
 
 export function sessionIn(active: readonly Session[], id: string): Session | undefined {
   return active.find((session) => session.id === id)
 }
 
+/** A session that goes on, for whom and for what it is now. */
+export async function authSession(
+  dependencies: Dependencies,
+  { user, session }: Pick<Signed, 'user' | 'session'>,
+): Promise<AuthSession> {
+  const [state, membership] = await Promise.all([
+    knownUser(dependencies, user),
+    membershipIn(dependencies, user, session.merchant),
+  ])
+  return withTokens(dependencies, {
+    user,
+    state,
+    session,
+    works: await workplace(dependencies, membership),
+  })
+}
+
 interface Signed {
   readonly user: string
   readonly state: ActiveUser
   readonly session: Session
+  readonly works: Awaited<ReturnType<typeof workplace>>
 }
 
 /** A pair of tokens for a session, and whom they are for. */
-export async function authSession(dependencies: Dependencies, signed: Signed): Promise<AuthSession> {
-  const { user, state, session } = signed
-  const works = await workplace(dependencies, user, session.merchant)
+async function withTokens(
+  dependencies: Dependencies,
+  { user, state, session, works }: Signed,
+): Promise<AuthSession> {
   const accessExpires = new Date(dependencies.clock().getTime() + accessLastsMs)
   const refreshExpires = expiryOf(session)
   const { merchant, organization, role } = works
@@ -119,20 +133,19 @@ function secondsUntil(time: Date, now: Date): number {
 }
 
 /** For whom a user works, and as what; nulls for who is no member. */
-export async function workplace({ store }: Dependencies, user: string, id: string | null) {
-  const known = id === null ? undefined : await readState(store, merchant, id)
-  if (id === null || !known || known.status === 'none') return nowhere
-  const role = known.members[user] ?? null
-  if (role === null) return nowhere
-  const unit =
-    known.organization === null ? undefined : await readState(store, organization, known.organization)
+export async function workplace({ executor }: Dependencies, membership: Membership | undefined) {
+  if (!membership) return nowhere
+  const { merchant: id, role, state } = membership
+  const known =
+    state.organization === null ? undefined : await executor.current(organization, state.organization)
+  const unit = known?.state
   return {
-    merchant: { id, name: known.name },
+    merchant: { id, name: state.name },
     organization:
-      unit?.status === 'active' ? { id: known.organization!, display_name: unit.displayName } : null,
+      unit?.status === 'active' ? { id: state.organization!, display_name: unit.displayName } : null,
     role,
     scopes: scopesOfRole(role),
-    isLive: known.isLive,
+    isLive: state.isLive,
   }
 }
 

@@ -53,25 +53,28 @@ export async function answerChallenge(request: Request<{ challengeId: string; co
   const known = await readState(dependencies.store, challenge, id)
   if (known.status === 'none') return refuse('code_must_be_right')
   const envelope = actingFor(ownerOf(known), { ...request.envelope, actor: actorOf(known) })
-  await requireSameUser(dependencies, known)
+  const proved = await sameUser(dependencies, known)
   const { isRight, method } = await isAnswered(request, { id, known, code: code.trim() })
   const answer = { type: 'AnswerChallenge', data: { isRight, method } } as const
   const { state } = await dependencies.executor.send(challenge, id, answer, envelope)
   if (!isRight) refuse('code_must_be_right')
-  if (known.purpose !== 'sign_in' || known.user === null)
+  if (known.purpose !== 'sign_in' || known.user === null || !proved)
     return viewChallenge(id, state as IssuedChallenge, dependencies.clock())
   const consume = { type: 'ConsumeChallenge', data: { purpose: 'sign_in', by: request.id } } as const
   await dependencies.executor.send(challenge, id, consume, envelope)
-  const { user, passwordChanges } = known
-  return startSession(request, { user, method: 'password', passwordChanges })
+  return startSession(request, { id: known.user, state: proved }, { method: 'password' })
 }
 
 /** Who has left answers nothing, and a password that is changed meanwhile has proved nothing. */
-async function requireSameUser({ store }: Dependencies, { user, purpose, passwordChanges }: IssuedChallenge) {
-  if (user === null) return
-  const now = await readState(store, users, user)
+async function sameUser(
+  { executor }: Dependencies,
+  { user, purpose, passwordChanges }: IssuedChallenge,
+): Promise<ActiveUser | undefined> {
+  if (user === null) return undefined
+  const { state: now } = await executor.current(users, user)
   if (now.status !== 'active') return refuse('challenge_must_be_pending')
   if (purpose === 'sign_in' && now.passwordChanges !== passwordChanges) refuse('challenge_must_be_pending')
+  return now
 }
 
 interface Answering {

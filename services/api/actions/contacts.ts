@@ -142,5 +142,5 @@ export async function useMagicLink(request: Request<{ token: string }>) {
   const state = used.state as ActiveUser
   await unlock(request, state.email, link)
   if (state.totp) return issueTo(request, { purpose: 'sign_in', user: id, state })
-  return startSession(request, { user: id, method: 'magic_link', passwordChanges: state.passwordChanges })
+  return startSession(request, { id, state }, { method: 'magic_link' })
 }

@@ -107,7 +107,7 @@ export async function completeSignIn(request: Request<Static<typeof GoogleComple
   const account = await proved(request, { purpose: 'google_login', user: null })
   const { id, state } = (await holderOf(request, account)) ?? refuse('google_account_must_be_known')
   if (state.totp) return issueTo(request, { purpose: 'sign_in', user: id, state })
-  return startSession(request, { user: id, method: 'google', passwordChanges: state.passwordChanges })
+  return startSession(request, { id, state }, { method: 'google' })
 }
 
 /** Whoever was talked into opening somebody else's consent page has connected nothing. */

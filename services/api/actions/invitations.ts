@@ -31,7 +31,7 @@ export async function acceptInvitation(request: Accepting) {
   const { id, link } = await openedLink(request, 'invitation')
   const invited = await openInvitation(dependencies, id, link)
   const found = await userOf(dependencies, invited.email)
-  if (found && (await membershipIn(dependencies.store, found.id, invited.merchant)))
+  if (found && (await membershipIn(dependencies, found.id, invited.merchant)))
     refuse('user_must_not_be_a_member_yet')
   const user = found?.id ?? (await register(request, invited))
   if (found && !found.state.emailVerified) await takeOver(request, found)
@@ -46,8 +46,7 @@ export async function acceptInvitation(request: Accepting) {
   await executor.send(merchant, invited.merchant, admit, own)
   const state = await knownUser(dependencies, user)
   if (state.totp) return issueTo(request, { purpose: 'sign_in', user, state })
-  const { passwordChanges } = state
-  return startSession(request, { user, method: 'invitation', merchant: invited.merchant, passwordChanges })
+  return startSession(request, { id: user, state }, { method: 'invitation', merchant: invited.merchant })
 }
 
 async function openInvitation(

@@ -3,7 +3,6 @@ import type { Dependencies, Request, Slice } from '../../../packages/contract/ro
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import { merchant, type Merchant } from '../../../packages/domain/merchants/merchant.ts'
 import type { MembershipResource } from '../../../packages/domain/organizations/resource.ts'
-import { readState } from '../../../packages/kernel/history.ts'
 import { equal } from '../../../packages/kernel/read-ports.ts'
 import { memberships } from '../../../projections/memberships.ts'
 import { signedIn } from './user-accounts.ts'
@@ -14,6 +13,9 @@ export interface Membership {
   readonly merchant: string
   readonly state: Exclude<Merchant, { status: 'none' }>
   readonly role: Role
+}
+
+interface ListedMembership extends Membership {
   /** Its place in the list. */
   readonly position: number
 }
@@ -26,10 +28,10 @@ interface Wanted {
 
 /** Merchants that a user works for, the newest membership first, and what each of them says itself. */
 export async function membershipsOf(
-  { reads, store }: Pick<Dependencies, 'reads' | 'store'>,
+  { reads, store, executor }: Pick<Dependencies, 'reads' | 'store' | 'executor'>,
   user: string,
   { limit, after }: Wanted,
-): Promise<readonly Membership[]> {
+): Promise<readonly ListedMembership[]> {
   await reads.reached(await store.head(), waitMs, memberships.name)
   const { rows } = await reads.page<{ merchant: string; position: number }>({
     from: memberships.name,
@@ -39,7 +41,7 @@ export async function membershipsOf(
     limit,
   })
   const known = rows.map(async ({ merchant: id, position }) => {
-    const found = await membershipIn(store, user, id)
+    const found = await membershipIn({ executor }, user, id)
     return found && { ...found, position }
   })
   return (await Promise.all(known)).filter((one) => one !== undefined)
@@ -47,11 +49,12 @@ export async function membershipsOf(
 
 /** What a user is for a merchant at this moment; `undefined` for who is nothing there. */
 export async function membershipIn(
-  store: Dependencies['store'],
+  { executor }: Pick<Dependencies, 'executor'>,
   user: string,
-  id: string,
-): Promise<Omit<Membership, 'position'> | undefined> {
-  const state = await readState(store, merchant, id)
+  id: string | null,
+): Promise<Membership | undefined> {
+  if (id === null) return undefined
+  const { state } = await executor.current(merchant, id)
   const role = state.status === 'none' ? undefined : state.members[user]
   return state.status === 'none' || role === undefined ? undefined : { merchant: id, state, role }
 }

@@ -19,7 +19,7 @@ import { payoutDestinations } from '../../../projections/payouts.ts'
 import { webhookEndpoints } from '../../../projections/webhook-endpoints.ts'
 import { knownUser, signedIn } from './user-accounts.ts'
 
-type Reading = Pick<Dependencies, 'store' | 'reads' | 'blindIndex'>
+type Reading = Pick<Dependencies, 'store' | 'executor' | 'reads' | 'blindIndex'>
 
 interface Candidate {
   readonly user: string

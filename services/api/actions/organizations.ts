@@ -62,10 +62,10 @@ interface Found {
 
 /** `undefined` for one that the user does not belong to. */
 async function ownOrganization(request: Request<unknown>, id: string): Promise<Found | undefined> {
-  const { store } = request.dependencies
-  const state = await readState(store, organization, id)
+  const { executor } = request.dependencies
+  const { state } = await executor.current(organization, id)
   if (state.status === 'none') return undefined
-  const member = await membershipIn(store, signedIn(request).user, state.merchant)
+  const member = await membershipIn({ executor }, signedIn(request).user, state.merchant)
   return member && { state, role: member.role }
 }
 

@@ -95,8 +95,7 @@ export async function completeSignIn(request: Request<Static<typeof PasskeyAnswe
   const holder = await holderOf(request, answer)
   const isRight = holder !== undefined && (await isUsed(request, holder, { id: ceremony.id, answer }))
   await conclude(request, ceremony, isRight)
-  const { id, state } = holder!
-  return startSession(request, { user: id, method: 'passkey', passwordChanges: state.passwordChanges })
+  return startSession(request, holder!, { method: 'passkey' })
 }
 
 interface Holder {

@@ -11,7 +11,8 @@ import type { FoundUser } from './user-accounts.ts'
 interface Proof {
   readonly email: string
   readonly password: string
-  readonly known: Pick<FoundUser, 'id' | 'state'> | undefined
+  /** Is looked up meanwhile. */
+  readonly known: Promise<FoundUser | undefined> | FoundUser
 }
 
 /** Whether the password is right, unless too many were wrong before: then it is not even looked at. */
@@ -19,10 +20,10 @@ export async function provePassword(
   request: Pick<Request, 'dependencies' | 'envelope' | 'client'>,
   { email, password, known }: Proof,
 ): Promise<boolean> {
-  const guards = await guardsOf(request, email)
+  const [user, guards] = await Promise.all([known, guardsOf(request, email)])
   request.dependencies.passwords.requireRoom()
-  await guards.begin(known?.id ?? null)
-  const isRight = await request.dependencies.passwords.isRight(password, known?.state.password ?? null)
+  await guards.begin(user?.id ?? null)
+  const isRight = await request.dependencies.passwords.isRight(password, user?.state.password ?? null)
   await (isRight ? guards.pass() : guards.fail())
   return isRight
 }
@@ -103,7 +104,10 @@ function triesAt({ dependencies, envelope }: Pick<Request, 'dependencies' | 'env
   }
 }
 
-/** Counts attempts: with one account over all network addresses, and from one over all accounts. */
+/**
+ * Counts attempts: with one account over all network addresses, and from one over all accounts. Refused where
+ * too many have come from this one.
+ */
 async function guardsOf(
   { dependencies, envelope, client }: Pick<Request, 'dependencies' | 'envelope' | 'client'>,
   email: string,
@@ -111,12 +115,10 @@ async function guardsOf(
   const { executor, clock, newId } = dependencies
   const account = triesAt({ dependencies, envelope }, await guardOfAccount(dependencies, email))
   const place = client.address === null ? undefined : await guardOfPlace(dependencies, client.address)
+  if (place !== undefined)
+    refuseLocked((await executor.current(signInGuard, place)).state, 'address', clock())
   return {
-    async begin(user: string | null) {
-      if (place !== undefined)
-        refuseLocked((await executor.current(signInGuard, place)).state, 'address', clock())
-      await account.begin(user)
-    },
+    begin: (user: string | null) => account.begin(user),
     async fail() {
       const data = { attempt: newId(), user: null, of: 'address' as const }
       const own = guarding(envelope)

@@ -15,12 +15,13 @@ type Asking<Body> = Request<Body>
 export async function login(request: Asking<{ email: string; password: string }>) {
   const { dependencies, body } = request
   dependencies.passwords.requireRoom()
-  const found = await userOf(dependencies, body.email)
-  const isRight = await provePassword(request, { ...body, known: found })
+  const known = userOf(dependencies, body.email)
+  const isRight = await provePassword(request, { ...body, known })
+  const found = await known
   if (!found || !isRight) return refuse('email_and_password_must_be_right')
   const { id, state } = found
   if (state.totp) return issueTo(request, { purpose: 'sign_in', user: id, state })
-  return startSession(request, { user: id, method: 'password', passwordChanges: state.passwordChanges })
+  return startSession(request, found, { method: 'password' })
 }
 
 /** Asks for a mail to this address. What follows for somebody who has it comes after the answer. */

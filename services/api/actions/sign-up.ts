@@ -5,7 +5,7 @@ import type { Static } from '../../../packages/contract/vocabulary.ts'
 import type { Language } from '../../../packages/domain/users/events.ts'
 import { foundingOf } from '../../../packages/domain/users/policies.ts'
 import type { RegistrationRequest } from '../../../packages/domain/users/resource.ts'
-import { user } from '../../../packages/domain/users/user.ts'
+import { user, type ActiveUser } from '../../../packages/domain/users/user.ts'
 import { actingFor } from '../../../packages/kernel/envelope.ts'
 import { claiming, type HeldClaim } from '../../composition/claiming.ts'
 import { consumeProofs, isProved } from './pre-signup.ts'
@@ -68,11 +68,12 @@ export async function register(request: Request<Registration>) {
     return executor.send(user, id, { type: 'RegisterUser', data }, envelope)
   }
   const wanted = wantedBy(body, verified)
-  await claiming({ dependencies, envelope }, { category: user.category, id }, { wanted, take })
+  const holder = { category: user.category, id }
+  const { state } = await claiming({ dependencies, envelope }, holder, { wanted, take })
   const link = { type: 'RequestEmailVerification', data: { link: dependencies.newId() } } as const
   if (!verified.includes('email')) await executor.send(user, id, link, envelope)
   await foundAtOnce(request, registered)
-  return startSession(request, { user: id, method: 'registration', passwordChanges: 0 })
+  return startSession(request, { id, state: state as ActiveUser }, { method: 'registration' })
 }
 
 function proofsOf({ email, phone, emailChallengeId, phoneChallengeId }: Registration) {

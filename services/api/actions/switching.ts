@@ -3,17 +3,17 @@ import type { Request } from '../../../packages/contract/routes.ts'
 import { userSessions } from '../../../packages/domain/sessions/user-sessions.ts'
 import { authSession, sessionIn } from './auth-sessions.ts'
 import { membershipIn } from './memberships.ts'
-import { knownUser, signedIn } from './user-accounts.ts'
+import { signedIn } from './user-accounts.ts'
 
 /** Whoever is no member is told the same as of a merchant that does not exist. */
 export async function switchTo(request: Request<unknown>, id: string, missing: RefusalName) {
   const { dependencies } = request
   const { user, session } = signedIn(request)
-  if (!(await membershipIn(dependencies.store, user, id))) refuse(missing)
+  if (!(await membershipIn(dependencies, user, id))) refuse(missing)
   const command = { type: 'SwitchMerchant', data: { session, merchant: id } } as const
   const { state } = await request.send(userSessions, user, command)
   const known = sessionIn(state.active, session) ?? refuse('credential_must_not_be_expired')
-  return authSession(dependencies, { user, state: await knownUser(dependencies, user), session: known })
+  return authSession(dependencies, { user, session: known })
 }
 
 export function switchMerchant(request: Request<{ merchantId: string }>) {

@@ -21,6 +21,7 @@ import type { OpenedToken } from '../../../packages/kernel/credential-ports.ts'
 import { streamName, type Message } from '../../../packages/kernel/decider.ts'
 import { actingFor } from '../../../packages/kernel/envelope.ts'
 import { authSession, sessionIn, workplace } from './auth-sessions.ts'
+import { membershipIn } from './memberships.ts'
 import { requestLink } from './sign-in.ts'
 import { countMail, provePassword, unlock } from './sign-in-guards.ts'
 import { requireStrong } from './sign-up.ts'
@@ -29,7 +30,8 @@ import { knownUser, signedIn, type SignedIn } from './user-accounts.ts'
 export async function me(request: Request): Promise<Static<typeof MeResource>> {
   const { user: id, merchant } = signedIn(request)
   const state = await knownUser(request.dependencies, id)
-  const { isLive, ...works } = await workplace(request.dependencies, id, merchant)
+  const place = await membershipIn(request.dependencies, id, merchant)
+  const { isLive, ...works } = await workplace(request.dependencies, place)
   return {
     id,
     object: 'user',
@@ -60,7 +62,7 @@ export async function refresh(request: Request<{ refreshToken: string }>) {
   const own = actingFor({ user: id }, { ...envelope, actor: `user:${id}` })
   const { state } = await dependencies.executor.send(userSessions, id, { type: 'RefreshSession', data }, own)
   const known = sessionIn(state.active, session) ?? refuse('token_must_be_valid')
-  return authSession(dependencies, { user: id, state: await knownUser(dependencies, id), session: known })
+  return authSession(dependencies, { user: id, session: known })
 }
 
 export async function logout(request: Request) {
