@@ -48,11 +48,11 @@ t.test('a process that slept for hours learns which keys were destroyed meanwhil
   const keys = new SubjectKeys({ pool, vault, freshMs })
   const { keys: sleepers, sleep } = await keysOfASleeper(t, url)
   const { id } = await keys.forSealing(subject)
-  t.ok(await sleepers.forOpening(id))
+  t.ok((await sleepers.forOpening([id]))[0])
   t.equal((await sleepers.forSealing(subject)).id, id)
   await destroy(keys, subject)
   await sleep('3 hours')
-  t.equal(await sleepers.forOpening(id), false)
+  t.strictSame(await sleepers.forOpening([id]), [false])
   t.not((await sleepers.forSealing(subject)).id, id)
 })
 
@@ -60,9 +60,9 @@ t.test('a key is not used again by whoever has not looked for a while', async (t
   const { pool } = await testDatabase(t)
   const [keys, reader] = [0, 1].map(() => new SubjectKeys({ pool, vault, freshMs }))
   const { id } = await keys!.forSealing(subject)
-  t.ok(await reader!.forOpening(id))
+  t.ok((await reader!.forOpening([id]))[0])
   await destroy(keys!, subject)
-  t.equal(await reader!.forOpening(id), false)
+  t.strictSame(await reader!.forOpening([id]), [false])
 })
 
 async function shownBy({ dependencies: { executor } }: Runtime, id: string): Promise<unknown> {

@@ -4,6 +4,7 @@ import { payout } from '../../packages/domain/payouts/payout.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
 import { eventually } from '../support/eventually.ts'
+import { lawOver } from '../support/law.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const msisdn = '+221770004242'
@@ -79,6 +80,23 @@ t.test('a box opens only where it was sealed', async (t) => {
   t.match(moved[0]?.damage, { message: /^payout-\S+ at 0 is sealed in a box that its key does not open$/ })
   t.notOk(intact[0]?.damage, 'only the stream that holds it')
   await t.rejects(readState(dependencies.store, payout, identity(String(one['id']), 'po')!), /does not open/)
+})
+
+t.test('a key that nobody can have named is missing in its own stream only', async (t) => {
+  const { dependencies, postgres } = service.service.runtime
+  const { id } = await post('/api/v1/payouts', { amount: 502, currency: 'XOF', destination: wave })
+  const stream = `payout-${identity(String(id), 'po')!}`
+  const names = ['"\\u0000"', '"nobody.1"', '"a b.1"', '7', '{}', 'null']
+  await lawOver(t, names, async (name) => {
+    const { rowCount } = await postgres.pool.query(
+      `update events set metadata = regexp_replace(metadata::text, '"key":\\s*[^,]+,', '"key":' || $2 || ',')::json
+       where stream = $1 and revision = 0`,
+      [stream, name],
+    )
+    t.equal(rowCount, 1)
+    const [damaged] = await dependencies.store.readStream(stream, 0)
+    t.match(damaged?.damage, { message: /is sealed with a key that is not in this database$/ }, name)
+  })
 })
 
 t.test(

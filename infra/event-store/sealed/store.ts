@@ -8,7 +8,7 @@ import {
   type StoredEvent,
 } from '../../../packages/kernel/ports.ts'
 import { RecentlyUsed } from '../../../packages/kernel/recently-used.ts'
-import type { SubjectKey, SubjectKeys } from '../../postgres/privacy/subject-keys.ts'
+import type { OpeningKey, SubjectKey, SubjectKeys } from '../../postgres/privacy/subject-keys.ts'
 import { blindOf, digestOf, open, seal } from './box.ts'
 
 /**
@@ -24,7 +24,7 @@ const contentsMax = 10_000
 export interface SealingOptions {
   /** All stored event types. */
   readonly types: EventTypes
-  readonly keys: Pick<SubjectKeys, 'inUse' | 'forSealing' | 'known' | 'forOpening'>
+  readonly keys: Pick<SubjectKeys, 'inUse' | 'forSealing' | 'forOpening'>
 }
 
 /**
@@ -44,9 +44,7 @@ export function sealedStore(store: EventStore, options: SealingOptions): EventSt
       const event = await store.readAt(position)
       return event && (await reader.opened([event]))[0]
     },
-    async *readOn(after) {
-      for await (const events of store.readOn(after)) yield await reader.opened(events)
-    },
+    readOn: (after) => oneAhead(store.readOn(after), (events) => reader.opened(events)),
     subscribe: (subscription) =>
       store.subscribe({
         ...subscription,
@@ -102,28 +100,15 @@ class Opener {
 
   /** Waits only for keys that are not cached. `contents` are for events that will be handed out again. */
   async opened(events: readonly StoredEvent[], contents?: Contents): Promise<readonly StoredEvent[]> {
-    if (!events.some(isSealed)) return events
-    const { keys } = this.#options
-    const missing = new Set<string>()
-    const openable = events.map((event) => {
-      const id = event.metadata.sealed?.key
-      if (id === undefined) return event
-      const key = keys.known(id)
-      if (key !== undefined) return this.#open(event, key, contents)
-      missing.add(id)
-      return event
-    })
-    if (missing.size === 0) return openable
-    const find = async (id: string) => [id, await keys.forOpening(id)] as const
-    const found = new Map(await Promise.all([...missing].map(find)))
-    return openable.map((event, index) => {
-      const key = event.metadata.sealed?.key
-      if (event !== events[index] || key === undefined || !found.has(key)) return event
-      return this.#open(event, found.get(key), contents)
-    })
+    const ids: string[] = []
+    for (const { metadata } of events) if (metadata.sealed) ids.push(metadata.sealed.key)
+    if (ids.length === 0) return events
+    const keys = await this.#options.keys.forOpening(ids)
+    let at = 0
+    return events.map((event) => (event.metadata.sealed ? this.#open(event, keys[at++], contents) : event))
   }
 
-  #open(event: StoredEvent, key: Buffer | false | undefined, contents?: Contents): StoredEvent {
+  #open(event: StoredEvent, key: OpeningKey, contents?: Contents): StoredEvent {
     if (key === undefined) return damaged(event, 'is sealed with a key that is not in this database')
     if (!key) return withData(event, this.#erased(event))
     const known = contents?.get(nameOf(event))
@@ -166,6 +151,25 @@ function withData(
   return { stream, revision, position, id, type, data, metadata }
 }
 
-function isSealed({ metadata }: StoredEvent): boolean {
-  return metadata.sealed !== undefined
+/** Prepares a page while the caller works on the one before. */
+async function* oneAhead<Page>(
+  pages: AsyncGenerator<Page, void>,
+  prepare: (page: Page) => Promise<Page>,
+): AsyncGenerator<Page, void> {
+  const next = async () => {
+    const { value, done } = await pages.next()
+    return done ? undefined : prepare(value)
+  }
+  let ahead = next()
+  try {
+    for (let page = await ahead; page !== undefined; page = await ahead) {
+      ahead = next()
+      // A page that is no longer wanted fails where it is awaited, or not at all.
+      ahead.catch(() => undefined)
+      yield page
+    }
+  } finally {
+    await ahead.catch(() => undefined)
+    await pages.return()
+  }
 }

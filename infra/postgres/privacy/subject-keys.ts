@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import type { PersonalKeys } from '../../../packages/kernel/personal.ts'
 import type { Subscription, Vault } from '../../../packages/kernel/ports.ts'
+import { RecentlyUsed } from '../../../packages/kernel/recently-used.ts'
 import { hmacSha256 } from '../../secrets/hmac.ts'
 import { Batcher } from '../client/batcher.ts'
 
@@ -37,6 +38,12 @@ interface Row {
   readonly wrapped: string | null
 }
 
+/** `false`: destroyed; `undefined`: not in this database. */
+export type OpeningKey = Buffer | false | undefined
+
+/** `<subject>.<generation>`. What is stored may have been tampered with. */
+const idShape = /^([\w-]+)\.\d+$/
+
 /** Of a key that was retired, if any was, with the database's time. */
 type Retired = { readonly now: string } & (Row | { readonly subject: null })
 
@@ -51,9 +58,9 @@ export class SubjectKeys implements PersonalKeys {
   /** Keys in use, by subject in the clear. */
   readonly #inUse = new LRUCache<string, SubjectKey>({ max: keysKept })
   /** `false`: erased. */
-  readonly #byId = new LRUCache<string, Buffer | false>({ max: keysKept })
+  readonly #byId = new RecentlyUsed<Buffer | false>(keysKept)
   readonly #making = new Batcher<string, SubjectKey>((subjects) => this.#make(subjects))
-  readonly #reading = new Batcher<string, Buffer | false | undefined>((ids) => this.#read(ids))
+  readonly #reading = new Batcher((pages: readonly (readonly string[])[]) => this.#read(pages))
   #digestKey: Promise<Buffer> | undefined
   #lookedAt = { monotonic: -Infinity, wall: 0 }
   /** The database's time at that look: processes' clocks differ, and stop while a machine sleeps. */
@@ -83,14 +90,14 @@ export class SubjectKeys implements PersonalKeys {
     return this.#inUse.get(subject) ?? this.#making.enqueue(subject)
   }
 
-  /** The key of sealed data, if cached; `false` when it was destroyed. */
-  known(id: string): Buffer | false | undefined {
-    return this.#age() > this.#freshMs ? undefined : this.#byId.get(id)
-  }
-
-  async forOpening(id: string): Promise<Buffer | false | undefined> {
+  /** The keys of sealed data, in the order of their ids. Those that are not cached are read at once. */
+  async forOpening(ids: readonly string[]): Promise<readonly OpeningKey[]> {
     if (this.#age() > this.#freshMs) await this.#look()
-    return this.#byId.get(id) ?? this.#reading.enqueue(id)
+    const keys: OpeningKey[] = ids.map((id) => this.#byId.get(id))
+    const missing = ids.filter((_, index) => keys[index] === undefined)
+    if (missing.length === 0) return keys
+    const found = await this.#reading.enqueue(missing)
+    return keys.map((key, index) => key ?? found.get(ids[index]!))
   }
 
   async retire(subjects: readonly string[]): Promise<void> {
@@ -159,17 +166,18 @@ export class SubjectKeys implements PersonalKeys {
     return this.#vault.seal(key.toString('base64'), contextOf(subject))
   }
 
-  async #read(ids: readonly string[]): Promise<readonly (Buffer | false | undefined)[]> {
-    const text = `
-      select subject, generation, wrapped from subject_keys
-      where subject = any($2) and subject || '.' || generation = any($1)`
-    const subjects = [...new Set(ids.map((id) => id.slice(0, id.lastIndexOf('.'))))]
-    const { rows } = await this.#pool.query<Row>(text, [ids, subjects])
+  /** Reads all keys of these subjects, which usually have one. */
+  async #read(pages: readonly (readonly string[])[]): Promise<readonly ReadonlyMap<string, OpeningKey>[]> {
+    const subjects = new Set(pages.flat().flatMap((id) => idShape.exec(id)?.[1] ?? []))
+    const found = new Map<string, OpeningKey>()
+    const { rows } = await this.#pool.query<Row>(readKeys, [[...subjects].join(' ')])
     for (const row of rows) {
-      if (row.wrapped === null) this.#byId.set(`${row.subject}.${row.generation}`, false)
-      else this.#keep(row)
+      const id = `${row.subject}.${row.generation}`
+      if (row.wrapped === null) this.#byId.set(id, false)
+      // Meanwhile this process may have learnt that it is destroyed.
+      found.set(id, this.#byId.get(id) ?? this.#keep(row).key)
     }
-    return ids.map((id) => this.#byId.get(id))
+    return pages.map(() => found)
   }
 
   /** How long ago this process has looked, by whichever clock says more: one may have stood still. */
@@ -248,6 +256,10 @@ const makeKeys = `
       returning subject, generation, wrapped
     )
   select * from known union all select * from made`
+
+/** Subjects parted by blanks: to encode an array takes the driver longer. */
+const readKeys = `
+  select subject, generation, wrapped from subject_keys where subject = any(string_to_array($1, ' '))`
 
 /** Ten minutes more: a transaction is seen later than the time it has begun at. */
 const retiredSince = `

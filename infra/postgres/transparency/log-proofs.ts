@@ -60,7 +60,8 @@ async function disclosed(
   { id, metadata: { sealed, salt = '' } }: StoredEvent,
   keys: LogProofsOptions['keys'],
 ): Promise<Disclosure | null> {
-  const key = sealed && (await keys.forOpening(sealed.key))
+  if (!sealed) return null
+  const [key] = await keys.forOpening([sealed.key])
   if (!key) return null
   return { content: open(key, sealed.box, { salt, id }), blind: blindOf(key, salt) }
 }
