@@ -13,6 +13,7 @@ import {
 } from '../../infra/postgres/read-models/publication.ts'
 import { financeReader, financeViews } from '../../infra/postgres/finance/finance.ts'
 import { migrate } from '../../infra/postgres/migrate.ts'
+import { tableOf } from '../../infra/postgres/read-models/tables.ts'
 import { readModels } from '../../projections/index.ts'
 import { payouts } from '../../projections/payouts.ts'
 import { jsonOf, openCommandLine, type CommandLine } from '../support/cli.ts'
@@ -149,6 +150,27 @@ t.test('a report that is read for hours keeps a rebuild waiting, and nothing els
     t.equal(await generation(), 1)
   })
   await eventually(generation, (now) => now === 2)
+})
+
+t.test('a rebuild waits for the upkeep of the old table, and no report waits behind it', async (t) => {
+  const generation = async () => (await publications(pool())).get(payouts.name)!.generation
+  const before = await generation()
+  const table = tableOf(payouts, before).name
+  const upkeep = await pool().connect()
+  t.teardown(() => upkeep.release(true))
+  // As autovacuum does, which gives way only to those who wait longer than for a view.
+  await upkeep.query(`begin; lock table ${table} in share update exclusive mode`)
+  await requestNewGeneration(pool(), payouts)
+  const waiting = `select from pg_locks
+    where relation = to_regclass('${table}') and mode = 'ShareUpdateExclusiveLock' and not granted`
+  await eventually(
+    async () => (await pool().query(waiting)).rowCount,
+    (count) => count === 1,
+  )
+  await upkeep.query('set local lock_timeout = 1; select from read.payouts')
+  t.equal(await generation(), before)
+  await upkeep.query('rollback')
+  await eventually(generation, (now) => now === before + 1)
 })
 
 t.test('every query of the page for finance is run by a login', async (t) => {

@@ -71,11 +71,16 @@ export interface Publishing {
 
 /** While this waits for a long-running report, all other reads of the view wait behind it. */
 const lockTimeoutMs = 500
+/** Nobody waits behind a lock against upkeep. Autovacuum gives way after `deadlock_timeout`, usually 1 s. */
+const upkeepTimeoutMs = 10_000
 
 /** Fails without effect when the view is read for too long: it is tried again. */
 export function publish({ pool, fence, dependents }: Publishing, track: ProjectionCursor): Promise<void> {
   const { model, generation, table } = track
   return fenced(pool, fence, async (connection) => {
+    const older = await olderTables(connection, { name: model.name, shown: table.name })
+    await connection.query(`set local lock_timeout = ${upkeepTimeoutMs}`)
+    for (const name of older) await connection.query(`lock table ${name} in share update exclusive mode`)
     await connection.query(`set local lock_timeout = ${lockTimeoutMs}`)
     await connection.query(`drop view if exists ${table.view} cascade`)
     await connection.query(`create view ${table.view} as select * from ${table.name}`)
@@ -84,23 +89,25 @@ export function publish({ pool, fence, dependents }: Publishing, track: Projecti
        on conflict (name) do update set version = $2, generation = $3, wanted = greatest($3, p.wanted)`,
       [model.name, model.version, generation],
     )
-    await dropOlder(connection, { name: model.name, shown: table.name })
+    for (const name of older) await dropTable(connection, name)
     if (dependents) await connection.query(dependents)
   })
 }
 
-/** A table before its totals: everybody locks them in this order. */
-async function dropOlder(
+async function olderTables(
   connection: pg.ClientBase,
   { name, shown }: { name: string; shown: string },
-): Promise<void> {
+): Promise<readonly string[]> {
   const { rows } = await connection.query<{ name: string }>(
     `select schemaname || '.' || tablename as name from pg_tables where schemaname = $1 and tablename ~ ('^' || $2 || '_v[0-9]+_[0-9]+$')`,
     [readSchema, name],
   )
-  for (const table of rows.filter((row) => row.name !== shown)) {
-    await connection.query(`drop table ${table.name} cascade; ${dropTotals(table.name)}`)
-    await connection.query('delete from checkpoints where name = $1', [table.name])
-    await connection.query('delete from parked where consumer = $1', [table.name])
-  }
+  return rows.map((row) => row.name).filter((table) => table !== shown)
+}
+
+/** A table before its totals: everybody locks them in this order. */
+async function dropTable(connection: pg.ClientBase, name: string): Promise<void> {
+  await connection.query(`drop table ${name} cascade; ${dropTotals(name)}`)
+  await connection.query('delete from checkpoints where name = $1', [name])
+  await connection.query('delete from parked where consumer = $1', [name])
 }
