@@ -40,7 +40,10 @@ export async function acceptInvitation(request: Accepting) {
     { ...envelope, actor: `user:${user}` },
   )
   const { executor } = dependencies
-  await executor.send(invitation, id, { type: 'AcceptInvitation', data: { link, user } }, own)
+  const accept = { type: 'AcceptInvitation', data: { link, user } } as const
+  const { appended } = await executor.send(invitation, id, accept, own)
+  // Of several at once, only the first is let in by it.
+  if (appended === 0) refuse('token_must_be_valid')
   // What the policy does a moment later, so that the session can work at once.
   const admit = { type: 'AdmitMember', data: { user, role: invited.role, link } } as const
   await executor.send(merchant, invited.merchant, admit, own)
