@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Configuration } from '../../infra/configuration.ts'
+import { Turns } from '../../infra/event-loop/turns.ts'
 import { sealedStore } from '../../infra/event-store/sealed/store.ts'
 import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
 import type { EventStoreDb } from '../../infra/event-store/eventstoredb/store.ts'
@@ -61,6 +62,8 @@ export interface Runtime {
   readonly snapshots: Snapshots
   readonly dependencies: Dependencies
   readonly health: Health
+  /** For what is done beside requests. */
+  readonly turns: Turns
   close(): Promise<void>
 }
 
@@ -96,7 +99,7 @@ export async function openRuntime(
   const posting = { mailer: openMailer(configuration), texter: openTexter(configuration) }
   const operators = openOperators(configuration, postgres)
   const { clock: now = () => new Date(), service = 'all-in-one', ...choices } = options
-  const health = new Health()
+  const [health, turns] = [new Health(), new Turns()]
   const { tracing, ...telemetry } = await openTelemetry(configuration, health, `ikw-${service}`)
   const adapters = {
     postgres,
@@ -119,7 +122,7 @@ export async function openRuntime(
     await Promise.all([posting.mailer.close?.(), operators.close?.(), telemetry.close?.()])
     await postgres.close()
   }
-  return { configuration, postgres, asStored: store, snapshots, dependencies, health, close }
+  return { configuration, postgres, asStored: store, snapshots, dependencies, health, turns, close }
 }
 
 async function openData(configuration: Configuration, { postgres, log }: Base): Promise<EventStore> {

@@ -1,4 +1,4 @@
-import { setImmediate as othersFirst } from 'node:timers/promises'
+import type { GiveWay } from '../../infra/event-loop/turns.ts'
 import type { LogSigners } from '../../infra/postgres/transparency/log-keys.ts'
 import type {
   KeptCheckpoint,
@@ -13,8 +13,6 @@ import { writeNote, type NoteSigner } from '../../infra/transparency/signed-note
 import type { EventStore, Log, Subscription } from '../../packages/kernel/ports.ts'
 
 const batchSize = 5_000
-/** Without letting others have the processor. */
-const eventsAtOnce = 200
 /** While events come, there is a checkpoint at least every second. */
 const everyMs = 500
 
@@ -23,6 +21,7 @@ export interface NotaryOptions {
   readonly trees: TreeStore
   readonly signers: LogSigners
   readonly log: Log
+  readonly giveWay?: GiveWay
 }
 
 /**
@@ -30,7 +29,7 @@ export interface NotaryOptions {
  * consumer; tiles, leaves and checkpoint are written together, so everything signed can be proved.
  */
 export async function startNotary(options: NotaryOptions): Promise<Subscription> {
-  const { store, trees, log } = options
+  const { store, trees, log, giveWay } = options
   let open: OpenTree | undefined = await trees.open()
   return store.subscribe({
     after: open.position,
@@ -45,10 +44,10 @@ export async function startNotary(options: NotaryOptions): Promise<Subscription>
       open = undefined
       const leaves: NewLeaf[] = []
       for (const event of news) {
+        await giveWay?.()
         const commitment = commitmentOf(event)
         tree.add(leafHash(commitment))
         leaves.push({ commitment, position: event.position })
-        if (leaves.length % eventsAtOnce === 0) await othersFirst()
       }
       const through = leaves.at(-1)!.position
       const checkpoint = signed(tree, through, await options.signers(position, through))

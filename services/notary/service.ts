@@ -9,12 +9,14 @@ import { followWitnesses } from './witnesses.ts'
 /** Notarises the log while this process leads, and stands by while another does. */
 export function runNotary(runtime: Runtime): Subscription {
   // Commitments are to stored, sealed events: they stay valid when a person is erased.
-  const { postgres, configuration, dependencies, asStored: store } = runtime
+  const { postgres, configuration, dependencies, asStored: store, turns } = runtime
   const { pool } = postgres
   const { log, vault } = dependencies
+  const giveWay = turns.lane()
   return leading(runtime, 'notary', async ({ fence }) => {
     const signers = await logSigners({ pool, vault, fence, baseUrl: configuration.baseUrl })
-    const notary = await startNotary({ store, log, signers, trees: new TreeStore(pool, fence) })
+    const trees = new TreeStore(pool, fence)
+    const notary = await startNotary({ store, log, signers, trees, giveWay })
     const witnesses = followWitnesses({ witnesses: configuration.witnesses, pool, fence, log })
     return { close: async () => void (await Promise.all([notary.close(), witnesses.close()])) }
   })

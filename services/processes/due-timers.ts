@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { GiveWay } from '../../infra/event-loop/turns.ts'
 import { LeadershipLostError } from '../../infra/postgres/consumers/fence.ts'
 import type { TimerShares } from '../../infra/postgres/consumers/timer-shares.ts'
 import { ownerText, type Owner } from '../../packages/kernel/owner.ts'
 import type { Clock, Log } from '../../packages/kernel/ports.ts'
 import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
 import { isPassing } from '../composition/failures.ts'
+import { forEach } from './for-each.ts'
 import type { Process, Tools } from './process.ts'
-import { forEach } from './reactions.ts'
 
 const lookEveryMs = 200
 const perLook = 1_000
@@ -26,6 +27,7 @@ export interface TimerRunnerOptions {
   readonly log: Log
   /** Throws when another process may be running these timers. */
   readonly assertHeld: () => void
+  readonly giveWay?: GiveWay
 }
 
 /** A greater delay is logged: nobody ran them, or more timers are due than can be run. */
@@ -54,7 +56,7 @@ export async function runTimers(
 
 /** Runs due timers; returns how many. */
 export async function runDue(options: TimerRunnerOptions): Promise<number> {
-  const { timers, processes, tools } = options
+  const { timers, processes, tools, giveWay } = options
   const { clock, movedClocks } = tools.dependencies
   const kinds = processes.flatMap((process) => Object.keys(process.timers ?? {}))
   const ahead = movedClocks.ahead()
@@ -65,6 +67,7 @@ export async function runDue(options: TimerRunnerOptions): Promise<number> {
   const noted: Promise<void>[] = []
   await forEach([...lanesOf(due, isMoved)], atOnce, async (lane) => {
     for (const timer of lane) {
+      await giveWay?.()
       const timing = isMoved(timer) ? inTimeOf(timer, options) : options
       const until = await run(timing, timer)
       // The next one need not wait for it, so that many attempts are written at a time.

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { GiveWay } from '../../infra/event-loop/turns.ts'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
 import type { LeaderTerm } from '../../infra/postgres/consumers/leader.ts'
 import { pollRetryRequests, ParkedEvents, type Retry } from '../../infra/postgres/consumers/parked.ts'
@@ -21,6 +22,7 @@ export interface ProcessesOptions {
   readonly processes: readonly Process[]
   /** The fence of the one process that may do this. */
   readonly term?: Pick<LeaderTerm, 'fence' | 'assertLeading'>
+  readonly giveWay?: GiveWay
 }
 
 /** Starts policies, reactions and the callbacks of payment rails. */
@@ -53,7 +55,7 @@ interface Following {
 
 /** Policies and reactions: what follows from events. */
 async function followLog(options: ProcessesOptions, doing: Doing): Promise<Following> {
-  const { dependencies, pool, policies, processes, term } = options
+  const { dependencies, pool, policies, processes, term, giveWay } = options
   const { store, executor, log } = dependencies
   const deciders = new Map(options.deciders.map((decider) => [decider.category, decider]))
   const checkpoints = new Checkpoints(pool, term?.fence)
@@ -61,7 +63,8 @@ async function followLog(options: ProcessesOptions, doing: Doing): Promise<Follo
   const events = new ParkedEvents(pool, 'reactions', term?.fence)
   await Promise.all([orders.load(), events.load()])
 
-  const runner = new PolicyRunner({ policies, deciders, executor, parked: orders, log })
+  const sending = { policies, deciders, executor, parked: orders, log, ...(giveWay && { giveWay }) }
+  const runner = new PolicyRunner(sending)
   const following = await subscribePolicies(dependencies, checkpoints, runner)
   const reactions = { processes, deciders, store, checkpoints, parked: events, log, ...doing }
   const reacting = await startReactions(reactions).catch(async (error: unknown) => {

@@ -1,3 +1,4 @@
+import type { GiveWay } from '../../infra/event-loop/turns.ts'
 import type { ParkedEvent, ParkedEvents } from '../../infra/postgres/consumers/parked.ts'
 import { categoryOf, streamName, type AnyDecider } from '../../packages/kernel/decider.ts'
 import type { Executor } from '../../packages/kernel/execute.ts'
@@ -8,6 +9,10 @@ import type { AnyPolicy, PolicyCommand } from '../../packages/kernel/policy.ts'
 import type { Log, StoredEvent } from '../../packages/kernel/ports.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import { isPassing } from '../composition/failures.ts'
+import { forEach } from './for-each.ts'
+
+/** So many streams are written to concurrently. */
+const atOnce = 256
 
 /** A policy's command with the event that caused it. */
 interface CausedCommand {
@@ -23,6 +28,7 @@ export interface PolicyRunnerOptions {
   readonly executor: Executor
   readonly parked: Pick<ParkedEvents, 'has' | 'park' | 'parkBehind'>
   readonly log: Log
+  readonly giveWay?: GiveWay
 }
 
 /**
@@ -50,7 +56,9 @@ export class PolicyRunner {
 
   async handle(events: readonly StoredEvent[]): Promise<void> {
     const byTarget = new Map<string, CausedCommand[]>()
+    const { giveWay } = this.#options
     for (const event of events) {
+      await giveWay?.()
       for (const policy of this.#followers.get(event.type) ?? []) {
         const key = this.#parkingOf(policy, event)
         if (await this.#waitsBehind(policy.name, event)) continue
@@ -62,7 +70,10 @@ export class PolicyRunner {
         }
       }
     }
-    await Promise.all([...byTarget].map(([target, orders]) => this.#send(target, orders)))
+    await forEach([...byTarget], atOnce, async ([target, orders]) => {
+      await giveWay?.()
+      await this.#send(target, orders)
+    })
   }
 
   /** Retries a parked event, for a stream or for a policy; throws when it fails again. */

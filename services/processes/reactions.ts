@@ -5,6 +5,7 @@ import { recordedEvent } from '../../packages/kernel/history.ts'
 import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import { isPassing } from '../composition/failures.ts'
+import { forEach } from './for-each.ts'
 import type { Process, Tools } from './process.ts'
 
 const consumer = 'reactions'
@@ -102,22 +103,4 @@ export async function retryReaction(
   const [event] = await store.readStream(stream, revision, 1)
   const known = recordedEvent(deciders.get(categoryOf(stream))!, event!) as RecordedEvent<never>
   for (const reaction of work.get(known.type) ?? []) await reaction({ event: known, mayHaveRun: true, tools })
-}
-
-/** Works on several items at a time; rejects with the first failure after all started ones have ended. */
-export async function forEach<Item>(
-  items: readonly Item[],
-  limit: number,
-  work: (item: Item) => Promise<void>,
-): Promise<void> {
-  const rest = items[Symbol.iterator]()
-  const failures: unknown[] = []
-  const worker = async () => {
-    for (const item of { [Symbol.iterator]: () => rest }) {
-      if (failures.length > 0) return
-      await work(item).catch((error: unknown) => void failures.push(error))
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker))
-  if (failures.length > 0) throw failures[0]
 }

@@ -20,9 +20,12 @@ export function runProcesses(runtime: Runtime): Subscription {
     dependencies,
     health: { metrics },
     configuration,
+    turns,
   } = runtime
   observeMoney(runtime)
-  const timing = startTimers({ dependencies, pool, processes, instance: configuration.instance })
+  const { instance } = configuration
+  const timing = startTimers({ dependencies, pool, processes, instance, giveWay: turns.lane() })
+  const giveWay = turns.lane()
   metrics.gauge('timer_shares', `Shares of the timers that this process runs, of ${timerShares}`, () => {
     return timing.shares.held.length
   })
@@ -31,7 +34,7 @@ export function runProcesses(runtime: Runtime): Subscription {
     const counting = await new Outcomes(metrics).follow(store, log)
     const telling = await followSecurity(store, log)
     try {
-      const options = { dependencies, pool, deciders, policies, processes, term }
+      const options = { dependencies, pool, deciders, policies, processes, term, giveWay }
       const running = await startProcesses(options)
       const all = [running, counting, telling]
       return { close: async () => void (await Promise.all(all.map((one) => one.close()))) }

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { GiveWay } from '../../infra/event-loop/turns.ts'
 import { TimerShares } from '../../infra/postgres/consumers/timer-shares.ts'
 import { PostgresTimers } from '../../infra/postgres/timers.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
@@ -13,6 +14,7 @@ export interface TimersOptions {
   readonly processes: readonly Process[]
   /** This process's name, for people. */
   readonly instance: string
+  readonly giveWay?: GiveWay
 }
 
 /** Timers that run, and the shares of them that are this process's. */
@@ -21,11 +23,13 @@ export interface RunningTimers extends Subscription {
 }
 
 /** Runs this process's part of the timers, and the parts of those that end. */
-export function startTimers({ dependencies, pool, processes, instance }: TimersOptions): RunningTimers {
+export function startTimers(given: TimersOptions): RunningTimers {
+  const { dependencies, pool, processes, instance, giveWay } = given
   const shares = new TimerShares({ pool, instance })
   const timers = new PostgresTimers(pool, shares)
   const stop = new AbortController()
-  const options = { processes, timers, tools: toolsOf(dependencies), log: dependencies.log }
+  const tools = toolsOf(dependencies)
+  const options = { processes, timers, tools, log: dependencies.log, ...(giveWay && { giveWay }) }
   const running = runTimers(options, shares, stop.signal)
   const close = async () => {
     stop.abort()

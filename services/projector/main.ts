@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { GiveWay } from '../../infra/event-loop/turns.ts'
 import { settleAll } from '../../infra/postgres/client/settle-all.ts'
 import { isDataFailure } from '../../infra/postgres/client/failures.ts'
 import type { Fence } from '../../infra/postgres/consumers/fence.ts'
@@ -29,6 +30,7 @@ export interface ProjectorServiceOptions {
   readonly fence?: Fence
   /** Events written at once while read models are rebuilt. */
   readonly spanMax?: number
+  readonly giveWay?: GiveWay
 }
 
 /**

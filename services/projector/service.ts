@@ -12,11 +12,12 @@ export function runProjector(runtime: Runtime): Subscription {
   const {
     postgres: { pool },
     dependencies: { log, tracing },
+    turns,
   } = runtime
   const store = tracing
     ? tracedBatches(runtime.dependencies.store, tracing, 'project')
     : runtime.dependencies.store
-  return leading(runtime, 'projector', ({ fence }) =>
-    startProjector({ pool, store, models: readModels, deciders, dependents: financeViews, log, fence }),
-  )
+  const options = { pool, store, models: readModels, deciders, dependents: financeViews, log }
+  const giveWay = turns.lane()
+  return leading(runtime, 'projector', ({ fence }) => startProjector({ ...options, fence, giveWay }))
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { GiveWay } from '../../infra/event-loop/turns.ts'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
 import type { Fence } from '../../infra/postgres/consumers/fence.ts'
 import { pollRetryRequests, ParkedEvents, type ParkedPlace } from '../../infra/postgres/consumers/parked.ts'
@@ -23,6 +24,7 @@ export interface RelayOptions {
   readonly log: Log
   /** The fence of the one relay that may write. */
   readonly fence?: Fence
+  readonly giveWay?: GiveWay
 }
 
 interface Relay extends Subscription {
@@ -36,7 +38,7 @@ interface Relay extends Subscription {
  * with the same ids. A deposed relay does the same; consumers recognise repeats.
  */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
-  const { pool, store, sources, log, fence, snapshots } = options
+  const { pool, store, sources, log, fence, snapshots, giveWay } = options
   const checkpoints = new Checkpoints(pool, fence)
   const parked = new ParkedEvents(pool, consumer, fence)
   await parked.load()
@@ -50,7 +52,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     everyMs,
     onError: (error) => log.warn({ error }, 'relaying is tried again'),
     async handle(events, through) {
-      const rendered = await renderAll({ renderer, parked, log }, events)
+      const rendered = await renderAll({ renderer, parked, log, giveWay }, events)
       await tell(told, rendered)
       logEnds(log, rendered)
       await checkpoints.save(consumer, through)
@@ -85,15 +87,17 @@ interface Rendering {
   readonly renderer: Renderer
   readonly parked: ParkedEvents
   readonly log: Log
+  readonly giveWay: GiveWay | undefined
 }
 
 async function renderAll(
-  { renderer, parked, log }: Rendering,
+  { renderer, parked, log, giveWay }: Rendering,
   events: readonly StoredEvent[],
 ): Promise<readonly UnnumberedEvent[]> {
   await renderer.prepare(events)
   const rendered: UnnumberedEvent[] = []
   for (const event of events) {
+    await giveWay?.()
     const { stream, revision, position, id, type } = event
     const places = [{ stream, revision, position, eventId: id, type }]
     if (parked.has(stream) && (await parked.parkBehind(stream, places))) continue

@@ -11,9 +11,12 @@ export function runRelay(runtime: Runtime, bus: EventBus): Subscription {
     postgres: { pool },
     dependencies: { store, log, personalKeys },
     snapshots,
+    turns,
   } = runtime
+  const giveWay = turns.lane()
   return leading(runtime, 'relay', async ({ fence }) => {
-    const relay = await startRelay({ pool, store, snapshots, bus, sources: publicSources, log, fence })
+    const sources = publicSources
+    const relay = await startRelay({ pool, store, snapshots, bus, sources, log, fence, giveWay })
     const watching = personalKeys.watch(() => relay.forget())
     const close = async () => {
       await watching.close()

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { GiveWay } from '../../event-loop/turns.ts'
 import { categoryOf, type AnyDecider } from '../../../packages/kernel/decider.ts'
 import { recordedEvent } from '../../../packages/kernel/history.ts'
 import type { Log, StoredEvent } from '../../../packages/kernel/ports.ts'
@@ -12,6 +13,7 @@ import { rowsOf, type RowWriter } from './row-writer.ts'
 export interface ProjectionBatchOptions {
   readonly deciders: ReadonlyMap<string, AnyDecider>
   readonly log: Log
+  readonly giveWay?: GiveWay | undefined
 }
 
 /** One of the read models in this batch, and what changes in its table. */
@@ -54,6 +56,7 @@ export class ProjectionBatch {
   async add(events: readonly StoredEvent[]): Promise<void> {
     await this.#prepare(events, isAwaited)
     for (const event of events) {
+      await this.#options.giveWay?.()
       const recordedOnce = this.#recordedOnce(event)
       for (const { track, rows } of this.#followers(event)) {
         if (!isAwaited(track, event)) continue

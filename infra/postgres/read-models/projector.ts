@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { GiveWay } from '../../event-loop/turns.ts'
 import type { AnyDecider } from '../../../packages/kernel/decider.ts'
 import type { EventStore, Log, StoredEvent } from '../../../packages/kernel/ports.ts'
 import type { Documents, ReadModel } from '../../../packages/kernel/projection.ts'
@@ -21,6 +22,7 @@ export interface ProjectorOptions {
   readonly fence?: Fence | undefined
   /** States cached per read model once they are in its table. */
   readonly statesMax?: number
+  readonly giveWay?: GiveWay | undefined
 }
 
 interface RefusedBatch {
@@ -248,7 +250,7 @@ export class Projector {
   }
 
   #span(tracks: readonly ProjectionCursor[]): ProjectionBatch {
-    return new ProjectionBatch(tracks, { deciders: this.#deciders, log: this.#options.log })
+    return new ProjectionBatch(tracks, { ...this.#options, deciders: this.#deciders })
   }
 
   #foldOf(model: Documents<never>, { name }: Table, statesMax?: number): DocumentFold {

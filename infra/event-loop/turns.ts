@@ -1,0 +1,67 @@
+/** To be awaited before each piece of work; `undefined`: it is this work's turn. */
+export type GiveWay = () => Promise<void> | undefined
+
+/** So long nobody else has the event loop. */
+const turnMs = 2
+/** After others have had it for longer, as for their parts of a request. */
+const turnMostMs = 8
+
+type Lane = (() => void)[]
+
+/**
+ * Requests go first: work that nobody waits for, as following the log and due timers, has the event loop for
+ * a turn at a time, and between two turns it looks for requests and answers. A turn is as long as what others
+ * did since the last one, so that neither starves. Turns go around among the lanes, one for each kind of
+ * work, however many pieces of it wait at once.
+ */
+export class Turns {
+  /** In which something waits. */
+  readonly #lanes = new Set<Lane>()
+  #current: Lane | undefined
+  /** A piece was let in and has not begun: it is not known yet how long it takes. */
+  #isBeginning = false
+  #endsAt = 0
+  #endedAt = Number.POSITIVE_INFINITY
+
+  lane(): GiveWay {
+    const lane: Lane = []
+    return () => {
+      if (this.#isTurnOf(lane)) return undefined
+      if (this.#lanes.size === 0) this.#endedAt = performance.now()
+      this.#lanes.add(lane)
+      return new Promise((resolve) => lane.push(resolve))
+    }
+  }
+
+  #isTurnOf(lane: Lane): boolean {
+    if (!this.#current) this.#begin(lane)
+    if (this.#current !== lane || lane.length > 0 || this.#isBeginning) return false
+    if (performance.now() >= this.#endsAt) return false
+    this.#isBeginning = true
+    queueMicrotask(() => (this.#isBeginning = false))
+    return true
+  }
+
+  #begin(lane: Lane): void {
+    const now = performance.now()
+    this.#current = lane
+    this.#endsAt = now + Math.min(turnMostMs, Math.max(turnMs, now - this.#endedAt))
+    this.#endedAt = Number.POSITIVE_INFINITY
+    setImmediate(() => void this.#next())
+  }
+
+  /** The event loop has looked for requests and answers. */
+  async #next(): Promise<void> {
+    this.#current = undefined
+    const [lane] = this.#lanes
+    if (!lane) return
+    this.#lanes.delete(lane)
+    this.#begin(lane)
+    while (lane.length > 0 && performance.now() < this.#endsAt) {
+      lane.shift()!()
+      // Lets it do its piece.
+      await undefined
+    }
+    if (lane.length > 0) this.#lanes.add(lane)
+  }
+}

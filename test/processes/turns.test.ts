@@ -1,0 +1,121 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import t from 'tap'
+import { Turns, type GiveWay } from '../../infra/event-loop/turns.ts'
+import { policy } from '../../packages/kernel/policy.ts'
+import { forEach } from '../../services/processes/for-each.ts'
+import { PolicyRunner } from '../../services/processes/policies.ts'
+import { diary, type NoteEvents } from '../support/diary.ts'
+import { openLog } from '../support/shared-log.ts'
+
+/** Longer than any turn. */
+const pieceMs = 10
+const pieces = [1, 2, 3, 4, 5, 6]
+
+function busy(): void {
+  for (const until = performance.now() + pieceMs; performance.now() < until;);
+}
+
+/** Notes a request whenever the event loop looks for some, until the work is done. */
+async function withRequests(seen: string[], work: () => Promise<void>): Promise<void> {
+  const end = new AbortController()
+  const requests = async () => {
+    while (!end.signal.aborted) {
+      seen.push('request')
+      await nextTurn()
+    }
+  }
+  await Promise.all([requests(), work().finally(() => end.abort())])
+}
+
+function work(seen: string[], name: string, giveWay: GiveWay) {
+  return async () => {
+    await giveWay()
+    seen.push(name)
+    busy()
+  }
+}
+
+/** How many pieces were done behind another one, with nobody looking for requests in between. */
+function ofOneTurn(seen: readonly string[]): number {
+  return seen.filter((what, index) => what !== 'request' && seen[index - 1] === what).length
+}
+
+t.test('between two turns of a long work there is time for requests', async (t) => {
+  const seen: string[] = []
+  const piece = work(seen, 'piece', new Turns().lane())
+  const one = async () => {
+    for (const _ of pieces) await piece()
+  }
+  await withRequests(seen, one)
+  t.equal(seen.filter((what) => what === 'piece').length, pieces.length)
+  t.equal(ofOneTurn(seen), 0)
+})
+
+t.test('and also where many pieces of it wait at once', async (t) => {
+  const seen: string[] = []
+  const piece = work(seen, 'piece', new Turns().lane())
+  await withRequests(seen, () => forEach(pieces, pieces.length, piece))
+  t.equal(seen.filter((what) => what === 'piece').length, pieces.length)
+  t.equal(ofOneTurn(seen), 0)
+})
+
+t.test('who has one piece does not wait for all of who has many', async (t) => {
+  const seen: string[] = []
+  const turns = new Turns()
+  const [many, one] = [work(seen, 'many', turns.lane()), work(seen, 'one', turns.lane())]
+  await Promise.all([forEach(pieces, pieces.length, many), one()])
+  t.ok(seen.indexOf('one') <= 2, seen.join())
+  t.equal(seen.length, pieces.length + 1)
+})
+
+t.test('short pieces share a turn', async (t) => {
+  const giveWay = new Turns().lane()
+  let turned = false
+  setImmediate(() => (turned = true))
+  for (const _ of pieces) await giveWay()
+  t.equal(turned, false)
+  t.equal(giveWay(), undefined)
+})
+
+t.test('a failed piece takes nobody’s turn', async (t) => {
+  const giveWay = new Turns().lane()
+  const piece = async (number: number) => {
+    await giveWay()
+    busy()
+    if (number === 2) throw new Error('poison')
+  }
+  await t.rejects(forEach(pieces, 2, piece), { message: 'poison' })
+  await giveWay()
+})
+
+t.test('policies of one batch give way to requests', async (t) => {
+  const { log, process } = openLog()
+  const executor = process()
+  const envelope = {
+    merchant: '0190a1b2-0000-7000-8000-00000000000a',
+    livemode: false,
+    actor: 'key:a',
+    correlation: 'a test',
+  }
+  for (const number of pieces)
+    await executor.send(diary, `diary ${number}`, { type: 'TakeNote', data: { number } }, envelope)
+  const seen: string[] = []
+  const slow = policy<NoteEvents>('slow', {
+    NoteTaken: () => {
+      seen.push('piece')
+      busy()
+      return []
+    },
+  })
+  const runner = new PolicyRunner({
+    policies: [slow],
+    deciders: new Map([[diary.category, diary]]),
+    executor,
+    parked: { has: () => false, parkBehind: async () => false, park: async () => void t.fail('parked') },
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    giveWay: new Turns().lane(),
+  })
+  await withRequests(seen, () => runner.handle(log.behind(0, pieces.length)))
+  t.equal(seen.filter((what) => what === 'piece').length, pieces.length)
+  t.equal(ofOneTurn(seen), 0)
+})
