@@ -68,6 +68,19 @@ t.test('OPTIONS says what may be asked, and lets pages of others ask what is pub
   })
 })
 
+t.test('browsers get a page also where an address names nothing, or is written like none', async (t) => {
+  const paged = reads.filter((route) => 'page' in route)
+  await lawOver(t, paged, async (route) => {
+    const { path: unknown } = unknownSample(route)
+    const mistyped = partsOf(route).path.replaceAll(/\{\w+\}/g, 'x')
+    for (const path of [unknown, mistyped]) {
+      const answer = await service.get(path, { key: '', headers: { accept: 'text/html' } })
+      t.equal(answer.status, 404, path)
+      t.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8', path)
+    }
+  })
+})
+
 t.test('a method that is not there is answered by those that are', async (t) => {
   await lawOver(t, routes, async (route) => {
     const there = methodsAt(partsOf(route).path)

@@ -50,7 +50,7 @@ function visitOf({ dependencies }: Api, { route, request, response, refusal }: A
     dependencies,
     path,
     // Ids that are none are why it was refused.
-    params: refusal?.reason === 'resource_must_exist' ? given : pathParameters(route, given),
+    params: refusal && refusals[refusal.reason][0] === 404 ? given : pathParameters(route, given),
     query: request.query,
     form,
     language: (offered) => request.acceptsLanguages([...offered]) || undefined,

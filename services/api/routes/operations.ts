@@ -7,6 +7,7 @@ import {
 } from '../../../packages/domain/payment-intents/operation.ts'
 import { operations } from '../../../projections/operations.ts'
 import { literals, optional, record } from '../../../packages/contract/vocabulary.ts'
+import { notice } from '../pages/notices.ts'
 import { operationPage } from '../pages/operation.ts'
 
 const LanguageQuery = record({
@@ -24,6 +25,7 @@ const rows = [
     // The columns of the read model are the fields of the row: it is declared with them.
     view: (row) => viewOperation(row as unknown as OperationRow),
     page: operationPage,
+    refusedPage: notice,
   }),
 ]
 
