@@ -116,9 +116,10 @@ async function backup() {
   }
   if (checkpoints.size === 0) problems.push('nobody has signed any of the events')
   const signedUpTo = [...checkpoints.keys()].reduce((one, other) => Math.max(one, other), 0)
-  const minuteBefore = Date.parse(JSON.parse(readFileSync(join(place, 'manifest.json'), 'utf8')).at) - 60_000
+  const manifest = JSON.parse(readFileSync(join(place, 'manifest.json'), 'utf8'))
+  const minuteBefore = Date.parse(manifest.at) - 60_000
   for await (const line of lines('events.ndjson.gz')) {
-    const event = JSON.parse(line)
+    const event = eventIn(line)
     if (size >= signedUpTo && Date.parse(event.metadata.at) < minuteBefore)
       problems.push(`leaf ${size}: event ${event.id} of ${event.stream} was never signed`)
     const made = commitment(event)
@@ -136,10 +137,20 @@ async function backup() {
   }
   for (const [more] of checkpoints)
     if (more > 0) problems.push(`${more} events were signed, ${size} are there`)
-  const unsigned = Math.max(0, size - signedUpTo)
+  if (manifest.events !== size)
+    problems.push(`manifest.json tells of ${manifest.events} events, ${size} are there`)
+  const unsigned = size > signedUpTo ? ` (the last ${size - signedUpTo} not signed yet)` : ''
   console.log(
-    `${size} events (the last ${unsigned} not signed yet), ${books.size} books, root ${size > 0 ? root().toString('base64') : 'of nothing'}`,
+    `${size} events${unsigned}, ${books.size} books with entries, root ${size > 0 ? root().toString('base64') : 'of nothing'}`,
   )
+}
+
+function eventIn(line) {
+  try {
+    const event = JSON.parse(line)
+    if (event.metadata && event.data) return event
+  } catch {}
+  throw new Error(`line ${size + 1} of events.ndjson.gz is no event`)
 }
 
 if (isReceipt) receipt(JSON.parse(readFileSync(place, 'utf8')))

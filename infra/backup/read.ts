@@ -13,6 +13,10 @@ export interface SavedHistory {
   bookkeeping(): AsyncIterable<KeptRows>
 }
 
+export class DamagedBackupError extends Error {
+  override readonly name = 'DamagedBackupError'
+}
+
 const linesPerPage = 5_000
 /** Rows of the tree are a hundred times as long as events. */
 const charactersPerPage = 4_000_000
@@ -35,10 +39,38 @@ async function* eventsOf(
   after: number,
   through: number,
 ): AsyncGenerator<readonly StoredEvent[], void> {
+  let read = 0
   for await (const lines of pagesOf(file)) {
-    const events = lines.map((line) => JSON.parse(line) as StoredEvent)
+    const events = lines.map((line, index) => eventIn(line, { file, number: read + index + 1 }))
+    read += lines.length
     const wanted = events.filter(({ position }) => position > after && position <= through)
     if (wanted.length > 0) yield wanted
+  }
+}
+
+interface Place {
+  readonly file: string
+  readonly number: number
+}
+
+/** Somebody may have written it who is not us: what is no event is named by its line. */
+function eventIn(line: string, { file, number }: Place): StoredEvent {
+  const event = parsed(line) as Partial<StoredEvent> | null | undefined
+  const isEvent =
+    Number.isInteger(event?.position) && Number.isInteger(event?.revision) && isFilled(event?.metadata)
+  if (!isEvent) throw new DamagedBackupError(`line ${number} of ${file} is no event`)
+  return event as StoredEvent
+}
+
+function isFilled(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
   }
 }
 
@@ -56,8 +88,22 @@ async function* rowsOf(file: string): AsyncGenerator<KeptRows, void> {
   }
 }
 
-/** Throws when the file is truncated or damaged. */
 async function* pagesOf(file: string): AsyncGenerator<readonly string[], void> {
+  try {
+    yield* linesOf(file)
+  } catch (error) {
+    if (!isOfFiles(error)) throw error
+    throw new DamagedBackupError(`${file} cannot be read: ${error.message}`)
+  }
+}
+
+/** What the disk or zlib says; whatever whoever reads the lines has thrown is theirs. */
+function isOfFiles(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && typeof (error as NodeJS.ErrnoException).code === 'string'
+}
+
+/** Throws when the file is truncated or damaged. */
+async function* linesOf(file: string): AsyncGenerator<readonly string[], void> {
   const text = pipeline(createReadStream(file), createGunzip(), () => undefined).setEncoding('utf8')
   let page: string[] = []
   let characters = 0
@@ -72,5 +118,7 @@ async function* pagesOf(file: string): AsyncGenerator<readonly string[], void> {
     page = []
     characters = 0
   }
+  // Whoever writes such a file may end it without a line feed.
+  if (rest !== '') page.push(rest)
   if (page.length > 0) yield page
 }

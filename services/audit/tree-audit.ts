@@ -46,6 +46,8 @@ export class TreeAudit {
   #isBegun = false
   /** Whether there is any checkpoint. */
   #isSigned = false
+  /** So many events are under a checkpoint that holds. */
+  #signedThrough = 0
   #tilesCompared = 0
   /** What follows from an event that is another one is not told again. */
   #isForked = false
@@ -84,7 +86,7 @@ export class TreeAudit {
       await this.#leaves.reach(leaf)
       const published = this.#leaves.at(leaf)
       if (published && !published.equals(commitment)) this.#tell(leaf, event, commitment)
-      if (!published) this.#requireNew(leaf, event)
+      if (!(await this.#isUnderCheckpoint())) this.#requireNew(leaf, event)
       if (event.type === announcementType) this.#trustNext(event)
       await this.add(commitment)
     }
@@ -112,6 +114,8 @@ export class TreeAudit {
     if (size > 0 && !this.#isSigned) this.#note({ problem: `nobody has signed any of the ${size} events` })
     if (size < signed)
       this.#note({ problem: `${signed - size} events are missing at the end: ${signed} were notarised` })
+    if (size >= signed && signed < this.#signedThrough)
+      this.#note({ problem: `the tree has ${signed} leaves, and ${this.#signedThrough} events were signed` })
     const tilesTooMany = this.#published.tiles.size - this.#tilesCompared
     if (size >= signed && tilesTooMany > 0)
       this.#note({ problem: `${tilesTooMany} tiles belong to no tree of ${signed} leaves` })
@@ -121,7 +125,13 @@ export class TreeAudit {
       // Of a log without events.
       else if (checkpoint) this.#compareRoot(checkpoint)
     }
-    return Math.max(0, size - signed)
+    return size - this.#signedThrough
+  }
+
+  /** Commitments and tiles alone are signed by nobody: whoever changes events can change them too. */
+  async #isUnderCheckpoint(): Promise<boolean> {
+    if (!this.#isBegun) await this.#nextCheckpoint()
+    return this.#next !== undefined || this.#noted !== undefined
   }
 
   async #nextCheckpoint(): Promise<void> {
@@ -137,8 +147,8 @@ export class TreeAudit {
       if (checkpoint.size !== size)
         throw new MalformedNoteError(`it says that it is over ${checkpoint.size} events`)
       if (size !== this.#tree.size) throw new MalformedNoteError('there are two of this size')
-      if (!checkpoint.root.equals(this.#tree.root()))
-        this.#fork({ problem: `the first ${size} events are not those of the checkpoint ${which}` })
+      if (checkpoint.root.equals(this.#tree.root())) this.#signedThrough = size
+      else this.#fork({ problem: `the first ${size} events are not those of the checkpoint ${which}` })
     } catch (error) {
       if (!(error instanceof MalformedNoteError)) throw error
       this.#note({ problem: `the checkpoint ${which} does not hold: ${error.message}` })

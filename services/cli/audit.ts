@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { readBackup, type SavedHistory } from '../../infra/backup/read.ts'
+import { DamagedBackupError, readBackup, type SavedHistory } from '../../infra/backup/read.ts'
 import { MalformedNoteError } from '../../infra/transparency/signed-note.ts'
 import { rotateLogKey } from '../../infra/postgres/transparency/log-keys.ts'
 import { logKey, logKeyId } from '../../packages/domain/log-keys/log-key.ts'
@@ -69,15 +69,17 @@ async function verify(place: string | undefined, options: VerifyOptions): Promis
   const noted = options.since === undefined ? undefined : textIn(options.since, '--since')
   const audited = await auditOf(place, { keys, noted }).catch((error: unknown) => {
     // It comes from outside: what cannot be read is said, and is no fault of this program.
-    if (error instanceof MalformedNoteError || error instanceof RemoteLogError)
-      throw new CommandFailedError(`Nothing was checked: ${error.message}.`)
+    if (unreadable.some((kind) => error instanceof kind))
+      throw new CommandFailedError(`Nothing was checked: ${(error as Error).message}.`)
     throw error
   })
   const { checkpoint, ...shown } = audited
-  print(shown, options, () => auditText(audited))
+  print(shown, options, () => `${auditText(audited)}${ownWord(options)}`)
   if (problemsOf(audited).length > 0) process.exitCode = exitCodes.found
   else if (options.note !== undefined) keep(options.note, checkpoint)
 }
+
+const unreadable = [MalformedNoteError, RemoteLogError, DamagedBackupError]
 
 interface Trust {
   readonly keys: readonly string[] | undefined
@@ -101,10 +103,11 @@ async function auditBackup(directory: string, trust: Trust): Promise<Audited> {
   const tree = treeAudit(published, { ...trust, signedBefore })
   const books = await auditBooks(saved, tree)
   const result = await treeResult(tree, published)
-  const { events } = saved.manifest
-  const told = `the backup has ${result.events} events, and its manifest.json tells of ${events}`
-  const findings = result.events === events ? result.findings : [...result.findings, { problem: told }]
-  return { ...result, findings, books }
+  const { events, position } = saved.manifest
+  const last = books.position
+  const told = `the backup has ${result.events} events up to position ${last}, and its manifest.json tells of ${events} up to ${position}`
+  const isTold = result.events === events && last === position
+  return { ...result, findings: isTold ? result.findings : [...result.findings, { problem: told }], books }
 }
 
 /** Only the tree is public: whether its leaves are right is for those to say who have the events. */
@@ -142,9 +145,11 @@ async function treeResult(tree: TreeAudit, published: PublishedLog) {
 /** Events are read once: each goes into the tree, and then into the books. */
 async function auditBooks({ source, manifest }: SavedHistory, tree: TreeAudit): Promise<Verified> {
   const bar = progress('verifying')
+  let position = 0
   const readOn = async function* (after: number) {
     for await (const events of source.pages(after, Infinity)) {
       await tree.apply(events)
+      position = events.at(-1)!.position
       yield events
     }
   }
@@ -158,7 +163,7 @@ async function auditBooks({ source, manifest }: SavedHistory, tree: TreeAudit): 
   try {
     const now = new Date(manifest.at)
     const onProgress = (position: number) => bar.show(position, manifest.position)
-    return await verifyLog({ store, deciders, policiesThrough: 0, now, onProgress })
+    return { ...(await verifyLog({ store, deciders, policiesThrough: 0, now, onProgress })), position }
   } finally {
     bar.end()
   }
@@ -198,6 +203,12 @@ function problemsOf({ findings, books }: Audited): readonly string[] {
     ...findings.map(({ leaf, problem }) => (leaf === undefined ? problem : `leaf ${leaf}: ${problem}`)),
     ...(books?.violations ?? []).map(({ rule, problem }) => `${rule}: ${problem}`),
   ]
+}
+
+/** Whoever writes a log anew signs it anew. */
+function ownWord({ key, since }: VerifyOptions): string {
+  if (key !== undefined || since !== undefined) return ''
+  return '\nThat is its own word: --key or --since shows whether the keys that it brings along are those of the log.'
 }
 
 function auditText(audited: Audited): string {

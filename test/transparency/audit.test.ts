@@ -110,7 +110,7 @@ t.test('an auditor with a backup and an old checkpoint', async (t) => {
   )
   await run('backup', backup)
 
-  /** The 150 lines of docs/audit.md, which know none of our code. */
+  /** The 160 lines of docs/audit.md, which know none of our code. */
   const standalone = async (where: string, ...more: readonly string[]) => {
     const key = await (await fetch(`${service.url}/log/key`)).text()
     return execute(process.execPath, [join(root, 'docs/audit-verifier.mjs'), where, key.trim(), ...more])
@@ -199,6 +199,68 @@ t.test('an auditor with a backup and an old checkpoint', async (t) => {
     t.equal(code, 1)
     t.match(report.findings, [{ problem: /^nobody has signed any of the \d+ events$/ }])
     await t.rejects(standalone(copy), /Command failed/)
+  })
+
+  await t.test('takes what only the tree vouches for as signed by nobody', async (t) => {
+    let kept = 0
+    const copy = changed('newest signatures gone', 'bookkeeping.ndjson.gz', (lines) => {
+      const [first, ...newer] = lines.filter((line) => line.startsWith('log_checkpoints '))
+      kept = Number(/"size":(\d+)/.exec(first!)![1])
+      return lines.filter((line) => !newer.includes(line))
+    })
+    const manifest = join(copy, 'manifest.json')
+    const anHourLater = new Date(Date.now() + 3_600_000).toISOString()
+    writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(/"at": ?"[^"]*"/, `"at":"${anHourLater}"`))
+    const { code, report } = await verify(copy)
+    t.equal(code, 1)
+    t.match(report.findings, [{ leaf: kept, problem: /was written at \S+, and was never signed$/ }])
+    t.equal(report.unsigned, report.events - kept)
+    await t.rejects(standalone(copy), /Command failed/)
+    t.equal((await verify(copy, '--since', noted)).code, 0, 'a checkpoint that was kept vouches for them')
+  })
+
+  await t.test('names commitments that are gone though they were signed', async (t) => {
+    const copy = changed('no leaves', 'bookkeeping.ndjson.gz', (lines) =>
+      lines.filter((line) => !/^log_(tiles|bundles) /.test(line)),
+    )
+    const { code, report } = await verify(copy)
+    t.equal(code, 1)
+    t.match(report.findings, [{ problem: /^the tree has 0 leaves, and \d+ events were signed$/ }])
+  })
+
+  await t.test(
+    'says which line is no event, which file is cut off, and what a list of contents hides',
+    async (t) => {
+      const damages: Readonly<Record<string, string>> = {
+        'no JSON': '{"stream": nonsense',
+        'no event': '{"stream":null,"revision":"x"}',
+      }
+      for (const [what, line] of Object.entries(damages)) {
+        const copy = changed(what, 'events.ndjson.gz', (lines) => lines.with(4, line))
+        const { code, stderr } = await run('audit', 'verify', copy)
+        t.match([code, stderr], [2, /^Nothing was checked: line 5 of \S+events\.ndjson\.gz is no event\.\n$/])
+        const refused = await standalone(copy).catch((error: unknown) => error as { stdout: string })
+        t.match(refused.stdout, /^Not verified: line 5 of events\.ndjson\.gz is no event$/m)
+      }
+      const cut = changed('cut off', 'events.ndjson.gz', (lines) => lines)
+      const file = join(cut, 'events.ndjson.gz')
+      writeFileSync(file, readFileSync(file).subarray(0, 2_000))
+      const { code, stderr } = await run('audit', 'verify', cut)
+      t.match([code, stderr], [2, /^Nothing was checked: \S+events\.ndjson\.gz cannot be read: .*\n$/])
+
+      const told = changed('other contents', 'events.ndjson.gz', (lines) => lines)
+      const manifest = join(told, 'manifest.json')
+      writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(/"position": ?\d+/, '"position":3'))
+      t.match((await verify(told)).report.findings, [{ problem: /manifest\.json tells of \d+ up to 3$/ }])
+    },
+  )
+
+  await t.test('takes a last line without a line feed', async (t) => {
+    const copy = changed('no line feed', 'events.ndjson.gz', (lines) => lines)
+    const file = join(copy, 'events.ndjson.gz')
+    writeFileSync(file, gzipSync(gunzipSync(readFileSync(file)).toString().trimEnd()))
+    const { code, report } = await verify(copy)
+    t.equal(code, 0, JSON.stringify(report.findings))
   })
 
   await t.test('reads rows of an older backup, which are in no order', async (t) => {
