@@ -17,6 +17,8 @@ const holds = 2_000
 const perWrite = 500
 /** More than a hold waits for its claim. */
 const longAgoMs = 3_600_000
+/** One runner's clock is ahead by this, the other one's behind. */
+const skewMs = 600_000
 
 const { url, pool } = await testDatabase(t)
 const settings = { POSTGRES_URL: url, DATA_DIR: temporaryDirectory(t), LOG_LEVEL: 'silent', PORT: '0' }
@@ -69,9 +71,10 @@ for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
       () => count("read.timers where kind = 'hold_unclaimed'"),
       (waiting) => waiting === holds,
     )
-    const runners = ['processes-1', 'processes-2'].map(
-      (instance) => new ServiceApart(t, 'processes', { ...settings, INSTANCE: `${instance}-${signal}` }),
-    )
+    const runners = [skewMs, -skewMs].map((clockSkewMs, index) => {
+      const environment = { ...settings, INSTANCE: `processes-${index}-${signal}` }
+      return new ServiceApart(t, 'processes', environment, { clockSkewMs })
+    })
     await eventually(givenBack, (ended) => ended > before)
     const holder = await holderOf(merchant)
     const runner = runners.find(({ instance }) => instance === holder)!

@@ -20,6 +20,8 @@ export interface ApartOptions {
   readonly isSupervised?: boolean
   /** A file other than the service's own, relative to this directory and without its extension. */
   readonly file?: string
+  /** How far its clock is wrong. */
+  readonly clockSkewMs?: number
 }
 
 /** One service as operators start it: a process of its own. */
@@ -44,9 +46,11 @@ export class ServiceApart {
     this.name = name
     this.instance = environment['INSTANCE'] ?? name
     const { PATH = '', JAVA_HOME = '', HOME = '' } = process.env
-    const env = { PATH, JAVA_HOME, HOME, ...environment }
+    const { clockSkewMs = 0 } = options
+    const env = { PATH, JAVA_HOME, HOME, CLOCK_SKEW_MS: String(clockSkewMs), ...environment }
     const own = `../../services/${name}/${name === 'distributed' ? 'main' : 'serve'}`
-    const parameters = nodeArguments(options.file ?? own)
+    const preloads = clockSkewMs === 0 ? [] : ['skewed-clock']
+    const parameters = nodeArguments(options.file ?? own, ...preloads)
     // A channel that ends with the test, so that nothing survives a killed test.
     const channel = options.isSupervised === false ? 'ignore' : 'ipc'
     this.#child = spawn(process.execPath, [...parameters], {
