@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { answerOf, isOpenedByLink, listQuery, statusOf } from '../../packages/contract/list-query.ts'
-import { examplesOf } from '../../packages/contract/openapi/operation.ts'
 import { partsOf } from '../../packages/contract/openapi/names.ts'
 import { Problem } from '../../packages/contract/problem.ts'
 import { refusals } from '../../packages/contract/refusals.ts'
@@ -9,7 +7,6 @@ import type { AnyRoute } from '../../packages/contract/routes.ts'
 import type { Scope } from '../../packages/contract/scopes.ts'
 import { credentialsOf } from '../../packages/contract/callers.ts'
 import { missing, scopes } from '../../packages/domain/index.ts'
-import { takesIdempotencyKeys } from '../../services/api/kinds/idempotency.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { issueKey, otherMerchantsKey } from '../support/credentials.ts'
 import { changesOf, type Change } from '../support/faulty-bodies.ts'
@@ -23,8 +20,6 @@ import type { Answer, CallOptions, TestService } from '../support/service.ts'
 
 const guarded = routes.filter(({ scope }) => scope !== 'public')
 const writes = routes.filter(({ operation }) => !operation.startsWith('GET '))
-/** Strangers without a token of their own have no keys, and who has signed out cannot repeat it. */
-const keyed = writes.filter((route) => takesIdempotencyKeys(route) && !route.operation.endsWith('/logout'))
 const byKey = guarded.filter((route) => credentialsOf(route).includes('api_key'))
 const withBody = routes.filter(({ body }) => body !== undefined)
 
@@ -218,83 +213,3 @@ t.test('what is created says where it is', async (t) => {
     )
   })
 })
-
-t.test(
-  'the same idempotency key twice is the same answer, and another request under it is refused',
-  async (t) => {
-    await lawOver(t, keyed, async (route) => {
-      const first = await sample(service, route)
-      const options = { headers: { 'idempotency-key': randomUUID() } }
-      const answer = await send(route, first, options)
-      const again = await send(route, first, options)
-      t.equal(answer.status, statusOf(route), `${route.operation} ${JSON.stringify(answer.body)}`)
-      t.strictSame([again.status, again.body], [answer.status, answer.body], route.operation)
-      t.equal(answer.headers.get('idempotent-replayed'), null, route.operation)
-      t.equal(again.headers.get('idempotent-replayed'), 'true', route.operation)
-      // Strangers' keys are apart for each token, and without a body there is only one request.
-      if (route.token && !route.body) return
-      const other = { ...first, ...(await otherRequest(route, first)), ...(first.key && { key: first.key }) }
-      if (!route.body && !namesResource(route)) return
-      isRefused(t, await send(route, other, options), [409, 'IKW-REQ-003', route.operation])
-    })
-  },
-)
-
-/** The same operation with another body, or, where there is no other, on another resource. */
-async function otherRequest(route: AnyRoute, { path, body }: Sample): Promise<Sample> {
-  if (typeof body?.['amount'] === 'number') return { path, body: { ...body, amount: body['amount'] + 1 } }
-  if (body?.['metadata']) return { path, body: { ...body, metadata: { other: 'request' } } }
-  const [, second] = route.body ? Object.values(examplesOf(route, route.body)) : []
-  return second ? { path, body: second.value as Record<string, unknown> } : sample(service, route)
-}
-
-t.test('a try whose answer was lost after its effect is answered by the next one', async (t) => {
-  const { pool } = service.service.runtime.postgres
-  await lawOver(t, keyed, async (route) => {
-    const first = await sample(service, route)
-    const key = randomUUID()
-    const options = { headers: { 'idempotency-key': key } }
-    const answer = await send(route, first, options)
-    const before = await eventsOf(key)
-    // As a process leaves it that dies before it has kept the answer.
-    await pool.query(
-      `update answers set status = 'running', http_status = null, body = null, in_hand_at = '-infinity' where key = $1`,
-      [key],
-    )
-    const again = await send(route, first, options)
-    t.equal(again.status, answer.status, route.operation)
-    if (!ofTheMoment.includes(route.operation)) t.strictSame(again.body, answer.body, route.operation)
-    t.strictSame(await eventsOf(key), before, `${route.operation} has no second effect`)
-  })
-})
-
-/** They answer how things stand when they are asked. */
-const ofTheMoment = [
-  'POST /api/v1/fees/quote',
-  'POST /api/v1/checkout/sessions/{id}/fee_quote',
-  'POST /api/test/balance/topup',
-  'POST /api/v1/auth/switch-merchant',
-  'POST /api/v1/organizations/switch',
-  'POST /portal/{token}/subscriptions/{id}/cancel',
-]
-
-async function eventsOf(key: string): Promise<readonly unknown[]> {
-  const text = `select stream, revision, type from events where metadata->>'idempotencyKey' = $1 order by position`
-  return (await service.service.runtime.postgres.pool.query(text, [key])).rows
-}
-
-t.test(
-  'what a key created is answered as it was then, whatever the same key has done to it since',
-  async (t) => {
-    const created = { amount: 5_000, currency: 'XOF', transaction_country: 'SN' }
-    const options = { headers: { 'idempotency-key': randomUUID() } }
-    const answer = await service.post('/api/v1/payment-intents', created, options)
-    const path = `/api/v1/payment-intents/${String(answer.body['id'])}`
-    t.match(await service.post(`${path}/cancel`, undefined, options), {
-      status: 200,
-      body: { status: 'canceled' },
-    })
-    const again = await service.post('/api/v1/payment-intents', created, options)
-    t.strictSame([again.status, again.body], [answer.status, answer.body])
-  },
-)
