@@ -49,3 +49,25 @@ t.test('a network registers a hundred people an hour, and no other network waits
   t.ok(Number(refused.headers.get('retry-after')) > 3_000)
   t.equal((await register('2001:db8:0:2::1')).status, 201)
 })
+
+t.test('a network that fails a hundred times over all accounts waits, and no other does', async (t) => {
+  const user = await newUser(service)
+  const login = (network: string, password: string) => {
+    const headers = { 'x-forwarded-for': network }
+    return service.post(`${auth}/login`, { email: user.email, password }, { key: '', headers })
+  }
+  const { executor, blindIndex, newId } = service.service.runtime.dependencies
+  const guard = await blindIndex(JSON.stringify(['sign in', 'address', '203.0.113.7']))
+  const envelope = { platform: true, actor: 'test', correlation: 'test' } as const
+  const failed = () => {
+    const data = { attempt: newId(), user: null, of: 'address' } as const
+    return { command: { type: 'TrySignIn', data }, envelope } as const
+  }
+  await executor.sendAll(signInGuard, guard, Array.from({ length: 99 }, failed))
+  t.equal((await login('203.0.113.7', user.password)).status, 200)
+  t.equal((await login('203.0.113.7', 'encore quatre mots au hasard')).status, 401)
+  const refused = await login('203.0.113.7', user.password)
+  t.match(refused, { status: 423, body: { code: 'IKW-AUTH-006' } })
+  t.ok(Number(refused.headers.get('retry-after')) > 800)
+  t.equal((await login('203.0.113.8', user.password)).status, 200, 'the account is not locked')
+})

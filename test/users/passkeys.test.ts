@@ -58,6 +58,16 @@ t.test('a passkey signs in without a password, and its answer is good once', asy
   t.match(body, { nickname: 'Téléphone', transports: ['internal', 'hybrid'], last_used_at: /^20/ })
 })
 
+t.test('whoever locks somebody’s password does not lock their passkey', async (t) => {
+  const { user, device } = await registered()
+  const login = (password: string) =>
+    service.post('/api/v1/auth/login', { email: user.email, password }, open)
+  for (const _ of Array.from({ length: 10 })) await login('encore quatre mots au hasard')
+  t.equal((await login(user.password)).status, 423)
+  const answer = used(device, await options('login/begin', {}, open), { origin })
+  t.match(await signIn(answer), { status: 200, body: { user: { id: user.id } } })
+})
+
 t.test('only the right key, page, user verification and challenge sign in', async (t) => {
   const { device } = await registered()
   const wanted = await options('login/begin', {}, open)
