@@ -1,16 +1,11 @@
 import type { GiveWay } from '../../infra/event-loop/turns.ts'
 import type { LogSigners } from '../../infra/postgres/transparency/log-keys.ts'
-import type {
-  KeptCheckpoint,
-  NewLeaf,
-  OpenTree,
-  TreeStore,
-} from '../../infra/postgres/transparency/tree-store.ts'
-import { checkpointText } from '../../infra/transparency/checkpoint.ts'
+import type { NewLeaf, OpenTree, TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
+import { checkpointText, type Checkpoint } from '../../infra/transparency/checkpoint.ts'
 import { commitmentOf } from '../../infra/transparency/commitment.ts'
 import { leafHash } from '../../infra/transparency/hashing.ts'
 import { writeNote, type NoteSigner } from '../../infra/transparency/signed-note.ts'
-import type { EventStore, Log, Subscription } from '../../packages/kernel/ports.ts'
+import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
 
 const batchSize = 5_000
 /** While events come, there is a checkpoint at least every second. */
@@ -29,42 +24,97 @@ export interface NotaryOptions {
  * consumer; tiles, leaves and checkpoint are written together, so everything signed can be proved.
  */
 export async function startNotary(options: NotaryOptions): Promise<Subscription> {
-  const { store, trees, log, giveWay } = options
-  let open: OpenTree | undefined = await trees.open()
-  return store.subscribe({
-    after: open.position,
-    batchSize,
-    everyMs,
-    onError: (error) => log.warn({ error }, 'notarising is tried again'),
-    async handle(events) {
-      const { tree, position } = (open ??= await trees.open())
-      const news = events.filter((event) => event.position > position)
-      if (news.length === 0) return
-      // A failed write may have been committed: the tree is read again before the next try.
-      open = undefined
-      const leaves: NewLeaf[] = []
-      for (const event of news) {
-        await giveWay?.()
-        const commitment = commitmentOf(event)
-        tree.add(leafHash(commitment))
-        leaves.push({ commitment, position: event.position })
-      }
-      const through = leaves.at(-1)!.position
-      const checkpoint = signed(tree, through, await options.signers(position, through))
-      await trees.grow({ leaves, tiles: tree.takeTiles(), checkpoint })
-      open = { tree, position: checkpoint.position }
-    },
-  })
+  const { store, trees, log } = options
+  const onError = (error: unknown) => log.warn({ error }, 'notarising is tried again')
+  const notary = new Notary(options, await trees.open())
+  const stop = new AbortController()
+  const following = notary
+    .catchUp(stop.signal)
+    .catch(onError)
+    .then(() => {
+      if (stop.signal.aborted) return undefined
+      const handle = (events: readonly StoredEvent[]) => notary.sign(events)
+      return store.subscribe({ after: notary.position, batchSize, everyMs, onError, handle })
+    })
+  const close = async () => {
+    stop.abort()
+    await (await following)?.close()
+  }
+  return { close }
 }
 
-function signed(tree: OpenTree['tree'], position: number, signers: readonly NoteSigner[]): KeptCheckpoint {
-  const { size } = tree
-  const root = tree.root()
-  const text = checkpointText({ origin: signers[0]!.name, size, root })
-  return {
-    size,
-    root,
-    position,
-    note: writeNote({ text, signatures: signers.map((signer) => signer.sign(text)) }),
+class Notary {
+  readonly #options: NotaryOptions
+  /** `undefined` while it is written: a failed write may have been committed, so it is read again. */
+  #open: OpenTree | undefined
+  /** All events up to here are signed. */
+  position: number
+
+  constructor(options: NotaryOptions, open: OpenTree) {
+    this.#options = options
+    this.#open = open
+    this.position = open.position
   }
+
+  async sign(events: readonly StoredEvent[]): Promise<void> {
+    const { trees, giveWay } = this.#options
+    const open = (this.#open ??= await trees.open())
+    const news = events.filter(({ position }) => position > open.position)
+    if (news.length === 0) return
+    this.#open = undefined
+    const leaves: NewLeaf[] = []
+    for (const event of news) {
+      await giveWay?.()
+      leaves.push(added(open, event))
+    }
+    this.#open = await this.#write(open, leaves)
+  }
+
+  /** What is in the log already is read at one go. While leaves are written, those after them are added. */
+  async catchUp(signal: AbortSignal): Promise<void> {
+    const { store, giveWay } = this.#options
+    const head = await store.head()
+    const open = this.#open
+    if (!open || open.position >= head) return
+    this.#open = undefined
+    let written = Promise.resolve(open)
+    let leaves: NewLeaf[] = []
+    for await (const events of store.readOn(open.position)) {
+      for (const event of events) {
+        await giveWay?.()
+        leaves.push(added(open, event))
+      }
+      if (leaves.length >= batchSize) {
+        written = this.#write(await written, leaves)
+        // Awaited before the next write, and at the end.
+        written.catch(() => undefined)
+        leaves = []
+      }
+      if (signal.aborted || events.at(-1)!.position >= head) break
+    }
+    if (leaves.length > 0) written = this.#write(await written, leaves)
+    this.#open = await written
+  }
+
+  /** The tree is taken as it is now, and may grow meanwhile. */
+  async #write({ tree, position }: OpenTree, leaves: readonly NewLeaf[]): Promise<OpenTree> {
+    const { trees, signers } = this.#options
+    const through = leaves.at(-1)!.position
+    const [size, root, tiles] = [tree.size, tree.root(), tree.takeTiles()]
+    const note = noteOver({ size, root }, await signers(position, through))
+    await trees.grow({ leaves, tiles, checkpoint: { size, root, note, position: through } })
+    this.position = through
+    return { tree, position: through }
+  }
+}
+
+function added({ tree }: OpenTree, event: StoredEvent): NewLeaf {
+  const commitment = commitmentOf(event)
+  tree.add(leafHash(commitment))
+  return { commitment, position: event.position }
+}
+
+function noteOver({ size, root }: Pick<Checkpoint, 'size' | 'root'>, signers: readonly NoteSigner[]): string {
+  const text = checkpointText({ origin: signers[0]!.name, size, root })
+  return writeNote({ text, signatures: signers.map((signer) => signer.sign(text)) })
 }

@@ -1,12 +1,17 @@
 import t from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
-import { parseCheckpoint } from '../../infra/transparency/checkpoint.ts'
+import { logSigners } from '../../infra/postgres/transparency/log-keys.ts'
+import { TreeStore, type TreeGrowth } from '../../infra/postgres/transparency/tree-store.ts'
+import { parseCheckpoint, type Checkpoint } from '../../infra/transparency/checkpoint.ts'
 import { commitmentOf } from '../../infra/transparency/commitment.ts'
 import { leafHash } from '../../infra/transparency/hashing.ts'
 import { isConsistent, isIncluded, TileProofs } from '../../infra/transparency/proofs.ts'
 import { noteVerifier, parseNote, verifiedSigners } from '../../infra/transparency/signed-note.ts'
 import { entriesOf, tilePath, tileWidth } from '../../infra/transparency/tiles.ts'
+import { GrowingTree } from '../../infra/transparency/tree.ts'
 import { startService as start } from '../../services/all-in-one/start.ts'
+import { openRuntime } from '../../services/composition/dependencies.ts'
+import { startNotary } from '../../services/notary/main.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { clientOf, startService, type MerchantClient, type TestService } from '../support/service.ts'
@@ -122,6 +127,55 @@ t.test('a tree goes on after a restart, with the same key', async (t) => {
   t.ok(newer.size > older.size && isConsistent({ older, newer, proof }))
   t.strictSame(second.key, first.key)
 })
+
+t.test(
+  'a long log that nobody has signed is signed in steps, also when one of them is cut off',
+  async (t) => {
+    const { url: POSTGRES_URL } = await testDatabase(t)
+    const settings = { POSTGRES_URL, DATA_DIR: temporaryDirectory(t), LOG_LEVEL: 'silent' }
+    const {
+      asStored: store,
+      postgres,
+      dependencies,
+      configuration,
+      close,
+    } = await openRuntime(readConfiguration(settings))
+    t.teardown(close)
+    const { pool } = postgres
+    await pool.query(`
+    insert into events (position, stream, revision, id, type, data, metadata)
+    select number, 'payout-' || gen_random_uuid(), 0, gen_random_uuid(), 'PayoutSent', '{}', '{}'
+    from generate_series(1, 12001) as number`)
+    const { vault, log } = dependencies
+    const signers = await logSigners({ pool, vault, baseUrl: configuration.baseUrl })
+    const trees = new CutOff(pool)
+    const notary = await startNotary({ store, log, signers, trees })
+    const { rows } = await eventually(
+      () => pool.query<Checkpoint>('select size, root from log_checkpoints order by size'),
+      ({ rows }) => rows.at(-1)?.size === 12_001,
+    )
+    await notary.close()
+    t.strictSame([trees.steps, rows.map(({ size }) => size)], [3, [5_000, 10_000, 12_001]])
+    const tree = new GrowingTree()
+    const roots = new Map<number, Buffer>()
+    for await (const page of store.readOn(0))
+      for (const event of page) {
+        tree.add(leafHash(commitmentOf(event)))
+        if (rows.some(({ size }) => size === tree.size)) roots.set(tree.size, tree.root())
+      }
+    t.strictSame(new Map(rows.map(({ size, root }) => [size, root])), roots)
+  },
+)
+
+/** A connection that breaks when the second step has been committed. */
+class CutOff extends TreeStore {
+  steps = 0
+
+  override async grow(growth: TreeGrowth): Promise<void> {
+    await super.grow(growth)
+    if (++this.steps === 2) throw new Error('cut off')
+  }
+}
 
 t.test('what is not there is not found, whatever is asked for', async (t) => {
   const service = await startService(t)
