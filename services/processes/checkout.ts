@@ -1,4 +1,3 @@
-import { Refusal } from '../../packages/contract/refusals.ts'
 import { checkoutSession } from '../../packages/domain/checkout/checkout-session.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import { paymentLink } from '../../packages/domain/payment-links/payment-link.ts'
@@ -6,6 +5,7 @@ import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import { intentOfAttempt } from '../composition/checkout-attempts.ts'
+import { endIntent } from './end-intent.ts'
 import type { Process, Tools } from './process.ts'
 
 /** What is under way at the operator may still be paid: it is looked at again after this long. */
@@ -30,25 +30,9 @@ async function expireSession(
     const { id, command } = intentOfAttempt(subject, { ...session, attempt: session.attempt })
     await tools.send(to(paymentIntent, id, command), owner, 'timer')
   }
-  if (ended !== null && !(await hasEnded(ended, owner, tools))) return new Date(clock().getTime() + againMs)
+  if (ended !== null && !(await endIntent(ended, owner, tools))) return new Date(clock().getTime() + againMs)
   await tools.send(to(checkoutSession, subject, { type: 'ExpireSession', data: { ended } }), owner, 'timer')
   return undefined
-}
-
-type Merchant = Pick<DueTimer, 'merchant' | 'livemode'>
-
-async function hasEnded(id: string, owner: Merchant, tools: Tools): Promise<boolean> {
-  const intent = await readState(tools.dependencies.store, paymentIntent, id)
-  // Paid: the policy that completes the session is about to say so.
-  if (intent.status === 'processing' || intent.status === 'succeeded') return false
-  if (intent.status === 'failed' || intent.status === 'canceled') return true
-  try {
-    await tools.send(to(paymentIntent, id, { type: 'CancelIntent', data: {} }), owner, 'timer')
-    return true
-  } catch (error) {
-    if (error instanceof Refusal && error.reason === 'intent_must_be_cancelable') return false
-    throw error
-  }
 }
 
 async function expireLink({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {

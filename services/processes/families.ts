@@ -10,6 +10,7 @@ import type { Process } from './process.ts'
 import { refundProcess } from './refunds.ts'
 import { invoiceProcess } from './invoices.ts'
 import { subscriptionProcess } from './subscriptions.ts'
+import { walletProcess } from './wallets.ts'
 import { holdProcess } from './unclaimed-holds.ts'
 
 /** What each family does on its own. */
@@ -25,4 +26,5 @@ export const processes: readonly Process[] = [
   payoutProcess,
   refundProcess,
   subscriptionProcess,
+  walletProcess,
 ]

@@ -89,6 +89,7 @@ for (const way of ways) {
     await page.locator('#amount').fill('4 000')
     await page.getByRole('button', { name: way.goOn }).click()
     await page.getByLabel('Orange Money').check()
+    await page.getByText(way.cardLater).waitFor()
     await judged('page')
     await page.locator('#number').fill('77 000 00 42')
     await page.getByRole('button', { name: way.put }).click()

@@ -52,6 +52,7 @@ export interface Way extends Visitor {
   readonly ends: RegExp
   readonly wallet: string
   readonly topup: string
+  readonly cardLater: string
   readonly goOn: string
   readonly noAmount: RegExp
   readonly put: RegExp
@@ -65,6 +66,7 @@ export const french = {
   paid: 'Payé, merci',
   wallet: 'Portefeuille',
   topup: 'Ajouter de l’argent…',
+  cardLater: 'L’argent ajouté par carte est utilisable après deux jours.',
   goOn: 'Continuer',
   noAmount: /Rien n’a été ajouté/,
   put: /^Payer 4\s000\sF\sCFA$/,
@@ -81,6 +83,7 @@ export const english = {
   paid: 'Paid, thank you',
   wallet: 'Wallet',
   topup: 'Put money in…',
+  cardLater: 'What you put in by card can be spent after two days.',
   goOn: 'Continue',
   noAmount: /No money was put in/,
   put: /^Pay 4,000\sF\sCFA$/,

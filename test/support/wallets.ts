@@ -1,9 +1,8 @@
 import { identity } from '../../packages/contract/identity.ts'
-import { account } from '../../packages/domain/ledger/accounts.ts'
-import { wholePlan } from '../../packages/domain/ledger/plans.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import { walletTopup } from '../../packages/domain/wallets/topup.ts'
 import { equal } from '../../packages/kernel/read-ports.ts'
+import { intentOfTopup } from '../../services/composition/wallet-topups.ts'
 import { walletBalances, walletMovements } from '../../projections/wallets.ts'
 import { answerPayment } from './checkout.ts'
 import { eventually } from './eventually.ts'
@@ -28,17 +27,8 @@ export async function askForTopup(
   const terms = { customer: whose, amount, currency: 'XOF' }
   const topup = { type: 'RequestTopup', data: { ...terms, paymentIntent: intent } } as const
   await dependencies.executor.send(walletTopup, id, topup, envelope)
-  const data = {
-    ...terms,
-    transactionCountry: 'CI',
-    payerCountry: null,
-    railCountry: null,
-    description: null,
-    metadata: {},
-    purpose: { type: 'topup', id } as const,
-    plan: wholePlan('topup', account('wallet', whose), amount),
-  }
-  await dependencies.executor.send(paymentIntent, intent, { type: 'CreateIntent', data }, envelope)
+  const order = intentOfTopup(id, { ...terms, country: 'CI' })
+  await dependencies.executor.send(paymentIntent, intent, order, envelope)
   const shown = `pi_${intent.replaceAll('-', '')}`
   const asked = await service.post(`/api/v1/payment-intents/${shown}/confirm`, { payment_method: method })
   if (asked.status !== 200) throw new Error(JSON.stringify(asked.body))

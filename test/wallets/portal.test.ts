@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { identity, publicId } from '../../packages/contract/identity.ts'
+import { merchant } from '../../packages/domain/merchants/merchant.ts'
+import { walletTopup } from '../../packages/domain/wallets/topup.ts'
 import { createCustomer } from '../support/billing.ts'
 import { answerPayment } from '../support/checkout.ts'
 import { testConservation } from '../support/billing-laws.ts'
+import { otherMerchantsKey } from '../support/credentials.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
 import { invoiceFor } from '../support/portal.ts'
@@ -189,5 +193,85 @@ t.test('another customer sees another wallet, and a portal without it sees none'
   const whole = (await openPortal(service, { customerId: stranger })).token
   t.match(await service.get(`${portal}/wallet`, { key: whole }), { body: { balances: [{ amount: 800 }] } })
 })
+
+const unpaid = { amount: 500, currency: 'XOF', country: 'CI' }
+
+async function othersCustomer() {
+  const id = randomUUID()
+  const own = await otherMerchantsKey(service, id)
+  const customer_email = `${randomUUID()}@example.com`
+  const wish = { amount: 1_000, currency: 'XOF', transaction_country: 'CI', customer_email }
+  const customerId = String(
+    (await service.post('/api/v1/payment-intents', wish, { key: own })).body['customer'],
+  )
+  const envelope = { merchant: id, livemode: false, actor: 'test', correlation: 'test' }
+  return { own, customerId, envelope, ...(await openPortal(service, { customerId }, own)) }
+}
+
+t.test('a top-up that nobody pays fails after a day, with its payment', async (t) => {
+  const { own, customerId, envelope, token } = await othersCustomer()
+  const asked = await service.post(`${portal}/wallet/topups`, unpaid, { key: token })
+  const { dependencies } = service.service.runtime
+  const [bare, intent] = [dependencies.newId(), dependencies.newId()]
+  const terms = { customer: identity(customerId, 'cus')!, amount: 300, currency: 'XOF' }
+  const request = { type: 'RequestTopup', data: { ...terms, paymentIntent: intent } } as const
+  await dependencies.executor.send(walletTopup, bare, request, envelope)
+  const advance = (seconds: number) =>
+    service.post('/api/test/clock', { advance_seconds: seconds }, { key: own })
+  const topups = [String(asked.body['id']), publicId('wt', bare)]
+  const shown = async (id: string) =>
+    (await service.get<Shown>(`${portal}/wallet/topups/${id}`, { key: token })).body
+  await advance(86_000)
+  await eventually(
+    () => dependencies.reads.page<{ kind: string }>({ from: 'timers', where: [], order: 'id', limit: 1_000 }),
+    ({ rows }) => rows.filter(({ kind }) => kind === 'topup_expiry').length >= topups.length,
+  )
+  await lawOver(t, topups, async (id) => t.match(await shown(id), { status: 'pending' }, id))
+  await advance(500)
+  await lawOver(t, topups, async (id) => {
+    const ended = await eventually(
+      () => shown(id),
+      ({ status }) => status !== 'pending',
+    )
+    t.match(ended, { status: 'failed' }, id)
+    const payment = `/api/v1/payment-intents/${String(ended['payment_intent'])}`
+    t.match((await service.get(payment, { key: own })).body, { status: 'canceled' }, 'nobody can pay it')
+  })
+})
+
+t.test(
+  'who is suspended lets nothing be put in or taken out, and what was paid before arrives',
+  async (t) => {
+    const { own, customerId, envelope, token } = await othersCustomer()
+    const post = (path: string, body: object, by = token) => service.post<Shown>(path, body, { key: by })
+    const top = (body: object) => post(`${portal}/wallet/topups`, body)
+    const bill = { customerId, currency: 'XOF', amountDue: 2_000 }
+    const invoice = String((await post('/api/v1/billing/invoices', bill, own)).body['id'])
+    const page = new URL(String((await top(unpaid)).body['checkout_url'])).pathname
+    const paid = { payment_intent_id: (await top(order)).body['payment_intent'], status: 'succeeded' }
+    await post('/api/test/mobile-money/callback', paid, own)
+    const { executor } = service.service.runtime.dependencies
+    const move = (type: 'SuspendMerchant' | 'ActivateMerchant') =>
+      executor.send(merchant, envelope.merchant, { type, data: { reason: 'test' } }, envelope)
+    await move('SuspendMerchant')
+    const balance = () => service.get<{ balances: { amount: number }[] }>(`${portal}/wallet`, { key: token })
+    await eventually(balance, ({ body }) => body.balances[0]?.amount === 5_000)
+    const form = { PaymentMethod: 'mobile_money', Operator: 'orange_money', PhoneNumber: '0700000042' }
+    const payByWallet = () => post(`${portal}/invoices/${invoice}/pay`, { source: 'wallet' })
+    const tries = [
+      () => top(order),
+      () => post(`${page}/pay`, form, ''),
+      () => post(`${page.split('/topups')[0]!}/topups`, { Amount: '500' }, ''),
+      payByWallet,
+      () => post(`/api/v1/merchant/billing/wallet/invoices/${invoice}/apply`, {}, own),
+    ]
+    await lawOver(t, tries, async (attempt) =>
+      t.match(await attempt(), { status: 403, body: { code: 'IKW-MERCHANT-002' } }),
+    )
+    t.match((await balance()).body, { balances: [{ amount: 5_000 }] }, 'it is still the customer’s')
+    await move('ActivateMerchant')
+    t.match(await payByWallet(), { body: { paid: true } })
+  },
+)
 
 testConservation(() => service)

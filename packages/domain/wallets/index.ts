@@ -8,6 +8,7 @@ import {
   WalletApplicationResource,
   WalletTopupResource,
 } from './resource.ts'
+import { walletTimers } from './timers.ts'
 import { walletTopup } from './topup.ts'
 
 const applied = publicEvents(walletApplication, {
@@ -32,5 +33,6 @@ export const wallets: Family = {
   ids: { wallet_application: 'wa', wallet_topup: 'wt' },
   streams: [walletTopup, walletApplication],
   policies: walletPolicies,
+  timers: walletTimers,
   publicEvents: [applied, toppedUp],
 }

@@ -16,8 +16,6 @@ import {
   Type,
   type Static,
 } from '../../../packages/contract/vocabulary.ts'
-import { account } from '../../../packages/domain/ledger/accounts.ts'
-import { wholePlan } from '../../../packages/domain/ledger/plans.ts'
 import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
 import {
   ConfirmationRequest,
@@ -30,6 +28,7 @@ import {
   type WalletView,
 } from '../../../packages/domain/wallets/resource.ts'
 import { walletTopup, type ExistingTopup, type WalletTopup } from '../../../packages/domain/wallets/topup.ts'
+import { intentOfTopup } from '../../composition/wallet-topups.ts'
 import { activeMerchant } from './checkout-terms.ts'
 import { mustReturnHome, withReturn } from './payer-returns.ts'
 import { confirmIntent, type Confirming } from './payment-intents.ts'
@@ -110,21 +109,10 @@ type Requesting = Pick<Request, 'id' | 'send'>
 /** The top-up with its intent, which nobody has been asked to pay yet. */
 export async function requestTopup(request: Requesting, { country, ...terms }: TopupTerms) {
   const { id } = request
-  const { customer, amount } = terms
   const intent = derivedId(id, 'payment')
   const topup = { type: 'RequestTopup', data: { ...terms, paymentIntent: intent } } as const
   mustBeFor(terms, (await request.send(walletTopup, id, topup)).state)
-  const data = {
-    ...terms,
-    transactionCountry: country,
-    payerCountry: null,
-    railCountry: null,
-    description: null,
-    metadata: {},
-    purpose: { type: 'topup', id } as const,
-    plan: wholePlan('topup', account('wallet', customer), amount),
-  }
-  await request.send(paymentIntent, intent, { type: 'CreateIntent', data })
+  await request.send(paymentIntent, intent, intentOfTopup(id, { ...terms, country }))
   return { topup, intent }
 }
 

@@ -31,6 +31,7 @@ export interface PortalWords {
   readonly topupFailed: string
   readonly topupTitle: (merchant: string) => string
   readonly intoWallet: string
+  readonly cardLater: string
   readonly toppedUp: (amount: string, merchant: string) => string
   readonly toPortal: string
   readonly refunded: string
@@ -76,6 +77,7 @@ export const portalWords: Readonly<Record<Language, PortalWords>> = {
     topupFailed: 'No money was put in.',
     topupTitle: (merchant) => `Your wallet with ${merchant}`,
     intoWallet: 'Into your wallet',
+    cardLater: 'What you put in by card can be spent after two days.',
     toppedUp: (amount, merchant) => `${amount} is in your wallet with ${merchant}.`,
     toPortal: 'Back to your account',
     refunded: 'paid back',
@@ -120,6 +122,7 @@ export const portalWords: Readonly<Record<Language, PortalWords>> = {
     topupFailed: 'Rien n’a été ajouté.',
     topupTitle: (merchant) => `Votre portefeuille chez ${merchant}`,
     intoWallet: 'Dans votre portefeuille',
+    cardLater: 'L’argent ajouté par carte est utilisable après deux jours.',
     toppedUp: (amount, merchant) => `${amount} sont dans votre portefeuille chez ${merchant}.`,
     toPortal: 'Retour à votre compte',
     refunded: 'remboursé',

@@ -8,7 +8,7 @@ import { frame, merchantOf, pageOf, readerOf } from './layout.ts'
 import { money } from './money.ts'
 import { isUnseen, notice, problemWords } from './notices.ts'
 import { alert, doneSign, leaving } from './pay-parts.ts'
-import { goOn, paymentForm, prompt, type PaymentSight } from './payment-form.ts'
+import { goOn, paymentForm, prompt, type PaymentSight, type Typed } from './payment-form.ts'
 import { portalWords } from './portal-words.ts'
 import { refusedPortal } from './portal.ts'
 
@@ -23,7 +23,7 @@ export function topupPage(view: HostedTopupView, visit: Visit): string {
   if (view.payment?.redirect_url) return framed(sight, html`${sum(sight)} ${goOn(sight)}`)
   if (view.payment_status === 'processing') return framed(sight, html`${sum(sight)} ${prompt(sight)}`, 5)
   if (view.status === 'failed' || view.payment?.failure_code) return framed(sight, failed(sight))
-  return framed(sight, html`${sum(sight)} ${paymentForm(sight, { typed: {} })}`)
+  return framed(sight, form(sight, { typed: {} }))
 }
 
 function sightOf(view: HostedTopupView, visit: Visit): Sight {
@@ -56,6 +56,13 @@ function sum(sight: Sight): Html {
     <span class="label">${portalWords[sight.reader.language].intoWallet}</span>
     <span class="sum">${amountOf(sight)}</span>
   </h1>`
+}
+
+function form(sight: Sight, typed: Typed): Html {
+  const { view, reader } = sight
+  const isByCard = view.payment_methods.some(({ type }) => type === 'card')
+  const later = isByCard && html`<p class="hint">${portalWords[reader.language].cardLater}</p>`
+  return html`${sum(sight)} ${paymentForm(sight, typed)} ${later}`
 }
 
 function done(sight: Sight): Html {
@@ -102,5 +109,5 @@ export async function refusedTopup(refusal: Refusal, visit: Visit): Promise<Show
   if (view.payment_status !== 'unpaid' || view.payment_methods.length === 0) return backToTopup(view, visit)
   const sight = sightOf(view, visit)
   const problem = problemWords(refusal, sight.reader)
-  return framed(sight, html`${sum(sight)} ${paymentForm(sight, { typed: visit.form, problem })}`)
+  return framed(sight, form(sight, { typed: visit.form, problem }))
 }
