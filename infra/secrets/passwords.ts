@@ -42,11 +42,17 @@ export function passwords({
   }
   return {
     requireRoom,
-    hash: (password) => queued<string>('hash', password),
+    hash: (password) => queued<string>('hash', asComposed(password)),
     isRight: async (password, known) => {
-      const isEqual = await queued<boolean>('isEqual', { password, known: known ?? nobodysHash })
+      const guess = { password: asComposed(password), known: known ?? nobodysHash }
+      const isEqual = await queued<boolean>('isEqual', guess)
       return isEqual && known !== null
     },
     isWeak: async (password, known) => (await guesser())(password, known),
   }
+}
+
+/** One device sends é as one character, another as two: it is the same password (RFC 8265). */
+function asComposed(password: string): string {
+  return password.normalize('NFC')
 }

@@ -127,9 +127,15 @@ export const Msisdn = Type.String({
 })
 
 /** A name stays on its line and is read in its order: mails and pages show it beside words of ours. */
+const broken = '\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069'
+/** Whoever is asked to pay has to see by whom. */
+const unseen =
+  ' \\u00a0\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u2000-\\u200f\\u202f\\u205f-\\u2065' +
+  '\\u206a-\\u206f\\u2800\\u3000\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0'
 const oneLine = {
-  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]+$',
-  'x-expected': 'text on one line',
+  // No character fits two neighbours, so a long text that does not fit is refused in one pass.
+  pattern: `^[${unseen}]*[^${broken}${unseen}][^${broken}]*$`,
+  'x-expected': 'text on one line, with something in it to see',
 }
 
 /** What somebody calls a person or a thing. */

@@ -23,6 +23,15 @@ t.test('a password is told from others, and nobody has the one of an unknown add
   t.equal(await isRight(right, null), false)
 })
 
+t.test('a password is the same however a device writes its accents', async (t) => {
+  const { hash, isRight } = passwords()
+  const [composed, apart] = ['NFC', 'NFD'].map((form) => 'été à Bouaké'.normalize(form)) as [string, string]
+  t.not(composed, apart)
+  t.equal(await isRight(apart, await hash(composed)), true)
+  t.equal(await isRight(composed, await hash(apart)), true)
+  t.equal(await isRight('ete a Bouake', await hash(composed)), false)
+})
+
 t.test('they are hashed after everything else', { skip: process.platform !== 'linux' }, async (t) => {
   await passwords({ atOnce: 1 }).hash(right)
   const [first, ...others] = niceValues()

@@ -107,6 +107,18 @@ t.test('a password that is easy to guess is refused, also when it is the name', 
   }
 })
 
+t.test('a name shows something', async (t) => {
+  for (const name of ['   ', '\u200b', '\u00a0\u2060', '\u3164', '\u2800', '\ufe0f']) {
+    const body = { email: 'unseen@example.com', password: other, name: 'Unseen', merchantName: name }
+    const answer = await service.post(`${auth}/register`, body, open)
+    t.match(
+      answer,
+      { status: 400, body: { code: 'IKW-REQ-001', param: '/merchantName' } },
+      JSON.stringify(name),
+    )
+  }
+})
+
 t.test('a wrong password and an unknown address are answered alike', async (t) => {
   const { email } = await newUser(service)
   const wrong = await service.post(`${auth}/login`, { email, password: other }, open)
