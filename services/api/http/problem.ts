@@ -9,7 +9,7 @@ import {
 import { GoogleAwayError, PasswordsBusyError } from '../../../packages/kernel/credential-ports.ts'
 import { ReadTimeoutError, ShareExhaustedError } from '../../../packages/kernel/read-ports.ts'
 import { RailTimeoutError, RailUnavailableError } from '../../../packages/kernel/rail-ports.ts'
-import { isAway } from '../../composition/failures.ts'
+import { isPassing } from '../../composition/failures.ts'
 
 /** The request that was refused. */
 export interface ProblemContext {
@@ -54,7 +54,8 @@ export function asRefusal(error: unknown): Refusal {
   if (error instanceof RailUnavailableError || error instanceof GoogleAwayError)
     return new Refusal('dependency_must_be_available', { retryAfterSeconds: 5 })
   if (error instanceof DamagedStreamError) return new Refusal('history_must_be_whole')
-  return isAway(error)
+  // A full disk too: whoever sends it again with the same key loses nothing.
+  return isPassing(error)
     ? new Refusal('dependency_must_be_available', { retryAfterSeconds: 1 })
     : new Refusal('service_must_not_fail')
 }
