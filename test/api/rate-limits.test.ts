@@ -72,6 +72,8 @@ t.test('strangers are limited by address, and one network of IPv6 is one address
     `/sandbox/pay/op_${'0'.repeat(32)}`,
     `/checkout/session/cs_${'0'.repeat(32)}/receipt.pdf`,
     '/pay/1/qr.svg',
+    `/assets/logo-${'0'.repeat(64)}.png`,
+    '/invoice/1/invoice.pdf',
   ]
   const perSecond = { ...requestsPerSecond, address: 20 }
   const { port, close } = await startApi({ runtime: service.service.runtime, perSecond })
