@@ -95,7 +95,11 @@ t.test(
   'every row of the table is an operation, and the operations are those of the specification',
   async (t) => {
     t.strictSame([...described.keys()].sort(), routes.map(({ operation }) => operation).sort())
-    t.strictSame([...described.keys()].sort(), [...expected].sort())
+    t.strictSame(
+      [...described.keys()].sort(),
+      [...expected].sort(),
+      'test/fixtures/operations.txt lists each',
+    )
   },
 )
 
@@ -129,7 +133,7 @@ t.test('every refusal of a row is in its answers, with an example', async (t) =>
 t.test('every refusal says what to do about it, and is answered somewhere', async (t) => {
   const names = Object.keys(refusals) as RefusalName[]
   const answered = new Set(routes.flatMap(refusalsOf))
-  t.strictSame(Object.keys(advice).sort(), [...names].sort())
+  t.strictSame(Object.keys(advice).sort(), [...names].sort(), 'packages/contract/advice.ts has each')
   // No row has the first three; the last is the book's own guard.
   t.strictSame(
     names.filter((name) => !answered.has(name)),
@@ -139,6 +143,7 @@ t.test('every refusal says what to do about it, and is answered somewhere', asyn
       'method_must_be_allowed',
       'account_must_cover_the_amount',
     ],
+    'a row names each among its refusals',
   )
 })
 

@@ -5,6 +5,7 @@ import t from 'tap'
 import { deciders, families, idPrefixes, scopes, webhookTypes } from '../../packages/domain/index.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import { readModels } from '../../projections/index.ts'
+import { scopesOfRole } from '../../packages/contract/roles.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { processes } from '../../services/processes/families.ts'
 import { lawOver } from '../support/law.ts'
@@ -86,6 +87,13 @@ t.test('every process is in the list', async (t) => {
   const found = (await exportsOf('services/processes')).filter(isProcess)
   await lawOver(t, found, ({ file, name, value }) =>
     t.ok(processes.includes(value as never), `add ${name} of ${file} to services/processes/families.ts`),
+  )
+})
+
+t.test('every scope is one that a role has', async (t) => {
+  const owners = scopesOfRole('owner')
+  await lawOver(t, scopes, (scope) =>
+    t.ok(owners.includes(scope), `packages/contract/roles.ts says which roles have ${scope}`),
   )
 })
 

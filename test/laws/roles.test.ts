@@ -80,7 +80,11 @@ t.before(async () => {
 
 t.test('a row that users may call names a scope, or is about what is their own', async (t) => {
   await lawOver(t, forUsers, ({ operation, scope, ...row }: AnyRoute) => {
-    if (scope !== 'own') return t.ok(rights.has(scope.split('.')[0]!), `${operation} names ${scope}`)
+    if (scope !== 'own')
+      return t.ok(
+        rights.has(scope.split('.')[0]!),
+        `the table of rights in this file has the scope ${scope} of ${operation}`,
+      )
     const isOwn =
       credentialsOf({ ...row, scope }).join() === 'user' && own.some((form) => form.test(operation))
     return t.ok(isOwn, `${operation} names no scope`)
