@@ -20,9 +20,12 @@ export function pathsForLogs(routes: readonly AnyRoute[]): (path: string) => str
       const [, ...rest] = plain.slice(at + prefix.length).split('/')
       return [`${plain.slice(0, at)}${prefix}{${name}}`, ...rest].join('/')
     }
-    return plain.replaceAll(opening, '{id}')
+    return plain.replaceAll(opening, '{id}').replaceAll(person, '{person}')
   }
 }
+
+/** A part of a path that is an address or a number, as from who takes it for an id. */
+const person = /[^/]*(?:@|%40)[^/]*|(?<=\/)(?:\+|%2b)?\d{7,}(?=\/|$)/gi
 
 /** `/checkout/session/` and the name of what stands behind it. */
 function prefixOfToken(route: AnyRoute): readonly (readonly [string, string])[] {
