@@ -58,6 +58,8 @@ t.test(
       if (route.token && !route.body) return
       const other = { ...first, ...(await otherRequest(route, first)), ...(first.key && { key: first.key }) }
       if (!route.body && !namesResource(route)) return
+      const isOther = !isDeepStrictEqual([other.path, other.body], [first.path, first.body])
+      t.ok(isOther, `the examples of ${route.operation} show a second body`)
       isRefused(t, await send(route, other, options), [409, 'IKW-REQ-003', route.operation])
     })
   },
