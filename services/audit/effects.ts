@@ -158,7 +158,7 @@ export class EffectsAudit {
     if (type === 'HoldPlaced') return void this.#unclaimed.set(held, data)
     if (this.#isGivenBack(type, held)) return
     const step = steps[type] ?? steps[data.template]
-    if (step === undefined) return
+    if (step === undefined) return this.#checkInside(data, book)
     const key = `${step} ${data.subject.id}`
     const owed = this.#owed.get(key)
     this.#owed.delete(key)
@@ -169,6 +169,12 @@ export class EffectsAudit {
       )
     }
     this.#compare(owed, data, book)
+  }
+
+  /** What no event owes moves money within the book; only a reversal may take back what came from outside. */
+  #checkInside({ entryId, template, postings }: EntryData, book: string): void {
+    if (template === 'reversal' || !postings.some(({ account }) => account.startsWith('provider:'))) return
+    this.#note('effects', `entry ${entryId} of ${book} (${template}) moves money at an operator for no event`)
   }
 
   /** The book does not cover what an event owes it: nothing moves, and nothing is owed any more. */

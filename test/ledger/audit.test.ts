@@ -92,6 +92,10 @@ const forgeries: Readonly<Record<string, readonly [rule: string, sql: string]>> 
   'a payout that is sent twice': ['payouts', retype('PayoutPaid', 'PayoutSent')],
   'a payout without a hold': ['payouts', retype('HoldPlaced', 'EntryPosted')],
   'a paid payout whose money never left': ['effects', retype('PayoutPaid', 'PayoutFailed')],
+  'money from an operator that no event has brought': [
+    'effects',
+    overwrite(topUp, { template: `'"payment.bonus"'`, 'postings,0,account': `'"provider:card"'` }),
+  ],
   'a payment of another amount': [
     'effects',
     overwrite(`type = 'PaymentIntentSucceeded'`, { amount: `'2000000'` }),
