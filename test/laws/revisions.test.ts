@@ -82,7 +82,7 @@ t.test('null clears a field, and nothing else', async (t) => {
     t.match([filled.status, picked(filled.body, names)], [200, values], route.operation)
     let shown = picked(filled.body, names)
     await lawOver(t, names, async (name) => {
-      t.not(values[name] ?? null, null, `${route.operation} ${name} had a value`)
+      t.not(values[name] ?? null, null, `${route.operation}: otherValues above has a value for ${name}`)
       const cleared = await patch(path, { [name]: null })
       t.equal(cleared.status, 200, `${route.operation} ${name}`)
       shown = { ...shown, [name]: blank(route, name, fresh) }
