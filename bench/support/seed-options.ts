@@ -9,7 +9,7 @@ export interface Seed {
   readonly vault: Vault
   readonly merchants: readonly BenchMerchant[]
   readonly payouts: number
-  /** Each payout goes to a number of its own, sealed with a key of its own. Default: all to the same. */
+  /** Each payout goes to a number of its own: if sealed, with a key of its own. Default: all to the same. */
   readonly toEachNumber?: boolean
 }
 

@@ -3,7 +3,7 @@ import { readModels } from '../../projections/index.ts'
 import { readSchema, tableOf } from '../../infra/postgres/read-models/tables.ts'
 import { seededIdSql } from './identities.ts'
 import type { Range, Seed } from './seed-options.ts'
-import { isSealed, sealedCopies } from './sealed-copies.ts'
+import { isPersonal, personalCopies } from './personal-copies.ts'
 import type { PayoutTemplate } from './template.ts'
 
 const idOf = seededIdSql('payout.number')
@@ -70,16 +70,16 @@ async function insertEvents(seed: Seed, template: PayoutTemplate, range: Range):
   const { pool, merchants } = seed
   const { head, from, to } = range
   const common = [head, merchants.map(({ id }) => id)]
-  const open = insertStatement(template, {
+  const others = insertStatement(template, {
     payouts: 'generate_series($3::bigint, $4::bigint - 1) as payout (number)',
-    step: 'not template.is_sealed',
+    step: 'not template.is_personal',
     id: 'gen_random_uuid()',
     data: `replace(${filled('template.data', template)}, template.entry,
       md5(template.entry || payout.number)::uuid::text)`,
     metadata: filled('template.metadata', template),
   })
-  await pool.query(open, [...common, from, to])
-  const sealed = insertStatement(template, {
+  await pool.query(others, [...common, from, to])
+  const personal = insertStatement(template, {
     payouts: `unnest($3::bigint[], $4::integer[], $5::uuid[], $6::text[], $7::text[])
       as payout (number, step, id, data, metadata)`,
     step: 'template.step = payout.step',
@@ -87,8 +87,8 @@ async function insertEvents(seed: Seed, template: PayoutTemplate, range: Range):
     data: 'payout.data',
     metadata: 'payout.metadata',
   })
-  for await (const columns of sealedCopies(seed, template, range))
-    await pool.query(sealed, [...common, ...columns])
+  for await (const columns of personalCopies(seed, template, range))
+    await pool.query(personal, [...common, ...columns])
 }
 
 /** Sources of a copy's values, as SQL. */
@@ -121,7 +121,7 @@ async function writeTemplate(pool: pg.Pool, { events }: PayoutTemplate): Promise
   await pool.query('drop table if exists bench_template')
   await pool.query(`create table bench_template (
     step integer, size integer, nth integer, ledger_size integer,
-    stream text, type text, entry text, data text, metadata text, is_sealed boolean)`)
+    stream text, type text, entry text, data text, metadata text, is_personal boolean)`)
   const isLedger = ({ stream }: { readonly stream: string }) => stream.startsWith('ledger-')
   const ledgerSize = events.filter(isLedger).length
   for (const [index, event] of events.entries()) {
@@ -132,7 +132,7 @@ async function writeTemplate(pool: pg.Pool, { events }: PayoutTemplate): Promise
     const values = [...numbers, stream, type, entry, JSON.stringify(data), JSON.stringify(metadata)]
     await pool.query('insert into bench_template values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)', [
       ...values,
-      isSealed(event),
+      isPersonal(event),
     ])
   }
 }

@@ -10,8 +10,9 @@ import type { Range, Seed } from './seed-options.ts'
 
 const copiesPerPage = 1_000
 
-export function isSealed({ metadata }: StoredEvent): boolean {
-  return metadata.sealed !== undefined
+/** Whether it says to whom the payout goes, sealed or in the clear. */
+export function isPersonal({ data }: StoredEvent): boolean {
+  return JSON.stringify(data).includes(destination.msisdn)
 }
 
 /** Number of the payout, step of the template, id, data and metadata of this many events. */
@@ -23,8 +24,11 @@ export type Columns = readonly [
   metadata: readonly string[],
 ]
 
-/** A sealed value opens only in its own event, so each copy is sealed anew with a key of its merchant. */
-export async function* sealedCopies(
+/**
+ * A sealed value opens only in its own event, so each copy is sealed anew. What is in the clear in the template
+ * stays so.
+ */
+export async function* personalCopies(
   { pool, vault, merchants, toEachNumber = false }: Seed,
   template: PayoutTemplate,
   { from, to }: Omit<Range, 'head'>,
@@ -41,13 +45,14 @@ export async function* sealedCopies(
       .replaceAll(destination.msisdn, toEachNumber ? numberOf(payout) : destination.msisdn)
     const { stream, type, data, metadata } = JSON.parse(text) as StoredEvent
     const copy = { id: randomUUID(), type, data, metadata: { ...metadata, salt: newSalt() } }
+    if (!event.metadata.sealed) return copy
     const [sealed] = await sealedEvents(options, stream, [copy])
     return sealed!
   }
 
   for (let first = from; first < to; first += copiesPerPage) {
     const payouts = Array.from({ length: Math.min(copiesPerPage, to - first) }, (_, index) => first + index)
-    for (const { event, step } of numbered.filter((one) => isSealed(one.event))) {
+    for (const { event, step } of numbered.filter((one) => isPersonal(one.event))) {
       const copies = await Promise.all(payouts.map((payout) => copyOf(event, payout)))
       yield [
         payouts,
