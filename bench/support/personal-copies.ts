@@ -25,8 +25,8 @@ export type Columns = readonly [
 ]
 
 /**
- * A sealed value opens only in its own event, so each copy is sealed anew. What is in the clear in the template
- * stays so.
+ * A sealed value opens only in its own event, so each copy is sealed anew. What is in the clear in the
+ * template stays so.
  */
 export async function* personalCopies(
   { pool, vault, merchants, toEachNumber = false }: Seed,
