@@ -20,12 +20,13 @@ export function pathsForLogs(routes: readonly AnyRoute[]): (path: string) => str
       const [, ...rest] = plain.slice(at + prefix.length).split('/')
       return [`${plain.slice(0, at)}${prefix}{${name}}`, ...rest].join('/')
     }
-    return plain.replaceAll(opening, '{id}').replaceAll(person, '{person}')
+    const parts = plain.replaceAll(opening, '{id}').split('/')
+    return parts.map((part) => (person.test(part) ? '{person}' : part)).join('/')
   }
 }
 
 /** A part of a path that is an address or a number, as from who takes it for an id. */
-const person = /[^/]*(?:@|%40)[^/]*|(?<=\/)(?:\+|%2b)?\d{7,}(?=\/|$)/gi
+const person = /@|%40|^(?:\+|%2b)?\d{7,}$/i
 
 /** `/checkout/session/` and the name of what stands behind it. */
 function prefixOfToken(route: AnyRoute): readonly (readonly [string, string])[] {
