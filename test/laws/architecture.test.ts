@@ -247,6 +247,14 @@ t.test('limits are visible: 110 columns, 300 lines a file, 40 lines a function, 
   })
 })
 
+t.test('only what is named here stands at the top of the house', async (t) => {
+  const built = /^(\..*|node_modules|dist|isolate-.*\.log)$/
+  const named = `LICENSE Makefile README.md bench docs ikw infra package-lock.json package.json packages
+    projections redocly.yaml services test tsconfig.json`
+  const found = readdirSync('.').filter((name) => !built.test(name))
+  t.strictSame(found.sort(), named.split(/\s+/))
+})
+
 t.test('names say something: no utils, helpers, common, types or misc; no default exports', async (t) => {
   await lawOver(t, sources, ({ path, tree }) => {
     t.notMatch(path, /\/(utils?|helpers?|common|types|misc)\.ts$/)
