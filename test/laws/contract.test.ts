@@ -1,7 +1,5 @@
 import t, { type Test } from 'tap'
 import { answerOf, isOpenedByLink, listQuery, statusOf } from '../../packages/contract/list-query.ts'
-import { partsOf } from '../../packages/contract/openapi/names.ts'
-import { Problem } from '../../packages/contract/problem.ts'
 import { refusals } from '../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import type { Scope } from '../../packages/contract/scopes.ts'
@@ -11,6 +9,7 @@ import { routes } from '../../services/api/routes/index.ts'
 import { issueKey, otherMerchantsKey } from '../support/credentials.ts'
 import { changesOf, type Change } from '../support/faulty-bodies.ts'
 import { lawOver } from '../support/law.ts'
+import { isRefused, send as sendTo } from '../support/requests.ts'
 import { namesResource, sample, unknownSample, type Sample } from '../support/samples.ts'
 import { newUser, signIn } from '../support/sign-in.ts'
 import { schemaFaults } from '../support/schema-faults.ts'
@@ -32,15 +31,8 @@ t.before(async () => {
   service = await startServiceWithGoogle(t)
 })
 
-function send(route: AnyRoute, { path, body, key }: Sample, options?: CallOptions): Promise<Answer> {
-  return service.call(partsOf(route).method, path, body, { ...(key && { key }), ...options })
-}
-
-/** A refusal of this status and code, which is a problem as documented. */
-function isRefused(t: Test, answer: Answer, [status, code, what]: readonly [number, string, string]): void {
-  t.match(answer, { status, body: { status, code } }, what)
-  t.strictSame(schemaFaults(Problem, answer.body), [], what)
-  t.match(answer.headers.get('content-type'), 'application/problem+json', what)
+function send(route: AnyRoute, sample: Sample, options?: CallOptions): Promise<Answer> {
+  return sendTo(service, { route, sample, options })
 }
 
 t.test('no credential, no entry', async (t) => {

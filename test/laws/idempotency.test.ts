@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { statusOf } from '../../packages/contract/list-query.ts'
 import { examplesOf } from '../../packages/contract/openapi/operation.ts'
-import { partsOf } from '../../packages/contract/openapi/names.ts'
-import { Problem } from '../../packages/contract/problem.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import { credentialsOf } from '../../packages/contract/callers.ts'
 import { takesIdempotencyKeys } from '../../services/api/kinds/idempotency.ts'
@@ -12,8 +10,8 @@ import { routes } from '../../services/api/routes/index.ts'
 import { otherMerchantsKey } from '../support/credentials.ts'
 import { startServiceWithGoogle } from '../support/google.ts'
 import { lawOver } from '../support/law.ts'
+import { isRefused, send as sendTo } from '../support/requests.ts'
 import { namesResource, sample, type Sample } from '../support/samples.ts'
-import { schemaFaults } from '../support/schema-faults.ts'
 import type { Answer, CallOptions, TestService } from '../support/service.ts'
 
 /** Strangers without a token of their own have no keys, and who has signed out cannot repeat it. */
@@ -31,13 +29,8 @@ t.before(async () => {
   service = await startServiceWithGoogle(t)
 })
 
-function send(route: AnyRoute, { path, body, key }: Sample, options?: CallOptions): Promise<Answer> {
-  return service.call(partsOf(route).method, path, body, { ...(key && { key }), ...options })
-}
-
-function isRefused(t: Test, answer: Answer, [status, code, what]: readonly [number, string, string]): void {
-  t.match(answer, { status, body: { status, code } }, what)
-  t.strictSame(schemaFaults(Problem, answer.body), [], what)
+function send(route: AnyRoute, sample: Sample, options?: CallOptions): Promise<Answer> {
+  return sendTo(service, { route, sample, options })
 }
 
 t.test(
