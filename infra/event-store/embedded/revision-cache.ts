@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { RecentlyUsed } from '../../../packages/kernel/recently-used.ts'
 
 /** Some 3 MB for known streams, and as much for shared ones. */
 const streamsMax = 20_000
@@ -8,11 +8,11 @@ const streamsMax = 20_000
  * unique key on stream and revision tells which.
  */
 export class RevisionCache {
-  readonly #revisions = new LRUCache<string, number>({ max: streamsMax })
+  readonly #revisions = new RecentlyUsed<number>(streamsMax)
   /**
    * Streams that others write to as well: a lost race fails a whole batch, which costs more than a look-up.
    */
-  readonly #shared = new LRUCache<string, true>({ max: streamsMax })
+  readonly #shared = new RecentlyUsed<true>(streamsMax)
 
   /**
    * Whether it has certainly reached the revision; every stream has reached the one before its first event.

@@ -33,11 +33,12 @@ export interface SealingOptions {
  */
 export function sealedStore(store: EventStore, options: SealingOptions): EventStore {
   const contents: Contents = new RecentlyUsed(contentsMax)
+  const sealing = { ...options, contents }
   const reader = new Opener(options)
   return {
     ...store,
     append: async (stream, expected, events) =>
-      store.append(stream, expected, await sealedEvents({ ...options, contents }, stream, events)),
+      store.append(stream, expected, await sealedEvents(sealing, stream, events)),
     readStream: async (stream, from, limit) => reader.opened(await store.readStream(stream, from, limit)),
     readAll: async (after, limit, filter) => reader.opened(await store.readAll(after, limit, filter)),
     async readAt(position) {
@@ -83,12 +84,12 @@ interface Box {
   readonly content: string
 }
 
-function sealedEvent(event: NewEvent, data: object, { key: { id, key }, content }: Box): NewEvent {
-  const { salt } = event.metadata
-  if (salt === undefined) throw new Error(`the event ${event.id} has no salt`)
-  const box = seal(key, content, { salt, id: event.id.toLowerCase() })
-  const digest = digestOf(content, blindOf(key, salt))
-  return { ...event, data, metadata: { ...event.metadata, sealed: { key: id, box, digest } } }
+function sealedEvent({ id, type, metadata }: NewEvent, data: object, { key, content }: Box): NewEvent {
+  const { salt } = metadata
+  if (salt === undefined) throw new Error(`the event ${id} has no salt`)
+  const box = seal(key.key, content, { salt, id: id.toLowerCase() })
+  const digest = digestOf(content, blindOf(key.key, salt))
+  return { id, type, data, metadata: Object.assign({}, metadata, { sealed: { key: key.id, box, digest } }) }
 }
 
 class Opener {

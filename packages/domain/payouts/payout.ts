@@ -79,8 +79,8 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
       const { money, destination, payoutMethod = null, batch = null } = request
       admitPayout({ currency: money.currency, amountMinor: money.amount }, destination)
       const metadata = metadataOf(request, context)
-      const terms = { money, destination, payoutMethod, batch, metadata }
-      const data = { ...terms, expectedBy: expectedBy(destination, context) }
+      const latest = expectedBy(destination, context)
+      const data = { money, destination, payoutMethod, batch, metadata, expectedBy: latest }
       return [{ type: 'PayoutRequested', data }]
     },
 

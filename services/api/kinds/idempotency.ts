@@ -41,7 +41,7 @@ export async function keyOf(
   const operation = keyedOperation(route) + scope
   const request = canonicalJson({ params, body: body ?? null })
   return {
-    answerKey: { ...owner, operation, key },
+    answerKey: Object.assign({}, owner, { operation, key }),
     fingerprint: await blindIndex(`request ${request}`),
     olderFingerprint: () => hash('sha256', request),
     id: keyedId(owner, operation, key),
