@@ -83,7 +83,7 @@ function admitCard({ amountMinor, currency }: PaymentTerms, method: RailMethod):
 }
 
 function cardIn(currency: string): Mover {
-  return { ...cashlessLimitsOf(currency), code: 'a card', currency }
+  return { code: 'a card', currency, ...cashlessLimitsOf(currency) }
 }
 
 function admitPayer(terms: PaymentTerms, method: MobileMoney, pointer: string): MobileMoney {
@@ -121,7 +121,7 @@ export function admitPayout(
 }
 
 function admitBank({ amountMinor, currency }: PayoutTerms, destination: Destination): Destination {
-  const limits = { ...cashlessLimitsOf(currency), code: 'a bank transfer', currency }
+  const limits = { code: 'a bank transfer', currency, ...cashlessLimitsOf(currency) }
   if (amountMinor !== undefined)
     mustBeWithin(amountMinor, limits, ['amount_must_be_within_the_limits', '/amount'])
   return destination

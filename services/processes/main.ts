@@ -102,7 +102,7 @@ export async function subscribePolicies(
 export function toolsOf(dependencies: Dependencies): Tools {
   const sendAll: Tools['sendAll'] = ([first, ...others], owner, actor) => {
     const { decider, id } = first
-    const envelope = { ...owner, actor, correlation: dependencies.newId() }
+    const envelope = { actor, correlation: dependencies.newId(), ...owner }
     const commands = [first, ...others].map(({ command }) => ({ command, envelope }))
     return dependencies.executor.sendAll(decider, id, commands)
   }

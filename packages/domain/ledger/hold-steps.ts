@@ -35,7 +35,7 @@ export function posted(stepping: Stepping, rail?: string): Step[] {
   const { posted: template } = stepsOf(hold)
   return together(hold, parts).map((some) => {
     const entry = entryOf(stepping, { template, parts: some, postings: posting(some, rail) })
-    const data = { ...pendingLeft(book, hold, { parts: some, left: -pendingOf(some) }), ...entry }
+    const data = Object.assign({}, pendingLeft(book, hold, { parts: some, left: -pendingOf(some) }), entry)
     return { type: 'HoldPosted', data } as Step
   })
 }

@@ -210,7 +210,7 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
 
   evolve: {
     PaymentIntentCreated: (_, intent, { merchant, livemode, at }) =>
-      newIntent({ ...intent, merchant, livemode }, at),
+      newIntent(Object.assign({ merchant, livemode }, intent), at),
     PaymentIntentAnnotated: (state, { description, metadata }) => {
       const intent = begun(state)
       return {

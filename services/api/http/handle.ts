@@ -56,7 +56,7 @@ export async function handle(
   const asked = new HttpRequest({
     dependencies,
     caller,
-    envelope: envelopeOf({ caller, owner }, response, { ...named, asOf: dependencies.executor.position }),
+    envelope: envelopeOf({ caller, owner }, response, { asOf: dependencies.executor.position, ...named }),
     ...named,
     path: response.locals['path'] as string,
     findClient: () => clientOf(api, route, request),

@@ -83,7 +83,7 @@ async function prepared(route: AnyRoute, request: AnyRequest) {
 
 function commandOf(route: AnyRoute, request: AnyRequest, id: string) {
   const { body = {}, owner, dependencies, params } = request
-  const context = { ...owner, id, now: dependencies.clock(owner) }
+  const context = { id, now: dependencies.clock(owner), ...owner }
   const data = route.data ? route.data(body as never, context as never, params as never) : body
   return { type: route.command!, data }
 }
