@@ -177,6 +177,44 @@ class CutOff extends TreeStore {
   }
 }
 
+t.test('a write that arrives when its leaves were written again adds none of them twice', async (t) => {
+  const { url: POSTGRES_URL } = await testDatabase(t)
+  const settings = { POSTGRES_URL, DATA_DIR: temporaryDirectory(t), LOG_LEVEL: 'silent' }
+  const { postgres, close } = await openRuntime(readConfiguration(settings))
+  t.teardown(close)
+  const trees = new TreeStore(postgres.pool)
+  const sizes = [3, 3, 300, 900]
+  const results = await Promise.allSettled(sizes.map((count) => trees.grow(growthOf(count))))
+  const written = sizes.filter((_, index) => results[index]!.status === 'fulfilled')
+  t.equal(written.length, 1, 'one of those that began at the same size')
+  await t.rejects(trees.grow(growthOf(1_000)), { message: /were expected/ }, 'nor one that comes later')
+
+  const [size] = written as [number]
+  const { rows } = await postgres.pool.query(
+    'select sum(cardinality(positions))::int as leaves from log_bundles',
+  )
+  t.strictSame(rows, [{ leaves: size }])
+  t.strictSame((await trees.open()).tree.root(), treeOf(size).root())
+})
+
+/** The first leaves of a log, as its first notary adds them. */
+function growthOf(count: number): TreeGrowth {
+  const tree = treeOf(count)
+  const leaves = leavesOf(count).map((commitment, index) => ({ commitment, position: index + 1 }))
+  const [root, tiles] = [tree.root(), tree.takeTiles()]
+  return { leaves, tiles, checkpoint: { size: count, root, note: `of ${count}`, position: count } }
+}
+
+function treeOf(count: number): GrowingTree {
+  const tree = new GrowingTree()
+  for (const commitment of leavesOf(count)) tree.add(leafHash(commitment))
+  return tree
+}
+
+function leavesOf(count: number): readonly Buffer[] {
+  return Array.from({ length: count }, (_, index) => Buffer.alloc(32, index % 256))
+}
+
 t.test('what is not there is not found, whatever is asked for', async (t) => {
   const service = await startService(t)
   await wholeLog(service)

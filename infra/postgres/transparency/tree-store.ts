@@ -63,6 +63,7 @@ export class TreeStore {
     const bundles = bundlesOf(leaves, checkpoint.size - leaves.length)
     const { size, root, note, position } = checkpoint
     await fenced(this.#pool, this.#fence, async (connection) => {
+      await assertStillThere(connection, size - leaves.length)
       await connection.query(appendToBundles, [JSON.stringify(bundles)])
       await connection.query(upsertTiles, [
         tiles.map(({ level }) => level),
@@ -72,6 +73,18 @@ export class TreeStore {
       await connection.query(insertCheckpoint, [size, root, note, position])
     })
   }
+}
+
+/**
+ * One write after the other, each on top of what it grew from: one whose answer was lost may still arrive,
+ * when its leaves have been written again.
+ */
+async function assertStillThere(connection: pg.ClientBase, size: number): Promise<void> {
+  await connection.query('lock table log_checkpoints in share row exclusive mode')
+  const text = 'select coalesce(max(size), 0)::float8 as size from log_checkpoints'
+  const { rows } = await connection.query<{ size: number }>(text)
+  const found = rows[0]!.size
+  if (found !== size) throw new Error(`the tree of the log has ${found} leaves, and ${size} were expected`)
 }
 
 /** Leaves per row: as many as in a tile. */
