@@ -38,6 +38,7 @@ import type { Clock, EventStore, Log, Mailer, Snapshots, Texter } from '../../pa
 import type { Tracing } from '../../packages/kernel/trace-ports.ts'
 import { readModels } from '../../projections/index.ts'
 import { assertSameHistory } from './assert-same-history.ts'
+import { assertSameMasterKey } from './assert-same-master-key.ts'
 import { openBlindIndex } from './blind-index.ts'
 import { withDelays } from './consumer-delays.ts'
 import { Health } from './health.ts'
@@ -132,6 +133,7 @@ async function openData(configuration: Configuration, { postgres, log }: Base): 
   const store = await waitForEngine(open, configuration.startWaitSeconds)
   try {
     await assertSameHistory(postgres.pool, store)
+    await assertSameMasterKey(store, openVault(masterKeysOf(configuration)))
     return store
   } catch (error) {
     await store.close()
@@ -165,7 +167,7 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
   const { postgres, snapshots, mailer, texter, log, now, tracing } = adapters
   const { pool } = postgres
   const rails = openRails(configuration, adapters)
-  const masterKeys = masterKeyLoader(configuration.dataDirectory, configuration.masterKey)
+  const masterKeys = masterKeysOf(configuration)
   const vault = openVault(masterKeys)
   const freshMs = adapters.keysFreshMs
   const personalKeys = new SubjectKeys({ pool, vault, ...(freshMs !== undefined && { freshMs }) })
@@ -199,6 +201,10 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
     ...settingsOf(configuration),
     ...(tracing && { tracing }),
   }
+}
+
+function masterKeysOf({ dataDirectory, masterKey }: Configuration) {
+  return masterKeyLoader(dataDirectory, masterKey)
 }
 
 /** What is in the database and in no event. */

@@ -2,11 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
+import { readConfiguration } from '../../infra/configuration.ts'
+import { openRuntime } from '../../services/composition/dependencies.ts'
 import { testCertificate } from '../support/certificate.ts'
 import { eventually } from '../support/eventually.ts'
 import { notReady } from '../support/eventstoredb-peer/failures.ts'
 import { Log } from '../support/eventstoredb-peer/log.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
+import { lawOver } from '../support/law.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { ServiceApart, type ServiceName } from '../support/service-apart.ts'
 
@@ -94,6 +97,32 @@ for (const [what, { service, settings, says }] of Object.entries(troubles)) {
     t.equal(started.output, '')
   })
 }
+
+t.test('no service starts with another master key than its log', async (t) => {
+  const { url: POSTGRES_URL } = await testDatabase(t)
+  const [own, next] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')]
+  const settings = () => ({ POSTGRES_URL, DATA_DIR: temporaryDirectory(t), PORT: '0', LOG_LEVEL: 'silent' })
+  const first = await openRuntime(readConfiguration({ ...settings(), MASTER_KEY: own }))
+  await first.dependencies.blindIndex('a name')
+  const head = await first.asStored.head()
+
+  const names = ['api', 'processes', 'projector', 'relay', 'notary', 'setup'] as const
+  await lawOver(t, names, async (name) => {
+    const given = { ...settings(), MASTER_KEY: next, KAFKA_BROKERS: nowhere }
+    const started = new ServiceApart(t, name, given, { isSupervised: false })
+    t.equal(await started.ended, 1, name)
+    t.match(
+      started.errors,
+      /This is not the master key of this log \([^\n]+\): set MASTER_KEY, or DATA_DIR [^\n]+\n$/,
+    )
+    t.equal(started.output, '')
+  })
+  t.equal(await first.asStored.head(), head, 'nothing was written')
+  await first.close()
+
+  const rotated = await openRuntime(readConfiguration({ ...settings(), MASTER_KEY: `${next},${own}` }))
+  await rotated.close()
+})
 
 t.test('a service apart says what works on this machine only', async (t) => {
   const settings = { POSTGRES_URL: url, DATA_DIR: temporaryDirectory(t), LOG_LEVEL: 'silent' }
