@@ -60,6 +60,8 @@ for (const [name, places] of Object.entries({ embedded: embeddedPlaces, distribu
       for (const command of ['verify', 'replay']) {
         t.match(await ikw(merchant.settings(after), 'ledger', command), { code: 0 }, command)
       }
+      const rotated = await ikw(merchant.settings(after), 'audit', 'rotate-key')
+      t.match(rotated, { code: 0, stderr: '' }, 'new rows are numbered behind those that were restored')
       await merchant.start(after)
       await merchant.endPayout(await merchant.requestPayout(), 'paid')
       await merchant.settled()

@@ -84,6 +84,7 @@ export function writeBookkeeping(
       await connection.query(text, [`[${rows.join(',')}]`])
     }
     await connection.query(settle)
+    await numberOn(connection)
     await connection.query(
       `update checkpoints set attempted = greatest(attempted, $1) where name = 'reactions'`,
       [mayHaveRunThrough],
@@ -102,7 +103,18 @@ async function writtenColumns(connection: pg.ClientBase, table: string): Promise
   return rows[0]!.columns
 }
 
-/** The processes that had deliveries in hand do not exist here; new deliveries get new numbers. */
-const settle = `
-  update deliveries set worker = null where worker is not null;
-  select setval(pg_get_serial_sequence('deliveries', 'id'), (select coalesce(max(id), 0) + 1 from deliveries), false)`
+/** The processes that had deliveries in hand do not exist here. */
+const settle = 'update deliveries set worker = null where worker is not null'
+
+/** New rows get numbers behind those that were written. */
+async function numberOn(connection: pg.ClientBase): Promise<void> {
+  const { rows } = await connection.query<{ table: string; column: string }>(
+    `select attrelid::regclass::text as table, quote_ident(attname) as column from pg_attribute
+     where attrelid = any($1::regclass[]) and attidentity <> ''`,
+    [bookkeeping.map(({ name }) => name)],
+  )
+  for (const { table, column } of rows) {
+    const next = `(select coalesce(max(${column}), 0) + 1 from ${table})`
+    await connection.query(`select setval(pg_get_serial_sequence($1, $2), ${next}, false)`, [table, column])
+  }
+}
