@@ -3,6 +3,7 @@ import type { Envelope } from './envelope.ts'
 import type { ExecutorOptions, Outcome, PendingCommand, Remembered } from './executor-options.ts'
 import { Mailbox } from './mailbox.ts'
 import type { MerchantOwner, Owner } from './owner.ts'
+import { noStream } from './ports.ts'
 import { RecentlyUsed } from './recently-used.ts'
 
 /**
@@ -63,6 +64,14 @@ export class Executor {
   /** The state as this process last knew it, if cached. Another process may have moved on since. */
   remembered(decider: AnyDecider, id: string): Remembered | undefined {
     return this.#mailboxes.get(streamName(decider.category, id))?.remembered()
+  }
+
+  /**
+   * The stream was at this revision when this process last answered a command for it, if it is known: also
+   * while the next one is being written, when nothing is remembered.
+   */
+  answered(decider: AnyDecider, id: string): number {
+    return this.#mailboxes.get(streamName(decider.category, id))?.answered ?? noStream
   }
 
   /** Drops all cached states: what they were folded from may read otherwise now. */

@@ -16,7 +16,7 @@ interface Parts {
   /** Of the streams whose states are asked for. */
   readonly categories: readonly string[]
   /** Given, what this process has written itself is known at once. */
-  readonly executor?: Pick<Executor, 'remembered'>
+  readonly executor?: Pick<Executor, 'answered'>
 }
 
 interface Known {
@@ -58,7 +58,7 @@ export class FollowedStates {
   ): Promise<S> {
     const stream = streamName(decider.category, id)
     const known = this.#states.get(stream)
-    const written = this.#executor?.remembered(decider, id)?.revision ?? noStream
+    const written = this.#executor?.answered(decider, id) ?? noStream
     if (known && known.revision >= written) return known.state as S
     const changes = this.#changes
     const events = await this.#store.readStream(stream, 0)

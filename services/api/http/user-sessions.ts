@@ -17,7 +17,7 @@ const format = /^Bearer (ey[\w-]+\.[\w-]+\.[\w-]+)$/i
 
 interface Parts {
   readonly store: EventStore
-  readonly executor: Pick<Executor, 'remembered'>
+  readonly executor: Pick<Executor, 'answered'>
   readonly clock: Clock
   readonly tokens: Tokens
   readonly head: number
