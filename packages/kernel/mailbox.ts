@@ -162,16 +162,10 @@ export class Mailbox {
     if (position > 0) known.position = position
     this.answered = known.revision
     let through = 0
-    for (const { batch, state, revision: reached, appended } of decided) {
+    for (const { batch, state, revision, appended } of decided) {
       const own = appended - through
       through = appended
-      batch.resolve({
-        id: this.#id,
-        state,
-        revision: reached,
-        appended: own,
-        position: own > 0 ? position : 0,
-      })
+      batch.resolve({ id: this.#id, state, revision, appended: own, position: own > 0 ? position : 0 })
     }
     for (const [batch, error] of refused) batch.reject(error)
     this.#keepSnapshot()
