@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { identity, publicId } from '../../packages/contract/identity.ts'
 import { pictures } from '../../packages/domain/branding/examples.ts'
 import type { HostedTopupView } from '../../services/api/actions/hosted-topup.ts'
-import { accessibilityFaults, picture, scrollsSideways, visitor } from '../support/browser.ts'
+import { accessibilityFaults, picture, scrollsSideways, showsByNow, visitor } from '../support/browser.ts'
 import { answerPayment } from '../support/checkout.ts'
 import { testConservation } from '../support/billing-laws.ts'
 import { eventually } from '../support/eventually.ts'
@@ -64,8 +64,8 @@ for (const way of ways) {
     )
     await answerPayment(service, intent)
     await eventually(
-      () => page.goto(page.url()).then(() => page.getByRole('heading', { name: way.paid }).count()),
-      (count) => count === 1,
+      () => showsByNow(page, page.getByRole('heading', { name: way.paid })),
+      (isShown) => isShown,
     )
     await judged('paid')
     await page.goto(url)
@@ -106,8 +106,8 @@ for (const way of ways) {
     t.match(actor, /^portal:/, 'the customer has asked for it')
     await answerPayment(service, publicId('pi', id))
     await eventually(
-      () => page.goto(page.url()).then(() => page.getByRole('heading', { name: way.paid }).count()),
-      (count) => count === 1,
+      () => showsByNow(page, page.getByRole('heading', { name: way.paid })),
+      (isShown) => isShown,
     )
     await judged('paid')
     t.match(await service.get(pathname, { key: '' }), {

@@ -32,12 +32,7 @@ t.test('runners with wrong clocks that stop and wake up again pay every payout o
   const credentials = await firstMerchant(dependencies, settings.DATA_DIR)
   const api = new ServiceApart(t, 'api', settings)
   new ServiceApart(t, 'projector', settings)
-  const runners = [skewMs, -skewMs].map(
-    (clockSkewMs, index) =>
-      new ServiceApart(t, 'processes', { ...settings, INSTANCE: `runner-${index}` }, { clockSkewMs }),
-  )
   const client = clientOf({ credentials, port: await api.port() })
-  await Promise.all(runners.map((runner) => runner.port()))
 
   const count = async (text: string) =>
     (await pool.query<{ count: number }>(`select count(*)::integer as count from ${text}`)).rows[0]!.count
@@ -45,6 +40,13 @@ t.test('runners with wrong clocks that stop and wake up again pay every payout o
     const text = "select instance from leaders where name = 'processes'"
     return (await pool.query<{ instance: string }>(text)).rows[0]?.instance
   }
+  const start = (name: string, clockSkewMs: number) =>
+    new ServiceApart(t, 'processes', { ...settings, INSTANCE: name }, { clockSkewMs })
+  // Whose clock is ahead leads first and last: what is due to that clock is not due to the other for long.
+  const ahead = start('ahead', skewMs)
+  await eventually(leader, (instance) => instance === ahead.instance)
+  const runners = [ahead, start('behind', -skewMs)]
+  await Promise.all(runners.map((runner) => runner.port()))
   const payOut = () =>
     Promise.all(
       Array.from({ length: perRound }, async () => {

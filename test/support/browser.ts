@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import { chromium, type Browser, type BrowserContext, type Locator, type Page } from 'playwright-core'
 import file, { type Test } from 'tap'
 import { root } from './root.ts'
 
@@ -116,6 +116,17 @@ async function unpack(home: string): Promise<void> {
     if (!existsSync(home)) throw error
     rmSync(half, { recursive: true })
   }
+}
+
+/**
+ * Whether the page shows it by now, looked for as by a payer who loads it again: a page that moves on by
+ * itself may be doing so just then.
+ */
+export async function showsByNow(page: Page, sign: Locator): Promise<boolean> {
+  const isShown = async () => (await sign.count().catch(() => 0)) > 0
+  if (await isShown()) return true
+  await page.goto(page.url()).catch(() => undefined)
+  return isShown()
 }
 
 /** Keeps how the page looks, for somebody to look at. */
