@@ -96,6 +96,10 @@ const forgeries: Readonly<Record<string, readonly [rule: string, sql: string]>> 
     'effects',
     overwrite(topUp, { template: `'"payment.bonus"'`, 'postings,0,account': `'"provider:card"'` }),
   ],
+  'money of the book that no event has moved': [
+    'effects',
+    overwrite(topUp, { template: `'"escrow.unfreeze"'` }),
+  ],
   'a payment of another amount': [
     'effects',
     overwrite(`type = 'PaymentIntentSucceeded'`, { amount: `'2000000'` }),
