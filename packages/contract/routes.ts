@@ -22,6 +22,7 @@ import type {
   NamedExamples,
   Narrowed,
   Operation,
+  Rowed,
   Slice,
   View,
   Within,
@@ -127,15 +128,15 @@ export function show<
   return { kind: 'show', operation, ...row } as const
 }
 
-/** The same for a read model across streams, which is waited for. */
+/** The same for a read model across streams. */
 export function showRow<Returns extends TSchema>(
   operation: Operation,
   row: Common &
     Named &
-    Paged<Returns> & {
+    Paged<Returns> &
+    Rowed & {
       readonly returns: Returns
       readonly query?: TObject
-      readonly from: Projection
       readonly view: RowView<Returns>
     },
 ) {
@@ -268,7 +269,8 @@ const nothing = Type.Literal('')
  * A row as mounting code and documentation see it: the generics were checked where the table is written.
  * `never` as a parameter accepts every row; only `services/api` calls these functions.
  */
-export interface AnyRoute extends Common, Named, Within, Narrowed, Refused, Partial<Listing> {
+export interface AnyRoute
+  extends Common, Named, Within, Narrowed, Refused, Partial<Listing>, Partial<Pick<Rowed, 'streamOf'>> {
   readonly kind: 'create' | 'change' | 'show' | 'history' | 'list' | 'items' | 'perform' | 'redirect'
   readonly section?: Section
   readonly operation: Operation

@@ -1,7 +1,7 @@
-import type { Context } from '../kernel/decider.ts'
+import type { AnyDecider, Context } from '../kernel/decider.ts'
 import type { Outcome } from '../kernel/executor-options.ts'
 import type { Owner, OwnerKind } from '../kernel/owner.ts'
-import type { Documents } from '../kernel/projection.ts'
+import type { Documents, Projection, Row } from '../kernel/projection.ts'
 import type { Admission, Caller } from './callers.ts'
 import type { RefusalName } from './refusals.ts'
 import type { Request } from './request.ts'
@@ -83,6 +83,15 @@ export interface Within {
  */
 export interface Narrowed {
   readonly only?: (caller: Caller) => Readonly<Record<string, string | readonly string[]>>
+}
+
+/** The stream whose events say how a row of a read model across streams is now. */
+export type RowStream = (row: Row) => { readonly decider: AnyDecider; readonly id: string }
+
+/** A row of a read model across streams. */
+export interface Rowed {
+  readonly from: Projection
+  readonly streamOf: RowStream
 }
 
 /** `beside` is what the row's `beside` has found. Nothing is shown of what is `undefined`. */

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { publications } from '../../infra/postgres/read-models/publication.ts'
 import { identity } from '../../packages/contract/identity.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
@@ -155,6 +156,21 @@ t.test('a payer without a return URL stays on our status page', async (t) => {
   t.strictSame((await payments.cancel(intent)).body, canceled.body)
   const operation = await payments.get(`/operations/status/${String(body['operation_id'])}`, { key: '' })
   t.match(operation.body, { status: 'canceled', redirect_url: null })
+})
+
+t.test('how a payment stands is told without waiting for the read model', async (t) => {
+  const intent = await payments.create()
+  const { body } = await payments.confirm(intent, card('tok_3ds'))
+  const path = `/operations/status/${String(body['operation_id'])}`
+  t.match((await payments.get(path, { key: '' })).body, { status: 'pending' })
+  const { pool } = payments.service.runtime.postgres
+  const { version, generation } = (await publications(pool)).get('operations')!
+  const keeper = await pool.connect()
+  t.teardown(() => keeper.release(true))
+  await keeper.query(`begin; lock table read.operations_v${version}_${generation} in exclusive mode`)
+  await payments.play(intent, 'succeeded')
+  t.match((await payments.get(path, { key: '' })).body, { status: 'succeeded' })
+  await keeper.query('rollback')
 })
 
 t.test('money that arrives after the cancel is given back to the payer', async (t) => {

@@ -6,15 +6,14 @@ import type { OperationRow } from '../../../packages/domain/payment-intents/oper
 import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
 import { commandAfter } from '../../../packages/domain/payment-intents/operator-answer.ts'
 import type { RailState } from '../../../packages/kernel/rail-ports.ts'
-import { equal } from '../../../packages/kernel/read-ports.ts'
-import { operations } from '../../../projections/operations.ts'
+import { currentOperation } from '../actions/operations.ts'
 import { html } from '../docs/html.ts'
 import { pagePolicy } from '../http/browser.ts'
+import { endPacked } from '../http/respond.ts'
 import { frame, readerOf, type Reader } from './layout.ts'
 
 const path = '/sandbox/pay'
 const declined: RailState = { state: 'failed', code: 'payer_declined', message: 'The payer declined' }
-const waitMs = 1_000
 
 /**
  * Where simulated wallets and banks send the payer's browser: here the payer decides the operator's answer.
@@ -24,7 +23,7 @@ export function mountSandboxPayer(app: Express, dependencies: Dependencies): voi
     const { status } = await openPayment(dependencies, request)
     response.setHeader('Content-Type', 'text/html; charset=utf-8')
     response.setHeader('Content-Security-Policy', pagePolicy)
-    response.end(page(request, status === 'pending'))
+    endPacked(response, 200, page(request, status === 'pending'))
   })
   app.post(`${path}/:reference/approve`, (request, response) =>
     play(dependencies, { request, response, result: { state: 'succeeded' } }),
@@ -53,9 +52,7 @@ async function play(dependencies: Dependencies, { request, response, result }: P
 
 async function openPayment(dependencies: Dependencies, { params }: Request): Promise<OperationRow> {
   const id = identity(params['reference'] as string, 'op') ?? refuse('resource_must_exist')
-  await dependencies.reads.reached(await dependencies.store.head(), waitMs, operations.name)
-  const query = { from: operations.name, where: equal({ id }), order: 'id', limit: 1 }
-  const [operation] = (await dependencies.reads.page<OperationRow>(query)).rows
+  const operation = await currentOperation(dependencies, id)
   if (!operation || operation.livemode || operation.type !== 'payment') refuse('resource_must_exist')
   return operation
 }

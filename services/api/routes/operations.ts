@@ -7,6 +7,7 @@ import {
 } from '../../../packages/domain/payment-intents/operation.ts'
 import { operations } from '../../../projections/operations.ts'
 import { literals, optional, record } from '../../../packages/contract/vocabulary.ts'
+import { streamOfOperation } from '../actions/operations.ts'
 import { notice } from '../pages/notices.ts'
 import { operationPage } from '../pages/operation.ts'
 
@@ -22,6 +23,7 @@ const rows = [
     query: LanguageQuery,
     returns: OperationResource,
     from: operations,
+    streamOf: streamOfOperation,
     // The columns of the read model are the fields of the row: it is declared with them.
     view: (row) => viewOperation(row as unknown as OperationRow),
     page: operationPage,
