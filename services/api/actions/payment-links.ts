@@ -1,3 +1,4 @@
+import { LanguageQuery } from '../../../packages/contract/hosted-pages.ts'
 import { identity, publicId } from '../../../packages/contract/identity.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Redirection } from '../../../packages/contract/pages.ts'
@@ -53,7 +54,7 @@ const cookieName = 'ikw_session'
 const cookieSeconds = 24 * 3_600
 
 export const LinkQuery = record({
-  lang: optional({ ...literals('fr', 'en'), description: "Instead of the browser's language" }),
+  ...LanguageQuery.properties,
   open: optional({ ...literals('1'), description: 'A session is opened, whoever asks' }),
 })
 

@@ -1,15 +1,8 @@
+import { CheckoutQuery, LanguageQuery } from '../../../packages/contract/hosted-pages.ts'
 import { IdentityFilter } from '../../../packages/contract/list-envelope.ts'
 import { create, history, list, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
-import {
-  AmountMinor,
-  literals,
-  optional,
-  record,
-  Timestamp,
-  Type,
-  type Static,
-} from '../../../packages/contract/vocabulary.ts'
+import { AmountMinor, Timestamp, type Static } from '../../../packages/contract/vocabulary.ts'
 import type { Asked } from '../../../packages/contract/row.ts'
 import { checkoutSession, type CheckoutSession } from '../../../packages/domain/checkout/checkout-session.ts'
 import {
@@ -87,16 +80,6 @@ const ofPaying = [
 
 /** A form of the page leads back to the page. */
 const pressed = { page: backToCheckout, refusedPage: refusedCheckout } as const
-
-/** Payers come back from operators' pages with these. */
-const VisitQuery = record({
-  lang: optional({ ...literals('fr', 'en'), description: "Instead of the browser's language" }),
-  status: optional(Type.String()),
-  payment_intent: optional(Type.String()),
-  operation_id: optional(Type.String()),
-  go: optional({ ...literals('1'), description: "On to the operator's page at once" }),
-})
-const LanguageQuery = record({ lang: VisitQuery.properties.lang })
 
 const merchants = [
   create('POST /api/v1/checkout/sessions', {
@@ -211,7 +194,7 @@ const ofPayers = [
   perform('GET /checkout/session/{sessionId}', {
     ...payers,
     summary: 'The page for the payer; JSON for programs',
-    query: VisitQuery,
+    query: CheckoutQuery,
     returns: HostedCheckout,
     refusals: [missing],
     page: checkoutPage,

@@ -1,6 +1,6 @@
+import { LeavingQuery, PaidQuery } from '../../../packages/contract/hosted-pages.ts'
 import { perform } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
-import { literals, optional, record, Type } from '../../../packages/contract/vocabulary.ts'
 import { invoiceFormExamples } from '../../../packages/domain/invoices/examples.ts'
 import {
   HostedInvoice,
@@ -23,23 +23,11 @@ const payers = {
   actsFor: ownerOfInvoice,
 } as const
 
-const lang = optional({ ...literals('fr', 'en'), description: "Instead of the browser's language" })
-const back = optional(
-  Type.String({ maxLength: 4096, description: 'Where the page leads back to, signed by us' }),
-)
-
 const rows = [
   perform('GET /invoice/{token}', {
     ...payers,
     summary: 'The page of an invoice, on which it can be paid; JSON for programs',
-    query: record({
-      lang,
-      back,
-      // Payers come back from operators' pages with these.
-      status: optional(Type.String()),
-      payment_intent: optional(Type.String()),
-      operation_id: optional(Type.String()),
-    }),
+    query: PaidQuery,
     returns: HostedInvoice,
     page: invoicePage,
     refusedPage: refusedInvoice,
@@ -61,7 +49,7 @@ const rows = [
     body: PaymentForm,
     prompts: promptedBy,
     examples: invoiceFormExamples,
-    query: record({ lang, back }),
+    query: LeavingQuery,
     returns: HostedInvoice,
     refusals: ['invoice_state_must_allow_it', ...refusalsOfConfirming, 'merchant_must_not_be_suspended'],
     page: backToInvoice,

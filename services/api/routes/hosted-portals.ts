@@ -1,6 +1,7 @@
+import { LanguageQuery, LeavingQuery, PaidQuery } from '../../../packages/contract/hosted-pages.ts'
 import { perform } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
-import { literals, optional, record, Type } from '../../../packages/contract/vocabulary.ts'
+import { record } from '../../../packages/contract/vocabulary.ts'
 import { invoiceFormExamples } from '../../../packages/domain/invoices/examples.ts'
 import { topupFormExamples } from '../../../packages/domain/wallets/examples.ts'
 import { PaymentForm, promptedBy } from '../actions/hosted-payment.ts'
@@ -18,18 +19,13 @@ import { backToPortal, portalPage, refusedPortal } from '../pages/portal.ts'
 import { backToTopup, refusedTopup, topupPage, toTopup } from '../pages/topup.ts'
 import { refusalsOfConfirming } from './confirming.ts'
 
-const lang = optional({ ...literals('fr', 'en'), description: "Instead of the browser's language" })
-const back = optional(
-  Type.String({ maxLength: 4096, description: 'Where the page leads back to, signed by us' }),
-)
-
 /** Whoever was given the address of a portal is its customer. */
 const customers = {
   scope: 'public',
   inferred: true,
   token: 'token',
   actsFor: customerOfPortal,
-  query: record({ lang }),
+  query: LanguageQuery,
   returns: HostedPortal,
   refusedPage: refusedPortal,
 } as const
@@ -92,14 +88,7 @@ const rows = [
   perform('GET /portal/{token}/topups/{id}', {
     ...payers,
     summary: 'The page of a top-up, on which it can be paid; JSON for programs',
-    query: record({
-      lang,
-      back,
-      // Payers come back from operators' pages with these.
-      status: optional(Type.String()),
-      payment_intent: optional(Type.String()),
-      operation_id: optional(Type.String()),
-    }),
+    query: PaidQuery,
     refusals: closed,
     page: topupPage,
     action: hostedTopup,
@@ -122,7 +111,7 @@ const rows = [
     body: PaymentForm,
     prompts: promptedBy,
     examples: invoiceFormExamples,
-    query: record({ lang, back }),
+    query: LeavingQuery,
     refusals: [...closed, ...refusalsOfConfirming, 'merchant_must_not_be_suspended'],
     page: backToTopup,
     action: payTopup,

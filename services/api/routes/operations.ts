@@ -1,3 +1,4 @@
+import { LanguageQuery } from '../../../packages/contract/hosted-pages.ts'
 import { showRow } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import {
@@ -6,14 +7,9 @@ import {
   type OperationRow,
 } from '../../../packages/domain/payment-intents/operation.ts'
 import { operations } from '../../../projections/operations.ts'
-import { literals, optional, record } from '../../../packages/contract/vocabulary.ts'
 import { streamOfOperation } from '../actions/operations.ts'
 import { notice } from '../pages/notices.ts'
 import { operationPage } from '../pages/operation.ts'
-
-const LanguageQuery = record({
-  lang: optional({ ...literals('fr', 'en'), description: "Instead of the browser's language" }),
-})
 
 const rows = [
   showRow('GET /operations/status/{operationId}', {
