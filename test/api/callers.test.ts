@@ -108,8 +108,6 @@ const table = [
 let service: TestService
 let api: MerchantClient
 
-t.setTimeout(180_000)
-
 t.before(async () => {
   service = await startService(t)
   const { runtime, credentials } = service.service

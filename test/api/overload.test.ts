@@ -14,7 +14,6 @@ import { serviceProcess } from '../support/service-process.ts'
 import type { MerchantClient } from '../support/service.ts'
 
 const inFlightMax = 500
-t.setTimeout(180_000)
 const body = { amount: 1_000, currency: 'XOF', transaction_country: 'SN' }
 const gaugesOf = [
   'http_requests_in_flight',

@@ -9,8 +9,6 @@ import { unknownSample } from '../support/samples.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const pipelined = 200
-t.setTimeout(180_000)
-
 let service: TestService
 
 t.before(async () => {

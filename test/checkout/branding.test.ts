@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { branding, type BrandingEvents } from '../../packages/domain/branding/branding.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
 import { brandStyle, contrast, hex } from '../../services/api/pages/colors.ts'
+import { fc } from '../support/properties.ts'
 import { scenarios } from '../support/scenarios.ts'
 
 const revised = (accentColor: string | null): Message<BrandingEvents> => {

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { derivedId, identity } from '../../packages/contract/identity.ts'
 import { checkoutSession } from '../../packages/domain/checkout/checkout-session.ts'
@@ -13,10 +12,9 @@ import { readState } from '../../packages/kernel/history.ts'
 import type { RailState } from '../../packages/kernel/rail-ports.ts'
 import { byPhone, openSession, waiting } from '../support/checkout.ts'
 import { eventually } from '../support/eventually.ts'
+import { fc } from '../support/properties.ts'
 import { ScriptedRail } from '../support/scripted-rail.ts'
 import { startService, type TestService } from '../support/service.ts'
-
-t.setTimeout(180_000)
 
 const provider = new ScriptedRail()
 let service: TestService

@@ -7,9 +7,6 @@ import { ikw, jsonOf, openCommandLine, type Row, type Run } from '../support/cli
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
 
-// Each command is a process of its own.
-t.setTimeout(240_000)
-
 const { service, history, settings, run, rows } = await openCommandLine()
 const pool = () => service.service.runtime.postgres.pool
 

@@ -15,8 +15,6 @@ import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { root } from '../support/root.ts'
 import { startService, type TestService } from '../support/service.ts'
 
-t.setTimeout(300_000)
-
 interface Closed {
   readonly period: string
   readonly state: PeriodEvents['PeriodClosed'] & { readonly status: string }

@@ -6,9 +6,6 @@ import { jsonOf, openCommandLine, type Row } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
 
-// Each command is a process of its own.
-t.setTimeout(240_000)
-
 const { service, history, run, rows } = await openCommandLine()
 const pool = () => service.service.runtime.postgres.pool
 

@@ -1,12 +1,9 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { printable, printableLines } from '../../services/cli/printable.ts'
 import { table } from '../../services/cli/output.ts'
 import { openCommandLine } from '../support/cli.ts'
 import { lawOver } from '../support/law.ts'
-
-// Each command is a process of its own.
-t.setTimeout(240_000)
+import { fc } from '../support/properties.ts'
 
 /** What a terminal obeys instead of showing it; written apart from the code that it judges. */
 const obeyed = /\p{Cc}|\p{Zl}|\p{Zp}|\p{Bidi_Control}|\p{Cs}/u

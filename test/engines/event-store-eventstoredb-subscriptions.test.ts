@@ -14,8 +14,6 @@ import { cutOffLive } from '../support/eventstoredb-peer/failures.ts'
 import type { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
 import { appendUntilKnown, newGate, peerAndStore } from '../support/eventstoredb.ts'
 
-t.setTimeout(120_000)
-
 const interruptions: Record<string, (peer: EventStoreDbPeer) => void> = {
   'the server ends a subscription': (peer) => peer.endSubscriptions(),
   'a subscription fails': (peer) => peer.failSubscriptions(status.UNKNOWN, 'Exception was thrown by handler'),

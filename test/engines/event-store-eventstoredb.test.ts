@@ -8,8 +8,6 @@ import type { AppendFault } from '../support/eventstoredb-peer/peer.ts'
 import { appendUntilKnown, newGate, peerAndStore, untilItWorks } from '../support/eventstoredb.ts'
 import { lawOver } from '../support/law.ts'
 
-t.setTimeout(180_000)
-
 eventStoreSuite('the event store on EventStoreDB', async (t) => (await peerAndStore(t)).store)
 
 const url = process.env['EVENTSTORE_URL']

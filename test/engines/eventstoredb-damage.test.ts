@@ -10,8 +10,6 @@ import { MovingMerchant } from '../support/movable-service.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { clientOf } from '../support/service.ts'
 
-t.setTimeout(300_000)
-
 const damages: Readonly<Record<string, (log: Log, stream: string) => void>> = {
   'soft-deleted': (log, stream) => log.delete(stream),
   tombstoned: (log, stream) => log.tombstone(stream),

@@ -9,8 +9,6 @@ import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
 import { peerAndStore } from '../support/eventstoredb.ts'
 import { lawOver } from '../support/law.ts'
 
-t.setTimeout(60_000)
-
 const category = 'payout'
 
 /** As it would look if this service had written it. */

@@ -14,8 +14,6 @@ import {
 } from '../support/event-store-samples.ts'
 import { lawOver } from '../support/law.ts'
 
-t.setTimeout(120_000)
-
 const consumers = 4
 const appends = { count: 2_000, inFlight: 64 }
 const eventsEach = 2

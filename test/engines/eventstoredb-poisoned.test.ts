@@ -9,8 +9,6 @@ import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
 import { MovingMerchant } from '../support/movable-service.ts'
 import { testDatabase } from '../support/postgres.ts'
 
-t.setTimeout(180_000)
-
 const types = ['Greeting', 'constructor', '__proto__', 'PayoutPaid', 'PayoutRequested', 'EntryPosted']
 const categories = ['payout', 'ledger', 'payment_intent', 'webhook_endpoint', 'api_key', 'sandbox_clock']
 const contents = [{}, { at: {}, money: null, amount: 'x' }]

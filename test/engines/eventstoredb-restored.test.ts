@@ -12,8 +12,6 @@ import { appendUntilKnown } from '../support/eventstoredb.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { ServiceApart } from '../support/service-apart.ts'
 
-t.setTimeout(120_000)
-
 const wentBack = {
   name: 'LogWentBackError',
   message: /^EventStoreDB does not have the event at position \d+ /,

@@ -8,8 +8,6 @@ import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
 import { MovingMerchant } from '../support/movable-service.ts'
 import { testDatabase } from '../support/postgres.ts'
 
-t.setTimeout(180_000)
-
 const peer = await EventStoreDbPeer.start()
 t.teardown(() => peer.stop())
 

@@ -8,8 +8,6 @@ import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
 import { peerAndStore } from '../support/eventstoredb.ts'
 import { lawOver } from '../support/law.ts'
 
-t.setTimeout(120_000)
-
 const history = 'history-of-this-log'
 
 interface Damage {

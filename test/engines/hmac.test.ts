@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
-import fc from 'fast-check'
 import t from 'tap'
 import { hmacSha256 } from '../../infra/secrets/hmac.ts'
+import { fc } from '../support/properties.ts'
 
 t.test('it is the HMAC of the library, for keys and messages of any length', async () => {
   fc.assert(

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { gatheringMs } from '../../infra/event-store/rest.ts'
+import { fc } from '../support/properties.ts'
 
 t.test(
   'however much and however patiently a consumer gathers, it is no second behind for that',

@@ -18,8 +18,6 @@ import { startEmbeddedPostgres } from '../../infra/postgres/server/embedded.ts'
 import { Script } from '../support/child-process.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 
-// Making a cluster takes long on a busy machine, so the tests share one where they can.
-t.setTimeout(120_000)
 const directory = temporaryDirectory(t)
 
 function serverPid(path = directory): number {

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import {
   quoteFee,
@@ -9,6 +8,7 @@ import {
 } from '../../packages/contract/fees.ts'
 import { Refusal } from '../../packages/contract/refusals.ts'
 import { amountMinorMax } from '../../packages/contract/vocabulary.ts'
+import { fc } from '../support/properties.ts'
 
 const now = new Date('2026-01-01T12:00:00Z')
 const amountMinor = 10_000

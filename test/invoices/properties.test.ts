@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { Refusal } from '../../packages/contract/refusals.ts'
 import { derivedId } from '../../packages/contract/identity.ts'
@@ -8,6 +7,7 @@ import type { Bill } from '../../packages/domain/subscriptions/events.ts'
 import { subscription, type SubscriptionCommands } from '../../packages/domain/subscriptions/subscription.ts'
 import type { Subscription } from '../../packages/domain/subscriptions/state.ts'
 import { decide, evolve, type Message } from '../../packages/kernel/decider.ts'
+import { fc } from '../support/properties.ts'
 import { context, stampOf } from '../support/scenarios.ts'
 
 const runs = { numRuns: 300 }

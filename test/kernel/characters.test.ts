@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { firstCharacters, lastCharacters } from '../../packages/contract/characters.ts'
+import { fc } from '../support/properties.ts'
 
 t.test('text is cut between characters', async (t) => {
   const count = fc.integer({ min: 1, max: 6 })

@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { parse, v5, validate, version } from 'uuid'
 import { derivedId } from '../../packages/contract/identity.ts'
 import { risingIds } from '../../services/composition/ids.ts'
+import { fc } from '../support/properties.ts'
 
 t.test('ids are UUIDs of version 7, each greater than the one before, and carry the time', (t) => {
   const newId = risingIds()

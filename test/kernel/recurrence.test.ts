@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { nextRun, runsBetween, type Recurrence } from '../../packages/kernel/recurrence.ts'
+import { fc } from '../support/properties.ts'
 
 const monthly: Recurrence = {
   anchor: '2026-01-31T06:00:00.000Z',

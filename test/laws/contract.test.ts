@@ -22,9 +22,6 @@ const writes = routes.filter(({ operation }) => !operation.startsWith('GET '))
 const byKey = guarded.filter((route) => credentialsOf(route).includes('api_key'))
 const withBody = routes.filter(({ body }) => body !== undefined)
 
-// Every law over every row is some thousand requests, which is longer than tap waits by itself.
-t.setTimeout(360_000)
-
 let service: TestService
 
 t.before(async () => {

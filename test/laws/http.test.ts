@@ -12,8 +12,6 @@ import { sample, unknownSample } from '../support/samples.ts'
 import { startServiceWithGoogle } from '../support/google.ts'
 import type { TestService } from '../support/service.ts'
 
-t.setTimeout(180_000)
-
 let service: TestService
 
 t.before(async () => {

@@ -21,8 +21,6 @@ const keyed = routes.filter((route) => {
 })
 const byKey = keyed.filter((route) => credentialsOf(route).includes('api_key'))
 
-t.setTimeout(360_000)
-
 let service: TestService
 
 t.before(async () => {

@@ -15,8 +15,6 @@ import { customersToken } from '../support/subscriber.ts'
 import { startServiceWithGoogle } from '../support/google.ts'
 import type { TestService } from '../support/service.ts'
 
-t.setTimeout(180_000)
-
 interface Page {
   readonly data: readonly { readonly id: string }[]
   readonly has_more: boolean

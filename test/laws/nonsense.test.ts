@@ -1,9 +1,9 @@
 import { connect } from 'node:net'
-import fc, { type Arbitrary } from 'fast-check'
 import t from 'tap'
 import { Problem } from '../../packages/contract/problem.ts'
 import { startApi } from '../../services/api/main.ts'
 import { lawOver } from '../support/law.ts'
+import { fc, type Arbitrary } from '../support/properties.ts'
 import { Values, type Schema } from '../support/schema-arbitrary.ts'
 import { schemaFaults } from '../support/schema-faults.ts'
 import { startServiceWithGoogle } from '../support/google.ts'
@@ -32,9 +32,6 @@ interface Reference {
     readonly parameters: Readonly<Record<string, Parameter>>
   }
 }
-
-// Some thousand requests: longer than tap waits by itself.
-t.setTimeout(180_000)
 
 let service: TestService
 let document: Reference

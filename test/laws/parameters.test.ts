@@ -9,8 +9,6 @@ import { unknownSample } from '../support/samples.ts'
 import { startServiceWithGoogle } from '../support/google.ts'
 import type { Answer, TestService } from '../support/service.ts'
 
-t.setTimeout(180_000)
-
 let service: TestService
 
 t.before(async () => {

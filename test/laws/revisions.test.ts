@@ -11,8 +11,6 @@ import type { TestService } from '../support/service.ts'
 
 // In a change, null clears a field and a field that is left out stays as it is.
 
-t.setTimeout(180_000)
-
 type Body = Readonly<Record<string, unknown>>
 
 let service: TestService

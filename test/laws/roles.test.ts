@@ -13,8 +13,6 @@ import { member } from '../support/users.ts'
 
 // Every row is sent as each of the five roles.
 
-t.setTimeout(180_000)
-
 /** Domain model 1.5, in the order of `roles`, written down a second time apart from the code. */
 const table = `
   payments       rw rw rw r  rw

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { cellOf, planOf, revisionParts, type Cell, type Moment } from '../../packages/domain/balances/days.ts'
+import { fc } from '../support/properties.ts'
 
 /** Events of a book in the order of its stream: when each was written and counts, by clocks that differ. */
 const time = fc.record({ day: fc.integer({ min: 1, max: 6 }), hour: fc.integer({ min: 0, max: 3 }) })

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { identity } from '../../packages/contract/identity.ts'
 import { account, bookId, type AccountCode } from '../../packages/domain/ledger/accounts.ts'
@@ -21,6 +20,7 @@ import { readState } from '../../packages/kernel/history.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
 import { orange, startPayments } from '../support/payments.ts'
+import { fc } from '../support/properties.ts'
 
 const customer = '0190a1b2-0000-7000-8000-0000000000c1'
 const wallet = account('wallet', customer)

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { derivedId } from '../../packages/contract/identity.ts'
 import { Refusal } from '../../packages/contract/refusals.ts'
@@ -28,6 +27,7 @@ import {
 } from '../support/ledger-commands.ts'
 import { choices } from '../support/ledger-choices.ts'
 import { Notes, type Event, type Sent } from '../support/ledger-model.ts'
+import { fc } from '../support/properties.ts'
 import { fold, frozen, stampOf } from '../support/scenarios.ts'
 
 /** A policy's command, as the event at this position causes it. */

@@ -12,8 +12,6 @@ import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { sample, type Sample } from '../support/samples.ts'
 import type { TestService } from '../support/service.ts'
 
-t.setTimeout(300_000)
-
 interface Engine {
   readonly service: TestService
   readonly goAway: () => Promise<void> | void

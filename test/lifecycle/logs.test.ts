@@ -10,8 +10,6 @@ import type { MerchantClient } from '../support/service.ts'
 import { serviceProcess } from '../support/service-process.ts'
 import { customersToken } from '../support/subscriber.ts'
 
-t.setTimeout(180_000)
-
 interface Line {
   readonly msg: string
   readonly resource?: string

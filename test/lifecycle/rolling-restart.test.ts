@@ -9,8 +9,6 @@ import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { ServiceApart, type ServiceName } from '../support/service-apart.ts'
 
 const clients = 12
-t.setTimeout(300_000)
-
 const { url, pool } = await testDatabase(t)
 const dataDirectory = temporaryDirectory(t)
 

@@ -10,7 +10,6 @@ import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { serviceProcess } from '../support/service-process.ts'
 import { startService, type MerchantClient } from '../support/service.ts'
 
-t.setTimeout(180_000)
 const msisdn = '+221770000001'
 const traceId = randomBytes(16).toString('hex')
 const callersSpan = randomBytes(8).toString('hex')

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import {
   duePayoutRun,
@@ -16,6 +15,7 @@ import { decide, evolve, type Message } from '../../packages/kernel/decider.ts'
 import { upcast } from '../../packages/kernel/event-types.ts'
 import { runsBetween } from '../../packages/kernel/recurrence.ts'
 import { revised, type Revised } from '../support/payouts.ts'
+import { fc } from '../support/properties.ts'
 import { context, fold, scenarios, stampOf } from '../support/scenarios.ts'
 
 const at = context.now.toISOString()

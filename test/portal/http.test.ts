@@ -32,8 +32,6 @@ let customer: string
 let stranger: string
 let token: string
 
-t.setTimeout(120_000)
-
 t.before(async () => {
   const options = { clock: () => new Date(Date.now() + aheadMs), keysFreshMs: 100 }
   service = await startService(t, {}, options)

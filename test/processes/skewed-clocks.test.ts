@@ -11,8 +11,6 @@ import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { clientOf } from '../support/service.ts'
 import { ServiceApart } from '../support/service-apart.ts'
 
-t.setTimeout(180_000)
-
 const skewMs = 10 * 60_000
 const perRound = 25
 const rounds = 2

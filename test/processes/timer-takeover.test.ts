@@ -11,8 +11,6 @@ import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { ServiceApart } from '../support/service-apart.ts'
 
-t.setTimeout(180_000)
-
 const holds = 2_000
 const perWrite = 500
 /** More than a hold waits for its claim. */

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { TableChanges } from '../../infra/postgres/read-models/changes.ts'
 import { copyInto } from '../../infra/postgres/client/copy.ts'
@@ -7,6 +6,7 @@ import { createTable, type Table } from '../../infra/postgres/read-models/tables
 import { KeyBloomFilter } from '../../infra/postgres/idempotency/key-bloom-filter.ts'
 import type { Change, Row } from '../../packages/kernel/projection.ts'
 import { testDatabase } from '../support/postgres.ts'
+import { fc } from '../support/properties.ts'
 
 const table: Table = {
   name: 'read.things_v1_1',

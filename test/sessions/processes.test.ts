@@ -20,8 +20,6 @@ import { goodPassword, newUser, signIn, type SignedIn } from '../support/sign-in
 
 const auth = '/api/v1/auth'
 const open = { key: '' }
-t.setTimeout(180_000)
-
 const { url } = await testDatabase(t)
 const dataDirectory = temporaryDirectory(t)
 

@@ -3,8 +3,6 @@ import { run } from './run.ts'
 import { shrink } from './shrink.ts'
 import type { Mistake } from './stage.ts'
 
-t.setTimeout(120_000)
-
 const steps = 300
 const stepsEnough = steps / 4
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import fc from 'fast-check'
 import t from 'tap'
 import { isAgreed, type AgreedFees } from '../../packages/domain/statements/agreed-fees.ts'
 import { agreedFees } from '../../services/cli/agreed-fees.ts'
 import { compare, driftOf, summaryOf } from '../../packages/domain/statements/compare.ts'
 import type { FindingKind, OwnMovement, StatementLine } from '../../packages/domain/statements/statement.ts'
+import { fc } from '../support/properties.ts'
 
 const dayOf = (time: string) => time.slice(0, 10)
 const dayMs = 86_400_000

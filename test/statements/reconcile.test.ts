@@ -10,8 +10,6 @@ import { replayDifferences } from '../support/replay.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { reconciliation, statements } from '../../projections/statements.ts'
 
-t.setTimeout(240_000)
-
 const rail = 'mobile_money.SN.wave'
 const wave = { country: 'SN', operator: 'wave', msisdn: '+221770000000' }
 

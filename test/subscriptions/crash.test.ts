@@ -13,8 +13,6 @@ import { replayDifferences } from '../support/replay.ts'
 import { ServiceProcess } from '../support/service-process.ts'
 import type { MerchantClient } from '../support/service.ts'
 
-t.setTimeout(180_000)
-
 const subscriptions = 8
 const kills = 6
 

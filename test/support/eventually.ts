@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 const pollEveryMs = 20
-const patientMs = 60_000
+const patientMs = 120_000
 
 /** Asks until the answer is what the test waits for; throws with the last answer when it never is. */
 export async function eventually<Answer>(

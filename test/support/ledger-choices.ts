@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import type { BookCommands } from '../../packages/domain/ledger/commands.ts'
 import type { Subject } from '../../packages/domain/ledger/events.ts'
 import { moves } from '../../packages/domain/ledger/templates.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
+import { fc } from './properties.ts'
 
 export type Command = Message<Omit<BookCommands, 'CloseBook' | 'ReopenBook'>>
 

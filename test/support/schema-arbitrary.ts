@@ -1,4 +1,4 @@
-import fc, { type Arbitrary } from 'fast-check'
+import { fc, type Arbitrary } from './properties.ts'
 
 /** A JSON Schema as the document has it. */
 export interface Schema {

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { deciders } from '../../packages/domain/index.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
@@ -9,6 +8,7 @@ import { derivedId } from '../../packages/contract/identity.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { verifyLog } from '../../services/audit/verify.ts'
 import { PolicyRunner } from '../../services/processes/policies.ts'
+import { fc } from '../support/properties.ts'
 import { openLog } from '../support/shared-log.ts'
 
 const merchants = [

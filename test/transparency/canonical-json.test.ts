@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize'
-import fc from 'fast-check'
 import t from 'tap'
 import { canonicalJson } from '../../infra/transparency/canonical-json.ts'
+import { fc } from '../support/properties.ts'
 
 t.test('canonical JSON is that of the package, for all that JSON can say', async () => {
   fc.assert(

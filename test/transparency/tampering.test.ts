@@ -27,8 +27,6 @@ import { temporaryDirectory } from '../support/postgres.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { everything, onEventStoreDb, onPostgres, type Engine, type Tampering } from '../support/tampering.ts'
 
-t.setTimeout(300_000)
-
 /** Not in a backup: it is made anew from the log. */
 const readModel = `update %s set state = jsonb_set(state::jsonb, '{money,amount}', '1')`
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { leafHash, nodeHash, rootOver } from '../../infra/transparency/hashing.ts'
 import { isConsistent, isIncluded, TileProofs } from '../../infra/transparency/proofs.ts'
@@ -11,6 +10,7 @@ import {
   type TileName,
 } from '../../infra/transparency/tiles.ts'
 import { GrowingTree } from '../../infra/transparency/tree.ts'
+import { fc } from '../support/properties.ts'
 
 /** The leaves of RFC 6962's reference implementation, and the roots of trees of one to eight of them. */
 const leaves = [

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { derivedId } from '../../packages/contract/identity.ts'
 import {
@@ -9,6 +8,7 @@ import {
   type UsageMeterEvents,
 } from '../../packages/domain/usage/usage-meter.ts'
 import { decide, evolve, type Message } from '../../packages/kernel/decider.ts'
+import { fc } from '../support/properties.ts'
 import { context, scenarios, stampOf } from '../support/scenarios.ts'
 
 const record = derivedId(context.id, 'record 1')

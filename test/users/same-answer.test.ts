@@ -13,8 +13,6 @@ const turnsUnlocked = 8
 let service: TestService
 let now = Date.now()
 
-t.setTimeout(180_000)
-
 t.before(async () => {
   service = await startService(t, {}, { clock: () => new Date(now) })
 })

@@ -14,8 +14,6 @@ import { ServiceProcess } from '../support/service-process.ts'
 import type { MerchantClient } from '../support/service.ts'
 import { openPortal } from '../support/subscriber.ts'
 
-t.setTimeout(180_000)
-
 const customers = 6
 const kills = 3
 const portal = '/api/v1/customer-portal'

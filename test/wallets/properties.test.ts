@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { derivedId } from '../../packages/contract/identity.ts'
 import { Refusal } from '../../packages/contract/refusals.ts'
@@ -17,6 +16,7 @@ import {
   type Payloads,
 } from '../../packages/kernel/decider.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
+import { fc } from '../support/properties.ts'
 import { context, stampOf } from '../support/scenarios.ts'
 
 const dayMs = 86_400_000
