@@ -1,10 +1,16 @@
 import { streamName, type AnyDecider, type Decider, type Message, type Payloads } from './decider.ts'
 import type { Envelope } from './envelope.ts'
 import type { ExecutorOptions, Outcome, PendingCommand, Remembered } from './executor-options.ts'
+import { foldStored, snapshotOf } from './history.ts'
 import { Mailbox } from './mailbox.ts'
 import type { MerchantOwner, Owner } from './owner.ts'
-import { noStream } from './ports.ts'
+import { noStream, type Snapshot } from './ports.ts'
 import { RecentlyUsed } from './recently-used.ts'
+
+interface Listener {
+  readonly categories: readonly string[]
+  readonly heard: (stream: string) => void
+}
 
 /**
  * Read, fold, decide, append. Each stream has a mailbox, so that commands of one process never race each
@@ -13,6 +19,7 @@ import { RecentlyUsed } from './recently-used.ts'
 export class Executor {
   readonly #options: ExecutorOptions
   readonly #mailboxes: RecentlyUsed<Mailbox>
+  readonly #listeners = new Set<Listener>()
   #position = 0
 
   constructor(options: ExecutorOptions) {
@@ -51,9 +58,23 @@ export class Executor {
     id: string,
     commands: readonly PendingCommand[],
   ): Promise<Outcome<unknown>> {
-    const outcome = await this.#mailbox(decider, id).post(commands)
-    this.#position = Math.max(this.#position, outcome.position)
-    return outcome
+    try {
+      const outcome = await this.#mailbox(decider, id).post(commands)
+      this.#position = Math.max(this.#position, outcome.position)
+      return outcome
+    } finally {
+      if (commands.length > 0) for (const listener of this.#listeners) tell(listener, decider.category, id)
+    }
+  }
+
+  /**
+   * Calls this with each stream of these categories that was sent a command here, before whoever sent it is
+   * told what came of it. Returns how to stop.
+   */
+  onSent(categories: readonly string[], heard: (stream: string) => void): () => void {
+    const listener = { categories, heard }
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
   }
 
   /** The log has reached at least this position: this process's last write. */
@@ -67,11 +88,16 @@ export class Executor {
   }
 
   /**
-   * The stream was at this revision when this process last answered a command for it, if it is known: also
-   * while the next one is being written, when nothing is remembered.
+   * A stream as it is stored now, read beside the commands that wait. `known`: as it was before, so that only
+   * what is newer is read. Not for deciders that modify their state in place.
    */
-  answered(decider: AnyDecider, id: string): number {
-    return this.#mailboxes.get(streamName(decider.category, id))?.answered ?? noStream
+  async stored(decider: AnyDecider, id: string, known?: Snapshot): Promise<Snapshot> {
+    const stream = streamName(decider.category, id)
+    const { store, snapshots } = this.#options
+    const start = known ?? (await snapshotOf(snapshots, decider, stream))
+    const events = await store.readStream(stream, (start?.revision ?? noStream) + 1)
+    const state = foldStored(decider, events, start ? start.state : decider.initial())
+    return { state, revision: events.at(-1)?.revision ?? start?.revision ?? noStream }
   }
 
   /** Drops all cached states: what they were folded from may read otherwise now. */
@@ -85,4 +111,8 @@ export class Executor {
     if (!mailbox) this.#mailboxes.set(stream, (mailbox = new Mailbox(decider, id, this.#options)))
     return mailbox
   }
+}
+
+function tell({ categories, heard }: Listener, category: string, id: string): void {
+  if (categories.includes(category)) heard(streamName(category, id))
 }

@@ -32,8 +32,6 @@ interface Decided {
 /** The commands of one stream, decided one after the other and written together: group commit. */
 export class Mailbox {
   busy = false
-  /** Callers have been answered as of this revision. */
-  answered = noStream
   readonly #decider: AnyDecider
   readonly #id: string
   readonly #stream: string
@@ -160,7 +158,6 @@ export class Mailbox {
         ? (await appendUntilKnown(this.#options, this.#stream, { expected: before, events })).position
         : 0
     if (position > 0) known.position = position
-    this.answered = known.revision
     let through = 0
     for (const { batch, state, revision, appended } of decided) {
       const own = appended - through

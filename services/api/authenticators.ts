@@ -12,7 +12,7 @@ export async function openAuthenticators(dependencies: Dependencies): Promise<re
   const head = await store.head()
   const uses = new KeyUses(dependencies)
   return [
-    new ApiKeys({ store, clock, head, uses }),
+    new ApiKeys({ store, executor, clock, head, uses }),
     new SignedInUsers({
       store,
       executor,

@@ -273,9 +273,9 @@ t.test('a revoked key stops at every process, and is revoked once', async (t) =>
 t.test('the last use of a key is known to the day, and noted once', async (t) => {
   const { id, key } = await issue()
   const { dependencies } = service.service.runtime
-  const { store, clock } = dependencies
+  const { store, executor, clock } = dependencies
   const uses = new KeyUses(dependencies, 5)
-  const keys = new ApiKeys({ store, clock, head: await store.head(), uses })
+  const keys = new ApiKeys({ store, executor, clock, head: await store.head(), uses })
   t.teardown(() => keys.close())
   const presented = { authorization: `Bearer ${key}`, address: '127.0.0.1', environment: undefined }
   for (const _ of [1, 2, 3]) await keys.authenticate(presented)

@@ -1,58 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { decodeJwt } from 'jose'
 import t, { type Test } from 'tap'
-import { readConfiguration } from '../../infra/configuration.ts'
-import { deciders, policies } from '../../packages/domain/index.ts'
-import { openRuntime } from '../../services/composition/dependencies.ts'
-import type { Credentials } from '../../services/composition/first-merchant.ts'
-import { processes } from '../../services/processes/families.ts'
-import { startProcesses } from '../../services/processes/main.ts'
-import { startTimers } from '../../services/processes/timers.ts'
-import { runProjector } from '../../services/projector/service.ts'
 import { eventually } from '../support/eventually.ts'
 import { claimsLeftHeld, People } from '../support/people.ts'
-import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
-import { ServiceApart, type ServiceName } from '../support/service-apart.ts'
-import { clientOf, type MerchantClient } from '../support/service.ts'
+import type { MerchantClient } from '../support/service.ts'
 import { goodPassword, newUser, signIn, type SignedIn } from '../support/sign-in.ts'
+import { startTwoApis } from '../support/two-apis.ts'
 
 const auth = '/api/v1/auth'
 const open = { key: '' }
-const { url } = await testDatabase(t)
-const dataDirectory = temporaryDirectory(t)
-
-// A client of this service knows the issuer of its tokens, not which process signs them.
-const settings = {
-  ...{ POSTGRES_URL: url, DATA_DIR: dataDirectory, BASE_URL: 'https://pay.example' },
-  ...{ RATE_LIMIT: 'off', LOG_LEVEL: 'error' },
-}
-
-function start(name: ServiceName, port = 0): ServiceApart {
-  return new ServiceApart(t, name, { ...settings, PORT: String(port) })
-}
-
-await start('setup').ended
-const credentials = JSON.parse(readFileSync(join(dataDirectory, 'credentials.json'), 'utf8')) as Credentials
 
 /** A little more than an address is held: to its clock, whatever is held has been held for long. */
 const aheadMs = 16_000
-const runtime = await openRuntime(readConfiguration(settings), {
-  clock: () => new Date(Date.now() + aheadMs),
-})
-const { dependencies, postgres } = runtime
-const projecting = runProjector(runtime)
-const following = await startProcesses({ dependencies, pool: postgres.pool, deciders, policies, processes })
-const timing = startTimers({ dependencies, pool: postgres.pool, processes, instance: 'test' })
-t.teardown(async () => {
-  await Promise.all([following.close(), timing.close(), projecting.close()])
-  await runtime.close()
-})
-
-const apis = [start('api'), start('api')] as [ServiceApart, ServiceApart]
-const ports = await Promise.all(apis.map((api) => api.port()))
-const [one, other] = ports.map((port) => clientOf({ port, credentials })) as [MerchantClient, MerchantClient]
+const { runtime, apis, ports, clients, start } = await startTwoApis(t, aheadMs)
+const { dependencies } = runtime
+const [one, other] = clients
 const both = [one, other] as const
 
 const meAt = (client: MerchantClient, token: string) => client.get(`${auth}/me`, { key: token })

@@ -6,6 +6,7 @@ import { isGranted, type Caller, type PortalPermission } from '../../../packages
 import type { Scope } from '../../../packages/contract/scopes.ts'
 import { apiKey, apiKeyId, noteNextUseAt, type ApiKey } from '../../../packages/domain/api-keys/api-key.ts'
 import { merchant, type Merchant } from '../../../packages/domain/merchants/merchant.ts'
+import type { Executor } from '../../../packages/kernel/execute.ts'
 import type { Clock, EventStore } from '../../../packages/kernel/ports.ts'
 import type { Authenticator, Presented } from './credentials.ts'
 import { FollowedStates } from './followed-states.ts'
@@ -34,6 +35,7 @@ interface KnownKey {
 
 interface Parts {
   readonly store: EventStore
+  readonly executor: Pick<Executor, 'stored' | 'onSent'>
   readonly clock: Clock
   readonly head: number
   readonly uses: Pick<KeyUses, 'note' | 'close'>
@@ -47,16 +49,19 @@ export class ApiKeys implements Authenticator {
   /** By header, which a client repeats with each request. */
   readonly #known = new LRUCache<string, KnownKey>({ max: keysKept })
 
-  constructor({ store, clock, head, uses }: Parts) {
+  constructor({ store, executor, clock, head, uses }: Parts) {
     this.#clock = clock
     this.#uses = uses
-    this.#states = new FollowedStates({ store, head, categories: [apiKey.category, merchant.category] })
+    const categories = [apiKey.category, merchant.category]
+    this.#states = new FollowedStates({ store, executor, head, categories })
   }
 
   readonly recognises = (authorization: string) => form.test(authorization)
   readonly knows = (authorization: string) => this.#known.has(authorization)
 
   async authenticate({ authorization, address }: Presented): Promise<Caller> {
+    const late = this.#states.check()
+    if (late) await late
     const known = this.#known.get(authorization ?? '')
     const current = known?.changes === this.#states.changes ? known : await this.#find(authorization)
     const { credential, merchant } = current

@@ -3,7 +3,7 @@ import type { Caller } from '../../../packages/contract/callers.ts'
 import { Refusal, refuse } from '../../../packages/contract/refusals.ts'
 import { scopesOfNonMembers, scopesOfRole } from '../../../packages/contract/roles.ts'
 import { merchant } from '../../../packages/domain/merchants/merchant.ts'
-import { isOver, userSessions, type Session } from '../../../packages/domain/sessions/user-sessions.ts'
+import { expiryOf, userSessions, type Session } from '../../../packages/domain/sessions/user-sessions.ts'
 import type { OpenedToken, Tokens } from '../../../packages/kernel/credential-ports.ts'
 import type { Executor } from '../../../packages/kernel/execute.ts'
 import type { Clock, EventStore } from '../../../packages/kernel/ports.ts'
@@ -17,7 +17,7 @@ const format = /^Bearer (ey[\w-]+\.[\w-]+\.[\w-]+)$/i
 
 interface Parts {
   readonly store: EventStore
-  readonly executor: Pick<Executor, 'answered'>
+  readonly executor: Pick<Executor, 'stored' | 'onSent'>
   readonly clock: Clock
   readonly tokens: Tokens
   readonly head: number
@@ -25,13 +25,28 @@ interface Parts {
   readonly missingStep: (asking: { user: string; merchant: string }) => Promise<string | undefined>
 }
 
+/** What a header was found to stand for, in each environment. */
+interface KnownCallers {
+  readonly opened: OpenedToken
+  /** As of this number of changes. */
+  changes: number
+  readonly in: { live?: KnownCaller; sandbox?: KnownCaller }
+}
+
+interface KnownCaller {
+  readonly caller: Caller
+  /** When token or session is over, in milliseconds of Unix time. */
+  readonly until: number
+}
+
 /**
- * Access tokens of users. The token's signature is checked once; whether its session goes on and what the
- * role allows, with each request.
+ * Access tokens of users. The token's signature is checked once. Whether its session goes on and what the
+ * role allows is found out again whenever any session or merchant has changed.
  */
 export class SignedInUsers implements Authenticator {
   readonly #parts: Parts
-  readonly #opened = new LRUCache<string, OpenedToken>({ max: kept })
+  /** By header, which a client repeats with each request. */
+  readonly #known = new LRUCache<string, KnownCallers>({ max: kept })
   readonly #states: FollowedStates
 
   constructor(parts: Parts) {
@@ -42,11 +57,22 @@ export class SignedInUsers implements Authenticator {
   }
 
   readonly recognises = (authorization: string) => form.test(authorization)
-  readonly knows = (authorization: string) => this.#opened.has(authorization)
+  readonly knows = (authorization: string) => this.#known.has(authorization)
 
   async authenticate({ authorization = '', environment }: Presented): Promise<Caller> {
-    const opened = this.#opened.get(authorization) ?? (await this.#open(authorization))
-    const livemode = environment?.toLowerCase() === 'live'
+    const late = this.#states.check()
+    if (late) await late
+    const known = this.#known.get(authorization) ?? (await this.#open(authorization))
+    const { changes } = this.#states
+    if (known.changes !== changes) Object.assign(known, { changes, in: {} })
+    const name = environment?.toLowerCase() === 'live' ? 'live' : 'sandbox'
+    const found = known.in[name]
+    if (found && this.#parts.clock().getTime() < found.until) return found.caller
+    const places = known.in
+    return (places[name] = await this.#find(known.opened, name === 'live')).caller
+  }
+
+  async #find(opened: OpenedToken, livemode: boolean): Promise<KnownCaller> {
     try {
       return await this.#callerOf(opened, livemode)
     } catch (error) {
@@ -71,15 +97,14 @@ export class SignedInUsers implements Authenticator {
     })
   }
 
-  async #callerOf({ claims, expiresAt }: OpenedToken, livemode: boolean): Promise<Caller> {
-    const now = this.#parts.clock()
+  async #callerOf({ claims, expiresAt }: OpenedToken, livemode: boolean): Promise<KnownCaller> {
     const { active } = await this.#states.of(userSessions, claims.subject)
     const session = active.find((one) => one.id === claims.id)
-    const isCurrent = session && !isOver(session, now) && now < expiresAt
+    const until = session ? Math.min(expiryOf(session).getTime(), expiresAt.getTime()) : -Infinity
     // A token of before the switch would act for another merchant than its client thinks.
-    if (!isCurrent || (session.merchant ?? '') !== claims['merchant'])
+    if (!session || this.#parts.clock().getTime() >= until || (session.merchant ?? '') !== claims['merchant'])
       refuse('credential_must_not_be_expired')
-    return this.#actingFor(claims.subject, session, livemode)
+    return { caller: await this.#actingFor(claims.subject, session, livemode), until }
   }
 
   async #actingFor(
@@ -105,13 +130,14 @@ export class SignedInUsers implements Authenticator {
     }
   }
 
-  async #open(authorization: string): Promise<OpenedToken> {
+  async #open(authorization: string): Promise<KnownCallers> {
     const [, token] = format.exec(authorization) ?? []
     if (!token) refuse('credential_must_be_well_formed')
     const opened = await this.#parts.tokens.open('access', token)
     if (!opened) refuse('credential_must_not_be_expired')
-    this.#opened.set(authorization, opened)
-    return opened
+    const known = { opened, changes: -1, in: {} }
+    this.#known.set(authorization, known)
+    return known
   }
 
   close(): Promise<void> {

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { merchant } from '../../packages/domain/merchants/merchant.ts'
+import { eventually } from '../support/eventually.ts'
+import type { MerchantClient } from '../support/service.ts'
+import { newUser, signIn, type SignedIn } from '../support/sign-in.ts'
+import { startTwoApis } from '../support/two-apis.ts'
+
+/** Whoever revokes something is promised that it is good nowhere after so long. */
+const promisedMs = 1_000
+const auth = '/api/v1/auth'
+
+const { runtime, credentials, clients } = await startTwoApis(t)
+const [one, other] = clients
+const { executor } = runtime.dependencies
+const envelope = {
+  merchant: credentials.merchant_id,
+  livemode: false,
+  actor: 'test',
+  correlation: randomUUID(),
+}
+const { owner_email: email, owner_password: password } = credentials
+const owner = await signIn(one, { email, password })
+const bearer = (token: string) => ({ key: token })
+
+type Ask = (client: MerchantClient) => Promise<{ readonly status: number }>
+
+const balanceWith =
+  (key: string): Ask =>
+  (client) =>
+    client.get('/api/v1/balance', { key })
+
+/** Refuses what is asked after this, where it was answered at once, elsewhere within the promised time. */
+async function isOver(
+  t: Test,
+  ask: Ask,
+  { answeredBy, refused }: { answeredBy?: MerchantClient; refused: number },
+) {
+  const since = performance.now()
+  if (answeredBy) t.equal((await ask(answeredBy)).status, refused, 'at once where it was answered')
+  for (const client of clients) {
+    let acceptedMs = 0
+    await eventually(
+      async () => {
+        const askedAt = performance.now()
+        const { status } = await ask(client)
+        if (status !== refused) acceptedMs = askedAt - since
+        return status
+      },
+      (status) => status === refused,
+    )
+    t.ok(acceptedMs <= promisedMs, `the last that was let in came ${Math.round(acceptedMs)} ms later`)
+    t.equal((await ask(client)).status, refused)
+  }
+}
+
+async function heatedUp(t: Test, ask: Ask): Promise<void> {
+  for (const client of clients) t.equal((await ask(client)).status, 200, 'known to both')
+}
+
+t.test('a revoked key is good nowhere after a second, and at once not where it was revoked', async (t) => {
+  for (const client of clients) {
+    const body = { name: 'Shop', environment: 'sandbox', scopes: ['balance.read'] }
+    const issued = await client.post<{ id: string; key: string }>(
+      `${auth}/api-keys`,
+      body,
+      bearer(owner.token),
+    )
+    const ask = balanceWith(issued.body.key)
+    await heatedUp(t, ask)
+    const path = `${auth}/api-keys/${issued.body.id}`
+    t.equal((await client.call('DELETE', path, undefined, bearer(owner.token))).status, 200)
+    await isOver(t, ask, { answeredBy: client, refused: 401 })
+  }
+})
+
+t.test('so is a key that was replaced', async (t) => {
+  const body = { name: 'Shop', environment: 'sandbox', scopes: ['balance.read'] }
+  const issued = await one.post<{ id: string; key: string }>(`${auth}/api-keys`, body, bearer(owner.token))
+  const ask = balanceWith(issued.body.key)
+  await heatedUp(t, ask)
+  const rolled = await other.post<{ key: string }>(
+    `${auth}/api-keys/${issued.body.id}/roll`,
+    {},
+    bearer(owner.token),
+  )
+  await heatedUp(t, balanceWith(rolled.body.key))
+  await isOver(t, ask, { answeredBy: other, refused: 401 })
+})
+
+/** Works for the first merchant now. */
+async function member(): Promise<SignedIn> {
+  const person = await newUser(one)
+  const command = { type: 'AddMember', data: { user: person.id, role: 'admin' } } as const
+  await executor.send(merchant, credentials.merchant_id, command, envelope)
+  const switching = { merchantId: credentials.merchant_id }
+  const { body } = await one.post(`${auth}/switch-merchant`, switching, bearer(person.token))
+  return { ...person, token: String(body['access_token']) }
+}
+
+t.test('so are the sessions of a member who was removed', async (t) => {
+  const person = await member()
+  const ask = balanceWith(person.token)
+  await heatedUp(t, ask)
+  const path = `/api/v1/merchant/team/${person.id}`
+  t.equal((await other.call('DELETE', path, undefined, bearer(owner.token))).status, 200)
+  t.not((await ask(other)).status, 200, 'at once where it was answered')
+  await isOver(t, ask, { refused: 401 })
+})
+
+t.test('so is a session that its user ends elsewhere', async (t) => {
+  const person = await newUser(one)
+  const second = await signIn(other, person)
+  const ask: Ask = (client) => client.get(`${auth}/me`, bearer(second.token))
+  await heatedUp(t, ask)
+  const path = `${auth}/sessions/${second.session}`
+  t.equal((await one.call('DELETE', path, undefined, bearer(person.token))).status, 200)
+  await isOver(t, ask, { answeredBy: one, refused: 401 })
+})
+
+t.test('whoever works for a suspended merchant changes nothing a second later', async (t) => {
+  const person = await member()
+  const body = { name: 'Shop', environment: 'sandbox', scopes: ['balance.read'] }
+  const ask: Ask = async (client) => {
+    const { status } = await client.post(`${auth}/api-keys`, body, bearer(person.token))
+    return { status: status === 201 ? 200 : status }
+  }
+  await heatedUp(t, ask)
+  const suspend = { type: 'SuspendMerchant', data: { reason: 'Test' } } as const
+  await executor.send(merchant, credentials.merchant_id, suspend, envelope)
+  await isOver(t, ask, { refused: 403 })
+})
