@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import pg from 'pg'
 import { startEmbeddedPostgres } from '../infra/postgres/server/embedded.ts'
 
 /*
@@ -29,6 +30,7 @@ interface Result {
 const directory = mkdtempSync(join(tmpdir(), 'ikw-suite-'))
 const postgres = await startEmbeddedPostgres({ directory })
 try {
+  await waitForNoDisk()
   const results = await runAll(files, {
     ...process.env,
     IKW_TEST_POSTGRES: postgres.url,
@@ -41,6 +43,15 @@ try {
 } finally {
   await postgres.stop()
   rmSync(directory, { recursive: true, force: true })
+}
+
+/** Tests end processes and not machines, and what a process has written outlives it without the disk. */
+async function waitForNoDisk(): Promise<void> {
+  const client = new pg.Client({ connectionString: postgres.url })
+  await client.connect()
+  await client.query('alter system set fsync = off')
+  await client.query('select pg_reload_conf()')
+  await client.end()
 }
 
 /** As many files at a time as there are processors. */
