@@ -20,6 +20,15 @@ export interface MasterKeys {
   readonly older: readonly Buffer[]
 }
 
+/** Nothing is wrong with the secret: this process lacks a key. */
+export class UnknownMasterKeyError extends Error {
+  override readonly name = 'UnknownMasterKeyError'
+
+  constructor(id: string) {
+    super(`the secret was sealed with master key ${id}, which is not here`)
+  }
+}
+
 /**
  * AES-256-GCM with a random nonce. A sealed secret is `<format>.<id of its master key>.<base64url of nonce,
  * ciphertext and tag>`. Keys are loaded again before sealing and when one is missing: they may be new.
@@ -47,7 +56,7 @@ export function openVault(load: () => MasterKeys): Vault {
       if (format !== 'v1') throw new Error('this is not a sealed secret of a known format')
       if (!keys.byId.has(id)) loadAgain()
       const key = keys.byId.get(id)
-      if (!key) throw new Error(`the secret was sealed with master key ${id}, which is not here`)
+      if (!key) throw new UnknownMasterKeyError(id)
       const bytes = Buffer.from(text, 'base64url')
       if (bytes.length < nonceBytes + tagBytes) throw new Error('the sealed secret is cut off')
       const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), {

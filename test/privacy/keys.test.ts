@@ -7,6 +7,7 @@ import { identity } from '../../packages/contract/identity.ts'
 import { payout } from '../../packages/domain/payouts/payout.ts'
 import { openRuntime, type Runtime } from '../../services/composition/dependencies.ts'
 import { eventually } from '../support/eventually.ts'
+import { lawOver } from '../support/law.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -90,4 +91,39 @@ t.test('a process that only reads drops what it knew of somebody who is erased',
   )
   await another.dependencies.executor.sendAll(payout, id, [])
   t.equal(await shownBy(another, id), '[erased]')
+})
+
+t.test('a key that was tampered with seals and opens nothing, and all others do', async (t) => {
+  const { pool } = await testDatabase(t)
+  const before = new SubjectKeys({ pool, vault, freshMs })
+  const [own, other] = [await before.forSealing('one'), await before.forSealing('other')]
+  const forgeries = [
+    "overlay(wrapped placing 'AAAA' from length(wrapped) - 3)",
+    "regexp_replace(wrapped, '[^.]+$', '')",
+    "'nonsense'",
+    "(select wrapped from subject_keys where subject || '.' || generation = $2)",
+  ]
+  const { rows } = await pool.query<{ wrapped: string }>(
+    "select wrapped from subject_keys where subject || '.' || generation = $1",
+    [own.id],
+  )
+  await lawOver(t, forgeries, async (forgery) => {
+    await pool.query(
+      `update subject_keys set wrapped = ${forgery} where subject || '.' || generation = $1 and $2 <> ''`,
+      [own.id, other.id],
+    )
+    const keys = new SubjectKeys({ pool, vault, freshMs })
+    t.strictSame(await keys.forOpening([own.id, other.id]), [undefined, other.key], forgery)
+    const [sealing, others] = await Promise.allSettled([keys.forSealing('one'), keys.forSealing('other')])
+    t.match(sealing, { status: 'rejected', reason: { message: /not as it was written/ } })
+    t.match(others, { status: 'fulfilled', value: { id: other.id } })
+    await pool.query("update subject_keys set wrapped = $2 where subject || '.' || generation = $1", [
+      own.id,
+      rows[0]!.wrapped,
+    ])
+  })
+  const strangers = openVault(() => ({ current: randomBytes(32), older: [] }))
+  await t.rejects(new SubjectKeys({ pool, vault: strangers, freshMs }).forOpening([own.id, other.id]), {
+    message: /which is not here$/,
+  })
 })

@@ -110,7 +110,8 @@ class Opener {
   }
 
   #open(event: StoredEvent, key: OpeningKey, contents?: Contents): StoredEvent {
-    if (key === undefined) return damaged(event, 'is sealed with a key that is not in this database')
+    if (key === undefined)
+      return damaged(event, 'is sealed with a key that this database does not have, or not as it was written')
     if (!key) return withData(event, this.#erased(event))
     const known = contents?.get(nameOf(event))
     const content = known ?? contentOf(event, key)

@@ -6,6 +6,7 @@ import type { PersonalKeys } from '../../../packages/kernel/personal.ts'
 import type { Subscription, Vault } from '../../../packages/kernel/ports.ts'
 import { RecentlyUsed } from '../../../packages/kernel/recently-used.ts'
 import { hmacSha256 } from '../../secrets/hmac.ts'
+import { UnknownMasterKeyError } from '../../secrets/vault.ts'
 import { Batcher } from '../client/batcher.ts'
 
 /** Names a key: `<digest of the subject>.<generation>`. */
@@ -38,7 +39,7 @@ interface Row {
   readonly wrapped: string | null
 }
 
-/** `false`: destroyed; `undefined`: not in this database. */
+/** `false`: destroyed; `undefined`: not in this database, or no longer as it was written there. */
 export type OpeningKey = Buffer | false | undefined
 
 /** `<subject>.<generation>`. What is stored may have been tampered with. */
@@ -59,7 +60,7 @@ export class SubjectKeys implements PersonalKeys {
   readonly #inUse = new LRUCache<string, SubjectKey>({ max: keysKept })
   /** `false`: erased. */
   readonly #byId = new RecentlyUsed<Buffer | false>(keysKept)
-  readonly #making = new Batcher<string, SubjectKey>((subjects) => this.#make(subjects))
+  readonly #making = new Batcher<string, SubjectKey | undefined>((subjects) => this.#make(subjects))
   readonly #reading = new Batcher((pages: readonly (readonly string[])[]) => this.#read(pages))
   #digestKey: Promise<Buffer> | undefined
   #lookedAt = { monotonic: -Infinity, wall: 0 }
@@ -87,7 +88,8 @@ export class SubjectKeys implements PersonalKeys {
   /** The same, created if there is none. */
   async forSealing(subject: string): Promise<SubjectKey> {
     if (this.#age() > this.#freshMs) await this.#look()
-    return this.#inUse.get(subject) ?? this.#making.enqueue(subject)
+    const key = this.#inUse.get(subject) ?? (await this.#making.enqueue(subject))
+    return key ?? Promise.reject(new Error('the key of a person is not as it was written in subject_keys'))
   }
 
   /** The keys of sealed data, in the order of their ids. Those that are not cached are read at once. */
@@ -135,9 +137,9 @@ export class SubjectKeys implements PersonalKeys {
     return { close }
   }
 
-  async #make(subjects: readonly string[]): Promise<readonly SubjectKey[]> {
+  async #make(subjects: readonly string[]): Promise<readonly (SubjectKey | undefined)[]> {
     const digests = await this.#digests(subjects)
-    const found = new Map<string, SubjectKey>()
+    const found = new Map<string, SubjectKey | undefined>()
     while (digests.some((digest) => !found.has(digest))) {
       const missing = [...new Set(digests.filter((digest) => !found.has(digest)))]
       const fresh = missing.map(() => randomBytes(keyBytes))
@@ -147,19 +149,29 @@ export class SubjectKeys implements PersonalKeys {
       for (const row of rows) found.set(row.subject, this.#keep(row, made.get(row.wrapped!)))
     }
     return subjects.map((subject, index) => {
-      const key = found.get(digests[index]!)!
-      this.#inUse.set(subject, key)
+      const key = found.get(digests[index]!)
+      if (key) this.#inUse.set(subject, key)
       return key
     })
   }
 
-  #keep({ subject, generation, wrapped }: Row, made?: Buffer): SubjectKey {
+  /** Undefined for a key that was tampered with, which concerns only what it seals. */
+  #keep({ subject, generation, wrapped }: Row, made?: Buffer): SubjectKey | undefined {
     const id = `${subject}.${generation}`
     const known = this.#byId.get(id)
     if (known) return { id, key: known }
-    const key = made ?? Buffer.from(this.#vault.open(wrapped!, contextOf(subject)), 'base64')
-    this.#byId.set(id, key)
-    return { id, key }
+    const key = made ?? this.#unwrap(subject, wrapped!)
+    if (key) this.#byId.set(id, key)
+    return key && { id, key }
+  }
+
+  #unwrap(subject: string, wrapped: string): Buffer | undefined {
+    try {
+      return Buffer.from(this.#vault.open(wrapped, contextOf(subject)), 'base64')
+    } catch (error) {
+      if (error instanceof UnknownMasterKeyError) throw error
+      return undefined
+    }
   }
 
   #wrap(subject: string, key: Buffer): string {
@@ -175,7 +187,7 @@ export class SubjectKeys implements PersonalKeys {
       const id = `${row.subject}.${row.generation}`
       if (row.wrapped === null) this.#byId.set(id, false)
       // Meanwhile this process may have learnt that it is destroyed.
-      found.set(id, this.#byId.get(id) ?? this.#keep(row).key)
+      found.set(id, this.#byId.get(id) ?? this.#keep(row)?.key)
     }
     return pages.map(() => found)
   }
@@ -225,12 +237,17 @@ export class SubjectKeys implements PersonalKeys {
   async #openDigestKey(): Promise<Buffer> {
     try {
       const { rows } = await this.#pool.query<Row>(makeKeys, [[''], [this.#wrap('', randomBytes(keyBytes))]])
-      return rows[0] ? this.#keep(rows[0]).key : await this.#openDigestKey()
+      if (!rows[0]) return await this.#openDigestKey()
+      return this.#keep(rows[0])?.key ?? refuseDigests()
     } catch (error) {
       this.#digestKey = undefined
       throw error
     }
   }
+}
+
+function refuseDigests(): never {
+  throw new Error("the key of subjects' names is not as it was written in subject_keys")
 }
 
 /** What a key's seal under the master key is bound to. */
