@@ -116,7 +116,8 @@ const polledEveryMs = 1_500
 
 export async function topupStanding(request: Asking): Promise<Static<typeof TopupStanding>> {
   const { id, livemode, created, status, payment_status } = await hostedTopup(request)
-  const poll_after_ms = payment_status === 'processing' ? polledEveryMs : 0
+  const isUnderWay = payment_status === 'processing' || (payment_status === 'paid' && status === 'pending')
+  const poll_after_ms = isUnderWay ? polledEveryMs : 0
   return { id, object: 'topup_standing', livemode, created, status, payment_status, poll_after_ms }
 }
 

@@ -15,7 +15,7 @@ import { due, payForm, type FormState } from './checkout-form.ts'
 import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
 import { money, time } from './money.ts'
 import { isUnseen, notice, problemWords } from './notices.ts'
-import { detailList, doneSign, phoneSteps, waiting } from './pay-parts.ts'
+import { detailList, doneSign, noMessage, phoneSteps, waiting } from './pay-parts.ts'
 
 type Existing = Exclude<PaymentIntent, { status: 'none' }>
 
@@ -148,21 +148,14 @@ function prompt({ view, reader, intent }: Sight): Html {
   const attempt = intent?.attempts.at(-1)
   const method = attempt?.method
   const here = `/checkout/session/${view.id}?lang=${language}`
+  const status = `/api/checkout/${view.id}/status`
   const isMobile = method?.type === 'mobile_money'
   const operator = isMobile ? (operatorName(method.operator, method.country) ?? '') : words.card
   return html`${due({ view, reader, typed: {} })}
     <h2>${words.promptTitle}</h2>
     ${isMobile && phoneSteps(reader, operator, method.msisdn.slice(-4))}
-    ${waiting(reader, { status: `/api/checkout/${view.id}/status`, shown: 'processing', page: here })}
-    <noscript><a class="button second" href="${here}">${words.refresh}</a></noscript>
-    ${
-      isMobile &&
-      html`<details>
-        <summary>${words.promptNothing}</summary>
-        <p>${words.promptHelp}</p>
-      </details>`
-    }
-    ${!view.livemode && attempt && play(reader, attempt.operationId)}`
+    ${waiting(reader, { status, field: 'payment_status', shown: 'processing', page: here })}
+    ${isMobile && noMessage(reader)} ${!view.livemode && attempt && play(reader, attempt.operationId)}`
 }
 
 /** In the sandbox nobody has the phone: whoever tests decides what the operator says. */

@@ -16,11 +16,13 @@ const titles: Readonly<Record<OperationView['status'], keyof Words & `status${st
  * Spec, Return URL rules 1: where the payer stays when there is no return URL, and is forwarded from
  * otherwise.
  */
-export function operationPage({ id, status, message, redirect_url, livemode }: OperationView, visit: Visit) {
+export function operationPage(view: OperationView, visit: Visit) {
+  const { id, message, redirect_url, livemode } = view
+  const status = `/operations/status/${id}`
   const reader = readerOf(visit)
   const { words } = reader
-  const title = words[titles[status]]
-  const isOpen = status === 'pending'
+  const title = words[titles[view.status]]
+  const isOpen = view.status === 'pending'
   const label = isOpen ? words.goOn : words.back('')
   return frame(reader, {
     title,
@@ -29,7 +31,7 @@ export function operationPage({ id, status, message, redirect_url, livemode }: O
     ...(!isOpen && redirect_url !== null && { forward: redirect_url }),
     content: html`<h1>${title}</h1>
       ${message !== null && html`<p>${message}</p>`}
-      ${isOpen && waiting(reader, { status: `/operations/status/${id}`, shown: 'pending', page: visit.path })}
+      ${isOpen && waiting(reader, { status, field: 'status', shown: 'pending', page: `${visit.path}${reader.here}` })}
       ${redirect_url !== null && html`<a class="button" href="${redirect_url}">${label}</a>`}
       <p class="hint">${id}</p>`,
   })

@@ -136,17 +136,36 @@ export function detailList(rows: readonly (readonly [string, string])[]): Html {
 interface Waiting {
   /** Where the page asks what has become of it. */
   readonly status: string
-  /** What is shown as long as nothing has. */
+  /** The field of that answer, and what it says as long as nothing has. */
+  readonly field: 'status' | 'payment_status'
   readonly shown: string
+  /** Left out: for the approval of the payer. */
+  readonly text?: string
   /** Where it goes on then. */
   readonly page: string
 }
 
 /** A page with it moves on by itself. */
-export function waiting({ words }: Reader, { status, shown, page }: Waiting): Html {
-  return html`<p class="wait" role="status" data-status="${status}" data-shown="${shown}" data-page="${page}">
-    ${words.waiting}
-  </p>`
+export function waiting({ words }: Reader, { status, field, shown, page, text }: Waiting): Html {
+  return html`<p
+      class="wait"
+      role="status"
+      data-status="${status}"
+      data-field="${field}"
+      data-shown="${shown}"
+      data-page="${page}"
+    >
+      ${text ?? words.waiting}
+    </p>
+    <noscript><a class="button second" href="${page}">${words.refresh}</a></noscript>`
+}
+
+/** For whoever finds nothing on the phone. */
+export function noMessage({ words }: Reader): Html {
+  return html`<details>
+    <summary>${words.promptNothing}</summary>
+    <p>${words.promptHelp}</p>
+  </details>`
 }
 
 /** What to do on the phone, in the operator's words. */

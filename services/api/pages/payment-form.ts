@@ -3,7 +3,7 @@ import type { HostedInvoiceView } from '../actions/hosted-invoice.ts'
 import { html, type Html } from '../docs/html.ts'
 import type { Reader } from './layout.ts'
 import { money } from './money.ts'
-import { alert, phoneFields, phoneSteps, waiting } from './pay-parts.ts'
+import { alert, noMessage, phoneFields, phoneSteps, waiting } from './pay-parts.ts'
 
 /** What is paid on a page: an invoice or a top-up. */
 export interface Payable extends Pick<
@@ -66,8 +66,8 @@ export function prompt({ paid, reader, path }: PaymentSight): Html {
   const here = `${path}${reader.here}`
   return html`<h2>${words.promptTitle}</h2>
     ${phone !== null && phoneSteps(reader, operator, phone)}
-    ${waiting(reader, { status: `${path}/status`, shown: 'processing', page: here })}
-    <noscript><a class="button second" href="${here}">${words.refresh}</a></noscript>
+    ${waiting(reader, { status: `${path}/status`, field: 'payment_status', shown: 'processing', page: here })}
+    ${phone !== null && noMessage(reader)}
     ${
       !paid.livemode &&
       operation_id !== null &&

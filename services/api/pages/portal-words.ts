@@ -32,6 +32,8 @@ export interface PortalWords {
   readonly topupTitle: (merchant: string) => string
   readonly intoWallet: string
   readonly cardLater: string
+  readonly bookingTitle: string
+  readonly bookingLead: (amount: string) => string
   readonly toppedUp: (amount: string, merchant: string) => string
   readonly toPortal: string
   readonly refunded: string
@@ -78,6 +80,9 @@ export const portalWords: Readonly<Record<Language, PortalWords>> = {
     topupTitle: (merchant) => `Your wallet with ${merchant}`,
     intoWallet: 'Into your wallet',
     cardLater: 'What you put in by card can be spent after two days.',
+    bookingTitle: 'Paid, being booked',
+    bookingLead: (amount) =>
+      `Your payment of ${amount} has arrived. This page says when it is in the wallet.`,
     toppedUp: (amount, merchant) => `${amount} is in your wallet with ${merchant}.`,
     toPortal: 'Back to your account',
     refunded: 'paid back',
@@ -123,6 +128,9 @@ export const portalWords: Readonly<Record<Language, PortalWords>> = {
     topupTitle: (merchant) => `Votre portefeuille chez ${merchant}`,
     intoWallet: 'Dans votre portefeuille',
     cardLater: 'L’argent ajouté par carte est utilisable après deux jours.',
+    bookingTitle: 'Payé, en cours d’enregistrement',
+    bookingLead: (amount) =>
+      `Votre paiement de ${amount} est arrivé. Cette page dira quand il est dans le portefeuille.`,
     toppedUp: (amount, merchant) => `${amount} sont dans votre portefeuille chez ${merchant}.`,
     toPortal: 'Retour à votre compte',
     refunded: 'remboursé',

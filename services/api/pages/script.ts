@@ -7,7 +7,7 @@ const kept = 'ikw-payer'
 const form = document.querySelector('form.pay')
 if (form) pay(form)
 const waiting = document.querySelector('[data-status]')
-if (waiting) watch(waiting, waiting.dataset.shown)
+if (waiting) watch(waiting)
 const forward = document.querySelector('[data-forward]')
 if (forward) setTimeout(() => location.replace(forward.href), Number(forward.dataset.forward))
 
@@ -67,7 +67,7 @@ function check(number, isDone) {
   return isRight
 }
 
-async function watch({ dataset }, shown) {
+async function watch({ dataset }) {
   for (let failures = 0, delay = 1500; ; ) {
     await new Promise((go) => setTimeout(go, delay))
     if (document.hidden) await new Promise((go) => document.addEventListener('visibilitychange', go, { once: true }))
@@ -75,7 +75,7 @@ async function watch({ dataset }, shown) {
       const answer = await fetch(dataset.status, { headers: { accept: 'application/json' } })
       if (!answer.ok) throw new Error(String(answer.status))
       const now = await answer.json()
-      if ((now.payment_status ?? now.status) !== shown) return location.replace(dataset.page)
+      if (now[dataset.field] !== dataset.shown) return location.replace(dataset.page)
       failures = 0
       delay = now.poll_after_ms || 3000
     } catch {

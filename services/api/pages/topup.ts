@@ -7,7 +7,7 @@ import { html, type Html } from '../docs/html.ts'
 import { frame, merchantOf, pageOf, readerOf } from './layout.ts'
 import { money } from './money.ts'
 import { isUnseen, notice, problemWords } from './notices.ts'
-import { alert, doneSign, leaving } from './pay-parts.ts'
+import { alert, doneSign, leaving, waiting } from './pay-parts.ts'
 import { goOn, paymentForm, prompt, type PaymentSight, type Typed } from './payment-form.ts'
 import { portalWords } from './portal-words.ts'
 import { refusedPortal } from './portal.ts'
@@ -19,7 +19,9 @@ interface Sight extends PaymentSight {
 /** The page on which a customer pays into the wallet. */
 export function topupPage(view: HostedTopupView, visit: Visit): string {
   const sight = sightOf(view, visit)
-  if (view.payment_status === 'paid') return framed(sight, done(sight))
+  if (view.status === 'succeeded') return framed(sight, done(sight))
+  // The operator has the money, and what is in the book is in the wallet.
+  if (view.status === 'pending' && view.payment_status === 'paid') return framed(sight, booking(sight), 5)
   if (view.payment?.redirect_url) return framed(sight, html`${sum(sight)} ${goOn(sight)}`)
   if (view.payment_status === 'processing') return framed(sight, html`${sum(sight)} ${prompt(sight)}`, 5)
   if (view.status === 'failed' || view.payment?.failure_code) return framed(sight, failed(sight))
@@ -63,6 +65,16 @@ function form(sight: Sight, typed: Typed): Html {
   const isByCard = view.payment_methods.some(({ type }) => type === 'card')
   const later = isByCard && html`<p class="hint">${portalWords[reader.language].cardLater}</p>`
   return html`${sum(sight)} ${paymentForm(sight, typed)} ${later}`
+}
+
+function booking(sight: Sight): Html {
+  const { reader, path } = sight
+  const own = portalWords[reader.language]
+  const page = `${path}${reader.here}`
+  const text = own.bookingLead(amountOf(sight))
+  return html`${doneSign}
+    <h1>${own.bookingTitle}</h1>
+    ${waiting(reader, { status: `${path}/status`, field: 'status', shown: 'pending', page, text })}`
 }
 
 function done(sight: Sight): Html {
