@@ -1,10 +1,13 @@
 import type { Request } from '../../../packages/contract/routes.ts'
 import type { RowStream } from '../../../packages/contract/row.ts'
+import { readState } from '../../../packages/kernel/history.ts'
 import type { OperationRow } from '../../../packages/domain/payment-intents/operation.ts'
+import type { PaymentFailureCode } from '../../../packages/domain/payment-intents/events.ts'
 import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
 import { payout } from '../../../packages/domain/payouts/payout.ts'
 import { refund } from '../../../packages/domain/refunds/refund.ts'
 import { operations } from '../../../projections/operations.ts'
+import { brandOf, type Brand } from './brands.ts'
 import { currentRow } from '../kinds/row-handler.ts'
 
 const deciders = { payment_intent: paymentIntent, payout, refund } as const
@@ -22,4 +25,27 @@ export async function currentOperation(
 ): Promise<OperationRow | undefined> {
   const row = await currentRow(dependencies, { from: operations, id, streamOf: streamOfOperation })
   return row as OperationRow | undefined
+}
+
+/** What a payer is told of the payment that an operation is for. */
+export interface PayersPayment {
+  readonly livemode: boolean
+  readonly merchant: Brand
+  readonly amount: number
+  readonly currency: string
+  /** Why it came to nothing, where this operation was the last try. */
+  readonly failure: PaymentFailureCode | null
+}
+
+export async function payersPayment(
+  dependencies: Pick<Request['dependencies'], 'store' | 'images' | 'baseUrl'>,
+  operation: string,
+  id: string,
+): Promise<PayersPayment | undefined> {
+  const intent = await readState(dependencies.store, paymentIntent, id)
+  if (intent.status === 'none') return undefined
+  const { livemode, amount, currency, status, attempts } = intent
+  const isLast = attempts.at(-1)?.operationId === operation
+  const failure = status === 'failed' && isLast ? intent.failure.code : null
+  return { livemode, merchant: await brandOf(dependencies, intent), amount, currency, failure }
 }

@@ -1,9 +1,12 @@
+import { identity } from '../../../packages/contract/identity.ts'
 import type { Visit } from '../../../packages/contract/pages.ts'
 import type { OperationView } from '../../../packages/domain/payment-intents/operation.ts'
-import { html } from '../docs/html.ts'
-import { frame, readerOf } from './layout.ts'
-import type { Words } from './words.ts'
+import { payersPayment, type PayersPayment } from '../actions/operations.ts'
+import { html, type Html } from '../docs/html.ts'
+import { frame, merchantOf, readerOf, type Reader } from './layout.ts'
+import { money } from './money.ts'
 import { waiting } from './pay-parts.ts'
+import type { Words } from './words.ts'
 
 const titles: Readonly<Record<OperationView['status'], keyof Words & `status${string}`>> = {
   pending: 'statusPending',
@@ -16,23 +19,54 @@ const titles: Readonly<Record<OperationView['status'], keyof Words & `status${st
  * Spec, Return URL rules 1: where the payer stays when there is no return URL, and is forwarded from
  * otherwise.
  */
-export function operationPage(view: OperationView, visit: Visit) {
-  const { id, message, redirect_url, livemode } = view
-  const status = `/operations/status/${id}`
+export async function operationPage(view: OperationView, visit: Visit): Promise<string> {
+  const { id, redirect_url } = view
   const reader = readerOf(visit)
   const { words } = reader
+  const payment = await paymentOf(view, visit)
   const title = words[titles[view.status]]
   const isOpen = view.status === 'pending'
-  const label = isOpen ? words.goOn : words.back('')
+  const label = isOpen ? words.goOn : words.back(payment?.merchant.name ?? '')
   return frame(reader, {
     title,
-    isTest: !livemode,
+    ...(payment ? merchantOf(payment) : { isTest: !view.livemode }),
     ...(isOpen && { refreshSeconds: 5 }),
     ...(!isOpen && redirect_url !== null && { forward: redirect_url }),
-    content: html`<h1>${title}</h1>
-      ${message !== null && html`<p>${message}</p>`}
-      ${isOpen && waiting(reader, { status, field: 'status', shown: 'pending', page: `${visit.path}${reader.here}` })}
+    content: html`${payment && sumOf(payment, reader)}
+      <h1>${title}</h1>
+      ${said(view, payment, reader)} ${isOpen && waitingFor(view, visit, reader)}
       ${redirect_url !== null && html`<a class="button" href="${redirect_url}">${label}</a>`}
       <p class="hint">${id}</p>`,
   })
+}
+
+/** Payouts and refunds have no payer who looks at pages. */
+async function paymentOf(view: OperationView, { dependencies }: Visit): Promise<PayersPayment | undefined> {
+  if (view.type !== 'payment') return undefined
+  return payersPayment(dependencies, identity(view.id, 'op')!, identity(view.resource.id, 'pi')!)
+}
+
+/** What is paid comes first, on each page about a payment. */
+export function sumOf({ amount, currency }: PayersPayment, { words, language }: Reader): Html {
+  return html`<p class="due">
+    <span class="label">${words.amount}</span>
+    <span class="sum">${money(amount, currency, language)}</span>
+  </p>`
+}
+
+function said(
+  { message }: OperationView,
+  payment: PayersPayment | undefined,
+  { words }: Reader,
+): Html | false {
+  const failure = payment?.failure
+  if (failure) return html`<p>${words.failures[failure]} ${words.notPaid}</p>`
+  return message !== null && html`<p>${message}</p>`
+}
+
+function waitingFor({ id, type }: OperationView, { path }: Visit, reader: Reader): Html {
+  const { words, here } = reader
+  const text = type === 'payment' ? words.waiting : words.underWay
+  const [status, page] = [`/operations/status/${id}`, `${path}${here}`]
+  return waiting(reader, { status, field: 'status', shown: 'pending', page, text })
 }

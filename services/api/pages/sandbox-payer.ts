@@ -6,11 +6,12 @@ import type { OperationRow } from '../../../packages/domain/payment-intents/oper
 import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
 import { commandAfter } from '../../../packages/domain/payment-intents/operator-answer.ts'
 import type { RailState } from '../../../packages/kernel/rail-ports.ts'
-import { currentOperation } from '../actions/operations.ts'
+import { currentOperation, payersPayment } from '../actions/operations.ts'
 import { html } from '../docs/html.ts'
 import { pagePolicy } from '../http/browser.ts'
 import { endPacked } from '../http/respond.ts'
-import { frame, readerOf, type Reader } from './layout.ts'
+import { frame, merchantOf, readerOf, type Reader } from './layout.ts'
+import { sumOf } from './operation.ts'
 
 const path = '/sandbox/pay'
 const declined: RailState = { state: 'failed', code: 'payer_declined', message: 'The payer declined' }
@@ -20,10 +21,10 @@ const declined: RailState = { state: 'failed', code: 'payer_declined', message: 
  */
 export function mountSandboxPayer(app: Express, dependencies: Dependencies): void {
   app.get(`${path}/:reference`, async (request, response) => {
-    const { status } = await openPayment(dependencies, request)
+    const operation = await openPayment(dependencies, request)
     response.setHeader('Content-Type', 'text/html; charset=utf-8')
     response.setHeader('Content-Security-Policy', pagePolicy)
-    endPacked(response, 200, page(request, status === 'pending'))
+    endPacked(response, 200, await page(dependencies, request, operation))
   })
   app.post(`${path}/:reference/approve`, (request, response) =>
     play(dependencies, { request, response, result: { state: 'succeeded' } }),
@@ -47,7 +48,7 @@ async function play(dependencies: Dependencies, { request, response, result }: P
     const envelope = { merchant, livemode: false, actor: 'rail', correlation: dependencies.newId() }
     await dependencies.executor.send(paymentIntent, resource, command, envelope)
   }
-  response.redirect(303, `/operations/status/${publicId('op', id)}`)
+  response.redirect(303, `/operations/status/${publicId('op', id)}${readerFor(request).here}`)
 }
 
 async function openPayment(dependencies: Dependencies, { params }: Request): Promise<OperationRow> {
@@ -57,17 +58,28 @@ async function openPayment(dependencies: Dependencies, { params }: Request): Pro
   return operation
 }
 
-function page(request: Request, isOpen: boolean): string {
-  const language = (offered: readonly string[]) => request.acceptsLanguages([...offered]) || undefined
-  const reader = readerOf({ query: request.query, path: request.path, language })
+async function page(
+  dependencies: Dependencies,
+  request: Request,
+  { id, resource, status }: OperationRow,
+): Promise<string> {
+  const reader = readerFor(request)
   const { words } = reader
+  const payment = (await payersPayment(dependencies, id, resource)) ?? refuse('resource_must_exist')
+  const isOpen = status === 'pending'
   return frame(reader, {
     title: words.playPayer,
-    isTest: true,
-    content: html`<h1>${words.playPayer}</h1>
+    ...merchantOf(payment),
+    content: html`${sumOf(payment, reader)}
+      <h1>${words.playPayer}</h1>
       <p>${isOpen ? words.playLead : words.decided}</p>
-      ${isOpen && choices(request.params['reference'] as string, reader)}`,
+      ${isOpen && choices(publicId('op', id), reader)}`,
   })
+}
+
+function readerFor(request: Request): Reader {
+  const { query, path } = request
+  return readerOf({ query, path, language: (offered) => request.acceptsLanguages([...offered]) || undefined })
 }
 
 function choices(reference: string, { words, language }: Reader) {

@@ -22,7 +22,7 @@ body {
 }
 main {
   width: 100%; max-width: 27rem; background: var(--card); border-radius: 1rem; padding: 1.25rem;
-  box-shadow: 0 1px 3px #0002, 0 8px 28px #0000000f;
+  box-shadow: 0 1px 3px #0002, 0 8px 28px #0000000f; overflow-wrap: anywhere;
 }
 @media (min-width: 40rem) { body { padding-top: 3rem; } main { padding: 2rem; } }
 h1 { font-size: 1.3rem; line-height: 1.3; margin: 0.5rem 0; }

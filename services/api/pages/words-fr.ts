@@ -30,6 +30,7 @@ export const french: Words = {
     'Approuvez avec votre code secret. Nous ne le demandons jamais.',
   ],
   waiting: 'Nous attendons votre accord. Cette page continue toute seule.',
+  underWay: 'C’est en cours. Cette page continue toute seule.',
   refresh: 'Regarder à nouveau',
   promptNothing: 'Aucun message reçu ?',
   promptHelp:

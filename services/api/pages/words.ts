@@ -33,6 +33,7 @@ export const english = {
     'Approve with your secret code. We never ask for it.',
   ],
   waiting: 'We are waiting for your approval. This page goes on by itself.',
+  underWay: 'It is under way. This page goes on by itself.',
   refresh: 'Look again',
   promptNothing: 'No message arrived?',
   promptHelp:
