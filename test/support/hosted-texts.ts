@@ -1,0 +1,49 @@
+/** What a payer looks for on hosted pages. */
+export interface HostedTexts {
+  readonly pay: RegExp
+  readonly payOne: RegExp
+  readonly prompt: string
+  readonly play: string
+  readonly paid: string
+  readonly done: string
+  readonly approve: string
+  readonly decided: string
+  readonly cancel: string
+  readonly cancelNow: string
+  readonly ends: RegExp
+  readonly topup: string
+  readonly goOn: string
+}
+
+export const hostedTexts: Readonly<Record<'fr' | 'en', HostedTexts>> = {
+  fr: {
+    pay: /^Payer(?: [\d\s]+F\sCFA)?$/,
+    payOne: /^Payer [\d\s]+F\sCFA/,
+    prompt: 'Confirmez sur votre téléphone',
+    play: 'Jouer le payeur',
+    paid: 'Payé, merci',
+    done: 'Fait',
+    approve: 'Approuver le paiement',
+    decided: 'Ce paiement est déjà décidé.',
+    cancel: 'Résilier…',
+    cancelNow: 'Résilier l’abonnement',
+    ends: /Se termine le \d+ .*, sans renouvellement/,
+    topup: 'Ajouter de l’argent…',
+    goOn: 'Continuer',
+  },
+  en: {
+    pay: /^Pay(?: [\d,]+\sF\sCFA)?$/,
+    payOne: /^Pay [\d,]+\sF\sCFA/,
+    prompt: 'Confirm on your phone',
+    play: 'Play the payer',
+    paid: 'Paid, thank you',
+    done: 'Done',
+    approve: 'Approve the payment',
+    decided: 'This payment is decided already.',
+    cancel: 'Cancel…',
+    cancelNow: 'Cancel the subscription',
+    ends: /Ends on \d+ .*, and is not renewed/,
+    topup: 'Put money in…',
+    goOn: 'Continue',
+  },
+}
