@@ -27,11 +27,12 @@ export interface ProcessesOptions {
 
 /** Starts policies, reactions and the callbacks of payment rails. */
 export async function startProcesses(options: ProcessesOptions): Promise<Subscription> {
-  const { dependencies, processes, term } = options
+  const { dependencies, pool, processes, term } = options
   const { log } = dependencies
   const doing = { tools: toolsOf(dependencies), assertLeading: () => term?.assertLeading() }
   await dependencies.movedClocks.follow()
-  const { subscriptions, retries } = await followLog(options, doing)
+  const checkpoints = new Checkpoints(pool, term?.fence)
+  const { subscriptions, retries } = await followLog(options, { ...doing, checkpoints })
   const stop = new AbortController()
   const callbacks = dependencies.rail.onCallback(async (callback) => {
     doing.assertLeading()
@@ -42,11 +43,14 @@ export async function startProcesses(options: ProcessesOptions): Promise<Subscri
     stop.abort()
     const closed = [...subscriptions, callbacks].map((subscription) => subscription.close())
     await Promise.all([...closed, retryRequests])
+    await checkpoints.close()
   }
   return { close }
 }
 
-type Doing = Pick<ReactionRunnerOptions, 'tools' | 'assertLeading'>
+interface Doing extends Pick<ReactionRunnerOptions, 'tools' | 'assertLeading'> {
+  readonly checkpoints: Checkpoints
+}
 
 interface Following {
   readonly subscriptions: readonly Subscription[]
@@ -58,7 +62,7 @@ async function followLog(options: ProcessesOptions, doing: Doing): Promise<Follo
   const { dependencies, pool, policies, processes, term, giveWay } = options
   const { store, executor, log } = dependencies
   const deciders = new Map(options.deciders.map((decider) => [decider.category, decider]))
-  const checkpoints = new Checkpoints(pool, term?.fence)
+  const { checkpoints } = doing
   const orders = new ParkedEvents(pool, 'policies', term?.fence)
   const events = new ParkedEvents(pool, 'reactions', term?.fence)
   await Promise.all([orders.load(), events.load()])
@@ -66,7 +70,7 @@ async function followLog(options: ProcessesOptions, doing: Doing): Promise<Follo
   const sending = { policies, deciders, executor, parked: orders, log, ...(giveWay && { giveWay }) }
   const runner = new PolicyRunner(sending)
   const following = await subscribePolicies(dependencies, checkpoints, runner)
-  const reactions = { processes, deciders, store, checkpoints, parked: events, log, ...doing }
+  const reactions = { processes, deciders, store, parked: events, log, ...doing }
   const reacting = await startReactions(reactions).catch(async (error: unknown) => {
     await following.close()
     throw error
@@ -83,7 +87,7 @@ async function followLog(options: ProcessesOptions, doing: Doing): Promise<Follo
 /** Sends the commands of policies for every event of the log after the checkpoint. */
 export async function subscribePolicies(
   { store, log }: Dependencies,
-  checkpoints: Pick<Checkpoints, 'load' | 'save'>,
+  checkpoints: Pick<Checkpoints, 'load' | 'save' | 'passed'>,
   runner: PolicyRunner,
 ): Promise<Subscription> {
   const { position } = await checkpoints.load('policies')
@@ -93,7 +97,9 @@ export async function subscribePolicies(
     everyMs,
     onError: (error) => log.warn({ error }, 'policies are tried again'),
     async handle(events, through) {
-      await runner.handle(events)
+      const followed = events.filter(({ type }) => runner.follows(type))
+      if (followed.length === 0) return checkpoints.passed('policies', through)
+      await runner.handle(followed)
       await checkpoints.save('policies', through)
     },
   })

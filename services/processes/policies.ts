@@ -54,6 +54,10 @@ export class PolicyRunner {
     }
   }
 
+  follows(type: string): boolean {
+    return this.#followers.has(type)
+  }
+
   async handle(events: readonly StoredEvent[]): Promise<void> {
     const byTarget = new Map<string, CausedCommand[]>()
     const { giveWay } = this.#options

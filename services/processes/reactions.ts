@@ -17,7 +17,7 @@ export interface ReactionRunnerOptions {
   readonly processes: readonly Process[]
   readonly deciders: ReadonlyMap<string, AnyDecider>
   readonly store: EventStore
-  readonly checkpoints: Pick<Checkpoints, 'load' | 'attempt' | 'save'>
+  readonly checkpoints: Pick<Checkpoints, 'load' | 'attempt' | 'save' | 'passed'>
   readonly parked: Pick<ParkedEvents, 'has' | 'park' | 'parkBehind'>
   readonly tools: Tools
   readonly log: Log
@@ -44,7 +44,8 @@ export async function startReactions(options: ReactionRunnerOptions): Promise<Su
     async handle(events, through) {
       const relevant = events.filter(({ type }) => work.has(type))
       const attemptedBefore = attempted
-      if (relevant.length > 0) await checkpoints.attempt(consumer, through)
+      if (relevant.length === 0) return checkpoints.passed(consumer, through)
+      await checkpoints.attempt(consumer, through)
       attempted = Math.max(attempted, through)
       await forEach(relevant, atOnce, (event) => react(options, { event, work, attempted: attemptedBefore }))
       await checkpoints.save(consumer, through)

@@ -53,6 +53,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     onError: (error) => log.warn({ error }, 'relaying is tried again'),
     async handle(events, through) {
       const rendered = await renderAll({ renderer, parked, log, giveWay }, events)
+      if (rendered.length === 0) return checkpoints.passed(consumer, through)
       await tell(told, rendered)
       logEnds(log, rendered)
       await checkpoints.save(consumer, through)
@@ -69,6 +70,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   const close = async () => {
     stop.abort()
     await Promise.all([subscription.close(), retryRequests])
+    await checkpoints.close()
   }
   return { close, forget: () => renderer.forget() }
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { fenced, type Fence } from './fence.ts'
+import { fenced, LeadershipLostError, type Fence } from './fence.ts'
 
 export interface Checkpoint {
   /** Everything up to here is done. */
@@ -8,10 +8,18 @@ export interface Checkpoint {
   readonly attempted: number
 }
 
+/** What was passed is saved when nothing else was for so long, or so long after the first of it. */
+const passedMs = { quiet: 30, most: 250 }
+
 /** Checkpoints of the log's consumers other than read models. Only the leader moves them. */
 export class Checkpoints {
   readonly #pool: pg.Pool
   readonly #fence: Fence | undefined
+  /** By consumer: positions that are not saved yet. */
+  readonly #passed = new Map<string, number>()
+  #saving: NodeJS.Timeout | undefined
+  #latestAt = 0
+  #written: Promise<void> = Promise.resolve()
 
   constructor(pool: pg.Pool, fence?: Fence) {
     this.#pool = pool
@@ -34,11 +42,52 @@ export class Checkpoints {
   }
 
   async save(name: string, position: number): Promise<void> {
-    const text = 'update checkpoints set position = $2, updated_at = now() where name = $1'
-    await this.#write((connection) => connection.query(text, [name, position]))
+    await this.#write((connection) => connection.query(move, [name, position]))
+    if ((this.#passed.get(name) ?? Infinity) <= position) this.#passed.delete(name)
+  }
+
+  /**
+   * Nothing had to be done up to here. It is saved soon, together with more: whoever goes on from an older
+   * position passes the same events again.
+   */
+  passed(name: string, position: number): void {
+    if (this.#passed.size === 0) this.#latestAt = performance.now() + passedMs.most
+    this.#passed.set(name, position)
+    if (!this.#saving) this.#saving = setTimeout(() => this.#savePassed(), passedMs.quiet).unref()
+    else if (performance.now() + passedMs.quiet < this.#latestAt) this.#saving.refresh()
+  }
+
+  /** Saves what was passed. */
+  async close(): Promise<void> {
+    clearTimeout(this.#saving)
+    this.#savePassed()
+    await this.#written
+    clearTimeout(this.#saving)
+  }
+
+  #savePassed(): void {
+    this.#saving = undefined
+    const passed = [...this.#passed]
+    if (passed.length === 0) return
+    this.#passed.clear()
+    const write = this.#write(async (connection) => {
+      for (const parameters of passed) await connection.query(move, parameters)
+    })
+    this.#written = Promise.all([this.#written, write]).then(
+      () => undefined,
+      (error: unknown) => {
+        // The next leader passes it again.
+        if (error instanceof LeadershipLostError) return
+        for (const [name, position] of passed) if (!this.#passed.has(name)) this.passed(name, position)
+      },
+    )
   }
 
   #write<Result>(work: (connection: pg.ClientBase) => Promise<Result>): Promise<Result> {
     return fenced(this.#pool, this.#fence, work)
   }
 }
+
+/** Never back: what was passed may arrive behind what was done after it. */
+const move = `
+  update checkpoints set position = greatest(position, $2), updated_at = now() where name = $1`

@@ -1,0 +1,65 @@
+import t from 'tap'
+import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
+import { LeadershipLostError } from '../../infra/postgres/consumers/fence.ts'
+import { eventually } from '../support/eventually.ts'
+import { testDatabase } from '../support/postgres.ts'
+
+t.test('what was passed is saved soon, and never behind what was done after it', async (t) => {
+  const { pool } = await testDatabase(t)
+  const saved = async () => (await new Checkpoints(pool).load('test')).position
+  const checkpoints = new Checkpoints(pool)
+  await checkpoints.load('test')
+
+  checkpoints.passed('test', 3)
+  t.equal(await saved(), 0, 'not at once')
+  await eventually(saved, (position) => position === 3)
+
+  checkpoints.passed('test', 4)
+  await checkpoints.save('test', 5)
+  checkpoints.passed('other', 1)
+  await checkpoints.close()
+  t.equal(await saved(), 5)
+
+  checkpoints.passed('test', 7)
+  await checkpoints.close()
+  t.equal(await saved(), 7, 'at the end')
+})
+
+t.test('positions are saved while events keep coming', async (t) => {
+  const { pool } = await testDatabase(t)
+  const checkpoints = new Checkpoints(pool)
+  await checkpoints.load('test')
+  let position = 0
+  const coming = setInterval(() => checkpoints.passed('test', ++position), 2)
+  t.teardown(() => clearInterval(coming))
+  await eventually(
+    async () => (await new Checkpoints(pool).load('test')).position,
+    (saved) => saved > 0,
+  )
+  clearInterval(coming)
+  await checkpoints.close()
+})
+
+t.test(
+  'a leader that is deposed saves nothing any more; a database that was away gets it later',
+  async (t) => {
+    const { pool } = await testDatabase(t)
+    await new Checkpoints(pool).load('test')
+    let failure: Error | undefined = new LeadershipLostError('test')
+    const deposed = new Checkpoints(pool, async () => {
+      if (failure) throw failure
+    })
+    deposed.passed('test', 3)
+    await deposed.close()
+    failure = undefined
+    await deposed.close()
+    t.equal((await new Checkpoints(pool).load('test')).position, 0)
+
+    failure = Object.assign(new Error('away'), { code: '57P01' })
+    deposed.passed('test', 4)
+    await deposed.close()
+    failure = undefined
+    await deposed.close()
+    t.equal((await new Checkpoints(pool).load('test')).position, 4)
+  },
+)
