@@ -19,25 +19,27 @@ t.before(async () => {
 
 const ways = Object.entries(hostedWays)
 
-for (const [name, way] of ways)
-  for (const { name: whose, visitor: as, texts } of hostedVisitors)
-    t.test(`${name}, its whole way: ${whose}`, async (t) => {
-      const page = await visitor(t, as)
-      const strangers = strangersTo(page)
-      const look = async (step: string) => {
-        const seen = `${name}-${whose}-${step}`
-        t.equal(await page.locator('html').getAttribute('lang'), as.language, seen)
-        await picture(page, `hosted-${seen}`)
-        if (!as.javaScript) return
-        t.notOk(await scrollsSideways(page), seen)
-        t.strictSame(await accessibilityFaults(page), [], seen)
-        if (whose === 'phone-fr') t.strictSame(await faultsInOtherGuises(page), [], seen)
-      }
-      await page.goto(await way.start(service))
-      await look('start')
-      await way.walk({ service, page, visitor: as, texts, look })
-      t.strictSame(strangers, [], 'nobody else was asked')
-    })
+const walks = ways.flatMap(([name, way]) => hostedVisitors.map((visiting) => ({ name, way, visiting })))
+
+await lawOver(t, walks, ({ name, way, visiting: { name: whose, visitor: as, texts } }) =>
+  t.test(`${name}, its whole way: ${whose}`, async (t) => {
+    const page = await visitor(t, as)
+    const strangers = strangersTo(page)
+    const look = async (step: string) => {
+      const seen = `${name}-${whose}-${step}`
+      t.equal(await page.locator('html').getAttribute('lang'), as.language, seen)
+      await picture(page, `hosted-${seen}`)
+      if (!as.javaScript) return
+      t.notOk(await scrollsSideways(page), seen)
+      t.strictSame(await accessibilityFaults(page), [], seen)
+      if (whose === 'phone-fr') t.strictSame(await faultsInOtherGuises(page), [], seen)
+    }
+    await page.goto(await way.start(service))
+    await look('start')
+    await way.walk({ service, page, visitor: as, texts, look })
+    t.strictSame(strangers, [], 'nobody else was asked')
+  }),
+)
 
 /** Addresses that are not of the service, of all that the page asks for. */
 function strangersTo(page: Page): readonly string[] {
