@@ -103,6 +103,23 @@ t.test('being cut off under load is normal: nothing is missing, doubled or told 
   t.ok(store.counts().timesCutOff > 0, 'which is counted')
 })
 
+t.test('given cut-offs before the first event, then each next subscription follows at once', async (t) => {
+  const { peer, store } = await peerAndStore(t)
+  const [category, events, cutOffs] = [newCategory(), newEvents(1), 12]
+  peer.cutOffInTransition(cutOffs)
+  const since = performance.now()
+  const follower = new Follower(store, { after: 0, batchSize: 10, categories: [category] })
+  await peer.until(({ subscribedAfter }) => subscribedAfter.length > cutOffs)
+  // Pauses that grow to two seconds would add up to fifteen.
+  const tookMs = performance.now() - since
+  t.ok(tookMs < 5_000, `${Math.round(tookMs)} ms`)
+  t.equal(store.counts().timesCutOff, cutOffs)
+  await store.append(newStream(category), noStream, events)
+  await follower.received(1)
+  await follower.close()
+  t.same(ids(follower.events), ids(events))
+})
+
 t.test('a consumer is told how far the log goes when only others write', async (t) => {
   const { peer, store } = await peerAndStore(t)
   const [category, other] = [newCategory(), newCategory()]

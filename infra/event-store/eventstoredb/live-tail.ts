@@ -69,10 +69,12 @@ export class LiveTail {
         await reader.requireSameLog()
         await this.#catchUp()
         const { error, hasCome } = await this.#follow()
-        if (isCutOff(error)) this.timesCutOff++
+        const wasCutOff = isCutOff(error)
+        if (wasCutOff) this.timesCutOff++
         else seen.doubt()
-        if (hasCome) delayMs = retryMs.first
-        if (hasCome || error === undefined) continue
+        if (hasCome || wasCutOff) delayMs = retryMs.first
+        // Reading the gap is pause enough, however soon the server cuts off.
+        if (hasCome || wasCutOff || error === undefined) continue
       } catch (error) {
         this.bell.fail(error)
       }

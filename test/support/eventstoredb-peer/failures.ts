@@ -39,3 +39,7 @@ export function streamDeleted(stream: string): Failure {
 
 const tooSlow = 'Operation timed out: Consumer too slow to handle event'
 export const cutOffLive = failure(status.ABORTED, `${tooSlow} while live. Client resubscription required.`)
+export const cutOffInTransition = failure(
+  status.ABORTED,
+  `${tooSlow} while transitioning to live. Client resubscription required.`,
+)

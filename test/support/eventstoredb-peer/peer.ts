@@ -17,10 +17,10 @@ import {
   type BatchAppendCall,
   type Decide,
 } from './append.ts'
-import { accessDenied, notLeader, unauthenticated, type Failure } from './failures.ts'
+import { accessDenied, cutOffInTransition, notLeader, unauthenticated, type Failure } from './failures.ts'
 import { Line } from './line.ts'
 import { Log, problemOf, type AppendOutcome, type ProposedAppend } from './log.ts'
-import { featuresAnswer, gossipAnswer } from './messages.ts'
+import { confirmationAnswer, featuresAnswer, gossipAnswer } from './messages.ts'
 import { answerRead, answerSubscription, refusalOf, subscriptionStart, type ReadCall } from './read.ts'
 import { isUser, rightToRead, type User } from './rights.ts'
 
@@ -57,6 +57,7 @@ export class EventStoreDbPeer {
   readonly #subscriptions = new Set<ReadCall>()
   readonly #happened = new EventEmitter()
   readonly #faults: AppendFault[] = []
+  #cutOffsInTransition = 0
   readonly #batchAppends = new Set<BatchAppendCall>()
   #leaderPort: number | undefined
   #failure: Failure | undefined
@@ -159,6 +160,11 @@ export class EventStoreDbPeer {
     for (const call of this.#subscriptions) call.emit('error', { code, details, metadata: new Metadata() })
   }
 
+  /** So many of the next subscriptions end where they would become live, before anything new was sent. */
+  cutOffInTransition(count: number): void {
+    this.#cutOffsInTransition = count
+  }
+
   /** Waits for something that appends and subscriptions bring about. */
   async until(condition: (peer: this) => boolean): Promise<void> {
     while (!condition(this)) await once(this.#happened, 'change')
@@ -226,7 +232,11 @@ export class EventStoreDbPeer {
     this.#subscriptions.add(call)
     this.subscribedAfter.push(subscriptionStart(call, this.log))
     this.#happened.emit('change')
-    await answerSubscription(call, this.log, (message) => this.#note(message))
+    if (this.#cutOffsInTransition > 0) {
+      this.#cutOffsInTransition--
+      call.write(confirmationAnswer(randomUUID()))
+      call.emit('error', cutOffInTransition)
+    } else await answerSubscription(call, this.log, (message) => this.#note(message))
     this.#subscriptions.delete(call)
   }
 
