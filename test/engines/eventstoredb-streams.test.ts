@@ -59,6 +59,42 @@ t.test('a damaged stream of each category is refused, and never begun anew', asy
   await lawOver(t, rows, ({ stream, name }) => t.ok(named.has(stream), `${name} is named`))
 })
 
+t.test('a stream begun anew is damaged, however its first append is answered', async (t) => {
+  const { peer, store } = await peerAndStore(t, ownStreams)
+  const answers = ['answer lost', 'called a conflict', 'position left out'] as const
+  await lawOver(t, answers, async (fault) => {
+    const [stream, events] = [newStream('payout'), newEvents(1)]
+    await store.append(stream, noStream, newEvents(3))
+    peer.log.delete(stream)
+    peer.failNextAppend({ fault })
+    const append = () => store.append(stream, noStream, events)
+    const first = await append().catch((error: Error) => error)
+    t.equal(peer.log.stream(stream)!.length, 4, `${fault}: it was written`)
+    // Whoever does not know the outcome asks again with the same events.
+    const isUnknown = 'name' in first && first.name === 'OutcomeUnknownError'
+    const last = isUnknown ? await append().catch((error: Error) => error) : first
+    t.match(last, { name: 'DamagedStreamError' }, fault)
+    t.equal(isUnknown, fault === 'answer lost')
+  })
+})
+
+t.test('a long-lived stream that is deleted while a process knows it never looks new', async (t) => {
+  const { peer, store } = await peerAndStore(t, ownStreams)
+  const longLived = ownStreams.categories.filter((category) => !ownStreams.shortLived.includes(category))
+  const damaged = { name: 'DamagedStreamError' }
+  await lawOver(t, longLived, async (category) => {
+    const [read, begun] = [newStream(category), newStream(category)]
+    for (const stream of [read, begun]) {
+      await store.append(stream, noStream, newEvents(3))
+      t.equal((await store.readStream(stream, 0)).length, 3)
+      peer.log.delete(stream)
+    }
+    await t.rejects(store.readStream(read, 0), damaged, category)
+    await t.rejects(store.append(begun, noStream, newEvents(1)), damaged, category)
+    for (const stream of [read, begun]) t.equal(peer.log.stream(stream)!.length, 3, category)
+  })
+})
+
 t.test('rights on a stream hide nothing of it, and are named', async (t) => {
   const { peer, store } = await peerAndStore(t, ownStreams)
   await lawOver(t, ownStreams.categories, async (category) => {

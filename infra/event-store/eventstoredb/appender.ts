@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import {
   AppendTooLargeError,
   DamagedStreamError,
+  noStream,
   OutcomeUnknownError,
   StoreOverloadedError,
   VersionConflictError,
@@ -120,7 +121,8 @@ export class Appender {
   async #append(stream: string, expected: number, events: readonly ProposedEvent[]): Promise<Appended> {
     const { history, intact } = this.#options
     requireSmall(stream, events)
-    if (!intact.has(stream)) await intact.require(stream)
+    if (expected === noStream) await intact.requireStill(stream)
+    else if (!intact.has(stream)) await intact.require(stream)
     const written = await this.write(stream, expected, events)
     if (!written) return this.#readBack(stream, expected, events)
     const { revision, commit } = written
@@ -141,6 +143,7 @@ export class Appender {
     const last = found.length === events.length && isSame ? found.at(-1) : undefined
     const stored = last && this.#options.reader.stored(last)
     if (!stored) throw new VersionConflictError(stream, expected)
+    requireSequel(stream, stored.revision, expected + events.length)
     return { revision: stored.revision, position: stored.position }
   }
 

@@ -14,7 +14,7 @@ export interface IntactStreamsOptions {
 
 /**
  * A deleted stream looks as if it had never existed, and a truncated one as if it began later. So each
- * process checks the metadata of long-lived streams once.
+ * process checks the metadata of long-lived streams once, and again whenever one of them looks new.
  */
 export class IntactStreams {
   readonly #options: IntactStreamsOptions
@@ -27,7 +27,7 @@ export class IntactStreams {
 
   /** True when no check is needed. */
   has(stream: string): boolean {
-    return this.#options.shortLived.includes(categoryOf(stream)) || this.#known.get(stream) === true
+    return this.#isShortLived(stream) || this.#known.get(stream) === true
   }
 
   /** Throws DamagedStreamError for a stream of which something is hidden. */
@@ -39,6 +39,17 @@ export class IntactStreams {
       this.#looking.set(stream, looking)
     }
     await looking
+  }
+
+  /** Looks anew: a stream that was deleted meanwhile looks as if it had never existed. */
+  async requireStill(stream: string): Promise<void> {
+    if (this.#isShortLived(stream)) return
+    this.#known.delete(stream)
+    await this.#look(stream)
+  }
+
+  #isShortLived(stream: string): boolean {
+    return this.#options.shortLived.includes(categoryOf(stream))
   }
 
   async #look(stream: string): Promise<void> {

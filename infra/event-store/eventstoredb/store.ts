@@ -103,11 +103,11 @@ function partsOf(calls: Calls, options: EventStoreDbOptions) {
 }
 
 function assemble(parts: Parts, disconnect: () => Promise<void>): EventStoreDb {
-  const { calls, names, passedOver, history, reader, intact, appender, recent, tail } = parts
+  const { calls, passedOver, history, reader, appender, recent, tail } = parts
   const subscriptions = new OpenSubscriptions()
   return {
     append,
-    readStream,
+    readStream: (stream, from, limit) => readIntact(parts, stream, { from, limit }),
     readAll: (after, limit, filter) => reader.readAll(after, limit, filter),
     readAt: (position) => reader.readAt(position),
     readOn: (after) => readInPages(reader, after, eventsPerPage),
@@ -131,16 +131,25 @@ function assemble(parts: Parts, disconnect: () => Promise<void>): EventStoreDb {
     return appended
   }
 
-  async function readStream(stream: string, from: number, limit?: number) {
-    if (names.isOurs(stream) && !intact.has(stream)) await intact.require(stream)
-    return reader.readStream(stream, from, limit)
-  }
-
   async function close(): Promise<void> {
     await Promise.all([appender.close(), subscriptions.close(), tail.close()])
     calls.close()
     await disconnect()
   }
+}
+
+/** Throws for a stream of which something is hidden: it would look shorter than it is, or new. */
+async function readIntact(
+  { names, intact, reader }: Parts,
+  stream: string,
+  { from, limit }: { readonly from: number; readonly limit: number | undefined },
+) {
+  const isOurs = names.isOurs(stream)
+  const isKnown = isOurs && intact.has(stream)
+  if (isOurs && !isKnown) await intact.require(stream)
+  const events = await reader.readStream(stream, from, limit)
+  if (isKnown && events.length === 0 && from <= 0) await intact.requireStill(stream)
+  return events
 }
 
 function fail(error: Error): never {
