@@ -4,7 +4,7 @@ import { pictures } from '../../packages/domain/branding/examples.ts'
 import { accessibilityFaults, picture, scrollsSideways, visitor } from '../support/browser.ts'
 import { hostedVisitors, hostedWays } from '../support/hosted-ways.ts'
 import { lawOver } from '../support/law.ts'
-import { faultsInOtherGuises, keyboardFaults, paintCauses } from '../support/page-laws.ts'
+import { bytesOf, faultsInOtherGuises, keyboardFaults, paintCauses } from '../support/page-laws.ts'
 import { startPublicService } from '../support/public-service.ts'
 import type { TestService } from '../support/service.ts'
 
@@ -78,13 +78,7 @@ const wholeMost = 60_000
 t.test('each page is small, and is painted after few round trips', async (t) => {
   await lawOver(t, ways, async ([name, { start }]) => {
     const page = await visitor(t)
-    const sizes: Promise<number>[] = []
-    page.on('requestfinished', (request) => {
-      const sized = request.sizes()
-      sizes.push(sized.then((size) => size.responseBodySize + size.responseHeadersSize))
-    })
-    await page.goto(await start(service), { waitUntil: 'networkidle' })
-    const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+    const total = await bytesOf(page, await start(service))
     t.ok(total < wholeMost, `${name}: ${total} bytes with everything`)
     const { redirects, awaited, bytes } = await paintCauses(page)
     t.ok(redirects <= (name === 'link' ? 1 : 0), `${name}: ${redirects} redirects`)

@@ -9,7 +9,6 @@ import {
   type Visitor,
 } from '../support/browser.ts'
 import { openSession } from '../support/checkout.ts'
-import { eventually } from '../support/eventually.ts'
 import { startPublicService } from '../support/public-service.ts'
 import type { TestService } from '../support/service.ts'
 
@@ -203,30 +202,6 @@ t.test('links that lead nowhere say so', async (t) => {
   await service.post(`/api/v1/payment_links/${body.id}/deactivate`)
   t.equal((await page.goto(body.url))!.status(), 410)
   await page.getByRole('heading', { name: 'This link is closed' }).waitFor()
-})
-
-t.test('a page is small, asks nobody else, and lets nothing in', async (t) => {
-  const { url } = await openSession(service)
-  const page = await visitor(t)
-  const sizes: number[] = []
-  const hosts = new Set<string>()
-  page.on('response', async (response) => {
-    hosts.add(new URL(response.url()).host)
-    sizes.push((await response.body()).length)
-  })
-  const answer = (await page.goto(url, { waitUntil: 'networkidle' }))!
-  t.strictSame([...hosts], [new URL(service.url).host])
-  await eventually(
-    async () => sizes.length,
-    (count) => count >= 3,
-  )
-  const total = sizes.reduce((sum, size) => sum + size, 0)
-  t.ok(total < 60_000, `${total} bytes with everything`)
-  const policy = answer.headers()['content-security-policy']!
-  t.match(policy, /default-src 'none'/)
-  t.notMatch(policy, /unsafe/)
-  t.equal(answer.headers()['referrer-policy'], 'no-referrer')
-  t.notMatch(await page.content(), /<style| style=| onclick=/)
 })
 
 t.test('the page has the color of its merchant, where that can be read', async (t) => {

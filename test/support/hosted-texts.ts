@@ -11,8 +11,6 @@ export interface HostedTexts {
   readonly cancel: string
   readonly cancelNow: string
   readonly ends: RegExp
-  readonly topup: string
-  readonly goOn: string
 }
 
 export const hostedTexts: Readonly<Record<'fr' | 'en', HostedTexts>> = {
@@ -28,8 +26,6 @@ export const hostedTexts: Readonly<Record<'fr' | 'en', HostedTexts>> = {
     cancel: 'Résilier…',
     cancelNow: 'Résilier l’abonnement',
     ends: /Se termine le \d+ .*, sans renouvellement/,
-    topup: 'Ajouter de l’argent…',
-    goOn: 'Continuer',
   },
   en: {
     pay: /^Pay(?: [\d,]+\sF\sCFA)?$/,
@@ -43,7 +39,5 @@ export const hostedTexts: Readonly<Record<'fr' | 'en', HostedTexts>> = {
     cancel: 'Cancel…',
     cancelNow: 'Cancel the subscription',
     ends: /Ends on \d+ .*, and is not renewed/,
-    topup: 'Put money in…',
-    goOn: 'Continue',
   },
 }

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
 import { accessibilityFaults, scrollsSideways } from './browser.ts'
 
 // What holds for any page of ours. The functions run in the browser, whose types are not those of Node.
@@ -106,4 +106,18 @@ export function paintCauses(page: Page): Promise<PaintCauses> {
       bytes: [navigation!, ...awaited].reduce((sum, { transferSize }) => sum + transferSize, 0),
     }
   })
+}
+
+/**
+ * What the whole page has cost its payer. Nothing is listened to any more when it is judged: a page goes on
+ * polling until its test has closed it, and whatever is asked about a request then is never answered.
+ */
+export async function bytesOf(page: Page, url: string): Promise<number> {
+  const finished: Request[] = []
+  const note = (request: Request) => void finished.push(request)
+  page.on('requestfinished', note)
+  await page.goto(url, { waitUntil: 'networkidle' })
+  page.off('requestfinished', note)
+  const sizes = await Promise.all(finished.map((request) => request.sizes()))
+  return sizes.reduce((sum, size) => sum + size.responseBodySize + size.responseHeadersSize, 0)
 }
