@@ -87,6 +87,11 @@ scenarios(invoice, {
     when: { type: 'NumberInvoice', data: { number: 7 } },
     then: [numbered],
   },
+  'what is paid before it has its number is not paid again': {
+    given: [issued, outside],
+    when: { type: 'NumberInvoice', data: { number: 7 } },
+    then: [numbered],
+  },
   'what costs nothing is paid as soon as it has its number': {
     given: [{ type: 'InvoiceIssued', data: { ...(issued.data as object), lines: free } as never }],
     when: { type: 'NumberInvoice', data: { number: 7 } },

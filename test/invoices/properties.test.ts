@@ -38,7 +38,9 @@ const happening = fc.oneof(
     to: fc.constantFrom('open' as const, 'void' as const, 'uncollectible' as const, 'paid' as const),
     sees: fc.boolean(),
   }),
-  fc.record({ kind: fc.constantFrom('overdue' as const, 'reminder' as const) }),
+  fc.record({
+    kind: fc.constantFrom('overdue' as const, 'reminder' as const, 'number' as const, 'return' as const),
+  }),
 )
 
 type Ending = 'live' | 'ended' | 'paid'
@@ -50,11 +52,15 @@ t.test('an invoice is never paid beyond what is due, and has one try that can be
       /** How each try stands at the operators, who know nothing of the invoice. */
       const tries = new Map<string, Ending>()
       let collected = 0
+      /** How often it was told that it is paid, since it was last to be paid. */
+      let told = 0
       const send = (command: Message<InvoiceCommands>): boolean => {
         try {
           const now = new Date(context.now.getTime() + 90 * dayMs)
           for (const event of decide(invoice, command, state, { ...context, now })) {
             if (event.type === 'InvoicePaymentStarted') tries.set(event.data.paymentIntent, 'live')
+            if (event.type === 'InvoicePaid') told++
+            if (event.type === 'InvoicePaymentReturned' && event.data.reopens) told = 0
             state = evolve(invoice, state, event, stampOf(context))
           }
           return true
@@ -79,7 +85,15 @@ t.test('an invoice is never paid beyond what is due, and has one try that can be
           send({ type: 'MoveInvoice', data: { to: one.to, ended: ended(one.sees) } })
         else if (one.kind === 'overdue') send({ type: 'MarkOverdue', data: {} })
         else if (one.kind === 'reminder') send({ type: 'NoteReminder', data: { number: 1, isMailed: true } })
-        else if (id !== null && tries.get(id) === 'live') {
+        else if (one.kind === 'number') send({ type: 'NumberInvoice', data: { number: 7 } })
+        else if (one.kind === 'return') {
+          const paid = [...tries.keys()].find((tried) => tries.get(tried) === 'paid')
+          if (paid === undefined) continue
+          tries.set(paid, 'ended')
+          collected -= 1_000
+          send({ type: 'ReturnPayment', data: { amount: 1_000, paymentIntent: paid } })
+          send({ type: 'ReturnPayment', data: { amount: 1_000, paymentIntent: paid } })
+        } else if (id !== null && tries.get(id) === 'live') {
           const amount = state.status === 'none' ? 0 : (state.attempt?.amount ?? 0)
           if (one.kind === 'failed') tries.set(id, 'ended')
           else tries.set(id, 'paid')
@@ -97,6 +111,7 @@ t.test('an invoice is never paid beyond what is due, and has one try that can be
           amountLeft(state) >= 0 &&
           state.amountPaid <= amountDue(state) &&
           live <= 1 &&
+          told <= 1 &&
           (state.status !== 'paid' || amountLeft(state) === 0) &&
           (state.status !== 'void' || state.amountPaid === 0)
         if (!isRight) return false

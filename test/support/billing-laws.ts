@@ -50,6 +50,13 @@ const billingLaws: Readonly<Record<string, string>> = {
       from events cross join json_array_elements(data->'lines') line where type = 'InvoiceIssued'
     ) moved group by stream having sum(amount) > 0`,
 
+  'that an invoice is paid is told once, until it is to be paid again': `
+    select stream from (
+      select stream, type, lag(type) over (partition by stream order by revision) as before from events
+      where type = 'InvoicePaid'
+        or type = 'InvoicePaymentReturned' and (data->>'reopens')::boolean
+    ) told where type = 'InvoicePaid' and before = 'InvoicePaid'`,
+
   'a top-up has succeeded exactly when the book has put it into the wallet, once': `
     select topup.stream, topup.amount, taken.amount as taken from (
       select requested.stream, requested.data->>'paymentIntent' as id,

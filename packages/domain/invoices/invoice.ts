@@ -60,12 +60,12 @@ export const invoice: Decider<Invoice, InvoiceCommands, InvoiceEvents> = {
       return [isDraft ? { type: 'InvoiceDrafted', data: terms } : issued(terms, now)]
     },
 
-    // What costs nothing is paid, once it is known by its number.
+    // What costs nothing is paid, once it is known by its number; what was paid before that stays so.
     NumberInvoice({ number }, state) {
       const current = begun(state)
       if (current.number !== null) return []
       const numbered: Happening = { type: 'InvoiceNumbered', data: { number } }
-      return amountLeft(current) === 0 ? [numbered, paid(current, 0, outside)] : [numbered]
+      return amountDue(current) === 0 ? [numbered, paid(current, 0, outside)] : [numbered]
     },
 
     MoveInvoice({ to, ended }, state, { now }) {
