@@ -9,7 +9,7 @@ interface Printed {
 }
 
 const margin = 56
-const [labelWidth, lineGap] = [170, 14]
+const [valueWidthMost, columnGap, rowGap] = [160, 12, 6]
 
 /**
  * The receipt on paper. The same receipt is always the same bytes: its dates are those of the payment. The
@@ -31,14 +31,26 @@ export async function pdfOf({ title, language, receipt, rows }: Printed): Promis
   pdf.registerFont('plain', fontOf('DejaVuSans')).registerFont('bold', fontOf('DejaVuSans-Bold'))
   pdf.font('bold').fontSize(18).text(receipt.merchant.name)
   pdf.font('plain').fontSize(12).fillColor('#4b5a55').text(title).moveDown(1.5)
-  for (const [name, value] of rows) {
-    const y = pdf.y
-    pdf.fontSize(10).fillColor('#4b5a55').text(name, margin, y, { width: labelWidth })
-    const left = margin + labelWidth
-    pdf.fillColor('#14211d').text(value, left, y, { width: pdf.page.width - left - margin, align: 'right' })
-    pdf.y += lineGap
-  }
+  pdf.fontSize(10)
+  for (const row of rows) drawRow(pdf, row)
   pdf.end()
   await ended
   return Buffer.concat(chunks)
+}
+
+/** A name and its value stay together: a row begins a new page where it does not fit on this one. */
+function drawRow(pdf: PDFKit.PDFDocument, [name, value]: readonly [string, string]): void {
+  // What a short value leaves free is for a long name.
+  const width = Math.min(Math.ceil(pdf.widthOfString(value)) + 1, valueWidthMost)
+  const left = pdf.page.width - margin - width
+  const labelWidth = left - columnGap - margin
+  const rowHeight = Math.max(
+    pdf.heightOfString(name, { width: labelWidth }),
+    pdf.heightOfString(value, { width }),
+  )
+  if (pdf.y + rowHeight > pdf.page.height - margin) pdf.addPage()
+  const { y } = pdf
+  pdf.fillColor('#4b5a55').text(name, margin, y, { width: labelWidth })
+  pdf.fillColor('#14211d').text(value, left, y, { width, align: 'right' })
+  pdf.y = y + rowHeight + rowGap
 }
