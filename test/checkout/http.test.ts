@@ -1,4 +1,5 @@
 import t from 'tap'
+import { testConservation } from '../support/billing-laws.ts'
 import { answerPayment, byPhone, openSession, waiting } from '../support/checkout.ts'
 import { otherMerchantsKey } from '../support/credentials.ts'
 import { eventually } from '../support/eventually.ts'
@@ -214,3 +215,5 @@ t.test('fees of a session are quoted by its own terms', async (t) => {
   t.match(await quote({}), { status: 200, body: { amount: 5_000, fee: 100, total_amount: 5_000 } })
   t.match(await quote({ payment_method_type: 'card' }), { status: 200, body: { fee: 245 } })
 })
+
+testConservation(() => service)

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
+import { testConservation } from '../support/billing-laws.ts'
 import {
   accessibilityFaults,
   firstPaintMs,
@@ -270,3 +271,5 @@ t.test('a receipt on paper is always the same file, with the accents of names', 
   t.equal(one.subarray(0, 5).toString(), '%PDF-')
   t.match(one.toString('latin1'), /DejaVuSans/, 'the font comes with it')
 })
+
+testConservation(() => service)

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { identity } from '../../packages/contract/identity.ts'
 import type { RailState } from '../../packages/kernel/rail-ports.ts'
+import { testConservation } from '../support/billing-laws.ts'
 import { byPhone } from '../support/checkout.ts'
 import { eventually } from '../support/eventually.ts'
 import { ScriptedRail } from '../support/scripted-rail.ts'
@@ -137,3 +138,5 @@ t.test('a link that is open again expires at its time', async (t) => {
   )
   t.equal((await service.get(`/pay/${link.slug}`, { key: '' })).status, 410)
 })
+
+testConservation(() => service)

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { answerPayment, byPhone, waiting } from '../support/checkout.ts'
+import { testConservation } from '../support/billing-laws.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -172,6 +173,22 @@ t.test('a link expires at its time', async (t) => {
   })
 })
 
+t.test('whoever comes back to a payment that outlasts its session is led to it', async (t) => {
+  const link = await createLink(lamp)
+  const { session, cookie } = await follow(link)
+  const day = 24 * 3_600
+  await service.post('/api/test/clock', { advance_seconds: day - 60 })
+  t.equal((await pay(session)).status, 200)
+  await service.post('/api/test/clock', { advance_seconds: 120 })
+  t.match(await service.get(`/api/checkout/${session}/status`, { key: '' }), {
+    body: { payment_status: 'processing' },
+  })
+  t.equal((await follow(link, cookie)).session, session, 'and not asked to pay once more')
+  const { headers } = await service.get(`/pay/${link.slug}`, { key: '' })
+  const [, seconds] = /Max-Age=(\d+)/.exec(headers.get('set-cookie')!)!
+  t.ok(Number(seconds) > day, 'the browser knows it for longer than the session is open')
+})
+
 t.test('a session for a link has the terms of the link, and no others', async (t) => {
   const link = await createLink({ ...lamp, paymentMethodTypes: ['mobile_money'] })
   const open = (body: object) =>
@@ -198,3 +215,5 @@ t.test('a link has a QR code, and a list', async (t) => {
   const listed = await service.get<{ data: Link[] }>('/api/v1/payment_links?is_single_use=true&status=active')
   t.equal(listed.body.data[0]!.id, link.id)
 })
+
+testConservation(() => service)

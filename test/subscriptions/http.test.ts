@@ -1,4 +1,5 @@
 import t from 'tap'
+import { testConservation } from '../support/billing-laws.ts'
 import { createCustomer, createPlan, passDays, subscribe } from '../support/billing.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -129,3 +130,5 @@ t.test('a subscription that begins later is awaited until then', async (t) => {
   await passDays(service, 11)
   t.match(await becomes(id, 'active'), { current_period_start: start, current_period_end: end })
 })
+
+testConservation(() => service)

@@ -4,6 +4,7 @@ import { identity } from '../../packages/contract/identity.ts'
 import type { ExistingSubscription } from '../../packages/domain/subscriptions/state.ts'
 import { subscription } from '../../packages/domain/subscriptions/subscription.ts'
 import { usageRecord } from '../../packages/domain/usage/usage-record.ts'
+import { testConservation } from '../support/billing-laws.ts'
 import { createPlan, passDays, subscribe } from '../support/billing.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
@@ -174,3 +175,5 @@ t.test('what is used after the last period is refused, as nothing would bill it'
   await passDays(service, 32)
   t.match(await use(unpaid), { status: 409, body: { code: 'IKW-BILLING-002' } })
 })
+
+testConservation(() => service)

@@ -17,7 +17,7 @@ import { checkoutSession, type CheckoutSession } from '../../../packages/domain/
 import { checkoutSessions } from '../../../projections/checkout.ts'
 import { currentState } from '../kinds/current-state.ts'
 import { activeMerchant, admittedTerms, openLink } from './checkout-terms.ts'
-import { isPayable } from './checkout-sessions.ts'
+import { isPayable, paymentOf } from './checkout-sessions.ts'
 import { holderOfLink } from './checkout-links.ts'
 
 type Creation = Request<Static<typeof PaymentLinkRequest>>
@@ -50,8 +50,8 @@ export async function ownerOfLink({
 
 const unknown = 'No such payment link'
 const cookieName = 'ikw_session'
-/** As long as a session is open. */
-const cookieSeconds = 24 * 3_600
+/** A session is open for a day, and a payment that was begun in it may run on after that. */
+const cookieSeconds = 2 * 24 * 3_600
 
 export const LinkQuery = record({
   ...LanguageQuery.properties,
@@ -93,7 +93,8 @@ async function knownSession(request: Asking, link: string): Promise<string | und
   const state = id && (await currentState(request, checkoutSessions, identity(id, 'cs')!))
   const session = state as CheckoutSession | undefined
   if (!session || session.status === 'none' || session.link !== link) return undefined
-  return isPayable(request, session) ? session.url : undefined
+  const goesOn = isPayable(request, session) || (await paymentOf(request, session)) === 'processing'
+  return goesOn ? session.url : undefined
 }
 
 type Asking = Pick<Request, 'owner' | 'dependencies' | 'cookie'>
