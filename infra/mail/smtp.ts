@@ -1,5 +1,5 @@
 import { createTransport } from 'nodemailer'
-import { MailRefusedError, type Mailer } from '../../packages/kernel/ports.ts'
+import { MailDeferredError, MailRefusedError, type Mailer } from '../../packages/kernel/ports.ts'
 
 export interface SmtpOptions {
   /** `smtps://user:password@mail.example.com`, chosen by the operator of this service. */
@@ -39,11 +39,18 @@ export function smtpMailer({ url, from, timeoutMs }: SmtpOptions): Mailer & { cl
 function withoutAddresses(error: unknown): Error {
   const { code, message } = error as { readonly code?: string; readonly message: string }
   const told = message.replaceAll(/[^\s<>]+@[^\s<>]+/g, '…')
-  return isRefusal(error) ? new MailRefusedError(told) : Object.assign(new Error(told), { code })
+  const { command, status } = answerIn(error)
+  const isAboutMail = (command === 'EENVELOPE' || command === 'EMESSAGE') && status !== goingAway
+  if (isAboutMail && status >= 500) return new MailRefusedError(told)
+  if (isAboutMail && status >= 400) return new MailDeferredError(told)
+  return Object.assign(new Error(told), { code })
 }
 
-/** RFC 5321: after a 5xx answer, a recipient or message is not to be retried as it is. */
-function isRefusal(error: unknown): boolean {
-  const { code, responseCode = 0 } = error as { code?: string; responseCode?: number }
-  return (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode >= 500
+/** RFC 5321, 3.8: the server itself ends, whatever it was told. */
+const goingAway = 421
+
+/** RFC 5321, 4.2.1: after a 5xx answer, a recipient or message is not to be retried as it is. */
+function answerIn(error: unknown) {
+  const { code: command, responseCode: status = 0 } = error as { code?: string; responseCode?: number }
+  return { command, status }
 }

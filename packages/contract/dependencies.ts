@@ -13,9 +13,9 @@ import type {
   Mailer,
   NewId,
   OpaqueNumbers,
-  Texter,
   Vault,
 } from '../kernel/ports.ts'
+import type { Texter } from '../kernel/text-ports.ts'
 import type { PaymentRails, SandboxRail } from '../kernel/rail-ports.ts'
 import type { Answers, ReadStore } from '../kernel/read-ports.ts'
 import type { Tracing } from '../kernel/trace-ports.ts'

@@ -4,7 +4,8 @@ import { fileMailer } from '../../infra/mail/files.ts'
 import { smtpMailer } from '../../infra/mail/smtp.ts'
 import { fileTexter } from '../../infra/sms/files.ts'
 import { gatewayTexter } from '../../infra/sms/gateway.ts'
-import type { Mailer, Texter } from '../../packages/kernel/ports.ts'
+import type { Mailer } from '../../packages/kernel/ports.ts'
+import type { Texter } from '../../packages/kernel/text-ports.ts'
 
 const smtpTimeoutMs = 10_000
 const smsTimeoutMs = 10_000

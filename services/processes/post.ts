@@ -1,9 +1,5 @@
-import {
-  MailRefusedError,
-  TextRefusedError,
-  type Mail,
-  type TextMessage,
-} from '../../packages/kernel/ports.ts'
+import { MailRefusedError, type Mail } from '../../packages/kernel/ports.ts'
+import { TextRefusedError, type TextMessage } from '../../packages/kernel/text-ports.ts'
 import type { Tools } from './process.ts'
 
 /** Hands a mail to the mail server. One that it will never take is not tried again. */

@@ -8,6 +8,7 @@ import {
 import type { Message } from '../../packages/kernel/decider.ts'
 import type { Executor } from '../../packages/kernel/execute.ts'
 import {
+  MailDeferredError,
   MailRefusedError,
   type Clock,
   type Log,
@@ -87,22 +88,29 @@ class Round {
     }
   }
 
-  /** A refused address ends its own mail only. Without the mail server, none of the others is tried. */
+  /** What the server says of one mail concerns no other. Without the server, none of the others is tried. */
   async sendMails(): Promise<void> {
-    let failure: unknown
+    let away: unknown
     for (const { group, mail } of this.#mails) {
-      try {
-        if (failure === undefined) await this.#tools.mailer.send(mail)
-      } catch (error) {
-        if (error instanceof MailRefusedError) this.#giveUp(group, error)
-        else failure = error
-      }
-      if (failure === undefined) await this.#settle(group)
-      else if (group.one.tries < mailTriesMax) await this.#postpone(group, failure)
+      const failure = away ?? (await this.#send(mail))
+      const isAboutMail = failure instanceof MailRefusedError || failure instanceof MailDeferredError
+      if (!isAboutMail) away = failure
+      const isOver = failure instanceof MailRefusedError || group.one.tries >= mailTriesMax
+      if (failure !== undefined && !isOver) await this.#postpone(group, failure)
       else {
-        this.#giveUp(group, failure)
+        if (failure !== undefined) this.#giveUp(group, failure)
         await this.#settle(group)
       }
+    }
+  }
+
+  /** Returns what it failed with. */
+  async #send(mail: Mail): Promise<unknown> {
+    try {
+      await this.#tools.mailer.send(mail)
+      return undefined
+    } catch (error) {
+      return error
     }
   }
 

@@ -83,7 +83,9 @@ t.test('a mail that the mail server refuses is not sent', async (t) => {
 
 t.test('a mail server that takes nothing now has refused no mail', async (t) => {
   const { mailer } = await mailServer(t, { refuses: 'RCPT', by: '451 try again later' })
-  await t.rejects(mailer.send(mail), { name: 'Error', message: /451/ })
+  await t.rejects(mailer.send(mail), { name: 'MailDeferredError', message: /451/ })
+  const { mailer: ending } = await mailServer(t, { refuses: 'RCPT', by: '421 shutting down' })
+  await t.rejects(ending.send(mail), { name: 'Error', message: /421/ })
   const away = smtpMailer({ url: 'smtp://127.0.0.1:1', from: 'payments@example.com', timeoutMs: 5_000 })
   await t.rejects(away.send(mail), { code: 'ESOCKET' })
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { v7 } from 'uuid'
-import { MailRefusedError, type Mail } from '../../packages/kernel/ports.ts'
+import { MailDeferredError, MailRefusedError, type Mail } from '../../packages/kernel/ports.ts'
 import {
   command,
   deliveryRows,
@@ -191,6 +191,29 @@ t.test('a mail that is refused is given up at once, and keeps no mail of others 
   }
   await consequencesSettled(fixture)
   t.strictSame(tried.toSorted(), merchants.toSorted(), 'each was tried once')
+})
+
+t.test('a mail that the server wants later keeps no mail of others waiting', async (t) => {
+  const fixture = await webhookFixture()
+  const shop = await receiver(t)
+  shop.answer = (_, response) => void response.writeHead(410).end()
+  const sent: string[] = []
+  let first: string | undefined
+  const mailer = {
+    send: async ({ to }: Mail) => {
+      first ??= to
+      if (to === first) throw new MailDeferredError('451 greylisted')
+      sent.push(to)
+    },
+  }
+  await webhookService(t, fixture, { mailer })
+  const merchants: string[] = []
+  for (let number = 0; number < 3; number++)
+    merchants.push(`${(await exhausted(fixture, `${shop.url}/${number}`)).merchant}@example.com`)
+  await until(() => sent.length === 2)
+  t.strictSame(sent.toSorted(), merchants.filter((to) => to !== first).toSorted())
+  const text = `select from deliveries where (consequence ->> 'tries')::integer >= 1 and worker is null`
+  await until(async () => (await fixture.pool.query(text)).rows.length === 1)
 })
 
 t.test('while the mail server is away mails wait, longer each time, and then go out once', async (t) => {
