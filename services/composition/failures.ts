@@ -33,13 +33,15 @@ const passingGrpcCodes: readonly unknown[] = [1, 2, 4, 8, 10, 13, 14]
 /** True when an engine cannot be reached, is shutting down or is silent: the request itself was fine. */
 export function isAway(error: unknown): boolean {
   if (error instanceof StoreAwayError) return true
-  const { code, message = '' } = error as { code?: unknown; message?: string }
+  const { code, message = '', syscall } = error as { code?: unknown; message?: string; syscall?: unknown }
+  // The socket of a PostgreSQL that is not up; any other file that is missing stays missing.
+  if (code === 'ENOENT') return syscall === 'connect'
   return (typeof code === 'string' && awayCode.test(code)) || awayMessage.test(message)
 }
 
 /** PostgreSQL: connection failures, too many connections, operator intervention. Network: unreachable. */
 const awayCode = new RegExp(
-  '^(08...|53300|57P0.|ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|' +
+  '^(08...|53300|57P0.|ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|' +
     'EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EMFILE|ENFILE|' +
     'UND_ERR_(CONNECT_TIMEOUT|HEADERS_TIMEOUT|BODY_TIMEOUT|SOCKET))$',
 )

@@ -93,7 +93,8 @@ export function endPacked(response: Response, status: number, text: string): voi
   if (text.length < packedFrom || response.req.acceptsEncodings('gzip') !== 'gzip')
     return end(response, status, text)
   gzip(text, (error, bytes) => {
-    if (error) return void response.destroy(error)
+    // A response that never ends would count as in flight for ever.
+    if (error) return void response.destroy(error).end()
     response.statusCode = status
     response.setHeader('Content-Encoding', 'gzip')
     response.setHeader('Content-Length', bytes.length)
