@@ -25,13 +25,23 @@ const charactersPerPage = 4_000_000
 export function readBackup(directory: string): SavedHistory | undefined {
   const file = join(directory, files.manifest)
   if (!existsSync(file)) return undefined
-  const manifest = JSON.parse(readFileSync(file, 'utf8')) as Manifest
+  const manifest = manifestIn(file)
   const source: HistorySource = {
     id: manifest.history,
     head: async () => manifest.position,
     pages: (after, through) => eventsOf(join(directory, files.events), after, through),
   }
   return { manifest, source, bookkeeping: () => rowsOf(join(directory, files.bookkeeping)) }
+}
+
+function manifestIn(file: string): Manifest {
+  const manifest = parsed(readFileSync(file, 'utf8')) as Partial<Manifest> | null | undefined
+  const isWhole =
+    Number.isSafeInteger(manifest?.events) &&
+    Number.isSafeInteger(manifest?.position) &&
+    !Number.isNaN(Date.parse(String(manifest?.at)))
+  if (isWhole) return manifest as Manifest
+  throw new DamagedBackupError(`${file} does not say how many events there are, up to where and when`)
 }
 
 async function* eventsOf(

@@ -27,7 +27,7 @@ export class TileProofs {
 
   /** Proves that the leaf with this index is in the tree, from the leaf upwards. */
   async inclusion(index: number): Promise<readonly Buffer[]> {
-    if (!(index >= 0 && index < this.#size))
+    if (!(Number.isSafeInteger(index) && index >= 0 && index < this.#size))
       throw new RangeError(`a tree of ${this.#size} leaves has no leaf ${index}`)
     const path: Promise<Buffer>[] = []
     let range: Range = { first: 0, end: this.#size }
@@ -42,7 +42,7 @@ export class TileProofs {
 
   /** Proves that the tree of `older` leaves is a prefix of this one. */
   async consistency(older: number): Promise<readonly Buffer[]> {
-    if (!(older >= 0 && older <= this.#size))
+    if (!(Number.isSafeInteger(older) && older >= 0 && older <= this.#size))
       throw new RangeError(`a tree of ${this.#size} leaves had never ${older}`)
     if (older === 0 || older === this.#size) return []
     const path: Promise<Buffer>[] = []

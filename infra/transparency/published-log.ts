@@ -8,12 +8,18 @@ export interface PublishedCheckpoint {
   readonly size: number
   /** The signed note. */
   readonly note: string
+  /** What stands beside the note, where it does. */
+  readonly root?: Buffer
+  /** Log position of the event of its last leaf, where that is kept. */
+  readonly position?: number
 }
 
 export interface PublishedBundle {
   readonly index: number
   /** Of 256 leaves, of fewer in the last one. */
   readonly commitments: Buffer
+  /** Log positions of their events, where those are kept. */
+  readonly positions?: readonly number[]
 }
 
 /** What a log has published about itself. What grows fastest with the log is read piece by piece. */

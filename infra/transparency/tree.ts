@@ -31,6 +31,11 @@ export class GrowingTree {
     return this.#size
   }
 
+  /** The same tree, which grows by itself from here on. Full tiles that nobody has taken are not copied. */
+  copy(): GrowingTree {
+    return new GrowingTree(this.#size, this.#edge)
+  }
+
   /** Appends the hash of the next leaf. */
   add(leaf: Buffer): void {
     this.#size++

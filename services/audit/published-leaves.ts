@@ -2,13 +2,15 @@ import { hashBytes } from '../../infra/transparency/hashing.ts'
 import { tileWidth } from '../../infra/transparency/tiles.ts'
 import type { PublishedBundle } from '../../infra/transparency/published-log.ts'
 
-const nothing = Buffer.alloc(0)
+const nothing: Bundle = { commitments: Buffer.alloc(0) }
+
+type Bundle = Pick<PublishedBundle, 'commitments' | 'positions'>
 
 /** The published commitments around one leaf, read along with the log: three bundles are in memory. */
 export class PublishedLeaves {
   readonly #bundles: AsyncIterator<PublishedBundle>
   /** Those before the current one, itself, and the next. */
-  #around: readonly Buffer[] = [nothing, nothing, nothing]
+  #around: readonly Bundle[] = [nothing, nothing, nothing]
   #current: number | undefined
   #ahead: PublishedBundle | undefined
 
@@ -30,14 +32,19 @@ export class PublishedLeaves {
   /** `undefined` when it was not published. */
   at(leaf: number): Buffer | undefined {
     const start = (leaf % tileWidth) * hashBytes
-    const found = this.#around[1]!.subarray(start, start + hashBytes)
+    const found = this.#around[1]!.commitments.subarray(start, start + hashBytes)
     return found.length === hashBytes ? found : undefined
+  }
+
+  /** Where the event of this leaf is kept to stand in the log; `undefined` where that is not kept. */
+  positionOf(leaf: number): number | undefined {
+    return this.#around[1]!.positions?.[leaf % tileWidth]
   }
 
   /** The leaf with this commitment, if it is not far away. */
   nearby(commitment: Buffer): number | undefined {
     for (const [place, bundle] of this.#around.entries()) {
-      const start = bundle.indexOf(commitment)
+      const start = bundle.commitments.indexOf(commitment)
       if (start >= 0 && start % hashBytes === 0)
         return (this.#current! + place - 1) * tileWidth + start / hashBytes
     }
@@ -45,12 +52,12 @@ export class PublishedLeaves {
   }
 
   /** A bundle that is not there is empty. */
-  async #read(index: number): Promise<Buffer> {
+  async #read(index: number): Promise<Bundle> {
     while ((this.#ahead?.index ?? -1) < index) {
       const { value, done } = await this.#bundles.next()
       if (done) return nothing
       this.#ahead = value
     }
-    return this.#ahead!.index === index ? this.#ahead!.commitments : nothing
+    return this.#ahead!.index === index ? this.#ahead! : nothing
   }
 }

@@ -46,19 +46,38 @@ interface TileRow {
   readonly hashes: string
 }
 
+/** Whoever writes a backup by docs/audit.md leaves out what only we make use of. */
+interface CheckpointRow {
+  readonly size: number
+  readonly note: string
+  readonly root?: string
+  readonly position?: number
+}
+
+interface BundleRow {
+  readonly index: number
+  readonly commitments: string
+  readonly positions?: readonly number[]
+}
+
 function keepTile(tiles: Map<string, PublishedTile>, { level, index, hashes }: TileRow): void {
   const bytes = bytesOf(hashes)
   tiles.set(`${level}/${index}`, { hashes: bytes.length / hashBytes, digest: sha256(bytes) })
 }
 
 function checkpointOf(row: string): PublishedCheckpoint {
-  const { size, note } = JSON.parse(row) as PublishedCheckpoint
-  return { size, note }
+  const { size, note, root, position } = JSON.parse(row) as CheckpointRow
+  return {
+    size,
+    note,
+    ...(root !== undefined && { root: bytesOf(root) }),
+    ...(position !== undefined && { position }),
+  }
 }
 
 function bundleOf(row: string): PublishedBundle {
-  const { index, commitments } = JSON.parse(row) as { readonly index: number; readonly commitments: string }
-  return { index, commitments: bytesOf(commitments) }
+  const { index, commitments, positions } = JSON.parse(row) as BundleRow
+  return { index, commitments: bytesOf(commitments), ...(positions && { positions }) }
 }
 
 /** As PostgreSQL writes bytes into JSON. What is written otherwise was not written by us. */

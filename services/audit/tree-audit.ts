@@ -25,7 +25,7 @@ export interface TreeAuditOptions {
   /** A checkpoint that the auditor has kept since last time. */
   readonly noted?: string
   /** What was written before this time has had time to be signed. */
-  readonly signedBefore?: string
+  readonly signedBefore?: Date
   /** Grown before, over events that were compared then; `published` begins where it ends. */
   readonly tree?: GrowingTree
 }
@@ -49,14 +49,19 @@ export class TreeAudit {
   /** So many events are under a checkpoint that holds. */
   #signedThrough = 0
   #tilesCompared = 0
-  /** What follows from an event that is another one is not told again. */
+  /** Over the leaves as they were notarised, from the first event on that is another one. */
+  #notarised: GrowingTree | undefined
+  /** A checkpoint that is over neither tree: what follows from that is not told again. */
   #isForked = false
-  #isShifted = false
-  readonly #signedBefore: string
+  /** How far from its leaf the last event stands. */
+  #shift = 0
+  readonly #signedBefore: Date | undefined
   #isUnsignedTold = false
+  /** Of the last event. */
+  #position: number | undefined
 
   constructor(published: PublishedLog, options: TreeAuditOptions = {}) {
-    const { keys, noted, signedBefore = '', tree = new GrowingTree() } = options
+    const { keys, noted, signedBefore, tree = new GrowingTree() } = options
     this.#tree = tree
     this.#signedBefore = signedBefore
     this.#published = published
@@ -85,19 +90,23 @@ export class TreeAudit {
       const commitment = commitmentOf(event)
       await this.#leaves.reach(leaf)
       const published = this.#leaves.at(leaf)
-      if (published && !published.equals(commitment)) this.#tell(leaf, event, commitment)
+      if (!published || published.equals(commitment)) this.#isWhereItWas(leaf, event)
+      else this.#tell(leaf, event, commitment)
       if (!(await this.#isUnderCheckpoint())) this.#requireNew(leaf, event)
       if (event.type === announcementType) this.#trustNext(event)
-      await this.add(commitment)
+      this.#position = event.position
+      await this.add(commitment, published)
     }
   }
 
-  /** The commitment of the next leaf, for whoever has no events. */
-  async add(commitment: Buffer): Promise<void> {
+  /** The commitment of the next leaf, for whoever has no events, and as it was notarised, if otherwise. */
+  async add(commitment: Buffer, notarised = commitment): Promise<void> {
+    if (!notarised.equals(commitment)) this.#notarised ??= this.#tree.copy()
+    this.#notarised?.add(leafHash(notarised))
     this.#tree.add(leafHash(commitment))
-    for (const tile of this.#tree.takeFullTiles()) this.#compareTile(tile)
+    this.#compareTiles((tree) => tree.takeFullTiles())
     const { size } = this.#tree
-    if (size === this.#published.size) for (const tile of this.#tree.partialTiles()) this.#compareTile(tile)
+    if (size === this.#published.size) this.#compareTiles((tree) => tree.partialTiles())
     if (size === this.#noted?.size) this.#noted = this.#compareRoot(this.#noted, 'that was noted')
     if (!this.#isBegun) await this.#nextCheckpoint()
     while (this.#next && this.#next.size <= size) {
@@ -141,13 +150,16 @@ export class TreeAudit {
     this.#isSigned ||= !done
   }
 
-  #compareRoot({ size, note }: PublishedCheckpoint, which = `over ${size} events`): undefined {
+  #compareRoot(published: PublishedCheckpoint, which = `over ${published.size} events`): undefined {
+    const { size, note } = published
     try {
       const checkpoint = signedCheckpoint(note, this.#trusted)
       if (checkpoint.size !== size)
         throw new MalformedNoteError(`it says that it is over ${checkpoint.size} events`)
       if (size !== this.#tree.size) throw new MalformedNoteError('there are two of this size')
-      if (checkpoint.root.equals(this.#tree.root())) this.#signedThrough = size
+      this.#compareBeside(published, checkpoint.root)
+      const roots = this.#trees().map((tree) => tree.root())
+      if (roots.some((root) => checkpoint.root.equals(root))) this.#signedThrough = size
       else this.#fork({ problem: `the first ${size} events are not those of the checkpoint ${which}` })
     } catch (error) {
       if (!(error instanceof MalformedNoteError)) throw error
@@ -156,7 +168,29 @@ export class TreeAudit {
     return undefined
   }
 
-  #compareTile({ level, index, hashes }: Tile): void {
+  /** What is kept beside a note is signed by nobody, and yet made use of. */
+  #compareBeside({ size, root, position }: PublishedCheckpoint, signed: Buffer): void {
+    const name = `the checkpoint over ${size} events`
+    if (root && !root.equals(signed)) this.#note({ problem: `the root beside ${name} is not the signed one` })
+    const last = this.#position
+    if (position !== undefined && last !== undefined && position !== last)
+      this.#note({ problem: `${name} is kept as ending at position ${position}, and it ends at ${last}` })
+  }
+
+  /** Of both trees: what follows from an event that is another one is no fault of a tile or a checkpoint. */
+  #trees(): readonly GrowingTree[] {
+    return this.#notarised ? [this.#tree, this.#notarised] : [this.#tree]
+  }
+
+  #compareTiles(tilesOf: (tree: GrowingTree) => readonly Tile[]): void {
+    const [made, ...others] = this.#trees().map(tilesOf)
+    for (const [place, tile] of made!.entries())
+      this.#compareTile([tile, ...others.map((tiles) => tiles[place]!)])
+  }
+
+  /** A tile, as each of the trees makes it. */
+  #compareTile(tiles: readonly [Tile, ...Tile[]]): void {
+    const { level, index, hashes } = tiles[0]
     const name = `${level}/${index}`
     const published = this.#published.tiles.get(name)
     const count = hashes.length / hashBytes
@@ -165,7 +199,7 @@ export class TreeAudit {
     if (!published) return this.#note({ problem: `tile ${name} is missing` })
     this.#tilesCompared++
     if (this.#isForked) return
-    if (published.hashes !== count || !published.digest.equals(sha256(hashes)))
+    if (published.hashes !== count || !tiles.some((tile) => published.digest.equals(sha256(tile.hashes))))
       this.#note({ problem: `tile ${name} is not what its ${count} hashes make it` })
   }
 
@@ -193,20 +227,30 @@ export class TreeAudit {
   /** Behind the last signature stands only what is new. The first that is older is told. */
   #requireNew(leaf: number, event: StoredEvent): void {
     const { at } = event.metadata
-    if (!this.#isSigned || this.#isUnsignedTold || at >= this.#signedBefore) return
+    if (!this.#isSigned || this.#isUnsignedTold || !this.#signedBefore) return
+    // What has no time at all is not new either.
+    if (Date.parse(at) >= this.#signedBefore.getTime()) return
     this.#isUnsignedTold = true
     this.#note({ leaf, problem: `${nameOf(event)} was written at ${at}, and was never signed` })
   }
 
-  /** One event too many or too few moves all that follow: that is told once. */
+  /** One event too many or too few moves all that follow: that is told once, and what else is changed. */
   #tell(leaf: number, event: StoredEvent, commitment: Buffer): void {
     const name = nameOf(event)
-    if (this.#isShifted) return
-    this.#isForked = true
     const elsewhere = this.#leaves.nearby(commitment)
     if (elsewhere === undefined) return this.#note({ leaf, problem: `${name} is not what was notarised` })
-    this.#isShifted = Math.abs(elsewhere - leaf) === 1
+    if (elsewhere - leaf === this.#shift) return
+    this.#shift = elsewhere - leaf
     this.#note({ leaf, problem: `${name} was notarised as leaf ${elsewhere}, and stands as leaf ${leaf}` })
+  }
+
+  /** By its position an event finds its leaf. */
+  #isWhereItWas(leaf: number, event: StoredEvent): void {
+    this.#shift = 0
+    const kept = this.#leaves.positionOf(leaf)
+    if (kept === undefined || kept === event.position) return
+    const problem = `${nameOf(event)} is at position ${event.position}, and its leaf is kept for ${kept}`
+    this.#note({ leaf, problem })
   }
 
   #fork(finding: TreeFinding): void {

@@ -84,7 +84,7 @@ const unreadable = [MalformedNoteError, RemoteLogError, DamagedBackupError]
 interface Trust {
   readonly keys: readonly string[] | undefined
   readonly noted: string | undefined
-  readonly signedBefore?: string
+  readonly signedBefore?: Date
 }
 
 /** A notary signs about once a second. */
@@ -99,7 +99,7 @@ async function auditBackup(directory: string, trust: Trust): Promise<Audited> {
   if (!saved)
     throw new CommandFailedError(`There is no whole backup in ${directory}: its manifest.json is missing.`)
   const published = await publishedLog(saved)
-  const signedBefore = new Date(Date.parse(saved.manifest.at) - signedWithinMs).toISOString()
+  const signedBefore = new Date(Date.parse(saved.manifest.at) - signedWithinMs)
   const tree = treeAudit(published, { ...trust, signedBefore })
   const books = await auditBooks(saved, tree)
   const result = await treeResult(tree, published)

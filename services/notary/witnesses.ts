@@ -32,6 +32,9 @@ export interface WitnessesOptions {
 
 const everyMs = 1_000
 const timeoutMs = 10_000
+/** Nobody proves that a log has grown from a part of a leaf. */
+const sizeAnswered = /^(0|[1-9]\d{0,15})\n?$/
+const answerShown = 200
 const backOffMs = { first: 2_000, most: 60_000 }
 
 /** Sends each witness the newest checkpoint. One that is down does not affect the others. */
@@ -84,15 +87,16 @@ class Submission {
   async #submit(checkpoint: KeptCheckpoint, signal: AbortSignal): Promise<void> {
     let answer = await this.#post(checkpoint, signal)
     if (answer.status === 409) {
-      this.#seen = Number(answer.body)
-      if (!(this.#seen >= 0 && this.#seen <= checkpoint.size))
-        throw new Error(
-          `it has seen a log of ${answer.body.trim()} leaves, and this one has ${checkpoint.size}`,
-        )
+      const [, size = ''] = sizeAnswered.exec(answer.body) ?? []
+      if (size === '' || Number(size) > checkpoint.size) {
+        const seen = answer.body.trim().slice(0, answerShown)
+        throw new Error(`it has seen a log of ${seen} leaves, and this one has ${checkpoint.size}`)
+      }
+      this.#seen = Number(size)
       answer = await this.#post(checkpoint, signal)
     }
     if (answer.status !== 200)
-      throw new Error(`it answers ${answer.status}: ${answer.body.trim().slice(0, 200)}`)
+      throw new Error(`it answers ${answer.status}: ${answer.body.trim().slice(0, answerShown)}`)
     await this.#keep(checkpoint, answer.body)
     this.#seen = checkpoint.size
   }

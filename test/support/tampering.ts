@@ -122,6 +122,27 @@ export const tamperings: Readonly<Record<string, Tampering>> = {
           where size = (select max(size) from log_checkpoints)`,
     says: /^the checkpoint over \d+ events does not hold: the signature of \S+ does not hold$/,
   },
+  'the root beside a checkpoint': {
+    tables: ['log_checkpoints'],
+    sql: `update log_checkpoints set root = sha256('another') where size = (select max(size) from log_checkpoints)`,
+    says: /^the root beside the checkpoint over \d+ events is not the signed one$/,
+  },
+  'where a checkpoint ends': {
+    tables: ['log_checkpoints'],
+    sql: `update log_checkpoints set position = position + 1
+          where size = (select min(size) from log_checkpoints)`,
+    says: /^the checkpoint over \d+ events is kept as ending at position \d+, and it ends at \d+$/,
+  },
+  'the position of a leaf': {
+    tables: ['log_bundles'],
+    sql: `update log_bundles set positions[3] = positions[4] where index = 0`,
+    says: /^leaf 2: event \S+ .* is at position \d+, and its leaf is kept for \d+$/,
+  },
+  'the first position of a bundle': {
+    tables: ['log_bundles'],
+    sql: `update log_bundles set first_position = first_position + 1 where index = 0`,
+    says: /^leaf 0: event \S+ .* is at position \d+, and its leaf is kept for 0$/,
+  },
   'every checkpoint': {
     tables: ['log_checkpoints'],
     sql: 'delete from log_checkpoints',

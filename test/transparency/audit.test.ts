@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process'
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
-import { jsonOf, openCommandLine } from '../support/cli.ts'
-import { eventually } from '../support/eventually.ts'
-import { temporaryDirectory } from '../support/postgres.ts'
 import { root } from '../support/root.ts'
+import { flipped, openSignedBackup } from '../support/signed-backup.ts'
 
 const execute = promisify(execFile)
 
@@ -18,14 +16,6 @@ const hasGo = await execute('go', ['version']).then(
   () => false,
 )
 const noGo = hasGo ? false : 'Go is not on this machine, so nothing was made in it'
-
-interface Report {
-  readonly root: string
-  readonly events: number
-  readonly unsigned: number
-  readonly findings: readonly { readonly leaf?: number; readonly problem: string }[]
-  readonly books: { readonly violations: readonly unknown[] }
-}
 
 type Change = (events: StoredEvent[]) => readonly unknown[]
 
@@ -72,10 +62,6 @@ const tamperings: Readonly<Record<string, { readonly change: Change; readonly sa
   },
 }
 
-/** The first byte that is written in hex becomes another. */
-const flipped = (line: string) =>
-  line.replace(/\\\\x(..)/, (_, byte: string) => `\\\\x${byte === '00' ? '01' : '00'}`)
-
 /** What is done to the first row of a table of the tree. */
 const treeTamperings: Readonly<
   Record<string, { table: string; change: (line: string) => readonly string[]; says: RegExp }>
@@ -95,30 +81,8 @@ const treeTamperings: Readonly<
 }
 
 t.test('an auditor with a backup and an old checkpoint', async (t) => {
-  const { run, service } = await openCommandLine()
-  const directory = temporaryDirectory(t)
-  const backup = join(directory, 'backup')
+  const { directory, backup, service, run, verify, standalone, changed } = await openSignedBackup(t)
   const noted = join(directory, 'noted.txt')
-  await eventually(
-    async () => {
-      const { rows } = await service.service.runtime.postgres.pool.query<{ position: number }>(
-        'select max(position) as position from log_checkpoints',
-      )
-      return rows[0]!.position === (await service.service.runtime.dependencies.store.head())
-    },
-    (isSigned) => isSigned,
-  )
-  await run('backup', backup)
-
-  /** The 160 lines of docs/audit.md, which know none of our code. */
-  const standalone = async (where: string, ...more: readonly string[]) => {
-    const key = await (await fetch(`${service.url}/log/key`)).text()
-    return execute(process.execPath, [join(root, 'docs/audit-verifier.mjs'), where, key.trim(), ...more])
-  }
-  const verify = async (where: string, ...more: readonly string[]) => {
-    const result = await run('audit', 'verify', where, '--json', ...more)
-    return { code: result.code, report: jsonOf<Report>(result) }
-  }
 
   await t.test('finds nothing wrong with the log as it is', async (t) => {
     const { code, report } = await verify(backup, '--note', noted)
@@ -129,21 +93,6 @@ t.test('an auditor with a backup and an old checkpoint', async (t) => {
     t.equal((await verify(backup, '--since', noted)).code, 0)
     t.match((await standalone(backup, noted)).stdout, /Everything is what was signed/)
   })
-
-  /** A copy of the backup of which one file is changed line by line. */
-  const changed = (what: string, name: string, change: (lines: readonly string[]) => readonly string[]) => {
-    const copy = join(directory, what.replaceAll(' ', '-'))
-    mkdirSync(copy)
-    for (const file of ['manifest.json', 'bookkeeping.ndjson.gz', 'events.ndjson.gz'])
-      copyFileSync(join(backup, file), join(copy, file))
-    const lines = gunzipSync(readFileSync(join(backup, name)))
-      .toString()
-      .trimEnd()
-      .split('\n')
-    const text = change(lines).map((line) => `${line}\n`)
-    writeFileSync(join(copy, name), gzipSync(text.join('')))
-    return copy
-  }
 
   for (const [what, { change, says }] of Object.entries(tamperings)) {
     await t.test(`names ${what}`, async (t) => {

@@ -1,9 +1,13 @@
 import { execFile } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { canonicalJson } from '../../infra/transparency/canonical-json.ts'
+import { checkpointText } from '../../infra/transparency/checkpoint.ts'
+import { leafHash, sha256 } from '../../infra/transparency/hashing.ts'
+import { noteSigner, writeNote } from '../../infra/transparency/signed-note.ts'
 import type { Receipt } from '../../packages/kernel/log-ports.ts'
 import { ikw, jsonOf } from '../support/cli.ts'
 import { issueKey, otherMerchantsKey } from '../support/credentials.ts'
@@ -113,6 +117,8 @@ t.test('a receipt of which anything was changed does not hold', async (t) => {
     'the salt': { ...body, salt: other.salt },
     'the index': { ...body, index: body.index + 1 },
     'an index beyond the tree': { ...body, index: 1_000_000 },
+    'an index before the tree': { ...body, index: -1 },
+    'a part of an index': { ...body, index: body.index + 0.5 },
     'the proof': { ...body, proof: body.proof.toReversed() },
     'a proof that is cut': { ...body, proof: body.proof.slice(1) },
     'the size of the tree': { ...body, checkpoint: body.checkpoint.replace(/\n\d+\n/, '\n7\n') },
@@ -128,6 +134,25 @@ t.test('a receipt of which anything was changed does not hold', async (t) => {
     t.strictSame(codes, [1, 1], what)
     t.match(problem, /^the receipt does not hold: /, what)
   })
+})
+
+t.test('what was sealed before receipts could prove it is only said, as both verifiers say', async (t) => {
+  const { body } = await receiptOf(requestedId)
+  const { metadata } = body.event as unknown as { metadata: { sealed: object } }
+  const { digest: _, ...sealed } = metadata.sealed as { digest: string }
+  const event = { ...body.event, metadata: { ...metadata, sealed } }
+  const signer = noteSigner('ledger.example/log', randomBytes(32))
+  const salt = Buffer.from(body.salt, 'base64url')
+  const leaf = leafHash(sha256(Buffer.concat([salt, Buffer.from(canonicalJson(event))])))
+  const text = checkpointText({ origin: signer.name, size: 1, root: leaf })
+  const checkpoint = writeNote({ text, signatures: [signer.sign(text)] })
+  const file = join(directory, 'unproven.json')
+  writeFileSync(file, JSON.stringify({ ...body, event, index: 0, proof: [], checkpoint }))
+  const own = await ikw({}, 'audit', 'verify', '--receipt', file, '--key', signer.verifierKey)
+  t.match(own, { code: 0, stdout: /What was sealed in it is only said/ })
+  const script = join(root, 'docs/audit-verifier.mjs')
+  const others = await execute(process.execPath, [script, '--receipt', file, signer.verifierKey])
+  t.match(others.stdout, /The event is what was signed; what it shows sealed is only said\.$/m)
 })
 
 t.test('what is no receipt at all is refused in one sentence', async (t) => {

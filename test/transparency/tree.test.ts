@@ -10,6 +10,7 @@ import {
   type TileName,
 } from '../../infra/transparency/tiles.ts'
 import { GrowingTree } from '../../infra/transparency/tree.ts'
+import { lawOver } from '../support/law.ts'
 import { fc } from '../support/properties.ts'
 
 /** The leaves of RFC 6962's reference implementation, and the roots of trees of one to eight of them. */
@@ -169,4 +170,12 @@ t.test('bundles give back what went into them, and a cut one is refused', async 
   t.strictSame(entriesOf(bundle), entries)
   t.throws(() => entriesOf(bundle.subarray(0, -1)), /within an entry/)
   t.throws(() => entryBundle([Buffer.alloc(65_536)]), /too long/)
+})
+
+t.test('nothing is proved of a part of a leaf, or of none', async (t) => {
+  const proofs = new TileProofs(9, () => Promise.reject(new Error('read')))
+  await lawOver(t, [-1, 1.5, NaN, 10, Infinity], async (size) => {
+    await t.rejects(proofs.consistency(size), RangeError)
+    await t.rejects(proofs.inclusion(size), RangeError)
+  })
 })

@@ -66,31 +66,38 @@ const tilesText = `
   select level, index, length(hashes) / ${hashBytes} as count, sha256(hashes) as digest
   from log_tiles where index >= floor($1::numeric / ${tileWidth}::numeric ^ (level + 1))`
 
+const checkpointsText = `
+  select size, note, root, position from log_checkpoints
+  where size > $1 and size <= $2 order by size limit $3`
+
 async function* checkpointsOf(
   pool: pg.Pool,
   from: number,
   size: number,
 ): AsyncGenerator<PublishedCheckpoint> {
   for (let after = from; after < size;) {
-    const { rows } = await pool.query<PublishedCheckpoint>(
-      'select size, note from log_checkpoints where size > $1 and size <= $2 order by size limit $3',
-      [after, size, rowsPerPage],
-    )
+    const { rows } = await pool.query<PublishedCheckpoint>(checkpointsText, [after, size, rowsPerPage])
     yield* rows
     after = rows.at(-1)?.size ?? size
   }
 }
 
+/** The first position is kept twice, and a leaf is looked up by both. */
+const bundlesText = `
+  select index, commitments, case when first_position = positions[1] then positions
+    else array_prepend(0::bigint, positions[2:]) end::float8[] as positions
+  from log_bundles where index >= $1 and index < $2 order by index limit $3`
+
 /** The last bundle may have grown since: what is beyond the size is left out. */
 async function* bundlesOf(pool: pg.Pool, from: number, size: number): AsyncGenerator<PublishedBundle> {
   const end = Math.ceil(size / tileWidth)
   for (let next = Math.floor(from / tileWidth); next < end;) {
-    const { rows } = await pool.query<PublishedBundle>(
-      'select index, commitments from log_bundles where index >= $1 and index < $2 order by index limit $3',
-      [next, end, rowsPerPage],
-    )
-    for (const { index, commitments } of rows)
-      yield { index, commitments: commitments.subarray(0, (size - index * tileWidth) * hashBytes) }
+    const { rows } = await pool.query<PublishedBundle>(bundlesText, [next, end, rowsPerPage])
+    for (const { index, commitments, positions } of rows) {
+      const count = size - index * tileWidth
+      const part = commitments.subarray(0, count * hashBytes)
+      yield { index, commitments: part, ...(positions && { positions: positions.slice(0, count) }) }
+    }
     next = rows.length === 0 ? end : rows.at(-1)!.index + 1
   }
 }
