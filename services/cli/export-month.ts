@@ -23,7 +23,8 @@ import { upToDate, whileProjecting } from './projecting.ts'
 interface Exported {
   readonly file: string
   readonly bytes: number
-  readonly sha256: string
+  /** Of the file; null where what was signed cannot be written any more. */
+  readonly sha256: string | null
   /** Whether it is what was signed when the month was closed; null for what is open. */
   readonly isAsClosed: boolean | null
 }
@@ -72,8 +73,9 @@ async function filesOfMonth(
   const { from, to, merchantName } = closed ?? month
   const exported: Exported[] = []
   for (const currency of closed ? closed.books.map((book) => book.currency) : month.currencies) {
-    if (!(await isBegun(dependencies, { merchant, livemode, currency }))) continue
     const signed = closed?.books.find((book) => book.currency === currency)
+    // A book that was signed had entries: where it is gone, its files say so by being others.
+    if (!signed && !(await isBegun(dependencies, { merchant, livemode, currency }))) continue
     const window = {
       book: { merchant, livemode, currency },
       from,
@@ -147,6 +149,11 @@ async function writeBook(
     const wanted = signed?.files.find(({ name }) => name === file.name)
     exported.push({ file: path, bytes, sha256, isAsClosed: wanted ? wanted.sha256 === sha256 : null })
   }
+  for (const { name } of signed?.files ?? []) {
+    const file = join(place, name)
+    if (!exported.some((one) => one.file === file))
+      exported.push({ file, bytes: 0, sha256: null, isAsClosed: false })
+  }
   return exported
 }
 
@@ -163,7 +170,7 @@ async function writeFile(path: string, { content }: WrittenFile) {
 function report(written: readonly Exported[], options: Printing): void {
   const changed = written.filter(({ isAsClosed }) => isAsClosed === false)
   print(written, options, () => {
-    const lines = written.map(({ sha256, file }) => `${sha256}  ${file}`)
+    const lines = written.map(({ sha256, file }) => `${sha256 ?? 'not written'}  ${file}`)
     const isOpen = written.some(({ isAsClosed }) => isAsClosed === null)
     if (isOpen) lines.push('This is open: more may come.')
     for (const { file } of changed) lines.push(`${file} is not what was signed when the month was closed.`)

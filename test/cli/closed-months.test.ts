@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { XmlDocument, XsdValidator } from 'libxml2-wasm'
-import t from 'tap'
+import pg from 'pg'
+import t, { type Test } from 'tap'
 import { noteVerifier, parseNote, verifiedSigners } from '../../infra/transparency/signed-note.ts'
 import type { Closing, PeriodEvents } from '../../packages/domain/periods/period.ts'
 import { verifierKeys } from '../../infra/postgres/transparency/log-keys.ts'
@@ -211,6 +212,21 @@ t.test(
   },
 )
 
+/** In a database where nothing but the book is another. */
+async function namesABookThatIsGone(t: Test, by: Settings): Promise<void> {
+  const database = new pg.Pool({ connectionString: by['POSTGRES_URL'] })
+  try {
+    await database.query(`update events set stream = 'gone-' || stream where stream like 'ledger-%.test.XOF'`)
+    const to = ['--directory', temporaryDirectory(t)]
+    const said = await ikw(by, 'export', 'month', month, '--sandbox', ...to)
+    t.equal(said.code, 1, said.stderr)
+    t.match(said.stdout, /balances\.csv is not what was signed when the month was closed/)
+    await database.query(`update events set stream = substr(stream, 6) where stream like 'gone-%'`)
+  } finally {
+    await database.end()
+  }
+}
+
 t.test('a restored backup and an EventStoreDB have the same bytes', async (t) => {
   const backup = join(temporaryDirectory(t), 'backup')
   t.match(await run('backup', backup), { code: 0 })
@@ -219,6 +235,7 @@ t.test('a restored backup and an EventStoreDB have the same bytes', async (t) =>
   const said = await ikw(restored, 'restore', backup)
   t.equal(said.code, 0, said.stderr)
   t.same(digests(await exported(restored, temporaryDirectory(t))), digests(first))
+  await namesABookThatIsGone(t, restored)
 
   const peer = await EventStoreDbPeer.start()
   t.teardown(() => peer.stop())
