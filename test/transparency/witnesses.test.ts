@@ -92,6 +92,54 @@ t.test(
   },
 )
 
+t.test('cosignatures are below what is shown also while events come, and below receipts', async (t) => {
+  const { url: POSTGRES_URL } = await testDatabase(t)
+  const settings = { PORT: '0', DATA_DIR: temporaryDirectory(t), POSTGRES_URL, LOG_LEVEL: 'silent' }
+  const unwitnessed = await start(readConfiguration({ ...settings, RATE_LIMIT: 'off' }))
+  const key = await eventually(
+    async () => (await fetch(`${clientOf(unwitnessed).url}/log/key`)).text(),
+    (text) => text.includes('+'),
+  )
+  await unwitnessed.close()
+  const witness = await startWitness(t, { directory: temporaryDirectory(t), logs: [key.trim()] })
+  const WITNESSES = `${witness.url} ${witness.key}`
+  const service = await start(readConfiguration({ ...settings, WITNESSES, RATE_LIMIT: 'off' }))
+  t.teardown(() => service.close())
+  const client = clientOf(service)
+  const isCosigned = (note: string) => verifiedSigners(parseNote(note), [noteVerifier(witness.key)]).size > 0
+  const shown = async () => (await fetch(`${client.url}/log/checkpoint`)).text()
+  const order = { amount: 500, currency: 'XOF', transaction_country: 'SN' }
+  const { body: first } = await client.post('/api/v1/payment-intents', order)
+  await eventually(shown, isCosigned)
+
+  let written = 0
+  const appending = (async () => {
+    for (const until = Date.now() + 4_000; Date.now() < until; written++)
+      await client.post('/api/v1/payment-intents', order)
+  })()
+  const notes: string[] = []
+  const looking = (async () => {
+    for (const until = Date.now() + 4_000; Date.now() < until;) notes.push(await shown())
+  })()
+  await Promise.all([appending, looking])
+  t.ok(written > 8 && notes.length > 8, `${written} events, ${notes.length} checkpoints`)
+  t.ok(new Set(notes.map((note) => note.split('\n')[1])).size > 1, 'of a log that grew')
+  t.strictSame(
+    notes.filter((note) => !isCosigned(note)),
+    [],
+  )
+  const receipt = await client.get<{ checkpoint: string }>(`/api/v1/audit/receipts/${String(first['id'])}`)
+  t.ok(isCosigned(receipt.body.checkpoint))
+
+  await service.runtime.postgres.pool.query(
+    `update log_checkpoints set created_at = now() - interval '1 minute'`,
+  )
+  const { rows } = await service.runtime.postgres.pool.query<{ size: number }>(
+    'select max(size) as size from log_checkpoints',
+  )
+  t.equal(Number((await shown()).split('\n')[1]), rows[0]!.size, 'a witness that is down keeps nothing back')
+})
+
 t.test('a witness for others does not sign this log', async (t) => {
   const witness = await startWitness(t, { directory: temporaryDirectory(t), logs: [stranger] })
   const note =

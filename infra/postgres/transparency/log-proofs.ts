@@ -7,7 +7,7 @@ import { committedEvent } from '../../transparency/commitment.ts'
 import { TileProofs } from '../../transparency/proofs.ts'
 import { Batcher } from '../client/batcher.ts'
 import type { SubjectKeys } from '../privacy/subject-keys.ts'
-import { cosignatures, lastCheckpoint, leavesAt, readTile } from './tree-store.ts'
+import { cosignatures, lastCheckpoint, leavesAt, readTile, shownCheckpoint } from './tree-store.ts'
 
 export interface LogProofsOptions {
   readonly pool: pg.Pool
@@ -34,8 +34,10 @@ export function logProofs({ pool, store, keys }: LogProofsOptions): LogProofs {
     indexOf,
     async receiptOf({ position }): Promise<Receipt | undefined> {
       const index = await indexOf(position)
-      const checkpoint = await lastCheckpoint(pool)
-      if (index === undefined || !checkpoint) return undefined
+      if (index === undefined) return undefined
+      const shown = await shownCheckpoint(pool)
+      const checkpoint = shown && shown.size > index ? shown : await lastCheckpoint(pool)
+      if (!checkpoint) return undefined
       const event = await store.readAt(position)
       if (event?.position !== position) throw new Error(`the log has no event at position ${position}`)
       const proofs = new TileProofs(checkpoint.size, async (name) => {

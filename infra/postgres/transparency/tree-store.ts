@@ -131,6 +131,24 @@ export async function lastCheckpoint(pool: pg.Pool): Promise<KeptCheckpoint | un
   return rows[0]
 }
 
+/**
+ * The checkpoint that others are shown: of the last seconds the one that most witnesses have cosigned. The
+ * newest one never is while events come: their answers take longer than the next checkpoint.
+ */
+export async function shownCheckpoint(pool: pg.Pool): Promise<KeptCheckpoint | undefined> {
+  const { rows } = await pool.query<KeptCheckpoint>({ name: 'shown checkpoint', text: shownCheckpointText })
+  return rows[0]
+}
+
+/** More than are written in so many seconds. */
+const shownCheckpointText = `
+  select size, root, note, position from (
+    select size, root, note, position, case when created_at > now() - interval '10 seconds'
+      then (select count(*) from log_cosignatures own where own.size = newest.size) else 0 end as witnesses
+    from log_checkpoints newest order by size desc limit 100
+  ) as recent
+  order by witnesses desc, size desc limit 1`
+
 /** Witnesses' cosignatures of a checkpoint: lines of signatures. */
 export async function cosignatures(pool: pg.Pool, size: number): Promise<readonly string[]> {
   const { rows } = await pool.query<{ line: string }>(

@@ -3,9 +3,9 @@ import type pg from 'pg'
 import { verifierKeys } from '../../../infra/postgres/transparency/log-keys.ts'
 import {
   cosignatures,
-  lastCheckpoint,
   readLeaves,
   readTile,
+  shownCheckpoint,
 } from '../../../infra/postgres/transparency/tree-store.ts'
 import { entryBundle, parseTilePath } from '../../../infra/transparency/tiles.ts'
 
@@ -49,9 +49,9 @@ function answering(find: (path: string) => Promise<Found | undefined>) {
 }
 
 async function checkpoint(pool: pg.Pool): Promise<Found | undefined> {
-  const last = await lastCheckpoint(pool)
-  if (!last) return undefined
-  const body = last.note + (await cosignatures(pool, last.size)).join('')
+  const shown = await shownCheckpoint(pool)
+  if (!shown) return undefined
+  const body = shown.note + (await cosignatures(pool, shown.size)).join('')
   return { type: textType, cache: 'public, max-age=1', body }
 }
 
