@@ -99,8 +99,8 @@ async function steadily(pool: pg.Pool, forMs: number): Promise<number> {
     latest = Math.max(latest, Date.now() - Date.parse(dueAt))
   })
   while (left > 0) {
-    const found = await runDue(options)
-    if (found === 0) await pause(20)
+    const { ran } = await runDue(options)
+    if (ran === 0) await pause(20)
   }
   return latest
 }

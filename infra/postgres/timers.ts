@@ -63,15 +63,19 @@ const postponedStatement = `
     and ($4::integer[] is null or ${shareOf} = any($4)))
   order by a.again_at limit $2`
 
-/** Owners whose sandbox clock is ahead, with the time it shows. */
+/**
+ * Owners whose sandbox clock is ahead, with the time it shows. Of each only what is due first, so that one
+ * with much to make up keeps no other back.
+ */
 const aheadStatement = `
-  select t.id, ${timerColumns}, t.due_at as "dueAt", coalesce(a.attempts, 0) as attempts
-  from unnest($1::text[], $2::timestamptz[]) as m (merchant, now)
-  join ${readSchema}.timers t on t.merchant = m.merchant and not t.livemode and t.due_at <= m.now
-  left join timer_attempts a on a.id = t.id and a.due_at = t.due_at
-  where (a.id is null or a.again_at <= m.now) and ($4::text[] is null or t.kind = any($4))
-    and ($5::integer[] is null or ${shareOf} = any($5))
-  order by t.due_at limit $3`
+  select next.* from unnest($1::text[], $2::timestamptz[]) as m (merchant, now) cross join lateral (
+    select t.id, ${timerColumns}, t.due_at as "dueAt", coalesce(a.attempts, 0) as attempts
+    from ${readSchema}.timers t left join timer_attempts a on a.id = t.id and a.due_at = t.due_at
+    where t.merchant = m.merchant and not t.livemode and t.due_at <= m.now
+      and (a.id is null or a.again_at <= m.now) and ($4::text[] is null or t.kind = any($4))
+      and ($5::integer[] is null or ${shareOf} = any($5))
+    order by t.due_at fetch first row with ties) as next
+  order by "dueAt" limit $3`
 
 const postponeStatement = `
   insert into timer_attempts as a (id, due_at, attempts, again_at)

@@ -12,6 +12,7 @@ import type { Process, Tools } from './process.ts'
 const lookEveryMs = 200
 const perLook = 1_000
 const atOnce = 128
+const timersModel = 'timers'
 /**
  * A timer whose work is done disappears once the read model has seen the event; it is not run again before.
  */
@@ -41,29 +42,30 @@ export async function runTimers(
 ): Promise<void> {
   const assertHeld = () => shares.assertHeld()
   while (!signal.aborted) {
-    let count = 0
+    let isFull = false
     try {
       await options.tools.dependencies.movedClocks.follow()
       await shares.balance()
-      if (shares.held.length > 0) count = await runDue({ ...options, assertHeld })
+      if (shares.held.length > 0) ({ isFull } = await runDue({ ...options, assertHeld }))
     } catch (error) {
       // Whoever has the share now continues with them.
       if (!(error instanceof LeadershipLostError)) options.log.warn({ error }, 'timers are tried again')
     }
-    if (count < perLook) await pause(lookEveryMs, undefined, { signal }).catch(() => undefined)
+    if (!isFull) await pause(lookEveryMs, undefined, { signal }).catch(() => undefined)
   }
 }
 
-/** Runs due timers; returns how many. */
-export async function runDue(options: TimerRunnerOptions): Promise<number> {
-  const { timers, processes, tools, giveWay } = options
-  const { clock, movedClocks } = tools.dependencies
-  const kinds = processes.flatMap((process) => Object.keys(process.timers ?? {}))
-  const ahead = movedClocks.ahead()
-  const due = await timers.due(clock(), perLook, { kinds, ahead })
-  const moved = new Set(ahead.map(({ merchant }) => merchant))
-  const isMoved = (timer: DueTimer<Owner>) =>
-    'merchant' in timer && !timer.livemode && moved.has(timer.merchant)
+interface Look {
+  /** How many timers have run. */
+  readonly ran: number
+  /** More may be due at once. */
+  readonly isFull: boolean
+}
+
+/** Runs the timers that are due. */
+export async function runDue(options: TimerRunnerOptions): Promise<Look> {
+  const { timers, giveWay } = options
+  const { due, isMoved } = await find(options)
   const noted: Promise<void>[] = []
   await forEach([...lanesOf(due, isMoved)], atOnce, async (lane) => {
     for (const timer of lane) {
@@ -77,17 +79,44 @@ export async function runDue(options: TimerRunnerOptions): Promise<number> {
     }
   }).finally(() => Promise.allSettled(noted))
   await Promise.all(noted)
-  return due.length
+  return { ran: due.length, isFull: due.length >= perLook || due.some(isMoved) }
+}
+
+interface Found {
+  readonly due: readonly DueTimer<Owner>[]
+  /** Whether its merchant's clock is ahead. */
+  isMoved(timer: DueTimer<Owner>): boolean
 }
 
 /**
- * Timers of one subject run one after the other, in due order. So do all of a merchant whose clock was moved,
- * because many then fall due at once that would have been days apart.
+ * Of a merchant whose clock was moved, only the earliest ones, and only when the read model knows what all
+ * before them have started: that may come before what is next now.
  */
-function lanesOf(
-  due: readonly DueTimer<Owner>[],
-  isMoved: (timer: DueTimer<Owner>) => boolean,
-): Iterable<readonly DueTimer<Owner>[]> {
+async function find({ timers, processes, tools }: TimerRunnerOptions): Promise<Found> {
+  const { clock, movedClocks, reads, store } = tools.dependencies
+  const kinds = processes.flatMap((process) => Object.keys(process.timers ?? {}))
+  const ahead = movedClocks.ahead()
+  const moved = new Set(ahead.map(({ merchant }) => merchant))
+  const isMoved = (timer: DueTimer<Owner>) =>
+    'merchant' in timer && !timer.livemode && moved.has(timer.merchant)
+  const due = await timers.due(clock(), perLook, { kinds, ahead })
+  if (!due.some(isMoved)) return { due, isMoved }
+  const isKnown = await reads.reached(await store.head(), lookEveryMs, timersModel)
+  const current = isKnown ? await timers.due(clock(), perLook, { kinds, ahead }) : due
+  const earliest = new Map<string, string>()
+  const isNext = (timer: DueTimer<Owner>) => {
+    if (!isMoved(timer)) return true
+    const owner = ownerText(timer)
+    if (!earliest.has(owner)) earliest.set(owner, timer.dueAt)
+    return isKnown && earliest.get(owner) === timer.dueAt
+  }
+  return { due: current.filter(isNext), isMoved }
+}
+
+/**
+ * Timers of one subject run one after the other, in due order. So do all of a merchant whose clock was moved.
+ */
+function lanesOf(due: Found['due'], isMoved: Found['isMoved']): Iterable<Found['due']> {
   const lanes = new Map<string, DueTimer<Owner>[]>()
   for (const timer of due) {
     const key = isMoved(timer) ? ownerText(timer) : timer.subject.split('.', 1)[0]!

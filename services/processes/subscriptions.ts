@@ -1,7 +1,6 @@
 import {
   billableOf,
   type ExistingSubscription,
-  type Subscription,
   type Usage,
 } from '../../packages/domain/subscriptions/state.ts'
 import { subscription } from '../../packages/domain/subscriptions/subscription.ts'
@@ -15,22 +14,17 @@ export const subscriptionProcess: Process = {
   timers: { subscription_period: renew, subscription_unpaid: markUnpaid },
 }
 
-/** Missed periods are made up, one after the other: each is renewed, and billed, once. */
-async function renew({ subject: id, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {
-  const { executor, clock } = tools.dependencies
+/** One period: the event sets the timer of the next one, so missed ones are made up in order. */
+async function renew(timer: DueTimer, tools: Tools): Promise<undefined> {
+  const { subject: id, merchant, livemode, dueAt } = timer
   // Through the executor, which remembers it for the command: each subscription is read once.
-  let outcome: Outcome<unknown> = await executor.current(subscription, id)
-  for (;;) {
-    // The executor erases the types of deciders.
-    const state = outcome.state as Subscription
-    const now = clock().toISOString()
-    if (state.status === 'none' || state.status === 'canceled' || state.period.end > now) return undefined
-    const { number } = state.period
-    const usage = await closedUsage(id, state, (order) => tools.send(order, { merchant, livemode }, 'timer'))
-    const order = to(subscription, id, { type: 'RenewSubscription', data: { number, usage } })
-    outcome = await tools.send(order, { merchant, livemode }, 'timer')
-    if (outcome.appended === 0) return undefined
-  }
+  const { state } = await tools.dependencies.executor.current(subscription, id)
+  if (state.status === 'none' || state.status === 'canceled') return
+  const { number, end } = state.period
+  if (Date.parse(end) > Date.parse(dueAt)) return
+  const usage = await closedUsage(id, state, (order) => tools.send(order, { merchant, livemode }, 'timer'))
+  const order = to(subscription, id, { type: 'RenewSubscription', data: { number, usage } })
+  await tools.send(order, { merchant, livemode }, 'timer')
 }
 
 /** What was used in the period that is over: it is closed first, so that it is billed once. */

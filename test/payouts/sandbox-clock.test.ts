@@ -8,6 +8,7 @@ import { startService as start, type RunningService } from '../../services/all-i
 import { startApi } from '../../services/api/main.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
 import { otherMerchantsKey } from '../support/credentials.ts'
+import { createPlan, passDays, subscribe } from '../support/billing.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
@@ -84,6 +85,53 @@ t.test(
     const paid = runs.filter(({ payout }) => payout).length
     const list = await eventually(listed, (answer) => answer.body.total_count >= paid)
     t.equal(list.body.total_count, paid, 'no run has paid twice')
+  },
+)
+
+interface Done {
+  readonly type: string
+  readonly dueAt: string
+}
+
+/** What timers have done, in the order in which they did it. */
+async function doneOf(merchant: string): Promise<readonly Done[]> {
+  const events = await service.runtime.dependencies.store.readAll(0, 100_000)
+  return events.flatMap(({ type, data, metadata }): Done[] => {
+    if (!('merchant' in metadata) || metadata.merchant !== merchant) return []
+    if (type === 'ScheduledPayoutRun') return [{ type, dueAt: (data as Run).dueAt }]
+    if (type !== 'SubscriptionRenewed') return []
+    return [{ type, dueAt: (data as { readonly bill: { readonly start: string } }).bill.start }]
+  })
+}
+
+t.test(
+  'weekly payouts and monthly renewals of three moved months run in the order in which they were due',
+  async (t) => {
+    const [moved, still] = [randomUUID(), randomUUID()]
+    const keys = await Promise.all([moved, still].map((id) => otherMerchantsKey({ ...client, service }, id)))
+    const asMerchant = (key: string) =>
+      clientOf({ ...service, credentials: { ...service.credentials, sandbox_key: key } })
+    for (const key of keys) {
+      const merchant = asMerchant(key)
+      await merchant.post(`${settings}/destinations`, { ...wave, is_default: true })
+      await merchant.call('PATCH', settings, { frequency: 'weekly' })
+      await subscribe(merchant, { billingPlanId: await createPlan(merchant, { recurringAmount: 0 }) })
+    }
+    await passDays(asMerchant(keys[0]!), 93)
+    await eventually(
+      () => doneOf(moved),
+      (done) => done.length >= 2,
+    )
+    await restart()
+    const done = await eventually(
+      () => doneOf(moved),
+      (found) =>
+        found.filter(({ type }) => type === 'SubscriptionRenewed').length === 3 && found.length >= 16,
+    )
+    const times = done.map(({ dueAt }) => dueAt)
+    t.strictSame(times, times.toSorted(), 'in order')
+    t.equal(new Set(done.map((one) => Object.values(one).join())).size, done.length, 'each once')
+    t.strictSame(await doneOf(still), [], 'for another merchant no time has passed')
   },
 )
 
