@@ -5,7 +5,6 @@ import {
   classOf,
   clearingPayout,
   isHeld,
-  isOneOf,
   mayGoBelowZero,
   merchantPending,
   merchantReserved,
@@ -112,7 +111,7 @@ export function refusalOfYoungMoney(
 ): Refusal | undefined {
   if (!(template in moves)) return undefined
   const short = entry.postings.find(({ account, side, amount }) => {
-    return side === 'debit' && isOneOf(account, ['wallet']) && amount > spendable(book, account, now)
+    return side === 'debit' && account in book.young && amount > spendable(book, account, now)
   })
   if (!short) return undefined
   const detail = shortfall(spendable(book, short.account, now), entry)

@@ -1,16 +1,16 @@
 import type { Cause } from '../../kernel/decider.ts'
 import {
-  classOf,
   clearingPayout,
   merchantAvailable,
   merchantPending,
   merchantReserved,
   type AccountCode,
 } from './accounts.ts'
-import type { Entry, HoldPart, LedgerEvents } from './events.ts'
+import type { Entry, LedgerEvents } from './events.ts'
 import { outcomes, type Hold, type Outcome } from './holds.ts'
 import { effect, sum } from './postings.ts'
 import { Recent, type KeptRecent } from './recent.ts'
+import { keepYoung, noteYoung, noYoung, takeYoung, youngIn, type Aging } from './young.ts'
 
 /** A card payment that is not released yet. */
 export interface PendingPayment {
@@ -21,18 +21,11 @@ export interface PendingPayment {
   releases: number
 }
 
-export interface YoungMoney {
-  readonly account: AccountCode
-  /** What refunds have left of it. */
-  left: number
-  readonly until: string
-}
-
 /**
  * Modified in place, so that an entry costs only its postings however many holds are open. What has ended is
  * dropped: the state does not grow with the book's age.
  */
-export interface Book {
+export interface Book extends Aging {
   /** Non-zero balances. */
   readonly balances: Record<string, number>
   /** Number of them. */
@@ -42,8 +35,7 @@ export interface Book {
   openHolds: number
   /** By payment; the amounts add up to merchant.pending. */
   readonly pending: Record<string, PendingPayment>
-  /** By payment: card money in wallets that may not be spent yet. */
-  readonly young: Record<string, YoungMoney>
+  pendingPayments: number
   /** Position of each policy's newest cause. */
   readonly causes: Record<string, number>
   /** How many entries people have asked for. */
@@ -56,6 +48,7 @@ export interface Book {
   endsForgotten: number
   /** Entries that a reversal has mirrored. Manual corrections are few, so all are kept. */
   readonly reversed: Record<string, true>
+  reversals: number
   /** Nothing counts before this time any more; left out while no month is closed. */
   closedBefore?: string
 }
@@ -67,13 +60,15 @@ export function emptyBook(): Book {
     holds: {},
     openHolds: 0,
     pending: {},
-    young: {},
+    pendingPayments: 0,
+    ...noYoung(),
     causes: {},
     requested: 0,
     entries: new Recent(Float64Array),
     endedHolds: new Recent(Float64Array),
     endsForgotten: 0,
     reversed: {},
+    reversals: 0,
   }
 }
 
@@ -99,12 +94,7 @@ export function balanceOf(book: Pick<Book, 'balances'>, account: AccountCode): n
 
 /** What may be spent of an account at this time. */
 export function spendable(book: Book, account: AccountCode, now: Date): number {
-  const at = now.toISOString()
-  let amount = balanceOf(book, account)
-  for (const young of Object.values(book.young)) {
-    if (young.account === account && young.until > at) amount -= young.left
-  }
-  return Math.max(0, amount)
+  return Math.max(0, balanceOf(book, account) - youngIn(book, account, now))
 }
 
 export interface Balances {
@@ -144,13 +134,18 @@ export function isApplied(book: Book, cause: Cause | undefined): boolean {
 
 export function afterEntry(book: Book, entry: LedgerEvents['EntryPosted']): Book {
   move(book, entry)
-  if (entry.reverses) book.reversed[entry.reverses] = true
-  if (entry.reverses) delete book.young[entry.subject.id]
+  if (entry.reverses) noteReversal(book, entry, entry.reverses)
   if (entry.availableAt !== undefined && !entry.pending) noteYoung(book, entry, entry.availableAt)
   if (!isRequested(entry)) return book
   book.requested++
   book.entries.remember(entry.entryId, sum(entry.postings, 'debit'))
   return book
+}
+
+function noteReversal(book: Book, { subject, postings }: Entry, reverses: string): void {
+  book.reversals += Number(!(reverses in book.reversed))
+  book.reversed[reverses] = true
+  for (const { account } of postings) keepYoung(book, account, ({ payment }) => payment !== subject.id)
 }
 
 /** Releases and corrections are recognised by what they are about, and what policies cause by its cause. */
@@ -235,27 +230,14 @@ function moveBalances(book: Book, { postings }: Entry): void {
 function movePending(book: Book, { template, postings, pending }: Entry): void {
   if (!pending) return
   const { payment, left } = pending
-  const known = book.pending[payment] ?? { amount: 0, left: 0, releases: 0 }
+  const before = book.pending[payment]
+  const known = before ?? { amount: 0, left: 0, releases: 0 }
+  book.pendingPayments += Number(left !== 0) - Number(before !== undefined)
   known.amount += sum(postings, 'credit', merchantPending) - sum(postings, 'debit', merchantPending)
   known.left = left
   if (template === 'payment.available') known.releases++
   if (left === 0) delete book.pending[payment]
   else book.pending[payment] = known
-}
-
-/** What has become old is dropped here, so that there are never many. */
-function noteYoung(book: Book, { subject, postings, effectiveAt }: Entry, until: string): void {
-  for (const [payment, young] of Object.entries(book.young))
-    if (young.until <= effectiveAt) delete book.young[payment]
-  const credited = postings.find(({ side, account }) => side === 'credit' && classOf(account) === 'liability')
-  if (credited) book.young[subject.id] = { account: credited.account, left: credited.amount, until }
-}
-
-/** A refund takes the money of its own payment. */
-function takeYoung(book: Book, payment: string | undefined, parts: readonly HoldPart[], sign: 1 | -1): void {
-  const young = payment === undefined ? undefined : book.young[payment]
-  for (const { source, amount } of young ? parts : [])
-    if (source === young!.account) young!.left = Math.max(0, young!.left + sign * amount)
 }
 
 function noteCause(book: Book, { policy, position }: Cause): void {

@@ -63,7 +63,12 @@ const ownAccounts = ['merchant.available', 'merchant.custom', 'wallet', 'seller.
  * Domain model 2.3: money that moves within a book: from which accounts, to which, and where its fee goes.
  */
 export const moves = {
-  'wallet.apply': { from: ['wallet'], to: ['merchant.available'], fees: 'revenue.wallet_fees' },
+  'wallet.apply': {
+    from: ['wallet'],
+    to: ['merchant.available'],
+    fees: 'revenue.wallet_fees',
+    tellsRemaining: true,
+  },
   'escrow.fund_ledger': { from: ownAccounts, to: ['escrow.held'] },
   'escrow.release_ledger': { from: ['escrow.held'], to: ownAccounts, fees: 'revenue.escrow_fees' },
   'escrow.refund_ledger': { from: ['escrow.held'], to: ownAccounts },
@@ -138,7 +143,17 @@ interface Move {
   readonly from: readonly AccountName[]
   readonly to: readonly AccountName[]
   readonly fees?: AccountCode
+  /** The event says what is left in the account. */
+  readonly tellsRemaining?: true
 }
+
+export function tellsRemaining(template: string): boolean {
+  const table: Readonly<Record<string, Move>> = moves
+  return table[template]?.tellsRemaining ?? false
+}
+
+/** What they credit by card is young: it may be refunded but not spent before `availableAt`. */
+export const agingTemplates: readonly string[] = ['wallet.topup']
 
 function movedBy<Name extends string>(table: Readonly<Record<Name, Move>>) {
   const templates = Object.entries<Move>(table).map(([name, move]) => [
