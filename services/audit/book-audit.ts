@@ -8,9 +8,16 @@ const isHeld = (account: string) => heldIn.some((held) => held === account)
 /** Domain model 2.1: debits raise these, credits raise all others, and only these may be below zero. */
 const isAsset = (account: string) => account.startsWith('provider:') || account === 'sandbox.funding'
 /** L7: what may stand here for a day only. */
-const isPassing = (account: string) =>
-  account === 'suspense.unmatched' || account.startsWith('transfer.clearing:')
+const isPassing = (account: string) => account === suspense || account.startsWith('transfer.clearing:')
+const suspense = 'suspense.unmatched'
 const passingMs = 24 * 3_600_000
+
+interface Passing {
+  readonly account: string
+  readonly subject: string
+  readonly amount: number
+  readonly since: string
+}
 
 /** Counts one book: L1 to L8 of domain model 2.2 after each entry. */
 export class BookAudit {
@@ -21,7 +28,7 @@ export class BookAudit {
   readonly #note: Note
   readonly #entries = new IdTable()
   readonly #holds = new HoldAudit()
-  readonly #passing = new Map<string, { amount: number; since: string }>()
+  readonly #passing = new Map<string, Passing>()
   /** Months before this time are closed. */
   #closedBefore = ''
   /** What the two accounts differ from the open holds, so that one mistake is told once. */
@@ -61,9 +68,10 @@ export class BookAudit {
 
   /** What may stand for a day only and is older. */
   checkPassing(now: Date): void {
-    for (const [subject, { amount, since }] of this.#passing) {
+    for (const { account, subject, amount, since } of this.#passing.values()) {
       if (now.getTime() - Date.parse(since) <= passingMs) continue
-      this.#note('L7', `${this.#id} holds ${amount} in passing for ${subject} since ${since}`)
+      const problem = `${this.#id} holds ${amount} in ${account} for ${subject} since ${since}`
+      this.#note('L7', problem, { isToldElsewhere: account === suspense })
     }
   }
 
@@ -82,7 +90,8 @@ export class BookAudit {
       const before = this.balances.get(account) ?? 0
       const after = before + ((side === 'debit') === isAsset(account) ? amount : -amount)
       this.balances.set(account, after)
-      if (isPassing(account)) this.#pass(`${subject.type} ${subject.id}`, after - before, effectiveAt)
+      const about = { account, subject: `${subject.type} ${subject.id}` }
+      if (isPassing(account)) this.#pass(about, after - before, effectiveAt)
     }
     for (const account of new Set(postings.map((posting) => posting.account))) {
       const balance = this.balances.get(account) ?? 0
@@ -90,11 +99,12 @@ export class BookAudit {
     }
   }
 
-  #pass(subject: string, effect: number, at: string): void {
-    const known = this.#passing.get(subject)
+  #pass(about: Pick<Passing, 'account' | 'subject'>, effect: number, at: string): void {
+    const key = `${about.account} ${about.subject}`
+    const known = this.#passing.get(key)
     const amount = (known?.amount ?? 0) + effect
-    if (amount === 0) this.#passing.delete(subject)
-    else this.#passing.set(subject, { amount, since: known?.since ?? at })
+    if (amount === 0) this.#passing.delete(key)
+    else this.#passing.set(key, { ...about, amount, since: known?.since ?? at })
   }
 
   #checkHeld(say: Say): void {

@@ -16,17 +16,22 @@ export const rules = {
 
 export type Rule = keyof typeof rules
 
-export interface Violation {
+export interface Violation extends NoteOptions {
   readonly rule: Rule
   readonly problem: string
 }
 
-export type Note = (rule: Rule, problem: string) => void
+export interface NoteOptions {
+  /** A metric with an alert of its own shows the same, while the service runs. */
+  readonly isToldElsewhere?: boolean
+}
+
+export type Note = (rule: Rule, problem: string, options?: NoteOptions) => void
 
 export class Violations {
   readonly found: Violation[] = []
 
-  readonly note: Note = (rule, problem) => {
-    this.found.push({ rule, problem })
+  readonly note: Note = (rule, problem, options) => {
+    this.found.push({ rule, problem, ...options })
   }
 }

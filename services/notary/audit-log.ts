@@ -102,8 +102,9 @@ export async function auditWholeLog(audited: Audited, pace: Pace): Promise<Whole
   const problems = [
     ...(tree?.findings ?? []).map(sentenceOf),
     ...(bare > 0 ? [`nobody has signed any of the ${bare} events`] : []),
-    // What only waits for too long is told by an alert of its own.
-    ...violations.filter(({ rule }) => rule !== 'L7').map(({ rule, problem }) => `${rule}: ${problem}`),
+    ...violations
+      .filter(({ isToldElsewhere }) => !isToldElsewhere)
+      .map(({ rule, problem }) => `${rule}: ${problem}`),
     ...differences.filter(({ isToldElsewhere }) => !isToldElsewhere).map(readModelFault),
   ]
   return { problems, position, events: tree?.size ?? 0 }

@@ -1,7 +1,10 @@
 import t from 'tap'
+import { vouchedKeys } from '../../infra/postgres/transparency/log-keys.ts'
+import { anyIdentity } from '../../packages/contract/identity.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { readState } from '../../packages/kernel/history.ts'
+import { auditWholeLog } from '../../services/notary/audit-log.ts'
 import { ikw, jsonOf, settingsOf, type Row, type Run } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -107,4 +110,36 @@ t.test('the books are in order afterwards', async (t) => {
   const verified = await ikw(settingsOf(service), 'ledger', 'verify')
   t.match(verified, { code: 0, stdout: /No rule is broken/ })
   t.match(await ikw(settingsOf(service), 'ledger', 'replay'), { code: 0 })
+})
+
+const dayMs = 86_400_000
+
+/** What the always-on auditor finds where nothing has happened since the money left, at this time. */
+async function foundAfterOut(id: string, now: Date): Promise<readonly string[]> {
+  const { postgres, dependencies, asStored } = service.service.runtime
+  const { store, vault } = dependencies
+  const readOn = async function* (after: number) {
+    let isOut = false
+    for await (const events of asStored.readOn(after))
+      yield events.filter(({ stream, data }) => {
+        const wasOut = isOut
+        const { template, subject } = data as { template?: string; subject?: { id: string } }
+        isOut ||= stream.startsWith('ledger-') && template === 'transfer.out' && subject?.id === id
+        return !wasOut
+      })
+  }
+  const { pool } = postgres
+  const verifierKeys = () => vouchedKeys({ pool, vault })
+  const audited = { pool, stored: { ...asStored, readOn }, store, now: () => now, verifierKeys }
+  const { signal } = new AbortController()
+  return (await auditWholeLog(audited, { share: 1, signal })).problems
+}
+
+t.test('money that is stuck between two books for a day is told by the auditor', async (t) => {
+  const made = await transfer(700, 'stuck')
+  t.match(await endOf(made), { status: 'settled' })
+  const stuck = (problem: string) => /^L7: .* holds 700 in transfer\.clearing:.* for transfer /.test(problem)
+  const uuid = anyIdentity(String(jsonOf<Row>(made)['subject']))!
+  t.notOk((await foundAfterOut(uuid, new Date())).some(stuck), 'not at once')
+  t.ok((await foundAfterOut(uuid, new Date(Date.now() + dayMs + 1_000))).some(stuck))
 })
