@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
+import { createCustomer } from '../support/billing.ts'
 import { answerPayment } from '../support/checkout.ts'
 import { testConservation } from '../support/billing-laws.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { openPortal } from '../support/subscriber.ts'
 
 let service: TestService
 
@@ -85,6 +87,19 @@ t.test('nobody pays what is void', async (t) => {
   t.match((await inBrowser(`${path}?lang=en`)).text, 'Nothing is to be paid')
   t.equal((await press(path, byPhone)).status, 303)
   t.match((await json(path)).body, { status: 'void', payment: null })
+})
+
+t.test('what nobody can pay online says so, on its page and in the portal', async (t) => {
+  const customer = await createCustomer(service)
+  const { path: foreign } = await page({ currency: 'NGN', customer })
+  t.match((await json(foreign)).body, { status: 'open', payment_methods: [] })
+  t.match((await inBrowser(`${foreign}?lang=fr`)).text, 'ne peut pas être payé sur cette page')
+  const { url } = await openPortal(service, { customerId: customer })
+  const shown = await eventually(
+    () => inBrowser(`${new URL(url).pathname}?lang=fr`),
+    ({ text }) => text.includes(foreign),
+  )
+  t.match(shown.text, 'ne peut pas être payé sur cette page')
 })
 
 t.test('an invoice on paper is the same bytes every time', async (t) => {

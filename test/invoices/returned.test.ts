@@ -1,4 +1,4 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { identity } from '../../packages/contract/identity.ts'
 import type { RailState } from '../../packages/kernel/rail-ports.ts'
 import { createCustomer, passDays, subscribe } from '../support/billing.ts'
@@ -7,6 +7,7 @@ import { testConservation } from '../support/billing-laws.ts'
 import { eventually } from '../support/eventually.ts'
 import { ScriptedRail } from '../support/scripted-rail.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { openPortal } from '../support/subscriber.ts'
 import { askForTopup } from '../support/wallets.ts'
 
 const provider = new ScriptedRail()
@@ -41,6 +42,28 @@ async function pay(id: string): Promise<string> {
   return identity(String(body.payment_intent['operation_id']), 'op')!
 }
 
+const paperless = async (path: string) => {
+  const headers = { accept: 'text/html', 'accept-language': 'en' }
+  return (await fetch(service.url + path, { headers })).text()
+}
+const failed: RailState = { state: 'failed', code: 'payment_timeout', message: 'no' }
+/** Whoever approves too late has paid, and is not told otherwise. */
+const tellsOfLateMoney = async (t: Test, path: string, operation: string) => {
+  await provider.say(operation, failed)
+  await eventually(
+    () => paperless(path),
+    (page) => page.includes('was not approved in time. Nothing was paid.'),
+  )
+  await provider.say(operation, succeeded)
+  const page = await eventually(
+    () => paperless(path),
+    (now) => now.includes('Your approval came too late'),
+  )
+  t.notMatch(page, 'Nothing was paid')
+  const status = `/operations/status/op_${operation.replaceAll('-', '')}`
+  t.match(await paperless(status), 'Your approval came too late')
+}
+
 const available = async () =>
   (await service.get<{ available: { amount: number }[] }>('/api/v1/balance')).body.available[0]?.amount ?? 0
 
@@ -61,6 +84,13 @@ t.test(
     await provider.say(operation, returned)
     t.match(await becomes(id, 'open'), { amount_paid: 0, amount_due: 5_000 })
     t.equal(await available(), before)
+    const page = await paperless(new URL(String((await shown(id))['hosted_invoice_url'])).pathname)
+    t.match(page, 'Your operator has taken this payment back.')
+    t.notMatch(page, 'Nothing was paid')
+    t.match(
+      await paperless(`/operations/status/op_${operation.replaceAll('-', '')}`),
+      'has taken this payment',
+    )
     await eventually(
       () => service.get<{ data: { type: string; data: Shown }[] }>('/api/v1/events?limit=100'),
       (answer) =>
@@ -82,6 +112,19 @@ t.test(
     await eventually(standing, (status) => status === 'active')
   },
 )
+
+t.test('what comes too late is said to be on its way back', async (t) => {
+  const { body } = await service.post('/api/v1/merchant/invoices', { amount: 1_000, currency: 'XOF' })
+  const { pathname } = new URL(String(body['hosted_invoice_url']))
+  await tellsOfLateMoney(t, pathname, await pay(String(body['id'])))
+  const { token } = await openPortal(service, { customerId: await createCustomer(service) })
+  const order = { amount: 900, currency: 'XOF', country: 'SN' }
+  const asked = await service.post('/api/v1/customer-portal/wallet/topups', order, { key: token })
+  const { pathname: topup } = new URL(String(asked.body['checkout_url']))
+  const form = { PaymentMethod: 'mobile_money', Operator: 'orange_money', PhoneNumber: '770000042' }
+  const pressed = await service.post<{ payment: Shown }>(`${topup}/pay`, form, { key: '' })
+  await tellsOfLateMoney(t, topup, identity(String(pressed.body.payment['operation_id']), 'op')!)
+})
 
 t.test('a top-up that is taken back leaves the wallet, and one that was spent is a case', async (t) => {
   const customer = await createCustomer(service)

@@ -20,6 +20,7 @@ const view: HostedTopupView = {
     operation_id: null,
     redirect_url: null,
     failure_code: null,
+    reversal: null,
   },
   return_url: null,
 }

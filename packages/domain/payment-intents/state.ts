@@ -119,6 +119,17 @@ export function isLocked(intent: CreatedIntent): boolean {
   return intent.status === 'requires_payment_method' && intent.locked
 }
 
+/**
+ * Why money that the payer has paid does not count: it came when the intent had ended, and is sent back, or
+ * the operator has taken it back. Only what had succeeded is contradicted before it is late.
+ */
+export function reversalOf(intent: CreatedIntent): 'paid_too_late' | 'taken_back' | null {
+  const { status, late, contradictions } = intent
+  const wasPaid = contradictions.some((each) => !late.includes(each.split(' ')[0]!))
+  if (status === 'failed' && wasPaid) return 'taken_back'
+  return status !== 'succeeded' && late.length > 0 ? 'paid_too_late' : null
+}
+
 export function attemptOf(intent: CreatedIntent, operationId: string): Attempt {
   const attempt = intent.attempts.find((each) => each.operationId === operationId)
   if (!attempt) throw new Error(`the intent has no operation ${operationId}`)

@@ -11,7 +11,7 @@ import {
   type Static,
 } from '../../../packages/contract/vocabulary.ts'
 import { paymentFailureCodes } from '../../../packages/domain/payment-intents/events.ts'
-import { isLocked, type CreatedIntent } from '../../../packages/domain/payment-intents/state.ts'
+import { isLocked, reversalOf, type CreatedIntent } from '../../../packages/domain/payment-intents/state.ts'
 import { internationalNumber } from './checkout-pay.ts'
 
 // What pages that are paid on have in common, whatever is paid.
@@ -31,6 +31,11 @@ export const HostedTry = nullable(
       operation_id: nullable(Type.String()),
       redirect_url: nullable(Type.String()),
       failure_code: nullable(literals(...paymentFailureCodes)),
+      reversal: nullable({
+        ...literals('paid_too_late', 'taken_back'),
+        description:
+          'Why what the payer has paid does not count: it is sent back, or the operator has it back',
+      }),
     },
     { description: 'The newest try to pay' },
   ),
@@ -68,6 +73,7 @@ export function tried(intent: CreatedIntent): Static<typeof HostedTry> {
     operation_id: attempt ? publicId('op', attempt.operationId) : null,
     redirect_url: intent.status === 'requires_action' ? intent.url : null,
     failure_code: intent.status === 'failed' ? intent.failure.code : null,
+    reversal: reversalOf(intent),
   }
 }
 

@@ -6,6 +6,7 @@ import { timeZoneOf } from '../../../packages/contract/time-zones.ts'
 import {
   base,
   CountMinor,
+  Country,
   Currency,
   literals,
   LowerCurrency,
@@ -97,6 +98,7 @@ export const HostedPortal = record({
   settled: Type.Array(CustomerInvoice, { description: 'The newest invoices that are paid' }),
   subscriptions: Type.Array(HostedSubscription, { description: 'The newest subscriptions' }),
   payments: Type.Array(CustomerPayment, { description: 'The newest payments' }),
+  country: { ...Country, description: 'Where what is due is paid' },
   wallet: Type.Array(record({ currency: LowerCurrency, amount: CountMinor }), {
     description: 'What is in the wallet of the customer, by currency',
   }),
@@ -127,6 +129,7 @@ export async function hostedPortal(request: Asking): Promise<HostedPortalView> {
     return_url: state.returnUrl,
     expires_at: state.expiresAt,
     ...lists,
+    country,
     wallet,
     topup_currency: known && state.permissions.includes('wallet') ? payableHere(known, country) : null,
   }

@@ -7,6 +7,7 @@ import { paymentIntent } from '../../../packages/domain/payment-intents/payment-
 import { payout } from '../../../packages/domain/payouts/payout.ts'
 import { refund } from '../../../packages/domain/refunds/refund.ts'
 import { operations } from '../../../projections/operations.ts'
+import { reversalOf } from '../../../packages/domain/payment-intents/state.ts'
 import { brandOf, type Brand } from './brands.ts'
 import { currentRow } from '../kinds/row-handler.ts'
 
@@ -34,7 +35,9 @@ export interface PayersPayment {
   readonly amount: number
   readonly currency: string
   /** Why it came to nothing, where this operation was the last try. */
-  readonly failure: PaymentFailureCode | null
+  readonly failure_code: PaymentFailureCode | null
+  /** Why what was paid by it does not count. */
+  readonly reversal: ReturnType<typeof reversalOf>
 }
 
 export async function payersPayment(
@@ -44,8 +47,10 @@ export async function payersPayment(
 ): Promise<PayersPayment | undefined> {
   const intent = await readState(dependencies.store, paymentIntent, id)
   if (intent.status === 'none') return undefined
-  const { livemode, amount, currency, status, attempts } = intent
+  const { livemode, amount, currency, status, attempts, late } = intent
   const isLast = attempts.at(-1)?.operationId === operation
-  const failure = status === 'failed' && isLast ? intent.failure.code : null
-  return { livemode, merchant: await brandOf(dependencies, intent), amount, currency, failure }
+  const failure_code = status === 'failed' && isLast ? intent.failure.code : null
+  const reversal = isLast || late.includes(operation) ? reversalOf(intent) : null
+  const merchant = await brandOf(dependencies, intent)
+  return { livemode, merchant, amount, currency, failure_code, reversal }
 }

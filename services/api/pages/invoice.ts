@@ -6,7 +6,7 @@ import { invoiceWords } from './invoice-words.ts'
 import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
 import { money } from './money.ts'
 import { isUnseen, notice, problemWords } from './notices.ts'
-import { detailList, doneSign, leaving } from './pay-parts.ts'
+import { detailList, doneSign, leaving, whyNotPaid } from './pay-parts.ts'
 import { goOn, paymentForm, prompt, type PaymentSight, type Typed } from './payment-form.ts'
 import type { Language } from './words.ts'
 
@@ -32,8 +32,8 @@ export function invoicePage(view: HostedInvoiceView, visit: Visit): string {
   if (view.payment?.redirect_url) return framed(sight, html`${due(sight)} ${goOn(paymentOf(sight))}`)
   if (view.payment_status === 'processing')
     return framed(sight, html`${due(sight)} ${prompt(paymentOf(sight))}`, 5)
-  const failure = view.payment?.failure_code
-  const problem = failure ? `${words.failures[failure]} ${words.notPaid} ${words.tryAgain}` : undefined
+  const why = view.payment ? whyNotPaid(words, view.payment) : undefined
+  const problem = why === undefined ? undefined : `${why} ${words.tryAgain}`
   return framed(sight, payable(sight, { typed: {}, problem }))
 }
 

@@ -5,7 +5,7 @@ import { payersPayment, type PayersPayment } from '../actions/operations.ts'
 import { html, type Html } from '../docs/html.ts'
 import { frame, merchantOf, readerOf, type Reader } from './layout.ts'
 import { money } from './money.ts'
-import { waiting } from './pay-parts.ts'
+import { waiting, whyNotPaid } from './pay-parts.ts'
 import type { Words } from './words.ts'
 
 const titles: Readonly<Record<OperationView['status'], keyof Words & `status${string}`>> = {
@@ -59,8 +59,8 @@ function said(
   payment: PayersPayment | undefined,
   { words }: Reader,
 ): Html | false {
-  const failure = payment?.failure
-  if (failure) return html`<p>${words.failures[failure]} ${words.notPaid}</p>`
+  const why = payment && whyNotPaid(words, payment)
+  if (why !== undefined) return html`<p>${why}</p>`
   return message !== null && html`<p>${message}</p>`
 }
 

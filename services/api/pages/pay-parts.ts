@@ -1,6 +1,7 @@
 import { marketOf } from '../../../packages/contract/catalog.ts'
 import { html, type Html } from '../docs/html.ts'
 import type { Reader } from './layout.ts'
+import type { Words } from './words.ts'
 
 /** An operator as the page offers it. */
 interface Operator {
@@ -108,6 +109,18 @@ export function alert(problem: string | undefined): Html | false {
       <p>${problem}</p>
     </div>`
   )
+}
+
+interface Failed {
+  readonly failure_code: keyof Words['failures'] | null
+  readonly reversal: 'paid_too_late' | 'taken_back' | null
+}
+
+/** Why the newest try has not paid. Whoever has paid in vain is not told that nothing was paid. */
+export function whyNotPaid(words: Words, { failure_code, reversal }: Failed): string | undefined {
+  if (reversal === 'paid_too_late') return words.tooLate
+  if (reversal === 'taken_back') return words.takenBack
+  return failure_code === null ? undefined : `${words.failures[failure_code]} ${words.notPaid}`
 }
 
 /** What screen readers pass over: the title beside it says it. */

@@ -8,7 +8,7 @@ import { alert, noMessage, phoneFields, phoneSteps, waiting } from './pay-parts.
 /** What is paid on a page: an invoice or a top-up. */
 export interface Payable extends Pick<
   HostedInvoiceView,
-  'livemode' | 'country' | 'currency' | 'payment_methods' | 'payment'
+  'livemode' | 'merchant' | 'country' | 'currency' | 'payment_methods' | 'payment'
 > {
   /** What is left to be paid, in the smallest unit. */
   readonly left: number
@@ -32,6 +32,9 @@ export function paymentForm({ paid, reader, path }: PaymentSight, { typed, probl
   const { words, language, here } = reader
   const mobile = paid.payment_methods.find(({ type }) => type === 'mobile_money')
   const card = paid.payment_methods.find(({ type }) => type === 'card')
+  if (!mobile && !card)
+    return html`${alert(problem)}
+      <p>${words.noMethod(paid.merchant.name)}</p>`
   const amount = money(paid.left, paid.currency, language)
   return html`${alert(problem)}
     <form

@@ -1,6 +1,7 @@
 import type { Shown, Visit } from '../../../packages/contract/pages.ts'
 import type { Refusal } from '../../../packages/contract/refusals.ts'
 import { dayOfPayment, hostedPortal, ownerOfPortal, type HostedPortalView } from '../actions/hosted-portal.ts'
+import { methodsFor } from '../actions/hosted-payment.ts'
 import { html, type Html } from '../docs/html.ts'
 import { dayText } from './invoice.ts'
 import { invoiceWords } from './invoice-words.ts'
@@ -91,18 +92,25 @@ function item({ what, amount, note, more }: Item): Html {
   </li>`
 }
 
-function due({ reader }: Sight, bill: Bill): Html {
+function due({ view, reader, own }: Sight, bill: Bill): Html {
   const { language, words } = reader
   const invoice = invoiceWords[language]
-  const left = money(bill.amount_due - bill.amount_paid, bill.currency.toUpperCase(), language)
+  const [leftMinor, currency] = [bill.amount_due - bill.amount_paid, bill.currency.toUpperCase()]
+  const left = money(leftMinor, currency, language)
+  const canBePaid = methodsFor({ country: view.country, currency }, leftMinor).length > 0
+  const action = canBePaid ? words.pay(left) : own.open
   const day = dayText(bill.due_date!, language)
   return item({
     what: bill.description ?? bill.lines[0]?.description ?? `${invoice.invoice} ${bill.number ?? ''}`,
     amount: left,
     note: bill.overdue ? invoice.overdue(day) : invoice.dueOn(day),
-    more: html`<a class="button" href="${pathOf(bill, language)}" aria-label="${named(bill, words.pay(left))}"
-      >${words.pay(left)}</a
-    >`,
+    more: html`${!canBePaid && html`<span class="soft">${words.noMethod(view.merchant.name)}</span>`}
+      <a
+        class="${canBePaid ? 'button' : 'button second'}"
+        href="${pathOf(bill, language)}"
+        aria-label="${named(bill, action)}"
+        >${action}</a
+      >`,
   })
 }
 

@@ -7,7 +7,7 @@ import { html, type Html } from '../docs/html.ts'
 import { frame, merchantOf, pageOf, readerOf } from './layout.ts'
 import { money } from './money.ts'
 import { isUnseen, notice, problemWords } from './notices.ts'
-import { alert, doneSign, leaving, waiting } from './pay-parts.ts'
+import { alert, doneSign, leaving, waiting, whyNotPaid } from './pay-parts.ts'
 import { goOn, paymentForm, prompt, type PaymentSight, type Typed } from './payment-form.ts'
 import { portalWords } from './portal-words.ts'
 import { refusedPortal } from './portal.ts'
@@ -88,8 +88,8 @@ function done(sight: Sight): Html {
 function failed(sight: Sight): Html {
   const { view, reader, path } = sight
   const { words, here } = reader
-  const failure = view.payment?.failure_code
-  return html`${sum(sight)} ${alert(`${failure ? words.failures[failure] : ''} ${words.notPaid}`.trim())}
+  const why = view.payment ? whyNotPaid(words, view.payment) : undefined
+  return html`${sum(sight)} ${alert(why ?? words.notPaid)}
     <form method="post" action="${portalOf(path)}/topups${here}" data-sending="${words.sending}">
       <input type="hidden" name="Amount" value="${typedAmount(sight)}" />
       <button>${words.again}</button>
