@@ -8,6 +8,7 @@ import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
 import { isPassing } from '../composition/failures.ts'
 import { forEach } from './for-each.ts'
 import type { Process, Tools } from './process.ts'
+import type { TimerPace } from './timer-pace.ts'
 
 const lookEveryMs = 200
 const perLook = 1_000
@@ -29,6 +30,8 @@ export interface TimerRunnerOptions {
   /** Throws when another process may be running these timers. */
   readonly assertHeld: () => void
   readonly giveWay?: GiveWay
+  /** Keeps timers from running far ahead of what follows from their work. */
+  readonly pace?: Pick<TimerPace, 'keep'>
 }
 
 /** A greater delay is logged: nobody ran them, or more timers are due than can be run. */
@@ -41,12 +44,15 @@ export async function runTimers(
   signal: AbortSignal,
 ): Promise<void> {
   const assertHeld = () => shares.assertHeld()
+  const { executor } = options.tools.dependencies
   while (!signal.aborted) {
     let isFull = false
     try {
       await options.tools.dependencies.movedClocks.follow()
       await shares.balance()
-      if (shares.held.length > 0) ({ isFull } = await runDue({ ...options, assertHeld }))
+      const look = shares.held.length > 0 ? await runDue({ ...options, assertHeld }) : undefined
+      isFull = look?.isFull === true
+      if (look && look.ran >= perLook) await options.pace?.keep(executor.position, signal)
     } catch (error) {
       // Whoever has the share now continues with them.
       if (!(error instanceof LeadershipLostError)) options.log.warn({ error }, 'timers are tried again')

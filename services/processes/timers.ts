@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { GiveWay } from '../../infra/event-loop/turns.ts'
+import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
 import { TimerShares } from '../../infra/postgres/consumers/timer-shares.ts'
 import { PostgresTimers } from '../../infra/postgres/timers.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
@@ -7,6 +8,7 @@ import type { Subscription } from '../../packages/kernel/ports.ts'
 import { runTimers } from './due-timers.ts'
 import { toolsOf } from './main.ts'
 import type { Process } from './process.ts'
+import { TimerPace } from './timer-pace.ts'
 
 export interface TimersOptions {
   readonly dependencies: Dependencies
@@ -29,7 +31,8 @@ export function startTimers(given: TimersOptions): RunningTimers {
   const timers = new PostgresTimers(pool, shares)
   const stop = new AbortController()
   const tools = toolsOf(dependencies)
-  const options = { processes, timers, tools, log: dependencies.log, ...(giveWay && { giveWay }) }
+  const pace = new TimerPace({ checkpoints: new Checkpoints(pool), reads: dependencies.reads })
+  const options = { processes, timers, tools, log: dependencies.log, pace, ...(giveWay && { giveWay }) }
   const running = runTimers(options, shares, stop.signal)
   const close = async () => {
     stop.abort()

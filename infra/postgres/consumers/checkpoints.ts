@@ -36,6 +36,17 @@ export class Checkpoints {
     })
   }
 
+  /** Where the last of these consumers stands; those that have never begun do not count. */
+  async least(names: readonly string[]): Promise<number> {
+    const text = 'select min(position) as position from checkpoints where name = any($1)'
+    const { rows } = await this.#pool.query<{ position: number | null }>({
+      name: 'least-checkpoint',
+      text,
+      values: [names],
+    })
+    return rows[0]!.position ?? Infinity
+  }
+
   async attempt(name: string, through: number): Promise<void> {
     const text = 'update checkpoints set attempted = greatest(attempted, $2) where name = $1'
     await this.#write((connection) => connection.query(text, [name, through]))
