@@ -46,6 +46,8 @@ const isReadModel = (value: unknown) =>
   isRecord(value) && ['documents', 'projection'].includes(String(value['kind']))
 const isRows = (value: unknown): value is readonly AnyRoute[] =>
   Array.isArray(value) && value.length > 0 && value.every((row) => isRecord(row) && 'operation' in row)
+const isPolicy = (value: unknown) =>
+  isRecord(value) && typeof value['name'] === 'string' && isRecord(value['on'])
 const isProcess = ({ name, value }: Exported) => /Process$/.test(name) && isRecord(value)
 
 t.test('every family of the domain is in the list', async (t) => {
@@ -63,6 +65,27 @@ t.test('every kind of stream is one of its family', async (t) => {
     t.ok(deciders.includes(value as never), `add ${name} of ${file} to the streams of its family`),
   )
   t.equal(new Set(deciders.map(({ category }) => category)).size, deciders.length, 'each has its category')
+})
+
+t.test('every policy and every timer of the domain is one of its family', async (t) => {
+  const found = (await Promise.all(folders.map((folder) => exportsOf(`${domain}/${folder}`)))).flat()
+  const policies = found.flatMap(({ value, ...place }) =>
+    [value]
+      .flat()
+      .filter(isPolicy)
+      .map((policy) => ({ policy, ...place })),
+  )
+  const listed: readonly unknown[] = families.flatMap((family) => family.policies ?? [])
+  await lawOver(t, policies, ({ policy, file, name }) =>
+    t.ok(listed.includes(policy), `add ${name} of ${file} to the policies of its family`),
+  )
+  const timers = found.filter(({ name, value }) => /Timers$/.test(name) && isRecord(value))
+  await lawOver(t, timers, ({ file, name, value }) =>
+    t.ok(
+      families.some((family) => family.timers === value),
+      `add ${name} of ${file} to its family`,
+    ),
+  )
 })
 
 t.test('every read model is in the list', async (t) => {
@@ -147,22 +170,6 @@ t.test('a public id has a prefix that its family declares', async (t) => {
     const prefix = call.split("'").at(-2)!
     t.ok(prefixes.includes(prefix), `${file} says ${call}: a family declares ${prefix} in its ids`)
   })
-})
-
-t.test('for every timer that an event starts somebody does the work', async (t) => {
-  const worked = processes.flatMap(({ timers }) => Object.keys(timers ?? {}))
-  const files = folders.map((folder) => `${domain}/${folder}/timers.ts`)
-  const started = files.flatMap((file) => {
-    if (!readdirSync(join(root, file, '..')).includes('timers.ts')) return []
-    const text = readFileSync(join(root, file), 'utf8')
-    return [...text.matchAll(/\b(?:start|ask)\('(\w+)'/g)].map(([, kind]) => ({ file, kind: kind! }))
-  })
-  await lawOver(t, started, ({ file, kind }) =>
-    t.ok(
-      worked.includes(kind),
-      `${file} starts ${kind}: a process in services/processes has it in its timers`,
-    ),
-  )
 })
 
 t.test('a public event tells of a resource, and every type says what it means', async (t) => {
