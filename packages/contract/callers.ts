@@ -33,7 +33,6 @@ type Shown =
       readonly customer: string
       readonly permissions: readonly PortalPermission[]
     }
-  | { readonly credential: 'checkout_session'; readonly session: string }
   | { readonly credential: 'nobody' }
 
 /**

@@ -9,6 +9,7 @@ import type { Authenticator } from '../../services/api/http/credentials.ts'
 import { startApi } from '../../services/api/main.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { partsOf } from '../../packages/contract/openapi/names.ts'
+import { issueKey } from '../support/credentials.ts'
 import { lawOver } from '../support/law.ts'
 import { namesResource, sample, unknownSample } from '../support/samples.ts'
 import {
@@ -19,16 +20,29 @@ import {
   type TestService,
 } from '../support/service.ts'
 
-/** What the families of the breadth will bring: each caller is spelled in the credential itself. */
-const others = ['user', 'customer_portal', 'checkout_session'] as const
+/** All kinds: of people, each caller is spelled in the credential itself. */
+const others = ['user', 'customer_portal'] as const
+const kinds = ['api_key', 'app_token', ...others] as const satisfies readonly CredentialKind[]
 const shown = {
   user: { user: randomUUID(), session: randomUUID(), organization: 'o', role: 'owner', scopes: ['*'] },
   customer_portal: { session: randomUUID(), customer: 'c', permissions: portalPermissions },
-  checkout_session: { session: 's' },
 } as const
 
 function credential(kind: (typeof others)[number], merchant: string, livemode: boolean): string {
   return [kind, merchant, livemode].join(' ')
+}
+
+const issued = new Map<string, Promise<string>>()
+
+/** Of this kind, for this merchant and environment. */
+function credentialOf(kind: (typeof kinds)[number], merchantId: string, livemode: boolean): Promise<string> {
+  if (kind === 'user' || kind === 'customer_portal')
+    return Promise.resolve(credential(kind, merchantId, livemode))
+  const name = [kind, merchantId, livemode].join()
+  const isApp = kind === 'app_token'
+  const key = issued.get(name) ?? issueKey(service, { merchantId, livemode, scopes: ['*'], isApp })
+  issued.set(name, key)
+  return key
 }
 
 const authenticator: Authenticator = {
@@ -137,17 +151,14 @@ function post(
 }
 
 t.test('every row refuses every kind of credential that it does not name', async (t) => {
-  const keys: Readonly<Record<(typeof others)[number], string>> = {
-    user: user(),
-    customer_portal: credential('customer_portal', merchantId(), false),
-    checkout_session: credential('checkout_session', merchantId(), false),
-  }
   const guarded = routes.filter((route) => !credentialsOf(route).includes('nobody'))
-  const pairs = guarded.flatMap((route) => others.map((kind) => [route, kind] as const))
+  const pairs = guarded.flatMap((route) =>
+    kinds.filter((kind) => !credentialsOf(route).includes(kind)).map((kind) => [route, kind] as const),
+  )
   await lawOver(t, pairs, async ([route, kind]) => {
-    if (credentialsOf(route).includes(kind)) return
+    const key = await credentialOf(kind, merchantId(), false)
     const { path, body } = unknownSample(route)
-    const answer = await api.call(partsOf(route).method, path, body, { key: keys[kind] })
+    const answer = await api.call(partsOf(route).method, path, body, { key })
     t.match(answer, { status: 403, body: { code: 'IKW-AUTHZ-003' } }, `${route.operation} by ${kind}`)
   })
 })
@@ -156,29 +167,24 @@ t.test(
   'no row that names a resource shows it to another merchant or environment, by any credential',
   async (t) => {
     const stranger = randomUUID()
-    const kinds = (route: AnyRoute): readonly CredentialKind[] =>
-      credentialsOf(route).filter((kind) => kind !== 'nobody')
-    // Rows take only keys so far, so users are let in here: the owner decides, not the credential.
-    const open = routes.filter((route) => namesResource(route) && kinds(route).length > 0)
-    const asUsers = open.map((route) => ({ ...route, credentials: ['user' as const] }))
-    const { runtime, credentials } = service.service
-    const running = await startApi({ runtime, table: asUsers, authenticators: [authenticator] })
-    t.teardown(() => running.close())
-    const users = clientOf({ port: running.port, credentials })
+    const taken = (route: AnyRoute) => kinds.filter((kind) => credentialsOf(route).includes(kind))
+    const named = routes.filter((route) => namesResource(route) && taken(route).length > 0)
     const owners = [
       [stranger, false],
       [stranger, true],
       [merchantId(), true],
     ] as const
-    await lawOver(t, asUsers, async (route) => {
+    await lawOver(t, named, async (route) => {
       const { path, body } = await sample(service, route)
       // What belongs to no environment is the merchant's own in each.
       const asking = owners.filter(([merchant]) => merchant === stranger || route.environment !== 'either')
-      await lawOver(t, asking, async ([merchant, livemode]) => {
-        const key = credential('user', merchant, livemode)
+      const pairs = asking.flatMap((owner) => taken(route).map((kind) => [...owner, kind] as const))
+      await lawOver(t, pairs, async ([merchant, livemode, kind]) => {
+        const key = await credentialOf(kind, merchant, livemode)
         const headers = { 'ikw-environment': livemode ? 'live' : 'sandbox' }
-        const answer = await users.call(partsOf(route).method, path, body, { key, headers })
-        t.equal(answer.status, 404, `${route.operation} for ${livemode ? 'live' : 'sandbox'} of ${merchant}`)
+        const answer = await api.call(partsOf(route).method, path, body, { key, headers })
+        const asked = `${route.operation} for ${livemode ? 'live' : 'sandbox'} of ${merchant} by ${kind}`
+        t.equal(answer.status, 404, asked)
       })
     })
   },

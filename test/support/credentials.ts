@@ -12,6 +12,8 @@ export interface KeyOptions {
   /** CIDR blocks that may use it; default: all. */
   readonly addresses?: readonly string[]
   readonly expiresAt?: string
+  /** A token of an application. */
+  readonly isApp?: boolean
 }
 
 /** The id under which a key is revoked. */
@@ -26,9 +28,9 @@ function hashOf(secret: string): string {
 /** A key for one test. */
 export async function issueKey(
   { service }: TestService,
-  { merchantId, livemode = false, scopes, addresses = [], expiresAt }: KeyOptions,
+  { merchantId, livemode = false, scopes, addresses = [], expiresAt, isApp = false }: KeyOptions,
 ): Promise<string> {
-  const secret = newSecret(livemode ? 'ik_live_' : 'ik_test_')
+  const secret = newSecret(`ik_${isApp ? 'app_' : ''}${livemode ? 'live' : 'test'}_` as const)
   const hash = hashOf(secret)
   const data = {
     hash,

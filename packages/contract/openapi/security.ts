@@ -25,10 +25,6 @@ const schemes: Readonly<Record<Exclude<CredentialKind, 'nobody'>, Scheme>> = {
     name: 'CustomerPortal',
     description: "The token of a customer's portal, which shows what is that customer's alone.",
   },
-  checkout_session: {
-    name: 'CheckoutSession',
-    description: 'The client secret of one checkout session.',
-  },
 }
 
 /** Any one of the row's credentials; an empty requirement where none is needed. */
