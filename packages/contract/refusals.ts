@@ -1,4 +1,5 @@
 import { merchantRefusals } from './merchant-refusals.ts'
+import { stateRefusals } from './state-refusals.ts'
 import { userRefusals } from './user-refusals.ts'
 import { billingRefusals } from './billing-refusals.ts'
 
@@ -9,6 +10,7 @@ import { billingRefusals } from './billing-refusals.ts'
  */
 export const refusals = {
   ...merchantRefusals,
+  ...stateRefusals,
   ...userRefusals,
   credential_must_be_given: [
     401,
@@ -86,12 +88,6 @@ export const refusals = {
   method_must_be_allowed: [405, 'IKW-REQ-009', false, 'Method is not allowed here'],
 
   resource_must_exist: [404, 'IKW-RES-001', false, 'Not found'],
-  resource_state_must_allow_it: [
-    409,
-    'IKW-RES-002',
-    false,
-    'The current state of the resource does not allow this',
-  ],
   /** Spec, Errors. */
   confirmation_must_be_the_only_one: [
     409,

@@ -1,4 +1,4 @@
-import { Refusal } from '../../packages/contract/refusals.ts'
+import { Refusal, type RefusalName } from '../../packages/contract/refusals.ts'
 import type { Destination } from '../../packages/domain/payouts/destination-request.ts'
 import { failureOf } from '../../packages/domain/payouts/failure.ts'
 import type { Word } from '../../packages/domain/payouts/contradictions.ts'
@@ -77,6 +77,13 @@ function requestOf({ id, merchant, livemode, money, destination }: Disbursement)
 
 type Target = Pick<Disbursement, 'id' | 'merchant' | 'livemode'>
 
+const contradictable: readonly RefusalName[] = [
+  'payout_must_be_in_transit',
+  'payout_must_be_under_way',
+  'payout_must_be_paid',
+  'payout_must_be_returnable',
+]
+
 /** Records the operator's statement about the payout. */
 export async function report(result: RailState, target: Target, tools: Tools): Promise<void> {
   const { id, merchant, livemode } = target
@@ -84,10 +91,15 @@ export async function report(result: RailState, target: Target, tools: Tools): P
     await tools
       .send(to(payout, id, command), { merchant, livemode }, 'rail')
       .catch(async (error: unknown) => {
-        if (!(error instanceof Refusal) || error.reason !== 'resource_state_must_allow_it') throw error
+        if (!(error instanceof Refusal) || !isOfState(error)) throw error
         await contradict(word, target, tools)
       })
   }
+}
+
+/** The rule that was broken is about the status on record. */
+function isOfState({ reason }: Refusal): boolean {
+  return contradictable.includes(reason)
 }
 
 /**

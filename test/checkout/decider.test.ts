@@ -121,7 +121,7 @@ scenarios(checkoutSession, {
   'a paid session is not canceled': {
     given: [opened, attached(first, 1), completed],
     when: { type: 'CancelSession', data: { ended: first } },
-    then: 'resource_state_must_allow_it',
+    then: 'checkout_session_must_be_open',
   },
   'a session expires in time': {
     given: [opened],

@@ -57,7 +57,7 @@ scenarios(payout, {
   'a request that comes after its hold was given back is refused': {
     given: [abandoned],
     when: { type: 'RequestPayout', data: { money, destination: wave } },
-    then: 'resource_state_must_allow_it',
+    then: 'payout_must_not_be_abandoned',
   },
   'a hold without a payout is abandoned': {
     when: { type: 'AbandonPayout', data: { currency: 'XOF' } },
@@ -104,12 +104,12 @@ scenarios(payout, {
   'a pending payout cannot be paid': {
     given: [requested],
     when: { type: 'SettlePayout', data: {} },
-    then: 'resource_state_must_allow_it',
+    then: 'payout_must_be_in_transit',
   },
   'a failed payout cannot be paid': {
     given: [requested, sent, failed],
     when: { type: 'SettlePayout', data: {} },
-    then: 'resource_state_must_allow_it',
+    then: 'payout_must_be_in_transit',
   },
   'a payout that came back is not paid again by a late callback': {
     given: [requested, sent, paid, returned],
@@ -124,7 +124,7 @@ scenarios(payout, {
   'a paid payout cannot fail': {
     given: [requested, sent, paid],
     when: { type: 'FailPayout', data: { failure } },
-    then: 'resource_state_must_allow_it',
+    then: 'payout_must_be_under_way',
   },
   'a pending payout can be canceled': {
     given: [requested],
@@ -134,7 +134,7 @@ scenarios(payout, {
   'a payout in transit can no longer be canceled': {
     given: [requested, sent],
     when: { type: 'CancelPayout', data: { reason: 'compliance' } },
-    then: 'resource_state_must_allow_it',
+    then: 'payout_must_be_pending',
   },
   'a paid payout can be returned': {
     given: [requested, sent, paid],
@@ -144,13 +144,13 @@ scenarios(payout, {
   'a payout can be returned for ninety days': {
     given: [requested, sent, paid],
     when: { type: 'ReturnPayout', data: {} },
-    then: 'resource_state_must_allow_it',
+    then: 'payout_must_be_returnable',
     context: { now: new Date(context.now.getTime() + 90 * 86_400_000 + 1) },
   },
   'a payout that failed cannot be returned': {
     given: [requested, sent, failed],
     when: { type: 'ReturnPayout', data: {} },
-    then: 'resource_state_must_allow_it',
+    then: 'payout_must_be_paid',
   },
   'a payout that is past its time is marked as delayed once': {
     given: [requested, sent],
@@ -229,7 +229,7 @@ scenarios(payout, {
   'a payout that came back is not charged again': {
     given: [requested, sent, paid, { type: 'PayoutReturned', data: { money } }],
     when: { type: 'ChargePayout', data: {} },
-    then: 'resource_state_must_allow_it',
+    then: 'payout_must_have_failed',
   },
   'a payout that was charged late is paid, and is charged no more': {
     given: [

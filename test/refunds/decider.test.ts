@@ -132,7 +132,7 @@ scenarios(refund, {
   'an abandoned refund is not requested any more': {
     given: [abandoned],
     when: { type: 'RequestRefund', data: request },
-    then: 'resource_state_must_allow_it',
+    then: 'refund_must_not_be_abandoned',
   },
   'a refund whose outcome nobody learns is a case for the support, once': {
     given: [requested],

@@ -38,7 +38,7 @@ export const tally: Decider<{ numbers: number[] }, { CountNote: { number: number
   decide: {
     CountNote({ number }, { numbers }, { id }) {
       if (numbers.includes(number)) return []
-      if (isPoison(id, number)) refuse('resource_state_must_allow_it')
+      if (isPoison(id, number)) refuse('resource_must_not_exist_yet')
       return [{ type: 'NoteCounted', data: { number } }]
     },
   },

@@ -27,7 +27,7 @@ export function notebookOf(kind: OwnerKind) {
     initial: () => ({ owner: undefined, status: 'none', texts: [], last: null }),
     decide: {
       WritePage({ text }, { texts }) {
-        if (text === '') refuse('resource_state_must_allow_it')
+        if (text === '') refuse('resource_must_not_exist_yet')
         return texts.includes(text) ? [] : [{ type: 'PageWritten', data: { text } }]
       },
     },

@@ -241,7 +241,7 @@ scenarios(
       given: [registered, phoneAsked],
       when: { type: 'ChangePhone', data: takePhone },
       then: [phoneChanged],
-      again: 'resource_state_must_allow_it',
+      again: 'contact_change_must_be_pending',
     },
     'only the newest request proves one': {
       given: [registered, phoneAsked, { ...phoneAsked, data: { ...phoneAsked.data, request: v7() } }],

@@ -186,9 +186,7 @@ export const checkoutSession: Decider<CheckoutSession, CheckoutSessionCommands, 
     CancelSession({ ended }, state) {
       const session = existing(state)
       if (session.status === 'canceled') return []
-      if (session.status !== 'open') {
-        refuse('resource_state_must_allow_it', { detail: why[session.status] })
-      }
+      if (session.status !== 'open') refuse('checkout_session_must_be_open', { detail: why[session.status] })
       if (isPayable(session, ended)) refuse('resource_must_not_have_changed')
       return [{ type: 'CheckoutSessionCanceled', data: {} }]
     },

@@ -58,7 +58,7 @@ export const intervention: Decider<Intervention, InterventionCommands, Intervent
       if (!takesTwoNames(signed)) return [{ type: 'InterventionApproved', data: signed }]
       if (state.status !== 'proposed') return [{ type: 'InterventionProposed', data: signed }]
       if (state.by === signed.by) {
-        refuse('resource_state_must_allow_it', {
+        refuse('intervention_must_have_two_names', {
           detail: `${signed.by} has proposed it: another name approves`,
         })
       }

@@ -1,6 +1,6 @@
 import { admitPayout } from '../../contract/eligibility.ts'
 import { begun } from '../../contract/existing.ts'
-import { refuse } from '../../contract/refusals.ts'
+import { refuse, type RefusalName } from '../../contract/refusals.ts'
 import type { Decider, Stamp } from '../../kernel/decider.ts'
 import { isStillEligible, metadataOf, notEligible, repeated } from './admission.ts'
 import { expectedBy } from './arrival.ts'
@@ -73,8 +73,7 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
 
   decide: {
     RequestPayout(request, state, context) {
-      if (state.status === 'abandoned')
-        refuseState('The request took too long and its money has been given back')
+      if (state.status === 'abandoned') refuse('payout_must_not_be_abandoned')
       if ('money' in state) return repeated(state, request)
       const { money, destination, payoutMethod = null, batch = null } = request
       admitPayout({ currency: money.currency, amountMinor: money.amount }, destination)
@@ -100,29 +99,29 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
     SettlePayout(_, state) {
       const { status, money } = requested(state)
       if (wasPaid(state)) return []
-      if (status !== 'in_transit') refuseState(`A payout that is ${status} cannot be paid`)
+      if (status !== 'in_transit') refuseState('payout_must_be_in_transit', status, 'cannot be paid')
       return [{ type: 'PayoutPaid', data: { money } }]
     },
 
     FailPayout({ failure }, state) {
       const { status, money } = requested(state)
       if (status === 'failed') return []
-      if (!isUnderWay(state)) refuseState(`A payout that is ${status} cannot fail`)
+      if (!isUnderWay(state)) refuseState('payout_must_be_under_way', status, 'cannot fail')
       return [{ type: 'PayoutFailed', data: { money, failure } }]
     },
 
     CancelPayout({ reason }, state) {
       const { status, money } = requested(state)
       if (status === 'canceled') return []
-      if (status !== 'pending') refuseState(`A payout that is ${status} cannot be canceled`)
+      if (status !== 'pending') refuseState('payout_must_be_pending', status, 'cannot be canceled')
       return [{ type: 'PayoutCanceled', data: { money, reason } }]
     },
 
     ReturnPayout(_, state, { now }) {
       const { status, money } = requested(state)
       if (status === 'failed' && wasPaid(state)) return []
-      if (state.status !== 'paid') refuseState(`A payout that is ${status} cannot be returned`)
-      if (!isReturnable(state, now)) refuseState('A payout can be returned for 90 days')
+      if (state.status !== 'paid') refuseState('payout_must_be_paid', status, 'cannot be returned')
+      if (!isReturnable(state, now)) refuse('payout_must_be_returnable')
       return [{ type: 'PayoutReturned', data: { money } }]
     },
 
@@ -154,7 +153,7 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
     ChargePayout(_, state) {
       const { status, money } = requested(state)
       if (status === 'paid' || isCharging(state)) return []
-      if (recordOf(state) !== 'failed') refuseState(`A payout that is ${status} is not charged again`)
+      if (recordOf(state) !== 'failed') refuseState('payout_must_have_failed', status, 'is not charged again')
       return [chargeOf(money)]
     },
 
@@ -166,7 +165,7 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
     SettleLatePayout(_, state) {
       const { status, money } = requested(state)
       if (status === 'paid') return []
-      if (recordOf(state) !== 'failed') refuseState(`A payout that is ${status} cannot be paid late`)
+      if (recordOf(state) !== 'failed') refuseState('payout_must_have_failed', status, 'cannot be paid late')
       return [{ type: 'PayoutPaidLate', data: { money } }]
     },
 
@@ -265,6 +264,6 @@ function moved<const Status extends object>(state: Payout, status: Status): Deta
   return Object.assign(terms, { delay, contradictions, escalated }, status)
 }
 
-function refuseState(detail: string): never {
-  return refuse('resource_state_must_allow_it', { detail })
+function refuseState(reason: RefusalName, status: RequestedPayout['status'], what: string): never {
+  return refuse(reason, { detail: `A payout that is ${status} ${what}` })
 }

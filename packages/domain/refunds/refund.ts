@@ -70,11 +70,7 @@ export const refund: Decider<Refund, RefundCommands, RefundEvents> = {
 
   decide: {
     RequestRefund(request, state) {
-      if (state.status === 'abandoned') {
-        refuse('resource_state_must_allow_it', {
-          detail: 'This request was given up; ask again with another idempotency key',
-        })
-      }
+      if (state.status === 'abandoned') refuse('refund_must_not_be_abandoned')
       if ('amount' in state) return repeated(state, request)
       return [{ type: 'RefundRequested', data: request }]
     },

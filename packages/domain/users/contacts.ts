@@ -109,7 +109,7 @@ export const decideContacts: Decisions<Contacts, ContactCommands, ContactEvents>
     if (!emailChange || (link !== undefined && link !== emailChange.link))
       return refuse('resource_must_exist')
     if (emailChange.status === 'canceled') return []
-    if (emailChange.status !== 'pending') refuse('resource_state_must_allow_it')
+    if (emailChange.status !== 'pending') refuse('contact_change_must_be_pending')
     return [{ type: 'UserEmailChangeCanceled', data: { link: emailChange.link } }]
   },
 

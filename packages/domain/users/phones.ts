@@ -69,7 +69,7 @@ export const decidePhones: Decisions<Phones, PhoneCommands, PhoneEvents> = {
   ChangePhone({ phone, held, replaces, from, request }, state) {
     const { phoneChange } = state
     if (request !== undefined && phoneChange?.request !== request) refuse('resource_must_exist')
-    if (request !== undefined && phoneChange?.status !== 'pending') refuse('resource_state_must_allow_it')
+    if (request !== undefined && phoneChange?.status !== 'pending') refuse('contact_change_must_be_pending')
     refuseAbandoned(held, state)
     const isVerified = request !== undefined
     if (phone === state.phone && !isVerified) return []

@@ -161,16 +161,14 @@ export async function endAttempt(
   } catch (error) {
     const isUnderWay = error instanceof Refusal && error.reason === 'intent_must_be_cancelable'
     if (!isUnderWay) throw error
-    refuse('resource_state_must_allow_it', { detail: 'The payment is under way, or was made' })
+    refuse('checkout_payment_must_not_be_under_way')
   }
 }
 
 export async function checkoutReceipt(request: Asking): Promise<ReceiptView> {
   const session = await sessionOf(request, request.params['sessionId']!)
   const intent = await intentOf(request, session)
-  if (intent?.status !== 'succeeded') {
-    return refuse('resource_state_must_allow_it', { detail: 'The session is not paid' })
-  }
+  if (intent?.status !== 'succeeded') return refuse('checkout_session_must_be_paid')
   const { payment, attempts } = intent
   const { method } = attempts.find(({ operationId }) => operationId === payment.operationId)!
   const { paymentIntent: id, amount, fee } = session.attempt!

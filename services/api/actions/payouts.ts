@@ -106,7 +106,7 @@ export async function playOperator(request: Request<Static<typeof PayoutCallback
   const sent = await request.send(payout, id, { type: 'SendPayout', data: {} }, { mustExist: true })
   const { status } = sent.state
   if (status !== 'in_transit' && status !== body.status) {
-    refuse('resource_state_must_allow_it', { detail: `The payout is already ${status}` })
+    refuse('payout_must_be_in_transit', { detail: `The payout is already ${status}` })
   }
   const failure = failureOf(body.failure_code, body.failure_message)
   const result: RailState = body.status === 'paid' ? { state: 'succeeded' } : { state: 'failed', ...failure }

@@ -61,7 +61,7 @@ export async function verifyPhoneChange(request: Request<Static<typeof PhoneChan
   if (!phoneChange || (body.requestId && body.requestId !== phoneChange.request))
     return refuse('resource_must_exist')
   if (await request.hasWritten(streamName(user.category, id))) return viewChange(dependencies, known)
-  if (phoneChange.status !== 'pending') refuse('resource_state_must_allow_it')
+  if (phoneChange.status !== 'pending') refuse('contact_change_must_be_pending')
   await proveCode(request, phoneChange.request, code)
   const taking = { id, known, phone: phoneChange.phone, change: phoneChange.request }
   return viewChange(dependencies, await takePhone(request, taking))

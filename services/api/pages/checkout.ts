@@ -194,7 +194,8 @@ export function backToCheckout(body: { readonly id: string }, visit: Visit): Sho
 const shownByThePage: readonly RefusalName[] = [
   'confirmation_must_be_the_only_one',
   'resource_must_not_have_changed',
-  'resource_state_must_allow_it',
+  'checkout_session_must_be_open',
+  'checkout_payment_must_not_be_under_way',
   'checkout_session_must_be_payable',
   'dependency_must_answer_in_time',
   'merchant_must_not_be_suspended',

@@ -127,7 +127,7 @@ const rows = [
     data: ({ requestId }) => (requestId ? { link: requestId } : {}),
     view: viewEmailChange,
     returns: ContactChangeResource,
-    refusals: ['resource_must_exist', 'resource_state_must_allow_it'],
+    refusals: ['resource_must_exist', 'contact_change_must_be_pending'],
   }),
 ]
 

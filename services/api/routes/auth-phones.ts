@@ -134,7 +134,7 @@ const changes = [
       'code_must_be_right',
       'challenge_must_be_pending',
       'resource_must_exist',
-      'resource_state_must_allow_it',
+      'contact_change_must_be_pending',
       'phone_must_be_free',
     ],
     action: verifyPhoneChange,

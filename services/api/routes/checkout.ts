@@ -46,6 +46,8 @@ import { FeeQuoteResource } from '../actions/fees.ts'
 import { backToCheckout, checkoutPage, refusedCheckout } from '../pages/checkout.ts'
 import { refusalsOfConfirming } from './confirming.ts'
 
+/** When a payment cannot be taken back from a session any more. */
+const notEnded = ['checkout_session_must_be_open', 'checkout_payment_must_not_be_under_way'] as const
 const named = { params: { id: 'checkout_session' } } as const
 const missing = 'checkout_session_must_exist'
 const viewed = {
@@ -170,7 +172,7 @@ const ofPayers = [
     ...payers,
     summary: 'The payer gives up; the answer says where to go',
     returns: HostedCheckout,
-    refusals: [missing, 'resource_state_must_allow_it'],
+    refusals: [missing, ...notEnded],
     action: cancelCheckout,
   }),
 
@@ -178,7 +180,7 @@ const ofPayers = [
     ...payers,
     summary: 'The receipt of a session that was paid',
     returns: Receipt,
-    refusals: [missing, 'resource_state_must_allow_it'],
+    refusals: [missing, 'checkout_session_must_be_paid'],
     action: checkoutReceipt,
   }),
 
@@ -224,7 +226,7 @@ const ofPayers = [
     form: true,
     query: LanguageQuery,
     returns: HostedCheckout,
-    refusals: [missing, 'resource_state_must_allow_it'],
+    refusals: [missing, ...notEnded],
     ...pressed,
     action: cancelCheckout,
   }),
@@ -236,7 +238,7 @@ const ofPayers = [
     form: true,
     query: LanguageQuery,
     returns: HostedCheckout,
-    refusals: [missing, 'resource_state_must_allow_it'],
+    refusals: [missing, ...notEnded],
     ...pressed,
     action: retryCheckout,
   }),

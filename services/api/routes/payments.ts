@@ -64,7 +64,7 @@ const rows = [
       'balance_must_cover_the_refund',
       'payment_must_be_refundable',
       'live_provider_must_be_configured',
-      'resource_state_must_allow_it',
+      'refund_must_not_be_abandoned',
     ],
     action: refundPayment,
   }),

@@ -23,6 +23,7 @@ const creation = {
   view: viewPayout,
   refusals: [
     'live_payout_must_have_an_idempotency_key',
+    'payout_must_not_be_abandoned',
     'payout_must_have_one_valid_destination',
     'operator_must_be_known',
     'operator_must_take_payouts',

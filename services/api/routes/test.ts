@@ -84,7 +84,7 @@ const rows = [
     scope: 'payouts.write',
     body: PayoutCallback,
     returns: PayoutResource,
-    refusals: ['resource_state_must_allow_it'],
+    refusals: ['payout_must_be_in_transit'],
     action: playOperator,
   }),
 ]
