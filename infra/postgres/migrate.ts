@@ -26,6 +26,7 @@ import * as upkeep from './migrations/023-upkeep.ts'
 import * as audit from './migrations/024-audit.ts'
 import * as erasures from './migrations/025-erasures.ts'
 import * as images from './migrations/026-images.ts'
+import * as parkedRetries from './migrations/027-parked-retries.ts'
 
 /**
  * In order. A migration that has run anywhere is never changed; a change is another migration. A function
@@ -58,6 +59,7 @@ const migrations = {
   '024-audit': audit,
   '025-erasures': erasures,
   '026-images': images,
+  '027-parked-retries': parkedRetries,
 } satisfies Record<string, { up(knex: Knex): Promise<void> }>
 
 const migrationLock = 4_719_202_603

@@ -27,8 +27,9 @@ export function addParked(program: Command): void {
 
 async function showAll(options: Printing): Promise<void> {
   const found = await withRuntime(({ postgres: { pool } }) => listParked(pool))
-  const shown = found.map(({ consumer, stream, revision, position, type, error, eventId, parkedAt }) => {
-    return { consumer, stream, revision, position, type, error, event: eventId, parked_at: parkedAt }
+  const shown = found.map(({ consumer, stream, revision, position, type, error, eventId, ...times }) => {
+    const { parkedAt: parked_at, retryAt: retry_at } = times
+    return { consumer, stream, revision, position, type, error, event: eventId, parked_at, retry_at }
   })
   print(shown, options, () => table(shown, 'Nothing is parked.'))
 }

@@ -15,6 +15,15 @@ export function isPassing(error: unknown): boolean {
   return isPassingSqlState(code) || passingGrpcCodes.includes(code) || isAway(error)
 }
 
+/**
+ * Passing, and of this one thing alone: somebody outside is silent, or something is not there yet. All others
+ * go on meanwhile.
+ */
+export function isOfItsOwn(error: unknown): boolean {
+  if (error instanceof Refusal) return isPassing(error)
+  return error instanceof RailTimeoutError || error instanceof RailUnavailableError
+}
+
 const passingErrors = [
   OutcomeUnknownError,
   StoreOverloadedError,

@@ -4,7 +4,7 @@ import { categoryOf, type AnyDecider } from '../../packages/kernel/decider.ts'
 import { recordedEvent } from '../../packages/kernel/history.ts'
 import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
-import { isPassing } from '../composition/failures.ts'
+import { isOfItsOwn, isPassing } from '../composition/failures.ts'
 import { forEach } from './for-each.ts'
 import type { Process, Tools } from './process.ts'
 
@@ -18,7 +18,7 @@ export interface ReactionRunnerOptions {
   readonly deciders: ReadonlyMap<string, AnyDecider>
   readonly store: EventStore
   readonly checkpoints: Pick<Checkpoints, 'load' | 'attempt' | 'save' | 'passed'>
-  readonly parked: Pick<ParkedEvents, 'has' | 'park' | 'parkBehind'>
+  readonly parked: Pick<ParkedEvents, 'has' | 'park' | 'parkBehind' | 'setAside'>
   readonly tools: Tools
   readonly log: Log
   /** Throws when another process may be leading: the work is then that process's. */
@@ -29,7 +29,8 @@ export interface ReactionRunnerOptions {
  * Does what events cause in the outside world, at least once. Before each batch, its end is recorded: events
  * up to there may have run before a crash or under another leader, and are handed over with that warning. A
  * leader deposed between `assertLeading` and its call submits what its successor submits too: the same
- * reference, which a rail executes at most once.
+ * reference, which a rail executes at most once. An operator that does not answer holds up the stream that
+ * asks it, and no other.
  */
 export async function startReactions(options: ReactionRunnerOptions): Promise<Subscription> {
   const { store, checkpoints, log } = options
@@ -73,8 +74,8 @@ interface Due {
 async function react(options: ReactionRunnerOptions, { event, work, attempted }: Due): Promise<void> {
   const { deciders, parked, tools, log, assertLeading } = options
   const { stream, revision, position, id, type } = event
-  const places = [{ stream, revision, position, eventId: id, type }]
-  if (parked.has(stream) && (await parked.parkBehind(stream, places))) return
+  const place = { stream, revision, position, eventId: id, type }
+  if (parked.has(stream) && (await parked.parkBehind(stream, [place]))) return
   assertLeading()
   try {
     const decider = deciders.get(categoryOf(stream))!
@@ -87,9 +88,13 @@ async function react(options: ReactionRunnerOptions, { event, work, attempted }:
     const { traceparent: parent } = known.metadata
     await (tracing ? tracing.span({ name: `reaction ${type}`, kind: 'consumer', parent }, doAll) : doAll())
   } catch (error) {
+    if (isOfItsOwn(error)) {
+      log.warn({ stream, revision, type, error }, 'set aside, and tried again later')
+      return parked.setAside(stream, place, String(error))
+    }
     if (isPassing(error)) throw error
     log.error({ stream, revision, type, error }, 'parked')
-    await parked.park(stream, places, String(error))
+    await parked.park(stream, [place], String(error))
   }
 }
 

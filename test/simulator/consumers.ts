@@ -1,4 +1,5 @@
 import { LeadershipLostError } from '../../infra/postgres/consumers/fence.ts'
+import type { ParkedPlace } from '../../infra/postgres/consumers/parked.ts'
 import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
 import { BrokenConnectionError, type SimulatedDatabase } from './database.ts'
 import type { Life } from './scheduler.ts'
@@ -23,6 +24,8 @@ interface Attempts {
 export class Notebook {
   readonly checkpoints = new Map<string, { position: number; attempted: number }>()
   readonly parked = new Map<string, string>()
+  /** What is tried again by itself, with what waits behind it. */
+  readonly setAside = new Map<string, readonly ParkedPlace[]>()
   readonly timerAttempts = new Map<string, Attempts>()
   readonly #stage: Stage
 
@@ -83,19 +86,47 @@ const meantForPeople = /the provider keeps what was paid late/
 
 /** What consumers set aside, like infra/postgres/consumers/parked.ts. */
 export function simulatedParked(stage: Stage, notebook: Notebook, rule: Rule) {
+  const { parked, setAside } = notebook
+  const keyOf = (target: string) => `${rule.role} ${target}`
+  const wait = (key: string, events: readonly ParkedPlace[]) => {
+    const known = setAside.get(key) ?? []
+    const added = events.filter((event) => !known.some((each) => isSame(each, event)))
+    setAside.set(key, [...known, ...added])
+  }
   return {
-    has: (target: string) => notebook.parked.has(`${rule.role} ${target}`),
+    has: (target: string) => parked.has(keyOf(target)) || setAside.has(keyOf(target)),
     park: async (target: string, _: readonly unknown[], error: string) => {
-      await notebook.write(rule, () => void notebook.parked.set(`${rule.role} ${target}`, error))
+      await notebook.write(rule, () => void parked.set(keyOf(target), error))
       const isExpected = meantForPeople.test(error)
       if (!isExpected) stage.violate('R7', `${rule.role} parks ${target}: ${error}`)
     },
-    /** Nothing is ever released here, so what is parked stays parked. */
-    parkBehind: async () => true,
-    eventsOf: async () => [],
-    release: async () => undefined,
-    retryRequests: async () => [],
+    setAside: (target: string, event: ParkedPlace) =>
+      notebook.write(rule, () => wait(keyOf(target), [event])),
+    /** Nothing that is parked is ever released here, so it stays parked. */
+    parkBehind: async (target: string, events: readonly ParkedPlace[]) => {
+      let isBehind = true
+      await notebook.write(rule, () => {
+        isBehind = parked.has(keyOf(target)) || setAside.has(keyOf(target))
+        if (setAside.has(keyOf(target))) wait(keyOf(target), events)
+      })
+      return isBehind
+    },
+    eventsOf: async (target: string) => setAside.get(keyOf(target)) ?? [],
+    release: (target: string, event: ParkedPlace) =>
+      notebook.write(rule, () => {
+        const left = (setAside.get(keyOf(target)) ?? []).filter((each) => !isSame(each, event))
+        if (left.length > 0) setAside.set(keyOf(target), left)
+        else setAside.delete(keyOf(target))
+      }),
+    retryRequests: async () =>
+      [...setAside.keys()]
+        .filter((key) => key.startsWith(keyOf('')))
+        .map((key) => key.slice(keyOf('').length)),
   }
+}
+
+function isSame(one: ParkedPlace, other: ParkedPlace): boolean {
+  return one.stream === other.stream && one.revision === other.revision
 }
 
 /** The read model `timers` and its attempts, like infra/postgres/timers.ts. */

@@ -1,3 +1,4 @@
+import { answerRequests, type Retry } from '../../infra/postgres/consumers/parked.ts'
 import { Projector } from '../../infra/postgres/read-models/projector.ts'
 import type { StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
 import { readModels } from '../../projections/index.ts'
@@ -8,7 +9,7 @@ import { runDue } from '../../services/processes/due-timers.ts'
 import { processes } from '../../services/processes/families.ts'
 import { subscribePolicies, toolsOf } from '../../services/processes/main.ts'
 import { PolicyRunner } from '../../services/processes/policies.ts'
-import { startReactions } from '../../services/processes/reactions.ts'
+import { retryReaction, startReactions } from '../../services/processes/reactions.ts'
 import { Renderer } from '../../services/relay/render.ts'
 import {
   assertLeading,
@@ -64,18 +65,12 @@ async function runProcesses({ process, rule }: LeaderWork): Promise<Work> {
       : new PolicyRunner(options)
   const leading = () => assertLeading(rule)
   const parked = simulatedParked(stage, notebook, { ...rule, role: 'reactions' })
+  const deciding = { deciders: decidersByCategory, store, checkpoints }
+  const reactions = { processes, parked, tools, log, ...deciding, assertLeading: leading }
+  const retries: Retry = { parked, retry: (_, place) => retryReaction(reactions, place) }
   const subscriptions = await Promise.all([
     subscribePolicies(dependencies, checkpoints, runner),
-    startReactions({
-      processes,
-      deciders: decidersByCategory,
-      store,
-      checkpoints,
-      parked,
-      tools,
-      log,
-      assertLeading: leading,
-    }),
+    startReactions(reactions),
   ])
   const callbacks = dependencies.rail.onCallback(async (callback) => {
     leading()
@@ -87,6 +82,7 @@ async function runProcesses({ process, rule }: LeaderWork): Promise<Work> {
     if (looking) return false
     looking = true
     runDue({ processes, timers, tools, log, assertHeld: leading })
+      .then(() => answerRequests(retries, log))
       .catch((error: unknown) => log.warn({ error }, 'timers are tried again'))
       .finally(() => (looking = false))
     return true

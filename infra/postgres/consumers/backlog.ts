@@ -1,5 +1,8 @@
 import type pg from 'pg'
 
+/** So long, what is tried again by itself alarms nobody. */
+const patience = `interval '15 minutes'`
+
 /** Outstanding work, by who has to do it. */
 export interface Backlog {
   /** Consumers other than read models, by name. */
@@ -19,7 +22,7 @@ export async function backlog(pool: pg.Pool): Promise<Backlog> {
       (select coalesce(json_object_agg(consumer, count), '{}') from (
         select case when consumer like 'read.%' then 'read_models' else split_part(consumer, ' ', 1) end
           as consumer, count(*) as count
-        from parked group by 1) per_consumer) as parked,
+        from parked where retry_at is null or parked_at < now() - ${patience} group by 1) per_consumer) as parked,
       (select count(*) from (
         select from deliveries where status = 'pending' limit ${deliveriesCounted}) counted)
         as "deliveriesPending"`)

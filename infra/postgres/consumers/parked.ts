@@ -13,11 +13,14 @@ export interface Parked {
   readonly type: string
   readonly error: string
   readonly parkedAt: string
+  /** When it is tried again by itself, if it is. */
+  readonly retryAt: string | null
 }
 
 export async function listParked(pool: pg.Pool): Promise<readonly Parked[]> {
   const { rows } = await pool.query<Parked>(
-    `select consumer, stream, revision, position, event_id as "eventId", type, error, parked_at as "parkedAt"
+    `select consumer, stream, revision, position, event_id as "eventId", type, error, parked_at as "parkedAt",
+       retry_at as "retryAt"
      from parked order by parked_at, position`,
   )
   return rows
@@ -44,15 +47,27 @@ interface Taking {
   readonly consumers: string
 }
 
-/** There is hardly ever any, so looking for them should write nothing. */
+/**
+ * There is hardly ever any, so looking for them should write nothing. What is tried again by itself gets its
+ * next turn at once, in case this one ends with the process.
+ */
 async function takeRequests({ pool, fence, consumers }: Taking): Promise<readonly RetryRequest[]> {
-  const wished = await pool.query('select from parked where retry and consumer like $1 limit 1', [consumers])
+  const isWished = '(retry or retry_at <= now()) and consumer like $1'
+  const wished = await pool.query(`select from parked where ${isWished} limit 1`, [consumers])
   if (wished.rowCount === 0) return []
   return fenced(pool, fence, async (connection) => {
-    const text = 'update parked set retry = false where retry and consumer like $1 returning consumer, stream'
+    const text = `
+      update parked set retry = false, tries = tries + 1,
+        retry_at = case when retry_at is not null then now() + ${retryDelay('tries + 1')} end
+      where ${isWished} returning consumer, stream`
     const { rows } = await connection.query<RetryRequest>(text, [consumers])
     return rows
   })
+}
+
+/** Doubled with each try, up to five minutes. */
+function retryDelay(tries: string): string {
+  return `least(interval '5 minutes', interval '2 seconds' * 2 ^ least(${tries}, 10))`
 }
 
 /** What one consumer of the log has parked, by the target stream that must not be touched meanwhile. */
@@ -92,6 +107,18 @@ export class ParkedEvents {
       if (!this.has(target)) return false
       await this.#park(target, events, 'waits behind an earlier event that is parked')
       return true
+    })
+  }
+
+  /** Parks an event that waits for somebody outside, and is therefore tried again by itself. */
+  async setAside(target: string, event: ParkedEvent, error: string): Promise<void> {
+    return this.#exclusively(async () => {
+      await this.#park(target, [event], error)
+      const text = `
+        update parked set retry_at = now() + ${retryDelay('tries')}
+        where consumer = $1 and stream = $2 and revision = $3`
+      const values = [`${this.#consumer} ${target}`, event.stream, event.revision]
+      await fenced(this.#pool, this.#fence, (connection) => connection.query(text, values))
     })
   }
 
@@ -147,7 +174,7 @@ export class ParkedEvents {
   }
 }
 
-export type ParkedEvent = Omit<Parked, 'consumer' | 'error' | 'parkedAt'>
+export type ParkedEvent = Omit<Parked, 'consumer' | 'error' | 'parkedAt' | 'retryAt'>
 
 /** Place of an event. */
 export interface ParkedPlace {
@@ -178,11 +205,17 @@ export async function pollRetryRequests(
   }
 }
 
+/** An operator that answers nobody takes its time to say so for every target. */
+const targetsAtOnce = 64
+
 /** Requests are taken once: a target that fails again must not use up those of the others. */
-async function answerRequests(retry: Retry, log: Log): Promise<void> {
-  for (const target of await retry.parked.retryRequests()) {
-    await retryTarget(retry, target).catch((error: unknown) => log.warn({ target, error }, 'stays parked'))
-  }
+export async function answerRequests(retry: Retry, log: Log): Promise<void> {
+  const targets = (await retry.parked.retryRequests()).values()
+  const lanes = Array.from({ length: targetsAtOnce }, async () => {
+    for (const target of targets)
+      await retryTarget(retry, target).catch((error: unknown) => log.warn({ target, error }, 'stays parked'))
+  })
+  await Promise.all(lanes)
 }
 
 /** Oldest first, and what is parked behind it meanwhile. */
