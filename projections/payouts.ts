@@ -5,7 +5,7 @@ import { documents } from '../packages/kernel/projection.ts'
 
 export const payouts = documents(payout, {
   name: 'payouts',
-  version: 1,
+  version: 2,
   columns: { status: 'text', currency: 'text', amount: 'bigint' },
   row: (state) => {
     if (state.status === 'none' || state.status === 'abandoned') return undefined

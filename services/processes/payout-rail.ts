@@ -92,7 +92,7 @@ export async function report(result: RailState, target: Target, tools: Tools): P
       .send(to(payout, id, command), { merchant, livemode }, 'rail')
       .catch(async (error: unknown) => {
         if (!(error instanceof Refusal) || !isOfState(error)) throw error
-        await contradict(word, target, tools)
+        if (word) await contradict(word, target, tools)
       })
   }
 }
@@ -132,12 +132,13 @@ export async function askAgain({ event, tools }: Reaction): Promise<void> {
 
 interface Claim {
   readonly command: Message<PayoutCommands>
-  readonly word: Word
+  /** Left out: only implied by the next. */
+  readonly word?: Word
 }
 
 function claims(result: RailState): readonly Claim[] {
-  const paid: Claim = { command: { type: 'SettlePayout', data: {} }, word: 'paid' }
-  if (result.state === 'succeeded') return [paid]
+  const paid: Claim = { command: { type: 'SettlePayout', data: {} } }
+  if (result.state === 'succeeded') return [{ ...paid, word: 'paid' }]
   // Callbacks come in any order, and what came back must have arrived before.
   const returned: Claim = { command: { type: 'ReturnPayout', data: {} }, word: 'returned' }
   if (result.state === 'returned') return [paid, returned]

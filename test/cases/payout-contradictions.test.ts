@@ -83,22 +83,30 @@ const stories: Readonly<Record<string, Told>> = {
   },
 }
 
-for (const [name, { words, ends, costs, opens }] of Object.entries(stories)) {
+for (const [name, told] of Object.entries(stories)) tell(name, told)
+
+function tell(name: string, { words, ends, costs, opens }: Told): void {
   t.test(`a payout ${name}`, async (t) => {
     const [before] = await money()
     const id = await pay()
-    for (const word of words) {
+    for (const [index, word] of words.entries()) {
       await operator.say(id, word)
       await operator.report(id, word)
+      const isOver = index === words.length - 1
+      const expected = isOver ? ends : word === paid ? 'paid' : 'failed'
       await eventually(
         () => status(id),
-        (now) => now === (word === paid ? 'paid' : 'failed'),
+        (now) => now === expected,
       )
     }
     t.equal(await status(id), ends)
     await settled(before, -costs)
     for (const word of words.slice(-1)) await operator.report(id, word)
     t.equal(await status(id), ends, 'a repeat decides nothing')
+    await eventually(
+      () => openedFor(id),
+      (found) => found.length >= opens.length,
+    )
     t.strictSame(await openedFor(id), opens)
   })
 }
@@ -154,4 +162,23 @@ t.test('what cannot be charged again is a case', async (t) => {
   t.match(all, [{ id: opened, status: 'resolved' }])
   const events = await service.service.runtime.dependencies.store.readStream(`case-${opened}`, 0)
   t.match(events.at(-1), { type: 'CaseResolved', metadata: { actor: 'cli:awa' } })
+  await operator.say(identity(String(rest.body['id']), 'po')!, failed)
+  await eventually(money, ([restored]) => restored > amount + fee)
 })
+
+const undecided: Readonly<Record<string, Told>> = {
+  'paid, then returned, then paid: the merchant and the recipient have it': {
+    words: [paid, returned, paid],
+    ends: 'failed',
+    costs: 0,
+    opens: ['payout_contradicted'],
+  },
+  'failed, then paid, then returned, then paid': {
+    words: [failed, paid, returned, paid],
+    ends: 'failed',
+    costs: 0,
+    opens: ['payout_contradicted'],
+  },
+}
+
+for (const [name, told] of Object.entries(undecided)) tell(name, told)

@@ -30,10 +30,12 @@ const opening = policy<PayoutEvents & RefundEvents & PaymentIntentEvents>('case_
       money: sumOf(data),
     }),
   ],
-  PayoutResultContradicted: ({ id, data: { recorded, word, remedy, money } }) => {
+  PayoutResultContradicted: ({ id, eventId, data: { recorded, word, remedy, money } }) => {
     if (remedy !== 'case') return []
     const reason = `The payout is ${recorded} here, and the operator says that it is ${word}`
-    return [openCase({ ...about('payout_contradicted', 'payout', id), reason, money: sumOf(money) }, word)]
+    // What was returned may have been contradicted before, too.
+    const fact = recorded === 'returned' ? eventId : word
+    return [openCase({ ...about('payout_contradicted', 'payout', id), reason, money: sumOf(money) }, fact)]
   },
   PayoutChargeRefused: ({ id, eventId, data: { money, reason: why } }) => {
     const reason = `The payout has failed here, the operator has paid it, and it cannot be charged again: ${why}`

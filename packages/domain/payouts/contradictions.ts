@@ -23,7 +23,7 @@ const remedies: Remedies = {
   canceled: { paid: 'case' },
   paid: { failed: 'give_back', returned: 'case' },
   failed: { paid: 'charge' },
-  returned: {},
+  returned: { paid: 'case' },
 }
 
 export function payoutRemedy(recorded: Recorded, word: Word): Remedy | undefined {

@@ -98,7 +98,7 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
 
     SettlePayout(_, state) {
       const { status, money } = requested(state)
-      if (wasPaid(state)) return []
+      if (status === 'paid') return []
       if (status !== 'in_transit') refuseState('payout_must_be_in_transit', status, 'cannot be paid')
       return [{ type: 'PayoutPaid', data: { money } }]
     },
@@ -185,7 +185,7 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
     PayoutPaid: (state, _, { at }) => moved(state, { status: 'paid', paidAt: at }),
     PayoutFailed: (state, { failure }) => moved(state, { status: 'failed', failure, paidAt: null }),
     PayoutCanceled: (state) => moved(state, { status: 'canceled' }),
-    PayoutReturned: (state) => moved(state, { status: 'failed', failure: returned, paidAt: paidAt(state) }),
+    PayoutReturned: (state) => heard(state, { status: 'failed', failure: returned, paidAt: paidAt(state) }),
     PayoutDelayed: (state, { reason }, { at }) => ({ ...begun(state), delay: { reason, at } }),
     PayoutDelayReasonRevised: (state, { reason }) => ({
       ...begun(state),
@@ -195,7 +195,7 @@ export const payout: Decider<Payout, PayoutCommands, PayoutEvents> = {
     PayoutResultContradicted: (state, { word }) => withWord(state, word),
     PayoutChargeRequested: (state) => charging(state, true),
     PayoutChargeRefused: (state) => charging(state, false),
-    PayoutPaidLate: (state, _, { at }) => moved(state, { status: 'paid', paidAt: at }),
+    PayoutPaidLate: (state, _, { at }) => heard(state, { status: 'paid', paidAt: at }),
     PayoutEscalated: (state) => ({ ...begun(state), escalated: true }),
   },
 }
@@ -262,6 +262,11 @@ function moved<const Status extends object>(state: Payout, status: Status): Deta
   const { expectedBy, at, delay, contradictions, escalated } = known
   const terms = { merchant, livemode, money, destination, payoutMethod, batch, metadata, expectedBy, at }
   return Object.assign(terms, { delay, contradictions, escalated }, status)
+}
+
+/** The record now agrees with what the operator said: the same word later is a new statement. */
+function heard<const Status extends object>(state: Payout, status: Status): Details & Status {
+  return moved({ ...begun(state), contradictions: [] }, status)
 }
 
 function refuseState(reason: RefusalName, status: RequestedPayout['status'], what: string): never {
