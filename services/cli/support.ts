@@ -119,7 +119,7 @@ const payments: Kind<CreatedIntent> = {
     settle: {
       does: 'the payer has paid',
       orders: (id, intent) => {
-        const data = { operationId: operationOf(intent) }
+        const data = { operationId: operationOf(intent), isConfirmed: true }
         return [to(paymentIntent, id, { type: 'CompletePayment', data })]
       },
     },

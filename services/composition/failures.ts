@@ -15,13 +15,18 @@ export function isPassing(error: unknown): boolean {
   return isPassingSqlState(code) || passingGrpcCodes.includes(code) || isAway(error)
 }
 
+/** What must be there before is on its way. */
+export class NotYetError extends Error {
+  override readonly name = 'NotYetError'
+}
+
 /**
  * Passing, and of this one thing alone: somebody outside is silent, or something is not there yet. All others
  * go on meanwhile.
  */
 export function isOfItsOwn(error: unknown): boolean {
   if (error instanceof Refusal) return isPassing(error)
-  return error instanceof RailTimeoutError || error instanceof RailUnavailableError
+  return [RailTimeoutError, RailUnavailableError, NotYetError].some((kind) => error instanceof kind)
 }
 
 const passingErrors = [
@@ -31,6 +36,7 @@ const passingErrors = [
   RailTimeoutError,
   RailUnavailableError,
   LeadershipLostError,
+  NotYetError,
 ]
 
 /**

@@ -5,7 +5,7 @@ import type { PaymentIntentEvents } from '../../packages/domain/payment-intents/
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import { paymentTemplates } from '../../packages/domain/payment-intents/policies.ts'
 import { commandAfter, failPayment } from '../../packages/domain/payment-intents/operator-answer.ts'
-import { recordOf } from '../../packages/domain/payment-intents/late-words.ts'
+import { recordOf, wasTakenBack } from '../../packages/domain/payment-intents/late-words.ts'
 import {
   attemptOf,
   created,
@@ -25,6 +25,7 @@ import {
   type RailState,
 } from '../../packages/kernel/rail-ports.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
+import { NotYetError } from '../composition/failures.ts'
 import { findEntry } from '../composition/journal-entries.ts'
 import { tryOrOpenCase } from './cases.ts'
 import { askLateRefund, giveBackLatePayment } from './late-refunds.ts'
@@ -61,16 +62,35 @@ async function onRailCallback(
   const owner = { merchant, livemode }
   const order = to(paymentIntent, id, commandAfter(reference, result))
   const { state } = await tools.send(order, owner, 'rail')
-  if (result.state !== 'failed' && result.state !== 'returned') return
   // The executor erases the types of deciders: this is the intent that the command was sent to.
   const intent = created(state as PaymentIntent)
+  if (result.state === 'succeeded') return confirmAgain(intent, { id, operationId: reference }, tools)
+  if (result.state !== 'failed' && result.state !== 'returned') return
   if (recordOf(intent, reference))
     await contradict(intent, { id, operationId: reference, word: result.state }, tools)
 }
 
-interface Denial {
+interface Operation {
   readonly id: string
   readonly operationId: string
+}
+
+/** What was taken back is only paid if the provider repeats it: an earlier callback may come again. */
+async function confirmAgain(
+  intent: CreatedIntent,
+  { id, operationId }: Operation,
+  tools: Tools,
+): Promise<void> {
+  if (!wasTakenBack(intent, operationId)) return
+  const { merchant, livemode } = intent
+  const { method } = attemptOf(intent, operationId)
+  const { state } = await tools.dependencies.rail.status(operationId, { livemode, method })
+  if (state !== 'succeeded') return
+  const data = { operationId, isConfirmed: true }
+  await tools.send(to(paymentIntent, id, { type: 'CompletePayment', data }), { merchant, livemode }, 'rail')
+}
+
+interface Denial extends Operation {
   readonly word: 'failed' | 'returned'
 }
 
@@ -87,6 +107,9 @@ async function contradict(intent: CreatedIntent, denial: Denial, tools: Tools): 
   const data = { operationId, word: isConfirmed ? state : denial.word, isConfirmed }
   await tools.send(to(paymentIntent, id, { type: 'ContradictPayment', data }), { merchant, livemode }, 'rail')
 }
+
+/** Inferred: what is parked for so long needs people. */
+const bookedWithinMs = 86_400_000
 
 /**
  * The payment never happened, or was taken back: the entry that booked it is reversed if the money is there.
@@ -108,7 +131,12 @@ async function takeBack({ event, tools }: Reaction): Promise<void> {
   // Not what a first try has already posted against it, nor what made the money available.
   const booked = { column: 'template', operator: 'in', value: paymentTemplates } as const
   const entry = await findEntry(tools.dependencies, [bySubject, booked])
-  if (!entry) return void (await tools.send(otherwise('it is not in the book'), owner, 'rail'))
+  if (!entry) {
+    const since = tools.dependencies.clock().getTime() - Date.parse(metadata.at)
+    // A policy books it soon after it has succeeded, or once it is no longer parked.
+    if (since < bookedWithinMs) throw new NotYetError(`the payment ${id} is not in the book yet`)
+    return void (await tools.send(otherwise('it is not in the book'), owner, 'rail'))
+  }
   const reverse = { type: 'ReverseEntry', data: { entry: entry.data } } as const
   const order = to(book, bookId(merchant, livemode, currency), reverse)
   if (!(await tryOrOpenCase([order], { owner, tools, otherwise }))) return

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { identity } from '../../packages/contract/identity.ts'
-import { lateRefundIdOf } from '../../packages/domain/payment-intents/state.ts'
+import { created, lateRefundIdOf } from '../../packages/domain/payment-intents/state.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import { readState, recordedEvent } from '../../packages/kernel/history.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
@@ -95,6 +95,44 @@ for (const [name, denial] of Object.entries({ failed, returned })) {
     t.strictSame(await openedFor(id), [])
   })
 }
+
+t.test('an earlier success that comes again after the payment was taken back pays nobody', async (t) => {
+  const before = await available()
+  const { id, operation } = await pay()
+  await provider.say(operation, returned)
+  await eventually(
+    () => shown(id),
+    ({ status }) => status === 'failed',
+    patienceMs,
+  )
+  await reachingBalance(before)
+  await provider.report(operation, succeeded)
+  const intent = async () =>
+    created(await readState(service.service.runtime.dependencies.store, paymentIntent, id))
+  t.strictSame((await intent()).late, [])
+  await provider.say(operation, succeeded)
+  t.strictSame((await intent()).late, [operation], 'unless the provider says so when it is asked')
+  await provider.submitted(({ reference }) => reference === lateRefundIdOf(operation))
+})
+
+t.test('taking back waits until the payment is in the book, and for a day at most', async (t) => {
+  const { id, operation } = await confirm()
+  const { dependencies } = service.service.runtime
+  const takeBack = paymentIntentProcess.reactions!['PaymentIntentResultContradicted']!
+  const [stored] = await dependencies.store.readStream(`payment_intent-${id}`, 0, 1)
+  const { metadata } = stored!
+  const data = { operationId: operation, amount, currency: 'XOF', rail: 'mobile_money.SN.orange_money' }
+  const told = { recorded: 'succeeded', word: 'returned', remedy: 'take_back' }
+  const event = { ...stored!, id, metadata, data: { ...data, ...told } } as unknown as RecordedEvent<never>
+  const tryIt = (laterMs: number) => {
+    const clock = () => new Date(Date.parse(metadata.at) + laterMs)
+    return takeBack({ event, mayHaveRun: true, tools: toolsOf({ ...dependencies, clock }) })
+  }
+  await t.rejects(tryIt(hours(23)), { name: 'NotYetError' })
+  t.strictSame(await openedFor(id), [])
+  await tryIt(hours(25))
+  t.strictSame(await openedFor(id), ['payment_contradicted'])
+})
 
 t.test('taking back goes on after a crash in the middle, when the entry is reversed already', async (t) => {
   const before = await available()

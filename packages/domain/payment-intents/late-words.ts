@@ -28,6 +28,12 @@ export function recordOf(intent: CreatedIntent, operationId: string): Contradict
   return intent.late.includes(operationId) ? 'late' : undefined
 }
 
+/** It had succeeded, and does no more: an earlier success may only have been told again. */
+export function wasTakenBack(intent: CreatedIntent, operationId: string): boolean {
+  const isDenied = intent.contradictions.some((told) => told.startsWith(`${operationId} `))
+  return isDenied && !recordOf(intent, operationId)
+}
+
 export function contradicted(intent: CreatedIntent, said: PaymentWord): readonly Happening[] {
   const { operationId, word, isConfirmed } = said
   const recorded = recordOf(intent, operationId)

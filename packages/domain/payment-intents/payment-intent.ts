@@ -1,4 +1,3 @@
-import { lastCharacters } from '../../contract/characters.ts'
 import { admitPayment, admitPaymentMethod } from '../../contract/eligibility.ts'
 import { begun } from '../../contract/existing.ts'
 import { derivedId, publicId } from '../../contract/identity.ts'
@@ -9,7 +8,7 @@ import type { RailMethod } from '../../kernel/rail-ports.ts'
 import { admitPlan, plainPlan, plainPurpose } from '../ledger/plans.ts'
 import { paymentIntentEvents, type PaymentFailureCode, type PaymentIntentEvents } from './events.ts'
 import { businessMetadata, businessRevision } from './metadata.ts'
-import { contradicted, lateRefundFailed, recordOf, type PaymentWord } from './late-words.ts'
+import { contradicted, lateRefundFailed, recordOf, wasTakenBack, type PaymentWord } from './late-words.ts'
 import { actionRequired, collected, lateSuccess, leaseUntil, submitted, succeeded } from './outcomes.ts'
 import {
   chargeShare,
@@ -22,7 +21,7 @@ import {
   withoutShare,
   withShare,
 } from './refund-shares.ts'
-import { railOf } from './rail.ts'
+import { endOf, railOf } from './rail.ts'
 import {
   attemptOf,
   created,
@@ -54,7 +53,8 @@ export type PaymentIntentCommands = {
   RecordAcceptance: { operationId: string }
   RecordRedirect: { operationId: string; url: string }
   AbortConfirmation: { operationId: string }
-  CompletePayment: { operationId: string }
+  /** Confirmed: the provider says so when it is asked, or a person does. */
+  CompletePayment: { operationId: string; isConfirmed?: boolean }
   FailPayment: { operationId: string; code: PaymentFailureCode; message: string }
   CancelIntent: object
   RecordLateRefund: { operationId: string; reference: string }
@@ -136,11 +136,12 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
 
     // The operator's statement is final: its meaning depends on what the intent is still waiting for, so it
     // is decided here.
-    CompletePayment({ operationId }, state, { now }) {
+    CompletePayment({ operationId, isConfirmed }, state, { now }) {
       const intent = created(state)
       const attempt = attemptOf(intent, operationId)
       if (intent.status === 'succeeded' && intent.payment.operationId === operationId) return []
       if (intent.late.includes(operationId)) return []
+      if (wasTakenBack(intent, operationId) && !isConfirmed) return []
       if (!isAwaiting(intent, operationId)) return [lateSuccess(intent, attempt)]
       return [...(isLocked(intent) ? [submitted(intent, now)] : []), succeeded(intent, attempt, now)]
     },
@@ -292,9 +293,4 @@ function admittedMethod(intent: CreatedIntent, method: PaymentMethod): Attempt['
   const admitted = admitPaymentMethod({ country, currency, amountMinor }, method)
   if (admitted.type === 'bank') throw new Error('banks do not take payments')
   return admitted.type === 'card' ? { ...admitted, token: endOf(admitted.token) } : admitted
-}
-
-/** Whoever has a card's token can charge the card, so history keeps only enough to tell cards apart. */
-function endOf(token: string): string {
-  return `…${lastCharacters(token, 4)}`
 }

@@ -1,3 +1,4 @@
+import { lastCharacters } from '../../contract/characters.ts'
 import { quoteFee } from '../../contract/fees.ts'
 import type { RailMethod } from '../../kernel/rail-ports.ts'
 import type { CreatedIntent } from './state.ts'
@@ -15,4 +16,9 @@ export function feeOf(intent: CreatedIntent, method: RailMethod, now: Date): num
   const operator = method.type === 'mobile_money' ? method.operator : undefined
   const terms = { merchant, amountMinor: amount, currency, country, operator, method: method.type }
   return quoteFee({ operation: 'payment', ...terms }, now).feeMinor
+}
+
+/** Whoever has a card's token can charge the card, so history keeps only enough to tell cards apart. */
+export function endOf(token: string): string {
+  return `…${lastCharacters(token, 4)}`
 }
