@@ -114,7 +114,7 @@ scenarios(payout, {
   'a payout that came back is not paid again by a late callback': {
     given: [requested, sent, paid, returned],
     when: { type: 'SettlePayout', data: {} },
-    then: [],
+    then: 'payout_must_be_in_transit',
   },
   'a payout that the operator refuses fails': {
     given: [requested, sent],
