@@ -27,6 +27,7 @@ const notesOfUsers = [
   'UserHoldAbandoned',
   'UserLinkMailed',
   'UserEmailChangeMailed',
+  'UserNoticeMailed',
   'UserPreviousEmailTold',
   'UserOnboardingProgressed',
 ]

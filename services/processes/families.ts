@@ -1,6 +1,7 @@
 import { paymentIntentProcess } from './payment-intents.ts'
 import { codeMailProcess } from './code-mails.ts'
 import { linkMailProcess } from './link-mails.ts'
+import { noticeMailProcess } from './notice-mails.ts'
 import { payoutProcess } from './payouts.ts'
 import { checkoutProcess } from './checkout.ts'
 import { claimProcess } from './claims.ts'
@@ -21,6 +22,7 @@ export const processes: readonly Process[] = [
   invoiceProcess,
   invitationProcess,
   linkMailProcess,
+  noticeMailProcess,
   codeMailProcess,
   paymentIntentProcess,
   payoutProcess,

@@ -71,11 +71,15 @@ async function tellReuse(timer: DueTimer<Owner>, tools: Tools): Promise<void> {
 }
 
 /** Only who has shown to have the mailbox is called by name: it could say anything to anybody. */
-function addressed({ name, language, emailVerified }: ActiveUser) {
+export function addressed({ name, language, emailVerified }: ActiveUser) {
   return { name: emailVerified ? name : null, language }
 }
 
 /** Behind the `#` the token is seen by the page alone, not by servers on the way, nor in their logs. */
-function linkUrl(base: string, purpose: LinkPurpose | 'email_change', token: string): string {
+export function linkUrl(
+  base: string,
+  purpose: LinkPurpose | 'email_change' | 'undo_factors',
+  token: string,
+): string {
   return `${base}/${purpose.replaceAll('_', '-')}#token=${token}`
 }

@@ -110,19 +110,20 @@ const reuseTexts: Readonly<Record<Language, readonly [subject: string, text: str
 type Named = Pick<Addressed, 'name' | 'language'>
 
 export function leftAddressMail({ name, language }: Named): Omit<Mail, 'to'> {
-  return plain(language, name, leftTexts[language])
+  return plain({ name, language }, leftTexts[language])
 }
 
 export function reuseMail({ name, language }: Named): Omit<Mail, 'to'> {
-  return plain(language, name, reuseTexts[language])
+  return plain({ name, language }, reuseTexts[language])
 }
 
-function plain(
-  language: Language,
-  name: string | null,
-  [subject, why]: readonly [subject: string, text: string],
+/** One that leads nowhere. */
+export function plain(
+  { name, language }: Named,
+  [subject, ...why]: readonly [subject: string, ...text: string[]],
 ): Omit<Mail, 'to'> {
-  return { subject, text: [greetings[language](name), '', why].join('\n') }
+  const lines = [greetings[language](name), ...why]
+  return { subject, text: lines.join('\n\n'), html: htmlOf(language, lines.map(paragraph)) }
 }
 
 /** The code stands in the subject too, where a phone shows it. */
@@ -139,7 +140,9 @@ const codeTexts: Readonly<Record<Language, (code: string) => readonly string[]>>
 
 export function codeMail(language: Language, code: string): Omit<Mail, 'to'> {
   const [subject, ...lines] = codeTexts[language](code)
-  return { subject: subject!, text: [`${subject}.`, '', ...lines].join('\n') }
+  const paragraphs = [`${subject}.`, ...lines]
+  const html = htmlOf(language, paragraphs.map(paragraph))
+  return { subject: subject!, text: paragraphs.join('\n\n'), html }
 }
 
 /** Without letters that would make it two messages. */
@@ -152,7 +155,7 @@ export function codeText(language: Language, code: string): string {
   return shortTexts[language](code)
 }
 
-const greetings: Readonly<Record<Language, (name: string | null) => string>> = {
+export const greetings: Readonly<Record<Language, (name: string | null) => string>> = {
   fr: (name) => (name === null ? 'Bonjour,' : `Bonjour ${asName(name)},`),
   en: (name) => (name === null ? 'Hello,' : `Hello ${asName(name)},`),
 }
@@ -183,14 +186,12 @@ export function letter(text: MailText, { greeting, language, url }: Letter): Omi
   const plain = [greeting, '', why, '', `${action}:`, url, '', lasts, otherwise].join('\n')
   const paragraphs = [greeting, why].map(paragraph)
   const button = `<p><a href="${escaped(url)}">${escaped(action)}</a></p>`
-  const html = [
-    `<!doctype html><html lang="${language}"><body>`,
-    ...paragraphs,
-    button,
-    ...[lasts, otherwise].map(paragraph),
-    '</body></html>',
-  ]
-  return { subject, text: plain, html: html.join('\n') }
+  const html = htmlOf(language, [...paragraphs, button, ...[lasts, otherwise].map(paragraph)])
+  return { subject, text: plain, html }
+}
+
+function htmlOf(language: Language, parts: readonly string[]): string {
+  return [`<!doctype html><html lang="${language}"><body>`, ...parts, '</body></html>'].join('\n')
 }
 
 function paragraph(text: string): string {

@@ -51,10 +51,13 @@ t.before(async () => {
   const held = [{ claim: crypto.randomUUID(), hold: crypto.randomUUID() }]
   const connect = { type: 'ConnectGoogle', data: { email: null, held } } as const
   await executor().send(users, linked.id, connect, envelopeOf(linked))
-  const passkey = await withPasskey(service, owner)
   for (const one of [owner, linked]) await withTotp(service, one)
+  const challengeId = await verified('passkey_registration', owner)
+  const passkey = await withPasskey(service, owner, { challengeId })
+  const keyed = await newUser(service)
+  await withPasskey(service, keyed)
   const issued = await ask('POST /api/v1/auth/api-keys', keyRequest, await verified('api_key', owner))
-  guarded = guardedBy({ linked, passkey: passkey.id, key: String(issued.body['id']) })
+  guarded = guardedBy({ linked, keyed, passkey: passkey.id, key: String(issued.body['id']) })
 })
 
 const keyRequest: Guarded = {
@@ -64,11 +67,12 @@ const keyRequest: Guarded = {
 
 interface Having {
   readonly linked: SignedIn
+  readonly keyed: SignedIn
   readonly passkey: string
   readonly key: string
 }
 
-function guardedBy({ linked, passkey, key }: Having): Readonly<Record<string, Guarded>> {
+function guardedBy({ linked, keyed, passkey, key }: Having): Readonly<Record<string, Guarded>> {
   const to = (purpose: ChallengePurpose, body: Guarded['body'] = {}) => ({ purpose, body })
   return {
     'POST /api/v1/auth/api-keys': keyRequest,
@@ -76,6 +80,7 @@ function guardedBy({ linked, passkey, key }: Having): Readonly<Record<string, Gu
     'POST /api/v1/auth/google/connect': to('google_connect'),
     'POST /api/v1/auth/google/disconnect': { purpose: 'google_disconnect', by: linked },
     'POST /api/v1/auth/passkeys/registration/begin': to('passkey_registration'),
+    'POST /api/v1/auth/mfa/totp/setup': { purpose: 'enable_totp', by: keyed },
     'POST /api/v1/auth/mfa/recovery-codes': to('recovery_codes'),
     'POST /api/v1/auth/email-change/request': to('change_email', { newEmail: 'one@example.com' }),
     'POST /api/v1/auth/change-email': to('change_email', { newEmail: 'two@example.com' }),

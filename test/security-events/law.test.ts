@@ -25,6 +25,7 @@ const untold: Readonly<Record<string, string>> = {
   UserHoldAbandoned: 'nobody has got the address',
   UserLinkMailed: 'the request for the link is told',
   UserEmailChangeMailed: 'the request for the change is told',
+  UserNoticeMailed: 'what it is about is told',
   UserPreviousEmailTold: 'the change is told',
   UserOnboardingProgressed: 'a tour of the dashboard',
   SessionRefreshed: 'every quarter of an hour; the list of sessions shows the last time and place',

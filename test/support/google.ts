@@ -75,8 +75,9 @@ export function googleOf({ service: { runtime } }: TestService): TestGoogle {
 export async function startServiceWithGoogle(
   t: Test,
   settings: Parameters<typeof startService>[1] = {},
+  options: Parameters<typeof startService>[2] = {},
 ): Promise<TestService> {
-  return startService(t, { ...settings, ...(await startGoogle(t)).settings })
+  return startService(t, { ...settings, ...(await startGoogle(t)).settings }, options)
 }
 
 function settingsFor(issuer: string): TestGoogle['settings'] {

@@ -7,6 +7,7 @@ import { eventually } from './eventually.ts'
 import { googleSamples } from './google-samples.ts'
 import { passkeySamples, type Proven } from './passkey-samples.ts'
 import { phoneSamples } from './phone-samples.ts'
+import { mailedToken } from './mails.ts'
 import { challengeFor, proof, totpSetup, withTotp } from './second-factors.ts'
 import type { TestService } from './service.ts'
 import { goodPassword, newUser, signIn, type SignedIn } from './sign-in.ts'
@@ -85,6 +86,12 @@ export const proving: Readonly<Record<string, (service: TestService) => Promise<
     const challengeId = await challengeFor(service, user, 'change_email')
     return { body: { challengeId, code: await service.service.runtime.dependencies.codes.of(challengeId) } }
   },
+  'POST /api/v1/auth/mfa/totp/setup': async (service) => ({ key: (await newUser(service)).token, body: {} }),
+  'POST /api/v1/auth/mfa/undo': async (service) => {
+    const user = await newUser(service)
+    await withTotp(service, user)
+    return { body: { token: await mailedToken(service.service, user.email, 'undo-factors') } }
+  },
   'POST /api/v1/auth/mfa/totp/verify': async (service) => {
     const user = await newUser(service)
     const { secretId, code } = await totpSetup(service, user)
@@ -119,8 +126,9 @@ async function atRest({ service }: TestService, { id }: SignedIn): Promise<void>
   await eventually(
     async () => {
       const state = await readState(service.runtime.dependencies.store, users, id)
-      const { links, emailChange } = state as ActiveUser
-      return links.verify_email?.isMailed === true && emailChange?.isMailed !== false
+      const { links, emailChange, notices } = state as ActiveUser
+      const isMailed = links.verify_email?.isMailed === true && emailChange?.isMailed !== false
+      return isMailed && notices.length === 0
     },
     (isNoted) => isNoted,
   )

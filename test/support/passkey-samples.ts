@@ -1,3 +1,5 @@
+import { user as users } from '../../packages/domain/users/user.ts'
+import { eventually } from './eventually.ts'
 import { created, newDevice, used, type Device, type Options } from './passkeys.ts'
 import { proof } from './second-factors.ts'
 import type { TestService } from './service.ts'
@@ -47,7 +49,19 @@ async function registering(service: TestService, { user, device, body = {} }: Re
 /** One of this user's, made when there is none. */
 export async function somePasskey(service: TestService, user: SignedIn): Promise<string> {
   const { body } = await service.get<{ data: { id: string }[] }>(passkeys, { key: user.token })
-  return body.data[0]?.id ?? (await withPasskey(service, user)).id
+  if (body.data[0]) return body.data[0].id
+  const { id } = await withPasskey(service, user)
+  await noticesMailed(service, user)
+  return id
+}
+
+/** A moment after a change the user is told of it, which is noted. */
+async function noticesMailed({ service }: TestService, { id }: SignedIn): Promise<void> {
+  const { executor } = service.runtime.dependencies
+  await eventually(
+    async () => (await executor.current(users, id)).state,
+    (state) => state.status === 'active' && state.notices.length === 0,
+  )
 }
 
 async function someone(service: TestService) {

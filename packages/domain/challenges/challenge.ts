@@ -12,6 +12,7 @@ export const stepUpPurposes = [
   'change_email',
   'change_phone',
   'sensitive_update',
+  'enable_totp',
   'disable_totp',
   'recovery_codes',
   'google_connect',
@@ -51,7 +52,7 @@ export const challengeEvents = {
   ChallengeIssued: sealedFor(
     ({ user }, id) => (user === null ? `challenge/${id}` : `user/${user}`),
     stored(
-      4,
+      5,
       record({
         purpose: literals(...challengePurposes),
         method: Method,
@@ -64,7 +65,7 @@ export const challengeEvents = {
         passwordChanges: Type.Integer(),
         expiresAt: Timestamp,
       }),
-      { 1: (old) => ({ ...old, passwordChanges: 0 }), 2: asItWas, 3: asItWas },
+      { 1: (old) => ({ ...old, passwordChanges: 0 }), 2: asItWas, 3: asItWas, 4: asItWas },
     ),
   ),
   ChallengeCodeSent: stored(1, record({})),

@@ -27,7 +27,7 @@ export const EmailChange = record({ challengeId: Uuid, newEmail: Email })
 /** Both optional, as the specification has them; the new address is needed all the same. */
 export const EmailChangeRequest = record({
   challengeId: maybe(
-    Type.String({ ...Uuid, description: 'A verified challenge; needed by who has a second factor' }),
+    Type.String({ ...Uuid, description: 'A verified challenge; needed unless the user signed in just now' }),
   ),
   newEmail: maybe(Type.String({ ...Email, description: 'The address to sign in with' })),
 })

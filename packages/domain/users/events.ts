@@ -7,6 +7,7 @@ import { googleEvents } from './google.ts'
 import { Held } from './held.ts'
 import { leavingEvents } from './leaving.ts'
 import { linkPurposes } from './links.ts'
+import { noticeEvents } from './notices.ts'
 import { passkeyEvents } from './passkeys.ts'
 import { onboardingEvents } from './onboarding.ts'
 import { aboutUser } from './parts.ts'
@@ -38,6 +39,7 @@ export const userEvents = {
   ...leavingEvents,
   ...onboardingEvents,
   ...phoneEvents,
+  ...noticeEvents,
   UserRegistered: sealedFor(
     aboutUser,
     stored(

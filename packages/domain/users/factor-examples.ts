@@ -12,6 +12,11 @@ export const answerExamples: NamedExamples = {
   recovery: { summary: 'A recovery code', value: { challengeId, code: 'abcde-fghjk' } },
 }
 
+export const totpBeginningExamples: NamedExamples = {
+  fresh: { summary: 'Right after signing in', value: {} },
+  proven: { summary: 'With a verified challenge', value: { challengeId } },
+}
+
 export const totpExamples: NamedExamples = {
   code: { summary: 'What it shows', value: { secretId: challengeId, code: '123456' } },
   later: { summary: 'What it shows later', value: { secretId: challengeId, code: '654321' } },

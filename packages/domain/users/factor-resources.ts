@@ -1,4 +1,10 @@
-import { literals, nullable, record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
+import { literals, maybe, nullable, record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
+
+export const TotpBeginning = record({
+  challengeId: maybe(
+    Type.String({ ...Uuid, description: 'A verified challenge; needed unless the user signed in just now' }),
+  ),
+})
 
 export const TotpCode = record({
   secretId: Uuid,

@@ -29,7 +29,7 @@ export type FactorEvents = EventsOf<typeof factorEvents>
 export interface Factors {
   readonly setup: FactorEvents['UserTotpSetupStarted'] | null
   /** Of the authenticator that is on. */
-  readonly totp: { readonly secret: string; readonly lastStep: number } | null
+  readonly totp: { readonly secret: string; readonly lastStep: number; readonly enabledAt: string } | null
   /** Those that are left. */
   readonly recovery: {
     readonly batch: string
@@ -97,9 +97,9 @@ export const decideFactors: Decisions<Factors, FactorCommands, FactorEvents> = {
 
 export const factorChanges: Changes<Factors, FactorEvents> = {
   UserTotpSetupStarted: (_, setup) => ({ setup }),
-  UserTotpEnabled: ({ setup }, { step }) => ({
+  UserTotpEnabled: ({ setup }, { step }, { at }) => ({
     setup: null,
-    totp: { secret: setup!.secret, lastStep: step },
+    totp: { secret: setup!.secret, lastStep: step, enabledAt: at },
   }),
   UserTotpUsed: ({ totp }, { step }) => ({ totp: { ...totp!, lastStep: step } }),
   /** What stood in for the authenticator goes with it. */

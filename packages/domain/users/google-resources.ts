@@ -17,7 +17,7 @@ export const GoogleBeginning = record({ returnUrl: ReturnUrl })
 export const GoogleConnection = record({
   returnUrl: ReturnUrl,
   challengeId: maybe(
-    Type.String({ ...Uuid, description: 'A verified challenge; needed by who has a second factor' }),
+    Type.String({ ...Uuid, description: 'A verified challenge; needed unless the user signed in just now' }),
   ),
 })
 export const GoogleDisconnection = record({ challengeId: GoogleConnection.properties.challengeId })

@@ -27,7 +27,11 @@ export type GoogleEvents = EventsOf<typeof googleEvents>
 // State
 
 export interface Google extends Holding {
-  readonly google: { readonly email: string | null; readonly claim: string | undefined } | null
+  readonly google: {
+    readonly email: string | null
+    readonly claim: string | undefined
+    readonly connectedAt: string
+  } | null
 }
 
 /** What signs a user in. A mailed link does too, but only while the mailbox is the user's. */
@@ -71,8 +75,8 @@ export function disconnectionOf({ google, held }: Pick<Google, 'google' | 'held'
 }
 
 export const googleChanges: Changes<Google, GoogleEvents> = {
-  UserGoogleConnected: ({ held: before }, { email, held }) => ({
-    google: { email, claim: held[0]?.claim },
+  UserGoogleConnected: ({ held: before }, { email, held }, { at }) => ({
+    google: { email, claim: held[0]?.claim, connectedAt: at },
     held: heldAfter(before, { added: held }),
   }),
   UserGoogleDisconnected: ({ held }, { freed }) => ({ google: null, held: heldAfter(held, { freed }) }),

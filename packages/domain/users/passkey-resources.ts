@@ -19,7 +19,7 @@ const BrowserAnswer = Type.Unsafe<object | string>({
 })
 const Nickname = nameText(64, 'What its owner calls it')
 const ChallengeId = maybe(
-  Type.String({ ...Uuid, description: 'A verified challenge; needed by who has a second factor' }),
+  Type.String({ ...Uuid, description: 'A verified challenge; needed unless the user signed in just now' }),
 )
 
 export const PasskeyCreation = record({ challengeId: ChallengeId })

@@ -11,6 +11,8 @@ import type { Google, GoogleCommands, GoogleEvents } from './google.ts'
 import { refuseAbandoned } from './held.ts'
 import { afterLeaving, type LeftUser } from './leaving.ts'
 import { linkLastsMs, type Link, type LinkPurpose } from './links.ts'
+import { decideNotices, noNotices, noticeChanges, noticed } from './notices.ts'
+import type { NoticeCommands, NoticeEvents, Notices } from './notices.ts'
 import { noGuide, progressOnboarding, type Guide, type OnboardingCommands } from './onboarding.ts'
 import type { Changes, Decisions, Evolutions } from './parts.ts'
 import { decidePasskeys, noPasskeys, passkeyChanges, removalOf } from './passkeys.ts'
@@ -22,7 +24,7 @@ import type { PhoneCommands, PhoneEvents, Phones } from './phones.ts'
 
 type Registered = Pick<UserEvents['UserRegistered'], 'password' | 'merchant'>
 
-export interface ActiveUser extends Registered, Factors, Contacts, Passkeys, Google, Phones {
+export interface ActiveUser extends Registered, Factors, Contacts, Passkeys, Google, Phones, Notices {
   readonly status: 'active'
   /** The newest of each purpose: it makes older ones invalid. */
   readonly links: Readonly<Partial<Record<LinkPurpose, Link>>>
@@ -41,6 +43,7 @@ export type UserCommands = FactorCommands &
   PasskeyCommands &
   GoogleCommands &
   PhoneCommands &
+  NoticeCommands &
   OnboardingCommands & {
     /** `verified`: what was proved by codes before. */
     RegisterUser: UserEvents['UserRegistered'] & { verified?: readonly ('email' | 'phone')[] }
@@ -160,9 +163,10 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     ...ofExisting<PhoneCommands, PhoneEvents>(decidePhones),
     ...ofExisting<PasskeyCommands, PasskeyEvents>(decidePasskeys),
     ...ofExisting<GoogleCommands, GoogleEvents>(decideGoogle),
+    ...ofExisting<NoticeCommands, UserEvents>(decideNotices),
   },
 
-  evolve: {
+  evolve: noticing({
     UserRegistered: (state, { founded, ...registered }, { at }) => ({
       ...registered,
       status: 'active',
@@ -173,6 +177,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       ...noPasskeys,
       ...noGoogle,
       ...noPhoneChange,
+      ...noNotices,
       passwordChanges: 0,
       guide: noGuide,
       abandoned: state.abandoned,
@@ -204,7 +209,8 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     ...changing<PhoneEvents>(phoneChanges),
     ...changing<PasskeyEvents>(passkeyChanges),
     ...changing<GoogleEvents>(googleChanges),
-  },
+    ...changing<NoticeEvents>(noticeChanges),
+  }),
 }
 
 export function existing(state: User): ActiveUser {
@@ -234,6 +240,21 @@ function changing<Events extends Payloads>(changes: Changes<ActiveUser, Events>)
       return { ...user, ...change(user, event, stamp) }
     }
   })
+}
+
+/** What a user is told of by mail is noted beside what it changes. */
+function noticing(steps: Evolutions<User, UserEvents>): Evolutions<User, UserEvents> {
+  const noted = noticed.map((what) => {
+    const step = steps[what] as Evolutions<User, Payloads>[string]
+    return [
+      what,
+      (state: User, event: object, stamp: Stamp<UserOwner>) => {
+        const next = begun(step(state, event, stamp))
+        return { ...next, notices: [...next.notices, { what, at: stamp.at }] }
+      },
+    ]
+  })
+  return { ...steps, ...Object.fromEntries(noted) }
 }
 
 /** Its types are those of the two functions above: TypeScript knows none for all steps of any table. */

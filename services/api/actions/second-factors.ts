@@ -4,11 +4,15 @@ import type { Static } from '../../../packages/contract/vocabulary.ts'
 import type {
   MfaStatusResource,
   RecoveryCodesResource,
+  TotpBeginning,
   TotpSetupResource,
 } from '../../../packages/domain/users/factor-resources.ts'
 import { user, type ActiveUser, type User } from '../../../packages/domain/users/user.ts'
+import { actingFor } from '../../../packages/kernel/envelope.ts'
+import { requireProof } from '../http/step-up.ts'
 import { recoveryDigest } from './challenges.ts'
 import { knownUser, signedIn } from './user-accounts.ts'
+import { acknowledged, endBefore, openedLink } from './users.ts'
 
 export function viewFactors(id: string, state: User): Static<typeof MfaStatusResource> | undefined {
   if (state.status !== 'active') return undefined
@@ -26,10 +30,15 @@ export function viewFactors(id: string, state: User): Static<typeof MfaStatusRes
 }
 
 /** The secret is shown here and never again. A newer setup takes the place of an unfinished one. */
-export async function setUpTotp(request: Request): Promise<Static<typeof TotpSetupResource>> {
+export async function setUpTotp(
+  request: Request<Static<typeof TotpBeginning>>,
+): Promise<Static<typeof TotpSetupResource>> {
   const { user: id } = signedIn(request)
-  const { dependencies } = request
-  const { email } = await knownUser(dependencies, id)
+  const { dependencies, body } = request
+  const known = await knownUser(dependencies, id)
+  if (known.totp) refuse('totp_must_be_off')
+  await requireProof(request, known, { purpose: 'enable_totp', challengeId: body.challengeId })
+  const { email } = known
   const data = { secretId: request.id, secret: dependencies.codes.newSecret() }
   const { state } = await request.send(user, id, { type: 'SetUpTotp', data })
   const { setup } = state as ActiveUser
@@ -52,6 +61,16 @@ export async function enableTotp(request: Request<{ secretId: string; code: stri
   const data = { secretId: body.secretId, step: step ?? 0, ...made }
   const { state } = await request.send(user, id, { type: 'EnableTotp', data })
   return viewRecoveryCodes(state, codes)
+}
+
+/** By whoever has the mailbox that was told of a factor: it goes, and so does what was added after it. */
+export async function undoFactors(request: Request<{ token: string }>) {
+  const { id, claims } = await openedLink(request, 'undo_factors')
+  const envelope = actingFor({ user: id }, { ...request.envelope, actor: `user:${id}` })
+  const undo = { type: 'UndoFactors', data: { since: String(claims['since']) } } as const
+  await request.dependencies.executor.send(user, id, undo, envelope)
+  await endBefore(request, id, null)
+  return acknowledged('What was added is removed, and all sessions have ended')
 }
 
 /** Shown once. They take the place of all older ones. */

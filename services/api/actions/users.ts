@@ -201,7 +201,8 @@ export async function endBefore(request: Request<unknown>, id: string, except: s
 export async function openedLink({ dependencies, body }: Request<{ token: string }>, purpose: string) {
   const token: OpenedToken | undefined = await dependencies.tokens.open('link', body.token)
   if (!token || token.claims['purpose'] !== purpose) return refuse('token_must_be_valid')
-  return { id: token.claims.subject, link: token.claims.id }
+  const { claims } = token
+  return { id: claims.subject, link: claims.id, claims }
 }
 
 async function sendForUser(

@@ -2,6 +2,7 @@ import type { Challenges } from '../../../packages/contract/callers.ts'
 import { Refusal, refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
 import { challenge, type ChallengePurpose } from '../../../packages/domain/challenges/challenge.ts'
+import { userSessions } from '../../../packages/domain/sessions/user-sessions.ts'
 import type { ActiveUser } from '../../../packages/domain/users/user.ts'
 
 interface Proof {
@@ -9,15 +10,35 @@ interface Proof {
   readonly challengeId: string | null | undefined
 }
 
-/** Where the specification leaves the challenge open, who has a second factor shows it. */
+type Asking = Pick<Request, 'dependencies' | 'caller' | 'id'>
+
+/** A sign-in proves as much as a challenge, for as long. */
+const freshMs = 10 * 60_000
+const howTo = 'challengeId is required: ask for one with POST /api/v1/auth/mfa/challenge'
+
+/**
+ * Where the specification leaves the challenge open, who has a second factor shows it. Anybody else signed in
+ * a moment ago or shows a mailed code, so that a stolen access token makes no way in of its own.
+ */
 export async function requireProof(
-  { dependencies, caller, id: by }: Pick<Request, 'dependencies' | 'caller' | 'id'>,
+  { dependencies, caller, id: by }: Asking,
   { totp, passkeys }: Pick<ActiveUser, 'totp' | 'passkeys'>,
   { purpose, challengeId }: Proof,
 ): Promise<void> {
-  if (!totp && passkeys.length === 0) return
-  const id = challengeId ?? refuseField('request_must_be_valid', '/challengeId', 'challengeId is required')
+  const isWithout = !totp && passkeys.length === 0
+  if (!challengeId && isWithout && (await isFresh({ dependencies, caller }))) return
+  const hint = isWithout ? `${howTo}, or sign in again` : howTo
+  const id = challengeId ?? refuseField('request_must_be_valid', '/challengeId', hint)
   await stepUps(dependencies).consume({ id, purpose, caller, by })
+}
+
+/** Whether the session began a moment ago. Renewing it proves nothing. */
+async function isFresh({ dependencies, caller }: Omit<Asking, 'id'>): Promise<boolean> {
+  if (caller.credential !== 'user') return false
+  const { executor, clock } = dependencies
+  const { active } = (await executor.current(userSessions, caller.user)).state
+  const startedAt = active.find(({ id }) => id === caller.session)?.startedAt
+  return startedAt !== undefined && clock().getTime() - Date.parse(startedAt) < freshMs
 }
 
 /** Challenges of users who are signed in: each proves one thing, once, to the request that consumes it. */

@@ -7,6 +7,7 @@ import {
   challengeExamples,
   proofExamples,
   provenPasswordExamples,
+  totpBeginningExamples,
   totpExamples,
 } from '../../../packages/domain/users/factor-examples.ts'
 import { challenge } from '../../../packages/domain/challenges/challenge.ts'
@@ -20,14 +21,26 @@ import {
   MfaStatusResource,
   ProvenPasswordChange,
   RecoveryCodesResource,
+  TotpBeginning,
   TotpCode,
   TotpSetupResource,
 } from '../../../packages/domain/users/factor-resources.ts'
-import { AcknowledgementResource, AuthSessionResource } from '../../../packages/domain/users/resource.ts'
+import { tokenExamples } from '../../../packages/domain/users/examples.ts'
+import {
+  AcknowledgementResource,
+  AuthSessionResource,
+  TokenRequest,
+} from '../../../packages/domain/users/resource.ts'
 import { user } from '../../../packages/domain/users/user.ts'
 import { answerChallenge, askForChallenge, viewChallengeIfAny } from '../actions/challenges.ts'
 import { now } from '../actions/webhook-endpoints.ts'
-import { enableTotp, generateRecoveryCodes, setUpTotp, viewFactors } from '../actions/second-factors.ts'
+import {
+  enableTotp,
+  generateRecoveryCodes,
+  setUpTotp,
+  undoFactors,
+  viewFactors,
+} from '../actions/second-factors.ts'
 import { changePasswordProven } from '../actions/users.ts'
 
 const open = { scope: 'public' } as const
@@ -94,10 +107,12 @@ const rows = [
   perform('POST /api/v1/auth/mfa/totp/setup', {
     ...own,
     summary: 'Begin with an authenticator; takes the place of an unfinished setup',
+    body: TotpBeginning,
+    examples: totpBeginningExamples,
     status: 201,
     returns: TotpSetupResource,
     showsSecret: true,
-    refusals: ['totp_must_be_off'],
+    refusals: ['totp_must_be_off', 'challenge_must_be_verified'],
     action: setUpTotp,
   }),
 
@@ -110,6 +125,18 @@ const rows = [
     showsSecret: true,
     refusals: ['code_must_be_right', 'totp_must_be_off', 'totp_setup_must_be_the_newest'],
     action: enableTotp,
+  }),
+
+  perform('POST /api/v1/auth/mfa/undo', {
+    ...open,
+    ...acknowledges,
+    summary:
+      'Remove a factor, and all that was added after it, with the token that was mailed; ends all sessions',
+    inferred: true,
+    body: TokenRequest,
+    examples: tokenExamples,
+    refusals: ['token_must_be_valid'],
+    action: undoFactors,
   }),
 
   change('POST /api/v1/auth/mfa/totp/disable', {

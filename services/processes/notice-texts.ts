@@ -1,0 +1,55 @@
+import type { Language } from '../../packages/domain/users/events.ts'
+import type { Noticed } from '../../packages/domain/users/notices.ts'
+
+type Texts = Readonly<Record<Language, readonly [subject: string, why: string]>>
+
+/** What a user is told of, whoever has done it. */
+export const noticeTexts: Readonly<Record<Noticed, Texts>> = {
+  UserPasswordChanged: {
+    fr: ['Mot de passe changé', 'Le mot de passe de votre compte vient de changer.'],
+    en: ['Password changed', 'The password of your account has just changed.'],
+  },
+  UserTotpEnabled: {
+    fr: ['Authentificateur ajouté', 'La connexion à votre compte demande désormais un code.'],
+    en: ['Authenticator added', 'Signing in to your account now asks for a code.'],
+  },
+  UserTotpDisabled: {
+    fr: ['Authentificateur retiré', 'La connexion à votre compte ne demande plus de code.'],
+    en: ['Authenticator removed', 'Signing in to your account no longer asks for a code.'],
+  },
+  UserPasskeyRegistered: {
+    fr: ['Clé d’accès ajoutée', 'Une nouvelle clé d’accès ouvre désormais votre compte.'],
+    en: ['Passkey added', 'A new passkey now opens your account.'],
+  },
+  UserPasskeyRemoved: {
+    fr: ['Clé d’accès retirée', 'Une clé d’accès n’ouvre plus votre compte.'],
+    en: ['Passkey removed', 'A passkey no longer opens your account.'],
+  },
+  UserGoogleConnected: {
+    fr: ['Compte Google associé', 'Un compte Google ouvre désormais votre compte.'],
+    en: ['Google account connected', 'A Google account now opens your account.'],
+  },
+  UserGoogleDisconnected: {
+    fr: ['Compte Google dissocié', 'Aucun compte Google n’ouvre plus votre compte.'],
+    en: ['Google account disconnected', 'No Google account opens your account any more.'],
+  },
+}
+
+/** Where nothing was added that a link could remove. */
+export const otherwiseTexts: Readonly<Record<Language, string>> = {
+  fr: 'Si ce n’est pas vous, choisissez tout de suite un nouveau mot de passe et écrivez-nous.',
+  en: 'If this was not you, choose a new password at once and write to us.',
+}
+
+export const undoTexts: Readonly<Record<Language, { readonly action: string; readonly lasts: string }>> = {
+  fr: {
+    action: 'Ce n’est pas moi : tout retirer',
+    lasts:
+      'Ce lien retire ce qui vient d’être ajouté et tout ce qui l’a été depuis, et ferme vos sessions. Il est valable sept jours.',
+  },
+  en: {
+    action: 'This was not me: remove it',
+    lasts:
+      'This link removes what was just added and all that was added since, and ends your sessions. It works for seven days.',
+  },
+}

@@ -1,0 +1,103 @@
+import t from 'tap'
+import type { ChallengePurpose } from '../../packages/domain/challenges/challenge.ts'
+import { startServiceWithGoogle } from '../support/google.ts'
+import { lawOver } from '../support/law.ts'
+import { mailedToken, mailTo } from '../support/mails.ts'
+import { withPasskey } from '../support/passkey-samples.ts'
+import { proof, withTotp } from '../support/second-factors.ts'
+import type { TestService } from '../support/service.ts'
+import { newUser, signIn, type SignedIn } from '../support/sign-in.ts'
+
+const auth = '/api/v1/auth'
+const minute = 60_000
+const open = { key: '' }
+
+interface Enrolment {
+  readonly purpose: ChallengePurpose
+  readonly body: object
+}
+
+/** What makes a new way in, or takes the mailbox or the telephone over. */
+const enrolments: Readonly<Record<string, Enrolment>> = {
+  'mfa/totp/setup': { purpose: 'enable_totp', body: {} },
+  'passkeys/registration/begin': { purpose: 'passkey_registration', body: {} },
+  'google/connect': { purpose: 'google_connect', body: {} },
+  'email-change/request': { purpose: 'change_email', body: { newEmail: 'thief@example.com' } },
+  'phone-change/request': { purpose: 'change_phone', body: { newPhone: '+2250700000077' } },
+}
+
+let service: TestService
+let now = Date.now()
+
+t.before(async () => {
+  service = await startServiceWithGoogle(t, {}, { clock: () => new Date(now) })
+})
+
+const enrol = (path: string, { token: key }: SignedIn, body: object) =>
+  service.post(`${auth}/${path}`, body, { key })
+const refused = { status: 400, body: { param: '/challengeId' } }
+
+t.test('an access token alone enrols nothing once the sign-in is some minutes ago', async (t) => {
+  await lawOver(t, Object.entries(enrolments), async ([path, { purpose, body }]) => {
+    const user = await newUser(service)
+    now += 11 * minute
+    t.match(await enrol(path, user, body), refused, path)
+    const challengeId = await proof(service, user, { purpose })
+    const proven = await enrol(path, user, { ...body, challengeId })
+    t.ok(proven.status < 300, `${path} answers ${proven.status} to a mailed code`)
+  })
+})
+
+t.test('a renewed session is no new sign-in', async (t) => {
+  const user = await newUser(service)
+  now += 11 * minute
+  const { body } = await service.post(`${auth}/refresh`, { refreshToken: user.refreshToken }, open)
+  const renewed = { ...user, token: String(body['access_token']) }
+  t.match(await enrol('mfa/totp/setup', renewed, {}), refused)
+})
+
+t.test('right after signing in nothing else is asked for before the first factor', async (t) => {
+  await lawOver(t, Object.entries(enrolments), async ([path, { body }]) => {
+    const signedIn = await signIn(service, await newUser(service))
+    const answer = await enrol(path, signedIn, body)
+    t.ok(answer.status < 300, `${path} answers ${answer.status}`)
+  })
+})
+
+t.test('who has a factor shows one before any other is added', async (t) => {
+  const [authenticated, keyed] = [await newUser(service), await newUser(service)]
+  await withTotp(service, authenticated)
+  await withPasskey(service, keyed)
+  await lawOver(t, Object.entries(enrolments), async ([path, { body }]) => {
+    t.match(await enrol(path, keyed, body), refused, `${path}, with a passkey`)
+    const isThere = path === 'mfa/totp/setup'
+    const answer = await enrol(path, authenticated, body)
+    t.match(answer, isThere ? { status: 409 } : refused, `${path}, with an authenticator`)
+  })
+})
+
+t.test('a user is told of each factor and each password, and the mail removes what was added', async (t) => {
+  const user = await newUser(service)
+  const { codes } = await withTotp(service, user)
+  const undo = await mailedToken(service.service, user.email, 'undo-factors')
+  now += minute
+  const challengeId = await proof(service, user, { purpose: 'passkey_registration', code: codes[0]! })
+  await withPasskey(service, user, { challengeId })
+  await mailTo(service.service, user.email, /Une nouvelle clé d’accès ouvre/)
+  const changed = { currentPassword: user.password, newPassword: 'encore quatre mots au hasard' }
+  await service.post(`${auth}/change-password`, changed, { key: user.token })
+  await mailTo(service.service, user.email, /Le mot de passe de votre compte vient/)
+
+  t.equal((await service.post(`${auth}/mfa/undo`, { token: undo }, open)).status, 200)
+  t.equal((await service.get(`${auth}/me`, { key: user.token })).status, 401)
+  await mailTo(service.service, user.email, /ne demande plus de code/)
+  await mailTo(service.service, user.email, /n’ouvre plus votre compte/)
+  now += minute
+  const again = await signIn(service, { email: user.email, password: changed.newPassword })
+  const factors = await service.get(`${auth}/mfa`, { key: again.token })
+  t.match(factors, { body: { totp_enabled: false, passkeys: 0 } })
+
+  await withTotp(service, again)
+  t.match(await service.post(`${auth}/mfa/undo`, { token: undo }, open), { status: 401 })
+  t.match(await service.get(`${auth}/mfa`, { key: again.token }), { body: { totp_enabled: true } })
+})
