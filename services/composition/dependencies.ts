@@ -187,7 +187,7 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
     store,
     reads,
     ...rails,
-    ...keptIn({ pool, vault, baseUrl }),
+    ...keptIn(postgres, { vault, baseUrl }),
     ...credentialsOf({ executor, store, vault, newId, clock, baseUrl, dashboardUrl, google }),
     opaque: opaqueNumbers(masterKeys),
     vault,
@@ -209,12 +209,13 @@ function masterKeysOf({ dataDirectory, masterKey }: Configuration) {
 }
 
 /** What is in the database and in no event. */
-function keptIn({ pool, vault, baseUrl }: Parameters<typeof logSignatures>[0]) {
+function keptIn(postgres: Postgres, { vault, baseUrl }: Omit<Parameters<typeof logSignatures>[0], 'pool'>) {
+  const { pool } = postgres
   return {
     exclusively: exclusively(pool),
     logSignatures: logSignatures({ pool, vault, baseUrl }),
-    answers: new PostgresAnswers(pool),
-    publicEvents: postgresPublicEvents(pool),
+    answers: new PostgresAnswers(postgres),
+    publicEvents: postgresPublicEvents(postgres),
     images: new PostgresImages(pool),
   }
 }

@@ -14,10 +14,11 @@ const fingerprint = 'the hash of the request'
 const leaseMs = 2_000
 
 t.test('what a process had in hand when it died is soon carried out by another', async (t) => {
-  const { url, pool } = await testDatabase(t)
-  const other = new PostgresAnswers(pool, { leaseMs })
+  const database = await testDatabase(t)
+  const { url } = database
+  const other = new PostgresAnswers(database, { leaseMs })
   const dying = await connectPostgres({ url, dataDirectory: '' })
-  await new PostgresAnswers(dying.pool, { leaseMs }).begin(key, fingerprint)
+  await new PostgresAnswers(dying, { leaseMs }).begin(key, fingerprint)
   t.same(await other.begin(key, fingerprint), { state: 'running' }, 'but not while it lives')
   await dying.close()
   await eventually(
@@ -27,12 +28,12 @@ t.test('what a process had in hand when it died is soon carried out by another',
 })
 
 t.test('what a process still has in hand is nobody else’s, however long it takes', async (t) => {
-  const { pool } = await testDatabase(t)
-  const [one, other] = [new PostgresAnswers(pool), new PostgresAnswers(pool, { leaseMs })]
+  const database = await testDatabase(t)
+  const [one, other] = [new PostgresAnswers(database), new PostgresAnswers(database, { leaseMs })]
   await one.begin(key, fingerprint)
   const begun = async () => {
     const text = 'select 1000 * extract(epoch from now() - started_at)::float8 as "agoMs" from answers'
-    const { rows } = await pool.query<{ agoMs: number }>(text)
+    const { rows } = await database.pool.query<{ agoMs: number }>(text)
     return rows[0]!.agoMs
   }
   await eventually(begun, (agoMs) => agoMs > 2 * leaseMs)
@@ -44,8 +45,8 @@ t.test('what a process still has in hand is nobody else’s, however long it tak
 })
 
 t.test('what a process gives up after a failure is resumed by the next try at once', async (t) => {
-  const { pool } = await testDatabase(t)
-  const [one, other] = [new PostgresAnswers(pool), new PostgresAnswers(pool)]
+  const database = await testDatabase(t)
+  const [one, other] = [new PostgresAnswers(database), new PostgresAnswers(database)]
   t.same(await one.begin(key, fingerprint), { state: 'begun', isResumed: false })
   await one.release(key)
   t.same(await other.begin(key, 'another hash'), { state: 'other_request' })

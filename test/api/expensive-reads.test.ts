@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { connectPostgres } from '../../infra/postgres/client/connect.ts'
 import { publications } from '../../infra/postgres/read-models/publication.ts'
@@ -36,6 +37,25 @@ t.test('reads of one merchant that hang hold up nobody else, and are given up', 
   )
   t.strictSame([...new Set(codes)].sort(), ['429 IKW-RATE-001 true', '503 IKW-SYS-006 true'])
   t.equal((await client.get('/api/v1/merchant/payments?search=thing')).status, 200, 'then all is as before')
+})
+
+t.test('events and keys that take long to find hold up nobody else either', async (t) => {
+  const client = await startService(t)
+  const others = await otherMerchantsKey(client)
+  const blocker = await client.service.runtime.postgres.pool.connect()
+  t.teardown(() => blocker.release())
+  await blocker.query('begin')
+  await blocker.query('lock table public_events, answers in access exclusive mode')
+  const hanging: Promise<Answer>[] = []
+  for (let count = 0; count < greedy; count++) {
+    hanging.push(client.get('/api/v1/events?types[]=payout.failed'))
+    hanging.push(client.get(`/api/v1/idempotency-keys/key-${count}`))
+  }
+  for (const key of [client.liveKey, others])
+    t.equal((await client.get(`/api/v1/payouts/${randomUUID()}`, { key })).status, 404)
+  await blocker.query('rollback')
+  const answers = await Promise.all(hanging)
+  await lawOver(t, answers, ({ status }) => t.ok([200, 404, 503].includes(status), String(status)))
 })
 
 t.test('shares take turns, and none waits without end', async (t) => {

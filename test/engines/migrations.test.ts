@@ -53,7 +53,7 @@ t.test('what an older program kept in the binary format of JSON is read as befor
   const snapshots = postgresSnapshots(pool)
   const snapshot = { revision: 7, state: { balance: 5, holds: ['one', 'two'] } }
   await snapshots.save('ledger-1.live.XOF', 1, snapshot)
-  const answers = new PostgresAnswers(pool)
+  const answers = new PostgresAnswers(postgres)
   const key = { merchant: randomUUID(), livemode: true, operation: 'POST /api/v1/payouts', key: 'one' }
   const answer = { status: 201, body: { id: 'po_1', amount: 500 } }
   await answers.begin(key, 'fingerprint')

@@ -118,6 +118,7 @@ export async function webhookFixture() {
   const clock = () => new Date(now)
   return {
     pool,
+    publicEvents: postgresPublicEvents({ pool, reads }),
     store,
     deliveries,
     clock,
@@ -175,7 +176,6 @@ export async function webhookService(
     egress: pools,
     chance: () => chance,
     replays: new Replays(pool),
-    publicEvents: postgresPublicEvents(pool),
     mailer: mailer ?? { send: async (mail) => void mails.push(mail) },
     addressOf: async (merchant) => `${merchant}@example.com`,
     limits: { pollMs: 10, ...limits },

@@ -1,5 +1,4 @@
 import t from 'tap'
-import { postgresPublicEvents } from '../../infra/postgres/webhooks/public-events.ts'
 import {
   allHappened,
   published,
@@ -26,7 +25,7 @@ t.test(
       )
     }
     await settled(fixture)
-    const events = postgresPublicEvents(fixture.pool)
+    const { publicEvents: events } = fixture
     const query = { endpoint, merchant: fixture.merchant, livemode: false, limit: 2 }
     const found: string[] = []
     let pages = 0

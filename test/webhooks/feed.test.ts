@@ -18,7 +18,8 @@ const silent = { info: () => undefined, warn: () => undefined, error: () => unde
 
 /** A log, a relay that tells every event of it, and what was told. */
 async function world(t: Test) {
-  const { url, pool } = await testDatabase(t)
+  const database = await testDatabase(t)
+  const { url, pool } = database
   const store = await openEmbeddedStore({ url })
   t.teardown(() => store.close())
   const bus = new InProcessBus()
@@ -39,7 +40,7 @@ async function world(t: Test) {
     told.push(...events)
   })
   const options = { pool, store, snapshots: postgresSnapshots(pool), bus, sources: [source], log: silent }
-  const publicEvents = postgresPublicEvents(pool)
+  const publicEvents = postgresPublicEvents(database)
   const happen = async (merchant: string, id: string = v7(), livemode = false) => {
     const at = '2026-01-01T12:00:00.000Z'
     const metadata = { merchant, livemode, actor: 'test', correlation: 'test', at, version: 1 }

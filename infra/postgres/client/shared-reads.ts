@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { ownerOf, type Owner } from '../../../packages/kernel/owner.ts'
 import { ReadTimeoutError, ShareExhaustedError } from '../../../packages/kernel/read-ports.ts'
 
 /** How many reads one share has in flight, and how many may queue. */
@@ -86,4 +87,9 @@ export class SharedReads {
       next.refuse(new ShareExhaustedError())
     }
   }
+}
+
+/** Sandbox load must not slow down live. */
+export function shareOf(owner: Owner): string {
+  return JSON.stringify(ownerOf(owner))
 }

@@ -1,3 +1,5 @@
+import type { Postgres } from '../client/connect.ts'
+import { shareOf, type SharedReads } from '../client/shared-reads.ts'
 import type pg from 'pg'
 import { asMerchant } from '../../../packages/kernel/owner.ts'
 import type {
@@ -38,14 +40,16 @@ const renewStatement = `
 /** Stored answers of keyed requests. */
 export class PostgresAnswers implements Answers {
   readonly #pool: pg.Pool
+  readonly #reads: SharedReads
   readonly #leaseMs: number
   /** Requests that this process is carrying out. */
   readonly #inHand = new Map<string, AnswerKey>()
   #renewals: NodeJS.Timeout | undefined
   #isRenewing = false
 
-  constructor(pool: pg.Pool, limits = { leaseMs }) {
+  constructor({ pool, reads }: Pick<Postgres, 'pool' | 'reads'>, limits = { leaseMs }) {
     this.#pool = pool
+    this.#reads = reads
     this.#leaseMs = limits.leaseMs
   }
 
@@ -93,13 +97,14 @@ export class PostgresAnswers implements Answers {
     )
   }
 
-  async lookup(merchant: string, livemode: boolean, key: string): Promise<readonly KnownAnswer[]> {
-    const { rows } = await this.#pool.query<KnownAnswer>(
-      `select operation, status, http_status as "httpStatus", body, started_at as "startedAt" from answers
-       where merchant = $1 and livemode = $2 and key = $3 order by started_at`,
-      [merchant, livemode, key],
-    )
-    return rows
+  /** Keys are found by their operation; without one, all answers of the owner may have to be looked at. */
+  lookup(merchant: string, livemode: boolean, key: string): Promise<readonly KnownAnswer[]> {
+    return this.#reads.query<KnownAnswer>(shareOf({ merchant, livemode }), {
+      text: `
+        select operation, status, http_status as "httpStatus", body, started_at as "startedAt" from answers
+        where merchant = $1 and livemode = $2 and key = $3 order by started_at`,
+      values: [merchant, livemode, key],
+    })
   }
 
   #take(key: AnswerKey): void {

@@ -1,4 +1,6 @@
 import type pg from 'pg'
+import type { Postgres } from '../client/connect.ts'
+import { shareOf } from '../client/shared-reads.ts'
 import type {
   DeliveriesPage,
   DeliveriesQuery,
@@ -66,7 +68,7 @@ export async function publicEventsOf(pool: pg.Pool, ids: readonly string[]): Pro
   return rows
 }
 
-export function postgresPublicEvents(pool: pg.Pool): PublicEvents {
+export function postgresPublicEvents({ pool, reads }: Pick<Postgres, 'pool' | 'reads'>): PublicEvents {
   return {
     async find(id, { merchant, livemode }) {
       const { rows } = await pool.query<PublicEvent>({
@@ -78,17 +80,17 @@ export function postgresPublicEvents(pool: pg.Pool): PublicEvents {
       return rows[0]
     },
     async countMissed(missed) {
-      const { rows } = await pool.query<{ count: number }>({
+      const [row] = await reads.query<{ count: number }>(shareOf(missed), {
         name: 'count missed events',
         text: `select count(*) as count from public_events event where ${missedCondition}`,
         values: missedValues(missed),
       })
-      return rows[0]?.count ?? 0
+      return row?.count ?? 0
     },
     deliveries: (id, owner) => deliveriesOf(pool, id, owner),
     deliveriesTo: (query) => deliveriesTo(pool, query),
     async feed({ merchant, livemode, after, types, limit }) {
-      const { rows } = await pool.query<PublicEvent>({
+      return reads.query<PublicEvent>(shareOf({ merchant, livemode }), {
         name: 'feed of public events',
         text: `
           select ${columns} from public_events event
@@ -96,7 +98,6 @@ export function postgresPublicEvents(pool: pg.Pool): PublicEvents {
           order by sequence limit $5`,
         values: [merchant, livemode, after, types ?? null, limit],
       })
-      return rows
     },
   }
 }

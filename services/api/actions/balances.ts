@@ -25,7 +25,7 @@ import { merchant } from '../../../packages/domain/merchants/merchant.ts'
 import { readState } from '../../../packages/kernel/history.ts'
 import { ownerOf, type MerchantOwner } from '../../../packages/kernel/owner.ts'
 import { postOnce } from '../../composition/post-once.ts'
-import { shareOf } from '../kinds/list-scope.ts'
+import { shareOf } from '../../../infra/postgres/client/shared-reads.ts'
 import { daysOf, entriesBy, eventsOf, isBegun, summed } from '../../composition/book-history.ts'
 import { explainBalance } from '../../composition/explain-balance.ts'
 

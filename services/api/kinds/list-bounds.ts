@@ -3,7 +3,8 @@ import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import type { Where } from '../../../packages/kernel/read-ports.ts'
 import type { AnyRequest } from '../http/request.ts'
 import { placeOf } from './cursors.ts'
-import { listName, owned, shareOf } from './list-scope.ts'
+import { shareOf } from '../../../infra/postgres/client/shared-reads.ts'
+import { listName, owned } from './list-scope.ts'
 import { itemId } from './prefixes.ts'
 
 const ways = ['cursor', 'starting_after', 'ending_before', 'page'] as const

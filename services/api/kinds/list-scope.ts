@@ -1,6 +1,6 @@
 import type { Caller } from '../../../packages/contract/callers.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
-import { ownedBy, ownerOf, type Owner } from '../../../packages/kernel/owner.ts'
+import { ownedBy, type Owner } from '../../../packages/kernel/owner.ts'
 import { equal, type Where } from '../../../packages/kernel/read-ports.ts'
 
 interface Asking {
@@ -24,9 +24,4 @@ function holding(column: string, value: string | readonly string[]): Where {
 /** The name of what is listed: each customer's part is a list of its own. */
 export function listName({ operation, only }: AnyRoute, caller: Caller): string {
   return only ? JSON.stringify([operation, only(caller)]) : operation
-}
-
-/** Sandbox load must not slow down live. */
-export function shareOf(owner: Owner): string {
-  return JSON.stringify(ownerOf(owner))
 }
