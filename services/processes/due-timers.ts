@@ -159,5 +159,5 @@ function inTimeOf(timer: DueTimer<Owner>, options: TimerRunnerOptions): TimerRun
   const { tools } = options
   const { dependencies } = tools
   const clock: Clock = (owner) => dependencies.clock(owner ?? timer)
-  return { ...options, tools: { ...tools, dependencies: { ...dependencies, clock } } }
+  return { ...options, tools: { ...tools, onePeriod: true, dependencies: { ...dependencies, clock } } }
 }

@@ -20,18 +20,20 @@ import { placeHold } from '../composition/place-hold.ts'
 import type { Tools } from './process.ts'
 
 /**
- * Pays out a merchant's available balance to the default destination, for one run: the event sets the timer
- * of the next one, so missed ones are made up in order.
+ * Pays out a merchant's available balance to the default destination, once per due run: missed ones too, one
+ * after the other.
  */
 export async function payScheduled(timer: DueTimer, tools: Tools): Promise<undefined> {
   const owner = { merchant: timer.merchant, livemode: timer.livemode }
-  const settings = await settingsNow(tools, timer.subject)
-  const dueAt = duePayoutRun(settings, tools.dependencies.clock())
-  if (dueAt === undefined) return
-  const id = derivedId(timer.subject, dueAt.slice(0, 10))
-  const result = await runOnce(id, { timer, settings, tools })
-  const note = { type: 'NoteScheduledRun', data: { dueAt, ...result } } as const
-  await tools.send(to(payoutSettings, timer.subject, note), owner, 'timer')
+  do {
+    const settings = await settingsNow(tools, timer.subject)
+    const dueAt = duePayoutRun(settings, tools.dependencies.clock())
+    if (dueAt === undefined) return
+    const id = derivedId(timer.subject, dueAt.slice(0, 10))
+    const result = await runOnce(id, { timer, settings, tools })
+    const note = { type: 'NoteScheduledRun', data: { dueAt, ...result } } as const
+    await tools.send(to(payoutSettings, timer.subject, note), owner, 'timer')
+  } while (!tools.onePeriod)
 }
 
 interface Payday {

@@ -9,6 +9,8 @@ import type { Owner } from '../../packages/kernel/owner.ts'
 /** What the work of a process may use. */
 export interface Tools {
   readonly dependencies: Dependencies
+  /** Set for a merchant whose clock was moved: other timers may be due before this one's next period. */
+  readonly onePeriod?: true
   /**
    * Sends a command in the name of the rail or of a timer; a repeat decides nothing. Throws the decision's
    * refusal.

@@ -14,17 +14,21 @@ export const subscriptionProcess: Process = {
   timers: { subscription_period: renew, subscription_unpaid: markUnpaid },
 }
 
-/** One period: the event sets the timer of the next one, so missed ones are made up in order. */
+/** Missed periods are made up, one after the other: each is renewed, and billed, once. */
 async function renew(timer: DueTimer, tools: Tools): Promise<undefined> {
   const { subject: id, merchant, livemode, dueAt } = timer
-  // Through the executor, which remembers it for the command: each subscription is read once.
-  const { state } = await tools.dependencies.executor.current(subscription, id)
-  if (state.status === 'none' || state.status === 'canceled') return
-  const { number, end } = state.period
-  if (Date.parse(end) > Date.parse(dueAt)) return
-  const usage = await closedUsage(id, state, (order) => tools.send(order, { merchant, livemode }, 'timer'))
-  const order = to(subscription, id, { type: 'RenewSubscription', data: { number, usage } })
-  await tools.send(order, { merchant, livemode }, 'timer')
+  const { executor, clock } = tools.dependencies
+  const until = tools.onePeriod ? Date.parse(dueAt) : clock().getTime()
+  for (;;) {
+    // Through the executor, which remembers it for the command: each subscription is read once.
+    const { state } = await executor.current(subscription, id)
+    if (state.status === 'none' || state.status === 'canceled') return
+    const { number, end } = state.period
+    if (Date.parse(end) > until) return
+    const usage = await closedUsage(id, state, (order) => tools.send(order, { merchant, livemode }, 'timer'))
+    const order = to(subscription, id, { type: 'RenewSubscription', data: { number, usage } })
+    if ((await tools.send(order, { merchant, livemode }, 'timer')).appended === 0) return
+  }
 }
 
 /** What was used in the period that is over: it is closed first, so that it is billed once. */
