@@ -33,20 +33,34 @@ export function passwords({
   waitingMax = waitingForEach * atOnce,
 }: PasswordOptions = {}): Passwords {
   const threads = new Piscina({ filename: hashing, minThreads: 0, maxThreads: atOnce, idleTimeout: idleMs })
+  let reserved = 0
   const requireRoom = () => {
-    if (threads.queueSize >= waitingMax) throw new PasswordsBusyError()
+    if (threads.queueSize + reserved >= waitingMax) throw new PasswordsBusyError()
   }
-  const queued = async <Result>(name: string, task: string | Guess): Promise<Result> => {
-    requireRoom()
-    return (await threads.run(task, { name })) as Result
+  const isRight = async (password: string, known: string | null) => {
+    const guess: Guess = { password: asComposed(password), known: known ?? nobodysHash }
+    const isEqual = (await threads.run(guess, { name: 'isEqual' })) as boolean
+    return isEqual && known !== null
   }
   return {
     requireRoom,
-    hash: (password) => queued<string>('hash', asComposed(password)),
+    reserve() {
+      requireRoom()
+      reserved += 1
+      const release = once(() => (reserved -= 1))
+      const use = (password: string, known: string | null) => {
+        release()
+        return isRight(password, known)
+      }
+      return { isRight: use, release }
+    },
+    hash: async (password) => {
+      requireRoom()
+      return (await threads.run(asComposed(password), { name: 'hash' })) as string
+    },
     isRight: async (password, known) => {
-      const guess = { password: asComposed(password), known: known ?? nobodysHash }
-      const isEqual = await queued<boolean>('isEqual', guess)
-      return isEqual && known !== null
+      requireRoom()
+      return isRight(password, known)
     },
     isWeak: async (password, known) => (await guesser())(password, known),
   }
@@ -55,4 +69,12 @@ export function passwords({
 /** One device sends é as one character, another as two: it is the same password (RFC 8265). */
 function asComposed(password: string): string {
   return password.normalize('NFC')
+}
+
+function once(work: () => void): () => void {
+  let isDone = false
+  return () => {
+    if (!isDone) work()
+    isDone = true
+  }
 }

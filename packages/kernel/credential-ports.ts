@@ -27,11 +27,18 @@ export interface Tokens {
 export interface Passwords {
   /** Throws PasswordsBusyError now rather than once something was written down. */
   requireRoom(): void
+  /** The same, and keeps a place in the queue for what is written down first. */
+  reserve(): ReservedPlace
   hash(password: string): Promise<string>
   /** Takes as long without a hash, and is then never true. */
   isRight(password: string, hash: string | null): Promise<boolean>
   /** Whether it is easily guessed, also by who knows these words: name, address. */
   isWeak(password: string, known: readonly string[]): Promise<boolean>
+}
+
+export interface ReservedPlace extends Pick<Passwords, 'isRight'> {
+  /** For whoever did not come to use it; harmless after that. */
+  release(): void
 }
 
 /** Codes that are typed: sent ones, and those of authenticators (RFC 6238). */

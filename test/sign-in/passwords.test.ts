@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { passwords } from '../../infra/secrets/passwords.ts'
 import { PasswordsBusyError } from '../../packages/kernel/credential-ports.ts'
+import { lawOver } from '../support/law.ts'
 
 const right = 'quatre mots sans lien'
 
@@ -36,6 +37,22 @@ t.test('they are hashed after everything else', { skip: process.platform !== 'li
   await passwords({ atOnce: 1 }).hash(right)
   const [first, ...others] = niceValues()
   t.ok(others.includes(first! + 10))
+})
+
+t.test('a place that was kept is there however many come in between', async (t) => {
+  const { hash, reserve } = passwords({ atOnce: 1, waitingMax: 3 })
+  const known = await hash(right)
+  const place = reserve()
+  const asked = await Promise.allSettled(Array.from({ length: 10 }, () => hash(right)))
+  const refused = asked.filter(({ status }) => status === 'rejected')
+  t.equal(refused.length, 7, 'one place fewer')
+  const [kept] = await Promise.all([place.isRight(right, known), hash(right), hash(right), hash(right)])
+  t.equal(kept, true)
+  place.release()
+  const places = [reserve(), reserve(), reserve()]
+  t.throws(reserve, PasswordsBusyError)
+  await lawOver(t, places, (one) => one.release())
+  t.doesNotThrow(() => reserve().release())
 })
 
 t.test('more than may wait are refused at once, and the next ones are taken again', async (t) => {

@@ -21,11 +21,16 @@ export async function provePassword(
   { email, password, known }: Proof,
 ): Promise<boolean> {
   const [user, guards] = await Promise.all([known, guardsOf(request, email)])
-  request.dependencies.passwords.requireRoom()
-  await guards.begin(user?.id ?? null)
-  const isRight = await request.dependencies.passwords.isRight(password, user?.state.password ?? null)
-  await (isRight ? guards.pass() : guards.fail())
-  return isRight
+  // An attempt that there is no room for is none: it would count as failed.
+  const place = request.dependencies.passwords.reserve()
+  try {
+    await guards.begin(user?.id ?? null)
+    const isRight = await place.isRight(password, user?.state.password ?? null)
+    await (isRight ? guards.pass() : guards.fail())
+    return isRight
+  } finally {
+    place.release()
+  }
 }
 
 /** Who has proved by a mailed link that the address is theirs can sign in again at once. */

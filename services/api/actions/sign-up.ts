@@ -41,8 +41,8 @@ export async function register(request: Request<Registration>) {
   const { dependencies, body, id } = request
   const { email, name, merchantName, password } = body
   dependencies.passwords.requireRoom()
-  await requireStrong(dependencies, '/password', { password, known: [email, name, merchantName] })
   await countRegistration(request)
+  await requireStrong(dependencies, '/password', { password, known: [email, name, merchantName] })
   const proofs = proofsOf(body)
   const verified = await provedBy(dependencies, proofs)
   const country = body.country ?? usual.country
