@@ -58,6 +58,7 @@ interface BundleRow {
   readonly index: number
   readonly commitments: string
   readonly positions?: readonly number[]
+  readonly first_position?: number
 }
 
 function keepTile(tiles: Map<string, PublishedTile>, { level, index, hashes }: TileRow): void {
@@ -76,8 +77,11 @@ function checkpointOf(row: string): PublishedCheckpoint {
 }
 
 function bundleOf(row: string): PublishedBundle {
-  const { index, commitments, positions } = JSON.parse(row) as BundleRow
-  return { index, commitments: bytesOf(commitments), ...(positions && { positions }) }
+  const { index, commitments, positions, first_position: first } = JSON.parse(row) as BundleRow
+  if (!positions) return { index, commitments: bytesOf(commitments) }
+  // It is kept twice, and a leaf is looked up by both.
+  const kept = first === positions[0] ? positions : [0, ...positions.slice(1)]
+  return { index, commitments: bytesOf(commitments), positions: kept }
 }
 
 /** As PostgreSQL writes bytes into JSON. What is written otherwise was not written by us. */

@@ -18,6 +18,8 @@ import {
 } from '../../infra/transparency/signed-note.ts'
 import { GrowingTree } from '../../infra/transparency/tree.ts'
 import { addCheckpoint, type WitnessLogs } from '../../infra/transparency/witness.ts'
+import { apiKey } from '../../packages/domain/api-keys/api-key.ts'
+import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import { auditWholeLog } from '../../services/notary/audit-log.ts'
 import { ikw, jsonOf, settingsOf } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
@@ -59,12 +61,27 @@ async function whileTampered(tampering: Tampering, find: () => Promise<void>): P
   await eventually(alarms, ({ status }) => status === 200)
 }
 
+/** The service does so within a minute: what is signed while tables are kept aside would be lost. */
+async function noteKeyUses(): Promise<void> {
+  const { asStored, dependencies } = service.service.runtime
+  for await (const events of asStored.readOn(0)) {
+    for (const { stream, type, metadata } of events.filter((event) => event.type === 'ApiKeyIssued')) {
+      // Keys belong to merchants.
+      const { merchant, livemode } = metadata as unknown as MerchantOwner
+      const envelope = { merchant, livemode, actor: 'service', correlation: type }
+      const id = stream.slice(`${apiKey.category}-`.length)
+      await dependencies.executor.send(apiKey, id, { type: 'NoteApiKeyUsed', data: {} }, envelope)
+    }
+  }
+}
+
 async function start(t: Test): Promise<void> {
   const auditor = { newEventsEveryMs: 100, wholeLogAfterMs: 0, wholeLogEveryMs: 100, share: 1 }
   service = await startService(t, { ...engine.settings, LOG_LEVEL: 'silent' }, { auditor })
   const { payoutOrder } = await makeHistory(service)
   await engine.prepare()
   await service.post('/api/v1/payouts', payoutOrder)
+  await noteKeyUses()
   const { store } = service.service.runtime.dependencies
   await eventually(
     async () => {
