@@ -187,6 +187,34 @@ t.test('a page shows what it was opened for, in both languages, and says when it
   await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
 })
 
+t.test('what is in the wallet is spent on the page, once, and only by whoever may', async (t) => {
+  const [own, other, limited] = [
+    await household(service),
+    await household(service),
+    await household(service, ['invoices']),
+  ]
+  const press = async (portal: Portal, invoice: string) => {
+    const path = `${new URL(portal.url).pathname}/invoices/${invoice}/wallet`
+    const headers = { accept: 'text/html' }
+    return (await fetch(service.url + path, { method: 'POST', headers, redirect: 'manual' })).status
+  }
+  t.equal(await press(own, other.invoice), 404)
+  t.equal(await press(limited, limited.invoice), 403)
+  const page = await visitor(t)
+  await page.goto(own.url)
+  const button = page.getByRole('button', { name: /^Pay 3,000\sF\sCFA from the wallet/ })
+  await look(t, page, 'portal-wallet')
+  await button.first().click()
+  await page.getByText(/^0\sF\sCFA$/).waitFor()
+  t.equal(await button.count(), 0)
+  const standing = async (invoice: string) =>
+    (await service.get<{ amount_paid: number }>(`/api/v1/billing/invoices/${invoice}`)).body.amount_paid
+  t.equal(await press(own, own.invoice), 402, 'an empty wallet pays nothing')
+  const pressed = await Promise.all([press(other, other.invoice), press(other, other.invoice)])
+  t.ok(pressed.includes(303), pressed.join())
+  t.equal(await standing(other.invoice), 3_000)
+})
+
 t.test('a page shows the logo of its merchant', async (t) => {
   const page = await visitor(t)
   await page.goto((await household(service)).url)

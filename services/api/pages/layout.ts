@@ -35,7 +35,7 @@ export function readerOf({
 
 /** What a form was sent to is no page: its page is one step above. */
 export function pageOf(path: string): string {
-  return path.replace(/(?:\/subscriptions\/[^/]+)?\/(?:pay|cancel|retry|topups)\/?$/, '')
+  return path.replace(/(?:\/(?:subscriptions|invoices)\/[^/]+)?\/(?:pay|cancel|retry|topups|wallet)\/?$/, '')
 }
 
 export interface Framed {

@@ -26,6 +26,9 @@ export interface PortalWords {
   readonly wallet: string
   readonly balance: string
   readonly nothingInWallet: string
+  readonly payByWallet: (amount: string) => string
+  readonly walletEmpty: string
+  readonly walletFailed: string
   readonly topup: string
   readonly topupNow: string
   readonly topupFailed: string
@@ -74,6 +77,9 @@ export const portalWords: Readonly<Record<Language, PortalWords>> = {
     wallet: 'Wallet',
     balance: 'Balance',
     nothingInWallet: 'There is nothing in it yet.',
+    payByWallet: (amount) => `Pay ${amount} from the wallet`,
+    walletEmpty: 'There is nothing in your wallet that can be spent now. Nothing was paid.',
+    walletFailed: 'This could not be paid from the wallet now. See below how the invoice stands.',
     topup: 'Put money in…',
     topupNow: 'Continue',
     topupFailed: 'No money was put in.',
@@ -122,6 +128,9 @@ export const portalWords: Readonly<Record<Language, PortalWords>> = {
     wallet: 'Portefeuille',
     balance: 'Solde',
     nothingInWallet: 'Il est encore vide.',
+    payByWallet: (amount) => `Payer ${amount} avec le portefeuille`,
+    walletEmpty: 'Rien dans votre portefeuille n’est utilisable en ce moment. Rien n’a été payé.',
+    walletFailed: 'Le portefeuille n’a pas pu payer maintenant. Voyez ci-dessous où en est la facture.',
     topup: 'Ajouter de l’argent…',
     topupNow: 'Continuer',
     topupFailed: 'Rien n’a été ajouté.',

@@ -92,7 +92,8 @@ function item({ what, amount, note, more }: Item): Html {
   </li>`
 }
 
-function due({ view, reader, own }: Sight, bill: Bill): Html {
+function due(sight: Sight, bill: Bill): Html {
+  const { view, reader, own } = sight
   const { language, words } = reader
   const invoice = invoiceWords[language]
   const [leftMinor, currency] = [bill.amount_due - bill.amount_paid, bill.currency.toUpperCase()]
@@ -110,8 +111,25 @@ function due({ view, reader, own }: Sight, bill: Bill): Html {
         href="${pathOf(bill, language)}"
         aria-label="${named(bill, action)}"
         >${action}</a
-      >`,
+      >
+      ${walletForm(sight, bill)}`,
   })
+}
+
+/** As far as the wallet goes; the button says how far. */
+function walletForm({ view, reader, own, path }: Sight, bill: Bill): Html | false {
+  const balance = view.wallet.find(({ currency }) => currency === bill.currency)?.amount ?? 0
+  if (balance <= 0) return false
+  const { language, words } = reader
+  const amount = Math.min(balance, bill.amount_due - bill.amount_paid)
+  const text = own.payByWallet(money(amount, bill.currency.toUpperCase(), language))
+  return html`<form
+    method="post"
+    action="${path}/invoices/${bill.id}/wallet?lang=${language}"
+    data-sending="${words.sending}"
+  >
+    <button class="second" aria-label="${named(bill, text)}">${text}</button>
+  </form>`
 }
 
 function settled({ reader, own }: Sight, bill: Bill): Html {
@@ -207,6 +225,15 @@ function topupForm({ reader, own, path, refused }: Sight, currency: string): Htm
   </details>`
 }
 
+/** Why what was pressed was not done. */
+function problemOf(refusal: Refusal, visit: Visit): string {
+  const reader = readerOf(visit)
+  const own = portalWords[reader.language]
+  if (visit.path.endsWith('/topups')) return `${own.topupFailed} ${problemWords(refusal, reader)}`
+  if (visit.path.endsWith('/cancel')) return own.cancelFailed
+  return refusal.reason === 'wallet_must_cover_the_amount' ? own.walletEmpty : own.walletFailed
+}
+
 export function backToPortal(_: unknown, visit: Visit): Shown {
   return { location: `${pageOf(visit.path)}?lang=${readerOf(visit).language}` }
 }
@@ -225,7 +252,5 @@ export async function refusedPortal(refusal: Refusal, visit: Visit): Promise<Sho
   if (refusal.reason === 'resource_must_exist' || !isPressed || isUnseen(refusal))
     return notice(refusal, visit)
   const view = await hostedPortal({ ...visit, owner: await ownerOfPortal(visit) })
-  const isTopup = visit.path.endsWith('/topups')
-  const problem = isTopup ? `${own.topupFailed} ${problemWords(refusal, reader)}` : own.cancelFailed
-  return paged(view, visit, { problem, form: visit.form })
+  return paged(view, visit, { problem: problemOf(refusal, visit), form: visit.form })
 }

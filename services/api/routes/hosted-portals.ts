@@ -15,6 +15,7 @@ import {
   TopupStanding,
   topupStanding,
 } from '../actions/hosted-topup.ts'
+import { payByWalletFromPage } from '../actions/hosted-wallet.ts'
 import { backToPortal, portalPage, refusedPortal } from '../pages/portal.ts'
 import { backToTopup, refusedTopup, topupPage, toTopup } from '../pages/topup.ts'
 import { refusalsOfConfirming } from './confirming.ts'
@@ -63,6 +64,24 @@ const rows = [
     ],
     page: backToPortal,
     action: cancelFromPage,
+  }),
+
+  perform('POST /portal/{token}/invoices/{id}/wallet', {
+    ...customers,
+    params: { token: 'text', id: 'invoice' },
+    summary: 'Pay what is left of an invoice from the wallet, as far as it goes, from the page',
+    form: true,
+    isCostly: true,
+    refusals: [
+      ...closed,
+      'wallet_must_cover_the_amount',
+      'dependency_must_answer_in_time',
+      'invoice_state_must_allow_it',
+      'resource_must_not_have_changed',
+      'merchant_must_not_be_suspended',
+    ],
+    page: backToPortal,
+    action: payByWalletFromPage,
   }),
 
   perform('POST /portal/{token}/topups', {
