@@ -130,6 +130,7 @@ const ofTheMoment = [
   'POST /api/v1/auth/switch-merchant',
   'POST /api/v1/organizations/switch',
   'POST /portal/{token}/subscriptions/{id}/cancel',
+  'POST /portal/{token}/invoices/{id}/wallet',
 ]
 
 interface Happened {

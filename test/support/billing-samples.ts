@@ -102,6 +102,9 @@ export const pathsOfBilling: Readonly<Record<string, (service: TestService) => P
     path: `${await topupPage(service)}/pay`,
     body: { PaymentMethod: 'mobile_money', Operator: 'orange_money', PhoneNumber: '+221770000042' },
   }),
+  'POST /portal/{token}/invoices/{id}/wallet': async (service) => ({
+    path: `/portal/${await portalToken(service)}/invoices/${await coveredInvoice(service)}/wallet`,
+  }),
   'POST /portal/{token}/subscriptions/{id}/cancel': async (service) => {
     const id = await subscribe(service, { customerId: await subscriber(service) })
     return { path: `/portal/${await portalToken(service)}/subscriptions/${id}/cancel` }
