@@ -4,6 +4,7 @@ import { Turns, type GiveWay } from '../../infra/event-loop/turns.ts'
 import { policy } from '../../packages/kernel/policy.ts'
 import { forEach } from '../../services/processes/for-each.ts'
 import { PolicyRunner } from '../../services/processes/policies.ts'
+import { eventually } from '../support/eventually.ts'
 import { diary, type NoteEvents } from '../support/diary.ts'
 import { openLog } from '../support/shared-log.ts'
 
@@ -68,13 +69,17 @@ t.test('who has one piece does not wait for all of who has many', async (t) => {
   t.equal(seen.length, pieces.length + 1)
 })
 
-t.test('short pieces share a turn', async (t) => {
+/** Whether all of them were done in one turn. The system may take the processor away from a try. */
+async function shareTurn(): Promise<boolean> {
   const giveWay = new Turns().lane()
   let turned = false
   setImmediate(() => (turned = true))
   for (const _ of pieces) await giveWay()
-  t.equal(turned, false)
-  t.equal(giveWay(), undefined)
+  return !turned && giveWay() === undefined
+}
+
+t.test('short pieces share a turn', async (t) => {
+  t.ok(await eventually(shareTurn, (isShared) => isShared))
 })
 
 t.test('a failed piece takes nobody’s turn', async (t) => {
