@@ -4,8 +4,8 @@ import { Turns, type GiveWay } from '../../infra/event-loop/turns.ts'
 import { policy } from '../../packages/kernel/policy.ts'
 import { forEach } from '../../services/processes/for-each.ts'
 import { PolicyRunner } from '../../services/processes/policies.ts'
-import { eventually } from '../support/eventually.ts'
 import { diary, type NoteEvents } from '../support/diary.ts'
+import { eventually } from '../support/eventually.ts'
 import { openLog } from '../support/shared-log.ts'
 
 /** Longer than any turn. */
