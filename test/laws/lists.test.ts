@@ -24,8 +24,12 @@ interface Page {
 
 let service: TestService
 const lists = routes.filter(({ kind, operation }) => kind === 'list' && !operation.includes('{'))
-/** Another time would move everything that waits. */
-const still = routes.filter(({ operation }) => !operation.endsWith('/api/test/clock'))
+/**
+ * Another time would move everything that waits. Whoever pays from the page what the API pays too makes
+ * nothing of its own, but its samples fill lists, which are compared by pages of a hundred.
+ */
+const leftOut = ['POST /api/test/clock', 'POST /portal/{token}/invoices/{id}/wallet']
+const still = routes.filter(({ operation }) => !leftOut.includes(operation))
 
 /** Some of everything: what each operation makes, three times. */
 t.before(async () => {
