@@ -57,7 +57,7 @@ export class TreeAudit {
   #shift = 0
   readonly #signedBefore: Date | undefined
   #isUnsignedTold = false
-  /** Of the last event. */
+  /** Of the last event, if it is the one that was notarised: what stands in its place is told already. */
   #position: number | undefined
 
   constructor(published: PublishedLog, options: TreeAuditOptions = {}) {
@@ -90,11 +90,12 @@ export class TreeAudit {
       const commitment = commitmentOf(event)
       await this.#leaves.reach(leaf)
       const published = this.#leaves.at(leaf)
-      if (!published || published.equals(commitment)) this.#isWhereItWas(leaf, event)
+      const isItself = !published || published.equals(commitment)
+      if (isItself) this.#isWhereItWas(leaf, event)
       else this.#tell(leaf, event, commitment)
       if (!(await this.#isUnderCheckpoint())) this.#requireNew(leaf, event)
       if (event.type === announcementType) this.#trustNext(event)
-      this.#position = event.position
+      this.#position = isItself ? event.position : undefined
       await this.add(commitment, published)
     }
   }

@@ -98,7 +98,9 @@ export class MovingMerchant {
     )
   }
 
+  /** Until the money is in the merchant's balance. */
   async pay(): Promise<void> {
+    const before = await this.#available()
     const intent = await this.post('/api/v1/payment-intents', {
       amount: 20_000,
       currency: 'XOF',
@@ -112,6 +114,16 @@ export class MovingMerchant {
       () => this.#client!.get(`/api/v1/payment-intents/${id}`),
       ({ body }) => body['status'] === 'succeeded',
     )
+    await eventually(
+      () => this.#available(),
+      (available) => available > before,
+    )
+  }
+
+  async #available(): Promise<number> {
+    const { body } = await this.#client!.get('/api/v1/balance')
+    const available = body['available'] as readonly { readonly amount: number }[]
+    return available.reduce((sum, { amount }) => sum + amount, 0)
   }
 
   /** Until everything that follows from the history has happened too. */
