@@ -23,7 +23,6 @@ export const advice: Readonly<Record<RefusalName, string>> = {
     'Complete the steps of `GET /api/v1/onboarding/steps`, or work in the sandbox.',
   user_must_not_be_a_member_yet: 'Nothing needs to be done; `GET /api/v1/merchant/team` shows the role.',
   member_must_not_outrank_the_caller: 'Let an owner do it.',
-  invitation_must_not_be_open_yet: 'Wait for the answer, or revoke the invitation and send another one.',
   invitations_must_not_be_too_many: 'Revoke those that nobody will accept.',
   invitation_must_be_open: 'Ask the merchant for another invitation.',
   organization_must_exist: 'Use one of `GET /api/v1/organizations/mine`.',

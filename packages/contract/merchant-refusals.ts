@@ -12,7 +12,6 @@ export const merchantRefusals = {
   merchant_must_keep_an_owner: [409, 'IKW-MERCHANT-005', false, 'A merchant must keep an owner'],
   user_must_not_be_a_member_yet: [409, 'IKW-RES-004', false, 'This person is a member of the team already'],
   member_must_not_outrank_the_caller: [403, 'IKW-AUTHZ-003', false, 'Only an owner may remove an owner'],
-  invitation_must_not_be_open_yet: [409, 'IKW-RES-004', false, 'This address is invited already'],
   invitations_must_not_be_too_many: [409, 'IKW-MERCHANT-006', false, 'Too many open invitations (100)'],
   invitation_must_be_open: [410, 'IKW-MERCHANT-004', false, 'Invitation has expired or was revoked'],
   organization_must_exist: [404, 'IKW-ORG-001', false, 'Organization not found'],

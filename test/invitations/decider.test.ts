@@ -30,10 +30,15 @@ const expire = { type: 'ExpireInvitation', data: {} } as const
 
 scenarios(invitation, {
   'an address is invited': { when: invite(link), then: [told(sent(link))] },
-  'an open invitation is not sent again': {
+  'who is invited again gets another mail, which takes the place of the first': {
     given: [sent(link)],
     when: invite(newer),
-    then: 'invitation_must_not_be_open_yet',
+    then: [told(sent(newer))],
+  },
+  'the mail of an invitation that was sent again is not accepted': {
+    given: [sent(link), sent(newer)],
+    when: accept(link),
+    then: 'token_must_be_valid',
   },
   'one that was revoked takes another one': {
     given: [sent(link), revoked],

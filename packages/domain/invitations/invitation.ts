@@ -58,7 +58,7 @@ interface Known extends Sent {
   readonly sendings: readonly string[]
 }
 
-/** Of one address by one merchant: a newer one takes the place of one that is over. */
+/** Of one address by one merchant: a newer one takes the place of the one before. */
 export type Invitation =
   | { readonly status: 'none' }
   | (Known & { readonly status: 'pending' | 'revoked' | 'expired' })
@@ -86,7 +86,6 @@ export const invitation: Decider<Invitation, InvitationCommands, InvitationEvent
     Invite({ isLimited, ...invited }, state, { now }) {
       if (state.status !== 'none') {
         if (state.link === invited.link) return []
-        if (statusOf(state, now) === 'pending') refuse('invitation_must_not_be_open_yet')
         const waitMs = waitsOf(state.sendings, now)
         if (isLimited && waitMs > 0)
           refuse('rate_must_be_within_the_limit', { retryAfterSeconds: Math.ceil(waitMs / 1_000) })

@@ -48,18 +48,14 @@ const rows = [
 
   perform('POST /api/v1/merchant/team/invite', {
     ...writes,
-    summary: 'Invite somebody by mail, with a verified address; the link works once, for seven days',
+    summary:
+      'Invite somebody by mail, with a verified address; the link works once, for seven days or until the next one',
     body: InvitationRequest,
     examples: invitationExamples,
     status: 201,
     location: '/api/v1/merchant/team/invitations/{id}',
     returns: InvitationResource,
-    refusals: [
-      'email_must_be_verified',
-      'user_must_not_be_a_member_yet',
-      'invitation_must_not_be_open_yet',
-      'invitations_must_not_be_too_many',
-    ],
+    refusals: ['email_must_be_verified', 'user_must_not_be_a_member_yet', 'invitations_must_not_be_too_many'],
     action: invite,
   }),
 
