@@ -27,6 +27,8 @@ export interface Configuration {
   readonly egressAllow: readonly string[]
   /** CIDR blocks of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[]
+  /** In which they say from which country a request comes, in lower case. */
+  readonly countryHeader: string | undefined
   readonly rateLimit: boolean
   readonly requireEnvironmentHeader: boolean
   readonly logLevel: LogLevel
@@ -89,7 +91,7 @@ export function readConfiguration(environment: Environment = process.env): Confi
     ...kafka(text),
     sandboxUrl: url('SANDBOX_URL', text('SANDBOX_URL'), ['http:', 'https:']),
     egressAllow: blocks('EGRESS_ALLOW', text('EGRESS_ALLOW')),
-    trustedProxies: blocks('TRUSTED_PROXIES', text('TRUSTED_PROXIES')),
+    ...proxies(text),
     rateLimit: word('RATE_LIMIT', text('RATE_LIMIT') ?? 'on', ['on', 'off']) === 'on',
     requireEnvironmentHeader:
       word('REQUIRE_ENVIRONMENT_HEADER', text('REQUIRE_ENVIRONMENT_HEADER') ?? 'true', ['true', 'false']) ===
@@ -112,6 +114,15 @@ export function readConfiguration(environment: Environment = process.env): Confi
       'https:',
     ]),
   }
+}
+
+function proxies(text: (name: string) => string | undefined) {
+  const trustedProxies = blocks('TRUSTED_PROXIES', text('TRUSTED_PROXIES'))
+  const header = text('COUNTRY_HEADER')
+  if (header !== undefined && !/^[A-Za-z0-9-]+$/.test(header))
+    throw new ConfigurationError('COUNTRY_HEADER must be the name of a header, such as CF-IPCountry')
+  if (trustedProxies.length === 0) refuseWithout('TRUSTED_PROXIES', ['COUNTRY_HEADER'], text)
+  return { trustedProxies, countryHeader: header?.toLowerCase() }
 }
 
 function baseUrl(text: string | undefined, port: number): string {

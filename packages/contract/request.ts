@@ -4,6 +4,7 @@ import type { Outcome } from '../kernel/executor-options.ts'
 import type { Owner } from '../kernel/owner.ts'
 import type { Caller } from './callers.ts'
 import type { Dependencies } from './dependencies.ts'
+import type { Language } from './languages.ts'
 
 export interface SendOptions extends Pick<
   Envelope,
@@ -21,6 +22,10 @@ export interface Client {
   readonly address: string | null
   /** What it says it is. */
   readonly device: string | null
+  /** As a trusted proxy says, in ISO 3166-1. */
+  readonly country: string | null
+  /** The first of ours that it asks for. */
+  readonly language: Language | null
   /** Nobody is there yet: a messenger makes its preview of a link, or a browser loads ahead. */
   readonly isLooking?: boolean
 }

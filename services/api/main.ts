@@ -10,7 +10,7 @@ import { mountDocs } from './docs/docs.ts'
 import type { Api } from './http/handle.ts'
 import { mountLog } from './log/log.ts'
 import { mountTokenKeys } from './pages/token-keys.ts'
-import { clientAddress } from './http/client-address.ts'
+import { clientAddress, clientCountry } from './http/client-address.ts'
 import { mountHealth } from './http/health.ts'
 import { mount, mountEnd } from './http/mount.ts'
 import { rateLimits, type requestsPerSecond } from './http/rate-limit.ts'
@@ -105,6 +105,7 @@ async function openApi({ dependencies, configuration }: Runtime, options: OpenOp
     authenticators: [...(await openAuthenticators(dependencies)), ...authenticators],
     challenges,
     addressOf: clientAddress(configuration.trustedProxies),
+    countryOf: clientCountry(configuration),
     rateLimits: rateLimits(configuration.rateLimit, perSecond),
     requireEnvironmentHeader: configuration.requireEnvironmentHeader,
     writes: new LastWrites(),

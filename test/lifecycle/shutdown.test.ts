@@ -149,6 +149,7 @@ const wrong: Readonly<Record<string, readonly string[]>> = {
   SANDBOX_URL: ['localhost:8081', 'ftp://us:secret@localhost', 'http://'],
   EGRESS_ALLOW: ['127.0.0.1', '10.0.0.0/40', '10/8', '010.0.0.0/8', 'localhost', '127.0.0.0/8,'],
   TRUSTED_PROXIES: ['10.0.0.1', '10.0.0.0/33', 'loopback'],
+  COUNTRY_HEADER: ['CF-IPCountry', 'CF IPCountry'],
   RATE_LIMIT: ['yes', '0'],
   REQUIRE_ENVIRONMENT_HEADER: ['on', '1'],
   LOG_LEVEL: ['verbose', '3'],

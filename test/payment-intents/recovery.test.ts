@@ -155,7 +155,7 @@ function asking(id: string, dependencies: Dependencies) {
   const caller = { ...owner(), actor: 'test', credential: 'api_key', scopes: ['*'] } as const
   const parts = { dependencies, caller, envelope, id, subject: id, path: '', params: { id }, query: {}, body }
   const unbound = { minPosition: undefined, lastWritten: 0, ifRevision: undefined }
-  const findClient = () => ({ address: null, device: null })
+  const findClient = () => ({ address: null, device: null, country: null, language: null })
   const request = new HttpRequest({ ...parts, ...unbound, findClient })
   return request as Parameters<typeof confirmPaymentIntent>[0]
 }

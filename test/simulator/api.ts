@@ -66,7 +66,7 @@ export async function ask(
     minPosition: undefined,
     lastWritten: 0,
     ifRevision: undefined,
-    findClient: () => ({ address: null, device: null }),
+    findClient: () => ({ address: null, device: null, country: null, language: null }),
     keyed,
   })
   return (await answer(dependencies, { route, asked: request, keyed })).body

@@ -71,7 +71,7 @@ export async function askRow(route: AnyRoute, asking: Asking): Promise<unknown> 
     minPosition: await dependencies.store.head(),
     lastWritten: 0,
     ifRevision,
-    findClient: () => ({ address: null, device: null }),
+    findClient: () => ({ address: null, device: null, country: null, language: null }),
   })
   return kinds[route.kind](route, request)
 }

@@ -83,7 +83,11 @@ t.test(
   async (t) => {
     const [browser, user] = [await browserOf(t), await newUser(service)]
     const authenticatorId = await device(browser, true)
-    t.match(await register(browser, user), { transports: ['internal'], backed_up: true })
+    t.match(await register(browser, user), {
+      transports: ['internal'],
+      backup_eligible: true,
+      backed_up: true,
+    })
     t.match(await signIn(browser, {}), { object: 'auth_session', user: { id: user.id } })
     const challengeId = await proof(browser, user, 'change_password')
     const body = { challengeId, newPassword: 'encore quatre mots au hasard' }
@@ -101,7 +105,11 @@ t.test('a key that knows no users signs in where the address is given', async (t
   const challengeId = await proof(browser, user, 'passkey_registration')
   await browser.devices.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId })
   await device(browser, false)
-  t.match(await register(browser, user, { challengeId }), { transports: ['usb'], backed_up: false })
+  t.match(await register(browser, user, { challengeId }), {
+    transports: ['usb'],
+    backup_eligible: false,
+    backed_up: false,
+  })
   t.match(await signIn(browser, { email: user.email }), { user: { id: user.id } })
   t.match(await signIn(browser, { email: user.email }), { user: { id: user.id } }, 'its counter has grown')
 })

@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { gatewayTexter } from '../../infra/sms/gateway.ts'
 import { TextRefusedError } from '../../packages/kernel/text-ports.ts'
 import { eventually } from '../support/eventually.ts'
-import { textTo } from '../support/mails.ts'
+import { mailTo, textTo } from '../support/mails.ts'
 import { emailBefore, newPhone, phoneBefore, phoneChange } from '../support/phone-samples.ts'
 import { proof, withTotp } from '../support/second-factors.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -143,6 +144,25 @@ t.test('what was proved before registration is verified, and only that', async (
   t.match(me.body, { email_verified: true, phone, phone_verified: true })
   const squatter = await newUser(service)
   t.match(await service.post(`${auth}/phone-change/request`, { newPhone: phone }, as(squatter)), taken)
+})
+
+t.test('who has not registered yet is written to in the language that their browser asks for', async (t) => {
+  const ask = async (language: string | undefined) => {
+    const [email, phone] = [`${randomUUID()}@example.com`, newPhone()]
+    const how = { ...open, headers: language === undefined ? {} : { 'accept-language': language } }
+    await service.post(`${auth}/pre-signup/email/challenge`, { email }, how)
+    await service.post(`${auth}/pre-signup/phone/challenge`, { phone }, how)
+    return [await mailTo(service.service, email, /./), await textTo(service.service, phone)] as const
+  }
+  const [english, text] = await ask('de, en;q=0.8, fr;q=0.5')
+  t.match(english, /^Subject: \d{6} is your code/m)
+  t.match(english, '<html lang="en">')
+  t.match(text, /^\d{6} is your code/)
+  for (const language of ['fr-CI, en;q=0.9', 'de', undefined]) {
+    const [french, sent] = await ask(language)
+    t.match(french, '<html lang="fr">', String(language))
+    t.match(sent, /^\d{6} est votre code/, String(language))
+  }
 })
 
 t.test('a gateway gets each message with the same key until it takes it', async (t) => {

@@ -49,7 +49,7 @@ t.test('what was proved with a password is worth nothing once it is changed', as
   await changePassword(user)
   t.match(await verify(begun, codes[0]!), { status: 409 })
   const envelope = { platform: true, actor: 'test', correlation: 'test' } as const
-  const client = { address: null, device: null }
+  const client = { address: null, device: null, country: null, language: null }
   const late = { id: user.id, state: proved }
   await t.rejects(startSession({ dependencies, envelope, client }, late, { method: 'password' }), Refusal)
   const sessions = await service.get<{ data: object[] }>(`${auth}/sessions`, as(user.token))

@@ -6,12 +6,17 @@ import type { UserOwner } from '../../kernel/owner.ts'
 import { personal } from '../../kernel/personal.ts'
 
 /** Where a session was used: from the request that started or renewed it. */
-const Place = { device: personal(nullable(Type.String())), address: personal(nullable(Type.String())) }
+const Place = {
+  device: personal(nullable(Type.String())),
+  address: personal(nullable(Type.String())),
+  country: personal(nullable(Type.String())),
+}
 
 const EndReason = literals('signed_out', 'ended_by_user', 'password_changed', 'token_reused', 'too_many')
 
 /** A newer version only takes more. */
 const asItWas = (old: object) => old
+const fromNowhere = (old: object) => ({ ...old, country: null })
 
 const aboutUser = (_: object, id: string) => `user/${id}`
 
@@ -21,18 +26,19 @@ export const userSessionEvents = {
   SessionStarted: sealedFor(
     aboutUser,
     stored(
-      1,
+      2,
       record({
         session: Uuid,
         method: literals('password', 'registration', 'magic_link', 'passkey', 'google', 'invitation'),
         merchant: nullable(Uuid),
         ...Place,
       }),
+      { 1: fromNowhere },
     ),
   ),
   SessionRefreshed: sealedFor(
     aboutUser,
-    stored(1, record({ session: Uuid, generation: Type.Integer(), ...Place })),
+    stored(2, record({ session: Uuid, generation: Type.Integer(), ...Place }), { 1: fromNowhere }),
   ),
   /** It works for another merchant of the user from now on. */
   SessionMerchantSwitched: stored(1, record({ session: Uuid, merchant: Uuid })),
@@ -50,7 +56,7 @@ export const userSessionEvents = {
 }
 
 export type UserSessionEvents = EventsOf<typeof userSessionEvents>
-export type Place = Pick<UserSessionEvents['SessionStarted'], 'device' | 'address'>
+export type Place = Pick<UserSessionEvents['SessionStarted'], 'device' | 'address' | 'country'>
 
 // State
 
@@ -97,7 +103,7 @@ export const userSessions: Decider<UserSessions, UserSessionCommands, UserSessio
   time: 'real',
   events: userSessionEvents,
   initial: () => ({ active: [], untold: [] }),
-  snapshot: { version: 2, every: () => 200 },
+  snapshot: { version: 3, every: () => 200 },
 
   decide: {
     StartSession(started, { active }) {
@@ -147,8 +153,8 @@ export const userSessions: Decider<UserSessions, UserSessionCommands, UserSessio
   },
 
   evolve: {
-    SessionStarted({ active, untold }, { session: id, merchant, device, address }, { at }) {
-      const started = { id, merchant, device, address, startedAt: at, generation: 0, usedAt: at }
+    SessionStarted({ active, untold }, { session: id, merchant, method: _, ...place }, { at }) {
+      const started = { id, merchant, ...place, startedAt: at, generation: 0, usedAt: at }
       return { active: [...active, started], untold }
     },
     SessionRefreshed: ({ active, untold }, { session, ...refreshed }, { at }) => ({

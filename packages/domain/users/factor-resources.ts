@@ -21,6 +21,9 @@ export const MfaStatusResource = record({
   google_connected: Type.Boolean({ description: 'Whether a Google account signs the user in' }),
   google_email: nullable(Type.String({ description: 'Which Google account it is' })),
   recovery_codes_left: Type.Integer({ minimum: 0, description: 'How many stand in for the authenticator' }),
+  required_by_merchant: Type.Boolean({
+    description: 'Whether the merchant lets nobody work without one; none does yet',
+  }),
   email_otp: Type.Boolean({ description: 'Whether challenges are answered with mailed codes' }),
 })
 

@@ -40,6 +40,15 @@ export interface Factors {
 
 export const noFactors: Factors = { setup: null, totp: null, recovery: null }
 
+/** A passkey is one too: changes ask for a proof then. */
+export function hasSecondFactor({ totp, passkeys }: Pick<Factors, 'totp'> & WithPasskeys): boolean {
+  return totp !== null || passkeys.length > 0
+}
+
+interface WithPasskeys {
+  readonly passkeys: readonly object[]
+}
+
 // Decisions, of a user who exists
 
 interface Batch {

@@ -45,6 +45,10 @@ export const PasskeyResource = record({
   created: UnixSeconds,
   nickname: nullable(Type.String({ description: 'What its owner calls it' })),
   transports: Type.Array(Type.String(), { description: 'How browsers reach it: internal, usb, hybrid, …' }),
+  backup_eligible: Type.Boolean({
+    description:
+      'Whether other devices of its owner can have it too; one that cannot is lost with its device',
+  }),
   backed_up: Type.Boolean({ description: 'Whether other devices of its owner have it too' }),
   last_used_at: nullable(Timestamp),
 })

@@ -96,6 +96,7 @@ export const MeResource = record({
   phone: nullable(Type.String()),
   phone_verified: Type.Boolean({ description: 'Whether the user has shown to have it' }),
   language: choice(...languages),
+  mfa_enabled: Type.Boolean({ description: 'Whether there is an authenticator or a passkey' }),
   merchant: nullable(MerchantName),
   organization: nullable(OrganizationName),
   role: Role,
@@ -113,6 +114,9 @@ export const SessionResource = record({
   created: Type.Integer({ minimum: 0, description: 'Unix time in seconds' }),
   device: nullable(Type.String({ description: 'What it said it was when it last signed in or refreshed' })),
   ip: nullable(Type.String({ description: 'From where it last signed in or refreshed' })),
+  country: nullable(
+    Type.String({ description: 'In which country that was, as a proxy says; null where none does' }),
+  ),
   current: Type.Boolean({ description: 'The one that asks' }),
   last_used_at: Timestamp,
   expires_at: Timestamp,

@@ -1,11 +1,12 @@
 import { refuse } from '../../../packages/contract/refusals.ts'
 import { scopesOfNonMembers, scopesOfRole } from '../../../packages/contract/roles.ts'
-import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
+import type { Client, Dependencies, Request } from '../../../packages/contract/routes.ts'
 import { unixSeconds, type Static } from '../../../packages/contract/vocabulary.ts'
 import { organization } from '../../../packages/domain/organizations/organization.ts'
 import {
   expiryOf,
   userSessions,
+  type Place,
   type Session,
   type UserSessionEvents,
 } from '../../../packages/domain/sessions/user-sessions.ts'
@@ -37,7 +38,7 @@ export async function startSession(
   const id = newId()
   const usual = wanted ?? proved.merchant
   const membership = await usualMembership(dependencies, user, usual)
-  const data = { session: id, method, merchant: membership?.merchant ?? usual, ...client }
+  const data = { session: id, method, merchant: membership?.merchant ?? usual, ...placeOf(client) }
   const own = actingFor({ user }, { ...envelope, actor: `user:${user}` })
   const started = await executor.send(userSessions, user, { type: 'StartSession', data }, own)
   const [state, works] = await Promise.all([
@@ -51,6 +52,11 @@ export async function startSession(
     refuse('email_and_password_must_be_right')
   }
   return withTokens(dependencies, { user, state, works, session: sessionIn(started.state.active, id)! })
+}
+
+/** Of what is known of a client, what a list of sessions shows. */
+export function placeOf({ device, address, country }: Client): Place {
+  return { device, address, country }
 }
 
 /** At this merchant while the user works there, else where they began last. */

@@ -2,6 +2,7 @@ import { refuse } from '../../../packages/contract/refusals.ts'
 import type { Dependencies, Request, Slice } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import { merchant } from '../../../packages/domain/merchants/merchant.ts'
+import { hasSecondFactor } from '../../../packages/domain/users/factors.ts'
 import { stepNames, type Guide, type OnboardingStep } from '../../../packages/domain/users/onboarding.ts'
 import {
   viewOnboarding,
@@ -89,7 +90,7 @@ async function stepsDone(
   const has = (from: string) => hasAny(dependencies, from, works)
   const facts: Readonly<Record<OnboardingStep, boolean>> = {
     verify_email: person.emailVerified,
-    secure_account: person.totp !== null || person.passkeys.length > 0,
+    secure_account: hasSecondFactor(person),
     business_profile: host.organization !== null,
     payout_destination: await has(payoutDestinations.name),
     first_payment: await has(payments.name),

@@ -198,7 +198,7 @@ function options(challenge_id: string, public_key: object): Static<typeof Webaut
 }
 
 function viewPasskey(passkey: Passkey): Static<typeof PasskeyResource> {
-  const { id, createdAt, nickname, transports, isBackedUp, usedAt } = passkey
+  const { id, createdAt, nickname, transports, isBackupEligible, isBackedUp, usedAt } = passkey
   return {
     id,
     object: 'passkey',
@@ -206,6 +206,7 @@ function viewPasskey(passkey: Passkey): Static<typeof PasskeyResource> {
     created: unixSeconds(createdAt),
     nickname,
     transports,
+    backup_eligible: isBackupEligible,
     backed_up: isBackedUp,
     last_used_at: usedAt,
   }

@@ -24,13 +24,14 @@ export async function challengePhone(request: Request<{ phone: string }>) {
   return issue(request, 'pre_signup_phone', request.body.phone)
 }
 
-async function issue({ dependencies, envelope, id }: Request<unknown>, purpose: Purpose, address: string) {
+async function issue(request: Request<unknown>, purpose: Purpose, address: string) {
+  const { dependencies, envelope, client, id } = request
   const data = {
     purpose,
     method: methods[purpose],
     user: null,
     destination: address,
-    language: 'fr',
+    language: client.language ?? 'fr',
     passwordChanges: 0,
   } as const
   const own = actingFor({ platform: true as const }, envelope)

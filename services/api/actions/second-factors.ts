@@ -26,6 +26,7 @@ export function viewFactors(id: string, state: User): Static<typeof MfaStatusRes
     google_email: google?.email ?? null,
     recovery_codes_left: recovery?.digests.length ?? 0,
     email_otp: totp === null,
+    required_by_merchant: false,
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type UserSessionCommands,
   type UserSessions,
 } from '../../../packages/domain/sessions/user-sessions.ts'
+import { hasSecondFactor } from '../../../packages/domain/users/factors.ts'
 import { viewOnboarding } from '../../../packages/domain/users/onboarding-resources.ts'
 import type {
   MeResource,
@@ -20,7 +21,7 @@ import { user, type UserCommands } from '../../../packages/domain/users/user.ts'
 import type { OpenedToken } from '../../../packages/kernel/credential-ports.ts'
 import { streamName, type Message } from '../../../packages/kernel/decider.ts'
 import { actingFor } from '../../../packages/kernel/envelope.ts'
-import { authSession, sessionIn, workplace } from './auth-sessions.ts'
+import { authSession, placeOf, sessionIn, workplace } from './auth-sessions.ts'
 import { membershipIn } from './memberships.ts'
 import { requestLink } from './sign-in.ts'
 import { countMail, provePassword, unlock } from './sign-in-guards.ts'
@@ -43,6 +44,7 @@ export async function me(request: Request): Promise<Static<typeof MeResource>> {
     phone: state.phone,
     phone_verified: state.phoneVerified,
     language: state.language,
+    mfa_enabled: hasSecondFactor(state),
     ...works,
     scopes: [...works.scopes],
     environments: isLive ? ['sandbox', 'live'] : ['sandbox'],
@@ -58,7 +60,7 @@ export async function refresh(request: Request<{ refreshToken: string }>) {
   const { claims } =
     (await dependencies.tokens.open('refresh', body.refreshToken)) ?? refuse('token_must_be_valid')
   const { subject: id, id: session } = claims
-  const data = { session, generation: Number(claims['generation']), ...client }
+  const data = { session, generation: Number(claims['generation']), ...placeOf(client) }
   const own = actingFor({ user: id }, { ...envelope, actor: `user:${id}` })
   const { state } = await dependencies.executor.send(userSessions, id, { type: 'RefreshSession', data }, own)
   const known = sessionIn(state.active, session) ?? refuse('token_must_be_valid')
@@ -115,6 +117,7 @@ function viewSession(session: Session, { session: current }: SignedIn): Static<t
     created: unixSeconds(session.startedAt),
     device: session.device,
     ip: session.address,
+    country: session.country,
     current: session.id === current,
     last_used_at: session.usedAt,
     expires_at: expiryOf(session).toISOString(),

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import proxyAddress from 'proxy-addr'
 
+export type ClientCountry = (request: IncomingMessage) => string | null
 export type ClientAddress = (request: IncomingMessage) => string | undefined
 
 /**
@@ -12,4 +13,20 @@ export function clientAddress(trustedProxies: readonly string[]): ClientAddress 
   const isTrusted = proxyAddress.compile([...trustedProxies])
   return (request) =>
     request.socket.remoteAddress === undefined ? undefined : proxyAddress(request, isTrusted)
+}
+
+interface Proxies {
+  readonly trustedProxies: readonly string[]
+  readonly countryHeader: string | undefined
+}
+
+/** As the proxy says that the request comes from; anybody else could write anything. `XX` is nowhere. */
+export function clientCountry({ trustedProxies, countryHeader }: Proxies): ClientCountry {
+  if (countryHeader === undefined) return () => null
+  const isTrusted = proxyAddress.compile([...trustedProxies])
+  return ({ socket: { remoteAddress = '' }, headers }) => {
+    const country = String(headers[countryHeader]).toUpperCase()
+    const isKnown = /^[A-Z]{2}$/.test(country) && country !== 'XX'
+    return isKnown && remoteAddress !== '' && isTrusted(remoteAddress, 0) ? country : null
+  }
 }

@@ -3,6 +3,8 @@ import ipaddr from 'ipaddr.js'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Caller, Challenges } from '../../../packages/contract/callers.ts'
 import type { AnyRoute, Client, Dependencies } from '../../../packages/contract/routes.ts'
+import type { Language } from '../../../packages/contract/languages.ts'
+import { languages } from '../../../packages/domain/users/events.ts'
 import type { Envelope } from '../../../packages/kernel/envelope.ts'
 import { requireSubject } from '../kinds/parents.ts'
 import { pathParameters, subjectOf, withKind } from '../kinds/prefixes.ts'
@@ -11,7 +13,7 @@ import { ownerOf, type MerchantOwner, type Owner } from '../../../packages/kerne
 import { answer } from './answer.ts'
 import { requirePermission, requireScope } from './authenticate.ts'
 import { callerOf, type Authenticator } from './credentials.ts'
-import type { ClientAddress } from './client-address.ts'
+import type { ClientAddress, ClientCountry } from './client-address.ts'
 import { createdId, keyOf, type KeyedRequest } from '../kinds/idempotency.ts'
 import type { Keyed } from '../kinds/keyed.ts'
 import { isLooking } from './previews.ts'
@@ -26,6 +28,7 @@ export interface Api {
   readonly authenticators: readonly Authenticator[]
   readonly challenges: Challenges
   readonly addressOf: ClientAddress
+  readonly countryOf: ClientCountry
   readonly rateLimits: RateLimits
   readonly requireEnvironmentHeader: boolean
   readonly writes: LastWrites
@@ -159,12 +162,22 @@ function checkMerchant(route: AnyRoute, caller: Caller, isReading: boolean): voi
 
 const deviceLengthMax = 256
 
-function clientOf({ addressOf }: Api, { kind }: AnyRoute, request: HttpRequestIn): Client {
+function clientOf({ addressOf, countryOf }: Api, { kind }: AnyRoute, request: HttpRequestIn): Client {
   const device = request.headers['user-agent']?.slice(0, deviceLengthMax) ?? null
   const address = addressOf(request)
   const isKnown = address !== undefined && ipaddr.isValid(address)
-  const client = { address: isKnown ? ipaddr.process(address).toString() : null, device }
+  const client = {
+    address: isKnown ? ipaddr.process(address).toString() : null,
+    device,
+    country: countryOf(request),
+    language: languageOf(request),
+  }
   return kind === 'redirect' ? { ...client, isLooking: isLooking(request) } : client
+}
+
+function languageOf(request: HttpRequestIn): Language | null {
+  const isNamed = request.headers['accept-language'] !== undefined
+  return (isNamed && (request.acceptsLanguages([...languages]) as Language | false)) || null
 }
 
 interface Headers {

@@ -2,6 +2,7 @@ import type { Challenges } from '../../../packages/contract/callers.ts'
 import { Refusal, refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
 import { challenge, type ChallengePurpose } from '../../../packages/domain/challenges/challenge.ts'
+import { hasSecondFactor } from '../../../packages/domain/users/factors.ts'
 import { userSessions } from '../../../packages/domain/sessions/user-sessions.ts'
 import type { ActiveUser } from '../../../packages/domain/users/user.ts'
 
@@ -25,7 +26,7 @@ export async function requireProof(
   { totp, passkeys }: Pick<ActiveUser, 'totp' | 'passkeys'>,
   { purpose, challengeId }: Proof,
 ): Promise<void> {
-  const isWithout = !totp && passkeys.length === 0
+  const isWithout = !hasSecondFactor({ totp, passkeys })
   if (!challengeId && isWithout && (await isFresh({ dependencies, caller }))) return
   const hint = isWithout ? `${howTo}, or sign in again` : howTo
   const id = challengeId ?? refuseField('request_must_be_valid', '/challengeId', hint)
