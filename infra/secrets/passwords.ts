@@ -1,14 +1,15 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
-import { PasswordsBusyError, type Passwords } from '../../packages/kernel/credential-ports.ts'
+import { PasswordsBusyError, type Asking, type Passwords } from '../../packages/kernel/credential-ports.ts'
 import type { Guess } from './password-hashing.ts'
 import { guesser } from './password-strength.ts'
+import { SharedPlaces } from './shared-places.ts'
 
 export interface PasswordOptions {
   /** Hashed at a time: each takes a processor for some 20 ms. */
   readonly atOnce?: number
-  /** Waiting; any more are refused as overload. */
+  /** Beyond those; any more are refused as overload. */
   readonly waitingMax?: number
 }
 
@@ -33,48 +34,43 @@ export function passwords({
   waitingMax = waitingForEach * atOnce,
 }: PasswordOptions = {}): Passwords {
   const threads = new Piscina({ filename: hashing, minThreads: 0, maxThreads: atOnce, idleTimeout: idleMs })
-  let reserved = 0
-  const requireRoom = () => {
-    if (threads.queueSize + reserved >= waitingMax) throw new PasswordsBusyError()
+  const places = new SharedPlaces(waitingMax + atOnce)
+  const requireRoom = (asking: Asking) => {
+    if (!places.hasRoom(asking)) throw new PasswordsBusyError()
   }
-  const isRight = async (password: string, known: string | null) => {
+  const place = (asking: Asking) => {
+    requireRoom(asking)
+    return places.take(asking)
+  }
+  const work = async <Result>(name: 'hash' | 'isEqual', given: string | Guess, release: () => void) => {
+    try {
+      return (await threads.run(given, { name })) as Result
+    } finally {
+      release()
+    }
+  }
+  const guessing = async ({ password, known }: Guessing, release: () => void) => {
     const guess: Guess = { password: asComposed(password), known: known ?? nobodysHash }
-    const isEqual = (await threads.run(guess, { name: 'isEqual' })) as boolean
-    return isEqual && known !== null
+    return (await work<boolean>('isEqual', guess, release)) && known !== null
   }
   return {
     requireRoom,
-    reserve() {
-      requireRoom()
-      reserved += 1
-      const release = once(() => (reserved -= 1))
-      const use = (password: string, known: string | null) => {
-        release()
-        return isRight(password, known)
-      }
-      return { isRight: use, release }
+    reserve(asking) {
+      const release = place(asking)
+      return { isRight: (password, known) => guessing({ password, known }, release), release }
     },
-    hash: async (password) => {
-      requireRoom()
-      return (await threads.run(asComposed(password), { name: 'hash' })) as string
-    },
-    isRight: async (password, known) => {
-      requireRoom()
-      return isRight(password, known)
-    },
+    hash: async (password, asking) => work<string>('hash', asComposed(password), place(asking)),
+    isRight: async (password, known, asking) => guessing({ password, known }, place(asking)),
     isWeak: async (password, known) => (await guesser())(password, known),
   }
+}
+
+interface Guessing {
+  readonly password: string
+  readonly known: string | null
 }
 
 /** One device sends é as one character, another as two: it is the same password (RFC 8265). */
 function asComposed(password: string): string {
   return password.normalize('NFC')
-}
-
-function once(work: () => void): () => void {
-  let isDone = false
-  return () => {
-    if (!isDone) work()
-    isDone = true
-  }
 }

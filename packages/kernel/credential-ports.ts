@@ -23,20 +23,24 @@ export interface Tokens {
   publicKeys(): Promise<readonly object[]>
 }
 
+/** Whom a password is hashed for, such as an account and a network: none of them fills the queue alone. */
+export type Asking = readonly string[]
+
 /** Hashes passwords slowly, a few at a time; the rest wait in a queue that has an end. */
 export interface Passwords {
   /** Throws PasswordsBusyError now rather than once something was written down. */
-  requireRoom(): void
+  requireRoom(asking: Asking): void
   /** The same, and keeps a place in the queue for what is written down first. */
-  reserve(): ReservedPlace
-  hash(password: string): Promise<string>
+  reserve(asking: Asking): ReservedPlace
+  hash(password: string, asking: Asking): Promise<string>
   /** Takes as long without a hash, and is then never true. */
-  isRight(password: string, hash: string | null): Promise<boolean>
+  isRight(password: string, hash: string | null, asking: Asking): Promise<boolean>
   /** Whether it is easily guessed, also by who knows these words: name, address. */
   isWeak(password: string, known: readonly string[]): Promise<boolean>
 }
 
-export interface ReservedPlace extends Pick<Passwords, 'isRight'> {
+export interface ReservedPlace {
+  isRight(password: string, hash: string | null): Promise<boolean>
   /** For whoever did not come to use it; harmless after that. */
   release(): void
 }

@@ -58,7 +58,7 @@ async function registerOwner(dependencies: Dependencies, id: string, owning: Own
     name: 'First owner',
     phone: null,
     language: 'fr',
-    password: await passwords.hash(password),
+    password: await passwords.hash(password, []),
     merchant: works,
     founded: null,
     // Made up here, so nobody else will ever have it.

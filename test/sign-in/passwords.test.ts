@@ -17,51 +17,69 @@ function niceValues(): readonly number[] {
 
 t.test('a password is told from others, and nobody has the one of an unknown address', async (t) => {
   const { hash, isRight } = passwords()
-  const known = await hash(right)
+  const known = await hash(right, [])
   t.match(known, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
-  t.equal(await isRight(right, known), true)
-  t.equal(await isRight(`${right} `, known), false)
-  t.equal(await isRight(right, null), false)
+  t.equal(await isRight(right, known, []), true)
+  t.equal(await isRight(`${right} `, known, []), false)
+  t.equal(await isRight(right, null, []), false)
 })
 
 t.test('a password is the same however a device writes its accents', async (t) => {
   const { hash, isRight } = passwords()
   const [composed, apart] = ['NFC', 'NFD'].map((form) => 'été à Bouaké'.normalize(form)) as [string, string]
   t.not(composed, apart)
-  t.equal(await isRight(apart, await hash(composed)), true)
-  t.equal(await isRight(composed, await hash(apart)), true)
-  t.equal(await isRight('ete a Bouake', await hash(composed)), false)
+  t.equal(await isRight(apart, await hash(composed, []), []), true)
+  t.equal(await isRight(composed, await hash(apart, []), []), true)
+  t.equal(await isRight('ete a Bouake', await hash(composed, []), []), false)
 })
 
 t.test('they are hashed after everything else', { skip: process.platform !== 'linux' }, async (t) => {
-  await passwords({ atOnce: 1 }).hash(right)
+  await passwords({ atOnce: 1 }).hash(right, [])
   const [first, ...others] = niceValues()
   t.ok(others.includes(first! + 10))
 })
 
 t.test('a place that was kept is there however many come in between', async (t) => {
   const { hash, reserve } = passwords({ atOnce: 1, waitingMax: 3 })
-  const known = await hash(right)
-  const place = reserve()
-  const asked = await Promise.allSettled(Array.from({ length: 10 }, () => hash(right)))
+  const known = await hash(right, [])
+  const place = reserve([])
+  const asked = await Promise.allSettled(Array.from({ length: 10 }, () => hash(right, [])))
   const refused = asked.filter(({ status }) => status === 'rejected')
   t.equal(refused.length, 7, 'one place fewer')
-  const [kept] = await Promise.all([place.isRight(right, known), hash(right), hash(right), hash(right)])
+  const [kept] = await Promise.all([
+    place.isRight(right, known),
+    hash(right, []),
+    hash(right, []),
+    hash(right, []),
+  ])
   t.equal(kept, true)
   place.release()
-  const places = [reserve(), reserve(), reserve()]
-  t.throws(reserve, PasswordsBusyError)
+  const places = Array.from({ length: 4 }, () => reserve([]))
+  t.throws(() => reserve([]), PasswordsBusyError)
   await lawOver(t, places, (one) => one.release())
-  t.doesNotThrow(() => reserve().release())
+  t.doesNotThrow(() => reserve([]).release())
+})
+
+t.test('nobody fills the queue alone, and who asks for little is always taken', async (t) => {
+  const { hash, requireRoom } = passwords({ atOnce: 1, waitingMax: 9 })
+  const asking = { one: ['account one', 'network a'], other: ['account other', 'network a'] }
+  const flood = (names: readonly string[]) => Array.from({ length: 10 }, () => hash(right, names))
+  const asked = Promise.allSettled([...flood(asking.one), ...flood(asking.other)])
+  t.throws(() => requireRoom(asking.one), PasswordsBusyError)
+  const others = ['c', 'd', 'e'].map((network) => hash(right, [`network ${network}`]))
+  t.equal((await Promise.all(others)).length, 3)
+  const taken = (await asked).filter(({ status }) => status === 'fulfilled')
+  t.equal(taken.length, 5, 'half of all places')
+  t.doesNotThrow(() => requireRoom(asking.one))
 })
 
 t.test('more than may wait are refused at once, and the next ones are taken again', async (t) => {
   const { hash, requireRoom } = passwords({ atOnce: 1, waitingMax: 3 })
-  await hash(right)
-  const asked = await Promise.allSettled(Array.from({ length: 10 }, () => hash(right)))
+  await hash(right, [])
+  const asked = await Promise.allSettled(Array.from({ length: 10 }, () => hash(right, [])))
   const refused = asked.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
   t.equal(refused.length, 6)
   t.ok(refused.every((error) => error instanceof PasswordsBusyError))
-  t.doesNotThrow(requireRoom)
-  t.match(await hash(right), /^\$argon2id/)
+  t.doesNotThrow(() => requireRoom([]))
+  t.match(await hash(right, []), /^\$argon2id/)
 })

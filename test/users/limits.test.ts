@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { startService, type TestService } from '../support/service.ts'
 import { signInGuard } from '../../packages/domain/sign-in/sign-in-guard.ts'
+import { eventually } from '../support/eventually.ts'
 import { goodPassword, newUser } from '../support/sign-in.ts'
 
 const auth = '/api/v1/auth'
@@ -70,4 +71,33 @@ t.test('a network that fails a hundred times over all accounts waits, and no oth
   t.match(refused, { status: 423, body: { code: 'IKW-AUTH-006' } })
   t.ok(Number(refused.headers.get('retry-after')) > 800)
   t.equal((await login('203.0.113.8', user.password)).status, 200, 'the account is not locked')
+})
+
+t.test('who signs in all the time from one network keeps nobody of another one out', async (t) => {
+  const login = async ({ email, password }: { email: string; password: string }, network: string) => {
+    const headers = { 'x-forwarded-for': network }
+    return (await service.post(`${auth}/login`, { email, password }, { key: '', headers })).status
+  }
+  const user = await newUser(service)
+  const crowd = await Promise.all(Array.from({ length: 8 }, () => newUser(service)))
+  const statuses = new Set<number>()
+  let isOver = false
+  const flood = crowd.flatMap((one) =>
+    Array.from({ length: 9 }, async () => {
+      while (!isOver) statuses.add(await login(one, '203.0.113.9'))
+    }),
+  )
+  await eventually(
+    async () => statuses.has(503),
+    (isRefused) => isRefused,
+  )
+  const others: number[] = []
+  for (const index of Array.from({ length: 10 }).keys())
+    others.push(await login(user, `203.0.113.${20 + index}`))
+  isOver = true
+  await Promise.all(flood)
+  t.strictSame(
+    others,
+    Array.from({ length: 10 }, () => 200),
+  )
 })

@@ -191,7 +191,7 @@ t.test('a repeat of a request that an older version has begun does nothing again
     fingerprint: hash('sha256', older),
   }
   const { executor, passwords } = service.service.runtime.dependencies
-  const data = { password: await passwords.hash(other), session: user.session }
+  const data = { password: await passwords.hash(other, []), session: user.session }
   await executor.send(users, user.id, { type: 'ChangePassword', data }, envelope)
   const headers = { 'idempotency-key': 'change' }
   t.match(await service.post(`${auth}/change-password`, request, { key: user.token, headers }), {

@@ -16,6 +16,7 @@ import { claiming } from '../../composition/claiming.ts'
 import { startSession } from './auth-sessions.ts'
 import { issueTo } from './challenges.ts'
 import { membershipIn } from './memberships.ts'
+import { askingOf } from './sign-in-guards.ts'
 import { requireStrong } from './sign-up.ts'
 import { knownUser, userOf, type FoundUser } from './user-accounts.ts'
 import { openedLink } from './users.ts'
@@ -110,10 +111,11 @@ async function takeOver(request: Accepting, { id, state }: FoundUser): Promise<v
   await executor.send(userSessions, id, { type: 'EndSessions', data }, envelope)
 }
 
-async function newPassword({ dependencies, body }: Accepting, known: readonly string[]): Promise<string> {
+async function newPassword(request: Accepting, known: readonly [email: string, name: string]) {
+  const { dependencies, body } = request
   const password = body.password ?? refuseField('request_must_be_valid', '/password', 'password is required')
   await requireStrong(dependencies, '/password', { password, known })
-  return dependencies.passwords.hash(password)
+  return dependencies.passwords.hash(password, askingOf(request, known[0]))
 }
 
 function ofUser({ envelope }: Accepting, user: string): Envelope<{ readonly user: string }> {

@@ -5,6 +5,7 @@ import type { SensitiveUpdate } from '../../../packages/domain/users/phone-resou
 import { user } from '../../../packages/domain/users/user.ts'
 import { takeAddress, viewPersonalInfo } from './contacts.ts'
 import { takePhone } from './phones.ts'
+import { askingOf } from './sign-in-guards.ts'
 import { knownUser, signedIn } from './user-accounts.ts'
 import { endBefore, newPassword } from './users.ts'
 
@@ -19,8 +20,10 @@ export async function updateSensitive(request: Request<Static<typeof SensitiveUp
   if (!newEmail && !newPhone && !password)
     refuseField('request_must_be_valid', '/newEmail', 'newEmail, newPhone or newPassword is required')
   const known = await knownUser(dependencies, id)
-  const isNew = password && !(await dependencies.passwords.isRight(password, known.password))
-  const hashed = isNew ? await newPassword({ dependencies, body: { newPassword: password } }, known) : null
+  const asking = askingOf(request, known.email)
+  const isNew = password && !(await dependencies.passwords.isRight(password, known.password, asking))
+  const wanted = { dependencies, body: { newPassword: password! }, client: request.client }
+  const hashed = isNew ? await newPassword(wanted, known) : null
   if (newEmail) {
     const state = await takeAddress(request, { id, known, email: newEmail })
     const verify = { type: 'RequestEmailVerification', data: { link } } as const

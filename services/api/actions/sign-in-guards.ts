@@ -4,6 +4,7 @@ import {
   signInGuard,
   type MailPurpose,
 } from '../../../packages/domain/sign-in/sign-in-guard.ts'
+import type { Asking } from '../../../packages/kernel/credential-ports.ts'
 import { actingFor, type Envelope } from '../../../packages/kernel/envelope.ts'
 import { networkOf } from '../http/rate-limit.ts'
 import type { FoundUser } from './user-accounts.ts'
@@ -22,7 +23,7 @@ export async function provePassword(
 ): Promise<boolean> {
   const [user, guards] = await Promise.all([known, guardsOf(request, email)])
   // An attempt that there is no room for is none: it would count as failed.
-  const place = request.dependencies.passwords.reserve()
+  const place = request.dependencies.passwords.reserve(askingOf(request, email))
   try {
     await guards.begin(user?.id ?? null)
     const isRight = await place.isRight(password, user?.state.password ?? null)
@@ -31,6 +32,12 @@ export async function provePassword(
   } finally {
     place.release()
   }
+}
+
+/** Whose passwords are hashed, so that neither an account nor a network takes what others need. */
+export function askingOf({ client }: Pick<Request<unknown>, 'client'>, email: string): Asking {
+  const account = `account ${email.trim().toLowerCase()}`
+  return client.address === null ? [account] : [account, `network ${networkOf(client.address)}`]
 }
 
 /** Who has proved by a mailed link that the address is theirs can sign in again at once. */

@@ -3,7 +3,7 @@ import type { Request } from '../../../packages/contract/routes.ts'
 import { signInGuard, type MailedPurpose } from '../../../packages/domain/sign-in/sign-in-guard.ts'
 import { startSession } from './auth-sessions.ts'
 import { issueTo } from './challenges.ts'
-import { guarding, guardOfAccount, provePassword } from './sign-in-guards.ts'
+import { askingOf, guarding, guardOfAccount, provePassword } from './sign-in-guards.ts'
 import { userOf } from './user-accounts.ts'
 
 type Asking<Body> = Request<Body>
@@ -14,7 +14,7 @@ type Asking<Body> = Request<Body>
  */
 export async function login(request: Asking<{ email: string; password: string }>) {
   const { dependencies, body } = request
-  dependencies.passwords.requireRoom()
+  dependencies.passwords.requireRoom(askingOf(request, body.email))
   const known = userOf(dependencies, body.email)
   const isRight = await provePassword(request, { ...body, known })
   const found = await known

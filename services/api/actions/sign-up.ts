@@ -10,7 +10,7 @@ import { actingFor } from '../../../packages/kernel/envelope.ts'
 import { claiming, type HeldClaim } from '../../composition/claiming.ts'
 import { consumeProofs, isProved } from './pre-signup.ts'
 import { startSession } from './auth-sessions.ts'
-import { countRegistration } from './sign-in-guards.ts'
+import { askingOf, countRegistration } from './sign-in-guards.ts'
 import { wantedPhone } from './user-accounts.ts'
 
 type Registration = Static<typeof RegistrationRequest>
@@ -40,7 +40,8 @@ const frenchSpeaking = new Set([
 export async function register(request: Request<Registration>) {
   const { dependencies, body, id } = request
   const { email, name, merchantName, password } = body
-  dependencies.passwords.requireRoom()
+  const asking = askingOf(request, email)
+  dependencies.passwords.requireRoom(asking)
   await countRegistration(request)
   await requireStrong(dependencies, '/password', { password, known: [email, name, merchantName] })
   const proofs = proofsOf(body)
@@ -51,7 +52,7 @@ export async function register(request: Request<Registration>) {
     name,
     phone: body.phone ?? null,
     language: languageIn(country),
-    password: await dependencies.passwords.hash(password),
+    password: await dependencies.passwords.hash(password, asking),
     merchant: dependencies.newId(),
     founded: {
       organization: dependencies.newId(),

@@ -24,7 +24,7 @@ import { actingFor } from '../../../packages/kernel/envelope.ts'
 import { authSession, placeOf, sessionIn, workplace } from './auth-sessions.ts'
 import { membershipIn } from './memberships.ts'
 import { requestLink } from './sign-in.ts'
-import { countMail, provePassword, unlock } from './sign-in-guards.ts'
+import { askingOf, countMail, provePassword, unlock } from './sign-in-guards.ts'
 import { requireStrong } from './sign-up.ts'
 import { knownUser, signedIn, type SignedIn } from './user-accounts.ts'
 
@@ -186,12 +186,12 @@ export async function changePasswordProven(request: Request<{ challengeId: strin
 const passwordChanged = acknowledged('The password is changed, and all other sessions have ended')
 
 export async function newPassword(
-  { dependencies, body }: Pick<Request<{ newPassword: string }>, 'dependencies' | 'body'>,
+  { dependencies, body, client }: Pick<Request<{ newPassword: string }>, 'dependencies' | 'body' | 'client'>,
   { email, name }: { readonly email: string; readonly name: string },
 ) {
   const password = body.newPassword
   await requireStrong(dependencies, '/newPassword', { password, known: [email, name] })
-  return { password: await dependencies.passwords.hash(password) }
+  return { password: await dependencies.passwords.hash(password, askingOf({ client }, email)) }
 }
 
 /** What a policy would do a moment later, so that nobody goes on in between. */
