@@ -5,16 +5,26 @@ import { KafkaGroupMember } from './kafka-consumer.ts'
 import type { KafkaSecurity } from './kafka-security.ts'
 import { batches, encode, type Poison } from './kafka-messages.ts'
 
-export interface KafkaOptions {
+export interface BrokerOptions {
   /** `host:port` */
   readonly brokers: readonly string[]
   /** Where brokers require authentication or TLS. */
   readonly security?: KafkaSecurity | undefined
+  /** Names this process to the brokers. */
+  readonly clientId: string
+}
+
+/** Brokers that have answered, with the topic that the bus needs. */
+export interface Brokers {
+  readonly kafka: Kafka
+  readonly admin: Admin
+  close(): Promise<void>
+}
+
+export interface KafkaOptions {
   /** The history that messages belong to: those of another one are ignored. */
   readonly branch: string
   readonly journal: BusJournal
-  /** Names this process to the brokers. */
-  readonly clientId: string
   /** Stores unreadable messages before later ones are handled. */
   readonly park: (group: string, poison: Poison) => Promise<void>
   readonly log: Log
@@ -37,9 +47,8 @@ const requestTimeoutMs = 10_000
 /** A longer outage is handled by the publisher, and by the consumer's next start. */
 const retry = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 4 }
 
-/** The bus on Kafka. Throws when no broker answers. */
-export async function openKafkaBus(options: KafkaOptions): Promise<KafkaBus> {
-  const { brokers, clientId, security } = options
+/** Throws when no broker answers. */
+export async function openBrokers({ brokers, clientId, security }: BrokerOptions): Promise<Brokers> {
   const kafka = new Kafka({
     brokers: [...brokers],
     clientId,
@@ -61,7 +70,12 @@ export async function openKafkaBus(options: KafkaOptions): Promise<KafkaBus> {
       cause: error,
     })
   }
-  return new Bus(kafka, admin, options)
+  return { kafka, admin, close: () => admin.disconnect() }
+}
+
+/** The bus on Kafka, which ends before its brokers are closed. */
+export function kafkaBus(brokers: Brokers, options: KafkaOptions): KafkaBus {
+  return new Bus(brokers, options)
 }
 
 async function createTopic(admin: Admin): Promise<void> {
@@ -82,7 +96,7 @@ class Bus implements KafkaBus {
   #producer: Promise<Producer> | undefined
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(kafka: Kafka, admin: Admin, options: KafkaOptions) {
+  constructor({ kafka, admin }: Brokers, options: KafkaOptions) {
     this.#kafka = kafka
     this.#admin = admin
     this.#options = options
@@ -155,7 +169,6 @@ class Bus implements KafkaBus {
     await Promise.all([...this.#members].map((member) => member.close()))
     await this.#turn
     if (this.#producer) await disconnect(this.#producer)
-    await this.#admin.disconnect()
   }
 }
 

@@ -30,7 +30,7 @@ export async function startService(
   configuration: Configuration,
   options: ServiceOptions = {},
 ): Promise<RunningService> {
-  const runtime = await openRuntime(configuration, options)
+  const runtime = await openRuntime(configuration, { ...options, usesBus: true })
   const bus = await openBus(runtime, { isShared: false })
   // Consumers start before anything is published: the in-process bus stores nothing.
   const webhooks = await runWebhooks(runtime, bus)

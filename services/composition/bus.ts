@@ -1,8 +1,7 @@
 import { ConfigurationError } from '../../infra/configuration.ts'
 import { InProcessBus } from '../../infra/event-bus/in-process.ts'
-import { openKafkaBus, topic } from '../../infra/event-bus/kafka.ts'
+import { kafkaBus, topic, type Brokers, type KafkaBus } from '../../infra/event-bus/kafka.ts'
 import type { Poison } from '../../infra/event-bus/kafka-messages.ts'
-import { kafkaSecurity } from '../../infra/event-bus/kafka-security.ts'
 import { parkMessage } from '../../infra/postgres/consumers/parked.ts'
 import { keptHistory } from '../../infra/postgres/history/history.ts'
 import { postgresBusJournal } from '../../infra/postgres/webhooks/bus-journal.ts'
@@ -10,38 +9,33 @@ import { publicSources } from '../../packages/domain/index.ts'
 import type { EventBus } from '../../packages/kernel/message-ports.ts'
 import type { Runtime } from './dependencies.ts'
 import { tracedBus } from './traced.ts'
-import { waitForEngine } from './wait-for-engine.ts'
 
 /** The bus named by the settings; in-process only where all its users are in this process. */
 export async function openBus(
   runtime: Runtime,
   { isShared }: { readonly isShared: boolean },
 ): Promise<EventBus> {
-  const { configuration, dependencies, health } = runtime
-  const { kafkaBrokers: brokers } = configuration
+  const { configuration, dependencies, health, brokers } = runtime
   const { tracing } = dependencies
   const traced = (bus: EventBus) => (tracing ? tracedBus(bus, tracing) : bus)
-  if (brokers === undefined) {
+  if (configuration.kafkaBrokers === undefined) {
     if (isShared) throw new ConfigurationError(needsKafka)
     return traced(new InProcessBus())
   }
-  const open = await opener(runtime, brokers)
-  const bus = await waitForEngine(open, configuration.startWaitSeconds)
+  if (!brokers) throw new TypeError('the runtime was opened without its bus')
+  const bus = await openOn(brokers, runtime)
   health.depend({ name: 'kafka', ping: () => bus.ping() })
   return traced(bus)
 }
 
-async function opener({ configuration, postgres, dependencies }: Runtime, brokers: readonly string[]) {
-  const { kafkaAccess, instance } = configuration
+async function openOn(brokers: Brokers, { postgres, dependencies }: Runtime): Promise<KafkaBus> {
   const { log, store } = dependencies
   const { pool } = postgres
-  const security = kafkaSecurity(kafkaAccess)
   const { branch } = await keptHistory(pool)
   const categories = publicSources.map(({ decider }) => decider.category)
   const journal = postgresBusJournal({ pool, store, categories })
   const park = (group: string, poison: Poison) => parkMessage(pool, { group, topic, ...poison })
-  const clientId = `ikw-${instance}`
-  return () => openKafkaBus({ brokers, clientId, security, branch, journal, park, log })
+  return kafkaBus(brokers, { branch, journal, park, log })
 }
 
 const needsKafka =

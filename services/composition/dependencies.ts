@@ -1,18 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Configuration } from '../../infra/configuration.ts'
 import { Turns } from '../../infra/event-loop/turns.ts'
+import type { Brokers } from '../../infra/event-bus/kafka.ts'
 import { sealedStore } from '../../infra/event-store/sealed/store.ts'
-import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
-import type { EventStoreDb } from '../../infra/event-store/eventstoredb/store.ts'
 import { addressBlocks } from '../../infra/http/addresses.ts'
 import { urlFault } from '../../infra/http/egress.ts'
-import { financeViews } from '../../infra/postgres/finance/finance.ts'
 import { PostgresAnswers } from '../../infra/postgres/idempotency/answers.ts'
 import { PostgresImages } from '../../infra/postgres/images.ts'
-import { connectPostgres, type Postgres } from '../../infra/postgres/client/connect.ts'
+import type { Postgres } from '../../infra/postgres/client/connect.ts'
 import { exclusively } from '../../infra/postgres/client/exclusively.ts'
-import { migrate } from '../../infra/postgres/migrate.ts'
-import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
 import { postgresPublicEvents } from '../../infra/postgres/webhooks/public-events.ts'
 import { PostgresReadStore } from '../../infra/postgres/read-models/read-store.ts'
 import { logProofs } from '../../infra/postgres/transparency/log-proofs.ts'
@@ -28,7 +24,6 @@ import { passwords } from '../../infra/secrets/passwords.ts'
 import { WebauthnPasskeys } from '../../infra/secrets/passkeys.ts'
 import { OpenIdGoogle, type GoogleClient } from '../../infra/secrets/google.ts'
 import { oneTimeCodes } from '../../infra/secrets/one-time-codes.ts'
-import { masterKeyLoader } from '../../infra/secrets/master-key.ts'
 import { opaqueNumbers } from '../../infra/secrets/opaque-numbers.ts'
 import { openVault } from '../../infra/secrets/vault.ts'
 import { Refusal } from '../../packages/contract/refusals.ts'
@@ -38,27 +33,26 @@ import type { Clock, EventStore, Log, Mailer, Snapshots } from '../../packages/k
 import type { Texter } from '../../packages/kernel/text-ports.ts'
 import type { Tracing } from '../../packages/kernel/trace-ports.ts'
 import { readModels } from '../../projections/index.ts'
-import { assertSameHistory } from './assert-same-history.ts'
-import { assertSameMasterKey } from './assert-same-master-key.ts'
 import { openBlindIndex } from './blind-index.ts'
 import { withDelays } from './consumer-delays.ts'
+import { masterKeysOf, openEngines } from './engines.ts'
 import { Health } from './health.ts'
 import { randomSalts, risingIds } from './ids.ts'
 import { storedTypes } from '../../packages/domain/index.ts'
 import { observe } from './observe.ts'
-import { ownStreams } from './own-streams.ts'
 import { openLog } from './log.ts'
 import { openMailer, openTexter } from './posting.ts'
 import { SandboxClocks } from './sandbox-clocks.ts'
 import { openTokens } from './tokens.ts'
 import { openTelemetry } from './telemetry.ts'
 import { TracedExecutor, tracedRail, tracedStore } from './traced.ts'
-import { waitForEngine } from './wait-for-engine.ts'
 
 /** The adapters that a process works with, opened from its configuration. */
 export interface Runtime {
   readonly configuration: Configuration
   readonly postgres: Postgres
+  /** Where the settings name some and this process uses the bus. */
+  readonly brokers?: Brokers
   /** Events as stored: personal fields are sealed. */
   readonly asStored: EventStore
   readonly snapshots: Snapshots
@@ -74,6 +68,8 @@ export interface RuntimeOptions {
   readonly clock?: Clock
   /** Which service this process is, for traces. */
   readonly service?: string
+  /** Brokers that the settings name are opened as well. */
+  readonly usesBus?: boolean
   /**
    * Lets the simulated operators serve live keys: for tests and benchmarks, which say so in code. No setting
    * does, so that no live payment is ever simulated by mistake.
@@ -91,16 +87,11 @@ export async function openRuntime(
   options: RuntimeOptions = {},
 ): Promise<Runtime> {
   const log = openLog(configuration)
-  const { postgresUrl: url, dataDirectory, startWaitSeconds } = configuration
-  const postgres = await waitForEngine(() => connectPostgres({ url, dataDirectory }), startWaitSeconds)
-  const store = await openData(configuration, { postgres, log }).catch(async (error: unknown) => {
-    await postgres.close()
-    throw error
-  })
+  const { clock: now = () => new Date(), service = 'all-in-one', usesBus = false, ...choices } = options
+  const { postgres, store, brokers } = await openEngines(configuration, { log, usesBus })
   const snapshots = postgresSnapshots(postgres.pool)
   const posting = { mailer: openMailer(configuration), texter: openTexter(configuration) }
   const operators = openOperators(configuration, postgres)
-  const { clock: now = () => new Date(), service = 'all-in-one', ...choices } = options
   const [health, turns] = [new Health(), new Turns()]
   const { tracing, ...telemetry } = await openTelemetry(configuration, health, `ikw-${service}`)
   const adapters = {
@@ -121,31 +112,12 @@ export async function openRuntime(
   const watching = dependencies.personalKeys.watch(() => dependencies.executor.forget())
   const close = async () => {
     await Promise.all([watching.close(), dependencies.movedClocks.close()]).then(() => store.close())
-    await Promise.all([posting.mailer.close?.(), operators.close?.(), telemetry.close?.()])
+    const beside = [posting.mailer, operators, telemetry, brokers]
+    await Promise.all(beside.map((one) => one?.close?.()))
     await postgres.close()
   }
-  return { configuration, postgres, asStored: store, snapshots, dependencies, health, turns, close }
-}
-
-async function openData(configuration: Configuration, { postgres, log }: Base): Promise<EventStore> {
-  await migrate(postgres)
-  await publishMissing(postgres.pool, readModels, financeViews)
-  const open = () => openStore(configuration, { postgres, log })
-  const store = await waitForEngine(open, configuration.startWaitSeconds)
-  try {
-    await assertSameHistory(postgres.pool, store)
-    await assertSameMasterKey(store, openVault(masterKeysOf(configuration)))
-    return store
-  } catch (error) {
-    await store.close()
-    throw error
-  }
-}
-
-/** The engines that the store depends on. */
-interface Base {
-  readonly postgres: Postgres
-  readonly log: Log
+  const engines = { postgres, ...(brokers && { brokers }) }
+  return { configuration, ...engines, asStored: store, snapshots, dependencies, health, turns, close }
 }
 
 interface Adapters {
@@ -204,10 +176,6 @@ function buildDependencies(configuration: Configuration, adapters: Adapters): De
   }
 }
 
-function masterKeysOf({ dataDirectory, masterKey }: Configuration) {
-  return masterKeyLoader(dataDirectory, masterKey)
-}
-
 /** What is in the database and in no event. */
 function keptIn(postgres: Postgres, { vault, baseUrl }: Omit<Parameters<typeof logSignatures>[0], 'pool'>) {
   const { pool } = postgres
@@ -256,17 +224,6 @@ const executorRefusals = {
   overloaded: () => new Refusal('service_must_not_be_overloaded', { retryAfterSeconds: 1 }),
 }
 
-async function openStore(
-  { eventStoreUrl, eventStorePrefix: prefix }: Configuration,
-  { postgres: { url }, log }: Base,
-): Promise<EventStore | EventStoreDb> {
-  if (eventStoreUrl === undefined) return openEmbeddedStore({ url, onLogWentBack: endProcess })
-  // Its client takes long to load, so it is loaded only when used.
-  const { openEventStoreDb } = await import('../../infra/event-store/eventstoredb/store.ts')
-  const onLogWentBack = endProcess
-  return openEventStoreDb({ url: eventStoreUrl, prefix, log, onLogWentBack, ...ownStreams })
-}
-
 /**
  * The sandbox has the simulated operators; a live operator is another entry here, with an adapter of its own.
  */
@@ -289,10 +246,4 @@ function openOperators({ sandboxUrl }: Configuration, { pool }: Postgres): Opera
 
 interface Operators extends SandboxBook {
   close?(): Promise<void>
-}
-
-/** Its supervisor restarts it, and it resumes from what is stored. */
-function endProcess(error: Error): never {
-  process.stderr.write(`${error.message}\n`)
-  process.exit(1)
 }

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { readConfiguration, type Configuration } from '../../infra/configuration.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
-import { openRuntime, type Runtime } from './dependencies.ts'
+import { openRuntime, type Runtime, type RuntimeOptions } from './dependencies.ts'
 import { serveHealth } from './listen.ts'
 
 export interface Served extends Subscription {
@@ -13,11 +13,15 @@ export interface Served extends Subscription {
 const heapGrowingPercent = 100
 
 /** Runs one service as a process of its own until SIGTERM or SIGINT. */
-export function serve(name: string, start: (runtime: Runtime) => Promise<Served>): Promise<void> {
+export function serve(
+  name: string,
+  start: (runtime: Runtime) => Promise<Served>,
+  { usesBus = false }: Pick<RuntimeOptions, 'usesBus'> = {},
+): Promise<void> {
   return run(async (configuration) => {
     // Its supervisor has announced it once for all.
     if (!process.send) warnOfLimitations(configuration, { isApart: true })
-    const runtime = await openRuntime(configuration, { service: name })
+    const runtime = await openRuntime(configuration, { service: name, usesBus })
     if (name === 'api') warnOfMissingRails(runtime)
     return orClose(runtime, async () => {
       const served = await start(runtime)

@@ -1,8 +1,9 @@
 import { openBus } from '../composition/bus.ts'
+import type { Runtime } from '../composition/dependencies.ts'
 import { serve } from '../composition/serve.ts'
 import { runRelay } from './service.ts'
 
-await serve('relay', async (runtime) => {
+const start = async (runtime: Runtime) => {
   const bus = await openBus(runtime, { isShared: true })
   const running = runRelay(runtime, bus)
   const close = async () => {
@@ -10,4 +11,6 @@ await serve('relay', async (runtime) => {
     await bus.close()
   }
   return { close }
-})
+}
+
+await serve('relay', start, { usesBus: true })

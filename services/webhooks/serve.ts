@@ -1,8 +1,9 @@
 import { openBus } from '../composition/bus.ts'
+import type { Runtime } from '../composition/dependencies.ts'
 import { serve } from '../composition/serve.ts'
 import { runWebhooks } from './service.ts'
 
-await serve('webhooks', async (runtime) => {
+const start = async (runtime: Runtime) => {
   const bus = await openBus(runtime, { isShared: true })
   const running = await runWebhooks(runtime, bus)
   const close = async () => {
@@ -10,4 +11,6 @@ await serve('webhooks', async (runtime) => {
     await bus.close()
   }
   return { close }
-})
+}
+
+await serve('webhooks', start, { usesBus: true })

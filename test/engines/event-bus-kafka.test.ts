@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Kafka, logLevel, Partitioners } from 'kafkajs'
 import t, { type Test } from 'tap'
-import { openKafkaBus, topic, type KafkaBus } from '../../infra/event-bus/kafka.ts'
+import { kafkaBus, openBrokers, topic, type KafkaBus } from '../../infra/event-bus/kafka.ts'
 import { kafkaSecurity } from '../../infra/event-bus/kafka-security.ts'
 import { freePort, newClusterId, startBroker } from '../../infra/kafka/broker.ts'
 import { postgresBusJournal } from '../../infra/postgres/webhooks/bus-journal.ts'
@@ -20,7 +20,7 @@ const silent = { info: () => undefined, warn: () => undefined, error: () => unde
 /** Of what other tests have left in the topic, nothing is kept. */
 const forget = async () => undefined
 
-type Options = Partial<Parameters<typeof openKafkaBus>[0]>
+type Options = Partial<Parameters<typeof openBrokers>[0] & Parameters<typeof kafkaBus>[1]>
 
 /** What a group has handled is in a database that all buses of this file share. */
 const database = testDatabase(t)
@@ -34,8 +34,10 @@ async function busOptions(options: Options = {}) {
 }
 
 async function open(t: Test, options: Options = {}): Promise<KafkaBus> {
-  const bus = await openKafkaBus(await busOptions(options))
-  t.teardown(() => bus.close())
+  const given = await busOptions(options)
+  const brokers = await openBrokers(given)
+  const bus = kafkaBus(brokers, given)
+  t.teardown(() => bus.close().then(() => brokers.close()))
   return bus
 }
 
@@ -228,7 +230,7 @@ t.test('a broker that asks for TLS and a password takes those who have both', as
     { ...access, caFile: undefined },
     { ...access, isTls: false },
   ])
-    await t.rejects(openKafkaBus(await busOptions({ brokers, security: kafkaSecurity(wrong) })), {
+    await t.rejects(openBrokers(await busOptions({ brokers, security: kafkaSecurity(wrong) })), {
       message: /cannot be reached, see KAFKA_BROKERS/,
     })
 })
@@ -262,7 +264,7 @@ t.test('the identifier of a new cluster is never taken for an option of kafka-st
 })
 
 t.test('a broker that cannot be reached is told in one sentence', async (t) => {
-  const opening = openKafkaBus(await busOptions({ brokers: ['127.0.0.1:9'] }))
+  const opening = openBrokers(await busOptions({ brokers: ['127.0.0.1:9'] }))
   await t.rejects(opening, {
     message: /^Kafka at 127\.0\.0\.1:9 cannot be reached, see KAFKA_BROKERS: [^\n]+$/,
   })

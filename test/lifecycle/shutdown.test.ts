@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
-import { createServer } from 'node:net'
 import t from 'tap'
 import { ConfigurationError, readConfiguration } from '../../infra/configuration.ts'
 import { connectPostgres } from '../../infra/postgres/client/connect.ts'
 import { startEmbeddedPostgres } from '../../infra/postgres/server/embedded.ts'
+import { closedPort } from '../support/closed-port.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
 import { killPostgres } from '../support/postmaster.ts'
@@ -235,14 +235,4 @@ function refusal(work: () => unknown): ConfigurationError {
     if (error instanceof ConfigurationError) return error
   }
   throw new Error('it was not refused')
-}
-
-/** A port on which nobody listens. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }

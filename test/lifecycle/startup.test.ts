@@ -5,6 +5,7 @@ import t from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
 import { testCertificate } from '../support/certificate.ts'
+import { closedPort } from '../support/closed-port.ts'
 import { eventually } from '../support/eventually.ts'
 import { notReady } from '../support/eventstoredb-peer/failures.ts'
 import { Log } from '../support/eventstoredb-peer/log.ts'
@@ -33,6 +34,13 @@ t.teardown(() => eventStore.stop())
 eventStore.letInOnly({ name: 'ikw', password: 'secret', lacks: ['read $all'] })
 const missing = new URL(url)
 missing.pathname = '/no_such_thing'
+const away = { POSTGRES_URL: `postgres://somebody:secret@${nowhere}/ikw`, KAFKA_BROKERS: nowhere }
+
+/** A line of each, in any order, and no others. */
+function saysAll(...lines: readonly RegExp[]): RegExp {
+  const each = lines.map(({ source }) => `(?=(?:.*\\n)*?${source.slice(1, -1)}\\n)`)
+  return new RegExp(`^${each.join('')}(?:.*\\n){${lines.length}}$`)
+}
 
 /** Each service needs something else, so that each sentence is read once. */
 const troubles: Readonly<Record<string, Trouble>> = {
@@ -70,6 +78,16 @@ const troubles: Readonly<Record<string, Trouble>> = {
     service: 'projector',
     settings: { POSTGRES_URL: missing.href, START_WAIT_SECONDS: '300' },
     says: /^PostgreSQL at [^\n]+ cannot be reached: database "no_such_thing" does not exist\n$/,
+  },
+  'every engine that does not answer': {
+    service: 'webhooks',
+    settings: { ...away, EVENTSTORE_URL: `esdb://${nowhere}?tls=false` },
+    says: saysAll(/^PostgreSQL at \S+ cannot [^\n]+$/, /^EventStoreDB at [^\n]+$/, /^Kafka at [^\n]+$/),
+  },
+  'an event store with another password, however long others are waited for': {
+    service: 'webhooks',
+    settings: { ...away, EVENTSTORE_URL: eventStore.urlOf('ikw', 'wrong'), START_WAIT_SECONDS: '300' },
+    says: /^(.+; waiting up to 300 s for it\n)*EventStoreDB does not accept the user [^\n]+\n$/,
   },
   'a port that is taken': {
     service: 'api',
@@ -132,6 +150,22 @@ t.test('a service apart says what works on this machine only', async (t) => {
   t.match(
     started.errors,
     /^MASTER_KEY is not set: webhook secrets are sealed with [^\n]+master\.key[^\n]+\n$/,
+  )
+})
+
+t.test('engines that are away are waited for together', async (t) => {
+  const ports = { POSTGRES_URL: await closedPort(), EVENTSTORE_URL: await closedPort() }
+  const settings = {
+    POSTGRES_URL: `postgres://somebody:secret@127.0.0.1:${ports.POSTGRES_URL}/ikw`,
+    EVENTSTORE_URL: `esdb://127.0.0.1:${ports.EVENTSTORE_URL}?tls=false`,
+    DATA_DIR: temporaryDirectory(t),
+  }
+  const started = new ServiceApart(t, 'processes', { ...settings, START_WAIT_SECONDS: '300' })
+  const lines = [/^PostgreSQL at [^\n]+; waiting up to 300 s for it$/, /^EventStoreDB at [^\n]+ for it$/]
+  const says = saysAll(...lines)
+  await eventually(
+    async () => started.errors,
+    (errors) => says.test(errors),
   )
 })
 

@@ -1,10 +1,11 @@
 import { Checkpoints } from '../../../infra/postgres/consumers/checkpoints.ts'
 import { openBus } from '../../../services/composition/bus.ts'
+import type { Runtime } from '../../../services/composition/dependencies.ts'
 import { serve } from '../../../services/composition/serve.ts'
 import { runRelay } from '../../../services/relay/service.ts'
 
 /** A relay with a bug: it writes down that it has published before it does. */
-await serve('relay', async (runtime) => {
+const start = async (runtime: Runtime) => {
   const { store } = runtime.dependencies
   const checkpoints = new Checkpoints(runtime.postgres.pool)
   const subscribe = store.subscribe.bind(store)
@@ -17,4 +18,6 @@ await serve('relay', async (runtime) => {
       },
     })
   return runRelay(runtime, await openBus(runtime, { isShared: true }))
-})
+}
+
+await serve('relay', start, { usesBus: true })
