@@ -1,5 +1,6 @@
 import { status } from '@grpc/grpc-js'
 import t from 'tap'
+import { openEventStoreDb } from '../../infra/event-store/eventstoredb/store.ts'
 import { noStream, type StoredEvent } from '../../packages/kernel/ports.ts'
 import { eventually } from '../support/eventually.ts'
 import {
@@ -118,6 +119,32 @@ t.test('given cut-offs before the first event, then each next subscription follo
   await follower.received(1)
   await follower.close()
   t.same(ids(follower.events), ids(events))
+})
+
+t.test('what this process writes wakes its consumers, however slow the subscription', async (t) => {
+  const { peer, store } = await peerAndStore(t)
+  const category = newCategory()
+  const follower = new Follower(store, { after: 0, batchSize: 10, categories: [category] })
+  await store.append(newStream(category), noStream, newEvents(1))
+  await follower.received(1)
+  await peer.until(({ subscribedAfter }) => subscribedAfter.length > 0)
+  peer.holdBack(true)
+  const other = await openEventStoreDb({ url: peer.url })
+  t.teardown(() => other.close())
+  const [theirs, ours] = [newEvents(1), newEvents(2)]
+  await other.append(newStream(category), noStream, theirs)
+  const since = performance.now()
+  await store.append(newStream(category), noStream, ours)
+  await follower.received(4)
+  // Long before anybody looks whether the log has grown.
+  const tookMs = performance.now() - since
+  t.ok(tookMs < 2_000, `${Math.round(tookMs)} ms`)
+  peer.holdBack(false)
+  const last = newEvents(1)
+  await store.append(newStream(category), noStream, last)
+  await follower.received(5)
+  await follower.close()
+  t.same(ids(follower.events).slice(1), ids([...theirs, ...ours, ...last]), 'in the order of the log')
 })
 
 t.test('a consumer is told how far the log goes when only others write', async (t) => {

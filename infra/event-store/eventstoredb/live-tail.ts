@@ -13,6 +13,8 @@ import type { StreamNames } from './stream-names.ts'
 
 /** A filter drops what others write, so progress is asked for when nothing arrives. */
 const quietMs = 5_000
+/** So soon after an event, the subscription is about to bring the next ones by itself. */
+const flowingMs = 20
 const retryMs = { first: 50, most: 2_000 }
 
 export interface LiveTailOptions {
@@ -36,14 +38,21 @@ export class LiveTail {
   readonly #stopping = new AbortController()
   #running: Promise<void> | undefined
   #call: OpenCall | undefined
+  /** The newest event that this process has written. */
+  #own = 0
+  #lookingForOwn: Promise<void> | undefined
+  /** When the subscription or a look last brought something, by `performance.now()`. */
+  #heardAt = 0
 
   constructor(options: LiveTailOptions) {
     this.#options = options
   }
 
-  /** While the subscription is up, this process's own events reach memory directly. */
+  /** Of this process's own events, its consumers learn without waiting for the subscription. */
   written(position: number): void {
-    if (!this.#call) this.bell.advance(position)
+    if (!this.#call) return this.bell.advance(position)
+    this.#own = Math.max(this.#own, position)
+    this.#lookingForOwn ??= this.#lookForOwn().finally(() => (this.#lookingForOwn = undefined))
   }
 
   /** A subscriber wants more categories than before. */
@@ -54,7 +63,7 @@ export class LiveTail {
   async close(): Promise<void> {
     this.#stopping.abort()
     this.#call?.cancel()
-    await this.#running
+    await Promise.all([this.#running, this.#lookingForOwn])
   }
 
   #begin(): void {
@@ -130,6 +139,7 @@ export class LiveTail {
     const stored = reader.stored(event)
     if (!stored || stored.position <= base) return base
     seen.note(stored)
+    this.#heardAt = performance.now()
     const { stream, position } = stored
     const events = (): readonly StoredEvent[] => [stored]
     recent.add({ base, pieces: [{ stream, through: position, events }] })
@@ -137,10 +147,25 @@ export class LiveTail {
     return position
   }
 
+  /**
+   * Others may have written before it, so it is read and not just remembered. Under load the subscription
+   * brings it sooner than a read of its own would, which is then spared.
+   */
+  async #lookForOwn(): Promise<void> {
+    const { signal } = this.#stopping
+    const { recent } = this.#options
+    while (this.#call && !signal.aborted && (recent.through ?? this.#own) < this.#own) {
+      const waitMs = this.#heardAt + flowingMs - performance.now()
+      if (waitMs > 0) await pause(waitMs, undefined, { signal }).catch(() => undefined)
+      else await this.#lookAtEnd()
+    }
+  }
+
   async #lookAtEnd(): Promise<void> {
     const { recent } = this.#options
     // Ask again soon.
     await recent.extend().catch(() => undefined)
+    this.#heardAt = performance.now()
     this.bell.advance(recent.through ?? 0)
   }
 }

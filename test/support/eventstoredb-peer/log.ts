@@ -24,7 +24,7 @@ export type AppendOutcome =
   | { readonly outcome: 'wrong expected version'; readonly current: number }
   | { readonly outcome: 'stream deleted' }
   /** `type` is a message of the protocol, such as `MaximumAppendSizeExceeded`. */
-  | { readonly outcome: 'failed'; readonly type: string; readonly message: string }
+  | { readonly outcome: 'failed'; readonly type: string; readonly code?: number; readonly message: string }
 
 export type StreamRead = readonly LogRecord[] | 'not found' | 'deleted'
 
@@ -78,7 +78,7 @@ export class Log {
     const first = stream.records.length
     for (const event of proposed) this.#write(name, stream.records, event)
     if (isDeleted) this.setMetadata(name, { $tb: first })
-    this.#tell()
+    this.tell()
     return written(stream.records.at(-1))
   }
 
@@ -116,7 +116,7 @@ export class Log {
       data: Buffer.from(json),
       metadata: noBytes,
     })
-    this.#tell()
+    this.tell()
   }
 
   /** Soft delete: the stream looks as if it had never existed, and may be started again. */
@@ -130,7 +130,7 @@ export class Log {
     const contentType = 'application/octet-stream'
     const event = { id: randomUUID(), type: '$streamDeleted', contentType, data: Buffer.from('{}') }
     this.#push({ ...event, metadata: noBytes, stream: name, revision: greatestRevision - 1 })
-    this.#tell()
+    this.tell()
   }
 
   /** Records after a position, oldest first. */
@@ -220,7 +220,8 @@ export class Log {
     return record
   }
 
-  #tell(): void {
+  /** Subscriptions look again. */
+  tell(): void {
     for (const watcher of this.#watchers) watcher()
   }
 }

@@ -79,10 +79,19 @@ function structured(uuid: shared.UUID | undefined): shared.UUID {
   return new shared.UUID().setStructured(numbers)
 }
 
-function failed({ type, message }: { readonly type: string; readonly message: string }): status.Status {
+interface Failed {
+  /** Empty for details of no known type. */
+  readonly type: string
+  readonly code?: number
+  readonly message: string
+}
+
+function failed({ type, code = 2, message }: Failed): status.Status {
+  const answer = new status.Status().setCode(code).setMessage(message)
+  if (type === '') return answer
   const details = new any.Any()
   details.pack(new Uint8Array(0), `event_store.client.${type}`)
-  return new status.Status().setMessage(message).setDetails(details)
+  return answer.setDetails(details)
 }
 
 function deleted(stream: string): status.Status {

@@ -44,7 +44,7 @@ export type AppendFault =
       readonly written: boolean
     }
   /** This append is answered so and writes nothing; others of the same call continue. */
-  | { readonly fault: 'not taken'; readonly type: string; readonly message: string }
+  | { readonly fault: 'not taken'; readonly type: string; readonly code?: number; readonly message: string }
   /** The server has forgotten that the append was repeated: it says that the stream is elsewhere. */
   | { readonly fault: 'called a conflict' }
 
@@ -58,6 +58,7 @@ export class EventStoreDbPeer {
   readonly #happened = new EventEmitter()
   readonly #faults: AppendFault[] = []
   #cutOffsInTransition = 0
+  #isHeldBack = false
   readonly #batchAppends = new Set<BatchAppendCall>()
   #leaderPort: number | undefined
   #failure: Failure | undefined
@@ -165,6 +166,12 @@ export class EventStoreDbPeer {
     this.#cutOffsInTransition = count
   }
 
+  /** Subscriptions say nothing more until `false`: the server is slow to tell what is new. */
+  holdBack(isHeldBack: boolean): void {
+    this.#isHeldBack = isHeldBack
+    this.log.tell()
+  }
+
   /** Waits for something that appends and subscriptions bring about. */
   async until(condition: (peer: this) => boolean): Promise<void> {
     while (!condition(this)) await once(this.#happened, 'change')
@@ -236,7 +243,10 @@ export class EventStoreDbPeer {
       this.#cutOffsInTransition--
       call.write(confirmationAnswer(randomUUID()))
       call.emit('error', cutOffInTransition)
-    } else await answerSubscription(call, this.log, (message) => this.#note(message))
+    } else {
+      const isHeldBack = () => this.#isHeldBack
+      await answerSubscription(call, this.log, { onSent: (message) => this.#note(message), isHeldBack })
+    }
     this.#subscriptions.delete(call)
   }
 

@@ -16,6 +16,12 @@ import {
 export type ReadCall = ServerWritableStream<streams.ReadReq, streams.ReadResp>
 export type OnSent = (message: streams.ReadResp) => void
 
+export interface Watching {
+  readonly onSent: OnSent
+  /** While it is true, nothing new is sent. */
+  readonly isHeldBack: () => boolean
+}
+
 /** Records that a subscription reads at once while it catches up, as in EventStoreDB. */
 const pageSize = 32
 const backwards = 1
@@ -82,7 +88,11 @@ export async function answerRead(call: ReadCall, log: Log): Promise<void> {
 const waitingMost = 64
 
 /** Answers a subscription to $all, which ends only when one of the two sides wants it to. */
-export async function answerSubscription(call: ReadCall, log: Log, onSent: OnSent): Promise<void> {
+export async function answerSubscription(
+  call: ReadCall,
+  log: Log,
+  { onSent, isHeldBack }: Watching,
+): Promise<void> {
   const options = optionsOf(call)
   const outlet = new Outlet(call, onSent)
   const unwatch = log.watch(() => outlet.wake())
@@ -110,7 +120,7 @@ export async function answerSubscription(call: ReadCall, log: Log, onSent: OnSen
     if (!live && Number.isFinite(checkpointEvery)) await outlet.send(checkpointAnswer(position))
     if (!live) await outlet.send(caughtUpAnswer())
     live = true
-    await outlet.waitWhile(() => log.after(position, 1).length === 0)
+    await outlet.waitWhile(() => isHeldBack() || log.after(position, 1).length === 0)
   }
   unwatch()
 }
