@@ -85,15 +85,6 @@ for (const [circumstance, fault] of Object.entries(imprecise)) {
   })
 }
 
-t.test('when the server refuses an append, then its reason is told, and nothing is written', async (t) => {
-  const { peer, store } = await peerAndStore(t)
-  const stream = newStream(newCategory())
-  const details = 'the server has taken a dislike'
-  peer.failNextAppend({ fault: 'not taken', type: 'BadRequest', message: details })
-  await t.rejects(store.append(stream, noStream, newEvents(1)), { message: new RegExp(details) })
-  t.same(await store.readStream(stream, 0), [])
-})
-
 t.test(
   'an append above the limit of the server, or of a call, is too large, and harms no other',
   async (t) => {

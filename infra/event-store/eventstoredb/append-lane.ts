@@ -1,7 +1,7 @@
 import { OutcomeUnknownError } from '../../../packages/kernel/ports.ts'
 import type { AppendAnswer, AppendOutcome, AppendRequest } from './append-messages.ts'
 import type { AppendCall, Calls } from './calls.ts'
-import { timedOut, wasRefused, retryWhileAway } from './errors.ts'
+import { refusalOfCall, retryWhileAway, timedOut } from './errors.ts'
 
 interface Pending {
   readonly stream: string
@@ -43,10 +43,12 @@ export class AppendLane {
     this.#options = options
   }
 
-  /** Rejects with OutcomeUnknownError, or with StoreAwayError when nothing was sent. */
+  /**
+   * Rejects with OutcomeUnknownError, or with another error when nothing was written: the server is away, or
+   * refuses all appends of this user.
+   */
   async append(append: AppendWithoutNumber): Promise<AppendOutcome> {
-    const { call, pending, hasEnded } = await (this.#opening ??= this.#open())
-    if (hasEnded()) throw new OutcomeUnknownError(append.stream, callEnded)
+    const { call, pending } = await this.#openLane()
     const number = ++this.#number
     return new Promise((resolve, reject) => {
       const { stream } = append
@@ -60,12 +62,20 @@ export class AppendLane {
     })
   }
 
+  /** Another one where it has ended before anything was sent over it. */
+  async #openLane(): Promise<OpenLane> {
+    for (;;) {
+      const lane = await (this.#opening ??= this.#open())
+      if (!lane.hasEnded()) return lane
+    }
+  }
+
   async #open(): Promise<OpenLane> {
     try {
       return await retryWhileAway(() => this.#begin())
     } catch (error) {
       this.#opening = undefined
-      throw error
+      throw refusalOfCall(error) ?? error
     }
   }
 
@@ -81,8 +91,9 @@ export class AppendLane {
       hasEnded = true
       this.#options.onEnded()
       this.#opening = undefined
-      const isRefused = !hasAnswered && wasRefused(error)
-      fail(pending, (stream) => (isRefused ? error : new OutcomeUnknownError(stream, error)))
+      // A call that was begun may have written what it has not answered.
+      const refusal = hasAnswered ? undefined : refusalOfCall(error, pending.size)
+      fail(pending, (stream) => refusal ?? new OutcomeUnknownError(stream, error))
     }
     call.ended.then(() => over(callEnded), over)
     return { call, pending, hasEnded: () => hasEnded }

@@ -36,7 +36,7 @@ export type AppendOutcome =
   /** `commit` is missing where the server does not say where the events stand. */
   | { readonly kind: 'written'; readonly revision: number; readonly commit: number | undefined }
   /** `type` is the name of the server's message, such as `WrongExpectedVersion`. */
-  | { readonly kind: 'failed'; readonly type: string; readonly message: string }
+  | { readonly kind: 'failed'; readonly type: string; readonly code: number; readonly message: string }
 
 type Out = protobuf.Writer
 type In = protobuf.Reader
@@ -74,7 +74,7 @@ function encodeEntry(out: Out, key: string, value: string): void {
 export function decodeAppendAnswer(bytes: Buffer): AppendAnswer {
   const reader = Reader.create(bytes)
   let number = 0
-  let outcome: AppendOutcome = { kind: 'failed', type: '', message: 'the answer says nothing' }
+  let outcome: AppendOutcome = { kind: 'failed', type: '', code: 0, message: 'the answer says nothing' }
   while (reader.pos < reader.len) {
     const tag = reader.uint32()
     if (tag === 10) number = nested(reader, correlationOf)
@@ -130,15 +130,15 @@ function commitOf(reader: In, end: number): number {
 }
 
 function failureOf(reader: In, end: number): AppendOutcome {
-  let type = ''
-  let message = ''
+  let [type, code, message] = ['', 0, '']
   while (reader.pos < end) {
     const tag = reader.uint32()
-    if (tag === 18) message = reader.string()
+    if (tag === 8) code = reader.int32()
+    else if (tag === 18) message = reader.string()
     else if (tag === 26) type = nested(reader, typeOf)
     else reader.skipType(tag & 7)
   }
-  return { kind: 'failed', type, message }
+  return { kind: 'failed', type, code, message }
 }
 
 /**

@@ -12,7 +12,7 @@ import {
 import { AppendLane } from './append-lane.ts'
 import type { ProposedEvent } from './append-messages.ts'
 import type { Calls } from './calls.ts'
-import { isRefusal, rightMissing } from './errors.ts'
+import { refusalOfAppend, type AppendRefusal } from './errors.ts'
 import { proposedEvents, safePosition } from './events.ts'
 import type { History } from './history.ts'
 import type { IntactStreams } from './intact-streams.ts'
@@ -169,11 +169,11 @@ function requireSequel(stream: string, revision: number, expected: number): void
   throw new DamagedStreamError({ stream, problem })
 }
 
-function failure(stream: string, { type, message }: { readonly type: string; readonly message: string }) {
+/** Of an append that was answered, but not written as asked. */
+function failure(stream: string, refusal: AppendRefusal): Error {
+  const { type, message } = refusal
   if (type === 'StreamDeleted') return new DamagedStreamError({ stream, problem: 'was deleted for ever' })
-  if (type === 'AccessDenied') return rightMissing('streams may not be written to by')
   if (type === 'MaximumAppendSizeExceeded') return new AppendTooLargeError(stream, message)
-  if (isRefusal(type))
-    return new Error(`EventStoreDB does not take an append to ${stream}: ${type} ${message}`)
-  return new OutcomeUnknownError(stream, new Error(`${type} ${message}`))
+  const cause = new Error(`${type} ${message}`)
+  return refusalOfAppend(stream, refusal) ?? new OutcomeUnknownError(stream, cause)
 }

@@ -4,8 +4,8 @@ import { StoreAwayError } from '../../../packages/kernel/ports.ts'
 
 /** After these answers to an append nothing was written; after any other error the outcome is unknown. */
 const refusals: readonly string[] = ['AccessDenied', 'BadRequest', 'InvalidTransaction']
-/** Codes of gRPC: INVALID_ARGUMENT, PERMISSION_DENIED, UNIMPLEMENTED, UNAUTHENTICATED. */
-const refusalCodes: readonly unknown[] = [3, 7, 12, 16]
+/** Codes of gRPC. */
+const codes = { invalidArgument: 3, permissionDenied: 7, unimplemented: 12, unauthenticated: 16 } as const
 /** CANCELLED, DEADLINE_EXCEEDED, ABORTED (a time-out of the server), UNAVAILABLE. */
 const awayCodes: readonly unknown[] = [1, 4, 10, 14]
 /** What the client says without a code, and the server without one of these. */
@@ -32,26 +32,56 @@ export function rightMissing(what: string, cause?: unknown): EventStoreRightsErr
   return new EventStoreRightsError(sentence, cause)
 }
 
+export function notLetIn(cause: unknown): EventStoreRightsError {
+  const sentence = 'EventStoreDB does not accept the user or the password of EVENTSTORE_URL'
+  return new EventStoreRightsError(sentence, cause)
+}
+
 export function isOfType(error: unknown, type: ErrorType): boolean {
   return error instanceof Error && isCommandError(error) && error.type === type
 }
 
-/** The error of one append, by the name of its message. */
-export function isRefusal(type: string): boolean {
-  return refusals.includes(type)
+/** How the server refuses one append. */
+export interface AppendRefusal {
+  /** Name of the server's message; empty where it has none. */
+  readonly type: string
+  /** Of gRPC; 0 where the server gives none. */
+  readonly code: number
+  readonly message: string
 }
 
-/** The error of a whole call. */
-export function wasRefused(error: unknown): boolean {
-  return refusalCodes.includes(codeOf(error)) || isOfType(error, ErrorType.ACCESS_DENIED)
+/** Undefined when the append may have been written. */
+export function refusalOfAppend(stream: string, { type, code, message }: AppendRefusal): Error | undefined {
+  const isRefused = refusals.includes(type) || code === codes.invalidArgument || code === codes.unimplemented
+  const reason = [type, message].filter(Boolean).join(' ')
+  return (
+    lackOfRight({ code: type === 'AccessDenied' ? codes.permissionDenied : code }) ??
+    (isRefused ? new Error(`EventStoreDB does not take an append to ${stream}: ${reason}`) : undefined)
+  )
+}
+
+/**
+ * The same for a call that ends without any answer, after so many appends were sent over it. The server
+ * refuses all that follows, but what is invalid is one of them: others may have been written.
+ */
+export function refusalOfCall(error: unknown, sent = 1): Error | undefined {
+  const code = codeOf(error)
+  const isRefused = code === codes.unimplemented || (code === codes.invalidArgument && sent <= 1)
+  if (!isRefused) return lackOfRight(error)
+  return new Error(`EventStoreDB does not take appends: ${(error as Error).message}`, { cause: error })
+}
+
+function lackOfRight(error: unknown): EventStoreRightsError | undefined {
+  if (isUnauthenticated(error)) return notLetIn(error)
+  return isForbidden(error) ? rightMissing('streams may not be written to by', error) : undefined
 }
 
 export function isUnauthenticated(error: unknown): boolean {
-  return codeOf(error) === 16
+  return codeOf(error) === codes.unauthenticated
 }
 
 export function isForbidden(error: unknown): boolean {
-  return codeOf(error) === 7 || isOfType(error, ErrorType.ACCESS_DENIED)
+  return codeOf(error) === codes.permissionDenied || isOfType(error, ErrorType.ACCESS_DENIED)
 }
 
 /** True when the server is gone, is starting, or no longer leads. */

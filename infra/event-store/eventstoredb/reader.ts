@@ -8,10 +8,10 @@ import {
 import type { Window } from '../window.ts'
 import type { Calls } from './calls.ts'
 import {
-  EventStoreRightsError,
   isForbidden,
   isOfType,
   isUnauthenticated,
+  notLetIn,
   rightMissing,
   retryWhileAway,
   within,
@@ -237,12 +237,10 @@ export class Reader {
   }
 }
 
-const notAccepted = 'EventStoreDB does not accept the user or the password of EVENTSTORE_URL'
-
 /** Of an error that says that this must not be read. */
 function explained(what: string) {
   return (error: unknown): never => {
-    if (isUnauthenticated(error)) throw new EventStoreRightsError(notAccepted, error)
+    if (isUnauthenticated(error)) throw notLetIn(error)
     if (isForbidden(error)) throw rightMissing(`${what} may not be read by`, error)
     throw error
   }
